@@ -1,0 +1,3 @@
+//! The command `krator`.
+
+fn main() {}
