@@ -1,0 +1,194 @@
+//! The cluster: the same machines, with an API server behind them.
+mod access;
+mod clock;
+mod command;
+mod dispatch;
+mod object;
+mod remote;
+
+pub use access::Grants;
+pub use command::{About, main};
+
+use crate::{ManifestOf, Object, Operator, Result};
+use clock::Clock;
+use dispatch::Dispatcher;
+use futures::future::BoxFuture;
+use kube::{
+    Api, Client, Config, Resource,
+    client::ClientBuilder,
+    core::{ClusterResourceScope, DeserializeGuard, NamespaceResourceScope},
+    runtime::watcher,
+};
+use remote::Remote;
+use serde::{Serialize, de::DeserializeOwned};
+use std::{fmt::Debug, sync::Arc, time::Duration};
+use tokio::{signal, sync::watch};
+use tower::{limit::ConcurrencyLimitLayer, util::MapResponseLayer};
+
+/// Requests in flight at once, watches apart. More of them make neither side faster; they fill memory.
+const REQUESTS: usize = 32;
+/// How long runs may take to end after SIGTERM: below the 30 s that Kubernetes gives a pod by default.
+const GRACE: Duration = Duration::from_secs(25);
+
+/// A custom resource that an operator can be made for. Every one with a status is.
+pub trait KubeObject:
+    Object<Status: Serialize> + Resource<DynamicType = (), Scope: Place> + DeserializeOwned + Debug
+{
+    /// Access to the objects of a namespace; of the whole cluster where it is empty, or the kind has none.
+    #[doc(hidden)]
+    fn api(client: Client, namespace: &str) -> Api<Self> {
+        <Self::Scope as Place>::api(client, namespace)
+    }
+}
+impl<K> KubeObject for K where
+    K: Object<Status: Serialize> + Resource<DynamicType = (), Scope: Place> + DeserializeOwned + Debug
+{
+}
+
+/// Where objects of a scope live.
+pub trait Place {
+    /// Access to the objects of a namespace; of the whole cluster where it is empty, or the scope has none.
+    fn api<K: Resource<DynamicType = (), Scope = Self>>(client: Client, namespace: &str) -> Api<K>;
+}
+impl Place for NamespaceResourceScope {
+    fn api<K: Resource<DynamicType = (), Scope = Self>>(client: Client, namespace: &str) -> Api<K> {
+        if namespace.is_empty() { Api::all(client) } else { Api::namespaced(client, namespace) }
+    }
+}
+impl Place for ClusterResourceScope {
+    fn api<K: Resource<DynamicType = (), Scope = Self>>(client: Client, _: &str) -> Api<K> {
+        Api::all(client)
+    }
+}
+
+/// Runs the operators of one process until SIGTERM.
+pub struct OperatorRuntime {
+    name: &'static str,
+    config: Option<Config>,
+    namespaces: Vec<String>,
+    selector: Option<String>,
+    kinds: Vec<Start>,
+}
+
+/// One kind's loop, to be started with what all of them have in common.
+type Start = Box<dyn FnOnce(Common) -> BoxFuture<'static, ()> + Send>;
+
+#[derive(Clone)]
+struct Common {
+    name: &'static str,
+    client: Client,
+    clock: Arc<Clock>,
+    namespaces: Vec<String>,
+    config: watcher::Config,
+    stop: watch::Receiver<bool>,
+}
+
+impl OperatorRuntime {
+    /// A runtime without operators; `name` is what objects are written as.
+    pub fn new(name: &'static str) -> Self {
+        Self { name, config: None, namespaces: Vec::new(), selector: None, kinds: Vec::new() }
+    }
+
+    /// Adds an operator.
+    #[must_use]
+    pub fn operator<O: Operator>(mut self, operator: O) -> Self
+    where
+        ManifestOf<O::Machine>: KubeObject,
+    {
+        self.kinds.push(Box::new(|common| Box::pin(run_kind(operator, common))));
+        self
+    }
+    /// The cluster, instead of the one that the pod or the kubeconfig names.
+    #[must_use]
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = Some(config);
+        self
+    }
+    /// Only objects of these namespaces; all, when there is none.
+    #[must_use]
+    pub fn namespaces(mut self, names: impl IntoIterator<Item: Into<String>>) -> Self {
+        self.namespaces.extend(names.into_iter().map(Into::into));
+        self.namespaces.sort_unstable();
+        self.namespaces.dedup();
+        self
+    }
+    /// Only objects with these labels.
+    #[must_use]
+    pub fn labels(mut self, selector: impl Into<String>) -> Self {
+        self.selector = Some(selector.into());
+        self
+    }
+
+    /// Runs until SIGTERM or SIGINT, and then for as long as runs need to end, at most 25 seconds. An error says
+    /// that there is no cluster to talk to.
+    pub async fn start(self) -> Result<()> {
+        let config = match self.config {
+            Some(config) => config,
+            None => Config::infer().await?,
+        };
+        let clock = Arc::new(Clock::new());
+        let learning = Arc::clone(&clock);
+        let client = ClientBuilder::try_from(config)?
+            .with_layer(&MapResponseLayer::new(move |answer: http::Response<_>| {
+                learning.learn(answer.headers());
+                answer
+            }))
+            .with_layer(&ConcurrencyLimitLayer::new(REQUESTS))
+            .build();
+        let (stopping, stop) = watch::channel(false);
+        let common = Common {
+            name: self.name,
+            client,
+            clock,
+            namespaces: self.namespaces,
+            config: watcher::Config {
+                label_selector: self.selector,
+                ..watcher::Config::default()
+            },
+            stop,
+        };
+        let kinds = futures::future::join_all(self.kinds.into_iter().map(|start| start(common.clone())));
+        let mut kinds = std::pin::pin!(kinds);
+        tracing::info!(version = env!("CARGO_PKG_VERSION"), operator = self.name, "started");
+        tokio::select! {
+            _ = &mut kinds => {}
+            signal = asked_to_stop() => {
+                signal?;
+                tracing::info!("stopping");
+                stopping.send_replace(true);
+                kinds.await;
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn run_kind<O: Operator>(operator: O, common: Common)
+where
+    ManifestOf<O::Machine>: KubeObject,
+{
+    let Common { name, client, clock, namespaces, config, stop } = common;
+    let guarded = |namespace: &str| -> Api<DeserializeGuard<ManifestOf<O::Machine>>> {
+        <<ManifestOf<O::Machine> as Resource>::Scope as Place>::api(client.clone(), namespace)
+    };
+    let apis = match &namespaces[..] {
+        [] => vec![guarded("")],
+        some => some.iter().map(|namespace| guarded(namespace)).collect(),
+    };
+    let world = Remote::new(operator, client.clone(), name, clock).await;
+    Dispatcher::new(world).run(apis, config, stop, GRACE).await;
+}
+
+/// Until the process is asked to end.
+async fn asked_to_stop() -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        let mut terminate = signal::unix::signal(signal::unix::SignalKind::terminate())?;
+        tokio::select! {
+            _ = terminate.recv() => Ok(()),
+            interrupted = signal::ctrl_c() => interrupted,
+        }
+    }
+    #[cfg(not(unix))]
+    signal::ctrl_c().await
+}

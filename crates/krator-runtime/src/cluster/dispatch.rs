@@ -1,0 +1,281 @@
+//! All objects of one kind: what the watch says goes to the object concerned, and an object has a task only while
+//! it has something to do.
+use super::{KubeObject, remote::Remote};
+use crate::{
+    Event, ManifestOf, Object as _, Operator,
+    actor::{Actor, Step},
+    world::{Mail, Mailbox, World as _},
+};
+use futures::{StreamExt as _, stream::BoxStream};
+use kube::{
+    Api,
+    core::DeserializeGuard,
+    runtime::{WatchStreamExt as _, watcher},
+};
+use std::{collections::HashMap, sync::Arc, time::Duration};
+use tokio::{
+    sync::watch,
+    task::{Id, JoinSet},
+    time::Instant,
+};
+use tokio_util::time::{DelayQueue, delay_queue};
+
+type Uid = Arc<str>;
+type Seen<O> = watcher::Event<DeserializeGuard<ManifestOf<<O as Operator>::Machine>>>;
+
+/// An object that is known: at rest, or in a task.
+struct Slot<O: Operator> {
+    life: Life<O>,
+    /// The watch that saw it, and in which of its listings.
+    source: usize,
+    listing: u64,
+}
+
+enum Life<O: Operator> {
+    Resting { actor: Box<Actor<O::Machine>>, timer: Option<delay_queue::Key> },
+    Running { task: Id, mailbox: Arc<Mailbox<ManifestOf<O::Machine>>> },
+}
+
+pub(super) struct Dispatcher<O: Operator> {
+    world: Arc<Remote<O>>,
+    slots: HashMap<Uid, Slot<O>>,
+    /// How often each watch has listed all objects anew.
+    listings: Vec<u64>,
+    timers: DelayQueue<Uid>,
+    tasks: JoinSet<(Uid, Box<Actor<O::Machine>>, Step)>,
+}
+
+impl<O: Operator> Dispatcher<O>
+where
+    ManifestOf<O::Machine>: KubeObject,
+{
+    pub fn new(world: Remote<O>) -> Self {
+        Self {
+            world: Arc::new(world),
+            slots: HashMap::new(),
+            listings: Vec::new(),
+            timers: DelayQueue::new(),
+            tasks: JoinSet::new(),
+        }
+    }
+
+    /// Until `stop` says so; then for as long as runs need, but not past `grace`.
+    pub async fn run(
+        mut self,
+        apis: Vec<Api<DeserializeGuard<ManifestOf<O::Machine>>>>,
+        config: watcher::Config,
+        mut stop: watch::Receiver<bool>,
+        grace: Duration,
+    ) {
+        self.listings = vec![0; apis.len()];
+        let watches: Vec<BoxStream<'static, (usize, watcher::Result<Seen<O>>)>> = apis
+            .into_iter()
+            .enumerate()
+            .map(|(source, api)| {
+                watcher(api, config.clone()).default_backoff().map(move |seen| (source, seen)).boxed()
+            })
+            .collect();
+        let mut watches = futures::stream::select_all(watches);
+        loop {
+            tokio::select! {
+                biased;
+                _ = stop.wait_for(|stop| *stop) => break,
+                Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
+                Some(timer) = self.timers.next() => self.due(&timer.into_inner()),
+                Some((source, seen)) = watches.next() => match seen {
+                    Ok(seen) => self.saw(source, seen),
+                    Err(error) => tracing::warn!(%error, "the watch failed; it is tried again"),
+                },
+            }
+        }
+        drop(watches);
+        self.drain(grace).await;
+    }
+
+    /// Lets runs end; what has not ended by then is dropped, and resumes at the next start.
+    async fn drain(mut self, grace: Duration) {
+        for slot in self.slots.values() {
+            if let Life::Running { mailbox, .. } = &slot.life {
+                mailbox.post(|mail| mail.stop = true);
+            }
+        }
+        let ended = async { while self.tasks.join_next().await.is_some() {} };
+        if tokio::time::timeout(grace, ended).await.is_err() {
+            tracing::warn!(runs = self.tasks.len(), "runs that did not end in time are dropped");
+        }
+    }
+
+    fn saw(&mut self, source: usize, seen: Seen<O>) {
+        match seen {
+            watcher::Event::Init => self.listings[source] += 1,
+            watcher::Event::InitApply(object) | watcher::Event::Apply(object) => self.changed(source, object),
+            watcher::Event::InitDone => {
+                let listing = self.listings[source];
+                let unlisted = self.slots.iter().filter(|(_, s)| s.source == source && s.listing != listing);
+                for uid in unlisted.map(|(uid, _)| Arc::clone(uid)).collect::<Vec<_>>() {
+                    self.tell(&uid, |mail| mail.gone = true);
+                }
+            }
+            watcher::Event::Delete(DeserializeGuard(object)) => {
+                let uid = match &object {
+                    Ok(object) => object.uid(),
+                    Err(unreadable) => unreadable.metadata.uid.as_deref().unwrap_or_default(),
+                };
+                self.tell(uid, |mail| mail.gone = true);
+            }
+        }
+    }
+
+    fn changed(&mut self, source: usize, DeserializeGuard(object): DeserializeGuard<ManifestOf<O::Machine>>) {
+        let listing = self.listings[source];
+        let object = match object {
+            Ok(object) => Arc::new(object),
+            Err(unreadable) => {
+                let meta = &unreadable.metadata;
+                if let Some(slot) = self.slots.get_mut(meta.uid.as_deref().unwrap_or_default()) {
+                    slot.listing = listing;
+                }
+                let (namespace, name) = (meta.namespace.as_deref(), meta.name.as_deref());
+                return tracing::warn!(namespace, name, error = unreadable.error, "the object cannot be read");
+            }
+        };
+        if let Some(slot) = self.slots.get_mut(object.uid()) {
+            slot.listing = listing;
+            let uid: Uid = object.uid().into();
+            return self.tell(&uid, |mail| mail.object = Some(object));
+        }
+        if !Actor::<O::Machine>::concerns(&object) {
+            return;
+        }
+        let uid: Uid = object.uid().into();
+        let actor = Box::new(Actor::new(Arc::clone(&object), None, self.world.now()));
+        if actor.state().is_none() {
+            let note = "the stored state is none of this operator's: the object is left alone".to_owned();
+            tracing::warn!(namespace = object.namespace(), name = object.name(), "{note}");
+            let event = Event { reason: "UnknownState".to_owned(), note, warning: true };
+            self.world.publish(&object, event);
+        }
+        let life = self.spawn(Arc::clone(&uid), actor, Mail::default());
+        self.slots.insert(uid, Slot { life, source, listing });
+    }
+
+    /// Mail for an object, if it is known.
+    fn tell(&mut self, uid: &str, write: impl FnOnce(&mut Mail<ManifestOf<O::Machine>>)) {
+        match self.slots.get(uid).map(|slot| &slot.life) {
+            Some(Life::Running { mailbox, .. }) => mailbox.post(write),
+            Some(Life::Resting { .. }) => {
+                let mut mail = Mail::default();
+                write(&mut mail);
+                self.hear(uid, mail);
+            }
+            None => {}
+        }
+    }
+
+    fn due(&mut self, uid: &Uid) {
+        if let Some(Slot { life: Life::Resting { timer, .. }, .. }) = self.slots.get_mut(uid) {
+            *timer = None;
+            self.hear(uid, Mail::default());
+        }
+    }
+
+    /// An object at rest gets mail: it stays at rest, or gets a task.
+    fn hear(&mut self, uid: &str, mut mail: Mail<ManifestOf<O::Machine>>) {
+        let Some((uid, slot)) = self.slots.remove_entry(uid) else { return };
+        let Slot { life, source, listing } = slot;
+        let life = match life {
+            Life::Resting { mut actor, timer } => {
+                let gone = mail.gone;
+                match actor.hear(std::mem::take(&mut mail), self.world.now()) {
+                    Step::Wait(until) => self.rest(&uid, actor, until, timer),
+                    Step::Again | Step::Over => {
+                        if let Some(timer) = timer {
+                            self.timers.remove(&timer);
+                        }
+                        self.spawn(Arc::clone(&uid), actor, Mail { gone, ..Mail::default() })
+                    }
+                }
+            }
+            running => running,
+        };
+        self.slots.insert(uid, Slot { life, source, listing });
+    }
+
+    fn rest(
+        &mut self,
+        uid: &Uid,
+        actor: Box<Actor<O::Machine>>,
+        until: Option<Duration>,
+        timer: Option<delay_queue::Key>,
+    ) -> Life<O> {
+        let at = until.map(|until| self.world.origin() + until);
+        let timer = match (at, timer) {
+            (Some(at), Some(timer)) => {
+                self.timers.reset_at(&timer, at);
+                Some(timer)
+            }
+            (Some(at), None) => Some(self.timers.insert_at(Arc::clone(uid), at.max(Instant::now()))),
+            (None, Some(timer)) => {
+                self.timers.remove(&timer);
+                None
+            }
+            (None, None) => None,
+        };
+        Life::Resting { actor, timer }
+    }
+
+    /// A task that takes steps until there is nothing to do.
+    fn spawn(
+        &mut self,
+        uid: Uid,
+        mut actor: Box<Actor<O::Machine>>,
+        mail: Mail<ManifestOf<O::Machine>>,
+    ) -> Life<O> {
+        let mailbox = Arc::new(Mailbox::default());
+        mailbox.post(|first| *first = mail);
+        let (world, inbox) = (Arc::clone(&self.world), Arc::clone(&mailbox));
+        let task = self.tasks.spawn(async move {
+            loop {
+                match actor.step(&*world, &inbox).await {
+                    Step::Again => {}
+                    step => return (uid, actor, step),
+                }
+            }
+        });
+        Life::Running { task: task.id(), mailbox }
+    }
+
+    fn ended(
+        &mut self,
+        ended: Result<(Id, (Uid, Box<Actor<O::Machine>>, Step)), tokio::task::JoinError>,
+    ) {
+        let (uid, actor, step) = match ended {
+            Ok((_, ended)) => ended,
+            Err(error) => {
+                // Not a handler's: those are caught. The object is met anew with its next change.
+                tracing::error!(%error, "a task of the runtime failed");
+                let failed = |slot: &Slot<O>| matches!(&slot.life, Life::Running { task, .. } if *task == error.id());
+                return self.slots.retain(|_, slot| !failed(slot));
+            }
+        };
+        let Some(slot) = self.slots.get_mut(&uid) else { return };
+        let Life::Running { mailbox, .. } = &slot.life else { return };
+        // What came too late for the task.
+        let left = mailbox.take();
+        match step {
+            Step::Again | Step::Wait(_) => {
+                let until = if let Step::Wait(until) = step { until } else { Some(Duration::ZERO) };
+                let life = self.rest(&uid, actor, until, None);
+                if let Some(slot) = self.slots.get_mut(&uid) {
+                    slot.life = life;
+                }
+                if left.gone || left.object.is_some() || !left.changes.is_empty() {
+                    self.hear(&uid, left);
+                }
+            }
+            Step::Over => {
+                self.slots.remove(&uid);
+            }
+        }
+    }
+}

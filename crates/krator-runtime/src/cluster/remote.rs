@@ -1,0 +1,182 @@
+//! The world of a cluster: reads, writes and events of one kind.
+use super::{KubeObject, clock::Clock};
+use crate::{
+    Error, Event, Machine, ManifestOf, Object as _, Operator, Result, SharedOf, StatusOf,
+    engine::Now,
+    world::{World, WriteError},
+};
+use kube::{
+    Api, Client, Resource,
+    api::{DeleteParams, Patch, PatchParams, Preconditions},
+    runtime::events,
+};
+use serde_json::json;
+use std::{
+    hash::{BuildHasher as _, RandomState},
+    sync::Arc,
+    time::Duration,
+};
+use tokio::{sync::mpsc, time::Instant};
+
+/// No request of the machine's own takes longer: a connection that has gone silent is an error.
+const LONGEST_REQUEST: Duration = Duration::from_secs(30);
+/// Events that wait to be published; more are dropped, for objects come first.
+const EVENTS: usize = 256;
+
+pub(super) struct Remote<O: Operator> {
+    operator: O,
+    shared: Arc<SharedOf<O::Machine>>,
+    client: Client,
+    /// What objects are written as: `managedFields` shows it.
+    manager: &'static str,
+    clock: Arc<Clock>,
+    events: mpsc::Sender<(events::Event, k8s_openapi::api::core::v1::ObjectReference)>,
+}
+
+impl<O: Operator> Remote<O>
+where
+    ManifestOf<O::Machine>: KubeObject,
+{
+    pub async fn new(operator: O, client: Client, manager: &'static str, clock: Arc<Clock>) -> Self {
+        let (events, to_publish) = mpsc::channel(EVENTS);
+        let shared = operator.shared_state().await;
+        tokio::spawn(publish_events(client.clone(), manager, to_publish));
+        Self { operator, shared, client, manager, clock, events }
+    }
+
+    fn api(&self, object: &ManifestOf<O::Machine>) -> Api<ManifestOf<O::Machine>> {
+        ManifestOf::<O::Machine>::api(self.client.clone(), object.namespace())
+    }
+}
+
+async fn publish_events(
+    client: Client,
+    manager: &'static str,
+    mut events: mpsc::Receiver<(events::Event, k8s_openapi::api::core::v1::ObjectReference)>,
+) {
+    let recorder = events::Recorder::new(client, manager.into());
+    while let Some((event, about)) = events.recv().await {
+        if let Err(error) = recorder.publish(&event, &about).await {
+            tracing::debug!(%error, reason = event.reason, "an event was not published");
+        }
+    }
+}
+
+/// A request of the machine's own, bounded in time.
+async fn request<T>(request: impl Future<Output = kube::Result<T>>) -> Result<T, WriteError> {
+    match tokio::time::timeout(LONGEST_REQUEST, request).await {
+        Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(error)) => Err(match &error {
+            kube::Error::Api(status) => match status.code {
+                404 => WriteError::Gone,
+                409 => WriteError::Conflict,
+                400 | 422 => WriteError::Invalid(error.into()),
+                _ => WriteError::Other(error.into()),
+            },
+            _ => WriteError::Other(error.into()),
+        }),
+        Err(_) => Err(WriteError::Other(Error::from("the API server did not answer"))),
+    }
+}
+
+impl<O: Operator> World<O::Machine> for Remote<O>
+where
+    ManifestOf<O::Machine>: KubeObject,
+{
+    fn now(&self) -> Now {
+        // Each state has other keys, from the system's randomness.
+        let random = RandomState::new().hash_one(self.clock.elapsed());
+        Now { elapsed: self.clock.elapsed(), time: self.clock.time(), random }
+    }
+    fn origin(&self) -> Instant {
+        self.clock.origin()
+    }
+    fn shared(&self) -> &Arc<SharedOf<O::Machine>> {
+        &self.shared
+    }
+    async fn initialize(
+        &self,
+        manifest: &ManifestOf<O::Machine>,
+    ) -> Result<<O::Machine as Machine>::ObjectState> {
+        self.operator.initialize_object_state(manifest).await
+    }
+
+    async fn write_status(
+        &self,
+        manifest: &ManifestOf<O::Machine>,
+        status: &StatusOf<O::Machine>,
+    ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
+        // With the version that the decision rests on: an older decision is refused, whoever made it.
+        let patch = json!({
+            "apiVersion": ManifestOf::<O::Machine>::api_version(&()),
+            "kind": ManifestOf::<O::Machine>::kind(&()),
+            "metadata": {
+                "name": manifest.name(),
+                "resourceVersion": manifest.meta().resource_version,
+            },
+            "status": status,
+        });
+        let (api, params) = (self.api(manifest), PatchParams::apply(self.manager).force());
+        request(api.patch_status(manifest.name(), &params, &Patch::Apply(patch))).await.map(Arc::new)
+    }
+
+    async fn set_finalizer(
+        &self,
+        manifest: &ManifestOf<O::Machine>,
+        present: bool,
+    ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
+        let ours = O::Machine::GRAPH.finalizer();
+        let others = manifest.meta().finalizers.iter().flatten().map(String::as_str).filter(|f| *f != ours);
+        let finalizers: Vec<&str> = others.chain(present.then_some(ours)).collect();
+        let patch = json!({
+            "metadata": {
+                "resourceVersion": manifest.meta().resource_version,
+                "finalizers": finalizers,
+            },
+        });
+        let params = PatchParams { field_manager: Some(self.manager.to_owned()), ..PatchParams::default() };
+        match request(self.api(manifest).patch(manifest.name(), &params, &Patch::Merge(patch))).await {
+            // A finalizer set on an object that is being deleted by now: look again.
+            Err(WriteError::Invalid(_)) => Err(WriteError::Conflict),
+            answer => answer.map(Arc::new),
+        }
+    }
+
+    async fn delete(&self, manifest: &ManifestOf<O::Machine>) -> Result<(), WriteError> {
+        let this = Preconditions { uid: manifest.meta().uid.clone(), resource_version: None };
+        let params = DeleteParams { preconditions: Some(this), ..DeleteParams::default() };
+        match request(self.api(manifest).delete(manifest.name(), &params)).await {
+            Ok(_) | Err(WriteError::Gone) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn read(
+        &self,
+        manifest: &ManifestOf<O::Machine>,
+    ) -> Result<Option<Arc<ManifestOf<O::Machine>>>> {
+        match request(self.api(manifest).get(manifest.name())).await {
+            Ok(object) => Ok(Some(Arc::new(object))),
+            Err(WriteError::Gone) => Ok(None),
+            Err(WriteError::Conflict) => Err(Error::from("a conflict on a read")),
+            Err(WriteError::Invalid(error) | WriteError::Other(error)) => Err(error),
+        }
+    }
+
+    fn publish(&self, manifest: &ManifestOf<O::Machine>, event: Event) {
+        let event = events::Event {
+            type_: if event.warning { events::EventType::Warning } else { events::EventType::Normal },
+            reason: crate::status::truncated(&event.reason),
+            note: Some(crate::status::truncated(&event.note)),
+            action: "Run".to_owned(),
+            secondary: None,
+        };
+        if self.events.try_send((event, manifest.object_ref(&()))).is_err() {
+            tracing::debug!("too many events: one was dropped");
+        }
+    }
+
+    fn client(&self) -> Option<&Client> {
+        Some(&self.client)
+    }
+}

@@ -1,0 +1,110 @@
+//! What a handler has at hand.
+use crate::{Machine, ManifestOf, SharedOf, StatusOf};
+use std::{sync::Arc, time::Duration};
+use tokio::sync::watch;
+
+/// One object, as its handler sees it. The same type for all states of a machine, so that helpers can take it.
+pub struct Context<'a, M: Machine> {
+    /// What this object carries in memory.
+    pub object: &'a mut M::ObjectState,
+    /// What all objects share.
+    pub shared: &'a Arc<SharedOf<M>>,
+    pub(crate) status: &'a mut StatusOf<M>,
+    pub(crate) manifest: &'a Manifest<ManifestOf<M>>,
+    pub(crate) message: &'a mut Option<String>,
+    pub(crate) events: &'a (dyn Fn(Event) + Send + Sync),
+    pub(crate) run: &'a Run,
+    #[cfg(feature = "kube")]
+    pub(crate) client: Option<&'a kube::Client>,
+}
+
+/// What is known of a run when it begins.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    pub first: bool,
+    pub attempt: u32,
+    pub in_state_for: Duration,
+    pub entry: String,
+    pub deleting: bool,
+}
+
+/// Something to tell people, as an event on the object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// A word for programs.
+    pub reason: String,
+    /// A sentence for people.
+    pub note: String,
+    /// Whether it is a warning.
+    pub warning: bool,
+}
+
+impl<M: Machine> Context<'_, M> {
+    /// The object as last seen, never older than the operator's own last write.
+    pub fn manifest(&self) -> Arc<ManifestOf<M>> {
+        self.manifest.latest()
+    }
+    /// The object and its changes, to keep or to await.
+    pub fn changes(&self) -> Manifest<ManifestOf<M>> {
+        self.manifest.clone()
+    }
+    /// Your fields of `.status`.
+    pub fn status(&self) -> &StatusOf<M> {
+        self.status
+    }
+    /// Your fields of `.status`; written however the run ends.
+    pub fn status_mut(&mut self) -> &mut StatusOf<M> {
+        self.status
+    }
+    /// `.status.message`, instead of the state's, for as long as the object stays here.
+    pub fn message(&mut self, message: impl Into<String>) {
+        *self.message = Some(message.into());
+    }
+    /// An event on the object; best effort.
+    pub fn event(&self, reason: impl Into<String>, note: impl Into<String>) {
+        (self.events)(Event { reason: reason.into(), note: note.into(), warning: false });
+    }
+    /// No run of this handler has ended without an error since the object came into this state, or since a
+    /// restart.
+    pub fn first_run(&self) -> bool {
+        self.run.first
+    }
+    /// 1, and one more after each error in a row.
+    pub fn attempt(&self) -> u32 {
+        self.run.attempt
+    }
+    /// How long the object had been in this state when the run began, restarts included.
+    pub fn in_state_for(&self) -> Duration {
+        self.run.in_state_for
+    }
+    /// Random and the same for this stay in the state: the idempotency key for the outside world.
+    pub fn entry(&self) -> &str {
+        &self.run.entry
+    }
+    /// Whether the object is being deleted.
+    pub fn deleting(&self) -> bool {
+        self.run.deleting
+    }
+}
+
+/// An object that changes: the latest is always at hand, and changes can be awaited.
+#[derive(Debug)]
+pub struct Manifest<T>(pub(crate) watch::Receiver<Arc<T>>);
+
+impl<T> Clone for Manifest<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T> Manifest<T> {
+    /// The object as last seen.
+    pub fn latest(&self) -> Arc<T> {
+        Arc::clone(&self.0.borrow())
+    }
+    /// The next version; `None` when nobody looks any more, because the run is over.
+    pub async fn changed(&mut self) -> Option<Arc<T>> {
+        self.0.changed().await.ok()?;
+        Some(Arc::clone(&self.0.borrow_and_update()))
+    }
+}

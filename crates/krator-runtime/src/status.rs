@@ -1,0 +1,78 @@
+//! What the machine keeps in `.status`: its memory across restarts, and what people and tools read.
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// `.status`: your fields, and those that the machine keeps.
+pub trait ObjectStatus: Clone + Default + PartialEq + Send + Sync + 'static {
+    /// The machine's fields.
+    fn machine(&self) -> &MachineStatus;
+    /// The machine's fields. The runtime writes them; what a handler writes here is overwritten.
+    fn machine_mut(&mut self) -> &mut MachineStatus;
+}
+
+/// The machine's fields of `.status`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MachineStatus {
+    /// Where the object is: the machine's own word, resumed from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// The same for people; several states may share one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    /// What there is to say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Fresh and random on each entry of a state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entry: Option<String>,
+    /// When the state was entered, in the API server's time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state_entered_at: Option<Timestamp>,
+    /// Failures in a row.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u32>,
+    /// How often states with a limit were entered.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub entries: BTreeMap<String, u32>,
+    /// The generation that a handler last dealt with; -1 before the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+    /// Ready, Reconciling and Stalled, and those of the description.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+}
+
+/// One condition, as `meta/v1.Condition`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Condition {
+    /// Its name, `Ready` for one.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// `True`, `False` or `Unknown`.
+    pub status: String,
+    /// A word for programs: the state, or `Retrying`.
+    #[serde(default)]
+    pub reason: String,
+    /// A sentence for people.
+    #[serde(default)]
+    pub message: String,
+    /// When `status` last changed.
+    pub last_transition_time: Timestamp,
+    /// The generation that it speaks of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+}
+
+/// Texts in `.status` are cut to this many bytes, at a character's end: the API server allows 32 KiB a message,
+/// and a status is written often.
+const LONGEST_MESSAGE: usize = 1024;
+
+pub(crate) fn truncated(text: &str) -> String {
+    if text.len() <= LONGEST_MESSAGE {
+        return text.to_owned();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(LONGEST_MESSAGE)])
+}

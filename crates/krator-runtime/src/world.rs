@@ -1,0 +1,104 @@
+//! What drives an object: the seam between the machine and the cluster, or a test.
+use crate::{Error, Event, Machine, ManifestOf, Result, SharedOf, StatusOf, Watch, engine::Now};
+use std::{
+    future::Future,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+use tokio::{sync::Notify, time::Instant};
+
+/// Where objects live. One implementation talks to an API server, one keeps an object in memory.
+pub(crate) trait World<M: Machine>: Send + Sync {
+    /// The present.
+    fn now(&self) -> Now;
+    /// When `Now::elapsed` was zero.
+    fn origin(&self) -> Instant;
+    fn shared(&self) -> &Arc<SharedOf<M>>;
+    fn initialize(&self, manifest: &ManifestOf<M>) -> impl Future<Output = Result<M::ObjectState>> + Send;
+    /// Writes all of the status over this version of the object, and answers with what is stored then.
+    fn write_status(&self, manifest: &ManifestOf<M>, status: &StatusOf<M>) -> impl Written<M>;
+    /// Sets or takes the finalizer of the machine, on this version of the object.
+    fn set_finalizer(&self, manifest: &ManifestOf<M>, present: bool) -> impl Written<M>;
+    /// Deletes this object, not another of its name.
+    fn delete(&self, manifest: &ManifestOf<M>) -> impl Future<Output = Result<(), WriteError>> + Send;
+    /// The object as stored now; `None` when it is gone.
+    fn read(
+        &self,
+        manifest: &ManifestOf<M>,
+    ) -> impl Future<Output = Result<Option<Arc<ManifestOf<M>>>>> + Send;
+    /// Tells people; best effort.
+    fn publish(&self, manifest: &ManifestOf<M>, event: Event);
+    #[cfg(feature = "kube")]
+    fn client(&self) -> Option<&kube::Client>;
+}
+
+/// A write to come: what is stored after it.
+pub(crate) trait Written<M: Machine>:
+    Future<Output = Result<Arc<ManifestOf<M>>, WriteError>> + Send
+{
+}
+impl<M: Machine, F: Future<Output = Result<Arc<ManifestOf<M>>, WriteError>> + Send> Written<M> for F {}
+
+/// Why a write did not happen.
+#[derive(Debug)]
+pub(crate) enum WriteError {
+    /// The object is another version by now.
+    Conflict,
+    /// The object is no more.
+    Gone,
+    /// The API server refuses what is written.
+    Invalid(Error),
+    Other(Error),
+}
+
+/// What an object's run hears while it goes on. Only the latest version of the object is kept.
+#[derive(Debug)]
+pub(crate) struct Mailbox<T> {
+    mail: Mutex<Mail<T>>,
+    arrived: Notify,
+}
+
+#[derive(Debug)]
+pub(crate) struct Mail<T> {
+    pub object: Option<Arc<T>>,
+    pub changes: Vec<Watch>,
+    pub gone: bool,
+    /// The process is about to end: no new run.
+    pub stop: bool,
+}
+
+impl<T> Default for Mail<T> {
+    fn default() -> Self {
+        Self { object: None, changes: Vec::new(), gone: false, stop: false }
+    }
+}
+
+impl<T> Default for Mailbox<T> {
+    fn default() -> Self {
+        Self { mail: Mutex::default(), arrived: Notify::new() }
+    }
+}
+
+impl<T> Mailbox<T> {
+    /// Leaves mail, and wakes who waits for it.
+    pub fn post(&self, write: impl FnOnce(&mut Mail<T>)) {
+        write(&mut self.mail.lock().unwrap_or_else(PoisonError::into_inner));
+        self.arrived.notify_one();
+    }
+    /// Takes what arrived; `stop` stays.
+    pub fn take(&self) -> Mail<T> {
+        let mut mail = self.mail.lock().unwrap_or_else(PoisonError::into_inner);
+        let stop = mail.stop;
+        std::mem::replace(&mut *mail, Mail { stop, ..Mail::default() })
+    }
+    /// Ends when there is mail.
+    pub async fn arrived(&self) {
+        self.arrived.notified().await;
+    }
+}
+
+/// The delay before a failed request is tried again: from 200 ms, doubling, to 30 s.
+pub(crate) fn request_backoff(failures: u32, random: u64) -> Duration {
+    let retry = crate::Retry::DEFAULT.backoff(Duration::from_millis(200), 2.0, Duration::from_secs(30));
+    retry.delay(failures, random)
+}
