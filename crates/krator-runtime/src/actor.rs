@@ -94,8 +94,8 @@ impl<M: Machine> Actor<M> {
         if std::mem::take(&mut self.moved) {
             *self = Self::new(Arc::clone(&self.manifest), self.object.take(), now);
         }
-        match self.engine.decide(now) {
-            Do::Wait(until) if !self.look => Step::Wait(until),
+        match self.engine.rests_until(now) {
+            Some(until) if !self.look => Step::Wait(until),
             _ => Step::Again,
         }
     }

@@ -217,32 +217,47 @@ impl Engine {
             self.enter(to, now);
             return Do::Entered;
         }
-        let Some(at) = self.at else { return Do::Wait(None) };
-        if self.deleting && self.graph.deletion().is_none() {
-            return Do::Wait(None);
+        if let Some(until) = self.rests_until(now) {
+            return Do::Wait(until);
         }
-        let (policy, deadline) = (self.graph.state(at), self.deadline());
-        if let (Some((_, to)), Some(end)) = (policy.timeout, deadline)
+        let Some(policy) = self.policy() else { return Do::Wait(None) };
+        if let (Some((_, to)), Some(end)) = (policy.timeout, self.deadline())
             && end <= now.elapsed
         {
             self.hops = 0;
             self.enter(to, now);
             return Do::Entered;
         }
-        if self.judge(policy, now) {
+        if self.spec_changed() && self.judge(policy, now) {
             return Do::Entered;
         }
-        match self.due {
-            Some(due) if due <= now.elapsed => Do::Run,
-            due => Do::Wait([due, deadline].into_iter().flatten().min()),
+        match self.rests_until(now) {
+            Some(until) => Do::Wait(until),
+            None => Do::Run,
         }
+    }
+
+    /// `Some` when nothing is due: until when, if time alone changes that.
+    pub fn rests_until(&self, now: Now) -> Option<Option<Duration>> {
+        if self.finished || self.leave.is_some() {
+            return None;
+        }
+        if self.at.is_none() || (self.deleting && self.graph.deletion().is_none()) {
+            return Some(None);
+        }
+        let next = [self.due, self.deadline()].into_iter().flatten().min();
+        let due = next.is_some_and(|at| at <= now.elapsed) || self.spec_changed();
+        (!due).then_some(next)
+    }
+
+    /// Whether there is a change of the spec to judge now.
+    fn spec_changed(&self) -> bool {
+        let once = self.policy().is_none_or(|p| p.effects == Effects::Once);
+        !self.deleting && !once && self.generation != self.judged
     }
 
     /// Applies a change of the spec; `true` when the object has entered another state for it.
     fn judge(&mut self, policy: &Policy, now: Now) -> bool {
-        if self.deleting || self.generation == self.judged || policy.effects == Effects::Once {
-            return false;
-        }
         self.judged = self.generation;
         self.entries.clear();
         match policy.on_spec_change {

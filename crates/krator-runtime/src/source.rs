@@ -1,0 +1,63 @@
+//! These sources as constants: the command `krator` vendors them into every crate that it generates, so that the
+//! crate builds anywhere, with the runtime that it was generated for.
+
+/// The manifest, for what generated crates depend on.
+pub const MANIFEST: &str = include_str!("../Cargo.toml");
+
+macro_rules! files {
+    ($($path:literal),* $(,)?) => {
+        &[$(($path, include_str!(concat!("../", $path)))),*]
+    };
+}
+
+/// All other files, by their paths in the package.
+pub const FILES: &[(&str, &str)] = files![
+    "LICENSE",
+    "src/actor.rs",
+    "src/cluster.rs",
+    "src/cluster/access.rs",
+    "src/cluster/clock.rs",
+    "src/cluster/command.rs",
+    "src/cluster/dispatch.rs",
+    "src/cluster/object.rs",
+    "src/cluster/remote.rs",
+    "src/conditions.rs",
+    "src/context.rs",
+    "src/engine.rs",
+    "src/error.rs",
+    "src/graph.rs",
+    "src/lib.rs",
+    "src/local.rs",
+    "src/machine.rs",
+    "src/operator.rs",
+    "src/source.rs",
+    "src/status.rs",
+    "src/transition.rs",
+    "src/world.rs",
+];
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    fn collect(folder: &Path, root: &Path, found: &mut BTreeSet<String>) {
+        for entry in fs::read_dir(folder).expect("a folder of this package") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                collect(&path, root, found);
+            } else {
+                let relative = path.strip_prefix(root).expect("below the root");
+                found.insert(relative.to_string_lossy().replace('\\', "/"));
+            }
+        }
+    }
+
+    #[test]
+    fn every_source_is_listed() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut found = BTreeSet::from(["LICENSE".to_owned()]);
+        collect(&root.join("src"), root, &mut found);
+        let listed: BTreeSet<String> = super::FILES.iter().map(|(path, _)| (*path).to_owned()).collect();
+        assert_eq!(found, listed);
+    }
+}

@@ -1,0 +1,126 @@
+//! The only room that touches the file system.
+
+use crate::plan::Plan;
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// Why a plan did not reach the disk.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The folder is a crate that krator made.
+    #[error("`{}` holds a crate that krator made: change its krator.yaml and use `krator gen` there", .0.display())]
+    IsOurs(PathBuf),
+    /// The folder has something in it.
+    #[error("`{}` is not empty", .0.display())]
+    NotEmpty(PathBuf),
+    /// Something else is there.
+    #[error("`{}` is not a folder", .0.display())]
+    NotAFolder(PathBuf),
+    /// The system said no.
+    #[error("cannot {what} `{}`: {source}", path.display())]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// On which path.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+}
+
+fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+    let path = path.to_owned();
+    move |source| Error::Io { what, path, source }
+}
+
+/// Where krator keeps what it knows of a crate.
+pub const HOME: &str = ".krator";
+
+/// Writes a plan as a new folder. It appears whole, by one rename, or not at all; an empty folder of that name is
+/// replaced, anything else is left alone and an error.
+pub fn create(folder: &Path, plan: &Plan) -> Result<(), Error> {
+    check_vacant(folder)?;
+    let parent = match folder.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    fs::create_dir_all(parent).map_err(io("create the folder", parent))?;
+    // In the same folder, so that the rename stays within one file system; removed again whatever happens.
+    let draft = tempfile::Builder::new()
+        .prefix(".krator-")
+        .tempdir_in(parent)
+        .map_err(io("create a folder in", parent))?;
+    let whole = draft.path().join("crate");
+    for (path, file) in plan.files() {
+        let path = whole.join(path);
+        let within = path.parent().unwrap_or(&whole);
+        fs::create_dir_all(within).map_err(io("create the folder", within))?;
+        fs::write(&path, &file.contents).map_err(io("write", &path))?;
+    }
+    match fs::rename(&whole, folder) {
+        // Where a rename does not replace an empty folder, it is removed first.
+        Err(_) if folder.is_dir() => {
+            fs::remove_dir(folder).map_err(io("replace", folder))?;
+            fs::rename(&whole, folder).map_err(io("create", folder))
+        }
+        renamed => renamed.map_err(io("create", folder)),
+    }
+}
+
+fn check_vacant(folder: &Path) -> Result<(), Error> {
+    let mut entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            return Err(Error::NotAFolder(folder.to_owned()));
+        }
+        Err(error) => return Err(io("read", folder)(error)),
+    };
+    if folder.join(HOME).is_dir() {
+        return Err(Error::IsOurs(folder.to_owned()));
+    }
+    match entries.next() {
+        None => Ok(()),
+        Some(_) => Err(Error::NotEmpty(folder.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Ownership;
+
+    fn plan() -> Plan {
+        let mut plan = Plan::default();
+        plan.add("src/a.rs", Ownership::Seeded, "a\n");
+        plan.add("b", Ownership::Generated, "b\n");
+        plan
+    }
+
+    #[test]
+    fn a_new_folder_appears_whole_and_nothing_else_stays() {
+        let home = tempfile::tempdir().expect("a folder for the test");
+        let folder = home.path().join("new/moose");
+        create(&folder, &plan()).expect("a vacant place");
+        assert_eq!(fs::read_to_string(folder.join("src/a.rs")).expect("the file"), "a\n");
+        let beside: Vec<_> = fs::read_dir(home.path().join("new")).expect("the parent").collect();
+        assert_eq!(beside.len(), 1);
+    }
+
+    #[test]
+    fn what_is_there_is_left_alone() {
+        let home = tempfile::tempdir().expect("a folder for the test");
+        let at = |name: &str| home.path().join(name);
+        fs::create_dir(at("empty")).expect("empty");
+        create(&at("empty"), &plan()).expect("an empty folder is vacant");
+        fs::create_dir_all(at("full/sub")).expect("full");
+        assert!(matches!(create(&at("full"), &plan()), Err(Error::NotEmpty(_))));
+        fs::create_dir_all(at("ours").join(HOME)).expect("ours");
+        assert!(matches!(create(&at("ours"), &plan()), Err(Error::IsOurs(_))));
+        fs::write(at("file"), "x").expect("file");
+        assert!(matches!(create(&at("file"), &plan()), Err(Error::NotAFolder(_))));
+        assert_eq!(fs::read_to_string(at("file")).expect("the file"), "x");
+    }
+}

@@ -1,0 +1,300 @@
+//! The machine of a kind: the enum of its states, the edges as traits whose messages speak of `krator.yaml`, and
+//! the graph as a table of constants.
+
+use super::{KindNames, file, state_ident};
+use crate::{
+    finding::Source,
+    model::{
+        Effects, Kind, OnSpecChange, Period, Ready, Retry, RetryLimit, State, StateId,
+        StateKind, Times, WatchSource,
+    },
+};
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+use std::time::Duration;
+use syn::Ident;
+
+/// `src/<kind>/generated/machine.rs`. `source` tells the lines that messages name.
+pub fn machine(kind: &Kind, source: &Source) -> String {
+    let KindNames { module, machine, object_state, .. } = KindNames::of(kind);
+    let idents: Vec<Ident> = kind.states.iter().map(|s| state_ident(&s.name.value)).collect();
+    let numbers = (0..kind.states.len()).map(Literal::usize_unsuffixed);
+    let edges = kind.states.iter().map(|state| edges(kind, state, source));
+    let policies = kind.states.iter().map(|state| policy(kind, state));
+    let count = Literal::usize_unsuffixed(kind.states.len());
+    let id = |state: StateId| id(kind, state);
+    let initial = id(kind.machine.initial.value);
+    let deletion = option(kind.machine.deletion.as_ref().map(|d| id(d.value)));
+    let finalizer = format!("{}/{}", kind.resource.group.value, kind.resource.plural.value);
+    file(&quote! {
+        use crate::#module::object::#object_state;
+        use crate::#module::states::{#(#idents),*};
+        use krator_runtime as rt;
+        use krator_runtime::Node as _;
+
+        /// All states.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum #machine {
+            #(#idents,)*
+        }
+
+        #(
+            impl rt::Node for #idents {
+                type Machine = #machine;
+                const ID: rt::StateId = rt::StateId(#numbers);
+            }
+            #edges
+        )*
+
+        static STATES: [rt::Policy; #count] = [#(#policies,)*];
+        static GRAPH: rt::Graph = rt::Graph::new(&STATES, #initial, #deletion, #finalizer);
+
+        impl rt::Machine for #machine {
+            type ObjectState = #object_state;
+            const GRAPH: &'static rt::Graph = &GRAPH;
+            fn id(self) -> rt::StateId {
+                rt::StateId(self as u16)
+            }
+            fn from_id(id: rt::StateId) -> Option<Self> {
+                const ALL: [#machine; #count] = [#(#machine::#idents,)*];
+                ALL.get(usize::from(id.0)).copied()
+            }
+            fn run<'a>(self, cx: &'a mut rt::Context<'_, Self>) -> rt::Dispatch<'a> {
+                match self {
+                    #(Self::#idents => rt::dispatch(#idents, cx),)*
+                }
+            }
+        }
+    })
+}
+
+/// The traits that make an edge that is not in the graph a compile error in the graph's words.
+fn edges(kind: &Kind, state: &State, source: &Source) -> TokenStream {
+    let (me, name) = (state_ident(&state.name.value), state.name.value.as_str());
+    let machine = KindNames::of(kind).machine;
+    let line = |offset: usize| format!("krator.yaml:{}", source.position(offset).line);
+    let at = line(state.next.first().map_or(state.name.span.start, |next| next.to.span.start));
+    let declared = line(state.name.span.start);
+    let targets: Vec<Ident> = state.next.iter().map(|n| state_ident(&kind.state(n.to.value).name.value)).collect();
+    let now: Vec<String> = targets.iter().map(ToString::to_string).collect();
+    let is_final = state.kind.value == StateKind::Final;
+
+    let (label, note) = if is_final {
+        (
+            format!("`{name}` is final, {declared}"),
+            format!("{declared}: `{name}` leads nowhere; answer with `Transition::done()`"),
+        )
+    } else if now.is_empty() {
+        (
+            format!("`{name}` has no `next`, {declared}"),
+            format!("{declared}: give `{name}` a `next` with this state, then run `krator gen`"),
+        )
+    } else {
+        let now = now.join(", ");
+        (
+            format!("not in `next` of `{name}`, {at}"),
+            format!("{at}: add the state to `next` of `{name}` (now: {now}), then run `krator gen`"),
+        )
+    };
+    let next = format_ident!("NextOf{}", name);
+    let message = format!("the state graph has no transition from `{name}` to `{{Self}}`");
+    let nobody = |of: &Ident| {
+        quote! {
+            #[diagnostic::do_not_recommend]
+            impl #of for rt::Never<#machine> {}
+        }
+    };
+    let implementors =
+        if targets.is_empty() { nobody(&next) } else { quote!(#(impl #next for #targets {})*) };
+    let transitions = quote! {
+        #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
+        pub trait #next: rt::Node<Machine = #machine> {}
+        #implementors
+        impl<T: #next> rt::TransitionTo<T> for #me {}
+    };
+
+    let stay = if state.may_stay() {
+        quote!(impl rt::MayStay for #me {})
+    } else {
+        let wait = format_ident!("WaitOf{}", name);
+        let message = format!("the state `{name}` may not stay");
+        let label = format!("`{name}` has no `wait`, {declared}");
+        let way = if is_final {
+            "answer with `Transition::done()`".to_owned()
+        } else {
+            format!("give `{name}` a `wait` and run `krator gen`, or go on to {}", now.join(", "))
+        };
+        let note = format!("{declared}: {way}");
+        let nobody = nobody(&wait);
+        quote! {
+            #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
+            pub trait #wait {}
+            #nobody
+            impl<S: #wait> rt::MayStay<S> for #me {}
+        }
+    };
+    let done = is_final.then(|| quote!(impl rt::Final for #me {}));
+    quote!(#transitions #stay #done)
+}
+
+fn policy(kind: &Kind, state: &State) -> TokenStream {
+    let name = state.name.value.as_str();
+    let mut policy = quote!(rt::Policy::new(#name));
+    let mut add = |call: TokenStream| policy.extend(quote!(.#call));
+    let id = |state: StateId| id(kind, state);
+    if !state.renamed_from.is_empty() {
+        let names = state.renamed_from.iter().map(|n| n.value.as_str());
+        add(quote!(renamed_from(&[#(#names),*])));
+    }
+    if state.phase.value != name {
+        let phase = &state.phase.value;
+        add(quote!(phase(#phase)));
+    }
+    if let Some(message) = state.message.as_ref().map(|m| &m.value).filter(|m| !m.is_empty()) {
+        add(quote!(message(#message)));
+    }
+    match state.kind.value {
+        StateKind::Working => {}
+        StateKind::Ready => add(quote!(kind(rt::Kind::Ready))),
+        StateKind::Failed => add(quote!(kind(rt::Kind::Failed))),
+        StateKind::Final => add(quote!(kind(rt::Kind::Final))),
+    }
+    if !state.next.is_empty() {
+        let next = state.next.iter().map(|n| id(n.to.value));
+        add(quote!(next(&[#(#next),*])));
+    }
+    if let Some(wait) = &state.wait {
+        if let Some(Period::Fixed(every)) = wait.poll.as_ref().map(|p| &p.value) {
+            let every = duration(*every);
+            add(quote!(poll(#every)));
+        }
+        let sources = wait.watch.iter().map(|w| source_of(&w.value));
+        if !wait.watch.is_empty() {
+            add(quote!(watch(&[#(#sources),*])));
+        }
+    }
+    if let Some(timeout) = &state.timeout
+        && let Period::Fixed(after) = timeout.after.value
+    {
+        let (after, to) = (duration(after), id(timeout.to.value));
+        add(quote!(timeout(#after, #to)));
+    }
+    if let Some(retry) = state.retry.as_ref().and_then(|r| self::retry(kind, r, state.kind.value)) {
+        add(quote!(retry(#retry)));
+    }
+    if let Some(limit) = &state.limit
+        && let Times::Number(times) = limit.times.value
+    {
+        let (times, then) = (Literal::u32_unsuffixed(times), id(limit.then.value));
+        add(quote!(limit(#times, #then)));
+    }
+    if state.effects.value == Effects::Once {
+        add(quote!(once()));
+    }
+    if let Some(resume) = &state.resume {
+        let resume = id(resume.value);
+        add(quote!(resume(#resume)));
+    }
+    match state.on_spec_change.value {
+        OnSpecChange::Wake => {}
+        OnSpecChange::Ignore => add(quote!(on_spec_change(rt::OnSpecChange::Ignore))),
+        OnSpecChange::Enter(to) => {
+            let to = id(to);
+            add(quote!(on_spec_change(rt::OnSpecChange::To(#to))));
+        }
+    }
+    let elsewhere = state.on_delete.value.to.filter(|to| kind.machine.deletion.as_ref().map(|d| d.value) != Some(*to));
+    if state.on_delete.value.waits {
+        add(quote!(on_delete(rt::OnDelete::Wait)));
+    } else if let Some(to) = elsewhere {
+        let to = id(to);
+        add(quote!(on_delete(rt::OnDelete::To(#to))));
+    }
+    if state.on_deletion_path {
+        add(quote!(deletion_path()));
+    }
+    let conditions = conditions(state);
+    if !conditions.is_empty() {
+        add(quote!(conditions(&[#(#conditions),*])));
+    }
+    if !state.checkpoint.value {
+        add(quote!(no_checkpoint()));
+    }
+    policy
+}
+
+/// What the state says of conditions, beside what its kind does.
+fn conditions(state: &State) -> Vec<TokenStream> {
+    let keep = (state.standard_conditions.ready == Ready::Keep).then(|| quote!(("Ready", "keep")));
+    let set = state.conditions.iter().map(|condition| {
+        let (kind, status) = (condition.name.value.as_str(), condition.status.value.as_str());
+        quote!((#kind, #status))
+    });
+    keep.into_iter().chain(set).collect()
+}
+
+fn source_of(source: &WatchSource) -> TokenStream {
+    match source {
+        WatchSource::Itself => quote!(rt::Watch::Itself),
+        WatchSource::Owned => quote!(rt::Watch::Owned),
+        WatchSource::Watched => quote!(rt::Watch::Watched),
+        WatchSource::Kind(kind) => {
+            let reference = kind.reference();
+            quote!(rt::Watch::Kind(#reference))
+        }
+    }
+}
+
+/// `None`: as the runtime does without a word.
+fn retry(kind: &Kind, retry: &Retry, of: StateKind) -> Option<TokenStream> {
+    let default = (Duration::from_secs(1), 2.0, Duration::from_secs(300));
+    let backoff = (retry.initial.value, retry.factor.value, retry.max.value);
+    let mut tokens = quote!(rt::Retry::DEFAULT);
+    let mut says = false;
+    if backoff != default {
+        let (initial, factor, max) = (duration(backoff.0), Literal::f64_unsuffixed(backoff.1), duration(backoff.2));
+        tokens.extend(quote!(.backoff(#initial, #factor, #max)));
+        says = true;
+    }
+    match (retry.limit.value, &retry.then) {
+        (RetryLimit::Times(limit), Some(then)) => {
+            let (limit, then) = (Literal::u32_unsuffixed(limit), id(kind, then.value));
+            tokens.extend(quote!(.limit(#limit, #then)));
+            says = true;
+        }
+        (RetryLimit::Times(limit), None) => {
+            let limit = Literal::u32_unsuffixed(limit);
+            tokens.extend(quote!(.at_most(#limit)));
+            says = true;
+        }
+        (RetryLimit::Unlimited, _) if of == StateKind::Final => {
+            // Without a word a final state has a limit: no limit is the largest one.
+            tokens.extend(quote!(.at_most(u32::MAX)));
+            says = true;
+        }
+        (RetryLimit::Unlimited, _) => {}
+    }
+    says.then_some(tokens)
+}
+
+fn id(kind: &Kind, state: StateId) -> TokenStream {
+    let name = state_ident(&kind.state(state).name.value);
+    quote!(#name::ID)
+}
+
+fn option(tokens: Option<TokenStream>) -> TokenStream {
+    tokens.map_or_else(|| quote!(None), |tokens| quote!(Some(#tokens)))
+}
+
+fn duration(duration: Duration) -> TokenStream {
+    if duration.subsec_nanos() == 0 {
+        let seconds = Literal::u64_unsuffixed(duration.as_secs());
+        quote!(std::time::Duration::from_secs(#seconds))
+    } else if duration.subsec_nanos().is_multiple_of(1_000_000) {
+        let millis = Literal::u128_unsuffixed(duration.as_millis());
+        quote!(std::time::Duration::from_millis(#millis))
+    } else {
+        let (seconds, nanos) = (Literal::u64_unsuffixed(duration.as_secs()), Literal::u32_unsuffixed(duration.subsec_nanos()));
+        quote!(std::time::Duration::new(#seconds, #nanos))
+    }
+}
