@@ -1,1 +1,51 @@
 //! `krator` turns one description of a custom resource and its state graph into a complete Kubernetes operator.
+//!
+//! The way of the data is one line: text -> [`spec`] (the tree as written) -> [`model`] (the description as meant)
+//! -> findings of [`rules`] -> plan -> changes -> disk. Everything up to the plan is pure and deterministic.
+
+pub mod finding;
+pub mod model;
+pub mod names;
+pub mod rules;
+pub mod spec;
+
+use finding::{Finding, Source};
+use model::Description;
+
+/// What there is to say about a text, and what it means if it means anything.
+#[derive(Debug)]
+pub struct Checked {
+    /// The text.
+    pub source: Source,
+    /// The model: generate from it only when no finding is an error.
+    pub description: Option<Description>,
+    /// All findings, in the order of the text.
+    pub findings: Vec<Finding>,
+}
+
+/// Reads and judges a description; `name` is what findings call the file.
+pub fn check(name: &str, bytes: &[u8]) -> Checked {
+    let (source, mut findings) = spec::source_of(name, bytes);
+    if !findings.is_empty() {
+        return Checked {
+            source,
+            description: None,
+            findings,
+        };
+    }
+    let (documents, found) = spec::parse(&source);
+    let is_readable = found.is_empty() || !documents.is_empty();
+    findings.extend(found);
+    let mut description = None;
+    if is_readable {
+        let (built, found) = model::build(&source, &documents);
+        findings.extend(found);
+        description = built;
+    }
+    finding::sort(&mut findings);
+    Checked {
+        source,
+        description,
+        findings,
+    }
+}

@@ -1,3 +1,9 @@
-//! The command `krator`.
+//! The command `krator`: arguments in, exit code out.
 
-fn main() {}
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

@@ -1,0 +1,185 @@
+//! The description as meant: what every consumer (rules, diagrams, Rust, CRD, RBAC, manifests) works from.
+//!
+//! Shape:
+//!
+//! ```text
+//! Description            one file, one operator
+//!   operator, doc, deploy
+//!   types: Vec<NamedType>        named once, referenced by TypeId
+//!   kinds: Vec<Kind>             one a document, referenced by KindId
+//!     resource                   group, version, kind, plural, columns' scale, …  (model/resource.rs)
+//!     spec: Schema, status       a tree to walk, see Schema and Shape             (model/schema.rs)
+//!     machine, states            a State is referenced by its StateId             (model/machine.rs)
+//!     owns, watches, access      other kinds                                      (model/resource.rs)
+//!     webhooks, properties, allow, simulate
+//! ```
+//!
+//! Names are proven (crate::names), durations parsed, defaults filled in, what a state inherits from the machine
+//! resolved into the state: nobody looks into `machine` to know what a state does. Every value carries its span.
+//! Building is total: what is wrong becomes a finding and a stand-in takes its place, so that one run says all there
+//! is to say. Only a description without findings of severity error may be generated from; its stand-ins are gone.
+
+mod build;
+pub mod kubernetes;
+mod machine;
+mod path;
+mod period;
+mod resource;
+mod schema;
+
+pub use build::build;
+pub use machine::{
+    ConditionSetting, ConditionStatus, Effects, Limit, Machine, Next, OnDelete, OnSpecChange, Property,
+    PropertyKind, Ready, Retry, RetryLimit, Simulated, StandardConditions, State, StateKind, StateSet,
+    Timeout, Times, Wait, WatchSource,
+};
+pub use path::{FieldPath, PathRoot, Segment};
+pub use period::{MomentField, MomentUnit, Period, format_duration, parse_duration};
+pub use resource::{
+    Access, Column, ColumnType, DeclaredCondition, Deploy, FailurePolicy, Grant, LookIn, MatchCondition,
+    ObjectKind, Operation, Owned, PodResources, Resource, Scale, Scope, Watch, WatchBy, Webhook, Webhooks,
+};
+pub use schema::{Constraints, Field, KubernetesType, NamedType, Schema, Shape, Validation};
+
+use crate::finding::{Span, Spanned};
+use crate::names::OperatorName;
+
+/// Index of a kind in [`Description::kinds`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KindId(pub usize);
+
+/// Index of a type in [`Description::types`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TypeId(pub usize);
+
+/// Index of a state in [`Kind::states`]: the order of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StateId(pub usize);
+
+/// One operator.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Description {
+    /// Name of the crate, Deployment and ServiceAccount; the default's span is that of the kind.
+    pub operator: Spanned<OperatorName>,
+    /// One paragraph for README, crate docs and CRD.
+    pub doc: Option<Spanned<String>>,
+    /// `types` of all documents.
+    pub types: Vec<NamedType>,
+    /// One kind a document; never empty.
+    pub kinds: Vec<Kind>,
+    /// How it is run.
+    pub deploy: Deploy,
+}
+
+/// A custom resource and its machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kind {
+    /// The document.
+    pub span: Span,
+    /// `doc` of its document.
+    pub doc: Option<Spanned<String>>,
+    /// The custom resource.
+    pub resource: Resource,
+    /// `.spec`: fields, or a named type. Its `validations` are the rules beside the fields.
+    pub spec: Schema,
+    /// Fields of `.status` beside those that the machine keeps.
+    pub status: Vec<Field>,
+    /// Printer columns before the default ones.
+    pub columns: Vec<Column>,
+    /// Conditions that handlers set.
+    pub conditions: Vec<DeclaredCondition>,
+    /// What holds for the whole graph.
+    pub machine: Machine,
+    /// The states, in the order of the text; never empty.
+    pub states: Vec<State>,
+    /// Kinds that the operator creates.
+    pub owns: Vec<Owned>,
+    /// Kinds that it looks at.
+    pub watches: Vec<Watch>,
+    /// Further rights.
+    pub access: Vec<Access>,
+    /// Admission.
+    pub webhooks: Webhooks,
+    /// What must hold of the graph.
+    pub properties: Vec<Property>,
+    /// `allow` of the document.
+    pub allow: Vec<Allow>,
+    /// Input of `krator simulate`.
+    pub simulate: Vec<Simulated>,
+    /// An edge of the text leads nowhere, which a finding says: what the graph then seems to lack says nothing.
+    pub lacks_edges: bool,
+}
+
+/// A finding that is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Allow {
+    /// Name of a rule.
+    pub rule: Spanned<String>,
+    /// Why.
+    pub reason: Spanned<String>,
+}
+
+impl Description {
+    /// A kind by its index.
+    pub fn kind(&self, id: KindId) -> &Kind {
+        &self.kinds[id.0]
+    }
+
+    /// A type by its index.
+    pub fn type_(&self, id: TypeId) -> &NamedType {
+        &self.types[id.0]
+    }
+
+    /// A schema's shape, seen through names: never [`Shape::Named`].
+    pub fn resolve<'a>(&'a self, schema: &'a Schema) -> &'a Schema {
+        let mut schema = schema;
+        // Types are not recursive, which building has made sure of; the bound only keeps that promise local.
+        for _ in 0..=self.types.len() {
+            match &schema.shape {
+                Shape::Named(id) => schema = &self.type_(*id).schema,
+                _ => break,
+            }
+        }
+        schema
+    }
+}
+
+impl Kind {
+    /// A state by its index.
+    pub fn state(&self, id: StateId) -> &State {
+        &self.states[id.0]
+    }
+
+    /// The states with their indices.
+    pub fn state_ids(&self) -> impl Iterator<Item = (StateId, &State)> {
+        self.states
+            .iter()
+            .enumerate()
+            .map(|(at, state)| (StateId(at), state))
+    }
+
+    /// A state by its name.
+    pub fn state_named(&self, name: &str) -> Option<StateId> {
+        self.states
+            .iter()
+            .position(|state| state.name.as_str() == name)
+            .map(StateId)
+    }
+
+    /// The types of the conditions beside Ready, Reconciling and Stalled that states set or handlers may set, each
+    /// once, declared ones first.
+    pub fn condition_types(&self) -> Vec<&str> {
+        let mut types: Vec<&str> = self
+            .conditions
+            .iter()
+            .map(|condition| condition.name.as_str())
+            .collect();
+        let mut seen: std::collections::BTreeSet<&str> = types.iter().copied().collect();
+        for setting in self.states.iter().flat_map(|state| &state.conditions) {
+            if seen.insert(setting.name.as_str()) {
+                types.push(setting.name.as_str());
+            }
+        }
+        types
+    }
+}

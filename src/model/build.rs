@@ -1,0 +1,339 @@
+//! From the tree to the model. Nothing stops at the first mistake: each is reported, a stand-in takes its place, and
+//! reading goes on.
+
+mod bounds;
+mod keys;
+mod machine;
+mod paths;
+mod resource;
+mod schema;
+mod states;
+mod values;
+
+use keys::{Keys, Sink, entries, name, text};
+use paths::Fields;
+use resource::Kinds;
+use schema::{Types, validation_list};
+
+use super::{Deploy, Description, Kind, Schema, Shape, Webhooks, machine::is_machine_field};
+use crate::finding::{Finding, Source, Span, Spanned};
+use crate::names::{OperatorName, kebab, unusable_operator};
+use crate::rules::syntax::{MISSING_KEY, NAME_COLLISION, SYNTAX, UNKNOWN_KEY, WRONG_TYPE};
+use crate::spec::{Node, NodeKind};
+
+/// Builds the model. There is none where the text does not even name its kinds and states; findings then say why.
+pub fn build(source: &Source, documents: &[Node]) -> (Option<Description>, Vec<Finding>) {
+    let mut sink = Sink::new(source);
+    let description = description(documents, &mut sink);
+    (description, sink.findings)
+}
+
+/// A document, read halfway: what other documents refer to comes first.
+struct Document<'a> {
+    keys: Keys<'a>,
+    span: Span,
+    resource: super::Resource,
+    resource_node: &'a Node,
+}
+
+fn description(documents: &[Node], sink: &mut Sink<'_>) -> Option<Description> {
+    let written: Vec<&Node> = documents.iter().filter(|node| !node.is_null()).collect();
+    if written.is_empty() {
+        sink.report(
+            Finding::new(&SYNTAX, Span::default(), "the description is empty")
+                .help("`krator new --example moose` writes one to start from"),
+        );
+        return None;
+    }
+    let mut type_nodes = Vec::new();
+    let mut begun = Vec::new();
+    let mut operator = None;
+    let mut doc = None;
+    let mut deploy = None;
+    for (at, node) in written.iter().copied().enumerate() {
+        let Some(mut keys) = Keys::of(node, "a description", sink) else {
+            continue;
+        };
+        version(&mut keys, sink);
+        if at == 0 {
+            operator = keys
+                .get("operator", sink)
+                .and_then(|node| operator_name(node, sink));
+            deploy = keys.get("deploy", sink).map(|node| resource::deploy(node, sink));
+        } else {
+            for key in ["operator", "deploy"] {
+                if let Some(entry) = keys.entry(key) {
+                    let message = format!("`{key}` stands in the first document only");
+                    sink.error(&UNKNOWN_KEY, entry.key_span, message);
+                }
+            }
+        }
+        type_nodes.extend(keys.get("types", sink));
+        let own_doc = keys.get("doc", sink).and_then(|node| text(node, sink));
+        if at == 0 {
+            doc = own_doc.clone();
+        }
+        let resource_node = keys.need("resource", sink);
+        let resource = resource_node.and_then(|node| resource::resource(node, sink));
+        begun.push((node.span, keys, resource_node, resource, own_doc));
+    }
+    let mut types = Types::declare(type_nodes, sink);
+    let mut read = Vec::new();
+    for (span, keys, resource_node, resource, own_doc) in begun {
+        match (resource_node, resource) {
+            (Some(resource_node), Some(resource)) => {
+                read.push((
+                    Document {
+                        keys,
+                        span,
+                        resource,
+                        resource_node,
+                    },
+                    own_doc,
+                ));
+            }
+            // What is wrong with the rest is said all the same, but for what needs the resource.
+            _ => skim(keys, &mut types, sink),
+        }
+    }
+    let resources: Vec<super::Resource> = read
+        .iter()
+        .map(|(document, _)| document.resource.clone())
+        .collect();
+    let is_complete = resources.len() == written.len();
+    let mut kinds = Vec::new();
+    for (document, own_doc) in read {
+        kinds.extend(kind(document, own_doc, &mut types, &resources, sink));
+    }
+    let types = types.finish(sink);
+    let first = kinds.first()?;
+    let kind_name = &first.resource.kind;
+    let operator = operator.unwrap_or_else(|| default_operator(kind_name));
+    let deploy: Deploy = deploy.unwrap_or_else(|| resource::default_deploy(kind_name.span));
+    (is_complete && kinds.len() == resources.len()).then_some(Description {
+        operator,
+        doc,
+        types,
+        kinds,
+        deploy,
+    })
+}
+
+/// The language's version: required, and first.
+fn version(keys: &mut Keys<'_>, sink: &mut Sink<'_>) {
+    let head = keys.head();
+    let Some(entry) = keys.entry("krator") else {
+        let finding = Finding::new(
+            &MISSING_KEY,
+            head,
+            "the description does not begin with `krator: 1`",
+        );
+        sink.report(finding.help("`krator` is the version of the language"));
+        return;
+    };
+    if entry.key_span != head {
+        sink.error(&WRONG_TYPE, entry.key_span, "`krator: 1` comes first");
+    }
+    if entry.value.scalar().and_then(|scalar| scalar.integer()) != Some(1) {
+        let found = sink.source.at(entry.value.span);
+        let message = format!(
+            "this krator reads version 1 of the language, not `{}`",
+            crate::finding::shown(found)
+        );
+        sink.report(Finding::new(&WRONG_TYPE, entry.value.span, message));
+    }
+}
+
+fn operator_name(node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<OperatorName>> {
+    let operator = name(node, "operator", OperatorName::parse, sink)?;
+    if let Some(reason) = unusable_operator(operator.as_str()) {
+        let message = format!("an operator cannot be called `{}`", operator.value);
+        sink.report(Finding::new(&NAME_COLLISION, operator.span, message).label(reason));
+    }
+    Some(operator)
+}
+
+/// The kind in kebab case with `-operator`, cut to the length of a name.
+fn default_operator(kind: &Spanned<crate::names::KindName>) -> Spanned<OperatorName> {
+    const SUFFIX: &str = "-operator";
+    let mut stem = kebab(kind.as_str());
+    stem.truncate(40 - SUFFIX.len());
+    let text = format!("{}{SUFFIX}", stem.trim_end_matches('-'));
+    #[allow(
+        clippy::unwrap_used,
+        reason = "a kind begins with a letter and has only letters and digits"
+    )]
+    Spanned::new(OperatorName::parse(&text).unwrap(), kind.span)
+}
+
+/// Reads what can be read of a document without its resource.
+fn skim<'a>(mut keys: Keys<'a>, types: &mut Types<'a>, sink: &mut Sink<'_>) {
+    if let Some(node) = keys.get("status", sink) {
+        types.fields(node, sink);
+    }
+    for key in KEYS {
+        keys.entry(key);
+    }
+    keys.finish(sink);
+}
+
+const KEYS: [&str; 13] = [
+    "spec",
+    "status",
+    "columns",
+    "conditions",
+    "machine",
+    "states",
+    "owns",
+    "watches",
+    "access",
+    "webhooks",
+    "properties",
+    "allow",
+    "simulate",
+];
+
+fn kind<'a>(
+    document: Document<'a>,
+    doc: Option<Spanned<String>>,
+    types: &mut Types<'a>,
+    resources: &[super::Resource],
+    sink: &mut Sink<'_>,
+) -> Option<Kind> {
+    let Document {
+        mut keys,
+        span,
+        mut resource,
+        resource_node,
+    } = document;
+    let spec = match keys.need("spec", sink) {
+        Some(node) => spec_schema(node, types, sink),
+        None => Schema::plain(Shape::Any, keys.head()),
+    };
+    types.refuse_giants(&spec, sink);
+    let status = keys
+        .get("status", sink)
+        .map(|node| types.fields(node, sink))
+        .unwrap_or_default();
+    for field in &status {
+        types.refuse_giants(&field.schema, sink);
+        if is_machine_field(&field.name) {
+            let message = format!("the machine itself keeps `.status.{}`", field.name.value);
+            sink.error(&NAME_COLLISION, field.name.span, message);
+        }
+    }
+    let fields = Fields {
+        types,
+        spec: &spec,
+        status: &status,
+    };
+    resource::resource_paths(resource_node, &mut resource, &fields, sink);
+    let columns = keys
+        .get("columns", sink)
+        .map(|node| resource::columns(node, &fields, sink))
+        .unwrap_or_default();
+    let conditions = keys
+        .get("conditions", sink)
+        .map(|node| resource::conditions(node, sink))
+        .unwrap_or_default();
+    let kinds = Kinds { described: resources };
+    let owns_node = keys.get("owns", sink);
+    let owns = owns_node.map(|node| kinds.owns(node, sink)).unwrap_or_default();
+    let watches_node = keys.get("watches", sink);
+    let watches = watches_node
+        .map(|node| kinds.watches(node, &fields, sink))
+        .unwrap_or_default();
+    let access = keys
+        .get("access", sink)
+        .map(|node| kinds.access(node, sink))
+        .unwrap_or_default();
+    let webhooks = keys
+        .get("webhooks", sink)
+        .map_or_else(Webhooks::default, |node| resource::webhooks(node, sink));
+    let allow = keys
+        .get("allow", sink)
+        .map(|node| resource::allow(node, sink))
+        .unwrap_or_default();
+
+    let machine_node = keys.need("machine", sink);
+    let state_entries = keys
+        .need("states", sink)
+        .map(|node| (node, entries(node, "states by name", sink)));
+    let properties_node = keys.get("properties", sink);
+    let simulate_node = keys.get("simulate", sink);
+    let head = keys.head();
+    keys.finish(sink);
+    let (states_node, state_entries) = state_entries?;
+    if state_entries.is_empty() {
+        if let NodeKind::Mapping(_) = states_node.kind {
+            sink.error(&MISSING_KEY, states_node.span, "a machine has at least one state");
+        }
+        return None;
+    }
+    let mut in_view: Vec<super::ObjectKind> = owns.iter().map(|owned| owned.kind.value.clone()).collect();
+    in_view.extend(watches.iter().map(|watch| watch.kind.value.clone()));
+    let around = states::Around {
+        fields,
+        kinds,
+        in_view,
+        // A list that is there and wrong is another finding.
+        has_owned: owns_node.is_some(),
+        has_watched: watches_node.is_some(),
+    };
+    let mut table = states::Table::of(state_entries);
+    let machine = machine::machine(machine_node, head, &mut table, sink);
+    let written = states::states(state_entries, &mut table, &around, sink);
+    let states = machine::resolve(&machine, written, sink);
+    let properties = properties_node
+        .map(|node| machine::properties(node, &mut table, sink))
+        .unwrap_or_default();
+    let simulate = simulate_node
+        .map(|node| machine::simulate(node, &mut table, sink))
+        .unwrap_or_default();
+    Some(Kind {
+        span,
+        doc,
+        resource,
+        spec,
+        status,
+        columns,
+        conditions,
+        machine: machine.machine,
+        states,
+        owns,
+        watches,
+        access,
+        webhooks,
+        properties,
+        allow,
+        simulate,
+        lacks_edges: table.lacks_edges,
+    })
+}
+
+/// `.spec`: the name of a type, or fields, among which `validations` is the one that is none.
+fn spec_schema<'a>(node: &'a Node, types: &mut Types<'a>, sink: &mut Sink<'_>) -> Schema {
+    let NodeKind::Mapping(mapping) = &node.kind else {
+        let schema = types.schema(node, sink);
+        let is_object = matches!(
+            types.resolve(&schema).shape,
+            Shape::Object(_) | Shape::FreeForm | Shape::Kubernetes(_) | Shape::Map(_)
+        );
+        if !is_object && !matches!(schema.shape, Shape::Any) {
+            sink.error(&WRONG_TYPE, node.span, "`spec` is an object");
+        }
+        return schema;
+    };
+    let mut fields = Vec::new();
+    let mut validations = Vec::new();
+    for entry in &mapping.entries {
+        if entry.key == "validations" {
+            validations = validation_list(&entry.value, sink);
+        } else {
+            fields.extend(types.field(entry, sink));
+        }
+    }
+    let mut schema = Schema::plain(Shape::Object(fields), node.span);
+    schema.validations = validations;
+    schema
+}

@@ -1,0 +1,415 @@
+//! The machine: what states inherit from it, and which of them are on the deletion path.
+
+use std::time::Duration;
+
+use super::keys::{Keys, Sink, duration, list};
+use super::states::{
+    Table, WrittenOnDelete, WrittenRetry, WrittenState, default_watch, judge_retry, keyed, on_delete,
+    on_spec_change, retry,
+};
+use crate::finding::{Finding, Span, Spanned, shown};
+use crate::model::{
+    Effects, Machine, OnDelete, OnSpecChange, Property, PropertyKind, Retry, RetryLimit, Simulated,
+    StandardConditions, State, StateId, StateKind, StateSet, Wait,
+};
+use crate::rules::syntax::{MISSING_KEY, WRONG_TYPE};
+use crate::spec::Node;
+
+/// `machine` as written.
+pub(super) struct WrittenMachine {
+    pub machine: Machine,
+    retry: Option<WrittenRetry>,
+    on_spec_change: Option<Spanned<OnSpecChange>>,
+    on_delete: Option<Spanned<WrittenOnDelete>>,
+    /// `deletion` is there, whether or not it names a state.
+    has_deletion: bool,
+}
+
+/// Reads `machine`. Without one, or without a right `initial`, the first state stands in.
+pub(super) fn machine(
+    node: Option<&Node>,
+    fallback: Span,
+    table: &mut Table<'_>,
+    sink: &mut Sink<'_>,
+) -> WrittenMachine {
+    let mut written = WrittenMachine {
+        machine: Machine {
+            span: fallback,
+            initial: Spanned::new(StateId(0), fallback),
+            deletion: None,
+        },
+        retry: None,
+        on_spec_change: None,
+        on_delete: None,
+        has_deletion: false,
+    };
+    let Some(mut keys) = node.and_then(|node| Keys::of(node, "`machine`", sink)) else {
+        table.lacks_edges = true;
+        return written;
+    };
+    written.machine.span = keys.span();
+    match keys
+        .need("initial", sink)
+        .and_then(|node| table.state(node, sink))
+    {
+        Some(initial) => written.machine.initial = initial,
+        None => table.lacks_edges = true,
+    }
+    written.has_deletion = keys.has("deletion");
+    written.machine.deletion = keys
+        .get("deletion", sink)
+        .and_then(|node| table.state(node, sink));
+    written.retry = keys.get("retry", sink).and_then(|node| retry(node, table, sink));
+    if let Some(retry) = &written.retry {
+        // A `then` of the machine may wait for a `limit` of a state, so that only the limit is judged here.
+        if let Some(Spanned {
+            value: RetryLimit::Times(_),
+            ..
+        }) = &retry.limit
+        {
+            judge_retry(retry, RetryLimit::Times(0), retry.has_then, sink);
+        }
+    }
+    written.on_spec_change = keys
+        .get("onSpecChange", sink)
+        .and_then(|node| on_spec_change(node, table, sink));
+    written.on_delete = keys
+        .get("onDelete", sink)
+        .and_then(|node| on_delete(node, None, sink));
+    keys.finish(sink);
+    written
+}
+
+/// States with everything that they inherit.
+pub(super) fn resolve(
+    machine: &WrittenMachine,
+    written: Vec<WrittenState>,
+    sink: &mut Sink<'_>,
+) -> Vec<State> {
+    let on_path = deletion_path(machine, &written);
+    written
+        .into_iter()
+        .enumerate()
+        .map(|(at, state)| resolve_state(StateId(at), machine, state, on_path[at], sink))
+        .collect()
+}
+
+/// Which states `deletion` and those named by `onDelete` lead to, by what the states say themselves: what the
+/// machine says leads nowhere on this path.
+fn deletion_path(machine: &WrittenMachine, states: &[WrittenState]) -> Vec<bool> {
+    let mut on_path = vec![false; states.len()];
+    let mut queue: Vec<StateId> = machine.machine.deletion.iter().map(|state| state.value).collect();
+    for state in states {
+        if let Some(Spanned {
+            value: WrittenOnDelete::To(to),
+            ..
+        }) = state.on_delete
+        {
+            queue.push(to);
+        }
+    }
+    while let Some(id) = queue.pop() {
+        if std::mem::replace(&mut on_path[id.0], true) {
+            continue;
+        }
+        let state = &states[id.0];
+        queue.extend(state.next.iter().map(|next| next.to.value));
+        queue.extend(state.timeout.as_ref().map(|timeout| timeout.to.value));
+        queue.extend(
+            state
+                .retry
+                .as_ref()
+                .and_then(|retry| retry.then.as_ref())
+                .map(|then| then.value),
+        );
+        queue.extend(state.limit.as_ref().map(|limit| limit.then.value));
+        queue.extend(state.resume.as_ref().map(|resume| resume.value));
+    }
+    on_path
+}
+
+fn resolve_state(
+    id: StateId,
+    machine: &WrittenMachine,
+    written: WrittenState,
+    on_deletion_path: bool,
+    sink: &mut Sink<'_>,
+) -> State {
+    let span = written.name.span;
+    let kind = written.kind.unwrap_or(Spanned::new(StateKind::Working, span));
+    let effects = written.effects.unwrap_or(Spanned::new(Effects::Idempotent, span));
+    let inherits_ways = kind.value != StateKind::Final && !on_deletion_path;
+
+    let retry = resolve_retry(id, machine, &written, kind.value, inherits_ways, sink);
+    let on_spec_change = written
+        .on_spec_change
+        .or(machine
+            .on_spec_change
+            .filter(|change| inherits_ways || !matches!(change.value, OnSpecChange::Enter(_))))
+        .unwrap_or(Spanned::new(OnSpecChange::Wake, span));
+    if let Some(Spanned {
+        value: WrittenOnDelete::To(_),
+        span,
+    }) = written.on_delete
+        && !machine.has_deletion
+    {
+        sink.report(
+            Finding::new(
+                &MISSING_KEY,
+                span,
+                "`onDelete` names a state, and `machine` has no `deletion`",
+            )
+            .help("only with `deletion` does a finalizer hold the object"),
+        );
+    }
+    let inherited = machine
+        .on_delete
+        .unwrap_or(Spanned::new(WrittenOnDelete::Interrupt, span));
+    let on_delete = written.on_delete.unwrap_or(inherited);
+    let to = match on_delete.value {
+        _ if on_deletion_path => None,
+        WrittenOnDelete::To(state) => Some(state),
+        _ => machine.machine.deletion.map(|deletion| deletion.value),
+    };
+    let waits = match on_delete.value {
+        WrittenOnDelete::Wait => true,
+        WrittenOnDelete::Interrupt => false,
+        WrittenOnDelete::To(_) => matches!(inherited.value, WrittenOnDelete::Wait),
+    };
+    let rests =
+        matches!(kind.value, StateKind::Ready | StateKind::Failed) && effects.value == Effects::Idempotent;
+    let wait = written.wait.or_else(|| {
+        rests.then(|| Wait {
+            poll: None,
+            watch: default_watch(span),
+            is_written: false,
+        })
+    });
+    let mut standard_conditions = StandardConditions::of(kind.value);
+    if let Some(ready) = written.ready {
+        standard_conditions.ready = ready;
+    }
+    State {
+        phase: written
+            .phase
+            .unwrap_or_else(|| Spanned::new(written.name.as_str().to_owned(), span)),
+        name: written.name,
+        doc: written.doc,
+        message: written.message,
+        kind,
+        next: written.next,
+        wait,
+        timeout: written.timeout,
+        retry: (effects.value == Effects::Idempotent).then_some(retry),
+        on_spec_change,
+        on_delete: Spanned::new(OnDelete { waits, to }, on_delete.span),
+        effects,
+        resume: written.resume,
+        limit: written.limit,
+        conditions: written.conditions,
+        standard_conditions,
+        checkpoint: written.checkpoint.unwrap_or(Spanned::new(true, span)),
+        renamed_from: written.renamed_from,
+        legacy: written.legacy,
+        group: written.group,
+        allow: written.allow,
+        on_deletion_path,
+    }
+}
+
+/// Key by key from the machine, but for its `then` where ways are not inherited, and to the state that it names.
+fn resolve_retry(
+    id: StateId,
+    machine: &WrittenMachine,
+    written: &WrittenState,
+    kind: StateKind,
+    inherits_ways: bool,
+    sink: &mut Sink<'_>,
+) -> Retry {
+    const FINAL_LIMIT: RetryLimit = RetryLimit::Times(5);
+    let own = written.retry.as_ref();
+    let base = machine.retry.as_ref();
+    let by_default = base.map_or(written.name.span, |base| base.span);
+    let initial = own
+        .and_then(|own| own.initial)
+        .or(base.and_then(|base| base.initial))
+        .unwrap_or(Spanned::new(Duration::from_secs(1), by_default));
+    let factor = own
+        .and_then(|own| own.factor)
+        .or(base.and_then(|base| base.factor))
+        .unwrap_or(Spanned::new(2.0, by_default));
+    let max = own
+        .and_then(|own| own.max)
+        .or(base.and_then(|base| base.max))
+        .unwrap_or(Spanned::new(
+            initial.value.max(Duration::from_secs(300)),
+            by_default,
+        ));
+
+    let own_limit = own.and_then(|own| own.limit);
+    if kind == StateKind::Final {
+        let limit = own_limit.unwrap_or(Spanned::new(FINAL_LIMIT, written.name.span));
+        return Retry {
+            limit,
+            initial,
+            factor,
+            max,
+            then: own.and_then(|own| own.then),
+        };
+    }
+    let inherited_then = base
+        .and_then(|base| base.then)
+        .filter(|then| inherits_ways && then.value != id);
+    let then = own.and_then(|own| own.then).or(inherited_then);
+    let limit = own_limit
+        .or(base.and_then(|base| base.limit))
+        .unwrap_or(Spanned::new(RetryLimit::Unlimited, by_default));
+    if let Some(own) = own {
+        let has_then = then.is_some()
+            || own.has_then
+            || (inherits_ways && base.is_some_and(|base| base.has_then && base.then.is_none()));
+        judge_retry(own, limit.value, has_then, sink);
+    }
+    match (limit.value, then) {
+        (RetryLimit::Times(_), Some(then)) => Retry {
+            limit,
+            initial,
+            factor,
+            max,
+            then: Some(then),
+        },
+        _ => Retry {
+            limit: limit.map(|_| RetryLimit::Unlimited),
+            initial,
+            factor,
+            max,
+            then: None,
+        },
+    }
+}
+
+/// Reads `properties`.
+pub(super) fn properties(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Vec<Property> {
+    // What a property gets wrong is no edge of the graph.
+    let lacks_edges = table.lacks_edges;
+    let mut properties = Vec::new();
+    for item in list(node, "a list of properties", sink) {
+        let Some(mut keys) = Keys::of(item, "a property", sink) else {
+            continue;
+        };
+        let span = keys.span();
+        let forms: Vec<&str> = ["canReach", "never", "only", "leadsTo"]
+            .into_iter()
+            .filter(|key| keys.has(key))
+            .collect();
+        let kind = match forms[..] {
+            ["canReach"] => {
+                let to = keys
+                    .get("canReach", sink)
+                    .and_then(|node| table.state(node, sink));
+                let from = keys
+                    .need("from", sink)
+                    .and_then(|node| state_set(node, table, sink));
+                from.zip(to).map(|(from, to)| PropertyKind::CanReach { from, to })
+            }
+            ["leadsTo"] => {
+                let state = keys.get("leadsTo", sink).and_then(|node| table.state(node, sink));
+                let from = keys
+                    .need("from", sink)
+                    .and_then(|node| state_set(node, table, sink));
+                from.zip(state)
+                    .map(|(from, state)| PropertyKind::LeadsTo { state, from })
+            }
+            ["only"] => {
+                let state = keys.get("only", sink).and_then(|node| table.state(node, sink));
+                let through = keys
+                    .need("through", sink)
+                    .and_then(|node| table.state(node, sink));
+                state
+                    .zip(through)
+                    .map(|(state, through)| PropertyKind::Only { state, through })
+            }
+            ["never"] => keys.get("never", sink).and_then(|node| arrow(node, table, sink)),
+            _ => {
+                let message = "a property has one of `canReach`, `never`, `only` and `leadsTo`";
+                sink.error(
+                    if forms.is_empty() {
+                        &MISSING_KEY
+                    } else {
+                        &WRONG_TYPE
+                    },
+                    keys.head(),
+                    message,
+                );
+                for form in ["canReach", "never", "only", "leadsTo", "from", "through"] {
+                    keys.entry(form);
+                }
+                None
+            }
+        };
+        keys.finish(sink);
+        properties.extend(kind.map(|kind| Property { span, kind }));
+    }
+    table.lacks_edges = lacks_edges;
+    properties
+}
+
+fn state_set(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Option<StateSet> {
+    match node.scalar() {
+        Some(scalar) if scalar.text == "*" => Some(StateSet::All),
+        Some(_) => Some(StateSet::These(vec![table.state(node, sink)?])),
+        None => {
+            let nodes = list(node, "a list of states, or `\"*\"`", sink);
+            let states: Vec<_> = nodes.iter().filter_map(|node| table.state(node, sink)).collect();
+            (states.len() == nodes.len() && !states.is_empty()).then_some(StateSet::These(states))
+        }
+    }
+}
+
+/// `A -> B`.
+fn arrow(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Option<PropertyKind> {
+    let written = super::keys::text(node, sink)?;
+    let Some((from, to)) = written.value.split_once("->") else {
+        let message = format!("expected `A -> B`, found `{}`", shown(&written.value));
+        sink.error(&WRONG_TYPE, node.span, message);
+        return None;
+    };
+    let mut end = |name: &str, at: Option<usize>, sink: &mut Sink<'_>| {
+        let name = name.trim();
+        let start = at.map_or(node.span.start, |at| node.span.start + at);
+        let span = Span {
+            start,
+            end: at.map_or(node.span.end, |_| start + name.len()),
+        };
+        table.named(name, span, sink)
+    };
+    let source = sink.source.at(node.span).to_owned();
+    let from_at = source.find(from.trim()).filter(|_| !from.trim().is_empty());
+    let to_at = source.rfind(to.trim()).filter(|_| !to.trim().is_empty());
+    let from = end(from, from_at, sink);
+    let to = end(to, to_at, sink);
+    Some(PropertyKind::Never { from: from?, to: to? })
+}
+
+/// Reads `simulate`.
+pub(super) fn simulate(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Vec<Simulated> {
+    let mut simulated = Vec::new();
+    for (state, value) in keyed(node, table, sink) {
+        let Some(mut keys) = Keys::of(value, "a simulated state", sink) else {
+            continue;
+        };
+        let time = keys.get("time", sink).and_then(|node| duration(node, sink));
+        let errors = keys.get("errors", sink).and_then(|node| {
+            match node.scalar().and_then(|scalar| scalar.number()) {
+                Some(share) if (0.0..=1.0).contains(&share) => Some(Spanned::new(share, node.span)),
+                _ => {
+                    sink.wrong_type(node, "a number from 0 to 1");
+                    None
+                }
+            }
+        });
+        keys.finish(sink);
+        simulated.push(Simulated { state, time, errors });
+    }
+    simulated
+}

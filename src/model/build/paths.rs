@@ -1,0 +1,281 @@
+//! Following a path through the schema.
+
+use std::borrow::Cow;
+
+use serde_json::Value as Json;
+
+use super::keys::{Sink, duration, text};
+use super::schema::Types;
+use crate::finding::{Finding, Spanned, shown};
+use crate::model::{
+    Field, FieldPath, MomentField, MomentUnit, PathRoot, Period, Schema, Segment, Shape, kubernetes,
+};
+use crate::rules::syntax::{UNKNOWN_FIELD, WRONG_TYPE};
+use crate::spec::Node;
+
+/// The fields that paths of one kind can lead to.
+pub(super) struct Fields<'m, 'a> {
+    pub types: &'m Types<'a>,
+    pub spec: &'m Schema,
+    pub status: &'m [Field],
+}
+
+/// What a path ends at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leaf {
+    Text,
+    Integer,
+    Number,
+    Boolean,
+    DateTime,
+    Duration,
+    IntOrString,
+    List,
+    Object,
+    /// The schema does not say.
+    Open,
+}
+
+impl Leaf {
+    fn describe(self) -> &'static str {
+        match self {
+            Leaf::Text => "a text",
+            Leaf::Integer => "an integer",
+            Leaf::Number => "a number",
+            Leaf::Boolean => "a boolean",
+            Leaf::DateTime => "a date-time",
+            Leaf::Duration => "a duration",
+            Leaf::IntOrString => "an int-or-string",
+            Leaf::List => "a list",
+            Leaf::Object => "an object",
+            Leaf::Open => "a value of any type",
+        }
+    }
+}
+
+/// Where a path has got to.
+enum At<'s> {
+    Schema(&'s Schema),
+    Fields(&'s [Field]),
+    Json(Cow<'s, Json>),
+    Open,
+}
+
+/// A step that leads nowhere, and what would have.
+struct Lost {
+    step: String,
+    known: Vec<String>,
+}
+
+impl Fields<'_, '_> {
+    /// A path that leads to one of these; a finding otherwise.
+    pub fn path(&self, node: &Node, wanted: &[Leaf], sink: &mut Sink<'_>) -> Option<Spanned<FieldPath>> {
+        self.path_and_leaf(node, wanted, sink).map(|(path, _)| path)
+    }
+
+    /// The same, with what it leads to.
+    pub fn path_and_leaf(
+        &self,
+        node: &Node,
+        wanted: &[Leaf],
+        sink: &mut Sink<'_>,
+    ) -> Option<(Spanned<FieldPath>, Leaf)> {
+        let written = text(node, sink)?;
+        let path = match FieldPath::parse(&written.value) {
+            Ok(path) => path,
+            Err(reason) => {
+                let message = format!("`{}` is no path of a field", shown(&written.value));
+                sink.report(Finding::new(&WRONG_TYPE, written.span, message).help(reason));
+                return None;
+            }
+        };
+        match self.follow(&path) {
+            Ok(leaf) if wanted.is_empty() || wanted.contains(&leaf) => Some((written.map(|_| path), leaf)),
+            Ok(leaf) => {
+                let expected: Vec<&str> = wanted
+                    .iter()
+                    .filter(|leaf| **leaf != Leaf::Open)
+                    .map(|leaf| leaf.describe())
+                    .collect();
+                let message = format!(
+                    "`{}` is {}, expected {}",
+                    shown(&written.value),
+                    leaf.describe(),
+                    expected.join(" or ")
+                );
+                sink.error(&UNKNOWN_FIELD, written.span, message);
+                None
+            }
+            Err(lost) => {
+                let message = format!("the schema has no field `{}`", shown(&lost.step));
+                let suggestion = sink
+                    .suggest(&lost.step, lost.known.iter().map(String::as_str))
+                    .map(str::to_owned);
+                let mut finding = Finding::new(&UNKNOWN_FIELD, written.span, message);
+                finding = match suggestion {
+                    Some(name) => {
+                        let mended = written.value.replacen(&lost.step, &name, 1);
+                        finding.did_you_mean(Some(&mended))
+                    }
+                    None if lost.known.is_empty() => finding.help("the path is longer than the schema"),
+                    None => {
+                        let mut known = lost.known;
+                        known.truncate(12);
+                        finding.help(format!("known there: {}", known.join(", ")))
+                    }
+                };
+                sink.report(finding);
+                None
+            }
+        }
+    }
+
+    /// A duration, or the path of a field that tells a time.
+    pub fn period(&self, node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<Period>> {
+        let is_path = node.scalar().is_some_and(|scalar| {
+            scalar.text.starts_with('.') && scalar.text[1..].starts_with(|c: char| c.is_ascii_alphabetic())
+        });
+        if !is_path {
+            return duration(node, sink).map(|duration| duration.map(Period::Fixed));
+        }
+        let (path, leaf) =
+            self.path_and_leaf(node, &[Leaf::Duration, Leaf::Integer, Leaf::DateTime], sink)?;
+        if path.is_plural() {
+            sink.error(
+                &UNKNOWN_FIELD,
+                node.span,
+                "a time is told by one field, not by the items of a list",
+            );
+            return None;
+        }
+        let unit = match leaf {
+            Leaf::Duration => MomentUnit::Duration,
+            Leaf::Integer => MomentUnit::Seconds,
+            _ => MomentUnit::Instant,
+        };
+        Some(path.map(|path| Period::Field(MomentField { path, unit })))
+    }
+
+    fn follow(&self, path: &FieldPath) -> Result<Leaf, Lost> {
+        let start = match &path.root {
+            PathRoot::Label(_) => return Ok(Leaf::Text),
+            PathRoot::Spec => At::Schema(self.spec),
+            PathRoot::Metadata => At::Json(Cow::Borrowed(kubernetes::object_metadata())),
+            PathRoot::Status => At::Fields(self.status),
+        };
+        let end = path
+            .segments
+            .iter()
+            .try_fold(start, |at, segment| self.step(at, segment))?;
+        Ok(match end {
+            At::Schema(schema) => leaf_of(&self.types.resolve(schema).shape),
+            At::Fields(_) => Leaf::Object,
+            At::Json(json) => leaf_of_json(&json),
+            At::Open => Leaf::Open,
+        })
+    }
+
+    fn step<'s>(&'s self, at: At<'s>, segment: &Segment) -> Result<At<'s>, Lost> {
+        match at {
+            At::Open => Ok(At::Open),
+            At::Fields(fields) => match segment {
+                Segment::Field(name) => match fields.iter().find(|field| field.name.as_str() == name) {
+                    Some(field) => Ok(At::Schema(&field.schema)),
+                    None => {
+                        step_json(Cow::Borrowed(kubernetes::machine_status()), segment).map_err(|mut lost| {
+                            lost.known
+                                .extend(fields.iter().map(|field| field.name.to_string()));
+                            lost
+                        })
+                    }
+                },
+                _ => Err(lost(segment, Vec::new())),
+            },
+            At::Schema(schema) => match (&self.types.resolve(schema).shape, segment) {
+                (Shape::Object(fields), Segment::Field(name)) => fields
+                    .iter()
+                    .find(|field| field.name.as_str() == name)
+                    .map(|field| At::Schema(&field.schema))
+                    .ok_or_else(|| {
+                        lost(
+                            segment,
+                            fields.iter().map(|field| field.name.to_string()).collect(),
+                        )
+                    }),
+                (Shape::Map(values), Segment::Field(_)) => Ok(At::Schema(values)),
+                (Shape::List(items), Segment::Each | Segment::Where { .. }) => Ok(At::Schema(items)),
+                (Shape::FreeForm | Shape::Any | Shape::Named(_), _) => Ok(At::Open),
+                (Shape::Kubernetes(reference), _) => match kubernetes::kubernetes_schema(reference) {
+                    Some(json) => step_json(Cow::Owned(json), segment),
+                    None => Ok(At::Open),
+                },
+                _ => Err(lost(segment, Vec::new())),
+            },
+            At::Json(json) => step_json(json, segment),
+        }
+    }
+}
+
+fn lost(segment: &Segment, known: Vec<String>) -> Lost {
+    let step = match segment {
+        Segment::Field(name) => name.clone(),
+        Segment::Each => "[*]".to_owned(),
+        Segment::Where { field, .. } => format!("[?(@.{field}…)]"),
+    };
+    Lost { step, known }
+}
+
+fn step_json<'s>(json: Cow<'s, Json>, segment: &Segment) -> Result<At<'s>, Lost> {
+    if json.get("x-kubernetes-preserve-unknown-fields").is_some() {
+        return Ok(At::Open);
+    }
+    let below = match segment {
+        Segment::Field(name) => json
+            .get("properties")
+            .and_then(|fields| fields.get(name))
+            .or_else(|| json.get("additionalProperties")),
+        Segment::Each | Segment::Where { .. } => json.get("items"),
+    };
+    match below {
+        Some(below) => Ok(At::Json(Cow::Owned(below.clone()))),
+        None => {
+            let known = json
+                .get("properties")
+                .and_then(Json::as_object)
+                .map(|fields| fields.keys().cloned().collect());
+            Err(lost(segment, known.unwrap_or_default()))
+        }
+    }
+}
+
+fn leaf_of(shape: &Shape) -> Leaf {
+    match shape {
+        Shape::String | Shape::Enum(_) => Leaf::Text,
+        Shape::Boolean => Leaf::Boolean,
+        Shape::Integer | Shape::Int32 => Leaf::Integer,
+        Shape::Number => Leaf::Number,
+        Shape::DateTime => Leaf::DateTime,
+        Shape::Duration => Leaf::Duration,
+        Shape::Quantity | Shape::IntOrString => Leaf::IntOrString,
+        Shape::List(_) => Leaf::List,
+        Shape::Map(_) | Shape::Object(_) | Shape::FreeForm => Leaf::Object,
+        Shape::Any | Shape::Named(_) => Leaf::Open,
+        Shape::Kubernetes(reference) => {
+            kubernetes::kubernetes_schema(reference).map_or(Leaf::Open, |json| leaf_of_json(&json))
+        }
+    }
+}
+
+fn leaf_of_json(json: &Json) -> Leaf {
+    match json.get("type").and_then(Json::as_str) {
+        Some("string") if json.get("format").and_then(Json::as_str) == Some("date-time") => Leaf::DateTime,
+        Some("string") => Leaf::Text,
+        Some("integer") => Leaf::Integer,
+        Some("number") => Leaf::Number,
+        Some("boolean") => Leaf::Boolean,
+        Some("array") => Leaf::List,
+        Some("object") => Leaf::Object,
+        _ if json.get("x-kubernetes-int-or-string").is_some() => Leaf::IntOrString,
+        _ => Leaf::Open,
+    }
+}

@@ -1,0 +1,671 @@
+//! From types as written to the schema tree.
+
+use std::collections::BTreeMap;
+
+use super::keys::{Keys, Sink, boolean, entries, list, name, named, text, whole};
+use super::values::{json_of, typed_json};
+use crate::finding::{Finding, Span, Spanned, shown};
+use crate::model::{
+    Constraints, Field, KubernetesType, NamedType, Schema, Shape, TypeId, Validation, kubernetes,
+};
+use crate::names::{FieldName, TypeName, is_rust_keyword};
+use crate::rules::syntax::{INVALID_SCHEMA, NAME_COLLISION, WRONG_TYPE};
+use crate::spec::{Entry, Node, NodeKind};
+
+/// How deep named types may build upon each other.
+const DEEPEST_TYPES: usize = 32;
+/// How many values a schema may have with all names expanded: far more than an API server stores.
+const LARGEST_SCHEMA: usize = 50_000;
+
+/// The types of the language that are one word.
+const WORDS: [(&str, Shape); 11] = [
+    ("string", Shape::String),
+    ("boolean", Shape::Boolean),
+    ("integer", Shape::Integer),
+    ("int32", Shape::Int32),
+    ("number", Shape::Number),
+    ("date-time", Shape::DateTime),
+    ("duration", Shape::Duration),
+    ("quantity", Shape::Quantity),
+    ("int-or-string", Shape::IntOrString),
+    ("object", Shape::FreeForm),
+    ("any", Shape::Any),
+];
+
+/// The named types, each read when it is first asked for.
+pub(super) struct Types<'a> {
+    slots: Vec<Slot<'a>>,
+    by_name: BTreeMap<&'a str, TypeId>,
+    depth: usize,
+}
+
+struct Slot<'a> {
+    name: Spanned<TypeName>,
+    node: &'a Node,
+    state: SlotState,
+}
+
+enum SlotState {
+    Unread,
+    Reading,
+    Read { schema: Box<Schema>, size: usize },
+}
+
+impl<'a> Types<'a> {
+    /// The names of `types` of all documents.
+    pub fn declare(nodes: impl IntoIterator<Item = &'a Node>, sink: &mut Sink<'_>) -> Self {
+        let mut types = Types {
+            slots: Vec::new(),
+            by_name: BTreeMap::new(),
+            depth: 0,
+        };
+        for entry in nodes
+            .into_iter()
+            .flat_map(|node| entries(node, "types by name", sink))
+            .collect::<Vec<_>>()
+        {
+            if let Some(first) = types.by_name.get(entry.key.as_str()) {
+                let first = types.slots[first.0].name.span;
+                let message = format!("the type `{}` is there twice", shown(&entry.key));
+                sink.report(
+                    Finding::new(&NAME_COLLISION, entry.key_span, message).related(first, "first here"),
+                );
+                continue;
+            }
+            let Some(name) = named(&entry.key, entry.key_span, "type", TypeName::parse, sink) else {
+                continue;
+            };
+            if is_rust_keyword(name.as_str()) {
+                let message = format!("`{}` cannot be a type of Rust", name.value);
+                sink.error(&NAME_COLLISION, name.span, message);
+            }
+            types.by_name.insert(&entry.key, TypeId(types.slots.len()));
+            types.slots.push(Slot {
+                name,
+                node: &entry.value,
+                state: SlotState::Unread,
+            });
+        }
+        types
+    }
+
+    /// All types, once everything has been read.
+    pub fn finish(mut self, sink: &mut Sink<'_>) -> Vec<NamedType> {
+        for at in 0..self.slots.len() {
+            self.read(TypeId(at), self.slots[at].name.span, sink);
+        }
+        self.slots
+            .into_iter()
+            .map(|slot| {
+                let schema = match slot.state {
+                    SlotState::Read { schema, .. } => *schema,
+                    SlotState::Unread | SlotState::Reading => Schema::plain(Shape::Any, slot.node.span),
+                };
+                NamedType {
+                    name: slot.name,
+                    schema,
+                }
+            })
+            .collect()
+    }
+
+    /// What a schema stands for, seen through names.
+    pub fn resolve<'s>(&'s self, schema: &'s Schema) -> &'s Schema {
+        let mut schema = schema;
+        while let Shape::Named(id) = &schema.shape {
+            match &self.slots[id.0].state {
+                SlotState::Read { schema: inner, .. } => schema = inner,
+                SlotState::Unread | SlotState::Reading => break,
+            }
+        }
+        schema
+    }
+
+    /// Reads a named type; false when it cannot be used from here.
+    fn read(&mut self, id: TypeId, used_at: Span, sink: &mut Sink<'_>) -> bool {
+        let slot = &mut self.slots[id.0];
+        match slot.state {
+            SlotState::Read { .. } => return true,
+            SlotState::Reading => {
+                let message = format!("the type `{}` holds itself", slot.name.value);
+                sink.report(
+                    Finding::new(&INVALID_SCHEMA, used_at, message)
+                        .help("use `any` or `object` where it would recur"),
+                );
+                return false;
+            }
+            SlotState::Unread if self.depth == DEEPEST_TYPES => {
+                sink.error(
+                    &INVALID_SCHEMA,
+                    used_at,
+                    format!("types build upon each other deeper than {DEEPEST_TYPES}"),
+                );
+                return false;
+            }
+            SlotState::Unread => slot.state = SlotState::Reading,
+        }
+        let node = slot.node;
+        self.depth += 1;
+        let schema = self.schema(node, sink);
+        self.depth -= 1;
+        let size = self.size(&schema);
+        self.slots[id.0].state = SlotState::Read {
+            schema: Box::new(schema),
+            size,
+        };
+        true
+    }
+
+    /// How many values the schema has with all names expanded.
+    fn size(&self, schema: &Schema) -> usize {
+        let below = match &schema.shape {
+            Shape::Named(id) => match &self.slots[id.0].state {
+                SlotState::Read { size, .. } => *size,
+                SlotState::Unread | SlotState::Reading => 0,
+            },
+            _ => schema
+                .children()
+                .iter()
+                .fold(0, |sum: usize, child| sum.saturating_add(self.size(child))),
+        };
+        below.saturating_add(1)
+    }
+
+    /// Reports a schema that no API server would store.
+    pub fn refuse_giants(&self, schema: &Schema, sink: &mut Sink<'_>) {
+        if self.size(schema) > LARGEST_SCHEMA {
+            let message = format!("the schema has more than {LARGEST_SCHEMA} values with all types expanded");
+            sink.error(&INVALID_SCHEMA, schema.span, message);
+        }
+    }
+
+    /// A type: a phrase or a mapping. What is wrong becomes a finding and [`Shape::Any`] takes its place.
+    pub fn schema(&mut self, node: &'a Node, sink: &mut Sink<'_>) -> Schema {
+        match &node.kind {
+            NodeKind::Scalar(scalar) if !scalar.is_null() => self.phrase(&scalar.text, node.span, sink),
+            NodeKind::Mapping(_) => self.mapping(node, sink),
+            _ => {
+                sink.wrong_type(node, "a type");
+                Schema::plain(Shape::Any, node.span)
+            }
+        }
+    }
+
+    /// The fields of a mapping from names to types.
+    pub fn fields(&mut self, node: &'a Node, sink: &mut Sink<'_>) -> Vec<Field> {
+        entries(node, "fields by name", sink)
+            .iter()
+            .filter_map(|entry| self.field(entry, sink))
+            .collect()
+    }
+
+    /// One field.
+    pub fn field(&mut self, entry: &'a Entry, sink: &mut Sink<'_>) -> Option<Field> {
+        let schema = self.schema(&entry.value, sink);
+        let name = named(&entry.key, entry.key_span, "field", FieldName::parse, sink)?;
+        Some(Field { name, schema })
+    }
+
+    /// `[optional] [list of | map of]… TYPE`.
+    fn phrase(&mut self, phrase: &str, span: Span, sink: &mut Sink<'_>) -> Schema {
+        let mut words: Vec<&str> = phrase.split_ascii_whitespace().collect();
+        words.reverse();
+        let optional = words.last() == Some(&"optional");
+        if optional {
+            words.pop();
+        }
+        let mut around = Vec::new();
+        while let [.., "of", collection @ ("list" | "map")] = words[..] {
+            around.push(collection);
+            words.truncate(words.len() - 2);
+        }
+        let shape = match words[..] {
+            [word] => self.word(word, span, sink),
+            _ => {
+                let message = format!("`{}` is no type", shown(phrase));
+                let help = "a type is `[optional] [list of | map of]… TYPE`, or a mapping";
+                sink.report(Finding::new(&WRONG_TYPE, span, message).help(help));
+                Shape::Any
+            }
+        };
+        let mut schema = Schema::plain(shape, span);
+        for collection in around.into_iter().rev() {
+            let inner = Box::new(schema);
+            let shape = if collection == "list" {
+                Shape::List(inner)
+            } else {
+                Shape::Map(inner)
+            };
+            schema = Schema::plain(shape, span);
+        }
+        schema.optional = optional;
+        schema
+    }
+
+    fn word(&mut self, word: &str, span: Span, sink: &mut Sink<'_>) -> Shape {
+        if let Some((_, shape)) = WORDS.iter().find(|(name, _)| *name == word) {
+            return shape.clone();
+        }
+        if let Some(id) = self.by_name.get(word).copied() {
+            return if self.read(id, span, sink) {
+                Shape::Named(id)
+            } else {
+                Shape::Any
+            };
+        }
+        if let Some(reference) = kubernetes_reference(word) {
+            if kubernetes::has_type(&reference) {
+                return Shape::Kubernetes(reference);
+            }
+            let message = format!(
+                "Kubernetes has no type `{}` with a schema that can be expanded",
+                shown(word)
+            );
+            let finding = Finding::new(&WRONG_TYPE, span, message);
+            let candidates: Vec<String> = kubernetes::references().collect();
+            let suggestion = sink
+                .suggest(word, candidates.iter().map(String::as_str))
+                .map(str::to_owned);
+            sink.report(self.suggest_in_phrase(finding, word, suggestion.as_deref(), sink));
+            return Shape::Any;
+        }
+        let message = format!("there is no type `{}`", shown(word));
+        let candidates: Vec<&str> = WORDS
+            .iter()
+            .map(|(name, _)| *name)
+            .chain(self.by_name.keys().copied())
+            .collect();
+        let aliases = [
+            ("str", "string"),
+            ("bool", "boolean"),
+            ("int", "integer"),
+            ("int64", "integer"),
+            ("float", "number"),
+        ];
+        let aliases = aliases.into_iter().chain([
+            ("double", "number"),
+            ("timestamp", "date-time"),
+            ("array", "list of …"),
+        ]);
+        let suggestion = match aliases.into_iter().find(|(alias, _)| *alias == word) {
+            Some((_, meant)) => Some(meant),
+            None => sink.suggest(word, candidates),
+        };
+        let finding = Finding::new(&WRONG_TYPE, span, message);
+        let finding = self.suggest_in_phrase(finding, word, suggestion, sink);
+        sink.report(finding);
+        Shape::Any
+    }
+
+    /// The fix replaces the one word, not the whole phrase.
+    fn suggest_in_phrase(
+        &self,
+        finding: Finding,
+        word: &str,
+        meant: Option<&str>,
+        sink: &Sink<'_>,
+    ) -> Finding {
+        let span = finding.span;
+        let mut finding = finding.did_you_mean(meant);
+        if let (Some(fix), Some(at)) = (&mut finding.fix, sink.source.at(span).find(word)) {
+            fix.span = Span {
+                start: span.start + at,
+                end: span.start + at + word.len(),
+            };
+        }
+        finding
+    }
+
+    fn mapping(&mut self, node: &'a Node, sink: &mut Sink<'_>) -> Schema {
+        let Some(mut keys) = Keys::of(node, "a type", sink) else {
+            return Schema::plain(Shape::Any, node.span);
+        };
+        let type_node = keys.get("type", sink);
+        let properties = keys.get("properties", sink).map(|node| self.fields(node, sink));
+        let items = keys.get("items", sink).map(|node| self.schema(node, sink));
+        let additional = keys.get("additionalProperties", sink).map(|node| {
+            match node.scalar().and_then(|s| s.boolean()) {
+                Some(true) => Schema::plain(Shape::Any, node.span),
+                _ => self.schema(node, sink),
+            }
+        });
+        let one_of = keys
+            .get("enum", sink)
+            .map(|node| list(node, "a list of values", sink));
+        let mut extensions: Vec<_> = Vec::new();
+        let mut validations = Vec::new();
+        for entry in keys.unused(|key| key.starts_with("x-kubernetes-")) {
+            if entry.key == "x-kubernetes-validations" {
+                validations.extend(validation_list(&entry.value, sink));
+            } else if let Some(value) = extension(&entry.key, entry.key_span, &entry.value, sink) {
+                extensions.push((Spanned::new(entry.key.clone(), entry.key_span), value));
+            }
+        }
+        if let Some(node) = keys.get("validations", sink) {
+            validations.extend(validation_list(node, sink));
+        }
+        let has = |name: &str| {
+            extensions
+                .iter()
+                .any(|(key, value)| key.value == name && *value == true)
+        };
+
+        let mut schema = match type_node {
+            Some(node) => match node.scalar().map(|scalar| scalar.text.trim()) {
+                Some("array" | "optional array") if items.is_some() => {
+                    let mut schema = Schema::plain(Shape::Any, node.span);
+                    schema.optional = node
+                        .scalar()
+                        .is_some_and(|scalar| scalar.text.starts_with("optional"));
+                    schema
+                }
+                Some("array") => {
+                    sink.report(
+                        Finding::new(&INVALID_SCHEMA, node.span, "an array needs `items`")
+                            .help("or write `list of TYPE`"),
+                    );
+                    Schema::plain(Shape::Any, node.span)
+                }
+                Some(phrase) => self.phrase(phrase, node.span, sink),
+                None => {
+                    sink.wrong_type(node, "a type as a phrase");
+                    Schema::plain(Shape::Any, node.span)
+                }
+            },
+            None => {
+                let shape = if has("x-kubernetes-int-or-string") {
+                    Shape::IntOrString
+                } else {
+                    Shape::Any
+                };
+                Schema::plain(shape, node.span)
+            }
+        };
+        let is_open = type_node.is_none_or(|node| {
+            node.scalar().is_some_and(|scalar| {
+                matches!(
+                    scalar.text.trim_start_matches("optional").trim(),
+                    "object" | "array"
+                )
+            })
+        });
+        let inner = [properties.is_some(), items.is_some(), additional.is_some()];
+        if inner.iter().filter(|present| **present).count() > 1 {
+            sink.error(
+                &INVALID_SCHEMA,
+                keys.head(),
+                "a type has one of `properties`, `items` and `additionalProperties`",
+            );
+        } else if inner.contains(&true) && !is_open {
+            sink.error(
+                &INVALID_SCHEMA,
+                keys.head(),
+                "this `type` has no `properties`, `items` or `additionalProperties`",
+            );
+        }
+        if let Some(fields) = properties {
+            schema.shape = Shape::Object(fields);
+        } else if let Some(items) = items {
+            schema.shape = Shape::List(Box::new(items));
+        } else if let Some(values) = additional {
+            schema.shape = Shape::Map(Box::new(values));
+        } else if type_node.is_none() && one_of.is_none() && extensions.is_empty() {
+            let help = "`type` may be left out where `properties`, `items`, `additionalProperties` or `enum` tells it";
+            sink.report(Finding::new(&INVALID_SCHEMA, keys.head(), "this type has no `type`").help(help));
+        }
+        schema.span = node.span;
+        schema.validations = validations;
+        extensions.retain(|(key, _)| !is_told_by_shape(&key.value, &schema.shape));
+        schema.extensions = extensions;
+        schema.description = keys.get("description", sink).and_then(|node| text(node, sink));
+        schema.nullable = keys
+            .get("nullable", sink)
+            .and_then(|node| boolean(node, sink))
+            .is_some_and(|value| value.value);
+        if let Some(optional) = keys.get("optional", sink).and_then(|node| boolean(node, sink)) {
+            schema.optional = optional.value;
+        }
+        schema.constraints = constraints(&mut keys, sink);
+        if let Some(values) = one_of {
+            self.one_of(&mut schema, values, node, sink);
+        }
+        self.narrow(&mut schema);
+        super::bounds::check(self.resolve(&schema), &schema, sink);
+        if let Some(value) = keys.entry("default") {
+            let json = typed_json(&value.value, self.resolve(&schema), self, sink);
+            schema.default = json.map(|json| Spanned::new(json, value.value.span));
+            super::bounds::check_default(self.resolve(&schema), &schema, sink);
+        }
+        keys.finish(sink);
+        schema
+    }
+
+    /// `type: integer` with `format: int32` is `int32`, and so on.
+    fn narrow(&self, schema: &mut Schema) {
+        let Some(format) = &schema.constraints.format else {
+            return;
+        };
+        let shape = match (&schema.shape, format.value.as_str()) {
+            (Shape::Integer, "int32") => Shape::Int32,
+            (Shape::Integer, "int64") => Shape::Integer,
+            (Shape::Number, "double") => Shape::Number,
+            (Shape::String, "date-time") => Shape::DateTime,
+            _ => return,
+        };
+        schema.shape = shape;
+        schema.constraints.format = None;
+    }
+
+    /// Texts of an `enum` make the shape; numbers bound it.
+    fn one_of(&self, schema: &mut Schema, values: &'a [Node], node: &Node, sink: &mut Sink<'_>) {
+        if values.is_empty() {
+            sink.error(&INVALID_SCHEMA, node.span, "an `enum` has at least one value");
+            return;
+        }
+        match self.resolve(schema).shape {
+            Shape::Integer | Shape::Int32 | Shape::Number => {
+                for value in values {
+                    match json_of(value) {
+                        serde_json::Value::Number(number) => {
+                            schema.constraints.one_of.push(Spanned::new(number, value.span));
+                        }
+                        _ => sink.wrong_type(value, "a number"),
+                    }
+                }
+            }
+            Shape::String | Shape::Any => {
+                let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
+                let mut texts = Vec::new();
+                for value in values {
+                    // Enum values are data: what is not quoted is taken as it stands.
+                    let Some(scalar) = value.scalar() else {
+                        sink.wrong_type(value, "a text");
+                        continue;
+                    };
+                    if let Some(first) = seen.insert(&scalar.text, value.span) {
+                        let message = format!("the value `{}` is there twice", shown(&scalar.text));
+                        sink.report(
+                            Finding::new(&INVALID_SCHEMA, value.span, message).related(first, "first here"),
+                        );
+                    } else {
+                        texts.push(Spanned::new(scalar.text.clone(), value.span));
+                    }
+                }
+                if !texts.is_empty() {
+                    schema.shape = Shape::Enum(texts);
+                }
+            }
+            _ => sink.error(
+                &INVALID_SCHEMA,
+                node.span,
+                "only texts and numbers have an `enum`",
+            ),
+        }
+    }
+}
+
+/// `group/version.Name`, whether or not there is such a type.
+pub(super) fn kubernetes_reference(word: &str) -> Option<KubernetesType> {
+    let (group, rest) = word.split_once('/')?;
+    let (version, name) = rest.split_once('.')?;
+    Some(KubernetesType {
+        group: group.to_owned(),
+        version: version.to_owned(),
+        name: name.to_owned(),
+    })
+}
+
+/// What the shape itself says need not be said again.
+fn is_told_by_shape(extension: &str, shape: &Shape) -> bool {
+    match extension {
+        "x-kubernetes-preserve-unknown-fields" => matches!(shape, Shape::FreeForm | Shape::Any),
+        "x-kubernetes-int-or-string" => matches!(shape, Shape::IntOrString),
+        _ => false,
+    }
+}
+
+fn extension(key: &str, key_span: Span, value: &Node, sink: &mut Sink<'_>) -> Option<serde_json::Value> {
+    let json = json_of(value);
+    let is_word = |words: &[&str]| json.as_str().is_some_and(|word| words.contains(&word));
+    let fits = match key {
+        "x-kubernetes-preserve-unknown-fields"
+        | "x-kubernetes-embedded-resource"
+        | "x-kubernetes-int-or-string" => json == serde_json::Value::Bool(true),
+        "x-kubernetes-list-type" => is_word(&["atomic", "set", "map"]),
+        "x-kubernetes-map-type" => is_word(&["atomic", "granular"]),
+        "x-kubernetes-list-map-keys" => json
+            .as_array()
+            .is_some_and(|keys| !keys.is_empty() && keys.iter().all(serde_json::Value::is_string)),
+        _ => {
+            let known = [
+                "preserve-unknown-fields",
+                "embedded-resource",
+                "int-or-string",
+                "list-type",
+                "map-type",
+                "list-map-keys",
+                "validations",
+            ]
+            .map(|word| format!("x-kubernetes-{word}"));
+            let suggestion = sink
+                .suggest(key, known.iter().map(String::as_str))
+                .map(str::to_owned);
+            let message = format!("a type has no key `{}`", shown(key));
+            sink.report(
+                Finding::new(&crate::rules::syntax::UNKNOWN_KEY, key_span, message)
+                    .did_you_mean(suggestion.as_deref()),
+            );
+            return None;
+        }
+    };
+    if !fits {
+        sink.error(
+            &INVALID_SCHEMA,
+            value.span,
+            format!("`{key}` does not take this value"),
+        );
+        return None;
+    }
+    Some(json)
+}
+
+/// `validations`, here or beside the fields of `spec`.
+pub(super) fn validation_list(node: &Node, sink: &mut Sink<'_>) -> Vec<Validation> {
+    let mut validations = Vec::new();
+    for item in list(node, "a list of rules", sink) {
+        let Some(mut keys) = Keys::of(item, "a validation", sink) else {
+            continue;
+        };
+        let rule = keys.need("rule", sink).and_then(|node| text(node, sink));
+        let mut optional = |key: &'static str| keys.get(key, sink).and_then(|node| text(node, sink));
+        let message = optional("message");
+        let message_expression = optional("messageExpression");
+        let reason = optional("reason");
+        let field_path = optional("fieldPath");
+        if let Some(reason) = &reason {
+            let known = [
+                "FieldValueInvalid",
+                "FieldValueForbidden",
+                "FieldValueRequired",
+                "FieldValueDuplicate",
+            ];
+            if !known.contains(&reason.as_str()) {
+                let suggestion = sink.suggest(reason, known);
+                let message = format!("`{}` is no reason of the API", shown(reason));
+                let finding = Finding::new(&WRONG_TYPE, reason.span, message).did_you_mean(suggestion);
+                sink.report(finding.help(format!("known: {}", known.join(", "))));
+            }
+        }
+        if let Some(message) = message
+            .as_ref()
+            .filter(|message| message.contains('\n') || message.trim().is_empty())
+        {
+            sink.error(&INVALID_SCHEMA, message.span, "the message of a rule is one line");
+        }
+        keys.finish(sink);
+        if let Some(rule) = rule {
+            if rule.trim().is_empty() {
+                sink.error(&INVALID_SCHEMA, rule.span, "a rule is not empty");
+            } else {
+                validations.push(Validation {
+                    rule,
+                    message,
+                    message_expression,
+                    reason,
+                    field_path,
+                });
+            }
+        }
+    }
+    validations
+}
+
+fn constraints(keys: &mut Keys<'_>, sink: &mut Sink<'_>) -> Constraints {
+    let mut number = |key: &'static str| {
+        let node = keys.get(key, sink)?;
+        match json_of(node) {
+            serde_json::Value::Number(number) => Some(Spanned::new(number, node.span)),
+            _ => {
+                sink.wrong_type(node, "a number");
+                None
+            }
+        }
+    };
+    let (minimum, maximum, multiple_of) = (number("minimum"), number("maximum"), number("multipleOf"));
+    let mut length = |key: &'static str| {
+        let node = keys.get(key, sink)?;
+        whole(node, 0, i64::MAX, sink).map(|length| length.map(i64::unsigned_abs))
+    };
+    let (min_length, max_length) = (length("minLength"), length("maxLength"));
+    let (min_items, max_items) = (length("minItems"), length("maxItems"));
+    let (min_properties, max_properties) = (length("minProperties"), length("maxProperties"));
+    let mut flag = |key: &'static str| keys.get(key, sink).and_then(|node| boolean(node, sink));
+    let (exclusive_minimum, exclusive_maximum) = (flag("exclusiveMinimum"), flag("exclusiveMaximum"));
+    let is_format =
+        |text: &str| match !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
+            true => Ok(text.to_owned()),
+            false => Err(crate::names::NotAName {
+                expected: "letters, digits and `-`",
+            }),
+        };
+    let format = keys
+        .get("format", sink)
+        .and_then(|node| name(node, "format", is_format, sink));
+    let pattern = keys.get("pattern", sink).and_then(|node| text(node, sink));
+    Constraints {
+        format,
+        minimum,
+        maximum,
+        exclusive_minimum,
+        exclusive_maximum,
+        multiple_of,
+        min_length,
+        max_length,
+        pattern,
+        min_items,
+        max_items,
+        min_properties,
+        max_properties,
+        one_of: Vec::new(),
+    }
+}

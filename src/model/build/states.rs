@@ -1,0 +1,575 @@
+//! The states as written: what each says itself, before anything is inherited.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::keys::{Keys, Sink, boolean, count, duration, entries, list, named, text, word};
+use super::paths::{Fields, Leaf};
+use super::resource::{Kinds, allow, is_standard_condition};
+use crate::finding::{Finding, Span, Spanned, shown};
+use crate::model::{
+    Allow, ConditionSetting, ConditionStatus, Effects, Limit, Next, OnSpecChange, Ready, RetryLimit, StateId,
+    StateKind, Timeout, Times, Wait, WatchSource,
+};
+use crate::names::{ConditionName, StateName};
+use crate::rules::syntax::{MISSING_KEY, UNKNOWN_KIND, UNKNOWN_STATE, WRONG_TYPE};
+use crate::spec::{Entry, Node};
+
+/// The states' names, to which edges are resolved.
+pub(super) struct Table<'a> {
+    by_name: HashMap<&'a str, StateId>,
+    /// Some edge leads nowhere.
+    pub lacks_edges: bool,
+}
+
+impl<'a> Table<'a> {
+    pub fn of(entries: &'a [Entry]) -> Self {
+        let by_name = entries
+            .iter()
+            .enumerate()
+            .map(|(at, entry)| (entry.key.as_str(), StateId(at)))
+            .collect();
+        Table {
+            by_name,
+            lacks_edges: false,
+        }
+    }
+
+    /// The state that a value names.
+    pub fn state(&mut self, node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<StateId>> {
+        let written = text(node, sink);
+        if written.is_none() {
+            self.lacks_edges = true;
+        }
+        self.named(&written?.value, node.span, sink)
+    }
+
+    /// The state of a name.
+    pub fn named(&mut self, name: &str, span: Span, sink: &mut Sink<'_>) -> Option<Spanned<StateId>> {
+        if let Some(id) = self.by_name.get(name) {
+            return Some(Spanned::new(*id, span));
+        }
+        self.lacks_edges = true;
+        let mut names: Vec<&str> = self.by_name.keys().copied().collect();
+        names.sort_unstable();
+        let suggestion = sink.suggest(name, names.iter().copied());
+        let message = format!("there is no state `{}`", shown(name));
+        let mut finding = Finding::new(&UNKNOWN_STATE, span, message).did_you_mean(suggestion);
+        if suggestion.is_none() && names.len() <= 12 {
+            finding = finding.help(format!(
+                "the states are {}",
+                names
+                    .iter()
+                    .map(|name| shown(name))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ));
+        }
+        sink.report(finding);
+        None
+    }
+}
+
+/// What reading states needs to know of the rest.
+pub(super) struct Around<'m, 'a> {
+    pub fields: Fields<'m, 'a>,
+    pub kinds: Kinds<'m>,
+    /// Kinds that a `watch` may name, and whether there are any owned and watched ones.
+    pub in_view: Vec<crate::model::ObjectKind>,
+    pub has_owned: bool,
+    pub has_watched: bool,
+}
+
+/// `retry` as written.
+#[derive(Default)]
+pub(super) struct WrittenRetry {
+    pub span: Span,
+    pub limit: Option<Spanned<RetryLimit>>,
+    pub initial: Option<Spanned<Duration>>,
+    pub factor: Option<Spanned<f64>>,
+    pub max: Option<Spanned<Duration>>,
+    pub then: Option<Spanned<StateId>>,
+    /// `then` is there, whether or not it names a state.
+    pub has_then: bool,
+}
+
+/// `onDelete` as written.
+#[derive(Clone, Copy)]
+pub(super) enum WrittenOnDelete {
+    Interrupt,
+    Wait,
+    To(StateId),
+}
+
+/// A state as written.
+pub(super) struct WrittenState {
+    pub name: Spanned<StateName>,
+    pub doc: Option<Spanned<String>>,
+    pub phase: Option<Spanned<String>>,
+    pub message: Option<Spanned<String>>,
+    pub kind: Option<Spanned<StateKind>>,
+    pub next: Vec<Next>,
+    pub wait: Option<Wait>,
+    pub timeout: Option<Timeout>,
+    pub retry: Option<WrittenRetry>,
+    pub on_spec_change: Option<Spanned<OnSpecChange>>,
+    pub on_delete: Option<Spanned<WrittenOnDelete>>,
+    pub effects: Option<Spanned<Effects>>,
+    pub resume: Option<Spanned<StateId>>,
+    pub limit: Option<Limit>,
+    pub conditions: Vec<ConditionSetting>,
+    pub ready: Option<Ready>,
+    pub checkpoint: Option<Spanned<bool>>,
+    pub renamed_from: Vec<Spanned<StateName>>,
+    pub legacy: Option<Span>,
+    pub group: Option<Spanned<String>>,
+    pub allow: Vec<Allow>,
+}
+
+/// Reads all states.
+pub(super) fn states(
+    entries: &[Entry],
+    table: &mut Table<'_>,
+    around: &Around<'_, '_>,
+    sink: &mut Sink<'_>,
+) -> Vec<WrittenState> {
+    entries
+        .iter()
+        .enumerate()
+        .map(|(at, entry)| state(at, entry, table, around, sink))
+        .collect()
+}
+
+fn state(
+    at: usize,
+    entry: &Entry,
+    table: &mut Table<'_>,
+    around: &Around<'_, '_>,
+    sink: &mut Sink<'_>,
+) -> WrittenState {
+    let name = named(&entry.key, entry.key_span, "state", StateName::parse, sink).unwrap_or_else(|| {
+        // A stand-in, so that edges to the name as written find their state.
+        #[allow(clippy::unwrap_used, reason = "a letter and a number are a name")]
+        Spanned::new(StateName::parse(&format!("Invalid{at}")).unwrap(), entry.key_span)
+    });
+    let mut written = WrittenState {
+        name,
+        doc: None,
+        phase: None,
+        message: None,
+        kind: None,
+        next: Vec::new(),
+        wait: None,
+        timeout: None,
+        retry: None,
+        on_spec_change: None,
+        on_delete: None,
+        effects: None,
+        resume: None,
+        limit: None,
+        conditions: Vec::new(),
+        ready: None,
+        checkpoint: None,
+        renamed_from: Vec::new(),
+        legacy: None,
+        group: None,
+        allow: Vec::new(),
+    };
+    let Some(mut keys) = Keys::of(&entry.value, "a state", sink) else {
+        table.lacks_edges = true;
+        return written;
+    };
+    written.doc = keys.get("doc", sink).and_then(|node| text(node, sink));
+    written.phase = keys.get("phase", sink).and_then(|node| text(node, sink));
+    written.message = keys.get("message", sink).and_then(|node| text(node, sink));
+    written.kind = keys.get("kind", sink).and_then(|node| state_kind(node, sink));
+    let before = sink.findings.len();
+    written.next = keys
+        .get("next", sink)
+        .map(|node| next(node, table, sink))
+        .unwrap_or_default();
+    written.timeout = keys
+        .get("timeout", sink)
+        .and_then(|node| timeout(node, table, around, sink));
+    written.retry = keys.get("retry", sink).and_then(|node| retry(node, table, sink));
+    written.limit = keys
+        .get("limit", sink)
+        .and_then(|node| limit(node, table, around, sink));
+    written.wait = keys.get("wait", sink).and_then(|node| wait(node, around, sink));
+    // A `timeout` whose `after` is wrong is an edge that is not there either.
+    table.lacks_edges |= sink.findings.len() > before;
+    written.on_spec_change = keys
+        .get("onSpecChange", sink)
+        .and_then(|node| on_spec_change(node, table, sink));
+    written.on_delete = keys
+        .get("onDelete", sink)
+        .and_then(|node| on_delete(node, Some(table), sink));
+    let effects = [("idempotent", Effects::Idempotent), ("once", Effects::Once)];
+    written.effects = keys
+        .get("effects", sink)
+        .and_then(|node| word(node, &effects, sink));
+    written.resume = keys.get("resume", sink).and_then(|node| table.state(node, sink));
+    if let Some(node) = keys.get("conditions", sink) {
+        conditions(node, &mut written, sink);
+    }
+    written.checkpoint = keys.get("checkpoint", sink).and_then(|node| boolean(node, sink));
+    written.renamed_from = keys
+        .get("renamedFrom", sink)
+        .map(|node| renamed_from(node, sink))
+        .unwrap_or_default();
+    written.legacy = keys
+        .get("legacy", sink)
+        .and_then(|node| boolean(node, sink))
+        .filter(|legacy| legacy.value)
+        .map(|legacy| legacy.span);
+    written.group = keys.get("group", sink).and_then(|node| text(node, sink));
+    written.allow = keys
+        .get("allow", sink)
+        .map(|node| allow(node, sink))
+        .unwrap_or_default();
+    keys.finish(sink);
+    written
+}
+
+fn state_kind(node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<StateKind>> {
+    let kinds = [
+        StateKind::Working,
+        StateKind::Ready,
+        StateKind::Failed,
+        StateKind::Final,
+    ];
+    word(node, &kinds.map(|kind| (kind.as_str(), kind)), sink)
+}
+
+fn next(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Vec<Next> {
+    let mut next = Vec::new();
+    for item in list(node, "a list of states", sink) {
+        if item.scalar().is_some() {
+            next.extend(table.state(item, sink).map(|to| Next { to, when: None }));
+            continue;
+        }
+        let Some(mut keys) = Keys::of(item, "an edge", sink) else {
+            continue;
+        };
+        let to = keys.need("to", sink).and_then(|node| table.state(node, sink));
+        let when = keys.get("when", sink).and_then(|node| text(node, sink));
+        keys.finish(sink);
+        next.extend(to.map(|to| Next { to, when }));
+    }
+    next
+}
+
+fn timeout(
+    node: &Node,
+    table: &mut Table<'_>,
+    around: &Around<'_, '_>,
+    sink: &mut Sink<'_>,
+) -> Option<Timeout> {
+    let mut keys = Keys::of(node, "a timeout", sink)?;
+    let after = keys
+        .need("after", sink)
+        .and_then(|node| around.fields.period(node, sink));
+    let to = keys.need("to", sink).and_then(|node| table.state(node, sink));
+    keys.finish(sink);
+    Some(Timeout {
+        after: after?,
+        to: to?,
+    })
+}
+
+fn limit(node: &Node, table: &mut Table<'_>, around: &Around<'_, '_>, sink: &mut Sink<'_>) -> Option<Limit> {
+    let mut keys = Keys::of(node, "a limit", sink)?;
+    let times = keys.need("times", sink).and_then(|node| {
+        if node.scalar().is_some_and(|scalar| scalar.text.starts_with('.')) {
+            Some(
+                around
+                    .fields
+                    .path(node, &[Leaf::Integer], sink)?
+                    .map(Times::Field),
+            )
+        } else {
+            Some(count(node, 1, sink)?.map(Times::Number))
+        }
+    });
+    let then = keys.need("then", sink).and_then(|node| table.state(node, sink));
+    keys.finish(sink);
+    Some(Limit {
+        times: times?,
+        then: then?,
+    })
+}
+
+/// Reads `retry`, of the machine or of a state.
+pub(super) fn retry(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Option<WrittenRetry> {
+    let mut keys = Keys::of(node, "a retry policy", sink)?;
+    let limit = keys.get("limit", sink).and_then(|node| {
+        if node.scalar().is_some_and(|scalar| scalar.text == "unlimited") {
+            return Some(Spanned::new(RetryLimit::Unlimited, node.span));
+        }
+        if node.scalar().is_some_and(|scalar| scalar.integer().is_none()) {
+            sink.error(
+                &WRONG_TYPE,
+                node.span,
+                format!(
+                    "expected a whole number or `unlimited`, found {}",
+                    node.describe()
+                ),
+            );
+            return None;
+        }
+        Some(count(node, 0, sink)?.map(RetryLimit::Times))
+    });
+    let initial = keys.get("initial", sink).and_then(|node| duration(node, sink));
+    let factor =
+        keys.get("factor", sink)
+            .and_then(|node| match node.scalar().and_then(|scalar| scalar.number()) {
+                Some(factor) if (1.0..=1000.0).contains(&factor) => Some(Spanned::new(factor, node.span)),
+                Some(_) => {
+                    sink.error(&WRONG_TYPE, node.span, "expected a number from 1 to 1000");
+                    None
+                }
+                None => {
+                    sink.wrong_type(node, "a number");
+                    None
+                }
+            });
+    let max = keys.get("max", sink).and_then(|node| duration(node, sink));
+    if let (Some(initial), Some(max)) = (&initial, &max)
+        && initial.value > max.value
+    {
+        sink.report(
+            Finding::new(
+                &WRONG_TYPE,
+                initial.span,
+                "the first delay is longer than the longest",
+            )
+            .related(max.span, "the longest"),
+        );
+    }
+    let has_then = keys.has("then");
+    let then = keys.get("then", sink).and_then(|node| table.state(node, sink));
+    let span = keys.head();
+    keys.finish(sink);
+    Some(WrittenRetry {
+        span,
+        limit,
+        initial,
+        factor,
+        max,
+        then,
+        has_then,
+    })
+}
+
+/// Reads `onSpecChange`, of the machine or of a state.
+pub(super) fn on_spec_change(
+    node: &Node,
+    table: &mut Table<'_>,
+    sink: &mut Sink<'_>,
+) -> Option<Spanned<OnSpecChange>> {
+    match node.scalar().map(|scalar| scalar.text.as_str()) {
+        Some("wake") => Some(Spanned::new(OnSpecChange::Wake, node.span)),
+        Some("ignore") => Some(Spanned::new(OnSpecChange::Ignore, node.span)),
+        _ => Some(table.state(node, sink)?.map(OnSpecChange::Enter)),
+    }
+}
+
+/// Reads `onDelete`; only a state may name another one.
+pub(super) fn on_delete(
+    node: &Node,
+    table: Option<&mut Table<'_>>,
+    sink: &mut Sink<'_>,
+) -> Option<Spanned<WrittenOnDelete>> {
+    let words = [
+        ("interrupt", WrittenOnDelete::Interrupt),
+        ("wait", WrittenOnDelete::Wait),
+    ];
+    let is_word = node
+        .scalar()
+        .is_some_and(|scalar| words.iter().any(|(word, _)| *word == scalar.text));
+    match table {
+        Some(table) if !is_word => Some(table.state(node, sink)?.map(WrittenOnDelete::To)),
+        _ => word(node, &words, sink),
+    }
+}
+
+fn wait(node: &Node, around: &Around<'_, '_>, sink: &mut Sink<'_>) -> Option<Wait> {
+    let mut keys = Keys::of(node, "`wait`", sink)?;
+    let poll = keys
+        .get("poll", sink)
+        .and_then(|node| around.fields.period(node, sink));
+    let watch = match keys.get("watch", sink) {
+        Some(node) => {
+            let items = if node.scalar().is_some() {
+                std::slice::from_ref(node)
+            } else {
+                list(node, "a list of what to watch", sink)
+            };
+            items
+                .iter()
+                .filter_map(|node| watch_source(node, around, sink))
+                .collect()
+        }
+        None => default_watch(node.span),
+    };
+    keys.finish(sink);
+    Some(Wait {
+        poll,
+        watch,
+        is_written: true,
+    })
+}
+
+/// What wakes a waiting handler where the description does not say.
+pub(super) fn default_watch(span: Span) -> Vec<Spanned<WatchSource>> {
+    vec![
+        Spanned::new(WatchSource::Owned, span),
+        Spanned::new(WatchSource::Watched, span),
+    ]
+}
+
+fn watch_source(node: &Node, around: &Around<'_, '_>, sink: &mut Sink<'_>) -> Option<Spanned<WatchSource>> {
+    let written = text(node, sink)?;
+    let lacking = |key: &str| {
+        let message = format!(
+            "this waits for what is {}, and the description has no `{key}`",
+            written.value
+        );
+        Finding::new(&UNKNOWN_KIND, written.span, message)
+    };
+    match written.as_str() {
+        "self" => return Some(written.map(|_| WatchSource::Itself)),
+        "owned" => {
+            if !around.has_owned {
+                sink.report(lacking("owns"));
+            }
+            return Some(written.map(|_| WatchSource::Owned));
+        }
+        "watched" => {
+            if !around.has_watched {
+                sink.report(lacking("watches"));
+            }
+            return Some(written.map(|_| WatchSource::Watched));
+        }
+        word if !word.contains('/') => {
+            let suggestion = sink.suggest(word, ["self", "owned", "watched"]);
+            let message = format!(
+                "expected `self`, `owned`, `watched` or a kind, found `{}`",
+                shown(word)
+            );
+            sink.report(Finding::new(&WRONG_TYPE, written.span, message).did_you_mean(suggestion));
+            return None;
+        }
+        _ => {}
+    }
+    let references: Vec<String> = around.in_view.iter().map(|kind| kind.reference()).collect();
+    if let Some(at) = references
+        .iter()
+        .position(|reference| *reference == written.value)
+    {
+        return Some(written.map(|_| WatchSource::Kind(around.in_view[at].clone())));
+    }
+    // Malformed references are another finding.
+    let kind = around.kinds.kind(node, sink)?;
+    let message = format!("`{}` is neither owned nor watched", kind.reference());
+    let suggestion = sink
+        .suggest(&written.value, references.iter().map(String::as_str))
+        .map(str::to_owned);
+    sink.report(
+        Finding::new(&UNKNOWN_KIND, written.span, message)
+            .did_you_mean(suggestion.as_deref())
+            .help("name it under `owns` or `watches`"),
+    );
+    None
+}
+
+fn conditions(node: &Node, written: &mut WrittenState, sink: &mut Sink<'_>) {
+    const STATUSES: [(&str, ConditionStatus); 3] = [
+        ("True", ConditionStatus::True),
+        ("False", ConditionStatus::False),
+        ("Unknown", ConditionStatus::Unknown),
+    ];
+    for entry in entries(node, "conditions by type", sink) {
+        let Some(name) = named(
+            &entry.key,
+            entry.key_span,
+            "condition",
+            ConditionName::parse,
+            sink,
+        ) else {
+            continue;
+        };
+        let is_keep = entry.value.scalar().is_some_and(|scalar| scalar.text == "keep");
+        if name.as_str() == "Ready" && is_keep {
+            written.ready = Some(Ready::Keep);
+        } else if is_standard_condition(name.as_str()) {
+            let message = format!("the condition `{}` follows from the state's `kind`", name.value);
+            let help = "`kind` gives Ready, Reconciling and Stalled; only `Ready: keep` can be said here";
+            sink.report(Finding::new(&WRONG_TYPE, entry.key_span, message).help(help));
+        } else if let Some(status) = word(&entry.value, &STATUSES, sink) {
+            written.conditions.push(ConditionSetting { name, status });
+        }
+    }
+}
+
+fn renamed_from(node: &Node, sink: &mut Sink<'_>) -> Vec<Spanned<StateName>> {
+    let items = if node.scalar().is_some() {
+        std::slice::from_ref(node)
+    } else {
+        list(node, "a list of earlier names", sink)
+    };
+    items
+        .iter()
+        .filter_map(|node| super::keys::name(node, "state", StateName::parse, sink))
+        .collect()
+}
+
+/// Reports a state with no name in `states`, for tables that are keyed by states.
+pub(super) fn keyed<'a>(
+    node: &'a Node,
+    table: &mut Table<'_>,
+    sink: &mut Sink<'_>,
+) -> Vec<(Spanned<StateId>, &'a Node)> {
+    // Nothing of the graph hangs on these names.
+    let lacks_edges = table.lacks_edges;
+    let found = entries(node, "values by state", sink)
+        .iter()
+        .filter_map(|entry| Some((table.named(&entry.key, entry.key_span, sink)?, &entry.value)))
+        .collect();
+    table.lacks_edges = lacks_edges;
+    found
+}
+
+/// Reports a retry policy that cannot be: a limit that leads nowhere, a way that is never taken.
+pub(super) fn judge_retry(
+    written: &WrittenRetry,
+    resolved_limit: RetryLimit,
+    has_then: bool,
+    sink: &mut Sink<'_>,
+) {
+    if let Some(limit) = &written.limit
+        && let RetryLimit::Times(_) = limit.value
+        && !has_then
+    {
+        sink.report(
+            Finding::new(
+                &MISSING_KEY,
+                limit.span,
+                "a retry policy with a `limit` has no `then`",
+            )
+            .help("name the state past the limit: `retry: {limit: 5, then: STATE}`"),
+        );
+    }
+    if let Some(then) = &written.then
+        && resolved_limit == RetryLimit::Unlimited
+    {
+        sink.report(
+            Finding::new(
+                &MISSING_KEY,
+                then.span,
+                "a retry policy with `then` has no `limit`: it would never go there",
+            )
+            .help("say how often the handler is retried: `limit: 5`"),
+        );
+    }
+}

@@ -1,0 +1,165 @@
+//! From YAML values to JSON: with a schema, which says what a scalar is, and without.
+
+use serde_json::{Map, Number, Value as Json};
+
+use super::keys::Sink;
+use super::schema::Types;
+use crate::finding::{Finding, shown};
+use crate::model::{Schema, Shape};
+use crate::rules::syntax::INVALID_SCHEMA;
+use crate::spec::{Node, NodeKind};
+
+/// A value by YAML 1.2's core schema.
+pub(super) fn json_of(node: &Node) -> Json {
+    match &node.kind {
+        NodeKind::Scalar(scalar) if scalar.is_null() => Json::Null,
+        NodeKind::Scalar(scalar) => {
+            if let Some(boolean) = scalar.boolean() {
+                boolean.into()
+            } else if let Some(integer) = scalar.integer() {
+                integer.into()
+            } else if let Some(number) = scalar.number().and_then(Number::from_f64) {
+                number.into()
+            } else {
+                scalar.text.clone().into()
+            }
+        }
+        NodeKind::Sequence(items) => items.iter().map(json_of).collect(),
+        NodeKind::Mapping(mapping) => mapping
+            .entries
+            .iter()
+            .map(|entry| (entry.key.clone(), json_of(&entry.value)))
+            .collect(),
+    }
+}
+
+/// A value of the type that the schema says: a text stays a text, however much it looks like a number.
+pub(super) fn typed_json(
+    node: &Node,
+    schema: &Schema,
+    types: &Types<'_>,
+    sink: &mut Sink<'_>,
+) -> Option<Json> {
+    let mismatch = |expected: &str, sink: &mut Sink<'_>| {
+        let message = format!("the default is not {expected}");
+        sink.report(
+            Finding::new(&INVALID_SCHEMA, node.span, message).label(format!("this is {}", node.describe())),
+        );
+        None
+    };
+    if node.is_null() && schema.nullable {
+        return Some(Json::Null);
+    }
+    let scalar = node.scalar();
+    match &schema.shape {
+        // Nothing at all is no default of any type.
+        _ if node.is_null() && scalar.is_some_and(|scalar| scalar.text.is_empty()) => mismatch("there", sink),
+        Shape::String | Shape::DateTime | Shape::Duration => match scalar {
+            Some(scalar) => Some(scalar.text.clone().into()),
+            None => mismatch("a text", sink),
+        },
+        Shape::Enum(values) => match scalar {
+            Some(scalar) if values.iter().any(|value| value.value == scalar.text) => {
+                Some(scalar.text.clone().into())
+            }
+            Some(scalar) => {
+                let suggestion = sink
+                    .suggest(&scalar.text, values.iter().map(|value| value.as_str()))
+                    .map(str::to_owned);
+                let message = format!("the default `{}` is not in the `enum`", shown(&scalar.text));
+                sink.report(
+                    Finding::new(&INVALID_SCHEMA, node.span, message).did_you_mean(suggestion.as_deref()),
+                );
+                None
+            }
+            None => mismatch("a text", sink),
+        },
+        Shape::Boolean => match scalar.and_then(|scalar| scalar.boolean()) {
+            Some(value) => Some(value.into()),
+            None => mismatch("`true` or `false`", sink),
+        },
+        Shape::Integer => match scalar.and_then(|scalar| scalar.integer()) {
+            Some(value) => Some(value.into()),
+            None => mismatch("a whole number", sink),
+        },
+        Shape::Int32 => match scalar
+            .and_then(|scalar| scalar.integer())
+            .and_then(|value| i32::try_from(value).ok())
+        {
+            Some(value) => Some(value.into()),
+            None => mismatch("a whole number of 32 bits", sink),
+        },
+        Shape::Number => match scalar.filter(|scalar| scalar.number().is_some()) {
+            Some(_) => Some(json_of(node)),
+            None => mismatch("a number", sink),
+        },
+        Shape::IntOrString | Shape::Quantity => match scalar {
+            Some(scalar) => Some(
+                scalar
+                    .integer()
+                    .map_or_else(|| scalar.text.clone().into(), Json::from),
+            ),
+            None => mismatch("a number or a text", sink),
+        },
+        Shape::List(items) => match &node.kind {
+            NodeKind::Sequence(nodes) => nodes
+                .iter()
+                .map(|node| typed_json(node, types.resolve(items), types, sink))
+                .collect(),
+            _ => mismatch("a list", sink),
+        },
+        Shape::Map(values) => match &node.kind {
+            NodeKind::Mapping(mapping) => mapping
+                .entries
+                .iter()
+                .map(|entry| {
+                    Some((
+                        entry.key.clone(),
+                        typed_json(&entry.value, types.resolve(values), types, sink)?,
+                    ))
+                })
+                .collect::<Option<Map<_, _>>>()
+                .map(Json::Object),
+            _ => mismatch("a mapping", sink),
+        },
+        Shape::Object(fields) => match &node.kind {
+            NodeKind::Mapping(mapping) => {
+                let mut object = Map::new();
+                for entry in &mapping.entries {
+                    let Some(field) = fields.iter().find(|field| field.name.as_str() == entry.key) else {
+                        let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+                        let suggestion = sink.suggest(&entry.key, known.iter().copied());
+                        let message = format!(
+                            "the default has a field `{}` that the type lacks",
+                            shown(&entry.key)
+                        );
+                        sink.report(
+                            Finding::new(&INVALID_SCHEMA, entry.key_span, message).did_you_mean(suggestion),
+                        );
+                        continue;
+                    };
+                    object.insert(
+                        entry.key.clone(),
+                        typed_json(&entry.value, types.resolve(&field.schema), types, sink)?,
+                    );
+                }
+                let missing = fields.iter().find(|field| {
+                    !field.schema.optional
+                        && field.schema.default.is_none()
+                        && !object.contains_key(field.name.as_str())
+                });
+                match missing {
+                    Some(field) => mismatch(&format!("complete: it lacks `{}`", field.name.value), sink),
+                    None => Some(Json::Object(object)),
+                }
+            }
+            _ => mismatch("a mapping", sink),
+        },
+        Shape::FreeForm | Shape::Kubernetes(_) => match &node.kind {
+            NodeKind::Mapping(_) => Some(json_of(node)),
+            _ if matches!(schema.shape, Shape::Kubernetes(_)) => Some(json_of(node)),
+            _ => mismatch("a mapping", sink),
+        },
+        Shape::Any | Shape::Named(_) => Some(json_of(node)),
+    }
+}

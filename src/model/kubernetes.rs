@@ -1,0 +1,166 @@
+//! Types and kinds of Kubernetes' own: which there are, and their schemas as a CRD can carry them.
+
+mod known;
+
+use std::sync::OnceLock;
+
+use k8s_openapi::schemars::generate::SchemaSettings;
+use serde_json::{Map, Value as Json, json};
+
+use super::{KubernetesType, Scope};
+use known::{KNOWN, Known};
+
+/// Quantities as the API server's own CRDs describe them.
+pub const QUANTITY_PATTERN: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
+
+fn all() -> impl Iterator<Item = &'static Known> {
+    KNOWN.iter().copied().flatten()
+}
+
+fn find(group: &str, version: &str, name: &str) -> Option<&'static Known> {
+    all().find(|known| known.name == name && known.version == version && known.group == group)
+}
+
+/// Whether there is a type of that name whose schema a CRD can carry.
+pub fn has_type(reference: &KubernetesType) -> bool {
+    find(&reference.group, &reference.version, &reference.name)
+        .is_some_and(|known| schema_of(known).is_some())
+}
+
+/// All names that a description may use, as it writes them.
+pub fn references() -> impl Iterator<Item = String> {
+    all().map(|known| format!("{}/{}.{}", known.group, known.version, known.name))
+}
+
+/// Plural and scope of a kind of Kubernetes' own; the core group is `core`.
+pub fn resource(group: &str, version: &str, kind: &str) -> Option<(&'static str, Scope)> {
+    find(group, version, kind).and_then(|known| known.resource)
+}
+
+/// Whether Kubernetes itself has an API group of that name; the core group is `core`.
+pub fn has_group(group: &str) -> bool {
+    all().any(|known| known.group == group && known.resource.is_some())
+}
+
+/// Whether the version of the group is one whose kinds are all known.
+pub fn has_version(group: &str, version: &str) -> bool {
+    all().any(|known| known.group == group && known.version == version && known.resource.is_some())
+}
+
+/// Kinds as `owns` and `watches` name them, for suggestions.
+pub fn kinds() -> impl Iterator<Item = String> {
+    all()
+        .filter(|known| known.resource.is_some())
+        .map(|known| format!("{}/{}.{}", known.group, known.version, known.name))
+}
+
+/// The schema of a type, inlined, structural, without descriptions. None where there is no such type, or where it
+/// holds itself, which no CRD can say.
+pub fn kubernetes_schema(reference: &KubernetesType) -> Option<Json> {
+    find(&reference.group, &reference.version, &reference.name).and_then(schema_of)
+}
+
+fn schema_of(known: &'static Known) -> Option<Json> {
+    let mut generator = SchemaSettings::openapi3().into_generator();
+    let schema = (known.schema)(&mut generator).to_value();
+    structural(schema, generator.definitions(), &mut Vec::new())
+}
+
+/// Rewrites a schema of k8s-openapi as the API server wants it in a CRD. References are followed by hand, since
+/// their names are all that tells a quantity from an int-or-string.
+fn structural(schema: Json, definitions: &Map<String, Json>, within: &mut Vec<String>) -> Option<Json> {
+    let Json::Object(object) = schema else {
+        return Some(json!({"x-kubernetes-preserve-unknown-fields": true}));
+    };
+    let reference = object
+        .get("$ref")
+        .or_else(|| object.get("allOf")?.get(0)?.get("$ref"))
+        .and_then(Json::as_str);
+    if let Some(reference) = reference {
+        let name = reference.rsplit('/').next().unwrap_or_default();
+        if name.ends_with(".resource.Quantity") {
+            return Some(json!({
+                "anyOf": [{"type": "integer"}, {"type": "string"}],
+                "pattern": QUANTITY_PATTERN,
+                "x-kubernetes-int-or-string": true,
+            }));
+        }
+        if within.iter().any(|outer| outer == name) {
+            return None;
+        }
+        within.push(name.to_owned());
+        let inlined = structural(definitions.get(name)?.clone(), definitions, within);
+        within.pop();
+        return inlined;
+    }
+    if object.get("x-kubernetes-int-or-string") == Some(&Json::Bool(true)) {
+        return Some(json!({
+            "anyOf": [{"type": "integer"}, {"type": "string"}],
+            "x-kubernetes-int-or-string": true,
+        }));
+    }
+    let mut out = Map::new();
+    for (key, value) in object {
+        let value = match (key.as_str(), value) {
+            ("description" | "title" | "$schema", _) => continue,
+            ("properties", Json::Object(fields)) => {
+                let mut inlined = Map::new();
+                for (name, field) in fields {
+                    inlined.insert(name, structural(field, definitions, within)?);
+                }
+                Json::Object(inlined)
+            }
+            ("items" | "additionalProperties", value @ Json::Object(_)) => {
+                structural(value, definitions, within)?
+            }
+            (_, value) => value,
+        };
+        out.insert(key, value);
+    }
+    let is_opaque = out.get("type").is_none_or(|kind| kind == "object")
+        && !out.contains_key("properties")
+        && !out.contains_key("additionalProperties");
+    if is_opaque {
+        out.insert("x-kubernetes-preserve-unknown-fields".to_owned(), true.into());
+    }
+    Some(Json::Object(out))
+}
+
+/// The schema of the status fields that the machine keeps, for paths that lead to them.
+pub fn machine_status() -> &'static Json {
+    static STATUS: OnceLock<Json> = OnceLock::new();
+    STATUS.get_or_init(|| {
+        let text = json!({"type": "string"});
+        json!({"type": "object", "properties": {
+            "state": text,
+            "phase": text,
+            "message": text,
+            "entry": text,
+            "stateEnteredAt": {"type": "string", "format": "date-time"},
+            "attempts": {"type": "integer", "format": "int32"},
+            "entries": {"type": "object", "additionalProperties": {"type": "integer", "format": "int32"}},
+            "observedGeneration": {"type": "integer", "format": "int64"},
+            "conditions": {"type": "array", "items": {"type": "object", "properties": {
+                "type": text,
+                "status": text,
+                "reason": text,
+                "message": text,
+                "observedGeneration": {"type": "integer", "format": "int64"},
+                "lastTransitionTime": {"type": "string", "format": "date-time"},
+            }}},
+        }})
+    })
+}
+
+/// The schema of `.metadata` as far as columns show it.
+pub fn object_metadata() -> &'static Json {
+    static METADATA: OnceLock<Json> = OnceLock::new();
+    METADATA.get_or_init(|| {
+        let meta = KubernetesType {
+            group: "meta".into(),
+            version: "v1".into(),
+            name: "ObjectMeta".into(),
+        };
+        kubernetes_schema(&meta).unwrap_or_else(|| json!({}))
+    })
+}

@@ -1,0 +1,364 @@
+//! The state graph as meant.
+
+use std::time::Duration;
+
+use super::{Allow, Period, StateId};
+use crate::finding::{Span, Spanned};
+use crate::names::{ConditionName, FieldName, StateName};
+
+use super::FieldPath;
+use super::resource::ObjectKind;
+
+/// What holds for the whole graph. What states inherit has been resolved into them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Machine {
+    /// The mapping under `machine`.
+    pub span: Span,
+    /// State of a new object.
+    pub initial: Spanned<StateId>,
+    /// State of a deleted object; with it, objects carry a finalizer.
+    pub deletion: Option<Spanned<StateId>>,
+}
+
+/// A state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// Its name; the span is the key's.
+    pub name: Spanned<StateName>,
+    /// What happens here.
+    pub doc: Option<Spanned<String>>,
+    /// `.status.phase`; the name unless said otherwise.
+    pub phase: Spanned<String>,
+    /// `.status.message` on entry.
+    pub message: Option<Spanned<String>>,
+    /// What sort of state.
+    pub kind: Spanned<StateKind>,
+    /// States that the handler may choose.
+    pub next: Vec<Next>,
+    /// Present when the handler may stay; `ready` and `failed` states have it by default.
+    pub wait: Option<Wait>,
+    /// Where time leads.
+    pub timeout: Option<Timeout>,
+    /// After a handler's error; none in a state with `effects: once`, which goes to `resume`.
+    pub retry: Option<Retry>,
+    /// What a change of the spec does.
+    pub on_spec_change: Spanned<OnSpecChange>,
+    /// What deletion does.
+    pub on_delete: Spanned<OnDelete>,
+    /// How often the handler may run.
+    pub effects: Spanned<Effects>,
+    /// Where a restarted operator goes, if elsewhere.
+    pub resume: Option<Spanned<StateId>>,
+    /// How often the state may be entered.
+    pub limit: Option<Limit>,
+    /// Conditions set on entry beside Ready, Reconciling and Stalled.
+    pub conditions: Vec<ConditionSetting>,
+    /// The three conditions that are always there.
+    pub standard_conditions: StandardConditions,
+    /// Whether `.status` is written before the handler runs.
+    pub checkpoint: Spanned<bool>,
+    /// Earlier names.
+    pub renamed_from: Vec<Spanned<StateName>>,
+    /// Nothing enters it any more; the span is that of the word.
+    pub legacy: Option<Span>,
+    /// Cluster in diagrams.
+    pub group: Option<Spanned<String>>,
+    /// Findings that are meant.
+    pub allow: Vec<Allow>,
+    /// Whether the state is on the deletion path: reached from `deletion` or a state that `onDelete` names.
+    pub on_deletion_path: bool,
+}
+
+impl State {
+    /// Whether the handler may stay.
+    pub fn may_stay(&self) -> bool {
+        self.wait.is_some()
+    }
+}
+
+/// The sort of a state, which gives its conditions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StateKind {
+    /// On its way.
+    Working,
+    /// What was asked for is there.
+    Ready,
+    /// It will not come by itself.
+    Failed,
+    /// The end: the object goes.
+    Final,
+}
+
+impl StateKind {
+    /// The word of the language.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            StateKind::Working => "working",
+            StateKind::Ready => "ready",
+            StateKind::Failed => "failed",
+            StateKind::Final => "final",
+        }
+    }
+}
+
+/// A state that the handler may choose.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Next {
+    /// The state.
+    pub to: Spanned<StateId>,
+    /// Label of the edge.
+    pub when: Option<Spanned<String>>,
+}
+
+/// That the handler may stay, and when it runs again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wait {
+    /// After a run.
+    pub poll: Option<Spanned<Period>>,
+    /// When what changes; owned and watched by default.
+    pub watch: Vec<Spanned<WatchSource>>,
+    /// Whether the description says `wait`, or it is the default of the state's kind.
+    pub is_written: bool,
+}
+
+/// What wakes a waiting handler.
+#[derive(Debug, Clone, PartialEq)]
+pub enum WatchSource {
+    /// The object itself: labels, annotations, or status by others.
+    Itself,
+    /// All of `owns`.
+    Owned,
+    /// All of `watches`.
+    Watched,
+    /// One kind of these.
+    Kind(ObjectKind),
+}
+
+/// Where time leads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Timeout {
+    /// Measured from the entry.
+    pub after: Spanned<Period>,
+    /// The state then.
+    pub to: Spanned<StateId>,
+}
+
+/// After an error.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Retry {
+    /// How often; always [`RetryLimit::Unlimited`] where there is no `then`, but for `final` states.
+    pub limit: Spanned<RetryLimit>,
+    /// The first delay.
+    pub initial: Spanned<Duration>,
+    /// Each delay to the next.
+    pub factor: Spanned<f64>,
+    /// The longest delay.
+    pub max: Spanned<Duration>,
+    /// The state past the limit; a `final` state has none: passing its limit ends the machine.
+    pub then: Option<Spanned<StateId>>,
+}
+
+/// How often a failing handler runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RetryLimit {
+    /// For ever.
+    Unlimited,
+    /// So many retries.
+    Times(u32),
+}
+
+/// What a change of the spec does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnSpecChange {
+    /// Run the handler of the current state again.
+    Wake,
+    /// Nothing.
+    Ignore,
+    /// Go to the state, or enter it anew.
+    Enter(StateId),
+}
+
+/// What deletion does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OnDelete {
+    /// Wait for the end of a running handler instead of interrupting it.
+    pub waits: bool,
+    /// The state that a deleted object goes to; none without `deletion`, and on the deletion path itself.
+    pub to: Option<StateId>,
+}
+
+/// How often a handler may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effects {
+    /// Again, after a crash, an error or a wake.
+    Idempotent,
+    /// At most once per entry.
+    Once,
+}
+
+/// How often a state may be entered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit {
+    /// How often.
+    pub times: Spanned<Times>,
+    /// The state then.
+    pub then: Spanned<StateId>,
+}
+
+/// A number, or the field that has it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Times {
+    /// The number.
+    Number(u32),
+    /// An integer field.
+    Field(FieldPath),
+}
+
+/// A condition that a state sets on entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConditionSetting {
+    /// Its type.
+    pub name: Spanned<ConditionName>,
+    /// Its status.
+    pub status: Spanned<ConditionStatus>,
+}
+
+/// The status of a condition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ConditionStatus {
+    /// `"True"`.
+    True,
+    /// `"False"`.
+    False,
+    /// `Unknown`.
+    Unknown,
+}
+
+impl ConditionStatus {
+    /// As Kubernetes writes it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ConditionStatus::True => "True",
+            ConditionStatus::False => "False",
+            ConditionStatus::Unknown => "Unknown",
+        }
+    }
+}
+
+/// Ready, Reconciling and Stalled, as the state's kind gives them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StandardConditions {
+    /// Ready.
+    pub ready: Ready,
+    /// Reconciling.
+    pub reconciling: bool,
+    /// Stalled.
+    pub stalled: bool,
+}
+
+/// What entry does to the condition Ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ready {
+    /// `"True"`.
+    True,
+    /// `"False"`.
+    False,
+    /// Leaves it as it was.
+    Keep,
+}
+
+impl StandardConditions {
+    /// What kstatus reads of such a state.
+    pub fn of(kind: StateKind) -> Self {
+        let (ready, reconciling, stalled) = match kind {
+            StateKind::Working | StateKind::Final => (Ready::False, true, false),
+            StateKind::Ready => (Ready::True, false, false),
+            StateKind::Failed => (Ready::False, false, true),
+        };
+        StandardConditions {
+            ready,
+            reconciling,
+            stalled,
+        }
+    }
+}
+
+/// What must hold of the graph.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Property {
+    /// The mapping.
+    pub span: Span,
+    /// What must hold.
+    pub kind: PropertyKind,
+}
+
+/// The forms of a property.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PropertyKind {
+    /// From each of these there is a path.
+    CanReach {
+        /// From here.
+        from: StateSet,
+        /// To here.
+        to: Spanned<StateId>,
+    },
+    /// There is no path.
+    Never {
+        /// From here.
+        from: Spanned<StateId>,
+        /// To here.
+        to: Spanned<StateId>,
+    },
+    /// Every path from `initial` passes there.
+    Only {
+        /// To here.
+        state: Spanned<StateId>,
+        /// By here.
+        through: Spanned<StateId>,
+    },
+    /// Every path ends up there.
+    LeadsTo {
+        /// There.
+        state: Spanned<StateId>,
+        /// From here.
+        from: StateSet,
+    },
+}
+
+/// Some states, or all.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StateSet {
+    /// `"*"`.
+    All,
+    /// These.
+    These(Vec<Spanned<StateId>>),
+}
+
+/// Input of `krator simulate` for one state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Simulated {
+    /// The state.
+    pub state: Spanned<StateId>,
+    /// How long its handler's work takes.
+    pub time: Option<Spanned<Duration>>,
+    /// The share of runs that fail.
+    pub errors: Option<Spanned<f64>>,
+}
+
+/// Names of `.status` that the machine keeps.
+pub const STATUS_FIELDS: [&str; 9] = [
+    "state",
+    "phase",
+    "message",
+    "entry",
+    "stateEnteredAt",
+    "attempts",
+    "entries",
+    "observedGeneration",
+    "conditions",
+];
+
+/// Whether the machine keeps a status field of that name.
+pub fn is_machine_field(name: &FieldName) -> bool {
+    STATUS_FIELDS.contains(&name.as_str())
+}

@@ -1,0 +1,197 @@
+//! Paths of fields, as columns, `by`, `poll` and others name them.
+
+use std::fmt;
+
+/// The way to a value of an object, proven against the schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldPath {
+    /// Where it starts.
+    pub root: PathRoot,
+    /// The steps below; empty only for a label.
+    pub segments: Vec<Segment>,
+}
+
+/// Where a path starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PathRoot {
+    /// `.spec`.
+    Spec,
+    /// `.status`.
+    Status,
+    /// `.metadata`: only printer columns go there.
+    Metadata,
+    /// `.metadata.labels`, the label of this key.
+    Label(String),
+}
+
+/// A step of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Segment {
+    /// A field, or a key of a map.
+    Field(String),
+    /// `[*]`: every item of a list.
+    Each,
+    /// `[?(@.type=="Ready")]`: the items whose field has this text.
+    Where {
+        /// The field.
+        field: String,
+        /// The text.
+        value: String,
+    },
+}
+
+impl FieldPath {
+    /// The path of a text, or what is wrong with it. Keys may be escaped (`karpenter\.sh/nodepool`).
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        const FORM: &str = "a path begins with `.spec.`, `.status.` or `.metadata.`";
+        let mut steps = split(text)?.into_iter();
+        let Some(Segment::Field(root)) = steps.next() else {
+            return Err(FORM);
+        };
+        let rest: Vec<Segment> = steps.collect();
+        let root = match (root.as_str(), rest.as_slice()) {
+            (_, []) => return Err(FORM),
+            ("spec", _) => PathRoot::Spec,
+            ("status", _) => PathRoot::Status,
+            ("metadata", [Segment::Field(labels), Segment::Field(key)]) if labels == "labels" => {
+                return Ok(FieldPath {
+                    root: PathRoot::Label(key.clone()),
+                    segments: Vec::new(),
+                });
+            }
+            ("metadata", _) => PathRoot::Metadata,
+            _ => return Err(FORM),
+        };
+        Ok(FieldPath { root, segments: rest })
+    }
+
+    /// Whether the path can lead to several values.
+    pub fn is_plural(&self) -> bool {
+        self.segments
+            .iter()
+            .any(|segment| !matches!(segment, Segment::Field(_)))
+    }
+}
+
+fn split(text: &str) -> Result<Vec<Segment>, &'static str> {
+    let mut segments = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix("[*]") {
+            segments.push(Segment::Each);
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix("[?(@.") {
+            let (filter, after) = after
+                .split_once(")]")
+                .ok_or("a filter is `[?(@.field==\"text\")]`")?;
+            let (field, value) = filter
+                .split_once("==")
+                .ok_or("a filter is `[?(@.field==\"text\")]`")?;
+            let value = value.trim();
+            let value = (value.strip_prefix('"').and_then(|value| value.strip_suffix('"')))
+                .or_else(|| {
+                    value
+                        .strip_prefix('\'')
+                        .and_then(|value| value.strip_suffix('\''))
+                })
+                .ok_or("a filter is `[?(@.field==\"text\")]`")?;
+            let field = field.trim();
+            if !is_plain(field) || value.contains(['"', '\'', '\\']) || value.chars().any(char::is_control) {
+                return Err("a filter is `[?(@.field==\"text\")]`");
+            }
+            segments.push(Segment::Where {
+                field: field.to_owned(),
+                value: value.to_owned(),
+            });
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix('.') {
+            let mut name = String::new();
+            let mut chars = after.char_indices();
+            rest = "";
+            while let Some((at, c)) = chars.next() {
+                match c {
+                    '\\' => match chars.next() {
+                        Some((_, escaped)) => name.push(escaped),
+                        None => return Err("a path does not end in `\\`"),
+                    },
+                    '.' | '[' => {
+                        rest = &after[at..];
+                        break;
+                    }
+                    _ => name.push(c),
+                }
+            }
+            if !is_plain(&name) {
+                return Err("a step of a path is the name of a field");
+            }
+            segments.push(Segment::Field(name));
+        } else {
+            return Err("a path begins with `.spec.`, `.status.` or `.metadata.`");
+        }
+    }
+    Ok(segments)
+}
+
+/// What the keys of labels and annotations and the names of fields are made of.
+fn is_plain(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= 316
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c))
+}
+
+/// As a JSON path of Kubernetes, keys escaped.
+impl fmt::Display for FieldPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.root {
+            PathRoot::Spec => f.write_str(".spec")?,
+            PathRoot::Status => f.write_str(".status")?,
+            PathRoot::Metadata => f.write_str(".metadata")?,
+            PathRoot::Label(key) => write!(f, ".metadata.labels.{}", key.replace('.', "\\."))?,
+        }
+        for segment in &self.segments {
+            match segment {
+                Segment::Field(name) => write!(f, ".{}", name.replace('.', "\\."))?,
+                Segment::Each => f.write_str("[*]")?,
+                Segment::Where { field, value } => write!(f, "[?(@.{field}==\"{value}\")]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_read_and_write() {
+        for text in [
+            ".spec.tls.secretName",
+            ".status.conditions[?(@.type==\"Ready\")].message",
+            ".spec.volumes[*].name",
+            ".metadata.labels.karpenter\\.sh/nodepool",
+            ".metadata.creationTimestamp",
+        ] {
+            assert_eq!(
+                FieldPath::parse(text).map(|path| path.to_string()).as_deref(),
+                Ok(text)
+            );
+        }
+        for text in [
+            "",
+            "spec.a",
+            ".spec",
+            ".kind.a",
+            ".spec.",
+            ".spec..a",
+            ".spec.a b",
+            ".spec.a[0]",
+            ".spec.a\\",
+            ".spec.`x`",
+        ] {
+            assert!(FieldPath::parse(text).is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Schemas as a tree: the CRD is written from it and the Rust types are, neither by looking at strings.
+
+use serde_json::Value as Json;
+
+use super::TypeId;
+use crate::finding::{Span, Spanned};
+use crate::names::{FieldName, TypeName};
+
+/// A type of `types`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedType {
+    /// Its name.
+    pub name: Spanned<TypeName>,
+    /// What it stands for; never recursive.
+    pub schema: Schema,
+}
+
+/// A field of an object.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    /// Its name in JSON.
+    pub name: Spanned<FieldName>,
+    /// Its type.
+    pub schema: Schema,
+}
+
+/// A type where it is used: its shape, and what is said about it beside.
+///
+/// What stands beside [`Shape::Named`] or [`Shape::Kubernetes`] adds to, and where it meets overrides, what that type says itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schema {
+    /// Where the type is written.
+    pub span: Span,
+    /// What values look like.
+    pub shape: Shape,
+    /// `optional`: the field may be absent, as it may with a default. Means nothing where no field is.
+    pub optional: bool,
+    /// `nullable`.
+    pub nullable: bool,
+    /// What the field is for.
+    pub description: Option<Spanned<String>>,
+    /// The default, proven to be of this type as far as the language checks it.
+    pub default: Option<Spanned<Json>>,
+    /// Bounds.
+    pub constraints: Constraints,
+    /// CEL rules.
+    pub validations: Vec<Validation>,
+    /// `x-kubernetes-*` as written, but for `x-kubernetes-validations`, which are in `validations`.
+    pub extensions: Vec<(Spanned<String>, Json)>,
+}
+
+/// What values look like.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shape {
+    /// Text; a format such as `byte` is among the constraints.
+    String,
+    /// `true` or `false`.
+    Boolean,
+    /// `int64`.
+    Integer,
+    /// `int32`.
+    Int32,
+    /// `double`.
+    Number,
+    /// RFC 3339.
+    DateTime,
+    /// Go's way: `1h30m`.
+    Duration,
+    /// `500Mi`.
+    Quantity,
+    /// `25%` or `3`.
+    IntOrString,
+    /// One of these texts; never empty.
+    Enum(Vec<Spanned<String>>),
+    /// Items.
+    List(Box<Schema>),
+    /// Text keys to values.
+    Map(Box<Schema>),
+    /// Fields, in the order of the text.
+    Object(Vec<Field>),
+    /// An object of any content.
+    FreeForm,
+    /// Any JSON.
+    Any,
+    /// A type of `types`.
+    Named(TypeId),
+    /// A type of Kubernetes' own.
+    Kubernetes(KubernetesType),
+}
+
+/// A type of Kubernetes' own that k8s-openapi has a schema for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KubernetesType {
+    /// API group; `core` and `meta` by these names.
+    pub group: String,
+    /// Version.
+    pub version: String,
+    /// Name of the type.
+    pub name: String,
+}
+
+impl KubernetesType {
+    /// As a description writes it: `core/v1.PodTemplateSpec`.
+    pub fn reference(&self) -> String {
+        format!("{}/{}.{}", self.group, self.version, self.name)
+    }
+}
+
+/// Bounds of a schema, by the names that OpenAPI gives them; each was checked to fit the shape.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[allow(missing_docs, reason = "OpenAPI's own words")]
+pub struct Constraints {
+    pub format: Option<Spanned<String>>,
+    pub minimum: Option<Spanned<serde_json::Number>>,
+    pub maximum: Option<Spanned<serde_json::Number>>,
+    pub exclusive_minimum: Option<Spanned<bool>>,
+    pub exclusive_maximum: Option<Spanned<bool>>,
+    pub multiple_of: Option<Spanned<serde_json::Number>>,
+    pub min_length: Option<Spanned<u64>>,
+    pub max_length: Option<Spanned<u64>>,
+    pub pattern: Option<Spanned<String>>,
+    pub min_items: Option<Spanned<u64>>,
+    pub max_items: Option<Spanned<u64>>,
+    pub min_properties: Option<Spanned<u64>>,
+    pub max_properties: Option<Spanned<u64>>,
+    /// `enum` of a number or integer; that of a text is [`Shape::Enum`].
+    pub one_of: Vec<Spanned<serde_json::Number>>,
+}
+
+/// A CEL rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Validation {
+    /// The rule.
+    pub rule: Spanned<String>,
+    /// What is said when it does not hold.
+    pub message: Option<Spanned<String>>,
+    /// CEL that makes the message.
+    pub message_expression: Option<Spanned<String>>,
+    /// A reason of the API.
+    pub reason: Option<Spanned<String>>,
+    /// The field that is to blame.
+    pub field_path: Option<Spanned<String>>,
+}
+
+impl Schema {
+    /// A type of this shape, about which nothing else is said.
+    pub fn plain(shape: Shape, span: Span) -> Self {
+        Schema {
+            span,
+            shape,
+            optional: false,
+            nullable: false,
+            description: None,
+            default: None,
+            constraints: Constraints::default(),
+            validations: Vec::new(),
+            extensions: Vec::new(),
+        }
+    }
+
+    /// An extension's value, by its full name.
+    pub fn extension(&self, name: &str) -> Option<&Json> {
+        self.extensions
+            .iter()
+            .find(|(key, _)| key.value == name)
+            .map(|(_, value)| value)
+    }
+
+    /// The schemas right below this one.
+    pub fn children(&self) -> Vec<&Schema> {
+        match &self.shape {
+            Shape::List(inner) | Shape::Map(inner) => vec![inner],
+            Shape::Object(fields) => fields.iter().map(|field| &field.schema).collect(),
+            _ => Vec::new(),
+        }
+    }
+}

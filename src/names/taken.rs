@@ -1,0 +1,119 @@
+//! Names that are names, and yet cannot be used.
+
+/// Keywords of Rust, reserved ones too, all editions.
+const KEYWORDS: &[&str] = &[
+    "Self", "_", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
+    "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
+    "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self",
+    "static", "struct", "super", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
+    "virtual", "where", "while", "yield",
+];
+
+/// What a handler has in scope: a state of that name would be another thing there.
+pub const HANDLER_IMPORTS: &[&str] = &[
+    "Context",
+    "Duration",
+    "Err",
+    "Error",
+    "ErrorExt",
+    "Manifest",
+    "MayStay",
+    "Node",
+    "None",
+    "Ok",
+    "Operator",
+    "ObjectState",
+    "ObjectStatus",
+    "Option",
+    "Result",
+    "Some",
+    "State",
+    "String",
+    "Transition",
+    "TransitionTo",
+    "Vec",
+    "Box",
+];
+
+/// Names that Windows keeps for devices, with any extension.
+const DEVICES: &[&str] = &[
+    "aux", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9", "con", "lpt1", "lpt2",
+    "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9", "nul", "prn",
+];
+
+/// Crates of the standard library and folders of cargo's; a package of that name does not build.
+const PACKAGES: &[&str] = &[
+    "alloc",
+    "core",
+    "proc-macro",
+    "std",
+    "test",
+    "build",
+    "deps",
+    "examples",
+    "incremental",
+];
+
+/// What a generated crate depends on, in any version of krator.
+const DEPENDENCIES: &[&str] = &[
+    "anyhow",
+    "chrono",
+    "futures",
+    "jiff",
+    "k8s-openapi",
+    "krator",
+    "krator-runtime",
+    "kube",
+    "kube-client",
+    "kube-core",
+    "kube-derive",
+    "kube-runtime",
+    "rand",
+    "rcgen",
+    "rustls",
+    "schemars",
+    "serde",
+    "serde-json",
+    "serde-yaml",
+    "tempfile",
+    "thiserror",
+    "tokio",
+    "tracing",
+    "tracing-subscriber",
+    "yaml-serde",
+];
+
+/// Whether Rust keeps the word for itself.
+pub fn is_rust_keyword(name: &str) -> bool {
+    KEYWORDS.contains(&name)
+}
+
+/// Whether Windows keeps the word for a device, as a file of any extension.
+pub fn is_device(name: &str) -> bool {
+    DEVICES.contains(&name.to_ascii_lowercase().as_str())
+}
+
+/// Why a module (and its file) cannot have the name, if it cannot.
+pub fn unusable_module(module: &str) -> Option<&'static str> {
+    match module {
+        "self" | "super" | "crate" | "_" | "" => Some("Rust keeps the word for itself"),
+        "mod" => Some("its file would be `mod.rs`, which is the folder's own"),
+        _ if is_device(module) => Some("Windows keeps the word for a device"),
+        _ => None,
+    }
+}
+
+/// Why an operator cannot have the name, if it cannot.
+pub fn unusable_operator(name: &str) -> Option<&'static str> {
+    if is_rust_keyword(name) {
+        Some("Rust keeps the word for itself")
+    } else if PACKAGES.contains(&name) {
+        Some("cargo cannot build a package of that name")
+    } else if DEPENDENCIES.contains(&name) {
+        Some("the generated crate depends on a crate of that name")
+    } else if is_device(name) {
+        Some("Windows keeps the word for a device")
+    } else {
+        None
+    }
+}

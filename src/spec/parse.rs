@@ -1,0 +1,338 @@
+//! From YAML events to the tree.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Span as YamlSpan};
+
+use super::{Entry, Mapping, Node, NodeKind, Scalar};
+use crate::finding::{Finding, Source, Span, shown};
+use crate::rules::syntax::SYNTAX;
+
+/// The size of a file that is still read.
+pub const LARGEST_FILE: usize = 16 * 1024 * 1024;
+/// How deep values may nest: a schema of the real world needs some 30 levels, and the stack must hold out.
+const DEEPEST: usize = 128;
+/// How many nodes aliases may stand for, altogether.
+const ALIASED_NODES: usize = 200_000;
+
+/// The bytes of a file as a text, or why they are none.
+pub fn source_of(name: &str, bytes: &[u8]) -> (Source, Vec<Finding>) {
+    if bytes.len() > LARGEST_FILE {
+        let message = format!(
+            "the file has {} bytes; a description has at most {LARGEST_FILE}",
+            bytes.len()
+        );
+        return (
+            Source::new(name, ""),
+            vec![Finding::new(&SYNTAX, Span::default(), message)],
+        );
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => (Source::new(name, text), Vec::new()),
+        Err(error) => {
+            let at = error.valid_up_to();
+            let span = Span { start: at, end: at };
+            let message = format!("the file is not UTF-8: byte {at} belongs to no character");
+            (
+                Source::new(name, String::from_utf8_lossy(bytes)),
+                vec![Finding::new(&SYNTAX, span, message)],
+            )
+        }
+    }
+}
+
+/// The documents of a text, with what is wrong with it as YAML. Text that is no YAML at all has no documents.
+pub fn parse(source: &Source) -> (Vec<Node>, Vec<Finding>) {
+    let mut builder = Builder {
+        source,
+        offsets: Offsets::of(source.text()),
+        findings: Vec::new(),
+        documents: Vec::new(),
+        open: Vec::new(),
+        anchors: HashMap::new(),
+        aliased: 0,
+    };
+    let complete = builder.read();
+    let mut documents = builder.documents;
+    if !complete {
+        documents.clear();
+    }
+    (documents, builder.findings)
+}
+
+/// saphyr counts characters, spans count bytes.
+enum Offsets {
+    Ascii,
+    Table(Vec<u32>),
+}
+
+impl Offsets {
+    fn of(text: &str) -> Self {
+        if text.is_ascii() {
+            return Offsets::Ascii;
+        }
+        // A file has at most 16 MiB, so that 32 bits hold every offset.
+        Offsets::Table(
+            text.char_indices()
+                .map(|(at, _)| at as u32)
+                .chain([text.len() as u32])
+                .collect(),
+        )
+    }
+
+    fn byte(&self, character: usize, length: usize) -> usize {
+        match self {
+            Offsets::Ascii => character.min(length),
+            Offsets::Table(table) => table.get(character).map_or(length, |at| *at as usize),
+        }
+    }
+}
+
+/// A collection whose end has not been read.
+struct Open {
+    start: Span,
+    anchor: usize,
+    content: Content,
+}
+
+enum Content {
+    Sequence(Vec<Node>),
+    Mapping {
+        mapping: Mapping,
+        seen: BTreeMap<String, Span>,
+        key: Option<Node>,
+    },
+}
+
+struct Builder<'a> {
+    source: &'a Source,
+    offsets: Offsets,
+    findings: Vec<Finding>,
+    documents: Vec<Node>,
+    open: Vec<Open>,
+    anchors: HashMap<usize, (Node, usize)>,
+    aliased: usize,
+}
+
+impl Builder<'_> {
+    /// Reads all events; false when the rest of the text cannot be read.
+    fn read(&mut self) -> bool {
+        let text = self.source.text();
+        for event in Parser::new_from_str(text) {
+            let (event, span) = match event {
+                Ok(event) => event,
+                Err(error) => {
+                    let at = self.offsets.byte(error.marker().index(), text.len());
+                    self.report(Span { start: at, end: at }, shown(error.info()));
+                    return false;
+                }
+            };
+            if !self.event(event, span) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn report(&mut self, span: Span, message: impl Into<String>) {
+        self.findings.push(Finding::new(&SYNTAX, span, message));
+    }
+
+    fn span(&self, span: YamlSpan) -> Span {
+        let length = self.source.text().len();
+        let start = self.offsets.byte(span.start.index(), length);
+        Span {
+            start,
+            end: self.offsets.byte(span.end.index(), length).max(start),
+        }
+    }
+
+    fn event(&mut self, event: Event<'_>, yaml_span: YamlSpan) -> bool {
+        let span = self.span(yaml_span);
+        match event {
+            Event::DocumentStart(_) => self.anchors.clear(),
+            Event::Scalar(text, style, anchor, tag) => {
+                self.refuse_tag(span, tag.is_some());
+                let plain = style == ScalarStyle::Plain;
+                let text = Cow::into_owned(text);
+                // An empty plain scalar has the place of what follows; it stands where the text before it ends.
+                let span = if text.is_empty() && plain {
+                    Span {
+                        start: span.start,
+                        end: span.start,
+                    }
+                } else {
+                    span
+                };
+                self.finish(
+                    Node {
+                        kind: NodeKind::Scalar(Scalar { text, plain }),
+                        span,
+                    },
+                    anchor,
+                );
+            }
+            Event::Alias(anchor) => return self.alias(anchor, span),
+            Event::SequenceStart(anchor, tag) => {
+                self.refuse_tag(span, tag.is_some());
+                return self.start(span, anchor, Content::Sequence(Vec::new()));
+            }
+            Event::MappingStart(anchor, tag) => {
+                self.refuse_tag(span, tag.is_some());
+                let flow = self.source.text()[span.start..].starts_with('{');
+                let mapping = Mapping {
+                    entries: Vec::new(),
+                    flow,
+                };
+                return self.start(
+                    span,
+                    anchor,
+                    Content::Mapping {
+                        mapping,
+                        seen: BTreeMap::new(),
+                        key: None,
+                    },
+                );
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.end(span),
+            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
+        }
+        true
+    }
+
+    fn refuse_tag(&mut self, span: Span, tagged: bool) {
+        if tagged {
+            self.report(span, "a tag (`!…`) is not of this language");
+        }
+    }
+
+    fn start(&mut self, start: Span, anchor: usize, content: Content) -> bool {
+        if self.open.len() == DEEPEST {
+            self.report(start, format!("values nest deeper than {DEEPEST} levels"));
+            return false;
+        }
+        self.open.push(Open {
+            start,
+            anchor,
+            content,
+        });
+        true
+    }
+
+    fn end(&mut self, end: Span) {
+        let Some(Open {
+            start,
+            anchor,
+            content,
+        }) = self.open.pop()
+        else {
+            return;
+        };
+        let (kind, last, flow) = match content {
+            Content::Sequence(items) => {
+                let flow = self.source.text()[start.start..].starts_with('[');
+                let last = items.last().map(|item| item.span.end);
+                (NodeKind::Sequence(items), last, flow)
+            }
+            Content::Mapping { mapping, .. } => {
+                let last = mapping
+                    .entries
+                    .last()
+                    .map(|entry| entry.value.span.end.max(entry.key_span.end));
+                let flow = mapping.flow;
+                (NodeKind::Mapping(mapping), last, flow)
+            }
+        };
+        // The end of a block is only seen at the next token; its last value is where it ends for a reader. An
+        // alias' value lies elsewhere, hence the maximum.
+        let end = if flow { end.end } else { last.unwrap_or(start.end) };
+        let span = Span {
+            start: start.start,
+            end: end.max(start.start),
+        };
+        self.finish(Node { kind, span }, anchor);
+    }
+
+    fn alias(&mut self, anchor: usize, span: Span) -> bool {
+        let Some((node, size)) = self.anchors.get(&anchor) else {
+            self.report(span, "this alias names no finished value of this document");
+            return false;
+        };
+        self.aliased += size;
+        if self.aliased > ALIASED_NODES {
+            self.report(
+                span,
+                format!("aliases stand for more than {ALIASED_NODES} values"),
+            );
+            return false;
+        }
+        let mut node = node.clone();
+        node.span = span;
+        self.add(node);
+        true
+    }
+
+    fn finish(&mut self, node: Node, anchor: usize) {
+        if anchor != 0 {
+            let size = size_of(&node);
+            self.anchors.insert(anchor, (node.clone(), size));
+        }
+        self.add(node);
+    }
+
+    fn add(&mut self, node: Node) {
+        let Some(open) = self.open.last_mut() else {
+            self.documents.push(node);
+            return;
+        };
+        match &mut open.content {
+            Content::Sequence(items) => items.push(node),
+            Content::Mapping { mapping, seen, key } => match key.take() {
+                None => *key = Some(node),
+                Some(key) => {
+                    let finding = match key.kind {
+                        NodeKind::Scalar(Scalar { text, plain }) if !(plain && text == "<<") => {
+                            if let Some(first) = seen.get(&text) {
+                                let message = format!("the key `{}` stands here twice", shown(&text));
+                                Some(Finding::new(&SYNTAX, key.span, message).related(*first, "first here"))
+                            } else {
+                                seen.insert(text.clone(), key.span);
+                                mapping.entries.push(Entry {
+                                    key: text,
+                                    key_span: key.span,
+                                    value: node,
+                                });
+                                None
+                            }
+                        }
+                        NodeKind::Scalar(_) => Some(
+                            Finding::new(&SYNTAX, key.span, "merge keys (`<<`) are not of this language")
+                                .help("repeat the keys, or give the common part a name under `types`"),
+                        ),
+                        _ => Some(Finding::new(
+                            &SYNTAX,
+                            key.span,
+                            "a key is a text, not a list or a mapping",
+                        )),
+                    };
+                    self.findings.extend(finding);
+                }
+            },
+        }
+    }
+}
+
+fn size_of(node: &Node) -> usize {
+    match &node.kind {
+        NodeKind::Scalar(_) => 1,
+        NodeKind::Sequence(items) => 1 + items.iter().map(size_of).sum::<usize>(),
+        NodeKind::Mapping(mapping) => {
+            1 + mapping
+                .entries
+                .iter()
+                .map(|entry| 1 + size_of(&entry.value))
+                .sum::<usize>()
+        }
+    }
+}
