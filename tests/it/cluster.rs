@@ -38,7 +38,10 @@ pub fn shared() -> Option<&'static Cluster> {
     let Some(assets) = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from) else {
         let test = std::thread::current().name().unwrap_or("a test").to_owned();
         // Not by eprintln!, which the test runner keeps to itself when the test passes.
-        let _ = writeln!(std::io::stderr(), "{test}: skipped: KUBEBUILDER_ASSETS is not set");
+        let _ = writeln!(
+            std::io::stderr(),
+            "{test}: skipped: KUBEBUILDER_ASSETS is not set"
+        );
         return None;
     };
     Some(SHARED.get_or_init(|| Cluster::start(&assets)))
@@ -50,7 +53,12 @@ impl Cluster {
         let dir = tempfile::tempdir().expect("a temporary folder").keep();
         let leash = Leash::new(&dir);
         let server = Server::start(assets, &dir, &leash);
-        Cluster { assets: assets.to_owned(), dir, server, leash }
+        Cluster {
+            assets: assets.to_owned(),
+            dir,
+            server,
+            leash,
+        }
     }
 
     /// A new namespace, for one test.
@@ -62,13 +70,15 @@ impl Cluster {
 
     /// The output of kubectl, run by the administrator. Panics when it fails.
     pub fn kubectl(&self, args: &[&str]) -> String {
-        self.try_kubectl("admin", args, "").unwrap_or_else(|error| panic!("kubectl {}: {error}", args.join(" ")))
+        self.try_kubectl("admin", args, "")
+            .unwrap_or_else(|error| panic!("kubectl {}: {error}", args.join(" ")))
     }
 
     /// Applies what the server must accept to the letter: unknown and duplicate fields are errors.
     pub fn apply(&self, manifest: &str, args: &[&str]) -> String {
         let all = [&["apply", "--server-side", "--validate=strict", "-f", "-"], args].concat();
-        self.try_kubectl("admin", &all, manifest).unwrap_or_else(|error| panic!("kubectl apply: {error}\n{manifest}"))
+        self.try_kubectl("admin", &all, manifest)
+            .unwrap_or_else(|error| panic!("kubectl apply: {error}\n{manifest}"))
     }
 
     /// The output of kubectl, run by `user` with `input`, or what it complained about.
@@ -81,10 +91,18 @@ impl Cluster {
             .spawn()
             .expect("kubectl starts");
         // kubectl reads all of its input before it writes; when it stops early its own complaint tells why.
-        let _ = child.stdin.take().expect("a pipe was asked for").write_all(input.as_bytes());
+        let _ = child
+            .stdin
+            .take()
+            .expect("a pipe was asked for")
+            .write_all(input.as_bytes());
         let output = child.wait_with_output().expect("kubectl ends");
         let text = |bytes| String::from_utf8(bytes).expect("kubectl writes UTF-8");
-        if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
+        if output.status.success() {
+            Ok(text(output.stdout))
+        } else {
+            Err(text(output.stderr))
+        }
     }
 
     fn kubectl_command(&self, user: &str, args: &[&str]) -> Command {
@@ -144,13 +162,33 @@ fn the_operator_user_has_no_right_until_one_is_granted() {
     let namespace = cluster.namespace("no-rights");
     let list = ["get", "secrets", "--namespace", &namespace];
 
-    let refused = cluster.try_kubectl("operator", &list, "").expect_err("nothing was granted");
+    let refused = cluster
+        .try_kubectl("operator", &list, "")
+        .expect_err("nothing was granted");
     assert!(refused.contains("Forbidden"), "{refused}");
 
-    cluster.kubectl(&["create", "role", "look", "--verb=list", "--resource=secrets", "--namespace", &namespace]);
-    let bind = ["create", "rolebinding", "look", "--role=look", "--user=operator", "--namespace", &namespace];
+    cluster.kubectl(&[
+        "create",
+        "role",
+        "look",
+        "--verb=list",
+        "--resource=secrets",
+        "--namespace",
+        &namespace,
+    ]);
+    let bind = [
+        "create",
+        "rolebinding",
+        "look",
+        "--role=look",
+        "--user=operator",
+        "--namespace",
+        &namespace,
+    ];
     cluster.kubectl(&bind);
-    until("the right is in force", || cluster.try_kubectl("operator", &list, "").ok());
+    until("the right is in force", || {
+        cluster.try_kubectl("operator", &list, "").ok()
+    });
 }
 
 #[test]
@@ -158,7 +196,8 @@ fn a_cluster_that_is_dropped_leaves_nothing_behind() {
     if shared().is_none() {
         return;
     }
-    let assets = PathBuf::from(std::env::var_os("KUBEBUILDER_ASSETS").expect("the shared cluster has used it"));
+    let assets =
+        PathBuf::from(std::env::var_os("KUBEBUILDER_ASSETS").expect("the shared cluster has used it"));
     let cluster = Cluster::start(&assets);
     let dir = cluster.dir().to_owned();
     let port = fs::read_to_string(cluster.kubeconfig("admin"))

@@ -7,3 +7,5 @@ mod operator;
 
 // A promise of the moose operator on a real API server.
 mod moose;
+// The generated crate before anybody has touched it: its own checks, and who may have written it.
+mod package;

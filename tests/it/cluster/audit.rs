@@ -25,7 +25,10 @@ impl Request {
             verb: text("/verb").unwrap_or_default(),
             uri: text("/requestURI").unwrap_or_default(),
             namespace: text("/objectRef/namespace"),
-            code: event.pointer("/responseStatus/code").and_then(Value::as_u64).unwrap_or_default(),
+            code: event
+                .pointer("/responseStatus/code")
+                .and_then(Value::as_u64)
+                .unwrap_or_default(),
         }
     }
 
@@ -48,7 +51,10 @@ impl Cluster {
 
     /// The writes among them.
     pub fn writes(&self, namespace: &str) -> Vec<Request> {
-        self.requests(namespace).into_iter().filter(Request::is_write).collect()
+        self.requests(namespace)
+            .into_iter()
+            .filter(Request::is_write)
+            .collect()
     }
 }
 
@@ -57,16 +63,29 @@ fn the_audit_log_tells_what_the_operator_asked_and_the_answer() {
     let Some(cluster) = super::shared() else { return };
     let namespace = cluster.namespace("audit");
     let create = ["create", "configmap", "mine", "--namespace", &namespace];
-    cluster.try_kubectl("operator", &create, "").expect_err("nothing was granted");
-    cluster.kubectl(&["create", "configmap", "not-the-operators", "--namespace", &namespace]);
+    cluster
+        .try_kubectl("operator", &create, "")
+        .expect_err("nothing was granted");
+    cluster.kubectl(&[
+        "create",
+        "configmap",
+        "not-the-operators",
+        "--namespace",
+        &namespace,
+    ]);
 
     // A request is logged once it is answered, so the line may come after kubectl has the answer.
     let writes = super::until("the request is logged", || {
-        let writes: Vec<Request> =
-            cluster.writes(&namespace).into_iter().filter(|r| r.namespace.is_some()).collect();
+        let writes: Vec<Request> = cluster
+            .writes(&namespace)
+            .into_iter()
+            .filter(|r| r.namespace.is_some())
+            .collect();
         (!writes.is_empty()).then_some(writes)
     });
-    let [write] = writes.as_slice() else { panic!("one write by the operator: {writes:?}") };
+    let [write] = writes.as_slice() else {
+        panic!("one write by the operator: {writes:?}")
+    };
     assert_eq!((write.verb.as_str(), write.code), ("create", 403));
     assert!(write.uri.contains("/configmaps"), "{write:?}");
 }

@@ -44,7 +44,10 @@ impl Leash {
             .spawn()
             .expect("a shell for the leash");
         let held = shell.stdin.take();
-        Leash { shell, held: Mutex::new(held) }
+        Leash {
+            shell,
+            held: Mutex::new(held),
+        }
     }
 
     /// From here on `child` ends with the test run.
@@ -59,7 +62,9 @@ impl Leash {
 
     fn tell(&self, verb: &str, child: &Child) {
         let mut held = self.held.lock().expect("no holder of the leash panics");
-        let pipe = held.as_mut().expect("the pipe is there until the leash is dropped");
+        let pipe = held
+            .as_mut()
+            .expect("the pipe is there until the leash is dropped");
         writeln!(pipe, "{verb} {}", child.id()).expect("the leash reads");
     }
 }
@@ -87,7 +92,10 @@ fn a_leash_ends_what_it_holds_and_nothing_else() {
     drop(leash);
 
     assert!(!held.wait().expect("the held one").success(), "ended by a signal");
-    assert!(freed.try_wait().expect("the freed one").is_none(), "still running");
+    assert!(
+        freed.try_wait().expect("the freed one").is_none(),
+        "still running"
+    );
     assert!(!folder.exists());
     freed.kill().expect("our own child");
     freed.wait().expect("our own child");

@@ -53,8 +53,19 @@ impl Server {
         let etcd_url = format!("http://127.0.0.1:{client}");
         let etcd = spawn(
             Command::new(assets.join("etcd"))
-                .args(["--data-dir", "etcd.data", "--unsafe-no-fsync", "--log-level", "error"])
-                .args(["--listen-client-urls", &etcd_url, "--advertise-client-urls", &etcd_url])
+                .args([
+                    "--data-dir",
+                    "etcd.data",
+                    "--unsafe-no-fsync",
+                    "--log-level",
+                    "error",
+                ])
+                .args([
+                    "--listen-client-urls",
+                    &etcd_url,
+                    "--advertise-client-urls",
+                    &etcd_url,
+                ])
                 .args(["--listen-peer-urls", &format!("http://127.0.0.1:{peer}")]),
             dir,
             "etcd.log",
@@ -69,7 +80,10 @@ impl Server {
                 .args(["--service-account-key-file=certs/apiserver.key"])
                 .args(["--service-account-signing-key-file=certs/apiserver.key"])
                 .args(["--service-account-issuer=https://apiserver.test"])
-                .args(["--service-cluster-ip-range=10.0.0.0/24", "--disable-admission-plugins=ServiceAccount"])
+                .args([
+                    "--service-cluster-ip-range=10.0.0.0/24",
+                    "--disable-admission-plugins=ServiceAccount",
+                ])
                 .args(["--audit-policy-file=audit.yaml", "--audit-log-path=audit.log"]),
             dir,
             "apiserver.log",

@@ -26,7 +26,10 @@ impl Event {
 
     /// The text at a JSON pointer, empty when there is none.
     pub fn text(&self, pointer: &str) -> &str {
-        self.object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+        self.object
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 }
 
@@ -46,7 +49,15 @@ pub struct Watch {
 impl Watch {
     /// Watches a kind in a namespace. What is there already comes first, as it is.
     pub fn start(cluster: &'static Cluster, kind: &str, namespace: &str) -> Watch {
-        let args = ["get", kind, "--namespace", namespace, "--watch", "--output-watch-events", "--output=json"];
+        let args = [
+            "get",
+            kind,
+            "--namespace",
+            namespace,
+            "--watch",
+            "--output-watch-events",
+            "--output=json",
+        ];
         let mut kubectl = cluster
             .kubectl_command("admin", &args)
             .stdin(Stdio::null())
@@ -59,14 +70,25 @@ impl Watch {
         let writer = seen.clone();
         std::thread::spawn(move || {
             // The stream ends, maybe in the middle of an event, when the watch is dropped.
-            for event in serde_json::Deserializer::from_reader(stream).into_iter::<Value>().map_while(Result::ok) {
+            for event in serde_json::Deserializer::from_reader(stream)
+                .into_iter::<Value>()
+                .map_while(Result::ok)
+            {
                 let deleted = event["type"] == "DELETED";
                 let object = event["object"].clone();
-                writer.events.lock().expect("no reader panics with the lock").push(Event { deleted, object });
+                writer
+                    .events
+                    .lock()
+                    .expect("no reader panics with the lock")
+                    .push(Event { deleted, object });
                 writer.news.notify_all();
             }
         });
-        Watch { kubectl, leash: cluster.leash(), seen }
+        Watch {
+            kubectl,
+            leash: cluster.leash(),
+            seen,
+        }
     }
 
     /// Blocks until all that was seen so far satisfies `enough`, and returns it.
@@ -84,13 +106,22 @@ impl Watch {
                 drop(events);
                 panic!("{what}: not within {DEADLINE:?}, after {count} events");
             }
-            events = self.seen.news.wait_timeout(events, left).expect("no reader panics with the lock").0;
+            events = self
+                .seen
+                .news
+                .wait_timeout(events, left)
+                .expect("no reader panics with the lock")
+                .0;
         }
     }
 
     /// All that was seen so far.
     pub fn events(&self) -> Vec<Event> {
-        self.seen.events.lock().expect("no reader panics with the lock").clone()
+        self.seen
+            .events
+            .lock()
+            .expect("no reader panics with the lock")
+            .clone()
     }
 }
 
@@ -120,6 +151,10 @@ fn a_watch_shows_every_write_in_order() {
     cluster.kubectl(&[&["delete", "configmap", "it"], within.as_slice()].concat());
 
     let events = watch.wait("deleted", |events| events.iter().any(|e| e.deleted));
-    let steps: Vec<&str> = events.iter().filter(|e| !e.deleted).map(|e| e.text("/data/step")).collect();
+    let steps: Vec<&str> = events
+        .iter()
+        .filter(|e| !e.deleted)
+        .map(|e| e.text("/data/step"))
+        .collect();
     assert_eq!(steps, ["", "1", "2", "3"]);
 }
