@@ -1,0 +1,215 @@
+//! A real Kubernetes API server, one for all tests of the run.
+//!
+//! Tests take a namespace each and leave it behind; the whole control plane is thrown away at the end. It knows two
+//! users: `admin`, which tests act as, and `operator`, which operators run as and which has no right of its own.
+
+pub mod audit;
+pub mod leash;
+mod server;
+pub mod watch;
+
+use leash::Leash;
+use server::Server;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// How long anything is waited for. Nothing takes near as long; the machine may be busy.
+pub const DEADLINE: Duration = Duration::from_secs(180);
+
+/// Namespaces of tests start with this, so that what happens outside of them can be told.
+pub const NAMESPACE_PREFIX: &str = "it-";
+
+/// A control plane and the folder with its kubeconfigs and logs.
+pub struct Cluster {
+    assets: PathBuf,
+    dir: PathBuf,
+    server: Server,
+    leash: Leash,
+}
+
+/// The API server that all tests share, started by the first one that asks. None, and a line that says so, when there
+/// are no binaries to start.
+pub fn shared() -> Option<&'static Cluster> {
+    static SHARED: OnceLock<Cluster> = OnceLock::new();
+    let Some(assets) = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from) else {
+        let test = std::thread::current().name().unwrap_or("a test").to_owned();
+        // Not by eprintln!, which the test runner keeps to itself when the test passes.
+        let _ = writeln!(
+            std::io::stderr(),
+            "{test}: skipped: KUBEBUILDER_ASSETS is not set"
+        );
+        return None;
+    };
+    Some(SHARED.get_or_init(|| Cluster::start(&assets)))
+}
+
+impl Cluster {
+    /// Starts a control plane with the binaries of `assets`. It ends when dropped, or else with this process.
+    pub fn start(assets: &Path) -> Cluster {
+        let dir = tempfile::tempdir().expect("a temporary folder").keep();
+        let leash = Leash::new(&dir);
+        let server = Server::start(assets, &dir, &leash);
+        Cluster {
+            assets: assets.to_owned(),
+            dir,
+            server,
+            leash,
+        }
+    }
+
+    /// A new namespace, for one test.
+    pub fn namespace(&self, test: &str) -> String {
+        let namespace = format!("{NAMESPACE_PREFIX}{test}");
+        self.kubectl(&["create", "namespace", &namespace]);
+        namespace
+    }
+
+    /// The output of kubectl, run by the administrator. Panics when it fails.
+    pub fn kubectl(&self, args: &[&str]) -> String {
+        self.try_kubectl("admin", args, "")
+            .unwrap_or_else(|error| panic!("kubectl {}: {error}", args.join(" ")))
+    }
+
+    /// Applies what the server must accept to the letter: unknown and duplicate fields are errors.
+    pub fn apply(&self, manifest: &str, args: &[&str]) -> String {
+        let all = [&["apply", "--server-side", "--validate=strict", "-f", "-"], args].concat();
+        self.try_kubectl("admin", &all, manifest)
+            .unwrap_or_else(|error| panic!("kubectl apply: {error}\n{manifest}"))
+    }
+
+    /// The output of kubectl, run by `user` with `input`, or what it complained about.
+    pub fn try_kubectl(&self, user: &str, args: &[&str], input: &str) -> Result<String, String> {
+        let mut command = self.kubectl_command(user, args);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("kubectl starts");
+        // kubectl reads all of its input before it writes; when it stops early its own complaint tells why.
+        let _ = child
+            .stdin
+            .take()
+            .expect("a pipe was asked for")
+            .write_all(input.as_bytes());
+        let output = child.wait_with_output().expect("kubectl ends");
+        let text = |bytes| String::from_utf8(bytes).expect("kubectl writes UTF-8");
+        if output.status.success() {
+            Ok(text(output.stdout))
+        } else {
+            Err(text(output.stderr))
+        }
+    }
+
+    fn kubectl_command(&self, user: &str, args: &[&str]) -> Command {
+        let mut command = Command::new(self.assets.join("kubectl"));
+        command.arg("--kubeconfig").arg(self.kubeconfig(user));
+        // A test run leaves nothing in anybody's home.
+        command.arg("--cache-dir").arg(self.dir.join("kubectl-cache"));
+        command.args(args);
+        command
+    }
+
+    /// The kubeconfig of `admin` or `operator`.
+    pub fn kubeconfig(&self, user: &str) -> PathBuf {
+        self.dir.join(format!("{user}.kubeconfig"))
+    }
+
+    /// Where tests may write what ends with the cluster.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// What ends with the cluster.
+    pub fn leash(&self) -> &Leash {
+        &self.leash
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.server.end(&self.leash);
+    }
+}
+
+/// Waits until `probe` gives something, for what sends no event.
+pub fn until<T>(what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + DEADLINE;
+    loop {
+        if let Some(found) = probe() {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "{what}: not within {DEADLINE:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// The end of a log, to show beside a failure.
+pub fn tail(log: &Path) -> String {
+    let text = fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(60)..].join("\n")
+}
+
+#[test]
+fn the_operator_user_has_no_right_until_one_is_granted() {
+    let Some(cluster) = shared() else { return };
+    let namespace = cluster.namespace("no-rights");
+    let list = ["get", "secrets", "--namespace", &namespace];
+
+    let refused = cluster
+        .try_kubectl("operator", &list, "")
+        .expect_err("nothing was granted");
+    assert!(refused.contains("Forbidden"), "{refused}");
+
+    cluster.kubectl(&[
+        "create",
+        "role",
+        "look",
+        "--verb=list",
+        "--resource=secrets",
+        "--namespace",
+        &namespace,
+    ]);
+    let bind = [
+        "create",
+        "rolebinding",
+        "look",
+        "--role=look",
+        "--user=operator",
+        "--namespace",
+        &namespace,
+    ];
+    cluster.kubectl(&bind);
+    until("the right is in force", || {
+        cluster.try_kubectl("operator", &list, "").ok()
+    });
+}
+
+#[test]
+fn a_cluster_that_is_dropped_leaves_nothing_behind() {
+    if shared().is_none() {
+        return;
+    }
+    let assets =
+        PathBuf::from(std::env::var_os("KUBEBUILDER_ASSETS").expect("the shared cluster has used it"));
+    let cluster = Cluster::start(&assets);
+    let dir = cluster.dir().to_owned();
+    let port = fs::read_to_string(cluster.kubeconfig("admin"))
+        .expect("kubeconfig")
+        .split("127.0.0.1:")
+        .nth(1)
+        .and_then(|rest| rest.split('\'').next()?.parse::<u16>().ok())
+        .expect("a port in the kubeconfig");
+    assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+
+    drop(cluster);
+
+    assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_err());
+    assert!(!dir.exists());
+}

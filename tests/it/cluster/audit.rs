@@ -1,0 +1,91 @@
+//! What the operator asked of the API server, from the server's own audit log.
+
+use super::{Cluster, NAMESPACE_PREFIX};
+use serde_json::Value;
+use std::fs;
+
+/// A request of the user `operator`, as answered.
+#[derive(Debug)]
+pub struct Request {
+    /// get, list, watch, create, patch, …
+    pub verb: String,
+    /// The path, with its query.
+    pub uri: String,
+    /// None for what is not in a namespace.
+    pub namespace: Option<String>,
+    /// The HTTP status of the answer.
+    pub code: u64,
+}
+
+impl Request {
+    fn read(line: &str) -> Request {
+        let event: Value = serde_json::from_str(line).expect("the audit log is JSON lines");
+        let text = |pointer| event.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+        Request {
+            verb: text("/verb").unwrap_or_default(),
+            uri: text("/requestURI").unwrap_or_default(),
+            namespace: text("/objectRef/namespace"),
+            code: event
+                .pointer("/responseStatus/code")
+                .and_then(Value::as_u64)
+                .unwrap_or_default(),
+        }
+    }
+
+    /// Whether it could have changed anything.
+    pub fn is_write(&self) -> bool {
+        !["get", "list", "watch"].contains(&self.verb.as_str())
+    }
+}
+
+impl Cluster {
+    /// All requests so far that concern `namespace`, or none of the namespaces of tests.
+    pub fn requests(&self, namespace: &str) -> Vec<Request> {
+        let log = fs::read_to_string(self.dir().join("audit.log")).expect("the server writes an audit log");
+        // The last line may be half written.
+        let whole = log.rfind('\n').map_or("", |end| &log[..end]);
+        let elsewhere = |other: &str| other != namespace && other.starts_with(NAMESPACE_PREFIX);
+        let concerns = |request: &Request| !request.namespace.as_deref().is_some_and(elsewhere);
+        whole.lines().map(Request::read).filter(concerns).collect()
+    }
+
+    /// The writes among them.
+    pub fn writes(&self, namespace: &str) -> Vec<Request> {
+        self.requests(namespace)
+            .into_iter()
+            .filter(Request::is_write)
+            .collect()
+    }
+}
+
+#[test]
+fn the_audit_log_tells_what_the_operator_asked_and_the_answer() {
+    let Some(cluster) = super::shared() else { return };
+    let namespace = cluster.namespace("audit");
+    let create = ["create", "configmap", "mine", "--namespace", &namespace];
+    cluster
+        .try_kubectl("operator", &create, "")
+        .expect_err("nothing was granted");
+    cluster.kubectl(&[
+        "create",
+        "configmap",
+        "not-the-operators",
+        "--namespace",
+        &namespace,
+    ]);
+
+    // A request is logged once it is answered, so the line may come after kubectl has the answer.
+    let writes = super::until("the request is logged", || {
+        let writes: Vec<Request> = cluster
+            .writes(&namespace)
+            .into_iter()
+            .filter(|r| r.namespace.is_some())
+            .collect();
+        (!writes.is_empty()).then_some(writes)
+    });
+    let [write] = writes.as_slice() else {
+        panic!("one write by the operator: {writes:?}")
+    };
+    assert_eq!((write.verb.as_str(), write.code), ("create", 403));
+    assert!(write.uri.contains("/configmaps"), "{write:?}");
+}

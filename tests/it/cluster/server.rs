@@ -1,0 +1,163 @@
+//! etcd and kube-apiserver as child processes on free ports of loopback.
+
+use super::leash::Leash;
+use std::fs::{self, File};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Users: the administrator, and the operator that has no right until RBAC grants it one.
+const TOKENS: &str = "admin-token,admin,admin,system:masters\noperator-token,operator,operator,operators\n";
+
+/// Requests of the operator only: the rest is none of its doing and much more.
+const AUDIT_POLICY: &str = "\
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- {level: Metadata, users: [operator]}
+- {level: None}
+";
+
+/// A running control plane.
+pub struct Server {
+    etcd: Child,
+    apiserver: Child,
+}
+
+impl Server {
+    /// Starts a control plane in `dir`, which gets `admin.kubeconfig`, `operator.kubeconfig`, `audit.log` and its logs.
+    pub fn start(assets: &Path, dir: &Path, leash: &Leash) -> Server {
+        fs::write(dir.join("tokens.csv"), TOKENS).expect("tokens");
+        fs::write(dir.join("audit.yaml"), AUDIT_POLICY).expect("audit policy");
+        // A port that is free now may be taken when the server binds it: then it ends, and other ports are tried.
+        for _ in 0..5 {
+            if let Some(server) = Server::try_start(assets, dir, leash) {
+                return server;
+            }
+        }
+        panic!(
+            "no control plane\netcd: {}\nkube-apiserver: {}",
+            super::tail(&dir.join("etcd.log")),
+            super::tail(&dir.join("apiserver.log"))
+        );
+    }
+
+    fn try_start(assets: &Path, dir: &Path, leash: &Leash) -> Option<Server> {
+        for leftover in ["etcd.data", "certs"] {
+            let _ = fs::remove_dir_all(dir.join(leftover));
+        }
+        let [client, peer, secure] = free_ports();
+        write_kubeconfigs(dir, secure);
+        let etcd_url = format!("http://127.0.0.1:{client}");
+        let etcd = spawn(
+            Command::new(assets.join("etcd"))
+                .args([
+                    "--data-dir",
+                    "etcd.data",
+                    "--unsafe-no-fsync",
+                    "--log-level",
+                    "error",
+                ])
+                .args([
+                    "--listen-client-urls",
+                    &etcd_url,
+                    "--advertise-client-urls",
+                    &etcd_url,
+                ])
+                .args(["--listen-peer-urls", &format!("http://127.0.0.1:{peer}")]),
+            dir,
+            "etcd.log",
+            leash,
+        );
+        let apiserver = spawn(
+            Command::new(assets.join("kube-apiserver"))
+                .args([&format!("--etcd-servers={etcd_url}"), "--bind-address=127.0.0.1"])
+                .args([&format!("--secure-port={secure}"), "--cert-dir=certs"])
+                .args(["--authorization-mode=RBAC", "--token-auth-file=tokens.csv"])
+                // Nobody uses service accounts here, but the server wants keys: the one that it makes for TLS will do.
+                .args(["--service-account-key-file=certs/apiserver.key"])
+                .args(["--service-account-signing-key-file=certs/apiserver.key"])
+                .args(["--service-account-issuer=https://apiserver.test"])
+                .args([
+                    "--service-cluster-ip-range=10.0.0.0/24",
+                    "--disable-admission-plugins=ServiceAccount",
+                ])
+                .args(["--audit-policy-file=audit.yaml", "--audit-log-path=audit.log"]),
+            dir,
+            "apiserver.log",
+            leash,
+        );
+        let mut server = Server { etcd, apiserver };
+        if server.becomes_ready(assets, dir) {
+            return Some(server);
+        }
+        server.end(leash);
+        None
+    }
+
+    fn becomes_ready(&mut self, assets: &Path, dir: &Path) -> bool {
+        let deadline = Instant::now() + super::DEADLINE;
+        while Instant::now() < deadline {
+            for child in [&mut self.etcd, &mut self.apiserver] {
+                if child.try_wait().expect("our own child").is_some() {
+                    return false;
+                }
+            }
+            let ready = Command::new(assets.join("kubectl"))
+                .args(["--kubeconfig", "admin.kubeconfig", "get", "--raw", "/readyz"])
+                .current_dir(dir)
+                .output()
+                .expect("kubectl");
+            if ready.status.success() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        false
+    }
+
+    /// Ends both processes and waits for them. All data is temporary, so there is nothing to be gentle with.
+    pub fn end(&mut self, leash: &Leash) {
+        for child in [&mut self.apiserver, &mut self.etcd] {
+            // One that has ended already is fine.
+            let _ = child.kill();
+            let _ = child.wait();
+            leash.free(child);
+        }
+    }
+}
+
+fn free_ports() -> [u16; 3] {
+    // All listeners are open at once, so that the ports differ.
+    let listeners = [(); 3].map(|()| TcpListener::bind("127.0.0.1:0").expect("a free port"));
+    listeners.map(|listener| listener.local_addr().expect("its own address").port())
+}
+
+fn spawn(command: &mut Command, dir: &Path, log: &str, leash: &Leash) -> Child {
+    let log = File::create(dir.join(log)).expect("a log file");
+    let child = command
+        .current_dir(dir)
+        .stdin(Stdio::null())
+        .stdout(log.try_clone().expect("a log file"))
+        .stderr(log)
+        .spawn()
+        .unwrap_or_else(|e| panic!("{}: {e}", command.get_program().display()));
+    leash.hold(&child);
+    child
+}
+
+fn write_kubeconfigs(dir: &Path, port: u16) {
+    for user in ["admin", "operator"] {
+        let config = format!(
+            "apiVersion: v1\n\
+             kind: Config\n\
+             clusters: [{{name: it, cluster: {{server: 'https://127.0.0.1:{port}', certificate-authority: certs/apiserver.crt}}}}]\n\
+             users: [{{name: {user}, user: {{token: {user}-token}}}}]\n\
+             contexts: [{{name: it, context: {{cluster: it, user: {user}, namespace: default}}}}]\n\
+             current-context: it\n"
+        );
+        fs::write(dir.join(format!("{user}.kubeconfig")), config).expect("kubeconfig");
+    }
+}

@@ -1,0 +1,11 @@
+//! All integration tests, in one binary, so that they are linked once and share one API server.
+
+// The API server that tests run against, and what they see of it. Its own tests are here too.
+mod cluster;
+// Generated crates: building one, and running its operator. No tests of behaviour.
+mod operator;
+
+// A promise of the moose operator on a real API server.
+mod moose;
+// The generated crate before anybody has touched it: its own checks, and who may have written it.
+mod package;

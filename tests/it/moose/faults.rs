@@ -1,0 +1,119 @@
+//! What becomes of moose whose handlers fail.
+
+use super::herd::{Herd, Variant, assert_walked, states};
+use std::fs;
+use std::path::Path;
+
+/// Eats, but for moose of certain names.
+const EAT: &str = r#"use super::{Eat, Sleep};
+use crate::moose::prelude::*;
+
+impl State for Eat {
+    async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
+        let moose = cx.manifest();
+        let name = moose.metadata.name.as_deref().unwrap_or_default();
+        if name.starts_with("sick") {
+            return Err(std::io::Error::other("no appetite").into());
+        }
+        assert!(!name.starts_with("wild"), "a wild moose");
+        Ok(Transition::to(Sleep)) // full
+    }
+}
+"#;
+
+const FAULTY: Variant = Variant {
+    name: "moose-faulty",
+    description: |description| {
+        replaced(
+            description,
+            "retry: {limit: 5, initial: 1s,",
+            "retry: {limit: 5, initial: 100ms,",
+        )
+    },
+    edit: |krate: &Path| fs::write(krate.join("src/moose/states/eat.rs"), EAT).expect("a crate of our own"),
+};
+
+/// The text with a part replaced that must be there.
+pub fn replaced(text: &str, from: &str, to: &str) -> String {
+    assert!(text.contains(from), "no {from:?} in the description any more");
+    text.replace(from, to)
+}
+
+#[test]
+fn a_moose_whose_handler_fails_backs_off_and_is_lost() {
+    let Some(mut herd) = Herd::new("sick", &FAULTY) else {
+        return;
+    };
+    lost_alone(&mut herd, "sick", "no appetite");
+}
+
+#[test]
+fn a_panic_hurts_its_own_moose_only() {
+    let Some(mut herd) = Herd::new("wild", &FAULTY) else {
+        return;
+    };
+    lost_alone(&mut herd, "wild", "a wild moose");
+}
+
+/// The moose of that name fails with that message until it is lost, while the other one sleeps and roams again.
+fn lost_alone(herd: &mut Herd, name: &str, message: &str) {
+    herd.create(&[name.to_owned(), "healthy".to_owned()]);
+    herd.start(&[]);
+
+    let events = herd.watch.wait("one is lost, one has slept", |events| {
+        states(events, name).contains(&"Lost") && states(events, "healthy").len() > 4
+    });
+
+    let retries: Vec<_> = events
+        .iter()
+        .filter(|event| event.name() == name && event.text("/status/state") == "Eat")
+        .filter_map(|event| Some((event.object.pointer("/status/attempts")?.as_u64()?, event)))
+        .collect();
+    let mut attempts: Vec<u64> = retries.iter().map(|(attempt, _)| *attempt).collect();
+    attempts.dedup();
+    assert_eq!(
+        attempts,
+        [0, 1, 2, 3, 4, 5],
+        "each failure is written before its backoff"
+    );
+    let (_, failed) = retries.last().expect("just seen");
+    let condition = |kind: &str| {
+        let conditions = failed.object["status"]["conditions"]
+            .as_array()
+            .expect("conditions");
+        conditions
+            .iter()
+            .find(|c| c["type"] == kind)
+            .expect("always there")
+            .clone()
+    };
+    assert_eq!(
+        (&condition("Ready")["status"], &condition("Reconciling")["status"]),
+        (&"False".into(), &"True".into())
+    );
+    assert_eq!(condition("Ready")["reason"], "Retrying");
+    assert!(
+        condition("Ready")["message"]
+            .as_str()
+            .is_some_and(|m| m.contains(message)),
+        "{}",
+        failed.object
+    );
+
+    let lost = events
+        .iter()
+        .rfind(|event| event.name() == name)
+        .expect("just seen");
+    assert_eq!(lost.text("/status/state"), "Lost");
+    let table = herd.kubectl(&[
+        "wait",
+        "--for=condition=Stalled",
+        &format!("moose/{name}"),
+        "--timeout=60s",
+    ]);
+    assert!(table.contains("condition met"), "{table}");
+    assert_walked(&events, &[("Eat", "Lost")]);
+    assert_eq!(states(&events, name), ["Tagged", "Roam", "Eat", "Lost"]);
+    assert!(!states(&events, "healthy").contains(&"Lost"));
+    assert!(herd.is_running(), "the operator has survived");
+}

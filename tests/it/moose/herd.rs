@@ -1,0 +1,241 @@
+//! Moose in a namespace of their own, everything that is written to them, and an operator that can be killed.
+
+use super::DESCRIPTION;
+use crate::cluster::watch::{Event, Watch};
+use crate::cluster::{self, Cluster};
+use crate::operator::{Crate, Operator};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::{Mutex, OnceLock};
+
+/// What happens to a moose whose handlers are as generated.
+const WALK: [(&str, &str); 5] = [
+    ("", "Tagged"),
+    ("Tagged", "Roam"),
+    ("Roam", "Eat"),
+    ("Eat", "Sleep"),
+    ("Sleep", "Roam"),
+];
+
+/// A crate to run: the generated one, or what a test made of it.
+pub struct Variant {
+    /// Names its folder.
+    pub name: &'static str,
+    /// From the description to another one.
+    pub description: fn(&str) -> String,
+    /// What its owner does to the crate.
+    pub edit: fn(&std::path::Path),
+}
+
+/// The crate as generated.
+pub const UNTOUCHED: Variant = Variant {
+    name: "moose",
+    description: |description| description.to_owned(),
+    edit: |_| (),
+};
+
+/// The moose of one test.
+pub struct Herd {
+    pub cluster: &'static Cluster,
+    pub namespace: String,
+    pub watch: Watch,
+    binary: PathBuf,
+    log: PathBuf,
+    operator: Option<Operator>,
+}
+
+impl Herd {
+    /// A herd without moose or a running operator. None without an API server.
+    pub fn new(test: &str, variant: &Variant) -> Option<Herd> {
+        let cluster = prepared_cluster()?;
+        let binary = binary(cluster, variant);
+        let namespace = cluster.namespace(test);
+        let watch = Watch::start(cluster, "moose", &namespace);
+        let log = cluster.dir().join(format!("{test}.operator.log"));
+        Some(Herd {
+            cluster,
+            namespace,
+            watch,
+            binary,
+            log,
+            operator: None,
+        })
+    }
+
+    /// Creates moose and waits until the watch has them, so that it misses nothing of what an operator writes later.
+    pub fn create(&self, names: &[String]) {
+        let items: Vec<Value> = names.iter().map(|name| moose(name, &self.namespace)).collect();
+        self.cluster.apply(
+            &json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string(),
+            &[],
+        );
+        self.watch.wait("the moose are created", |events| {
+            names
+                .iter()
+                .all(|name| events.iter().any(|event| event.name() == name))
+        });
+    }
+
+    /// Runs kubectl in the namespace of the herd.
+    pub fn kubectl(&self, args: &[&str]) -> String {
+        self.cluster
+            .kubectl(&[args, &["--namespace", &self.namespace]].concat())
+    }
+
+    /// Starts the operator, for this namespace.
+    pub fn start(&mut self, args: &[&str]) {
+        let args = [&["run", "--namespace", &self.namespace], args].concat();
+        self.operator = Some(Operator::start(self.cluster, &self.binary, &args, &self.log));
+    }
+
+    /// `kill -9`
+    pub fn kill(&mut self) {
+        self.operator.take().expect("an operator runs").kill();
+    }
+
+    /// SIGTERM
+    pub fn terminate(&mut self) -> ExitStatus {
+        self.operator.take().expect("an operator runs").terminate()
+    }
+
+    /// Whether the operator has not ended by itself.
+    pub fn is_running(&mut self) -> bool {
+        self.operator.as_mut().is_some_and(Operator::is_running)
+    }
+
+    /// What the operator has logged so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).expect("an operator was started")
+    }
+
+    /// Everything that the generated role does not allow and the operator tried all the same.
+    pub fn forbidden(&self) -> Vec<String> {
+        let requests = self.cluster.requests(&self.namespace);
+        requests
+            .into_iter()
+            .filter(|r| r.code == 403)
+            .map(|r| format!("{} {}", r.verb, r.uri))
+            .collect()
+    }
+}
+
+impl Drop for Herd {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            return;
+        }
+        let objects = ["get", "moose", "--output=yaml", "--namespace", &self.namespace];
+        let objects = self
+            .cluster
+            .try_kubectl("admin", &objects, "")
+            .unwrap_or_else(|error| error);
+        let objects: Vec<&str> = objects.lines().take(200).collect();
+        eprintln!("--- the operator's log\n{}", cluster::tail(&self.log));
+        eprintln!("--- the moose of {}\n{}", self.namespace, objects.join("\n"));
+    }
+}
+
+/// Names for `count` moose.
+pub fn names(count: usize) -> Vec<String> {
+    (1..=count).map(|number| format!("moose-{number}")).collect()
+}
+
+fn moose(name: &str, namespace: &str) -> Value {
+    json!({
+        "apiVersion": "animals.com/v1",
+        "kind": "Moose",
+        "metadata": {"name": name, "namespace": namespace, "labels": {"name": name}},
+        "spec": {"height": 2.1, "weight": 450.5, "antlers": true},
+    })
+}
+
+/// The shared API server with everything that the generated `deploy/` holds, and the user `operator` bound to the
+/// generated ClusterRole.
+fn prepared_cluster() -> Option<&'static Cluster> {
+    static PREPARED: OnceLock<()> = OnceLock::new();
+    let cluster = cluster::shared()?;
+    PREPARED.get_or_init(|| {
+        let deploy = generated(&UNTOUCHED).dir.join("deploy");
+        let deploy = deploy.to_str().expect("the target folder has a plain name");
+        cluster.kubectl(&["create", "namespace", "moose-tracker"]);
+        cluster.kubectl(&[
+            "apply",
+            "--server-side",
+            "--validate=strict",
+            "--kustomize",
+            deploy,
+        ]);
+        let crd = "customresourcedefinition/moose.animals.com";
+        cluster.kubectl(&["wait", "--for=condition=Established", crd, "--timeout=60s"]);
+        let rbac = cluster.kubectl(&["get", "-f", &format!("{deploy}/rbac.yaml"), "--output=json"]);
+        let rbac: Value = serde_json::from_str(&rbac).expect("kubectl writes JSON");
+        let items = rbac["items"].as_array().expect("a list");
+        let role = items
+            .iter()
+            .find(|item| item["kind"] == "ClusterRole")
+            .expect("a ClusterRole in rbac.yaml");
+        let role = role["metadata"]["name"].as_str().expect("a name");
+        cluster.kubectl(&[
+            "create",
+            "clusterrolebinding",
+            "it-operator",
+            "--user=operator",
+            "--clusterrole",
+            role,
+        ]);
+    });
+    Some(cluster)
+}
+
+fn generated(variant: &Variant) -> Crate {
+    Crate::generate(variant.name, &(variant.description)(DESCRIPTION), variant.edit)
+}
+
+/// The operator of a variant, built once in a run.
+fn binary(cluster: &Cluster, variant: &Variant) -> PathBuf {
+    static BUILT: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
+    // Tests of the same variant wait for the one that builds; one that failed to build it fails each of them.
+    let mut built = BUILT.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let build = || generated(variant).build(variant.name, cluster.dir());
+    built.entry(variant.name).or_insert_with(build).clone()
+}
+
+/// The states that a moose went through, from the first one on; a state that is entered anew counts again.
+pub fn states<'a>(events: &'a [Event], name: &str) -> Vec<&'a str> {
+    let mut entered: Vec<(&str, &str)> = vec![("", "")];
+    for event in events.iter().filter(|event| event.name() == name) {
+        let state = (event.text("/status/state"), event.text("/status/entry"));
+        if entered.last() != Some(&state) {
+            entered.push(state);
+        }
+    }
+    entered.into_iter().skip(1).map(|(state, _)| state).collect()
+}
+
+/// Panics unless each moose only ever went along the edges of the graph: those of ordinary life, to `Released` when it
+/// was deleted, and `more`.
+pub fn assert_walked(events: &[Event], more: &[(&str, &str)]) {
+    let mut last: BTreeMap<&str, &Event> = BTreeMap::new();
+    for event in events {
+        let before = last.insert(event.name(), event);
+        let entry = |event: &Event| event.text("/status/entry").to_owned();
+        if before.map(entry).unwrap_or_default() == entry(event) {
+            let unchanged = before.is_none_or(|b| b.text("/status/state") == event.text("/status/state"));
+            assert!(unchanged, "{} changed its state without an entry", event.name());
+            continue;
+        }
+        let from = before.map_or("", |event| event.text("/status/state"));
+        let to = event.text("/status/state");
+        let deleted = !event.text("/metadata/deletionTimestamp").is_empty();
+        let released = deleted && to == "Released" && from != "Released";
+        let allowed = released || WALK.iter().chain(more).any(|edge| *edge == (from, to));
+        assert!(
+            allowed,
+            "{} went from {from:?} to {to:?}: {:?}",
+            event.name(),
+            states(events, event.name())
+        );
+    }
+}

@@ -1,0 +1,229 @@
+//! Generated crates: written by the krator of this build, built in one folder, run as the user `operator`.
+
+use crate::cluster::{Cluster, DEADLINE, tail, until};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+
+/// A crate that krator wrote.
+pub struct Crate {
+    /// Its folder: the same in each run of the tests, so that cargo builds only what has changed.
+    pub dir: PathBuf,
+    operator: String,
+}
+
+impl Crate {
+    /// Writes the crate of a description. `variant` tells crates of the same operator apart; `edit` is what its owner
+    /// does to it before it is built.
+    pub fn generate(variant: &str, description: &str, edit: impl FnOnce(&Path)) -> Crate {
+        let operator = description
+            .lines()
+            .find_map(|line| line.strip_prefix("operator: "))
+            .expect("descriptions of tests name their operator")
+            .to_owned();
+        let work = tempfile::tempdir().expect("a temporary folder");
+        let spec = work.path().join("spec.yaml");
+        fs::write(&spec, description).expect("description");
+        let fresh = work.path().join("crate");
+        let output = krator(&[Path::new("new"), &spec, Path::new("--out"), &fresh]);
+        assert!(
+            output.status.success(),
+            "krator new: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        edit(&fresh);
+
+        let dir = build_folder().join("crates").join(variant);
+        let _lock = lock();
+        mirror(&fresh, &dir);
+        Crate { dir, operator }
+    }
+
+    /// Runs cargo in the crate, without the network, and panics with what it wrote when it fails.
+    pub fn cargo(&self, args: &[&str]) {
+        let _lock = lock();
+        self.cargo_locked(args);
+    }
+
+    fn cargo_locked(&self, args: &[&str]) {
+        let cargo = |args: &[&str]| {
+            let mut command = Command::new(env!("CARGO"));
+            command
+                .args(args)
+                .current_dir(&self.dir)
+                .env("CARGO_TARGET_DIR", build_folder().join("target"));
+            command
+                .env("CARGO_PROFILE_DEV_DEBUG", "0")
+                .env("CARGO_INCREMENTAL", "0");
+            command
+        };
+        // Where nothing has fetched these dependencies yet, it is done here: the rest goes without the network.
+        if !cargo(&["fetch", "--locked", "--offline"])
+            .output()
+            .expect("cargo runs")
+            .status
+            .success()
+        {
+            run(&mut cargo(&["fetch", "--locked"]));
+        }
+        run(cargo(args).env("CARGO_NET_OFFLINE", "true"));
+    }
+
+    /// Builds the operator and puts it into `folder`. Every variant has the same name in cargo's folder.
+    pub fn build(&self, variant: &str, folder: &Path) -> PathBuf {
+        let binary = folder.join(variant);
+        let _lock = lock();
+        self.cargo_locked(&["build", "--locked"]);
+        // Not by fs::copy: a file that is open for writing when another thread forks cannot be run for a moment.
+        let built = build_folder().join("target/debug").join(&self.operator);
+        run(Command::new("cp").args([&built, &binary]));
+        binary
+    }
+}
+
+/// Runs a command to its end, and panics with what it wrote when it fails.
+pub fn run(command: &mut Command) {
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    let wrote = [output.stdout, output.stderr].concat();
+    assert!(
+        output.status.success(),
+        "{command:?}: {}\n{}",
+        output.status,
+        String::from_utf8_lossy(&wrote)
+    );
+}
+
+/// Runs the krator of this build.
+pub fn krator(args: &[&Path]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_krator"))
+        .args(args)
+        .stdin(Stdio::null())
+        .output()
+        .expect("krator runs")
+}
+
+/// All files below a folder, by their path in it.
+pub fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(&next).into_iter().flatten() {
+            let path = entry.expect("a folder of our own").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path
+                    .strip_prefix(folder)
+                    .expect("found below the folder")
+                    .to_owned();
+                found.insert(name, fs::read(&path).expect("a file of our own"));
+            }
+        }
+    }
+    found
+}
+
+/// Where generated crates are and are built: one target folder, so that their dependencies are compiled once.
+pub fn build_folder() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("generated")
+}
+
+/// Makes `to` equal to `from` without touching files that are already.
+fn mirror(from: &Path, to: &Path) {
+    let (wanted, there) = (files(from), files(to));
+    for (path, contents) in &wanted {
+        if there.get(path) != Some(contents) {
+            let path = to.join(path);
+            fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder of our own");
+            fs::write(&path, contents).expect("a folder of our own");
+        }
+    }
+    for path in there.keys().filter(|path| !wanted.contains_key(*path)) {
+        fs::remove_file(to.join(path)).expect("a file of our own");
+    }
+}
+
+/// One test at a time in the build folder, also among test runs that share it.
+fn lock() -> File {
+    fs::create_dir_all(build_folder()).expect("the target folder is ours");
+    let lock = File::create(build_folder().join("lock")).expect("the target folder is ours");
+    lock.lock().expect("a lock");
+    lock
+}
+
+/// A running operator.
+pub struct Operator {
+    process: Child,
+    cluster: &'static Cluster,
+    log: PathBuf,
+}
+
+impl Operator {
+    /// Runs `binary` as the user `operator`. Its output is appended to `log`.
+    pub fn start(cluster: &'static Cluster, binary: &Path, args: &[&str], log: &Path) -> Operator {
+        let output = File::options()
+            .create(true)
+            .append(true)
+            .open(log)
+            .expect("a log file");
+        let process = Command::new(binary)
+            .args(args)
+            .env("KUBECONFIG", cluster.kubeconfig("operator"))
+            // Not the developer's own.
+            .env_remove("RUST_LOG")
+            .stdin(Stdio::null())
+            .stdout(output.try_clone().expect("a log file"))
+            .stderr(output)
+            .spawn()
+            .unwrap_or_else(|e| panic!("{}: {e}", binary.display()));
+        cluster.leash().hold(&process);
+        Operator {
+            process,
+            cluster,
+            log: log.to_owned(),
+        }
+    }
+
+    /// Whether it has not ended by itself.
+    pub fn is_running(&mut self) -> bool {
+        self.process.try_wait().expect("our own child").is_none()
+    }
+
+    /// `kill -9`: it gets no chance to do anything.
+    pub fn kill(mut self) {
+        assert!(
+            self.is_running(),
+            "the operator has ended by itself:\n{}",
+            tail(&self.log)
+        );
+        // The destructor does it.
+    }
+
+    /// SIGTERM, and how it ended.
+    pub fn terminate(mut self) -> ExitStatus {
+        assert!(
+            self.is_running(),
+            "the operator has ended by itself:\n{}",
+            tail(&self.log)
+        );
+        let pid = self.process.id().to_string();
+        run(Command::new("kill").args(["-TERM", &pid]));
+        until(
+            &format!("the operator ends on SIGTERM within {DEADLINE:?}"),
+            || self.process.try_wait().expect("our own child"),
+        )
+    }
+}
+
+impl Drop for Operator {
+    fn drop(&mut self) {
+        // One that has ended already is fine.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        self.cluster.leash().free(&self.process);
+    }
+}

@@ -1,0 +1,74 @@
+//! The generated crate as its new owner finds it, and a krator that somebody else has built.
+
+use crate::moose::DESCRIPTION;
+use crate::operator::{Crate, build_folder, files, krator, run};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn the_generated_crate_passes_its_own_checks_untouched() {
+    let krate = Crate::generate("moose", DESCRIPTION, |_| ());
+    krate.cargo(&["fmt", "--check"]);
+    krate.cargo(&["test", "--locked"]);
+    krate.cargo(&["clippy", "--locked", "--", "-D", "warnings"]);
+}
+
+/// `cargo package` leaves files out and rewrites manifests: a krator from crates.io has less around it than this one.
+#[test]
+fn a_krator_built_from_its_packages_writes_the_same_crate() {
+    let work = tempfile::tempdir().expect("a temporary folder");
+    let packages = work.path().join("packages");
+    let package = [
+        "package",
+        "--workspace",
+        "--no-verify",
+        "--allow-dirty",
+        "--quiet",
+    ];
+    run(Command::new(env!("CARGO"))
+        .args(package)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env("CARGO_TARGET_DIR", &packages));
+    for name in ["krator", "krator-runtime"] {
+        let archive = format!("package/{name}-{}.crate", env!("CARGO_PKG_VERSION"));
+        let archive = packages.join(archive);
+        run(Command::new("tar")
+            .arg("-xzf")
+            .arg(archive)
+            .arg("-C")
+            .arg(work.path()));
+    }
+    let unpacked = |name: &str| work.path().join(format!("{name}-{}", env!("CARGO_PKG_VERSION")));
+    let runtime = unpacked("krator-runtime");
+    // Until it is published, the runtime has to be pointed at.
+    let patch = format!(
+        "patch.crates-io.krator-runtime.path={:?}",
+        runtime.display().to_string()
+    );
+    run(Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--config", &patch])
+        .current_dir(unpacked("krator"))
+        .env("CARGO_TARGET_DIR", build_folder().join("target"))
+        .env("CARGO_PROFILE_DEV_DEBUG", "0"));
+
+    let description = work.path().join("moose.yaml");
+    fs::write(&description, DESCRIPTION).expect("a folder of our own");
+    let [ours, theirs] = ["ours", "theirs"].map(|name| work.path().join(name));
+    let new = [Path::new("new"), &description, Path::new("--out")];
+    assert!(krator(&[&new[..], &[ours.as_path()]].concat()).status.success());
+    run(Command::new(build_folder().join("target/debug/krator"))
+        .args(new)
+        .arg(&theirs));
+
+    let (ours, theirs) = (files(&ours), files(&theirs));
+    assert!(
+        ours.keys().eq(theirs.keys()),
+        "{:?}\n{:?}",
+        ours.keys(),
+        theirs.keys()
+    );
+    for (path, contents) in &ours {
+        assert!(theirs[path] == *contents, "{} differs", path.display());
+    }
+}
