@@ -7,9 +7,11 @@
     reason = "verbs read files and the environment, and print"
 )]
 
+mod artifact;
 mod check;
 mod explain;
 mod graph;
+mod new;
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -31,8 +33,10 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    New(new::Args),
     Check(check::Args),
     Graph(graph::Args),
+    Gen(artifact::Args),
     Explain(explain::Args),
 }
 
@@ -44,8 +48,10 @@ const ENVIRONMENT: u8 = 2;
 /// Parses the arguments and runs the verb.
 pub fn run() -> ExitCode {
     let outcome = match Cli::parse().verb {
+        Verb::New(args) => new::run(&args),
         Verb::Check(args) => check::run(&args),
         Verb::Graph(args) => graph::run(&args),
+        Verb::Gen(args) => artifact::run(&args),
         Verb::Explain(args) => explain::run(&args),
     };
     outcome.unwrap_or_else(|error| {

@@ -3,9 +3,12 @@
 //! The way of the data is one line: text -> [`spec`] (the tree as written) -> [`model`] (the description as meant)
 //! -> findings of [`rules`] -> plan -> changes -> disk. Everything up to the plan is pure and deterministic.
 
+pub mod disk;
 pub mod finding;
 pub mod model;
 pub mod names;
+pub mod plan;
+pub mod render;
 pub mod rules;
 pub mod spec;
 

@@ -60,6 +60,15 @@ pub fn kubernetes_schema(reference: &KubernetesType) -> Option<Json> {
     find(&reference.group, &reference.version, &reference.name).and_then(schema_of)
 }
 
+/// The path of a type in Rust: `k8s_openapi::api::core::v1::Pod`.
+pub fn rust_path(reference: &KubernetesType) -> Option<String> {
+    let known = find(&reference.group, &reference.version, &reference.name)?;
+    // The compiler's name goes through the module of the Kubernetes version, and through the type's own file.
+    let full: Vec<&str> = (known.rust)().split("::").collect();
+    let [root, _version, path @ .., _file, name] = full.as_slice() else { return None };
+    Some(format!("{root}::{}::{name}", path.join("::")))
+}
+
 fn schema_of(known: &'static Known) -> Option<Json> {
     let mut generator = SchemaSettings::openapi3().into_generator();
     let schema = (known.schema)(&mut generator).to_value();

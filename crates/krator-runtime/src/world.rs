@@ -41,6 +41,7 @@ impl<M: Machine, F: Future<Output = Result<Arc<ManifestOf<M>>, WriteError>> + Se
 
 /// Why a write did not happen.
 #[derive(Debug)]
+#[cfg_attr(not(feature = "kube"), allow(dead_code, reason = "a world in memory refuses nothing"))]
 pub(crate) enum WriteError {
     /// The object is another version by now.
     Conflict,

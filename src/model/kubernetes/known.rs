@@ -54,6 +54,8 @@ pub(super) struct Known {
     pub name: &'static str,
     /// Its schema, as k8s-openapi has it.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
+    /// The full name of its Rust type, private modules and all.
+    pub rust: fn() -> &'static str,
     /// For a kind that can be listed: plural and scope.
     pub resource: Option<(&'static str, Scope)>,
 }
@@ -82,6 +84,7 @@ macro_rules! known {
                 version: $version,
                 name: stringify!($kind),
                 schema: <$module::$kind as JsonSchema>::json_schema,
+                rust: std::any::type_name::<$module::$kind>,
                 resource: Some((
                     <$module::$kind as Resource>::URL_PATH_SEGMENT,
                     <<$module::$kind as Resource>::Scope as HasScope>::SCOPE,
@@ -92,6 +95,7 @@ macro_rules! known {
                 version: $version,
                 name: stringify!($type),
                 schema: <$module::$type as JsonSchema>::json_schema,
+                rust: std::any::type_name::<$module::$type>,
                 resource: None,
             },)*],
         )*];

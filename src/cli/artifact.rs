@@ -1,0 +1,58 @@
+//! `krator gen ARTIFACT`.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use krator::render::{self, Runtime};
+
+use super::read_sound;
+
+/// Prints one part of what is generated from a description
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Which part
+    artifact: Artifact,
+    /// The description; krator.yaml in this folder or a parent by default
+    spec: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Artifact {
+    /// The CustomResourceDefinition
+    Crd,
+    /// ServiceAccount, roles and their bindings
+    Rbac,
+    /// The Deployment
+    Deploy,
+    /// The Dockerfile
+    Dockerfile,
+    /// An object of each kind
+    Sample,
+}
+
+impl Artifact {
+    fn path(self) -> &'static str {
+        match self {
+            Artifact::Crd => "deploy/crd.yaml",
+            Artifact::Rbac => "deploy/rbac.yaml",
+            Artifact::Deploy => "deploy/deployment.yaml",
+            Artifact::Dockerfile => "Dockerfile",
+            Artifact::Sample => "deploy/sample.yaml",
+        }
+    }
+}
+
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let (source, description) = match read_sound(args.spec.as_deref())? {
+        Ok(sound) => sound,
+        Err(code) => return Ok(code),
+    };
+    let plan = render::plan(&description, &source, &Runtime::Vendored);
+    let file = plan.get(args.artifact.path());
+    // Every plan has these files; a test goes through all artifacts.
+    let contents = file.map(|file| file.contents.as_str()).unwrap_or_default();
+    std::io::stdout().lock().write_all(contents.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,54 @@
+//! `krator new`.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use krator::disk;
+use krator::render::{self, Runtime};
+
+use super::read_sound;
+
+/// Writes a complete operator crate from a description
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The description
+    spec: PathBuf,
+    /// Where to; a folder named after the operator by default
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Where the crate takes its runtime from: its own vendor folder, or `path=DIR`
+    #[arg(long, value_name = "WHERE", default_value = "vendored")]
+    runtime: Runtime,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let (source, description) = match read_sound(Some(&args.spec))? {
+        Ok(sound) => sound,
+        Err(code) => return Ok(code),
+    };
+    let operator = description.operator.value.as_str();
+    let out = args.out.clone().unwrap_or_else(|| PathBuf::from(operator));
+    let plan = render::plan(&description, &source, &args.runtime);
+    disk::create(&out, &plan)?;
+    for notice in render::unserved(&description) {
+        eprintln!("note: {notice}");
+    }
+    let states: usize = description.kinds.iter().map(|kind| kind.states.len()).sum();
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "Wrote {operator} into {}: {states} states, {} files. Next:\n", out.display(), plan.files().count())?;
+    writeln!(stdout, "  cd {}", shell(&out.to_string_lossy()))?;
+    writeln!(stdout, "  cargo test")?;
+    writeln!(stdout, "  kubectl apply -f deploy/crd.yaml && cargo run")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A path as a shell takes it.
+fn shell(path: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c);
+    if !path.is_empty() && path.chars().all(plain) {
+        path.to_owned()
+    } else {
+        format!("'{}'", path.replace('\'', r"'\''"))
+    }
+}

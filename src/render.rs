@@ -1,0 +1,158 @@
+//! A description's files. Pure: a model in, text out.
+
+pub mod cargo;
+pub mod home;
+pub mod rust;
+pub mod templates;
+
+use crate::{
+    finding::Source,
+    model::{Description, Kind},
+    plan::{
+        Ownership::{Generated, Merged, Seeded},
+        Plan,
+    },
+};
+use rust::handlers;
+use serde_json::json;
+use templates::{Template, render};
+
+/// Where a crate takes its runtime from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Runtime {
+    /// From its own `vendor/`.
+    Vendored,
+    /// From this folder.
+    Path(String),
+}
+
+impl std::str::FromStr for Runtime {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once('=') {
+            None if text == "vendored" => Ok(Runtime::Vendored),
+            Some(("path", folder)) if !folder.is_empty() => Ok(Runtime::Path(folder.to_owned())),
+            _ => Err("one of `vendored` and `path=DIR`"),
+        }
+    }
+}
+
+/// The crate of a description, all of it. `source` is its text, which the crate carries.
+pub fn plan(description: &Description, source: &Source, runtime: &Runtime) -> Plan {
+    let mut plan = Plan::default();
+    plan.add("krator.yaml", Seeded, normalized(source.text()));
+    plan.add("Cargo.toml", Merged, cargo::manifest_of(description, runtime));
+    plan.add("Cargo.lock", Merged, cargo::lock_of(&description.operator.value));
+    if *runtime == Runtime::Vendored {
+        cargo::vendor(&mut plan);
+    }
+    crate_root(&mut plan, description);
+    for kind in &description.kinds {
+        of_kind(&mut plan, description, kind, source);
+    }
+    // Last, for it tells of all others.
+    plan.add(".krator/krator.yaml", Generated, normalized(source.text()));
+    let manifest = home::manifest(&plan);
+    plan.add(".krator/manifest.json", Generated, manifest);
+    plan
+}
+
+/// What a description asks for that generated operators do not do yet.
+pub fn unserved(description: &Description) -> Vec<String> {
+    let deploy = &description.deploy;
+    let mut notices = Vec::new();
+    if deploy.replicas.value > 1
+        || deploy.leader_election.as_ref().is_some_and(|elect| elect.value)
+        || deploy.shards.is_some()
+    {
+        notices.push(
+            "leader election and shards are not served yet: the Deployment has one replica, which is replaced \
+             before the next one starts"
+                .to_owned(),
+        );
+    }
+    if description.kinds.iter().any(|kind| kind.webhooks.validate.is_some() || kind.webhooks.mutate.is_some()) {
+        notices.push("webhooks are not served yet: no admission handler is generated".to_owned());
+    }
+    notices
+}
+
+fn normalized(text: &str) -> String {
+    text.replace("\r\n", "\n")
+}
+
+fn crate_root(plan: &mut Plan, description: &Description) {
+    let crate_name = description.operator.value.crate_ident();
+    let kinds: Vec<_> = description
+        .kinds
+        .iter()
+        .map(|kind| {
+            let names = rust::KindNames::of(kind);
+            json!({"kind": kind.resource.kind.value.as_str(), "module": names.module.to_string()})
+        })
+        .collect();
+    let shares_types = description.kinds.len() > 1 && !description.types.is_empty();
+    let mut modules: Vec<String> =
+        description.kinds.iter().map(|kind| format!("pub mod {};", rust::KindNames::of(kind).module)).collect();
+    modules.push("pub mod shared;".to_owned());
+    if shares_types {
+        modules.push("#[rustfmt::skip]\npub mod types;".to_owned());
+        plan.add("src/types.rs", Generated, rust::types::common_types(description));
+    }
+    modules.sort();
+    let data = json!({
+        "operator": description.operator.value.as_str(),
+        "crate": crate_name,
+        "about": rust::about(description),
+        "kinds": kinds,
+        "modules": modules,
+        "start": start(description),
+    });
+    plan.add("src/lib.rs", Seeded, render(Template::Lib, &data));
+    plan.add("src/main.rs", Seeded, render(Template::Main, &data));
+    plan.add("src/shared.rs", Seeded, render(Template::Shared, &data));
+}
+
+/// The expression that runs the operators, in rustfmt's shape.
+fn start(description: &Description) -> String {
+    let create = |kind: &Kind| format!("{}Operator::default()", kind.resource.kind.value);
+    let block = |body: String| format!("krator_runtime::main(&ABOUT, |runtime| {{\n        {body}\n    }})");
+    if let [kind] = &description.kinds[..] {
+        let call = format!("runtime.operator({})", create(kind));
+        // rustfmt's bounds: 60 for the arguments of a call on one line, 100 for a line.
+        return if "&ABOUT, |runtime| ".len() + call.len() <= 60 {
+            format!("krator_runtime::main(&ABOUT, |runtime| {call})")
+        } else if 8 + call.len() <= 100 {
+            block(call)
+        } else {
+            block(format!("runtime.operator(\n            {},\n        )", create(kind)))
+        };
+    }
+    let calls: Vec<String> = description
+        .kinds
+        .iter()
+        .map(|kind| {
+            let call = format!("\n            .operator({})", create(kind));
+            if call.len() <= 101 { call } else { format!("\n            .operator(\n                {},\n            )", create(kind)) }
+        })
+        .collect();
+    block(format!("runtime{}", calls.concat()))
+}
+
+fn of_kind(plan: &mut Plan, description: &Description, kind: &Kind, source: &Source) {
+    let module = kind.resource.kind.value.module();
+    let at = |path: &str| format!("src/{module}/{path}");
+    plan.add(at("mod.rs"), Generated, rust::kind_module(kind));
+    plan.add(at("generated/mod.rs"), Generated, rust::generated_module());
+    plan.add(at("generated/machine.rs"), Generated, rust::machine::machine(kind, source));
+    plan.add(at("generated/prelude.rs"), Generated, rust::prelude(kind));
+    plan.add(at("generated/types.rs"), Generated, rust::types::types(description, kind));
+    plan.add(at("states/mod.rs"), Generated, handlers::states_module(kind));
+    for state in &kind.states {
+        let file = at(&format!("states/{}.rs", state.name.value.module()));
+        plan.add(file, Seeded, handlers::handler(kind, state));
+    }
+    let data = json!({"kind": kind.resource.kind.value.as_str()});
+    plan.add(at("object.rs"), Seeded, render(Template::Object, &data));
+}

@@ -1,0 +1,202 @@
+//! What cargo reads of a generated crate: its manifest, its lock file and the vendored runtime. The versions are
+//! those that the runtime's own manifest names and that this workspace is tested with: there is no second table.
+
+use super::{
+    Runtime,
+    templates::{Template, render},
+};
+use crate::{
+    model::Description,
+    names::OperatorName,
+    plan::{Ownership, Plan},
+};
+use cargo_toml::{Dependency, Manifest};
+use krator_runtime::source;
+use serde_json::json;
+
+/// Where the runtime is vendored.
+const VENDOR: &str = "vendor/krator-runtime";
+/// What the package is called in the lock file that is adapted.
+const PLACEHOLDER: &str = "generated-operator";
+/// The lock file of a generated crate, as tested.
+const LOCK: &str = include_str!("../../templates/Cargo.lock");
+
+/// What a generated crate depends on beside the runtime; all of it by way of the runtime too.
+const DEPENDENCIES: [&str; 4] = ["k8s-openapi", "kube", "serde", "serde_json"];
+
+fn manifest() -> Manifest {
+    // This crate's own, tested below.
+    Manifest::from_str(source::MANIFEST).expect("the runtime's manifest")
+}
+
+/// `Cargo.toml`.
+pub fn manifest_of(description: &Description, from: &Runtime) -> String {
+    let runtime = manifest();
+    let folder = match from {
+        Runtime::Vendored => VENDOR,
+        Runtime::Path(folder) => folder,
+    };
+    let requirement = |name: &str| json!({"name": name, "requirement": requirement(&runtime, name, &[])});
+    let mut dependencies: Vec<_> = DEPENDENCIES.iter().map(|name| requirement(name)).collect();
+    dependencies.insert(
+        1,
+        json!({
+            "name": "krator-runtime",
+            "requirement": format!("{{ path = {}, features = [\"kube\"] }}", toml_string(folder)),
+        }),
+    );
+    let test_features = ["macros", "rt", "test-util", "time"];
+    let package = runtime.package();
+    let rust_version = package.rust_version.as_ref().and_then(|v| v.get().ok()).map_or("", |v| v.as_str());
+    render(
+        Template::CargoToml,
+        &json!({
+            "operator": description.operator.value.as_str(),
+            "about": toml_string(&super::rust::about(description)),
+            "rust_version": toml_string(rust_version),
+            "dependencies": dependencies,
+            "dev_dependencies": [
+                {"name": "tokio", "requirement": self::requirement(&runtime, "tokio", &test_features)},
+            ],
+        }),
+    )
+}
+
+/// A dependency as the runtime has it; other features where some are named.
+fn requirement(runtime: &Manifest, name: &str, features: &[&str]) -> String {
+    let (version, defaults, own) = match runtime.dependencies.get(name) {
+        Some(Dependency::Detailed(detail)) => (
+            detail.version.as_ref().map_or_else(String::new, ToString::to_string),
+            detail.default_features,
+            detail.features.clone(),
+        ),
+        Some(Dependency::Simple(version)) => (version.to_string(), true, Vec::new()),
+        _ => (String::new(), true, Vec::new()),
+    };
+    // Cargo's default operator goes without saying.
+    let version = version.trim_start_matches('^');
+    let features: Vec<String> =
+        if features.is_empty() { own } else { features.iter().map(|f| (*f).to_owned()).collect() };
+    if defaults && features.is_empty() {
+        return toml_string(version);
+    }
+    let mut parts = vec![format!("version = {}", toml_string(version))];
+    if !defaults {
+        parts.push("default-features = false".to_owned());
+    }
+    if !features.is_empty() {
+        let features: Vec<String> = features.iter().map(|f| toml_string(f)).collect();
+        parts.push(format!("features = [{}]", features.join(", ")));
+    }
+    format!("{{ {} }}", parts.join(", "))
+}
+
+/// A text as TOML writes it.
+fn toml_string(text: &str) -> String {
+    toml_edit::Value::from(text).to_string()
+}
+
+/// `Cargo.lock`: the one that generated crates are tested with, for a package of this name.
+pub fn lock_of(operator: &OperatorName) -> String {
+    let mut blocks: Vec<&str> = LOCK.split("\n[[package]]\n").collect();
+    let head = blocks.remove(0).trim_end();
+    let mut packages: Vec<(String, String, String)> = blocks
+        .into_iter()
+        .map(|block| {
+            let block = block.trim_end().replace(&format!("name = \"{PLACEHOLDER}\""), &format!("name = \"{operator}\""));
+            let value = |key: &str| {
+                let line = block.lines().find_map(|line| line.strip_prefix(key));
+                line.unwrap_or_default().trim_matches('"').to_owned()
+            };
+            (value("name = "), value("version = "), block)
+        })
+        .collect();
+    // As cargo sorts them, or `--locked` would call the file out of date.
+    packages.sort_by(|a, b| a.0.cmp(&b.0));
+    let mut lock = format!("{head}\n");
+    for (_, _, block) in packages {
+        lock.push_str(&format!("\n[[package]]\n{block}\n"));
+    }
+    lock
+}
+
+/// The lock file of a generated crate as this module keeps it; the other way round than [`lock_of`].
+pub fn lock_template(lock: &str, operator: &OperatorName) -> String {
+    lock.replace(&format!("name = \"{operator}\""), &format!("name = \"{PLACEHOLDER}\""))
+}
+
+/// The runtime, in `vendor/`.
+pub fn vendor(plan: &mut Plan) {
+    plan.add(format!("{VENDOR}/Cargo.toml"), Ownership::Generated, vendored_manifest());
+    for (path, contents) in source::FILES {
+        plan.add(format!("{VENDOR}/{path}"), Ownership::Generated, *contents);
+    }
+}
+
+/// The runtime's manifest, written anew from what it says: `cargo package` rewrites manifests, and what is
+/// vendored shall not depend on how krator came to this machine.
+fn vendored_manifest() -> String {
+    let runtime = manifest();
+    let package = runtime.package();
+    let mut text = format!(
+        "# The runtime of krator {version}, vendored. Not for editing: `krator gen` keeps it current.\n\
+         [package]\nname = {name}\nversion = {version_text}\nedition = \"2024\"\nrust-version = {rust}\n\
+         license = \"Apache-2.0\"\npublish = false\n\n[features]\n",
+        version = package.version(),
+        name = toml_string(package.name()),
+        version_text = toml_string(&package.version().to_string()),
+        rust = toml_string(package.rust_version.as_ref().and_then(|v| v.get().ok()).map_or("", |v| v.as_str())),
+    );
+    for (feature, enables) in &runtime.features {
+        let enables: Vec<String> = enables.iter().map(|e| toml_string(e)).collect();
+        text.push_str(&format!("{feature} = [{}]\n", enables.join(", ")));
+    }
+    text.push_str("\n[dependencies]\n");
+    for (name, dependency) in &runtime.dependencies {
+        let requirement = requirement(&runtime, name, &[]);
+        let requirement = match (dependency.optional(), requirement.strip_suffix(" }")) {
+            (false, _) => requirement,
+            (true, Some(detailed)) => format!("{detailed}, optional = true }}"),
+            (true, None) => format!("{{ version = {requirement}, optional = true }}"),
+        };
+        text.push_str(&format!("{name} = {requirement}\n"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_file_keeps_cargos_order_under_any_name() {
+        for name in ["aaa", "moose-tracker", "zzz"] {
+            let name = OperatorName::parse(name).expect("a name");
+            let lock = lock_of(&name);
+            let names: Vec<&str> = lock.lines().filter_map(|line| line.strip_prefix("name = ")).collect();
+            assert!(names.is_sorted(), "{names:?}");
+            assert!(names.contains(&format!("\"{name}\"").as_str()));
+            assert!(!lock.contains(PLACEHOLDER));
+        }
+    }
+
+    #[test]
+    fn the_vendored_manifest_says_what_the_runtimes_own_does() {
+        let (own, vendored) = (manifest(), Manifest::from_str(&vendored_manifest()).expect("a manifest"));
+        assert_eq!(own.features, vendored.features);
+        assert_eq!(own.dependencies.len(), vendored.dependencies.len());
+        for (name, dependency) in &own.dependencies {
+            let copy = &vendored.dependencies[name];
+            assert_eq!(dependency.req(), copy.req(), "{name}");
+            assert_eq!(dependency.req_features(), copy.req_features(), "{name}");
+            assert_eq!(dependency.optional(), copy.optional(), "{name}");
+        }
+    }
+
+    #[test]
+    fn texts_are_quoted_as_toml_wants() {
+        assert_eq!(toml_string("a"), "\"a\"");
+        let hostile = toml_string("a\"\nb\\\u{7f}");
+        assert_eq!(hostile.parse::<toml_edit::Value>().expect("a value").as_str(), Some("a\"\nb\\\u{7f}"));
+    }
+}

@@ -1,0 +1,306 @@
+//! The types of a kind: what `.spec` and `.status` hold, with the names that Kubernetes knows them by.
+
+use super::{KindNames, doc_text, file, ident};
+use crate::{
+    model::{Description, Field, Kind, Schema, Scope, Shape, TypeId, kubernetes},
+    names::{pascal, unique_variants},
+};
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use std::collections::BTreeSet;
+use syn::Ident;
+
+/// The machine's part of a status; the only name in a status that the language does not give.
+pub const MACHINE_FIELD: &str = "machine_status";
+
+/// `src/<kind>/generated/types.rs`.
+pub fn types(description: &Description, kind: &Kind) -> String {
+    let names = KindNames::of(kind);
+    let KindNames { kind: root, spec, status, .. } = &names;
+    let mut writer = Writer::new(description, &names);
+    let spec_fields = match &description.resolve(&kind.spec).shape {
+        Shape::Object(fields) => writer.fields(fields, &spec.to_string(), Absent::AsSaid),
+        // `.spec` is an object, which building has made sure of.
+        _ => Vec::new(),
+    };
+    let status_fields = writer.fields(&kind.status, &status.to_string(), Absent::Always);
+    if description.kinds.len() == 1 {
+        for at in 0..description.types.len() {
+            writer.named_type(TypeId(at));
+        }
+    }
+    let common = (description.kinds.len() > 1 && !description.types.is_empty())
+        .then(|| quote!(pub use crate::types::*;));
+    let spec_default = match &description.resolve(&kind.spec).shape {
+        Shape::Object(fields) => fields.iter().all(|field| has_default(description, &field.schema)),
+        _ => true,
+    };
+    let attribute = custom_resource(kind, spec_default);
+    let derives = derives(spec_default);
+    let spec_doc = doc_attribute(kind.doc.as_ref().map(|doc| doc.value.as_str()));
+    let items = writer.items;
+    let machine_field = Ident::new(MACHINE_FIELD, Span::call_site());
+    let about = format!(" What `.status` of a `{root}` holds.");
+    file(&quote! {
+        use krator_runtime::{MachineStatus, ObjectStatus};
+        use serde::{Deserialize, Serialize};
+        #common
+
+        #spec_doc
+        #[derive(kube::CustomResource, #derives)]
+        #attribute
+        pub struct #spec {
+            #(#spec_fields)*
+        }
+
+        #[doc = #about]
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        pub struct #status {
+            #(#status_fields)*
+            /// What the machine keeps; the runtime writes it.
+            #[serde(flatten)]
+            pub #machine_field: MachineStatus,
+        }
+
+        impl ObjectStatus for #status {
+            fn machine(&self) -> &MachineStatus {
+                &self.#machine_field
+            }
+            fn machine_mut(&mut self) -> &mut MachineStatus {
+                &mut self.#machine_field
+            }
+        }
+
+        #(#items)*
+    })
+}
+
+/// `src/types.rs`: the types that several kinds share.
+pub fn common_types(description: &Description) -> String {
+    let mut writer = Writer::empty(description);
+    for at in 0..description.types.len() {
+        writer.named_type(TypeId(at));
+    }
+    let items = writer.items;
+    file(&quote! {
+        use serde::{Deserialize, Serialize};
+        #(#items)*
+    })
+}
+
+fn custom_resource(kind: &Kind, has_default: bool) -> TokenStream {
+    let resource = &kind.resource;
+    let (group, version) = (resource.group.value.as_str(), resource.version.value.as_str());
+    let (name, plural) = (resource.kind.value.as_str(), resource.plural.value.as_str());
+    let singular = resource.singular.value.as_str();
+    let status = format!("{name}Status");
+    let namespaced = (resource.scope.value == Scope::Namespaced).then(|| quote!(namespaced,));
+    let default = has_default.then(|| quote!(derive = "Default",));
+    quote! {
+        #[kube(
+            group = #group, version = #version, kind = #name, plural = #plural, singular = #singular, #namespaced
+            status = #status, schema = "disabled", #default derive = "PartialEq",
+        )]
+    }
+}
+
+fn derives(has_default: bool) -> TokenStream {
+    if has_default {
+        quote!(Clone, Debug, Default, PartialEq, Serialize, Deserialize)
+    } else {
+        quote!(Clone, Debug, PartialEq, Serialize, Deserialize)
+    }
+}
+
+fn doc_attribute(text: Option<&str>) -> Option<TokenStream> {
+    let text = doc_text(text?);
+    (!text.is_empty()).then(|| {
+        let text = format!(" {text}");
+        quote!(#[doc = #text])
+    })
+}
+
+/// Which fields of a struct may be absent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Absent {
+    /// Optional ones.
+    AsSaid,
+    /// All of them: a status starts empty.
+    Always,
+}
+
+/// Collects the structs and enums that fields need, under names that do not meet.
+struct Writer<'a> {
+    description: &'a Description,
+    items: Vec<TokenStream>,
+    taken: BTreeSet<String>,
+}
+
+impl<'a> Writer<'a> {
+    fn empty(description: &'a Description) -> Self {
+        // What the file imports, and types of the same name.
+        let mut taken: BTreeSet<String> =
+            ["Deserialize", "MachineStatus", "ObjectStatus", "Serialize"].map(str::to_owned).into();
+        taken.extend(description.types.iter().map(|named| named.name.value.as_str().to_owned()));
+        Self { description, items: Vec::new(), taken }
+    }
+
+    fn new(description: &'a Description, names: &KindNames) -> Self {
+        let mut writer = Self::empty(description);
+        let KindNames { kind, spec, status, machine, object_state, .. } = names;
+        writer.taken.extend([kind, spec, status, machine, object_state].map(ToString::to_string));
+        writer
+    }
+
+    fn unique(&mut self, wanted: String) -> Ident {
+        let mut name = wanted.clone();
+        let mut number = 2;
+        while !self.taken.insert(name.clone()) {
+            name = format!("{wanted}{number}");
+            number += 1;
+        }
+        ident(&name)
+    }
+
+    /// Fields of a struct; types that they need are named after it.
+    fn fields(&mut self, fields: &[Field], owner: &str, absent: Absent) -> Vec<TokenStream> {
+        fields.iter().map(|field| self.field(field, owner, absent)).collect()
+    }
+
+    fn field(&mut self, field: &Field, owner: &str, absent: Absent) -> TokenStream {
+        let (schema, name) = (&field.schema, field.name.value.as_str());
+        let rust_name = field.name.value.rust_field();
+        let rust = ident(rust_name.strip_prefix("r#").unwrap_or(&rust_name));
+        let inner = self.rust_type(schema, &format!("{owner}{}", pascal(name)));
+        let optional = absent == Absent::Always || schema.optional || schema.nullable;
+        let rust_type = if optional { quote!(Option<#inner>) } else { inner };
+        let rename = (rust_name.strip_prefix("r#").unwrap_or(&rust_name) != name).then(|| quote!(rename = #name,));
+        let skip = optional.then(|| quote!(skip_serializing_if = "Option::is_none",));
+        let serde = (rename.is_some() || skip.is_some()).then(|| quote!(#[serde(#rename #skip)]));
+        let described = schema.description.as_ref().or(self.description.resolve(schema).description.as_ref());
+        let doc = doc_attribute(described.map(|d| d.value.as_str()));
+        quote! {
+            #doc
+            #serde
+            pub #rust: #rust_type,
+        }
+    }
+
+    /// The type of values of this schema, `Option` apart. `name` is for a type that has to be made for it.
+    fn rust_type(&mut self, schema: &Schema, name: &str) -> TokenStream {
+        match &schema.shape {
+            Shape::String => quote!(String),
+            Shape::Boolean => quote!(bool),
+            Shape::Integer => quote!(i64),
+            Shape::Int32 => quote!(i32),
+            Shape::Number => quote!(f64),
+            Shape::DateTime => quote!(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time),
+            Shape::Duration => quote!(kube::core::Duration),
+            Shape::Quantity => quote!(k8s_openapi::apimachinery::pkg::api::resource::Quantity),
+            Shape::IntOrString => quote!(k8s_openapi::apimachinery::pkg::util::intstr::IntOrString),
+            Shape::FreeForm => quote!(serde_json::Map<String, serde_json::Value>),
+            Shape::Any => quote!(serde_json::Value),
+            Shape::List(items) => {
+                let items = self.element(items, name, "Item");
+                quote!(Vec<#items>)
+            }
+            Shape::Map(values) => {
+                let values = self.element(values, name, "Value");
+                quote!(std::collections::BTreeMap<String, #values>)
+            }
+            Shape::Enum(values) => {
+                let values: Vec<&str> = values.iter().map(|value| value.value.as_str()).collect();
+                let name = self.unique(name.to_owned());
+                self.enumeration(&name, &values, schema);
+                quote!(#name)
+            }
+            Shape::Object(fields) => {
+                let name = self.unique(name.to_owned());
+                self.structure(&name, fields, schema);
+                quote!(#name)
+            }
+            Shape::Named(id) => {
+                let name = ident(self.description.type_(*id).name.value.as_str());
+                quote!(#name)
+            }
+            Shape::Kubernetes(reference) => {
+                let path = kubernetes::rust_path(reference);
+                let path = path.and_then(|path| syn::parse_str::<syn::Path>(&path).ok());
+                // Building lets only known types through.
+                path.map_or_else(|| quote!(serde_json::Value), |path| quote!(#path))
+            }
+        }
+    }
+
+    fn element(&mut self, schema: &Schema, name: &str, ending: &str) -> TokenStream {
+        let inner = self.rust_type(schema, &format!("{name}{ending}"));
+        if schema.nullable { quote!(Option<#inner>) } else { inner }
+    }
+
+    fn structure(&mut self, name: &Ident, fields: &[Field], schema: &Schema) {
+        let default = fields.iter().all(|field| has_default(self.description, &field.schema));
+        let (derives, doc) = (derives(default), doc_attribute(schema.description.as_ref().map(|d| d.value.as_str())));
+        let place = self.items.len();
+        let fields = self.fields(fields, &name.to_string(), Absent::AsSaid);
+        let item = quote! {
+            #doc
+            #[derive(#derives)]
+            pub struct #name {
+                #(#fields)*
+            }
+        };
+        // Before the types of its own fields.
+        self.items.insert(place, item);
+    }
+
+    fn enumeration(&mut self, name: &Ident, values: &[&str], schema: &Schema) {
+        let default = schema.default.as_ref().and_then(|d| d.value.as_str());
+        let first = values.iter().position(|value| Some(*value) == default).unwrap_or(0);
+        let variants = unique_variants(values.iter().copied()).into_iter().zip(values).enumerate();
+        let variants = variants.map(|(at, (variant, value))| {
+            let default = (at == first).then(|| quote!(#[default]));
+            let rename = (variant != **value).then(|| quote!(#[serde(rename = #value)]));
+            let variant = ident(&variant);
+            quote!(#default #rename #variant,)
+        });
+        let doc = doc_attribute(schema.description.as_ref().map(|d| d.value.as_str()));
+        self.items.push(quote! {
+            #doc
+            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+            pub enum #name {
+                #(#variants)*
+            }
+        });
+    }
+
+    /// A type of `types`: a struct, an enum, or another name.
+    fn named_type(&mut self, id: TypeId) {
+        let named = self.description.type_(id);
+        let name = ident(named.name.value.as_str());
+        match &named.schema.shape {
+            Shape::Object(fields) => self.structure(&name, fields, &named.schema),
+            Shape::Enum(values) => {
+                let values: Vec<&str> = values.iter().map(|value| value.value.as_str()).collect();
+                self.enumeration(&name, &values, &named.schema);
+            }
+            _ => {
+                let target = self.rust_type(&named.schema, &name.to_string());
+                let doc = doc_attribute(named.schema.description.as_ref().map(|d| d.value.as_str()));
+                self.items.push(quote!(#doc pub type #name = #target;));
+            }
+        }
+    }
+}
+
+/// Whether a field's Rust type has a default value.
+fn has_default(description: &Description, schema: &Schema) -> bool {
+    if schema.optional || schema.nullable {
+        return true;
+    }
+    match &description.resolve(schema).shape {
+        Shape::DateTime | Shape::Duration => false,
+        Shape::Object(fields) => fields.iter().all(|field| has_default(description, &field.schema)),
+        Shape::Kubernetes(reference) => !matches!(reference.name.as_str(), "Time" | "MicroTime"),
+        _ => true,
+    }
+}
