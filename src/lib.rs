@@ -4,6 +4,7 @@
 //! -> findings of [`rules`] -> plan -> changes -> disk. Everything up to the plan is pure and deterministic.
 
 pub mod finding;
+pub mod graph;
 pub mod model;
 pub mod names;
 pub mod rules;
@@ -40,6 +41,7 @@ pub fn check(name: &str, bytes: &[u8]) -> Checked {
     if is_readable {
         let (built, found) = model::build(&source, &documents);
         findings.extend(found);
+        findings.extend(found_by_rules(built.as_ref(), &findings));
         description = built;
     }
     finding::sort(&mut findings);
@@ -48,4 +50,10 @@ pub fn check(name: &str, bytes: &[u8]) -> Checked {
         description,
         findings,
     }
+}
+
+fn found_by_rules(description: Option<&Description>, reading: &[Finding]) -> Vec<Finding> {
+    description
+        .map(|description| rules::judge(description, !finding::has_errors(reading)))
+        .unwrap_or_default()
 }
