@@ -5,6 +5,7 @@
 
 pub mod disk;
 pub mod finding;
+pub mod graph;
 pub mod model;
 pub mod names;
 pub mod plan;
@@ -43,6 +44,7 @@ pub fn check(name: &str, bytes: &[u8]) -> Checked {
     if is_readable {
         let (built, found) = model::build(&source, &documents);
         findings.extend(found);
+        findings.extend(found_by_rules(built.as_ref(), &findings));
         description = built;
     }
     finding::sort(&mut findings);
@@ -51,4 +53,10 @@ pub fn check(name: &str, bytes: &[u8]) -> Checked {
         description,
         findings,
     }
+}
+
+fn found_by_rules(description: Option<&Description>, reading: &[Finding]) -> Vec<Finding> {
+    description
+        .map(|description| rules::judge(description, !finding::has_errors(reading)))
+        .unwrap_or_default()
 }

@@ -67,6 +67,8 @@ pub struct State {
     pub allow: Vec<Allow>,
     /// Whether the state is on the deletion path: reached from `deletion` or a state that `onDelete` names.
     pub on_deletion_path: bool,
+    /// Some edge of the state could not be read, which a finding says: what it seems to lack says nothing.
+    pub lacks_edges: bool,
 }
 
 impl State {
@@ -113,6 +115,8 @@ pub struct Next {
 /// That the handler may stay, and when it runs again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wait {
+    /// The mapping; for a default, the state's name.
+    pub span: Span,
     /// After a run.
     pub poll: Option<Spanned<Period>>,
     /// When what changes; owned and watched by default.
@@ -137,6 +141,8 @@ pub enum WatchSource {
 /// Where time leads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeout {
+    /// The mapping.
+    pub span: Span,
     /// Measured from the entry.
     pub after: Spanned<Period>,
     /// The state then.

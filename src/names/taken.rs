@@ -11,19 +11,11 @@ const KEYWORDS: &[&str] = &[
 
 /// What a handler has in scope: a state of that name would be another thing there.
 pub const HANDLER_IMPORTS: &[&str] = &[
+    "Box",
     "Context",
-    "Duration",
     "Err",
-    "Error",
-    "ErrorExt",
-    "Manifest",
-    "MayStay",
-    "Node",
     "None",
     "Ok",
-    "Operator",
-    "ObjectState",
-    "ObjectStatus",
     "Option",
     "Result",
     "Some",
@@ -32,7 +24,6 @@ pub const HANDLER_IMPORTS: &[&str] = &[
     "Transition",
     "TransitionTo",
     "Vec",
-    "Box",
 ];
 
 /// Names that Windows keeps for devices, with any extension.

@@ -12,6 +12,7 @@ use crate::model::{
     Effects, Machine, OnDelete, OnSpecChange, Property, PropertyKind, Retry, RetryLimit, Simulated,
     StandardConditions, State, StateId, StateKind, StateSet, Wait,
 };
+use crate::rules::resume::RESUME_HAZARD;
 use crate::rules::syntax::{MISSING_KEY, WRONG_TYPE};
 use crate::spec::Node;
 
@@ -139,6 +140,18 @@ fn resolve_state(
     let kind = written.kind.unwrap_or(Spanned::new(StateKind::Working, span));
     let effects = written.effects.unwrap_or(Spanned::new(Effects::Idempotent, span));
     let inherits_ways = kind.value != StateKind::Final && !on_deletion_path;
+    if let Some(retry) = written.retry.as_ref().filter(|_| effects.value == Effects::Once) {
+        sink.report(
+            Finding::new(
+                &RESUME_HAZARD,
+                retry.span,
+                format!("`retry` does not apply to `{}`", written.name.value),
+            )
+            .label("a handler with `effects: once` is not run again")
+            .related(effects.span, "once here")
+            .help("after an error the object goes to `resume`"),
+        );
+    }
 
     let retry = resolve_retry(id, machine, &written, kind.value, inherits_ways, sink);
     let on_spec_change = written
@@ -180,6 +193,7 @@ fn resolve_state(
         matches!(kind.value, StateKind::Ready | StateKind::Failed) && effects.value == Effects::Idempotent;
     let wait = written.wait.or_else(|| {
         rests.then(|| Wait {
+            span,
             poll: None,
             watch: default_watch(span),
             is_written: false,
@@ -214,6 +228,7 @@ fn resolve_state(
         group: written.group,
         allow: written.allow,
         on_deletion_path,
+        lacks_edges: written.lacks_edges,
     }
 }
 

@@ -124,6 +124,7 @@ pub(super) struct WrittenState {
     pub legacy: Option<Span>,
     pub group: Option<Spanned<String>>,
     pub allow: Vec<Allow>,
+    pub lacks_edges: bool,
 }
 
 /// Reads all states.
@@ -174,11 +175,14 @@ fn state(
         legacy: None,
         group: None,
         allow: Vec::new(),
+        lacks_edges: false,
     };
     let Some(mut keys) = Keys::of(&entry.value, "a state", sink) else {
         table.lacks_edges = true;
+        written.lacks_edges = true;
         return written;
     };
+    let others_lack_edges = std::mem::replace(&mut table.lacks_edges, false);
     written.doc = keys.get("doc", sink).and_then(|node| text(node, sink));
     written.phase = keys.get("phase", sink).and_then(|node| text(node, sink));
     written.message = keys.get("message", sink).and_then(|node| text(node, sink));
@@ -227,7 +231,10 @@ fn state(
         .get("allow", sink)
         .map(|node| allow(node, sink))
         .unwrap_or_default();
+    // A key that is nearly `next` would have been edges.
     keys.finish(sink);
+    written.lacks_edges = table.lacks_edges || sink.findings.len() > before && written.next.is_empty();
+    table.lacks_edges |= others_lack_edges || written.lacks_edges;
     written
 }
 
@@ -272,6 +279,7 @@ fn timeout(
     let to = keys.need("to", sink).and_then(|node| table.state(node, sink));
     keys.finish(sink);
     Some(Timeout {
+        span: node.span,
         after: after?,
         to: to?,
     })
@@ -414,6 +422,7 @@ fn wait(node: &Node, around: &Around<'_, '_>, sink: &mut Sink<'_>) -> Option<Wai
     };
     keys.finish(sink);
     Some(Wait {
+        span: node.span,
         poll,
         watch,
         is_written: true,

@@ -1,0 +1,162 @@
+//! Names that become one and the same in Rust or on a disk, or that something else has taken.
+
+use std::collections::BTreeMap;
+
+use super::{Check, Found, Subject};
+use crate::finding::{Finding, Span, shown};
+use crate::model::{Description, Field, Schema, Shape};
+use crate::names::{HANDLER_IMPORTS, is_rust_keyword, unusable_module};
+use crate::rules::syntax::NAME_COLLISION;
+
+pub(super) const CHECKS: &[Check] = &[Check {
+    rule: &NAME_COLLISION,
+    needs_edges: false,
+    unless: &[],
+    find: of_states,
+}];
+
+/// Modules of the generated crate beside those of the kinds.
+const CRATE_MODULES: [&str; 6] = ["lib", "main", "shared", "build", "tests", "generated"];
+
+fn taken(span: Span, message: String, reason: &str) -> Finding {
+    Finding::new(&NAME_COLLISION, span, message).label(reason.to_owned())
+}
+
+fn of_states(subject: &Subject<'_>) -> Vec<Found> {
+    let kind = subject.kind.resource.kind.as_str();
+    let mut found = Vec::new();
+    let mut modules: BTreeMap<String, (Span, &str)> = BTreeMap::new();
+    for (id, state) in subject.kind.state_ids() {
+        let name = state.name.as_str();
+        let span = state.name.span;
+        let module = state.name.module();
+        let cannot = format!("a state cannot be called `{name}`");
+        let of_kind = [
+            kind.to_owned(),
+            format!("{kind}Spec"),
+            format!("{kind}Status"),
+            format!("{kind}Machine"),
+        ];
+        let finding = if let Some(reason) = unusable_module(&module) {
+            Some(taken(span, cannot, reason))
+        } else if HANDLER_IMPORTS.contains(&name) || is_rust_keyword(name) {
+            Some(taken(
+                span,
+                cannot,
+                "its handler uses the word for something else",
+            ))
+        } else if of_kind.iter().any(|taken| taken == name) {
+            let finding = taken(span, cannot, "this is a type of the kind itself");
+            Some(finding.related(subject.kind.resource.kind.span, "the kind"))
+        } else if let Some((first, other)) = modules.get(&module) {
+            let message = format!("the states `{other}` and `{name}` would both be the module `{module}`");
+            Some(Finding::new(&NAME_COLLISION, span, message).related(*first, "first here"))
+        } else {
+            None
+        };
+        modules.entry(module).or_insert((span, name));
+        found.extend(finding.map(|finding| Found::of(id, finding)));
+    }
+    for field in &subject.kind.status {
+        below(&field.schema, &mut found);
+    }
+    siblings(&subject.kind.status, &mut found);
+    below(&subject.kind.spec, &mut found);
+    found
+}
+
+/// Fields of one object that become the same field of Rust.
+fn siblings(fields: &[Field], found: &mut Vec<Found>) {
+    let mut rust_names: BTreeMap<String, &Field> = BTreeMap::new();
+    for field in fields {
+        let name = &field.name;
+        let rust_name = name.rust_field();
+        let finding = if matches!(
+            rust_name.trim_start_matches('_'),
+            "" | "self" | "super" | "crate" | "Self"
+        ) {
+            let message = format!("a field cannot be called `{}`", name.value);
+            Some(taken(name.span, message, "Rust has no field of that name"))
+        } else if let Some(first) = rust_names.get(&rust_name) {
+            let message = format!(
+                "the fields `{}` and `{}` would both be `{}` in Rust",
+                first.name.value,
+                name.value,
+                rust_name.trim_start_matches("r#")
+            );
+            Some(Finding::new(&NAME_COLLISION, name.span, message).related(first.name.span, "first here"))
+        } else {
+            None
+        };
+        rust_names.entry(rust_name).or_insert(field);
+        found.extend(finding.map(Found::of_document));
+    }
+}
+
+fn below(schema: &Schema, found: &mut Vec<Found>) {
+    if let Shape::Object(fields) = &schema.shape {
+        siblings(fields, found);
+    }
+    for child in schema.children() {
+        below(child, found);
+    }
+}
+
+/// Names that meet across kinds and types.
+pub(super) fn of_description(description: &Description) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut modules: BTreeMap<String, (Span, &str)> = BTreeMap::new();
+    let mut plurals: BTreeMap<(&str, &str), Span> = BTreeMap::new();
+    let mut rust_types: BTreeMap<String, Span> = BTreeMap::new();
+    for kind in &description.kinds {
+        let name = &kind.resource.kind;
+        let module = name.module();
+        let cannot = format!("a kind cannot be called `{}`", name.value);
+        if let Some(reason) = unusable_module(&module) {
+            findings.push(taken(name.span, cannot, reason));
+        } else if CRATE_MODULES.contains(&module.as_str()) {
+            findings.push(taken(
+                name.span,
+                cannot,
+                "the generated crate has a module of that name",
+            ));
+        } else if HANDLER_IMPORTS.contains(&name.as_str()) || is_rust_keyword(name.as_str()) {
+            findings.push(taken(
+                name.span,
+                cannot,
+                "handlers use the word for something else",
+            ));
+        } else if let Some((first, other)) = modules.get(&module) {
+            let message = format!(
+                "the kinds `{other}` and `{}` would both be the module `{module}`",
+                name.value
+            );
+            findings.push(Finding::new(&NAME_COLLISION, name.span, message).related(*first, "first here"));
+        }
+        modules.entry(module).or_insert((name.span, name.as_str()));
+        let plural = &kind.resource.plural;
+        let key = (kind.resource.group.as_str(), plural.as_str());
+        if let Some(first) = plurals.get(&key) {
+            let message = format!("two kinds have the plural `{}`", plural.value);
+            findings.push(Finding::new(&NAME_COLLISION, plural.span, message).related(*first, "first here"));
+        }
+        plurals.entry(key).or_insert(plural.span);
+        for suffix in ["", "Spec", "Status"] {
+            rust_types.insert(format!("{}{suffix}", name.value), name.span);
+        }
+    }
+    for named in &description.types {
+        let name = &named.name;
+        if HANDLER_IMPORTS.contains(&name.as_str()) {
+            let message = format!("a type cannot be called `{}`", shown(name.as_str()));
+            findings.push(taken(name.span, message, "Rust has a type of that name in scope"));
+        } else if let Some(kind) = rust_types.get(name.as_str()) {
+            let message = format!("the type `{}` has the name of a type of the kind", name.value);
+            findings.push(Finding::new(&NAME_COLLISION, name.span, message).related(*kind, "the kind"));
+        }
+        let mut found = Vec::new();
+        below(&named.schema, &mut found);
+        findings.extend(found.into_iter().map(|found| found.finding));
+    }
+    findings
+}

@@ -1,0 +1,73 @@
+//! What scopes forbid between owners and what they own or watch.
+
+use super::{Check, Found, Subject};
+use crate::finding::{Finding, Rule, Severity};
+use crate::model::{Scope, WatchBy};
+
+/// See its summary.
+pub static INVALID_OWNER: Rule = Rule {
+    name: "invalid-owner",
+    severity: Severity::Error,
+    summary: "scopes forbid the ownership, or leave no namespace to look in",
+    explanation: "A namespaced object cannot own a cluster-scoped one: the garbage collector would delete it. An object that lives in no
+namespace has none in which a namespaced object of a given name could be looked up.
+
+Bad:
+
+    resource: {group: animals.com, version: v1, kind: Moose}
+    owns: [core/v1.Namespace]
+
+Good:
+
+    resource: {group: animals.com, version: v1, kind: Moose, scope: Cluster}
+    owns: [core/v1.Namespace]
+    watches: [{kind: core/v1.Secret, by: .spec.secretName, namespace: .spec.secretNamespace}]",
+};
+
+pub(super) const CHECKS: &[Check] = &[Check {
+    rule: &INVALID_OWNER,
+    needs_edges: false,
+    unless: &[],
+    find: invalid_owners,
+}];
+
+fn invalid_owners(subject: &Subject<'_>) -> Vec<Found> {
+    let resource = &subject.kind.resource;
+    let mut found = Vec::new();
+    match resource.scope.value {
+        Scope::Namespaced => {
+            for owned in &subject.kind.owns {
+                if owned.kind.scope == Some(Scope::Cluster) {
+                    let message = format!(
+                        "`{}` lives in a namespace, and cannot own a `{}`",
+                        resource.kind.value, owned.kind.kind
+                    );
+                    let finding = Finding::new(&INVALID_OWNER, owned.kind.span, message)
+                        .label("cluster-scoped")
+                        .related(resource.scope.span, "namespaced")
+                        .help("say `scope: Cluster` of the resource, or grant `access` and delete by hand");
+                    found.push(Found::of_document(finding));
+                }
+            }
+        }
+        Scope::Cluster => {
+            for watch in &subject.kind.watches {
+                let needs_namespace = watch.kind.scope == Some(Scope::Namespaced)
+                    && matches!(watch.by, WatchBy::Path(_))
+                    && watch.namespace.is_none();
+                if needs_namespace {
+                    let message = format!(
+                        "there is no namespace in which to look for a `{}`",
+                        watch.kind.kind
+                    );
+                    let finding = Finding::new(&INVALID_OWNER, watch.kind.span, message)
+                        .label("namespaced")
+                        .related(resource.scope.span, "cluster-scoped")
+                        .help("name it: `namespace: .spec.…`, or the name of a namespace");
+                    found.push(Found::of_document(finding));
+                }
+            }
+        }
+    }
+    found
+}
