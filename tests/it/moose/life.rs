@@ -1,6 +1,7 @@
 //! What becomes of moose when nothing fails but the operator itself.
 
-use super::herd::{Herd, UNTOUCHED, assert_walked, names, states};
+use super::herd::{Herd, UNTOUCHED, names};
+use super::judge::{assert_walked, states};
 use crate::cluster::watch::Event;
 use serde_json::Value;
 
