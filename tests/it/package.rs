@@ -15,6 +15,20 @@ fn the_generated_crate_passes_its_own_checks_untouched() {
     ]);
 }
 
+#[test]
+fn the_operator_prints_the_crd_that_is_deployed() {
+    let krate = Crate::generate(DESCRIPTION, |_| ());
+    let binary = krate.dir().with_file_name("operator");
+    krate.build(&binary);
+    let output = Command::new(&binary)
+        .arg("crd")
+        .output()
+        .expect("the operator runs");
+    assert!(output.status.success());
+    let deployed = fs::read_to_string(krate.dir().join("deploy/crd.yaml")).expect("generated");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), deployed);
+}
+
 /// `cargo package` leaves files out and rewrites manifests: a krator from crates.io has less around it than this one.
 #[test]
 fn a_krator_built_from_its_packages_writes_the_same_crate() {

@@ -61,7 +61,7 @@ fn lost_alone(herd: &mut Herd, name: &str, message: &str) {
     herd.create(&[name.to_owned(), "healthy".to_owned()]);
     herd.start(&[]);
 
-    let events = herd.watch.wait("one is lost, one has slept", |events| {
+    let events = herd.wait("one is lost, one has slept", |events| {
         states(events, name).contains(&"Lost") && states(events, "healthy").len() > 4
     });
 

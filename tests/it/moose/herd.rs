@@ -1,7 +1,7 @@
 //! Moose in a namespace of their own, everything that is written to them, and an operator that can be killed.
 
 use super::DESCRIPTION;
-use crate::cluster::watch::Watch;
+use crate::cluster::watch::{Event, Watch};
 use crate::cluster::{self, Cluster};
 use crate::operator::{Crate, Operator};
 use serde_json::{Value, json};
@@ -67,6 +67,15 @@ impl Herd {
                 .iter()
                 .all(|name| events.iter().any(|event| event.name() == name))
         });
+    }
+
+    /// Blocks until all that was seen so far satisfies `enough`, and returns it. An operator that ends by itself ends
+    /// the wait.
+    pub fn wait(&mut self, what: &str, enough: impl Fn(&[Event]) -> bool) -> Vec<Event> {
+        let operator = &mut self.operator;
+        self.watch.wait_while(what, enough, || {
+            operator.as_mut().is_none_or(Operator::is_running)
+        })
     }
 
     /// Runs kubectl in the namespace of the herd.
