@@ -47,6 +47,12 @@ pub fn shared() -> Option<&'static Cluster> {
     Some(SHARED.get_or_init(|| Cluster::start(&assets)))
 }
 
+/// A line that is seen: what eprintln! writes, the test runner keeps to itself when the test passes.
+pub fn say(line: &str) {
+    // Nobody to tell is no reason to fail.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
 impl Cluster {
     /// Starts a control plane with the binaries of `assets`. It ends when dropped, or else with this process.
     pub fn start(assets: &Path) -> Cluster {

@@ -9,3 +9,5 @@ mod operator;
 mod moose;
 // The generated crate before anybody has touched it: its own checks, and who may have written it.
 mod package;
+// The files that people read first, held to what is there.
+mod house;

@@ -3,6 +3,7 @@
 
 mod faults;
 mod herd;
+mod judge;
 mod life;
 mod quiet;
 

@@ -5,57 +5,84 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use tempfile::TempDir;
 
 /// A crate that krator wrote.
 pub struct Crate {
-    /// Its folder: the same in each run of the tests, so that cargo builds only what has changed.
-    pub dir: PathBuf,
+    folder: TempDir,
     operator: String,
 }
 
 impl Crate {
-    /// Writes the crate of a description. `variant` tells crates of the same operator apart; `edit` is what its owner
-    /// does to it before it is built.
-    pub fn generate(variant: &str, description: &str, edit: impl FnOnce(&Path)) -> Crate {
+    /// Writes the crate of a description; `edit` is what its owner does to it.
+    pub fn generate(description: &str, edit: impl FnOnce(&Path)) -> Crate {
         let operator = description
             .lines()
             .find_map(|line| line.strip_prefix("operator: "))
             .expect("descriptions of tests name their operator")
             .to_owned();
-        let work = tempfile::tempdir().expect("a temporary folder");
-        let spec = work.path().join("spec.yaml");
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let spec = folder.path().join("spec.yaml");
         fs::write(&spec, description).expect("description");
-        let fresh = work.path().join("crate");
-        let output = krator(&[Path::new("new"), &spec, Path::new("--out"), &fresh]);
+        let krate = Crate { folder, operator };
+        let output = krator(&[Path::new("new"), &spec, Path::new("--out"), &krate.dir()]);
         assert!(
             output.status.success(),
             "krator new: {}",
             String::from_utf8_lossy(&output.stderr)
         );
-        edit(&fresh);
-
-        let dir = build_folder().join("crates").join(variant);
-        let _lock = lock();
-        mirror(&fresh, &dir);
-        Crate { dir, operator }
+        edit(&krate.dir());
+        krate
     }
 
-    /// Runs cargo in the crate, without the network, and panics with what it wrote when it fails.
-    pub fn cargo(&self, args: &[&str]) {
-        let _lock = lock();
-        self.cargo_locked(args);
+    /// Its folder.
+    pub fn dir(&self) -> PathBuf {
+        self.folder.path().join("crate")
     }
 
-    fn cargo_locked(&self, args: &[&str]) {
+    /// Builds the operator as `binary`.
+    pub fn build(&self, binary: &Path) {
+        let bench = Bench::take(self);
+        bench.cargo(&["build", "--locked"]);
+        // Not by fs::copy: a file that is open for writing when another thread forks cannot be run for a moment.
+        run(Command::new("cp")
+            .arg(build_folder().join("debug").join(&self.operator))
+            .arg(binary));
+    }
+
+    /// Runs cargo in the crate, once for each list of arguments, and panics with what it wrote when it fails.
+    pub fn cargo(&self, runs: &[&[&str]]) {
+        let bench = Bench::take(self);
+        runs.iter().for_each(|args| bench.cargo(args));
+    }
+}
+
+/// Where crates are built, one at a time, also among test runs that share the folder.
+///
+/// All crates of an operator are built in the same place, for two reasons: cargo builds only what differs from the
+/// crate before; and it would take crates of the same name in other places for the same, and not build them at all.
+struct Bench {
+    crate_dir: PathBuf,
+    _lock: File,
+}
+
+impl Bench {
+    fn take(krate: &Crate) -> Bench {
+        fs::create_dir_all(build_folder()).expect("the target folder is ours");
+        let lock = File::create(build_folder().join("lock")).expect("the target folder is ours");
+        lock.lock().expect("a lock");
+        let crate_dir = build_folder().join("crates").join(&krate.operator);
+        mirror(&krate.dir(), &crate_dir);
+        Bench {
+            crate_dir,
+            _lock: lock,
+        }
+    }
+
+    fn cargo(&self, args: &[&str]) {
         let cargo = |args: &[&str]| {
-            let mut command = Command::new(env!("CARGO"));
-            command
-                .args(args)
-                .current_dir(&self.dir)
-                .env("CARGO_TARGET_DIR", build_folder().join("target"));
-            command
-                .env("CARGO_PROFILE_DEV_DEBUG", "0")
-                .env("CARGO_INCREMENTAL", "0");
+            let mut command = cargo();
+            command.current_dir(&self.crate_dir).args(args);
             command
         };
         // Where nothing has fetched these dependencies yet, it is done here: the rest goes without the network.
@@ -69,17 +96,16 @@ impl Crate {
         }
         run(cargo(args).env("CARGO_NET_OFFLINE", "true"));
     }
+}
 
-    /// Builds the operator and puts it into `folder`. Every variant has the same name in cargo's folder.
-    pub fn build(&self, variant: &str, folder: &Path) -> PathBuf {
-        let binary = folder.join(variant);
-        let _lock = lock();
-        self.cargo_locked(&["build", "--locked"]);
-        // Not by fs::copy: a file that is open for writing when another thread forks cannot be run for a moment.
-        let built = build_folder().join("target/debug").join(&self.operator);
-        run(Command::new("cp").args([&built, &binary]));
-        binary
-    }
+/// cargo, for what tests build.
+pub fn cargo() -> Command {
+    let mut command = Command::new(env!("CARGO"));
+    command.env("CARGO_TARGET_DIR", build_folder());
+    command
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .env("CARGO_INCREMENTAL", "0");
+    command
 }
 
 /// Runs a command to its end, and panics with what it wrote when it fails.
@@ -145,14 +171,6 @@ fn mirror(from: &Path, to: &Path) {
     for path in there.keys().filter(|path| !wanted.contains_key(*path)) {
         fs::remove_file(to.join(path)).expect("a file of our own");
     }
-}
-
-/// One test at a time in the build folder, also among test runs that share it.
-fn lock() -> File {
-    fs::create_dir_all(build_folder()).expect("the target folder is ours");
-    let lock = File::create(build_folder().join("lock")).expect("the target folder is ours");
-    lock.lock().expect("a lock");
-    lock
 }
 
 /// A running operator.

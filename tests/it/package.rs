@@ -1,17 +1,32 @@
 //! The generated crate as its new owner finds it, and a krator that somebody else has built.
 
 use crate::moose::DESCRIPTION;
-use crate::operator::{Crate, build_folder, files, krator, run};
+use crate::operator::{Crate, build_folder, cargo, files, krator, run};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 #[test]
 fn the_generated_crate_passes_its_own_checks_untouched() {
-    let krate = Crate::generate("moose", DESCRIPTION, |_| ());
-    krate.cargo(&["fmt", "--check"]);
-    krate.cargo(&["test", "--locked"]);
-    krate.cargo(&["clippy", "--locked", "--", "-D", "warnings"]);
+    Crate::generate(DESCRIPTION, |_| ()).cargo(&[
+        &["fmt", "--check"],
+        &["test", "--locked"],
+        &["clippy", "--locked", "--", "-D", "warnings"],
+    ]);
+}
+
+#[test]
+fn the_operator_prints_the_crd_that_is_deployed() {
+    let krate = Crate::generate(DESCRIPTION, |_| ());
+    let binary = krate.dir().with_file_name("operator");
+    krate.build(&binary);
+    let output = Command::new(&binary)
+        .arg("crd")
+        .output()
+        .expect("the operator runs");
+    assert!(output.status.success());
+    let deployed = fs::read_to_string(krate.dir().join("deploy/crd.yaml")).expect("generated");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), deployed);
 }
 
 /// `cargo package` leaves files out and rewrites manifests: a krator from crates.io has less around it than this one.
@@ -26,15 +41,15 @@ fn a_krator_built_from_its_packages_writes_the_same_crate() {
         "--allow-dirty",
         "--quiet",
     ];
-    run(Command::new(env!("CARGO"))
+    run(cargo()
         .args(package)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env("CARGO_TARGET_DIR", &packages));
     for name in ["krator", "krator-runtime"] {
-        let archive = format!("package/{name}-{}.crate", env!("CARGO_PKG_VERSION"));
-        let archive = packages.join(archive);
+        let archive = packages.join(format!("package/{name}-{}.crate", env!("CARGO_PKG_VERSION")));
+        // With the time of now: cargo would take files with the archive's for those of the run before.
         run(Command::new("tar")
-            .arg("-xzf")
+            .arg("-xzmf")
             .arg(archive)
             .arg("-C")
             .arg(work.path()));
@@ -46,18 +61,16 @@ fn a_krator_built_from_its_packages_writes_the_same_crate() {
         "patch.crates-io.krator-runtime.path={:?}",
         runtime.display().to_string()
     );
-    run(Command::new(env!("CARGO"))
+    run(cargo()
         .args(["build", "--quiet", "--config", &patch])
-        .current_dir(unpacked("krator"))
-        .env("CARGO_TARGET_DIR", build_folder().join("target"))
-        .env("CARGO_PROFILE_DEV_DEBUG", "0"));
+        .current_dir(unpacked("krator")));
 
     let description = work.path().join("moose.yaml");
     fs::write(&description, DESCRIPTION).expect("a folder of our own");
     let [ours, theirs] = ["ours", "theirs"].map(|name| work.path().join(name));
     let new = [Path::new("new"), &description, Path::new("--out")];
     assert!(krator(&[&new[..], &[ours.as_path()]].concat()).status.success());
-    run(Command::new(build_folder().join("target/debug/krator"))
+    run(Command::new(build_folder().join("debug/krator"))
         .args(new)
         .arg(&theirs));
 

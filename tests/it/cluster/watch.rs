@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::io::BufReader;
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// One object as one write left it.
 #[derive(Clone)]
@@ -93,26 +93,35 @@ impl Watch {
 
     /// Blocks until all that was seen so far satisfies `enough`, and returns it.
     pub fn wait(&self, what: &str, enough: impl Fn(&[Event]) -> bool) -> Vec<Event> {
+        self.wait_while(what, enough, || true)
+    }
+
+    /// The same, but gives up when there is no `hope` any more.
+    pub fn wait_while(
+        &self,
+        what: &str,
+        enough: impl Fn(&[Event]) -> bool,
+        mut hope: impl FnMut() -> bool,
+    ) -> Vec<Event> {
         let deadline = Instant::now() + DEADLINE;
         let mut events = self.seen.events.lock().expect("no reader panics with the lock");
-        loop {
-            if enough(&events) {
-                return events.clone();
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+        while !enough(&events) {
+            let in_time = Instant::now() < deadline;
+            if !in_time || !hope() {
                 let count = events.len();
                 // Unlocked first, so that the writer does not panic as well.
                 drop(events);
-                panic!("{what}: not within {DEADLINE:?}, after {count} events");
+                let why = if in_time {
+                    "and will not be"
+                } else {
+                    "and it is late"
+                };
+                panic!("{what}: not after {count} events, {why}");
             }
-            events = self
-                .seen
-                .news
-                .wait_timeout(events, left)
-                .expect("no reader panics with the lock")
-                .0;
+            let news = self.seen.news.wait_timeout(events, Duration::from_secs(1));
+            events = news.expect("no reader panics with the lock").0;
         }
+        events.clone()
     }
 
     /// All that was seen so far.

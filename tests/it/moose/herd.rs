@@ -10,18 +10,9 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::{Mutex, OnceLock};
 
-/// What happens to a moose whose handlers are as generated.
-const WALK: [(&str, &str); 5] = [
-    ("", "Tagged"),
-    ("Tagged", "Roam"),
-    ("Roam", "Eat"),
-    ("Eat", "Sleep"),
-    ("Sleep", "Roam"),
-];
-
 /// A crate to run: the generated one, or what a test made of it.
 pub struct Variant {
-    /// Names its folder.
+    /// Names its binary.
     pub name: &'static str,
     /// From the description to another one.
     pub description: fn(&str) -> String,
@@ -76,6 +67,15 @@ impl Herd {
                 .iter()
                 .all(|name| events.iter().any(|event| event.name() == name))
         });
+    }
+
+    /// Blocks until all that was seen so far satisfies `enough`, and returns it. An operator that ends by itself ends
+    /// the wait.
+    pub fn wait(&mut self, what: &str, enough: impl Fn(&[Event]) -> bool) -> Vec<Event> {
+        let operator = &mut self.operator;
+        self.watch.wait_while(what, enough, || {
+            operator.as_mut().is_none_or(Operator::is_running)
+        })
     }
 
     /// Runs kubectl in the namespace of the herd.
@@ -157,8 +157,9 @@ fn prepared_cluster() -> Option<&'static Cluster> {
     static PREPARED: OnceLock<()> = OnceLock::new();
     let cluster = cluster::shared()?;
     PREPARED.get_or_init(|| {
-        let deploy = generated(&UNTOUCHED).dir.join("deploy");
-        let deploy = deploy.to_str().expect("the target folder has a plain name");
+        let krate = generated(&UNTOUCHED);
+        let deploy = krate.dir().join("deploy");
+        let deploy = deploy.to_str().expect("temporary folders have plain names");
         cluster.kubectl(&["create", "namespace", "moose-tracker"]);
         cluster.kubectl(&[
             "apply",
@@ -190,7 +191,7 @@ fn prepared_cluster() -> Option<&'static Cluster> {
 }
 
 fn generated(variant: &Variant) -> Crate {
-    Crate::generate(variant.name, &(variant.description)(DESCRIPTION), variant.edit)
+    Crate::generate(&(variant.description)(DESCRIPTION), variant.edit)
 }
 
 /// The operator of a variant, built once in a run.
@@ -198,44 +199,10 @@ fn binary(cluster: &Cluster, variant: &Variant) -> PathBuf {
     static BUILT: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
     // Tests of the same variant wait for the one that builds; one that failed to build it fails each of them.
     let mut built = BUILT.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let build = || generated(variant).build(variant.name, cluster.dir());
+    let build = || {
+        let binary = cluster.dir().join(variant.name);
+        generated(variant).build(&binary);
+        binary
+    };
     built.entry(variant.name).or_insert_with(build).clone()
-}
-
-/// The states that a moose went through, from the first one on; a state that is entered anew counts again.
-pub fn states<'a>(events: &'a [Event], name: &str) -> Vec<&'a str> {
-    let mut entered: Vec<(&str, &str)> = vec![("", "")];
-    for event in events.iter().filter(|event| event.name() == name) {
-        let state = (event.text("/status/state"), event.text("/status/entry"));
-        if entered.last() != Some(&state) {
-            entered.push(state);
-        }
-    }
-    entered.into_iter().skip(1).map(|(state, _)| state).collect()
-}
-
-/// Panics unless each moose only ever went along the edges of the graph: those of ordinary life, to `Released` when it
-/// was deleted, and `more`.
-pub fn assert_walked(events: &[Event], more: &[(&str, &str)]) {
-    let mut last: BTreeMap<&str, &Event> = BTreeMap::new();
-    for event in events {
-        let before = last.insert(event.name(), event);
-        let entry = |event: &Event| event.text("/status/entry").to_owned();
-        if before.map(entry).unwrap_or_default() == entry(event) {
-            let unchanged = before.is_none_or(|b| b.text("/status/state") == event.text("/status/state"));
-            assert!(unchanged, "{} changed its state without an entry", event.name());
-            continue;
-        }
-        let from = before.map_or("", |event| event.text("/status/state"));
-        let to = event.text("/status/state");
-        let deleted = !event.text("/metadata/deletionTimestamp").is_empty();
-        let released = deleted && to == "Released" && from != "Released";
-        let allowed = released || WALK.iter().chain(more).any(|edge| *edge == (from, to));
-        assert!(
-            allowed,
-            "{} went from {from:?} to {to:?}: {:?}",
-            event.name(),
-            states(events, event.name())
-        );
-    }
 }

@@ -1,6 +1,7 @@
 //! What becomes of moose when nothing fails but the operator itself.
 
-use super::herd::{Herd, UNTOUCHED, assert_walked, names, states};
+use super::herd::{Herd, UNTOUCHED, names};
+use super::judge::{assert_walked, states};
 use crate::cluster::watch::Event;
 use serde_json::Value;
 
@@ -27,7 +28,7 @@ fn every_moose_is_seen_roaming_hungry_and_asleep() {
         "--all",
         "--timeout=180s",
     ]);
-    let events = herd.watch.wait("each moose seen in each phase", |events| {
+    let events = herd.wait("each moose seen in each phase", |events| {
         names.iter().all(|name| {
             ["Roaming", "Hungry", "Asleep"]
                 .iter()
@@ -72,7 +73,7 @@ fn every_moose_goes_on_from_its_stored_state_after_a_kill() {
     for phase in ["Roaming", "Hungry", "Asleep"] {
         herd.start(&[]);
         // The first one of them: the others are in states of all kinds, and writes are on their way.
-        let events = herd.watch.wait(&format!("a moose becomes {phase}"), |events| {
+        let events = herd.wait(&format!("a moose becomes {phase}"), |events| {
             events[before..]
                 .iter()
                 .any(|event| event.text("/status/phase") == phase)
@@ -83,7 +84,7 @@ fn every_moose_goes_on_from_its_stored_state_after_a_kill() {
     herd.start(&[]);
     let entries = |events: &[Event], name: &str| states(events, name).len();
     let seen = herd.watch.events();
-    herd.watch.wait("each moose goes on after the kills", |events| {
+    herd.wait("each moose goes on after the kills", |events| {
         names
             .iter()
             .all(|name| entries(events, name) > entries(&seen, name))
@@ -92,7 +93,7 @@ fn every_moose_goes_on_from_its_stored_state_after_a_kill() {
     assert_eq!(herd.terminate().code(), Some(0));
     let seen = herd.watch.events();
     herd.start(&[]);
-    let events = herd.watch.wait("each moose goes on after SIGTERM", |events| {
+    let events = herd.wait("each moose goes on after SIGTERM", |events| {
         names
             .iter()
             .all(|name| entries(events, name) > entries(&seen, name))
@@ -109,12 +110,11 @@ fn a_deleted_moose_passes_released_and_goes() {
     };
     herd.create(&names(3));
     herd.start(&[]);
-    herd.watch
-        .wait("the moose walk", |events| was(events, "moose-2", "Hungry"));
+    herd.wait("the moose walk", |events| was(events, "moose-2", "Hungry"));
 
     herd.kubectl(&["delete", "moose", "moose-2", "--timeout=120s"]);
 
-    let events = herd.watch.wait("the moose is gone", |events| {
+    let events = herd.wait("the moose is gone", |events| {
         events.iter().any(|event| event.deleted)
     });
     assert_eq!(states(&events, "moose-2").last(), Some(&"Released"));
@@ -134,7 +134,7 @@ fn a_moose_deleted_while_no_operator_runs_goes_after_the_start() {
     };
     herd.create(&names(3));
     herd.start(&[]);
-    herd.watch.wait("all moose walk", |events| {
+    herd.wait("all moose walk", |events| {
         names(3).iter().all(|name| was(events, name, "Hungry"))
     });
     herd.kill();
@@ -152,7 +152,7 @@ fn a_moose_deleted_while_no_operator_runs_goes_after_the_start() {
     );
 
     herd.start(&[]);
-    let events = herd.watch.wait("both moose are gone", |events| {
+    let events = herd.wait("both moose are gone", |events| {
         events.iter().filter(|e| e.deleted).count() == 2
     });
     for name in ["moose-1", "moose-2"] {
@@ -169,7 +169,7 @@ fn the_operator_keeps_to_its_selector_and_logs_json() {
     herd.create(&names(2));
     herd.start(&["--selector", "name=moose-2", "--log-format", "json"]);
 
-    herd.watch.wait("the selected moose walks", |events| {
+    herd.wait("the selected moose walks", |events| {
         was(events, "moose-2", "Hungry")
     });
 
