@@ -179,7 +179,9 @@ impl<M: Machine> Actor<M> {
     }
 
     async fn run<W: World<M>>(&mut self, world: &W, mailbox: &Mailbox<ManifestOf<M>>) -> Step {
-        let (Some(state), Some(policy)) = (self.state(), self.engine.policy()) else { return Step::Again };
+        let (Some(state), Some(policy)) = (self.state(), self.engine.policy()) else {
+            return Step::Again;
+        };
         let held = self.manifest.has_finalizer(M::GRAPH.finalizer());
         let to_be_held = M::GRAPH.deletion().is_some();
         if held != to_be_held && !self.manifest.deleting() {
@@ -210,7 +212,9 @@ impl<M: Machine> Actor<M> {
 
     /// Runs the handler of `state` to its end, or until something drops it.
     async fn handle<W: World<M>>(&mut self, state: M, world: &W, mailbox: &Mailbox<ManifestOf<M>>) {
-        let Some(mut object) = self.object.take() else { return };
+        let Some(mut object) = self.object.take() else {
+            return;
+        };
         let mut status = match self.draft.take() {
             Some(draft) => draft,
             None => self.manifest.status().cloned().unwrap_or_default(),
@@ -240,7 +244,9 @@ impl<M: Machine> Actor<M> {
         };
         let deadline = self.engine.deadline().map(|at| world.origin() + at);
         let ended = {
-            let mut handler = AssertUnwindSafe(async { state.run(&mut cx).await }).catch_unwind().boxed();
+            let mut handler = AssertUnwindSafe(async { state.run(&mut cx).await })
+                .catch_unwind()
+                .boxed();
             loop {
                 tokio::select! {
                     biased;
@@ -295,7 +301,8 @@ impl<M: Machine> Actor<M> {
             %error,
             "the handler failed"
         );
-        self.engine.ended(Outcome::Failed(error.class(), error.to_string()), world.now());
+        self.engine
+            .ended(Outcome::Failed(error.class(), error.to_string()), world.now());
         self.log(came_from, world);
     }
 
@@ -304,11 +311,24 @@ impl<M: Machine> Actor<M> {
         let name = |at: Option<crate::StateId>| at.map_or("", |at| M::GRAPH.state(at).name);
         let (namespace, object, to) = (self.manifest.namespace(), self.manifest.name(), self.engine.at());
         if from != to {
-            tracing::info!(namespace, name = object, from = name(from), to = name(to), "transition");
+            tracing::info!(
+                namespace,
+                name = object,
+                from = name(from),
+                to = name(to),
+                "transition"
+            );
         }
         if self.engine.slowed() {
             let note = "100 transitions without a wait: slowed to one a second".to_owned();
-            world.publish(&self.manifest, Event { reason: "Slowed".to_owned(), note, warning: true });
+            world.publish(
+                &self.manifest,
+                Event {
+                    reason: "Slowed".to_owned(),
+                    note,
+                    warning: true,
+                },
+            );
         }
     }
 
@@ -342,7 +362,10 @@ impl<M: Machine> Actor<M> {
         };
         *status.machine_mut() = self.engine.render(&former, now)?;
         let mut known = stored.cloned().unwrap_or_default();
-        known.machine_mut().conditions.retain(|c| M::GRAPH.sets_condition(&c.kind));
+        known
+            .machine_mut()
+            .conditions
+            .retain(|c| M::GRAPH.sets_condition(&c.kind));
         if known == status {
             self.draft = None;
             return None;
@@ -401,7 +424,11 @@ impl<M: Machine> Actor<M> {
 
     fn later(&mut self, error: &Error, now: Now) -> Step {
         self.failures = self.failures.saturating_add(1);
-        let least = if let Class::After(least) = error.class() { least } else { Duration::ZERO };
+        let least = if let Class::After(least) = error.class() {
+            least
+        } else {
+            Duration::ZERO
+        };
         let delay = request_backoff(self.failures, now.random).max(least);
         tracing::warn!(
             namespace = self.manifest.namespace(),

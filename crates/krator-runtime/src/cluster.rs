@@ -52,7 +52,11 @@ pub trait Place {
 }
 impl Place for NamespaceResourceScope {
     fn api<K: Resource<DynamicType = (), Scope = Self>>(client: Client, namespace: &str) -> Api<K> {
-        if namespace.is_empty() { Api::all(client) } else { Api::namespaced(client, namespace) }
+        if namespace.is_empty() {
+            Api::all(client)
+        } else {
+            Api::namespaced(client, namespace)
+        }
     }
 }
 impl Place for ClusterResourceScope {
@@ -86,7 +90,13 @@ struct Common {
 impl OperatorRuntime {
     /// A runtime without operators; `name` is what objects are written as.
     pub fn new(name: &'static str) -> Self {
-        Self { name, config: None, namespaces: Vec::new(), selector: None, kinds: Vec::new() }
+        Self {
+            name,
+            config: None,
+            namespaces: Vec::new(),
+            selector: None,
+            kinds: Vec::new(),
+        }
     }
 
     /// Adds an operator.
@@ -95,7 +105,8 @@ impl OperatorRuntime {
     where
         ManifestOf<O::Machine>: KubeObject,
     {
-        self.kinds.push(Box::new(|common| Box::pin(run_kind(operator, common))));
+        self.kinds
+            .push(Box::new(|common| Box::pin(run_kind(operator, common))));
         self
     }
     /// The cluster, instead of the one that the pod or the kubeconfig names.
@@ -149,7 +160,11 @@ impl OperatorRuntime {
         };
         let kinds = futures::future::join_all(self.kinds.into_iter().map(|start| start(common.clone())));
         let mut kinds = std::pin::pin!(kinds);
-        tracing::info!(version = env!("CARGO_PKG_VERSION"), operator = self.name, "started");
+        tracing::info!(
+            version = env!("CARGO_PKG_VERSION"),
+            operator = self.name,
+            "started"
+        );
         tokio::select! {
             _ = &mut kinds => {}
             signal = asked_to_stop() => {
@@ -167,7 +182,14 @@ async fn run_kind<O: Operator>(operator: O, common: Common)
 where
     ManifestOf<O::Machine>: KubeObject,
 {
-    let Common { name, client, clock, namespaces, config, stop } = common;
+    let Common {
+        name,
+        client,
+        clock,
+        namespaces,
+        config,
+        stop,
+    } = common;
     let guarded = |namespace: &str| -> Api<DeserializeGuard<ManifestOf<O::Machine>>> {
         <<ManifestOf<O::Machine> as Resource>::Scope as Place>::api(client.clone(), namespace)
     };

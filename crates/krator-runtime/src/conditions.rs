@@ -16,17 +16,14 @@ pub(crate) struct Now<'a> {
 /// The conditions to be written over those of `former`: Ready, Reconciling and Stalled, always and in this order,
 /// then the description's, which keep their status until a state is entered that sets them. Types that the
 /// description does not name belong to others and are left out.
-pub(crate) fn render(
-    graph: &Graph,
-    policy: &Policy,
-    former: &MachineStatus,
-    now: Now<'_>,
-) -> Vec<Condition> {
+pub(crate) fn render(graph: &Graph, policy: &Policy, former: &MachineStatus, now: Now<'_>) -> Vec<Condition> {
     let by_type = |kind: &str| former.conditions.iter().find(|c| c.kind == kind);
     let retrying = now.retrying && policy.kind != Kind::Failed;
     let reason = if retrying { "Retrying" } else { policy.name };
     let stamped = |kind: &str, status: &str, reason: &str, message: &str| {
-        let since = by_type(kind).filter(|c| c.status == status).map_or(now.time, |c| c.last_transition_time);
+        let since = by_type(kind)
+            .filter(|c| c.status == status)
+            .map_or(now.time, |c| c.last_transition_time);
         Condition {
             kind: kind.to_owned(),
             status: status.to_owned(),
@@ -36,11 +33,21 @@ pub(crate) fn render(
             observed_generation: Some(now.observed.max(0)),
         }
     };
-    let set_here = |kind: &str| policy.conditions.iter().find(|(k, _)| *k == kind).map(|(_, status)| *status);
+    let set_here = |kind: &str| {
+        policy
+            .conditions
+            .iter()
+            .find(|(k, _)| *k == kind)
+            .map(|(_, status)| *status)
+    };
 
     let mut conditions = Vec::with_capacity(CORE_CONDITIONS.len());
     for kind in CORE_CONDITIONS {
-        let of_kind = if retrying { kind == "Reconciling" } else { holds(policy.kind, kind) };
+        let of_kind = if retrying {
+            kind == "Reconciling"
+        } else {
+            holds(policy.kind, kind)
+        };
         let status = match set_here(kind) {
             Some("keep") => by_type(kind).map_or("Unknown", |c| c.status.as_str()),
             Some(status) if !retrying => status,
@@ -50,7 +57,12 @@ pub(crate) fn render(
         conditions.push(stamped(kind, status, reason, now.message));
     }
 
-    let mut others: Vec<&str> = graph.states().iter().flat_map(|s| s.conditions).map(|(kind, _)| *kind).collect();
+    let mut others: Vec<&str> = graph
+        .states()
+        .iter()
+        .flat_map(|s| s.conditions)
+        .map(|(kind, _)| *kind)
+        .collect();
     others.retain(|kind| !CORE_CONDITIONS.contains(kind));
     others.sort_unstable();
     others.dedup();

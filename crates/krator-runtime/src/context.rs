@@ -62,7 +62,11 @@ impl<M: Machine> Context<'_, M> {
     }
     /// An event on the object; best effort.
     pub fn event(&self, reason: impl Into<String>, note: impl Into<String>) {
-        (self.events)(Event { reason: reason.into(), note: note.into(), warning: false });
+        (self.events)(Event {
+            reason: reason.into(),
+            note: note.into(),
+            warning: false,
+        });
     }
     /// No run of this handler has ended without an error since the object came into this state, or since a
     /// restart.

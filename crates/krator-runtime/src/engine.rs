@@ -3,7 +3,9 @@
 //!
 //! When several things are due: deletion, timeout, spec change, wake-up, in this order. A transition that a
 //! handler chose stands against all but deletion.
-use crate::{Class, Effects, Exit, Graph, Kind, MachineStatus, OnDelete, OnSpecChange, Policy, StateId, Watch};
+use crate::{
+    Class, Effects, Exit, Graph, Kind, MachineStatus, OnDelete, OnSpecChange, Policy, StateId, Watch,
+};
 use jiff::Timestamp;
 use std::{collections::BTreeMap, time::Duration};
 
@@ -114,7 +116,11 @@ impl Engine {
     fn resume(&mut self, stored: &MachineStatus, found: Option<StateId>, now: Now) {
         self.observed = stored.observed_generation.unwrap_or(-1);
         let dealt_with_before = self.observed >= 0;
-        self.judged = if dealt_with_before { self.observed } else { self.generation };
+        self.judged = if dealt_with_before {
+            self.observed
+        } else {
+            self.generation
+        };
         for (name, count) in &stored.entries {
             if let Some(id) = self.graph.find(name) {
                 self.entries.insert(id, *count);
@@ -125,7 +131,11 @@ impl Engine {
             return self.enter(elsewhere, now);
         }
         self.at = Some(found);
-        self.entry = stored.entry.as_deref().and_then(|t| u64::from_str_radix(t, 16).ok()).unwrap_or(now.random);
+        self.entry = stored
+            .entry
+            .as_deref()
+            .and_then(|t| u64::from_str_radix(t, 16).ok())
+            .unwrap_or(now.random);
         self.entered_at = stored.state_entered_at.unwrap_or(now.time);
         self.before = Duration::try_from(now.time.duration_since(self.entered_at)).unwrap_or_default();
         self.attempts = stored.attempts.unwrap_or(0);
@@ -170,7 +180,9 @@ impl Engine {
         if self.overdue {
             return None;
         }
-        self.policy()?.timeout.map(|(after, _)| self.entered + after.saturating_sub(self.before))
+        self.policy()?
+            .timeout
+            .map(|(after, _)| self.entered + after.saturating_sub(self.before))
     }
 
     /// A generation was seen; it is judged when no handler runs.
@@ -183,13 +195,19 @@ impl Engine {
         if std::mem::replace(&mut self.deleting, true) {
             return false;
         }
-        let Some(deletion) = self.graph.deletion() else { return false };
+        let Some(deletion) = self.graph.deletion() else {
+            return false;
+        };
         let policy = self.policy();
         if policy.is_some_and(|p| p.deletion_path) {
             return false;
         }
         let on_delete = policy.map_or(OnDelete::Interrupt, |p| p.on_delete);
-        self.leave = Some(if let OnDelete::To(state) = on_delete { state } else { deletion });
+        self.leave = Some(if let OnDelete::To(state) = on_delete {
+            state
+        } else {
+            deletion
+        });
         on_delete != OnDelete::Wait
     }
 
@@ -220,7 +238,9 @@ impl Engine {
         if let Some(until) = self.rests_until(now) {
             return Do::Wait(until);
         }
-        let Some(policy) = self.policy() else { return Do::Wait(None) };
+        let Some(policy) = self.policy() else {
+            return Do::Wait(None);
+        };
         if let (Some((_, to)), Some(end)) = (policy.timeout, self.deadline())
             && end <= now.elapsed
         {
@@ -345,7 +365,11 @@ impl Engine {
             }
             (true, None) => self.due = Some(now.elapsed + retry.max),
             (false, _) => {
-                let least = if let Class::After(least) = class { least } else { Duration::ZERO };
+                let least = if let Class::After(least) = class {
+                    least
+                } else {
+                    Duration::ZERO
+                };
                 self.due = Some(now.elapsed + delay.max(least));
             }
         }
@@ -362,7 +386,9 @@ impl Engine {
     fn enter(&mut self, mut to: StateId, now: Now) {
         // Limits lead on at most once a state: a cycle of them ends after as many steps as there are states.
         for _ in self.graph.states() {
-            let Some((times, then)) = self.graph.state(to).limit else { break };
+            let Some((times, then)) = self.graph.state(to).limit else {
+                break;
+            };
             let count = self.entries.entry(to).or_default();
             *count = count.saturating_add(1);
             if *count <= times {
@@ -376,7 +402,14 @@ impl Engine {
         self.entry = now.random;
         (self.entered, self.entered_at, self.before) = (now.elapsed, now.time, Duration::ZERO);
         (self.runs, self.attempts, self.message, self.overdue) = (0, 0, None, false);
-        self.due = Some(now.elapsed + if slowed { Duration::from_secs(1) } else { Duration::ZERO });
+        self.due = Some(
+            now.elapsed
+                + if slowed {
+                    Duration::from_secs(1)
+                } else {
+                    Duration::ZERO
+                },
+        );
     }
 
     /// The machine's part of `.status`, as it should be written over `former`; `None` while parked, for an object
@@ -384,7 +417,11 @@ impl Engine {
     pub fn render(&self, former: &MachineStatus, now: Now) -> Option<MachineStatus> {
         let policy = self.policy()?;
         let message = self.message.as_deref().unwrap_or(policy.message);
-        let entries = self.entries.iter().map(|(id, n)| (self.graph.state(*id).name.to_owned(), *n)).collect();
+        let entries = self
+            .entries
+            .iter()
+            .map(|(id, n)| (self.graph.state(*id).name.to_owned(), *n))
+            .collect();
         Some(MachineStatus {
             state: Some(policy.name.to_owned()),
             phase: Some(policy.phase.to_owned()),

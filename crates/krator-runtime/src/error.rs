@@ -25,28 +25,45 @@ pub struct Error {
 
 impl<E: Into<Boxed>> From<E> for Error {
     fn from(error: E) -> Self {
-        Self { class: None, source: error.into() }
+        Self {
+            class: None,
+            source: error.into(),
+        }
     }
 }
 
 impl Error {
     /// An error that is not worth a retry.
     pub fn permanent(error: impl Into<Boxed>) -> Self {
-        Self { source: error.into(), class: Some(Class::Permanent) }
+        Self {
+            source: error.into(),
+            class: Some(Class::Permanent),
+        }
     }
     /// An error that may go away, whatever its source says.
     pub fn transient(error: impl Into<Boxed>) -> Self {
-        Self { source: error.into(), class: Some(Class::Transient) }
+        Self {
+            source: error.into(),
+            class: Some(Class::Transient),
+        }
     }
     /// Says what was tried; the class stays.
     #[must_use]
     pub fn context(self, context: impl fmt::Display) -> Self {
         let class = Some(self.class());
-        Self { class, source: Box::new(Contextual { context: context.to_string(), source: self.source }) }
+        Self {
+            class,
+            source: Box::new(Contextual {
+                context: context.to_string(),
+                source: self.source,
+            }),
+        }
     }
     /// As marked; else as known from the API server's answer, also behind other errors; else transient.
     pub fn class(&self) -> Class {
-        self.class.or_else(|| known(&*self.source)).unwrap_or(Class::Transient)
+        self.class
+            .or_else(|| known(&*self.source))
+            .unwrap_or(Class::Transient)
     }
     /// The first error of this type among the causes.
     pub fn downcast_ref<E: StdError + 'static>(&self) -> Option<&E> {
@@ -97,7 +114,10 @@ pub trait Fallible<T> {
 
 impl<T, E: Into<Error>> Fallible<T> for std::result::Result<T, E> {
     fn permanent(self) -> Result<T> {
-        self.map_err(|e| Error { class: Some(Class::Permanent), ..e.into() })
+        self.map_err(|e| Error {
+            class: Some(Class::Permanent),
+            ..e.into()
+        })
     }
     fn context(self, context: impl fmt::Display) -> Result<T> {
         self.map_err(|e| e.into().context(context))
@@ -168,8 +188,14 @@ mod tests {
         assert_eq!(error.class(), Class::Transient);
         assert!(error.downcast_ref::<std::num::ParseIntError>().is_some());
         let error = Error::permanent("never").context("trying");
-        assert_eq!((error.class(), error.to_string().as_str()), (Class::Permanent, "trying: never"));
-        assert_eq!(None::<u8>.context("no name").expect_err("none").to_string(), "no name");
+        assert_eq!(
+            (error.class(), error.to_string().as_str()),
+            (Class::Permanent, "trying: never")
+        );
+        assert_eq!(
+            None::<u8>.context("no name").expect_err("none").to_string(),
+            "no name"
+        );
     }
 
     #[cfg(feature = "kube")]

@@ -170,7 +170,10 @@ impl Policy {
             message: "",
             kind: Kind::Working,
             next: &[],
-            wait: Wait { poll: None, watch: &[] },
+            wait: Wait {
+                poll: None,
+                watch: &[],
+            },
             timeout: None,
             retry: Retry::DEFAULT,
             limit: None,
@@ -278,7 +281,12 @@ impl Graph {
         deletion: Option<StateId>,
         finalizer: &'static str,
     ) -> Self {
-        Self { states, initial, deletion, finalizer }
+        Self {
+            states,
+            initial,
+            deletion,
+            finalizer,
+        }
     }
     /// What holds of a state. Panics on an id that is not of this graph.
     pub const fn state(&self, id: StateId) -> &'static Policy {
@@ -321,7 +329,10 @@ impl Graph {
     /// Whether a condition of this type is kept by the machine.
     pub(crate) fn sets_condition(&self, kind: &str) -> bool {
         CORE_CONDITIONS.contains(&kind)
-            || self.states.iter().any(|s| s.conditions.iter().any(|(other, _)| *other == kind))
+            || self
+                .states
+                .iter()
+                .any(|s| s.conditions.iter().any(|(other, _)| *other == kind))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A machine without Kubernetes: one object, in memory, on tokio's clock, which a test may pause.
 use crate::{
-    Context, Edit, Error, Event, Machine, Manifest, ManifestOf, Node, Object as _, Result,
-    SharedOf, State, StatusOf, Transition, Watch,
+    Context, Edit, Error, Event, Machine, Manifest, ManifestOf, Node, Object as _, Result, SharedOf, State,
+    StatusOf, Transition, Watch,
     actor::{Actor, Step},
     context::Run,
     engine::Now,
@@ -36,14 +36,19 @@ type Stored<M> = Arc<Mutex<Option<Arc<ManifestOf<M>>>>>;
 
 impl<M: Machine> Clone for Handle<M> {
     fn clone(&self) -> Self {
-        Self { stored: Arc::clone(&self.stored), mailbox: Arc::clone(&self.mailbox) }
+        Self {
+            stored: Arc::clone(&self.stored),
+            mailbox: Arc::clone(&self.mailbox),
+        }
     }
 }
 
 impl<M: Machine> Handle<M> {
     /// Changes the object as somebody else would; its spec too if `generation` is to move.
     pub fn update(&self, change: impl FnOnce(&mut ManifestOf<M>)) {
-        let Some(object) = edit::<M>(&self.stored, change) else { return };
+        let Some(object) = edit::<M>(&self.stored, change) else {
+            return;
+        };
         self.mailbox.post(|mail| mail.object = Some(object));
     }
     /// Changes the spec: what `change` does, as a new generation.
@@ -56,7 +61,9 @@ impl<M: Machine> Handle<M> {
     /// Deletes the object: at once, or when its machine has let it go.
     pub fn delete(&self) {
         self.update_spec(|object| object.edit(Edit::Delete));
-        let held = locked(&self.stored).as_ref().is_some_and(|o| o.has_finalizer(M::GRAPH.finalizer()));
+        let held = locked(&self.stored)
+            .as_ref()
+            .is_some_and(|o| o.has_finalizer(M::GRAPH.finalizer()));
         if !held {
             self.mailbox.post(|mail| mail.gone = true);
         }
@@ -96,9 +103,18 @@ impl<M: Machine> Local<M> {
             drawn: Mutex::new(0),
             events: Mutex::default(),
         };
-        let handle = Handle { stored: Arc::clone(&world.stored), mailbox: Arc::default() };
+        let handle = Handle {
+            stored: Arc::clone(&world.stored),
+            mailbox: Arc::default(),
+        };
         let actor = Actor::new(manifest, Some(object), world.now());
-        let mut local = Self { actor, world, handle, trace: Vec::new(), over: false };
+        let mut local = Self {
+            actor,
+            world,
+            handle,
+            trace: Vec::new(),
+            over: false,
+        };
         local.record(None);
         local
     }
@@ -230,7 +246,11 @@ impl<M: Machine> World<M> for Memory<M> {
         let mut random = *drawn;
         random = (random ^ (random >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         random = (random ^ (random >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        Now { elapsed, time: self.began + elapsed, random: random ^ (random >> 31) }
+        Now {
+            elapsed,
+            time: self.began + elapsed,
+            random: random ^ (random >> 31),
+        }
     }
     fn origin(&self) -> Instant {
         self.origin
@@ -253,10 +273,16 @@ impl<M: Machine> World<M> for Memory<M> {
         manifest: &ManifestOf<M>,
         present: bool,
     ) -> Result<Arc<ManifestOf<M>>, WriteError> {
-        self.write(manifest, |object| object.edit(Edit::Finalizer(M::GRAPH.finalizer(), present)))
+        self.write(manifest, |object| {
+            object.edit(Edit::Finalizer(M::GRAPH.finalizer(), present))
+        })
     }
     async fn delete(&self, _: &ManifestOf<M>) -> Result<(), WriteError> {
-        Handle::<M> { stored: Arc::clone(&self.stored), mailbox: Arc::default() }.delete();
+        Handle::<M> {
+            stored: Arc::clone(&self.stored),
+            mailbox: Arc::default(),
+        }
+        .delete();
         Ok(())
     }
     async fn read(&self, _: &ManifestOf<M>) -> Result<Option<Arc<ManifestOf<M>>>> {

@@ -74,5 +74,9 @@ pub(crate) fn truncated(text: &str) -> String {
     if text.len() <= LONGEST_MESSAGE {
         return text.to_owned();
     }
-    format!("{}…", &text[..text.floor_char_boundary(LONGEST_MESSAGE)])
+    let end = (0..=LONGEST_MESSAGE)
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0);
+    format!("{}…", &text[..end])
 }

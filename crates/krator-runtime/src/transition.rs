@@ -75,7 +75,10 @@ impl<F: Node> Transition<F> {
                 "this transition is implemented by hand, but the state graph does not have it"
             );
         }
-        Self { exit: Exit::To(T::ID), from: PhantomData }
+        Self {
+            exit: Exit::To(T::ID),
+            from: PhantomData,
+        }
     }
 
     /// Stay here until the state's wait is over.
@@ -83,7 +86,10 @@ impl<F: Node> Transition<F> {
     where
         F: MayStay,
     {
-        Self { exit: Exit::Stay, from: PhantomData }
+        Self {
+            exit: Exit::Stay,
+            from: PhantomData,
+        }
     }
 
     /// The machine is over: a deleted object may go, any other one is deleted.
@@ -91,7 +97,10 @@ impl<F: Node> Transition<F> {
     where
         F: Final,
     {
-        Self { exit: Exit::Done, from: PhantomData }
+        Self {
+            exit: Exit::Done,
+            from: PhantomData,
+        }
     }
 
     pub(crate) fn exit(self) -> Exit {

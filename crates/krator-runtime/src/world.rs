@@ -41,7 +41,10 @@ impl<M: Machine, F: Future<Output = Result<Arc<ManifestOf<M>>, WriteError>> + Se
 
 /// Why a write did not happen.
 #[derive(Debug)]
-#[cfg_attr(not(feature = "kube"), allow(dead_code, reason = "a world in memory refuses nothing"))]
+#[cfg_attr(
+    not(feature = "kube"),
+    allow(dead_code, reason = "a world in memory refuses nothing")
+)]
 pub(crate) enum WriteError {
     /// The object is another version by now.
     Conflict,
@@ -70,13 +73,21 @@ pub(crate) struct Mail<T> {
 
 impl<T> Default for Mail<T> {
     fn default() -> Self {
-        Self { object: None, changes: Vec::new(), gone: false, stop: false }
+        Self {
+            object: None,
+            changes: Vec::new(),
+            gone: false,
+            stop: false,
+        }
     }
 }
 
 impl<T> Default for Mailbox<T> {
     fn default() -> Self {
-        Self { mail: Mutex::default(), arrived: Notify::new() }
+        Self {
+            mail: Mutex::default(),
+            arrived: Notify::new(),
+        }
     }
 }
 
@@ -90,7 +101,13 @@ impl<T> Mailbox<T> {
     pub fn take(&self) -> Mail<T> {
         let mut mail = self.mail.lock().unwrap_or_else(PoisonError::into_inner);
         let stop = mail.stop;
-        std::mem::replace(&mut *mail, Mail { stop, ..Mail::default() })
+        std::mem::replace(
+            &mut *mail,
+            Mail {
+                stop,
+                ..Mail::default()
+            },
+        )
     }
     /// Ends when there is mail.
     pub async fn arrived(&self) {

@@ -18,7 +18,10 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub fn new() -> Self {
-        Self { origin: Instant::now(), began: Mutex::new(Timestamp::now()) }
+        Self {
+            origin: Instant::now(),
+            began: Mutex::new(Timestamp::now()),
+        }
     }
     pub fn origin(&self) -> Instant {
         self.origin
@@ -37,7 +40,9 @@ impl Clock {
     /// it does not waver with the time that answers take.
     pub fn learn(&self, headers: &HeaderMap) {
         let date = headers.get(DATE).and_then(|value| value.to_str().ok());
-        let Some(date) = date.and_then(|text| jiff::fmt::rfc2822::parse(text).ok()) else { return };
+        let Some(date) = date.and_then(|text| jiff::fmt::rfc2822::parse(text).ok()) else {
+            return;
+        };
         let told = date.timestamp() - self.elapsed();
         let mut began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
         if began.duration_since(told).abs() > SignedDuration::from_secs(2) {

@@ -57,8 +57,14 @@ enum LogFormat {
 /// The `main` of a generated operator: reads the command line, and runs what `with` makes of a runtime until
 /// SIGTERM. Exit code 0 after that, 1 when the operator cannot run, 2 for a wrong command line.
 pub fn main(about: &About, with: impl FnOnce(OperatorRuntime) -> OperatorRuntime) -> ExitCode {
-    let command = Command::command().name(about.name).version(about.version).about(about.about);
-    let command = match command.try_get_matches().and_then(|matches| Command::from_arg_matches(&matches)) {
+    let command = Command::command()
+        .name(about.name)
+        .version(about.version)
+        .about(about.about);
+    let command = match command
+        .try_get_matches()
+        .and_then(|matches| Command::from_arg_matches(&matches))
+    {
         Ok(command) => command,
         Err(error) => error.exit(),
     };
@@ -94,7 +100,9 @@ fn start_log(format: LogFormat) {
     let log = fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match format {
         LogFormat::Pretty => {
-            log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).with_target(false).init();
+            log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
+                .with_target(false)
+                .init();
         }
         LogFormat::Json => log.json().init(),
     }

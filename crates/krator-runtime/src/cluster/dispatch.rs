@@ -32,8 +32,14 @@ struct Slot<O: Operator> {
 }
 
 enum Life<O: Operator> {
-    Resting { actor: Box<Actor<O::Machine>>, timer: Option<delay_queue::Key> },
-    Running { task: Id, mailbox: Arc<Mailbox<ManifestOf<O::Machine>>> },
+    Resting {
+        actor: Box<Actor<O::Machine>>,
+        timer: Option<delay_queue::Key>,
+    },
+    Running {
+        task: Id,
+        mailbox: Arc<Mailbox<ManifestOf<O::Machine>>>,
+    },
 }
 
 pub(super) struct Dispatcher<O: Operator> {
@@ -72,7 +78,10 @@ where
             .into_iter()
             .enumerate()
             .map(|(source, api)| {
-                watcher(api, config.clone()).default_backoff().map(move |seen| (source, seen)).boxed()
+                watcher(api, config.clone())
+                    .default_backoff()
+                    .map(move |seen| (source, seen))
+                    .boxed()
             })
             .collect();
         let mut watches = futures::stream::select_all(watches);
@@ -101,7 +110,10 @@ where
         }
         let ended = async { while self.tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(grace, ended).await.is_err() {
-            tracing::warn!(runs = self.tasks.len(), "runs that did not end in time are dropped");
+            tracing::warn!(
+                runs = self.tasks.len(),
+                "runs that did not end in time are dropped"
+            );
         }
     }
 
@@ -111,7 +123,10 @@ where
             watcher::Event::InitApply(object) | watcher::Event::Apply(object) => self.changed(source, object),
             watcher::Event::InitDone => {
                 let listing = self.listings[source];
-                let unlisted = self.slots.iter().filter(|(_, s)| s.source == source && s.listing != listing);
+                let unlisted = self
+                    .slots
+                    .iter()
+                    .filter(|(_, s)| s.source == source && s.listing != listing);
                 for uid in unlisted.map(|(uid, _)| Arc::clone(uid)).collect::<Vec<_>>() {
                     self.tell(&uid, |mail| mail.gone = true);
                 }
@@ -136,7 +151,12 @@ where
                     slot.listing = listing;
                 }
                 let (namespace, name) = (meta.namespace.as_deref(), meta.name.as_deref());
-                return tracing::warn!(namespace, name, error = unreadable.error, "the object cannot be read");
+                return tracing::warn!(
+                    namespace,
+                    name,
+                    error = unreadable.error,
+                    "the object cannot be read"
+                );
             }
         };
         if let Some(slot) = self.slots.get_mut(object.uid()) {
@@ -152,11 +172,22 @@ where
         if actor.state().is_none() {
             let note = "the stored state is none of this operator's: the object is left alone".to_owned();
             tracing::warn!(namespace = object.namespace(), name = object.name(), "{note}");
-            let event = Event { reason: "UnknownState".to_owned(), note, warning: true };
+            let event = Event {
+                reason: "UnknownState".to_owned(),
+                note,
+                warning: true,
+            };
             self.world.publish(&object, event);
         }
         let life = self.spawn(Arc::clone(&uid), actor, Mail::default());
-        self.slots.insert(uid, Slot { life, source, listing });
+        self.slots.insert(
+            uid,
+            Slot {
+                life,
+                source,
+                listing,
+            },
+        );
     }
 
     /// Mail for an object, if it is known.
@@ -173,7 +204,11 @@ where
     }
 
     fn due(&mut self, uid: &Uid) {
-        if let Some(Slot { life: Life::Resting { timer, .. }, .. }) = self.slots.get_mut(uid) {
+        if let Some(Slot {
+            life: Life::Resting { timer, .. },
+            ..
+        }) = self.slots.get_mut(uid)
+        {
             *timer = None;
             self.hear(uid, Mail::default());
         }
@@ -181,8 +216,14 @@ where
 
     /// An object at rest gets mail: it stays at rest, or gets a task.
     fn hear(&mut self, uid: &str, mut mail: Mail<ManifestOf<O::Machine>>) {
-        let Some((uid, slot)) = self.slots.remove_entry(uid) else { return };
-        let Slot { life, source, listing } = slot;
+        let Some((uid, slot)) = self.slots.remove_entry(uid) else {
+            return;
+        };
+        let Slot {
+            life,
+            source,
+            listing,
+        } = slot;
         let life = match life {
             Life::Resting { mut actor, timer } => {
                 let gone = mail.gone;
@@ -192,13 +233,27 @@ where
                         if let Some(timer) = timer {
                             self.timers.remove(&timer);
                         }
-                        self.spawn(Arc::clone(&uid), actor, Mail { gone, ..Mail::default() })
+                        self.spawn(
+                            Arc::clone(&uid),
+                            actor,
+                            Mail {
+                                gone,
+                                ..Mail::default()
+                            },
+                        )
                     }
                 }
             }
             running => running,
         };
-        self.slots.insert(uid, Slot { life, source, listing });
+        self.slots.insert(
+            uid,
+            Slot {
+                life,
+                source,
+                listing,
+            },
+        );
     }
 
     fn rest(
@@ -242,29 +297,38 @@ where
                 }
             }
         });
-        Life::Running { task: task.id(), mailbox }
+        Life::Running {
+            task: task.id(),
+            mailbox,
+        }
     }
 
-    fn ended(
-        &mut self,
-        ended: Result<(Id, (Uid, Box<Actor<O::Machine>>, Step)), tokio::task::JoinError>,
-    ) {
+    fn ended(&mut self, ended: Result<(Id, (Uid, Box<Actor<O::Machine>>, Step)), tokio::task::JoinError>) {
         let (uid, actor, step) = match ended {
             Ok((_, ended)) => ended,
             Err(error) => {
                 // Not a handler's: those are caught. The object is met anew with its next change.
                 tracing::error!(%error, "a task of the runtime failed");
-                let failed = |slot: &Slot<O>| matches!(&slot.life, Life::Running { task, .. } if *task == error.id());
+                let failed =
+                    |slot: &Slot<O>| matches!(&slot.life, Life::Running { task, .. } if *task == error.id());
                 return self.slots.retain(|_, slot| !failed(slot));
             }
         };
-        let Some(slot) = self.slots.get_mut(&uid) else { return };
-        let Life::Running { mailbox, .. } = &slot.life else { return };
+        let Some(slot) = self.slots.get_mut(&uid) else {
+            return;
+        };
+        let Life::Running { mailbox, .. } = &slot.life else {
+            return;
+        };
         // What came too late for the task.
         let left = mailbox.take();
         match step {
             Step::Again | Step::Wait(_) => {
-                let until = if let Step::Wait(until) = step { until } else { Some(Duration::ZERO) };
+                let until = if let Step::Wait(until) = step {
+                    until
+                } else {
+                    Some(Duration::ZERO)
+                };
                 let life = self.rest(&uid, actor, until, None);
                 if let Some(slot) = self.slots.get_mut(&uid) {
                     slot.life = life;

@@ -41,7 +41,14 @@ where
         let (events, to_publish) = mpsc::channel(EVENTS);
         let shared = operator.shared_state().await;
         tokio::spawn(publish_events(client.clone(), manager, to_publish));
-        Self { operator, shared, client, manager, clock, events }
+        Self {
+            operator,
+            shared,
+            client,
+            manager,
+            clock,
+            events,
+        }
     }
 
     fn api(&self, object: &ManifestOf<O::Machine>) -> Api<ManifestOf<O::Machine>> {
@@ -86,7 +93,11 @@ where
     fn now(&self) -> Now {
         // Each state has other keys, from the system's randomness.
         let random = RandomState::new().hash_one(self.clock.elapsed());
-        Now { elapsed: self.clock.elapsed(), time: self.clock.time(), random }
+        Now {
+            elapsed: self.clock.elapsed(),
+            time: self.clock.time(),
+            random,
+        }
     }
     fn origin(&self) -> Instant {
         self.clock.origin()
@@ -117,7 +128,9 @@ where
             "status": status,
         });
         let (api, params) = (self.api(manifest), PatchParams::apply(self.manager).force());
-        request(api.patch_status(manifest.name(), &params, &Patch::Apply(patch))).await.map(Arc::new)
+        request(api.patch_status(manifest.name(), &params, &Patch::Apply(patch)))
+            .await
+            .map(Arc::new)
     }
 
     async fn set_finalizer(
@@ -126,7 +139,13 @@ where
         present: bool,
     ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
         let ours = O::Machine::GRAPH.finalizer();
-        let others = manifest.meta().finalizers.iter().flatten().map(String::as_str).filter(|f| *f != ours);
+        let others = manifest
+            .meta()
+            .finalizers
+            .iter()
+            .flatten()
+            .map(String::as_str)
+            .filter(|f| *f != ours);
         let finalizers: Vec<&str> = others.chain(present.then_some(ours)).collect();
         let patch = json!({
             "metadata": {
@@ -134,8 +153,16 @@ where
                 "finalizers": finalizers,
             },
         });
-        let params = PatchParams { field_manager: Some(self.manager.to_owned()), ..PatchParams::default() };
-        match request(self.api(manifest).patch(manifest.name(), &params, &Patch::Merge(patch))).await {
+        let params = PatchParams {
+            field_manager: Some(self.manager.to_owned()),
+            ..PatchParams::default()
+        };
+        match request(
+            self.api(manifest)
+                .patch(manifest.name(), &params, &Patch::Merge(patch)),
+        )
+        .await
+        {
             // A finalizer set on an object that is being deleted by now: look again.
             Err(WriteError::Invalid(_)) => Err(WriteError::Conflict),
             answer => answer.map(Arc::new),
@@ -143,18 +170,21 @@ where
     }
 
     async fn delete(&self, manifest: &ManifestOf<O::Machine>) -> Result<(), WriteError> {
-        let this = Preconditions { uid: manifest.meta().uid.clone(), resource_version: None };
-        let params = DeleteParams { preconditions: Some(this), ..DeleteParams::default() };
+        let this = Preconditions {
+            uid: manifest.meta().uid.clone(),
+            resource_version: None,
+        };
+        let params = DeleteParams {
+            preconditions: Some(this),
+            ..DeleteParams::default()
+        };
         match request(self.api(manifest).delete(manifest.name(), &params)).await {
             Ok(_) | Err(WriteError::Gone) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    async fn read(
-        &self,
-        manifest: &ManifestOf<O::Machine>,
-    ) -> Result<Option<Arc<ManifestOf<O::Machine>>>> {
+    async fn read(&self, manifest: &ManifestOf<O::Machine>) -> Result<Option<Arc<ManifestOf<O::Machine>>>> {
         match request(self.api(manifest).get(manifest.name())).await {
             Ok(object) => Ok(Some(Arc::new(object))),
             Err(WriteError::Gone) => Ok(None),
@@ -165,7 +195,11 @@ where
 
     fn publish(&self, manifest: &ManifestOf<O::Machine>, event: Event) {
         let event = events::Event {
-            type_: if event.warning { events::EventType::Warning } else { events::EventType::Normal },
+            type_: if event.warning {
+                events::EventType::Warning
+            } else {
+                events::EventType::Normal
+            },
             reason: crate::status::truncated(&event.reason),
             note: Some(crate::status::truncated(&event.note)),
             action: "Run".to_owned(),
