@@ -181,7 +181,8 @@ mod tests {
     #[test]
     fn anything_converts_and_context_keeps_the_class() {
         fn parse(text: &str) -> Result<u32> {
-            Ok(text.parse::<u32>().context("the count")?)
+            let count = text.parse::<u32>().context("the count")?;
+            Ok(count)
         }
         let error = parse("x").expect_err("x is no number");
         assert_eq!(error.to_string(), "the count: invalid digit found in string");
@@ -201,12 +202,11 @@ mod tests {
     #[cfg(feature = "kube")]
     #[test]
     fn answers_of_the_api_server_have_classes() {
-        let answer = |code| {
-            let mut status = kube::core::Status::failure("m", "r").with_code(code);
-            status.details = Some(kube::core::response::StatusDetails {
-                retry_after_seconds: 7,
-                ..Default::default()
+        let answer = |code: u16| {
+            let status = serde_json::json!({
+                "code": code, "message": "m", "reason": "r", "details": {"retryAfterSeconds": 7},
             });
+            let status: kube::core::Status = serde_json::from_value(status).expect("a status");
             Error::from(kube::Error::Api(status.boxed()))
         };
         assert_eq!(answer(422).class(), Class::Permanent);

@@ -15,12 +15,14 @@ use kube::{
 use std::{collections::HashMap, sync::Arc, time::Duration};
 use tokio::{
     sync::watch,
-    task::{Id, JoinSet},
+    task::{Id, JoinError, JoinSet},
     time::Instant,
 };
 use tokio_util::time::{DelayQueue, delay_queue};
 
 type Uid = Arc<str>;
+/// An object whose task has nothing to do any more.
+type Ended<O> = (Uid, Box<Actor<<O as Operator>::Machine>>, Step);
 type Seen<O> = watcher::Event<DeserializeGuard<ManifestOf<<O as Operator>::Machine>>>;
 
 /// An object that is known: at rest, or in a task.
@@ -48,7 +50,7 @@ pub(super) struct Dispatcher<O: Operator> {
     /// How often each watch has listed all objects anew.
     listings: Vec<u64>,
     timers: DelayQueue<Uid>,
-    tasks: JoinSet<(Uid, Box<Actor<O::Machine>>, Step)>,
+    tasks: JoinSet<Ended<O>>,
 }
 
 impl<O: Operator> Dispatcher<O>
@@ -303,7 +305,7 @@ where
         }
     }
 
-    fn ended(&mut self, ended: Result<(Id, (Uid, Box<Actor<O::Machine>>, Step)), tokio::task::JoinError>) {
+    fn ended(&mut self, ended: Result<(Id, Ended<O>), JoinError>) {
         let (uid, actor, step) = match ended {
             Ok((_, ended)) => ended,
             Err(error) => {

@@ -1,0 +1,488 @@
+//! A machine without Kubernetes: what the runtime promises of one object, on a paused clock.
+
+use krator_runtime::{
+    Context, Dispatch, Edit, Error, Final, Graph, Kind, Local, Machine, MachineStatus, MayStay, Node, Object,
+    ObjectState, ObjectStatus, OnDelete, OnSpecChange, Policy, Result, Retry, State, StateId, Transition,
+    TransitionTo, Watch, dispatch,
+};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+const fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+/// An object as somebody without Kubernetes would have it.
+#[derive(Clone, Debug, Default)]
+struct Thing {
+    generation: i64,
+    version: u64,
+    deleting: bool,
+    finalizers: Vec<String>,
+    label: u32,
+    work: Work,
+    status: Option<Status>,
+}
+
+/// What the handler of `Work` does.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Work {
+    #[default]
+    Succeed,
+    Fail,
+    FailForGood,
+    Panic,
+    Hang,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Status {
+    runs: u32,
+    machine: MachineStatus,
+}
+
+impl ObjectStatus for Status {
+    fn machine(&self) -> &MachineStatus {
+        &self.machine
+    }
+    fn machine_mut(&mut self) -> &mut MachineStatus {
+        &mut self.machine
+    }
+}
+
+impl Object for Thing {
+    type Status = Status;
+    fn name(&self) -> &str {
+        "thing"
+    }
+    fn namespace(&self) -> &str {
+        "default"
+    }
+    fn uid(&self) -> &str {
+        "1"
+    }
+    fn generation(&self) -> i64 {
+        self.generation
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn deleting(&self) -> bool {
+        self.deleting
+    }
+    fn has_finalizer(&self, name: &str) -> bool {
+        self.finalizers.iter().any(|f| f == name)
+    }
+    fn same_labels(&self, other: &Self) -> bool {
+        self.label == other.label
+    }
+    fn status(&self) -> Option<&Status> {
+        self.status.as_ref()
+    }
+    fn edit(&mut self, edit: Edit<'_, Status>) {
+        match edit {
+            Edit::Version(version) => self.version = version,
+            Edit::Generation(generation) => self.generation = generation,
+            Edit::Delete => self.deleting = true,
+            Edit::Finalizer(name, true) => self.finalizers.push(name.to_owned()),
+            Edit::Finalizer(name, false) => self.finalizers.retain(|f| f != name),
+            Edit::Status(status) => self.status = Some(status),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Memory;
+#[derive(Default)]
+struct Shared {
+    dropped: AtomicU32,
+}
+impl ObjectState for Memory {
+    type Manifest = Thing;
+    type SharedState = Shared;
+    async fn async_drop(self, shared: &Shared) {
+        shared.dropped.fetch_add(1, Relaxed);
+    }
+}
+
+macro_rules! states {
+    ($($state:ident = $id:literal),*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        enum M { $($state),* }
+        $(
+            #[derive(Clone, Copy)]
+            struct $state;
+            impl Node for $state {
+                type Machine = M;
+                const ID: StateId = StateId($id);
+            }
+        )*
+        impl Machine for M {
+            type ObjectState = Memory;
+            const GRAPH: &'static Graph = &GRAPH;
+            fn id(self) -> StateId {
+                StateId(self as u16)
+            }
+            fn from_id(id: StateId) -> Option<Self> {
+                [$(M::$state),*].get(usize::from(id.0)).copied()
+            }
+            fn run<'a>(self, cx: &'a mut Context<'_, M>) -> Dispatch<'a> {
+                match self { $(M::$state => dispatch($state, cx)),* }
+            }
+        }
+    };
+}
+states!(
+    New = 0,
+    Work_ = 1,
+    Rest = 2,
+    Lost = 3,
+    Once = 4,
+    Check = 5,
+    Spin = 6,
+    Leave = 7,
+    Gone = 8
+);
+
+static GRAPH: Graph = Graph::new(&STATES, New::ID, Some(Leave::ID), "example.com/things");
+static STATES: [Policy; 9] = [
+    Policy::new("New").next(&[Work_::ID, Once::ID, Spin::ID]),
+    Policy::new("Work")
+        .phase("Working")
+        .renamed_from(&["Toil"])
+        .next(&[Rest::ID])
+        .poll(seconds(5))
+        .timeout(seconds(600), Lost::ID)
+        .retry(Retry::DEFAULT.limit(3, Lost::ID)),
+    Policy::new("Rest")
+        .kind(Kind::Ready)
+        .next(&[Work_::ID])
+        .watch(&[Watch::Itself])
+        .conditions(&[("Fed", "True")])
+        .on_spec_change(OnSpecChange::To(Work_::ID)),
+    Policy::new("Lost")
+        .kind(Kind::Failed)
+        .on_spec_change(OnSpecChange::To(New::ID)),
+    Policy::new("Once")
+        .next(&[Rest::ID])
+        .once()
+        .resume(Check::ID)
+        .on_delete(OnDelete::Wait),
+    Policy::new("Check").next(&[Rest::ID]).limit(2, Lost::ID),
+    Policy::new("Spin").next(&[Check::ID]),
+    Policy::new("Leave")
+        .next(&[Gone::ID])
+        .poll(seconds(1))
+        .deletion_path(),
+    Policy::new("Gone").kind(Kind::Final).deletion_path(),
+];
+
+impl TransitionTo<Work_> for New {}
+impl TransitionTo<Rest> for Work_ {}
+impl TransitionTo<Rest> for Once {}
+impl TransitionTo<Rest> for Check {}
+impl TransitionTo<Gone> for Leave {}
+impl MayStay for Work_ {}
+impl MayStay for Rest {}
+impl MayStay for Lost {}
+impl MayStay for Leave {}
+impl Final for Gone {}
+impl TransitionTo<Check> for Spin {}
+
+type Cx<'a, 'b> = &'a mut Context<'b, M>;
+impl State for New {
+    async fn next(self, _: Cx<'_, '_>) -> Result<Transition<Self>> {
+        Ok(Transition::to(Work_))
+    }
+}
+impl State for Work_ {
+    async fn next(self, cx: Cx<'_, '_>) -> Result<Transition<Self>> {
+        cx.status_mut().runs += 1;
+        match cx.manifest().work {
+            Work::Fail => return Err(format!("attempt {}", cx.attempt()).into()),
+            Work::FailForGood => return Err(Error::permanent("no use")),
+            Work::Panic => panic!("too heavy"),
+            Work::Hang => std::future::pending().await,
+            Work::Succeed => {}
+        }
+        if cx.first_run() {
+            return Ok(Transition::stay());
+        }
+        Ok(Transition::to(Rest))
+    }
+}
+impl State for Rest {
+    async fn next(self, cx: Cx<'_, '_>) -> Result<Transition<Self>> {
+        cx.event("Rested", "");
+        Ok(Transition::stay())
+    }
+}
+impl State for Lost {
+    async fn next(self, _: Cx<'_, '_>) -> Result<Transition<Self>> {
+        Ok(Transition::stay())
+    }
+}
+impl State for Once {
+    async fn next(self, _: Cx<'_, '_>) -> Result<Transition<Self>> {
+        Err("cut short".into())
+    }
+}
+impl State for Check {
+    async fn next(self, _: Cx<'_, '_>) -> Result<Transition<Self>> {
+        Ok(Transition::to(Rest))
+    }
+}
+impl State for Spin {
+    async fn next(self, _: Cx<'_, '_>) -> Result<Transition<Self>> {
+        Ok(Transition::to(Check))
+    }
+}
+impl State for Leave {
+    async fn next(self, cx: Cx<'_, '_>) -> Result<Transition<Self>> {
+        assert!(cx.deleting());
+        Ok(if cx.first_run() {
+            Transition::stay()
+        } else {
+            Transition::to(Gone)
+        })
+    }
+}
+impl State for Gone {
+    async fn next(self, _: Cx<'_, '_>) -> Result<Transition<Self>> {
+        Ok(Transition::done())
+    }
+}
+
+fn thing(work: Work) -> Thing {
+    Thing {
+        generation: 1,
+        version: 1,
+        work,
+        ..Thing::default()
+    }
+}
+
+/// An object as an earlier operator left it.
+fn stored(state: &str, work: Work) -> Thing {
+    let machine = MachineStatus {
+        state: Some(state.to_owned()),
+        entry: Some("00000000000000ff".to_owned()),
+        observed_generation: Some(1),
+        state_entered_at: Some(jiff::Timestamp::now()),
+        ..MachineStatus::default()
+    };
+    Thing {
+        status: Some(Status { runs: 0, machine }),
+        ..thing(work)
+    }
+}
+
+fn local(thing: Thing) -> Local<M> {
+    Local::new(thing, Memory, Arc::default())
+}
+
+fn trace(one: &Local<M>) -> Vec<(u64, M)> {
+    one.trace()
+        .iter()
+        .map(|(at, state)| (at.as_secs(), *state))
+        .collect()
+}
+
+fn machine(one: &Local<M>) -> MachineStatus {
+    one.manifest().status.clone().unwrap_or_default().machine
+}
+
+fn condition(one: &Local<M>, kind: &str) -> String {
+    let found = machine(one).conditions.into_iter().find(|c| c.kind == kind);
+    found.map_or_else(String::new, |c| format!("{} {}", c.status, c.reason))
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_goes_its_way_and_its_status_tells_it() {
+    let mut one = local(thing(Work::Succeed));
+    one.run_until(|s| s == M::Rest).await;
+    one.run_until_idle().await;
+    assert_eq!(trace(&one), [(0, M::New), (0, M::Work_), (5, M::Rest)]);
+    let status = machine(&one);
+    assert_eq!(
+        (status.state.as_deref(), status.observed_generation),
+        (Some("Rest"), Some(1))
+    );
+    assert_eq!(one.manifest().finalizers, ["example.com/things"]);
+    assert_eq!(one.manifest().status.as_ref().map(|s| s.runs), Some(2));
+    assert_eq!(condition(&one, "Ready"), "True Rest");
+    assert_eq!(condition(&one, "Fed"), "True Rest");
+    assert_eq!(one.events().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_rests_writes_nothing() {
+    let mut one = local(thing(Work::Succeed));
+    one.run_until(|s| s == M::Rest).await;
+    one.run_until_idle().await;
+    let version = one.manifest().version;
+    one.handle().changed(Watch::Owned);
+    one.run_until_idle().await;
+    assert_eq!(one.manifest().version, version);
+    assert_eq!(
+        one.events().len(),
+        1,
+        "its own writes and what it does not wait for wake nothing"
+    );
+    one.handle().update(|thing| thing.label = 1);
+    one.run_until_idle().await;
+    assert_eq!(one.events().len(), 2, "a label does");
+}
+
+#[tokio::test(start_paused = true)]
+async fn errors_back_off_to_then() {
+    let mut one = local(thing(Work::Fail));
+    one.run_until(|s| s == M::Work_).await;
+    one.run_until_idle().await;
+    assert_eq!(machine(&one).attempts, Some(1));
+    assert_eq!(condition(&one, "Ready"), "False Retrying");
+    assert_eq!(condition(&one, "Reconciling"), "True Retrying");
+    one.run_until(|s| s == M::Lost).await;
+    one.run_until_idle().await;
+    let after = one.trace().last().expect("a trace").0.as_secs_f64();
+    assert!(
+        (6.3..=7.0).contains(&after),
+        "1 + 2 + 4 seconds, jittered: {after}"
+    );
+    assert_eq!(condition(&one, "Stalled"), "True Lost");
+    assert_eq!(machine(&one).message.as_deref(), Some("attempt 4"));
+    assert_eq!(
+        one.manifest().status.as_ref().map(|s| s.runs),
+        Some(4),
+        "a failed run's status is kept"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_for_good_skips_the_retries_and_a_panic_is_an_error() {
+    let mut one = local(thing(Work::FailForGood));
+    one.run_until(|s| s == M::Lost).await;
+    assert_eq!(trace(&one).last(), Some(&(0, M::Lost)));
+    let mut one = local(thing(Work::Panic));
+    one.run_until(|s| s == M::Lost).await;
+    one.run_until_idle().await;
+    assert_eq!(
+        machine(&one).message.as_deref(),
+        Some("the handler panicked: too heavy")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timeout_cuts_a_handler_and_holds_across_restarts() {
+    let mut one = local(thing(Work::Hang));
+    one.run_until(|s| s == M::Lost).await;
+    assert_eq!(trace(&one).last(), Some(&(600, M::Lost)));
+
+    let mut thing = stored("Work", Work::Hang);
+    let entered = jiff::Timestamp::now() - seconds(590);
+    thing.status.as_mut().expect("stored").machine.state_entered_at = Some(entered);
+    let mut one = local(thing);
+    one.run_until(|s| s == M::Lost).await;
+    let at = one.trace().last().expect("a trace").0;
+    assert!(at <= seconds(10), "{at:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timeout_that_ran_out_unseen_waits_for_one_run() {
+    let mut thing = stored("Work", Work::Succeed);
+    let entered = jiff::Timestamp::now() - seconds(6000);
+    thing.status.as_mut().expect("stored").machine.state_entered_at = Some(entered);
+    let mut one = local(thing);
+    one.run_until(|s| s != M::Work_).await;
+    one.run_until_idle().await;
+    assert_eq!(trace(&one), [(0, M::Work_), (0, M::Lost)]);
+    assert_eq!(one.manifest().status.as_ref().map(|s| s.runs), Some(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restart_goes_on_from_what_is_stored() {
+    let mut one = local(stored("Toil", Work::Succeed));
+    assert_eq!(one.state(), Some(M::Work_), "by a former name");
+    one.run_until(|s| s == M::Rest).await;
+    assert_eq!(trace(&one), [(0, M::Work_), (5, M::Rest)]);
+
+    let mut one = local(stored("Once", Work::Succeed));
+    assert_eq!(one.state(), Some(M::Check), "what may happen once has happened");
+    one.run_until_idle().await;
+    assert_eq!(one.state(), Some(M::Rest));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_state_is_left_alone_until_it_is_deleted() {
+    let mut thing = stored("Nowhere", Work::Succeed);
+    thing.finalizers = vec!["example.com/things".to_owned()];
+    let mut one = local(thing);
+    one.run_until_idle().await;
+    assert_eq!((one.state(), one.manifest().version), (None, 1));
+    one.handle().delete();
+    one.run().await;
+    assert_eq!(trace(&one), [(0, M::Leave), (1, M::Gone)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn deletion_interrupts_and_the_memory_is_dropped() {
+    let shared = Arc::new(Shared::default());
+    let mut one = Local::<M>::new(thing(Work::Hang), Memory, Arc::clone(&shared));
+    let handle = one.handle();
+    tokio::spawn(async move {
+        tokio::time::sleep(seconds(100)).await;
+        handle.delete();
+    });
+    one.run().await;
+    assert_eq!(trace(&one)[2..], [(100, M::Leave), (101, M::Gone)]);
+    assert!(one.is_over());
+    assert_eq!(shared.dropped.load(Relaxed), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn deleted_while_nobody_looked() {
+    let mut thing = stored("Rest", Work::Succeed);
+    thing.deleting = true;
+    thing.finalizers = vec!["example.com/things".to_owned()];
+    let mut one = local(thing);
+    one.run().await;
+    assert_eq!(trace(&one)[1..], [(0, M::Leave), (1, M::Gone)]);
+    assert!(one.is_over());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_of_the_spec_is_judged_by_the_state() {
+    let mut one = local(thing(Work::Fail));
+    one.run_until(|s| s == M::Lost).await;
+    one.run_until_idle().await;
+    one.handle().update_spec(|thing| thing.work = Work::Succeed);
+    one.run_until(|s| s == M::Rest).await;
+    one.run_until_idle().await;
+    assert_eq!(machine(&one).observed_generation, Some(2));
+    // While nobody looked, too.
+    let mut changed = stored("Rest", Work::Succeed);
+    changed.generation = 2;
+    let mut one = local(changed);
+    one.run_until(|s| s == M::Work_).await;
+    assert_eq!(trace(&one), [(0, M::Rest), (0, M::Work_)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_counts_entries_across_restarts() {
+    let mut thing = stored("Spin", Work::Succeed);
+    thing
+        .status
+        .as_mut()
+        .expect("stored")
+        .machine
+        .entries
+        .insert("Check".to_owned(), 2);
+    let mut one = local(thing);
+    one.run_until_idle().await;
+    assert_eq!(one.state(), Some(M::Lost));
+}
