@@ -6,6 +6,7 @@
 pub mod finding;
 pub mod model;
 pub mod names;
+pub mod render;
 pub mod rules;
 pub mod spec;
 

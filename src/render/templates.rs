@@ -1,0 +1,108 @@
+//! The files that people edit: handlebars templates, compiled in.
+//!
+//! What a template says is plain text; a value that a description chose freely gets in only through a helper that
+//! makes it harmless there (`yaml`), or already made so.
+
+use std::sync::LazyLock;
+
+use handlebars::{Handlebars, handlebars_helper, no_escape};
+use serde_json::Value as Json;
+
+use super::yaml::scalar;
+
+macro_rules! templates {
+    ($($name:ident = $path:literal,)*) => {
+        /// A template, named so that none can be asked for that is not there.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        #[allow(missing_docs, reason = "the path says what it is")]
+        pub(super) enum Template { $($name),* }
+
+        impl Template {
+            const ALL: &[Template] = &[$(Template::$name),*];
+
+            /// Its file under `templates/`.
+            fn path(self) -> &'static str {
+                match self { $(Template::$name => $path),* }
+            }
+
+            fn source(self) -> &'static str {
+                match self { $(Template::$name => include_str!(concat!("../../templates/", $path))),* }
+            }
+        }
+    };
+}
+
+templates! {
+    Deployment = "deploy/deployment.yaml.hbs",
+    Dockerfile = "Dockerfile.hbs",
+    Dockerignore = "dockerignore.hbs",
+    Gitattributes = "gitattributes.hbs",
+    Gitignore = "gitignore.hbs",
+    Kustomization = "deploy/kustomization.yaml.hbs",
+    Namespace = "deploy/namespace.yaml.hbs",
+    Readme = "README.md.hbs",
+    Workflow = "github/workflows/ci.yml.hbs",
+}
+
+static REGISTRY: LazyLock<Handlebars<'static>> = LazyLock::new(|| {
+    let mut registry = Handlebars::new();
+    registry.set_strict_mode(true);
+    // What is written is not HTML.
+    registry.register_escape_fn(no_escape);
+    handlebars_helper!(yaml: |text: str| scalar(text));
+    registry.register_helper("yaml", Box::new(yaml));
+    for template in Template::ALL {
+        // They are part of the program; a test compiles each.
+        let compiled = registry.register_template_string(template.path(), template.source());
+        compiled.expect("the template is well-formed");
+    }
+    registry
+});
+
+impl Template {
+    /// The file with these values.
+    pub fn render(self, values: &Json) -> String {
+        // Strict mode finds a value that is missing; tests render each template.
+        REGISTRY
+            .render(self.path(), values)
+            .expect("the template has its values")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    #[test]
+    fn every_file_is_a_template_and_every_template_a_file() {
+        fn collect(folder: &Path, found: &mut BTreeSet<String>) {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    collect(&path, found);
+                } else {
+                    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates");
+                    found.insert(
+                        path.strip_prefix(root)
+                            .unwrap()
+                            .to_str()
+                            .unwrap()
+                            .replace('\\', "/"),
+                    );
+                }
+            }
+        }
+        let mut found = BTreeSet::new();
+        collect(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join("templates"),
+            &mut found,
+        );
+        let named: BTreeSet<String> = Template::ALL
+            .iter()
+            .map(|template| template.path().to_owned())
+            .collect();
+        assert_eq!(found, named);
+        LazyLock::force(&REGISTRY);
+    }
+}
