@@ -1,9 +1,17 @@
 //! A description's files. Pure: a model in, text out.
 
 pub mod cargo;
+pub mod crd;
+pub mod deploy;
+pub mod documents;
 pub mod home;
+pub mod rbac;
 pub mod rust;
-pub mod templates;
+pub mod sample;
+
+mod mermaid;
+mod templates;
+mod yaml;
 
 use crate::{
     finding::Source,
@@ -15,7 +23,7 @@ use crate::{
 };
 use rust::handlers;
 use serde_json::json;
-use templates::{Template, render};
+use templates::Template;
 
 /// Where a crate takes its runtime from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,11 +59,36 @@ pub fn plan(description: &Description, source: &Source, runtime: &Runtime) -> Pl
     for kind in &description.kinds {
         of_kind(&mut plan, description, kind, source);
     }
+    surroundings(&mut plan, description);
     // Last, for it tells of all others.
     plan.add(".krator/krator.yaml", Generated, normalized(source.text()));
     let manifest = home::manifest(&plan);
     plan.add(".krator/manifest.json", Generated, manifest);
     plan
+}
+
+/// What stands around the code: manifests, image, documents.
+fn surroundings(plan: &mut Plan, description: &Description) {
+    plan.add("deploy/crd.yaml", Generated, crd::crd(description));
+    plan.add("deploy/rbac.yaml", Generated, rbac::rbac(description));
+    plan.add("deploy/namespace.yaml", Seeded, deploy::namespace(description));
+    plan.add("deploy/deployment.yaml", Seeded, deploy::deployment(description));
+    plan.add(
+        "deploy/kustomization.yaml",
+        Seeded,
+        deploy::kustomization(description),
+    );
+    plan.add("deploy/sample.yaml", Seeded, sample::sample(description));
+    plan.add("Dockerfile", Seeded, deploy::dockerfile(description));
+    plan.add(".dockerignore", Seeded, deploy::dockerignore());
+    plan.add(".gitignore", Seeded, documents::gitignore());
+    plan.add(".gitattributes", Seeded, documents::gitattributes());
+    plan.add("README.md", Seeded, documents::readme(description));
+    plan.add(
+        ".github/workflows/ci.yml",
+        Seeded,
+        documents::ci_workflow(description),
+    );
 }
 
 /// What a description asks for that generated operators do not do yet.
@@ -116,9 +149,9 @@ fn crate_root(plan: &mut Plan, description: &Description) {
         "modules": modules,
         "start": start(description),
     });
-    plan.add("src/lib.rs", Seeded, render(Template::Lib, &data));
-    plan.add("src/main.rs", Seeded, render(Template::Main, &data));
-    plan.add("src/shared.rs", Seeded, render(Template::Shared, &data));
+    plan.add("src/lib.rs", Seeded, Template::Lib.render(&data));
+    plan.add("src/main.rs", Seeded, Template::Main.render(&data));
+    plan.add("src/shared.rs", Seeded, Template::Shared.render(&data));
 }
 
 /// The expression that runs the operators, in rustfmt's shape.
@@ -179,5 +212,7 @@ fn of_kind(plan: &mut Plan, description: &Description, kind: &Kind, source: &Sou
         plan.add(file, Seeded, handlers::handler(kind, state));
     }
     let data = json!({"kind": kind.resource.kind.value.as_str()});
-    plan.add(at("object.rs"), Seeded, render(Template::Object, &data));
+    plan.add(at("object.rs"), Seeded, Template::Object.render(&data));
+    let test = handlers::machine_test(description, kind);
+    plan.add(format!("tests/{module}.rs"), Seeded, test);
 }

@@ -1,10 +1,7 @@
 //! What cargo reads of a generated crate: its manifest, its lock file and the vendored runtime. The versions are
 //! those that the runtime's own manifest names and that this workspace is tested with: there is no second table.
 
-use super::{
-    Runtime,
-    templates::{Template, render},
-};
+use super::{Runtime, templates::Template};
 use crate::{
     model::Description,
     names::OperatorName,
@@ -52,18 +49,15 @@ pub fn manifest_of(description: &Description, from: &Runtime) -> String {
         .as_ref()
         .and_then(|v| v.get().ok())
         .map_or("", |v| v.as_str());
-    render(
-        Template::CargoToml,
-        &json!({
-            "operator": description.operator.value.as_str(),
-            "about": toml_string(&super::rust::about(description)),
-            "rust_version": toml_string(rust_version),
-            "dependencies": dependencies,
-            "dev_dependencies": [
-                {"name": "tokio", "requirement": self::requirement(&runtime, "tokio", &test_features)},
-            ],
-        }),
-    )
+    Template::CargoToml.render(&json!({
+        "operator": description.operator.value.as_str(),
+        "about": toml_string(&super::rust::about(description)),
+        "rust_version": toml_string(rust_version),
+        "dependencies": dependencies,
+        "dev_dependencies": [
+            {"name": "tokio", "requirement": self::requirement(&runtime, "tokio", &test_features)},
+        ],
+    }))
 }
 
 /// A dependency as the runtime has it; other features where some are named.

@@ -1,32 +1,32 @@
-//! Files that people edit, as templates. `templates/` mirrors the tree that it generates.
+//! The files that people edit: handlebars templates, compiled in.
+//!
+//! What a template says is plain text; a value that a description chose freely gets in only through a helper that
+//! makes it harmless there (`yaml`), or already made so.
 
-use handlebars::Handlebars;
-use serde::Serialize;
+use std::sync::LazyLock;
+
+use handlebars::{Handlebars, handlebars_helper, no_escape};
+use serde_json::Value as Json;
+
+use super::yaml::scalar;
 
 macro_rules! templates {
-    ($($name:ident = $path:literal),* $(,)?) => {
-        /// A template, by the file that it makes.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        #[allow(missing_docs, reason = "their paths tell")]
-        pub enum Template {
-            $($name,)*
-        }
+    ($($name:ident = $path:literal,)*) => {
+        /// A template, named so that none can be asked for that is not there.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        #[allow(missing_docs, reason = "the path says what it is")]
+        pub(super) enum Template { $($name),* }
 
         impl Template {
-            /// All of them.
-            pub const ALL: &[Template] = &[$(Template::$name,)*];
+            const ALL: &[Template] = &[$(Template::$name),*];
 
-            fn text(self) -> &'static str {
-                match self {
-                    $(Template::$name => include_str!(concat!("../../templates/", $path)),)*
-                }
+            /// Its file under `templates/`.
+            fn path(self) -> &'static str {
+                match self { $(Template::$name => $path),* }
             }
 
-            /// Its file below `templates/`.
-            pub fn path(self) -> &'static str {
-                match self {
-                    $(Template::$name => $path,)*
-                }
+            fn source(self) -> &'static str {
+                match self { $(Template::$name => include_str!(concat!("../../templates/", $path))),* }
             }
         }
     };
@@ -34,23 +34,45 @@ macro_rules! templates {
 
 templates! {
     CargoToml = "Cargo.toml.hbs",
+    Deployment = "deploy/deployment.yaml.hbs",
+    Dockerfile = "Dockerfile.hbs",
+    Dockerignore = "dockerignore.hbs",
+    Gitattributes = "gitattributes.hbs",
+    Gitignore = "gitignore.hbs",
+    Kustomization = "deploy/kustomization.yaml.hbs",
+    Namespace = "deploy/namespace.yaml.hbs",
     Lib = "src/lib.rs.hbs",
+    MachineTest = "tests/machine.rs.hbs",
     Main = "src/main.rs.hbs",
     Object = "src/kind/object.rs.hbs",
+    Readme = "README.md.hbs",
     Shared = "src/shared.rs.hbs",
-    MachineTest = "tests/machine.rs.hbs",
+    Workflow = "github/workflows/ci.yml.hbs",
 }
 
-/// A template filled in. What it names must be there: a template never leaves a gap in silence.
-pub fn render(template: Template, data: &impl Serialize) -> String {
-    let mut handlebars = Handlebars::new();
-    handlebars.set_strict_mode(true);
-    handlebars.register_escape_fn(handlebars::no_escape);
-    // Templates and their data are this crate's own, and every template is rendered by a test: a failure is a
-    // bug, not an input.
-    handlebars
-        .render_template(template.text(), data)
-        .expect("a template of ours")
+static REGISTRY: LazyLock<Handlebars<'static>> = LazyLock::new(|| {
+    let mut registry = Handlebars::new();
+    registry.set_strict_mode(true);
+    // What is written is not HTML.
+    registry.register_escape_fn(no_escape);
+    handlebars_helper!(yaml: |text: str| scalar(text));
+    registry.register_helper("yaml", Box::new(yaml));
+    for template in Template::ALL {
+        // They are part of the program; a test compiles each.
+        let compiled = registry.register_template_string(template.path(), template.source());
+        compiled.expect("the template is well-formed");
+    }
+    registry
+});
+
+impl Template {
+    /// The file with these values.
+    pub fn render(self, values: &Json) -> String {
+        // Strict mode finds a value that is missing; tests render each template.
+        REGISTRY
+            .render(self.path(), values)
+            .expect("the template has its values")
+    }
 }
 
 #[cfg(test)]
@@ -58,24 +80,35 @@ mod tests {
     use super::*;
     use std::{collections::BTreeSet, fs, path::Path};
 
-    fn collect(folder: &Path, root: &Path, found: &mut BTreeSet<String>) {
-        for entry in fs::read_dir(folder).expect("a folder of this package") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                collect(&path, root, found);
-            } else if path.extension().is_some_and(|e| e == "hbs") {
-                let relative = path.strip_prefix(root).expect("below the root");
-                found.insert(relative.to_string_lossy().replace('\\', "/"));
+    #[test]
+    fn every_file_is_a_template_and_every_template_a_file() {
+        fn collect(folder: &Path, found: &mut BTreeSet<String>) {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    collect(&path, found);
+                } else if path.extension().is_some_and(|e| e == "hbs") {
+                    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates");
+                    found.insert(
+                        path.strip_prefix(root)
+                            .unwrap()
+                            .to_str()
+                            .unwrap()
+                            .replace('\\', "/"),
+                    );
+                }
             }
         }
-    }
-
-    #[test]
-    fn every_template_is_known() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates");
         let mut found = BTreeSet::new();
-        collect(&root, &root, &mut found);
-        let known: BTreeSet<String> = Template::ALL.iter().map(|t| t.path().to_owned()).collect();
-        assert_eq!(found, known);
+        collect(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join("templates"),
+            &mut found,
+        );
+        let named: BTreeSet<String> = Template::ALL
+            .iter()
+            .map(|template| template.path().to_owned())
+            .collect();
+        assert_eq!(found, named);
+        LazyLock::force(&REGISTRY);
     }
 }

@@ -3,9 +3,11 @@
 
 use super::{HEADER, doc_text};
 use crate::{
-    model::{Kind, Period, State, StateKind, format_duration},
-    names::{StateName, rust_ident},
+    model::{Description, Kind, Period, State, StateKind, format_duration},
+    names::{StateName, rust_ident, snake},
+    render::{sample, templates::Template},
 };
+use serde_json::json;
 
 /// rustfmt's line, by default.
 const WIDTH: usize = 100;
@@ -137,7 +139,7 @@ fn last_line(code: &str, comment: &str) -> String {
 }
 
 /// `use from::{…};` in rustfmt's shape.
-fn import(from: &str, names: &mut Vec<&str>) -> String {
+pub fn import(from: &str, names: &mut Vec<&str>) -> String {
     names.sort_by(|a, b| version_order(a, b));
     names.dedup();
     if let [one] = names[..] {
@@ -194,9 +196,43 @@ fn version_order(a: &str, b: &str) -> std::cmp::Ordering {
     left.len().cmp(&right.len()).then_with(|| a.cmp(b))
 }
 
+/// `tests/<kind>.rs`: an object of the untouched machine, to be told more of.
+pub fn machine_test(description: &Description, kind: &Kind) -> String {
+    let name = kind.resource.kind.value.as_str();
+    let module = rust_ident(&kind.resource.kind.value.module());
+    let (machine, object_state) = (format!("{name}Machine"), format!("{name}State"));
+    let from = format!("{}::{module}", description.operator.value.crate_ident());
+    let path = untouched_path(kind);
+    // A path has its first state.
+    let rest = path.last().map_or("", |state| state.as_str());
+    let binding = format!("let rest = {machine}::{rest};");
+    let binding = if 4 + binding.len() <= WIDTH {
+        binding
+    } else {
+        format!("let rest =\n        {machine}::{rest};")
+    };
+    Template::MachineTest.render(&json!({
+        "imports": import(&from, &mut vec![&machine, &object_state]),
+        "kind": name,
+        "object": raw_string(&format!("{:#}", sample::stored(description, kind))),
+        "rest_module": snake(rest),
+        "rest_binding": binding,
+        "deletion": kind.machine.deletion.is_some(),
+    }))
+}
+
+/// A raw string, whatever is in it.
+fn raw_string(text: &str) -> String {
+    let mut hashes = "#".to_owned();
+    while text.contains(&format!("\"{hashes}")) {
+        hashes.push('#');
+    }
+    format!("r{hashes}\"{text}\"{hashes}")
+}
+
 /// Where an untouched machine goes on its own, from its initial state until it rests or meets a state again: the
 /// first edge of a state, or its timeout.
-pub fn untouched_path(kind: &Kind) -> Vec<&StateName> {
+fn untouched_path(kind: &Kind) -> Vec<&StateName> {
     let (mut path, mut at) = (Vec::new(), kind.machine.initial.value);
     loop {
         let state = kind.state(at);

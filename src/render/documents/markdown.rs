@@ -1,0 +1,67 @@
+//! Texts of a description in Markdown: words, and nothing that a renderer would act on.
+
+use crate::finding::is_unprintable;
+
+/// A text as one paragraph: no line of it can begin a block, and no mark in it means anything.
+pub(super) fn paragraph(text: &str) -> String {
+    let mut out = String::new();
+    for word in text
+        .split(|c: char| c.is_whitespace() || is_unprintable(c))
+        .filter(|word| !word.is_empty())
+    {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        for c in word.chars() {
+            if is_mark(c) {
+                out.push('\\');
+            }
+            out.push(c);
+        }
+    }
+    // What begins a list or a line under a heading, where a paragraph begins.
+    let digits = out.chars().take_while(char::is_ascii_digit).count();
+    if digits > 0 && out[digits..].starts_with(['.', ')']) {
+        out.insert(digits, '\\');
+    } else if out.starts_with(['-', '+', '=']) {
+        out.insert(0, '\\');
+    }
+    out
+}
+
+/// ASCII punctuation that has a meaning inside a line, in CommonMark or on a code host: `:` begins the body of a
+/// bare link and surrounds emoji, `@` and `#` name people and issues, `$` is mathematics.
+fn is_mark(c: char) -> bool {
+    "\\`*_[]<>&#|~$@:!{}".contains(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_has_a_meaning() {
+        for (text, expected) in [
+            (
+                "Takes a backup, waits, and closes it.",
+                "Takes a backup, waits, and closes it.",
+            ),
+            ("[a](javascript:x)", r"\[a\](javascript\:x)"),
+            ("</script>", r"\</script\>"),
+            ("    indented\n\n```sh\nrm\n```", r"indented \`\`\`sh rm \`\`\`"),
+            ("- item", r"\- item"),
+            ("12. item", r"12\. item"),
+            ("===", r"\==="),
+            ("a\\", r"a\\"),
+            (
+                "{{x}} ${{ secrets.X }} $(X)",
+                r"\{\{x\}\} \$\{\{ secrets.X \}\} \$(X)",
+            ),
+            ("| a |", r"\| a \|"),
+            ("a\u{202e}b\0c", "a b c"),
+            ("", ""),
+        ] {
+            assert_eq!(paragraph(text), expected);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! An object of each kind that its schema accepts: to try the operator with, and to be edited.
+
+mod pattern;
+mod value;
+
+use serde_json::{Value as Json, json};
+
+use super::crd::schema_of;
+use super::yaml;
+use crate::model::{Description, Kind, Scope};
+
+/// `deploy/sample.yaml`: required fields only, each with the simplest value that its schema allows.
+pub fn sample(description: &Description) -> String {
+    let mut objects: Vec<_> = description
+        .kinds
+        .iter()
+        .map(|kind| object(description, kind))
+        .collect();
+    objects.iter_mut().for_each(yaml::make_whole);
+    format!(
+        "# kubectl apply -f deploy/sample.yaml\n{}",
+        yaml::documents(&objects)
+    )
+}
+
+fn object(description: &Description, kind: &Kind) -> Json {
+    let resource = &kind.resource;
+    let mut metadata = json!({"name": sample_name(resource.kind.as_str())});
+    if resource.scope.value == Scope::Namespaced {
+        metadata["namespace"] = "default".into();
+    }
+    json!({
+        "apiVersion": format!("{}/{}", resource.group.value, resource.version.value),
+        "kind": resource.kind.as_str(),
+        "metadata": metadata,
+        "spec": value::of(&schema_of(description, &kind.spec)),
+    })
+}
+
+/// The sample of a kind as an API server would store it: with its defaults.
+pub fn stored(description: &Description, kind: &Kind) -> Json {
+    let mut object = object(description, kind);
+    value::fill_in(&schema_of(description, &kind.spec), &mut object["spec"]);
+    object
+}
+
+fn sample_name(kind: &str) -> String {
+    format!("{}-sample", kind.to_ascii_lowercase())
+}

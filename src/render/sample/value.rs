@@ -1,0 +1,311 @@
+//! The simplest value that a schema accepts.
+
+use std::collections::BTreeSet;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool, ValidationRule,
+};
+use serde_json::{Map, Number, Value as Json, json};
+
+use super::pattern::text_matching;
+use crate::model::kubernetes::QUANTITY_PATTERN;
+use crate::render::crd::DURATION_PATTERN;
+
+/// A value of the schema. Where a rule or a pattern asks for more than can be told from its text, it may be refused.
+pub(super) fn of(schema: &JSONSchemaProps) -> Json {
+    if let Some(default) = &schema.default {
+        return default.0.clone();
+    }
+    if let Some(first) = schema.enum_.as_ref().and_then(|values| values.first()) {
+        return first.0.clone();
+    }
+    if schema.x_kubernetes_int_or_string == Some(true) {
+        return if schema.pattern.as_deref() == Some(QUANTITY_PATTERN) {
+            "1Gi".into()
+        } else {
+            1.into()
+        };
+    }
+    match schema.type_.as_deref() {
+        Some("boolean") => false.into(),
+        Some("integer") => (number(schema, 1.0).ceil() as i64).into(),
+        Some("number") => Number::from_f64(number(schema, 0.5)).map_or(Json::Null, Json::Number),
+        Some("string") => text(schema).into(),
+        Some("array") => list(schema),
+        Some("object") => object(schema),
+        // Anything goes; an object is what such a field most often holds.
+        _ => json!({}),
+    }
+}
+
+/// Fills in defaults of fields that are absent, as the API server does.
+pub(super) fn fill_in(schema: &JSONSchemaProps, value: &mut Json) {
+    match value {
+        Json::Object(fields) => {
+            for (name, field) in schema.properties.iter().flatten() {
+                if let (Some(default), false) = (&field.default, fields.contains_key(name)) {
+                    fields.insert(name.clone(), default.0.clone());
+                }
+                if let Some(value) = fields.get_mut(name) {
+                    fill_in(field, value);
+                }
+            }
+            if let Some(JSONSchemaPropsOrBool::Schema(values)) = &schema.additional_properties {
+                fields.values_mut().for_each(|value| fill_in(values, value));
+            }
+        }
+        Json::Array(items) => {
+            if let Some(JSONSchemaPropsOrArray::Schema(schema)) = &schema.items {
+                items.iter_mut().for_each(|item| fill_in(schema, item));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// 1 where the bounds allow it, else the nearest number that they do; `step` is how far an exclusive bound keeps off.
+fn number(schema: &JSONSchemaProps, step: f64) -> f64 {
+    let is_exclusive = |flag: Option<bool>| flag == Some(true);
+    let least = schema.minimum.map(|least| {
+        least
+            + if is_exclusive(schema.exclusive_minimum) {
+                step
+            } else {
+                0.0
+            }
+    });
+    let most = schema.maximum.map(|most| {
+        most - if is_exclusive(schema.exclusive_maximum) {
+            step
+        } else {
+            0.0
+        }
+    });
+    let mut number = 1.0_f64;
+    if let Some(most) = most {
+        number = number.min(most);
+    }
+    if let Some(least) = least {
+        number = number.max(least);
+    }
+    match schema.multiple_of {
+        Some(multiple) if multiple > 0.0 => {
+            let above = (number / multiple).ceil() * multiple;
+            if most.is_some_and(|most| above > most) {
+                (number / multiple).floor() * multiple
+            } else {
+                above
+            }
+        }
+        _ => number,
+    }
+}
+
+/// Texts of the formats that the API server checks, and of the patterns that krator itself writes.
+const FORMATS: [(&str, &str); 22] = [
+    ("bsonobjectid", "507f1f77bcf86cd799439011"),
+    ("byte", "a3JhdG9y"),
+    ("cidr", "192.0.2.0/24"),
+    ("creditcard", "4111111111111111"),
+    ("date", "2030-01-01"),
+    ("date-time", "2030-01-01T00:00:00Z"),
+    ("datetime", "2030-01-01T00:00:00Z"),
+    ("duration", "1h"),
+    ("email", "name@example.com"),
+    ("hexcolor", "#ffffff"),
+    ("hostname", "example.com"),
+    ("ipv4", "192.0.2.1"),
+    ("ipv6", "2001:db8::1"),
+    ("isbn", "0321751043"),
+    ("isbn10", "0321751043"),
+    ("isbn13", "978-0321751041"),
+    ("mac", "00:00:5e:00:53:01"),
+    ("rgbcolor", "rgb(0,0,0)"),
+    ("ssn", "111-11-1111"),
+    ("uri", "https://example.com"),
+    ("uuid", "123e4567-e89b-42d3-a456-426614174000"),
+    ("uuid4", "123e4567-e89b-42d3-a456-426614174000"),
+];
+
+fn text(schema: &JSONSchemaProps) -> String {
+    let length = |length: Option<i64>| length.and_then(|length| usize::try_from(length).ok());
+    let least = length(schema.min_length).unwrap_or(0);
+    if let Some(pattern) = schema.pattern.as_deref() {
+        return if pattern == DURATION_PATTERN {
+            "1h".to_owned()
+        } else {
+            text_matching(pattern, least)
+        };
+    }
+    let format = schema.format.as_deref();
+    if let Some((_, text)) = FORMATS.iter().find(|(name, _)| Some(*name) == format) {
+        return (*text).to_owned();
+    }
+    let most = length(schema.max_length).unwrap_or(usize::MAX);
+    let example = "example";
+    if example.len() > most {
+        return example[..most].to_owned();
+    }
+    // More than anybody types; a longer one would only fill the file.
+    format!(
+        "{example}{}",
+        "x".repeat(least.min(4096).saturating_sub(example.len()))
+    )
+}
+
+fn list(schema: &JSONSchemaProps) -> Json {
+    let count = schema
+        .min_items
+        .and_then(|count| usize::try_from(count).ok())
+        .unwrap_or(0)
+        .min(64);
+    let Some(JSONSchemaPropsOrArray::Schema(items)) = &schema.items else {
+        return json!([]);
+    };
+    let is_distinct = matches!(schema.x_kubernetes_list_type.as_deref(), Some("set" | "map"));
+    let keys = schema.x_kubernetes_list_map_keys.iter().flatten();
+    let keys: Vec<&str> = keys.map(String::as_str).collect();
+    (0..count)
+        .map(|at| {
+            let mut item = of(items);
+            if is_distinct && at > 0 {
+                tell_apart(&mut item, &keys, at);
+            }
+            item
+        })
+        .collect()
+}
+
+/// Makes an item of a set or map another one than those before it.
+fn tell_apart(item: &mut Json, keys: &[&str], at: usize) {
+    match item {
+        Json::String(text) => text.push_str(&at.to_string()),
+        Json::Number(number) => *number = Number::from(number.as_i64().unwrap_or_default() + at as i64),
+        Json::Object(fields) => {
+            if let Some(value) = keys.first().and_then(|key| fields.get_mut(*key)) {
+                tell_apart(value, &[], at);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn object(schema: &JSONSchemaProps) -> Json {
+    let least = schema
+        .min_properties
+        .and_then(|count| usize::try_from(count).ok())
+        .unwrap_or(0)
+        .min(64);
+    let mut object = Map::new();
+    if let Some(properties) = &schema.properties {
+        let mut wanted: BTreeSet<&str> = schema.required.iter().flatten().map(String::as_str).collect();
+        for rule in schema.x_kubernetes_validations.iter().flatten() {
+            wanted.extend(asked_for(rule, &wanted));
+        }
+        let further = properties
+            .keys()
+            .map(String::as_str)
+            .filter(|name| !wanted.contains(name));
+        let further: Vec<&str> = further.take(least.saturating_sub(wanted.len())).collect();
+        wanted.extend(further);
+        let fields = wanted
+            .into_iter()
+            .filter_map(|name| Some((name.to_owned(), of(properties.get(name)?))));
+        object.extend(fields);
+    } else if let Some(JSONSchemaPropsOrBool::Schema(values)) = &schema.additional_properties {
+        object.extend((1..=least).map(|at| (format!("key{at}"), of(values))));
+    } else {
+        object.extend((1..=least).map(|at| (format!("key{at}"), json!({}))));
+    }
+    Json::Object(object)
+}
+
+/// The field that a rule of the simplest sorts needs: `has(self.a)`, and `has(self.a) != has(self.b)` or `||` of
+/// which none is there yet.
+fn asked_for<'a>(rule: &'a ValidationRule, present: &BTreeSet<&str>) -> Option<&'a str> {
+    let fields: Option<Vec<&str>> = rule
+        .rule
+        .split("!=")
+        .flat_map(|side| side.split("||"))
+        .map(|side| side.trim().strip_prefix("has(self.")?.strip_suffix(')'))
+        .collect();
+    let fields = fields?;
+    let is_there = fields.iter().any(|field| present.contains(field));
+    fields.first().copied().filter(|_| !is_there)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(schema: Json) -> Json {
+        of(&serde_json::from_value(schema).unwrap())
+    }
+
+    #[test]
+    fn numbers_keep_their_bounds() {
+        for (schema, expected) in [
+            (json!({"type": "integer"}), json!(1)),
+            (json!({"type": "integer", "minimum": 0}), json!(1)),
+            (
+                json!({"type": "integer", "minimum": 5, "exclusiveMinimum": true}),
+                json!(6),
+            ),
+            (json!({"type": "integer", "maximum": -3}), json!(-3)),
+            (
+                json!({"type": "integer", "minimum": 5, "multipleOf": 4}),
+                json!(8),
+            ),
+            (
+                json!({"type": "integer", "minimum": 5, "maximum": 11, "multipleOf": 4}),
+                json!(8),
+            ),
+            (
+                json!({"type": "number", "maximum": 0, "exclusiveMaximum": true}),
+                json!(-0.5),
+            ),
+        ] {
+            assert_eq!(sample(schema.clone()), expected, "{schema}");
+        }
+    }
+
+    #[test]
+    fn texts_keep_their_bounds() {
+        for (schema, expected) in [
+            (json!({"type": "string"}), "example"),
+            (json!({"type": "string", "maxLength": 3}), "exa"),
+            (json!({"type": "string", "minLength": 9}), "examplexx"),
+            (json!({"type": "string", "enum": ["on", "off"]}), "on"),
+            (json!({"type": "string", "format": "ipv4"}), "192.0.2.1"),
+        ] {
+            assert_eq!(sample(schema.clone()), expected, "{schema}");
+        }
+    }
+
+    #[test]
+    fn objects_have_what_is_asked_for_and_no_more() {
+        let fields = json!({"a": {"type": "string"}, "b": {"type": "boolean"}, "c": {"type": "integer", "default": 3}});
+        let object = |more: Json| {
+            let mut schema = json!({"type": "object", "properties": fields});
+            schema
+                .as_object_mut()
+                .unwrap()
+                .extend(more.as_object().unwrap().clone());
+            sample(schema)
+        };
+        let ruled = |rule: &str| object(json!({"x-kubernetes-validations": [{"rule": rule}]}));
+        assert_eq!(object(json!({})), json!({}));
+        assert_eq!(object(json!({"required": ["b"]})), json!({"b": false}));
+        assert_eq!(object(json!({"minProperties": 1})), json!({"a": "example"}));
+        assert_eq!(ruled("has(self.a) != has(self.b)"), json!({"a": "example"}));
+        assert_eq!(ruled("has(self.b) || has(self.a)"), json!({"b": false}));
+        assert_eq!(ruled("!has(self.a) || self.a != ''"), json!({}));
+    }
+
+    #[test]
+    fn items_of_sets_differ() {
+        let items = json!({"type": "string"});
+        let list = json!({"type": "array", "items": items, "minItems": 2, "x-kubernetes-list-type": "set"});
+        assert_eq!(sample(list), json!(["example", "example1"]));
+    }
+}
