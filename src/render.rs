@@ -1,6 +1,7 @@
 //! A description's files. Pure: a model in, text out.
 
 pub mod cargo;
+pub mod diagram;
 pub mod home;
 pub mod rust;
 pub mod templates;

@@ -98,7 +98,12 @@ const CHECKS: &[&[Check]] = &[
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     // Reading and the rules of names share `name-collision`.
     let is_new = |rule: &&Rule| !syntax::ALL.contains(rule);
-    let functions = CHECKS.iter().copied().flatten().map(|check| check.rule).filter(is_new);
+    let functions = CHECKS
+        .iter()
+        .copied()
+        .flatten()
+        .map(|check| check.rule)
+        .filter(is_new);
     syntax::ALL
         .iter()
         .copied()
