@@ -104,8 +104,13 @@ mod tests {
         let home = tempfile::tempdir().expect("a folder for the test");
         let folder = home.path().join("new/moose");
         create(&folder, &plan()).expect("a vacant place");
-        assert_eq!(fs::read_to_string(folder.join("src/a.rs")).expect("the file"), "a\n");
-        let beside: Vec<_> = fs::read_dir(home.path().join("new")).expect("the parent").collect();
+        assert_eq!(
+            fs::read_to_string(folder.join("src/a.rs")).expect("the file"),
+            "a\n"
+        );
+        let beside: Vec<_> = fs::read_dir(home.path().join("new"))
+            .expect("the parent")
+            .collect();
         assert_eq!(beside.len(), 1);
     }
 

@@ -43,7 +43,10 @@ impl Plan {
     /// Adds a file. No two parts of the generation write the same one: names were proven distinct before.
     pub fn add(&mut self, path: impl Into<String>, ownership: Ownership, contents: impl Into<String>) {
         let path = path.into();
-        let file = File { contents: contents.into(), ownership };
+        let file = File {
+            contents: contents.into(),
+            ownership,
+        };
         let former = self.files.insert(path, file);
         debug_assert!(former.is_none(), "two files of one path");
     }

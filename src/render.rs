@@ -73,7 +73,11 @@ pub fn unserved(description: &Description) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if description.kinds.iter().any(|kind| kind.webhooks.validate.is_some() || kind.webhooks.mutate.is_some()) {
+    if description
+        .kinds
+        .iter()
+        .any(|kind| kind.webhooks.validate.is_some() || kind.webhooks.mutate.is_some())
+    {
         notices.push("webhooks are not served yet: no admission handler is generated".to_owned());
     }
     notices
@@ -94,8 +98,11 @@ fn crate_root(plan: &mut Plan, description: &Description) {
         })
         .collect();
     let shares_types = description.kinds.len() > 1 && !description.types.is_empty();
-    let mut modules: Vec<String> =
-        description.kinds.iter().map(|kind| format!("pub mod {};", rust::KindNames::of(kind).module)).collect();
+    let mut modules: Vec<String> = description
+        .kinds
+        .iter()
+        .map(|kind| format!("pub mod {};", rust::KindNames::of(kind).module))
+        .collect();
     modules.push("pub mod shared;".to_owned());
     if shares_types {
         modules.push("#[rustfmt::skip]\npub mod types;".to_owned());
@@ -127,7 +134,10 @@ fn start(description: &Description) -> String {
         } else if 8 + call.len() <= 100 {
             block(call)
         } else {
-            block(format!("runtime.operator(\n            {},\n        )", create(kind)))
+            block(format!(
+                "runtime.operator(\n            {},\n        )",
+                create(kind)
+            ))
         };
     }
     let calls: Vec<String> = description
@@ -135,7 +145,14 @@ fn start(description: &Description) -> String {
         .iter()
         .map(|kind| {
             let call = format!("\n            .operator({})", create(kind));
-            if call.len() <= 101 { call } else { format!("\n            .operator(\n                {},\n            )", create(kind)) }
+            if call.len() <= 101 {
+                call
+            } else {
+                format!(
+                    "\n            .operator(\n                {},\n            )",
+                    create(kind)
+                )
+            }
         })
         .collect();
     block(format!("runtime{}", calls.concat()))
@@ -146,9 +163,17 @@ fn of_kind(plan: &mut Plan, description: &Description, kind: &Kind, source: &Sou
     let at = |path: &str| format!("src/{module}/{path}");
     plan.add(at("mod.rs"), Generated, rust::kind_module(kind));
     plan.add(at("generated/mod.rs"), Generated, rust::generated_module());
-    plan.add(at("generated/machine.rs"), Generated, rust::machine::machine(kind, source));
+    plan.add(
+        at("generated/machine.rs"),
+        Generated,
+        rust::machine::machine(kind, source),
+    );
     plan.add(at("generated/prelude.rs"), Generated, rust::prelude(kind));
-    plan.add(at("generated/types.rs"), Generated, rust::types::types(description, kind));
+    plan.add(
+        at("generated/types.rs"),
+        Generated,
+        rust::types::types(description, kind),
+    );
     plan.add(at("states/mod.rs"), Generated, handlers::states_module(kind));
     for state in &kind.states {
         let file = at(&format!("states/{}.rs", state.name.value.module()));

@@ -36,7 +36,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let states: usize = description.kinds.iter().map(|kind| kind.states.len()).sum();
     let mut stdout = std::io::stdout().lock();
-    writeln!(stdout, "Wrote {operator} into {}: {states} states, {} files. Next:\n", out.display(), plan.files().count())?;
+    writeln!(
+        stdout,
+        "Wrote {operator} into {}: {states} states, {} files. Next:\n",
+        out.display(),
+        plan.files().count()
+    )?;
     writeln!(stdout, "  cd {}", shell(&out.to_string_lossy()))?;
     writeln!(stdout, "  cargo test")?;
     writeln!(stdout, "  kubectl apply -f deploy/crd.yaml && cargo run")?;

@@ -65,7 +65,9 @@ pub fn rust_path(reference: &KubernetesType) -> Option<String> {
     let known = find(&reference.group, &reference.version, &reference.name)?;
     // The compiler's name goes through the module of the Kubernetes version, and through the type's own file.
     let full: Vec<&str> = (known.rust)().split("::").collect();
-    let [root, _version, path @ .., _file, name] = full.as_slice() else { return None };
+    let [root, _version, path @ .., _file, name] = full.as_slice() else {
+        return None;
+    };
     Some(format!("{root}::{}::{name}", path.join("::")))
 }
 

@@ -47,7 +47,11 @@ pub fn manifest_of(description: &Description, from: &Runtime) -> String {
     );
     let test_features = ["macros", "rt", "test-util", "time"];
     let package = runtime.package();
-    let rust_version = package.rust_version.as_ref().and_then(|v| v.get().ok()).map_or("", |v| v.as_str());
+    let rust_version = package
+        .rust_version
+        .as_ref()
+        .and_then(|v| v.get().ok())
+        .map_or("", |v| v.as_str());
     render(
         Template::CargoToml,
         &json!({
@@ -66,7 +70,10 @@ pub fn manifest_of(description: &Description, from: &Runtime) -> String {
 fn requirement(runtime: &Manifest, name: &str, features: &[&str]) -> String {
     let (version, defaults, own) = match runtime.dependencies.get(name) {
         Some(Dependency::Detailed(detail)) => (
-            detail.version.as_ref().map_or_else(String::new, ToString::to_string),
+            detail
+                .version
+                .as_ref()
+                .map_or_else(String::new, ToString::to_string),
             detail.default_features,
             detail.features.clone(),
         ),
@@ -75,8 +82,11 @@ fn requirement(runtime: &Manifest, name: &str, features: &[&str]) -> String {
     };
     // Cargo's default operator goes without saying.
     let version = version.trim_start_matches('^');
-    let features: Vec<String> =
-        if features.is_empty() { own } else { features.iter().map(|f| (*f).to_owned()).collect() };
+    let features: Vec<String> = if features.is_empty() {
+        own
+    } else {
+        features.iter().map(|f| (*f).to_owned()).collect()
+    };
     if defaults && features.is_empty() {
         return toml_string(version);
     }
@@ -103,7 +113,10 @@ pub fn lock_of(operator: &OperatorName) -> String {
     let mut packages: Vec<(String, String, String)> = blocks
         .into_iter()
         .map(|block| {
-            let block = block.trim_end().replace(&format!("name = \"{PLACEHOLDER}\""), &format!("name = \"{operator}\""));
+            let block = block.trim_end().replace(
+                &format!("name = \"{PLACEHOLDER}\""),
+                &format!("name = \"{operator}\""),
+            );
             let value = |key: &str| {
                 let line = block.lines().find_map(|line| line.strip_prefix(key));
                 line.unwrap_or_default().trim_matches('"').to_owned()
@@ -122,12 +135,19 @@ pub fn lock_of(operator: &OperatorName) -> String {
 
 /// The lock file of a generated crate as this module keeps it; the other way round than [`lock_of`].
 pub fn lock_template(lock: &str, operator: &OperatorName) -> String {
-    lock.replace(&format!("name = \"{operator}\""), &format!("name = \"{PLACEHOLDER}\""))
+    lock.replace(
+        &format!("name = \"{operator}\""),
+        &format!("name = \"{PLACEHOLDER}\""),
+    )
 }
 
 /// The runtime, in `vendor/`.
 pub fn vendor(plan: &mut Plan) {
-    plan.add(format!("{VENDOR}/Cargo.toml"), Ownership::Generated, vendored_manifest());
+    plan.add(
+        format!("{VENDOR}/Cargo.toml"),
+        Ownership::Generated,
+        vendored_manifest(),
+    );
     for (path, contents) in source::FILES {
         plan.add(format!("{VENDOR}/{path}"), Ownership::Generated, *contents);
     }
@@ -145,7 +165,13 @@ fn vendored_manifest() -> String {
         version = package.version(),
         name = toml_string(package.name()),
         version_text = toml_string(&package.version().to_string()),
-        rust = toml_string(package.rust_version.as_ref().and_then(|v| v.get().ok()).map_or("", |v| v.as_str())),
+        rust = toml_string(
+            package
+                .rust_version
+                .as_ref()
+                .and_then(|v| v.get().ok())
+                .map_or("", |v| v.as_str())
+        ),
     );
     for (feature, enables) in &runtime.features {
         let enables: Vec<String> = enables.iter().map(|e| toml_string(e)).collect();
@@ -173,7 +199,10 @@ mod tests {
         for name in ["aaa", "moose-tracker", "zzz"] {
             let name = OperatorName::parse(name).expect("a name");
             let lock = lock_of(&name);
-            let names: Vec<&str> = lock.lines().filter_map(|line| line.strip_prefix("name = ")).collect();
+            let names: Vec<&str> = lock
+                .lines()
+                .filter_map(|line| line.strip_prefix("name = "))
+                .collect();
             assert!(names.is_sorted(), "{names:?}");
             assert!(names.contains(&format!("\"{name}\"").as_str()));
             assert!(!lock.contains(PLACEHOLDER));
@@ -182,7 +211,10 @@ mod tests {
 
     #[test]
     fn the_vendored_manifest_says_what_the_runtimes_own_does() {
-        let (own, vendored) = (manifest(), Manifest::from_str(&vendored_manifest()).expect("a manifest"));
+        let (own, vendored) = (
+            manifest(),
+            Manifest::from_str(&vendored_manifest()).expect("a manifest"),
+        );
         assert_eq!(own.features, vendored.features);
         assert_eq!(own.dependencies.len(), vendored.dependencies.len());
         for (name, dependency) in &own.dependencies {
@@ -197,6 +229,9 @@ mod tests {
     fn texts_are_quoted_as_toml_wants() {
         assert_eq!(toml_string("a"), "\"a\"");
         let hostile = toml_string("a\"\nb\\\u{7f}");
-        assert_eq!(hostile.parse::<toml_edit::Value>().expect("a value").as_str(), Some("a\"\nb\\\u{7f}"));
+        assert_eq!(
+            hostile.parse::<toml_edit::Value>().expect("a value").as_str(),
+            Some("a\"\nb\\\u{7f}")
+        );
     }
 }

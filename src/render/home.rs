@@ -24,7 +24,10 @@ pub fn manifest(plan: &Plan) -> String {
 /// SHA-256 of a text, in hexadecimal.
 pub fn hash(text: &str) -> String {
     let normalized = text.replace("\r\n", "\n");
-    Sha256::digest(normalized.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(normalized.as_bytes())
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 #[cfg(test)]
@@ -32,6 +35,9 @@ mod tests {
     #[test]
     fn line_ends_do_not_count() {
         assert_eq!(super::hash("a\r\nb\n"), super::hash("a\nb\n"));
-        assert_eq!(super::hash(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+        assert_eq!(
+            super::hash(""),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
     }
 }

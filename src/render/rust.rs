@@ -70,7 +70,11 @@ impl KindNames {
 
 /// `src/<kind>/mod.rs`.
 pub fn kind_module(kind: &Kind) -> String {
-    let KindNames { machine, object_state, .. } = KindNames::of(kind);
+    let KindNames {
+        machine,
+        object_state,
+        ..
+    } = KindNames::of(kind);
     let operator = format!("{}Operator", kind.resource.kind.value);
     format!(
         "//! {HEADER}\n\n\
@@ -91,7 +95,12 @@ pub fn generated_module() -> String {
 
 /// `src/<kind>/generated/prelude.rs`: what a handler needs.
 pub fn prelude(kind: &Kind) -> String {
-    let KindNames { module, machine, object_state, .. } = KindNames::of(kind);
+    let KindNames {
+        module,
+        machine,
+        object_state,
+        ..
+    } = KindNames::of(kind);
     let about = format!(" One {}, as its handlers see it.", kind.resource.kind.value);
     file(&quote! {
         pub use super::machine::#machine;
@@ -142,8 +151,11 @@ pub fn about(description: &Description) -> String {
     match &description.doc {
         Some(doc) => doc_text(&doc.value),
         None => {
-            let kinds: Vec<&str> =
-                description.kinds.iter().map(|kind| kind.resource.kind.value.as_str()).collect();
+            let kinds: Vec<&str> = description
+                .kinds
+                .iter()
+                .map(|kind| kind.resource.kind.value.as_str())
+                .collect();
             format!("The operator of {}.", kinds.join(" and "))
         }
     }
@@ -155,7 +167,10 @@ mod tests {
 
     #[test]
     fn docs_are_words() {
-        assert_eq!(doc_text("Eats a `tenth` of\n  its weight."), "Eats a `tenth` of its weight.");
+        assert_eq!(
+            doc_text("Eats a `tenth` of\n  its weight."),
+            "Eats a `tenth` of its weight."
+        );
         assert_eq!(doc_text("- [a](javascript:x)"), "\\- \\[a\\](javascript:x)");
         assert_eq!(doc_text("```\nrm -rf /\n```"), "\\`\\`\\` rm -rf / \\`\\`\\`");
         assert_eq!(doc_text("a\u{202e}b\u{0}c </script>"), "abc \\</script\\>");

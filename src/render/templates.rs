@@ -48,7 +48,9 @@ pub fn render(template: Template, data: &impl Serialize) -> String {
     handlebars.register_escape_fn(handlebars::no_escape);
     // Templates and their data are this crate's own, and every template is rendered by a test: a failure is a
     // bug, not an input.
-    handlebars.render_template(template.text(), data).expect("a template of ours")
+    handlebars
+        .render_template(template.text(), data)
+        .expect("a template of ours")
 }
 
 #[cfg(test)]

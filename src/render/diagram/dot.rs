@@ -149,7 +149,11 @@ fn edges(at: usize, kind: &Kind, line: &mut impl FnMut(String)) {
 
 /// Lines a little away from the edge that they stand beside.
 fn beside(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("  {line}  ")).collect::<Vec<_>>().join("\n")
+    lines
+        .iter()
+        .map(|line| format!("  {line}  "))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// A string of DOT. Backslashes mean things to Graphviz (`\N`, `\L`), so that none passes as it is.

@@ -50,7 +50,11 @@ fn ways_on(kind: &Kind, state: &State) -> Vec<String> {
         ways.push(format!("Next: {}.", next.join(", ")));
     }
     if let Some(timeout) = &state.timeout {
-        ways.push(format!("After {}: {}.", period(&timeout.after.value), link(timeout.to.value)));
+        ways.push(format!(
+            "After {}: {}.",
+            period(&timeout.after.value),
+            link(timeout.to.value)
+        ));
     }
     ways
 }
@@ -84,7 +88,10 @@ pub fn handler(kind: &Kind, state: &State) -> String {
                         Period::Field(field) => format!("again as `{}` says", field.path),
                     };
                     let stay = format!("return Ok(Transition::stay()); // {again}");
-                    ("cx", format!("if cx.first_run() {{\n            {stay}\n        }}\n        {on}"))
+                    (
+                        "cx",
+                        format!("if cx.first_run() {{\n            {stay}\n        }}\n        {on}"),
+                    )
                 }
                 None => ("_cx", on),
             }
@@ -165,7 +172,9 @@ fn version_order(a: &str, b: &str) -> std::cmp::Ordering {
             match parts.last_mut() {
                 Some((number, run)) if number.is_some() == c.is_ascii_digit() => {
                     run.push(c);
-                    *number = number.and_then(|_| run.parse().ok()).or(number.map(|_| u128::MAX));
+                    *number = number
+                        .and_then(|_| run.parse().ok())
+                        .or(number.map(|_| u128::MAX));
                 }
                 _ => parts.push((c.to_digit(10).map(u128::from), c.to_string())),
             }
@@ -195,8 +204,15 @@ pub fn untouched_path(kind: &Kind) -> Vec<&StateName> {
             return path;
         }
         path.push(&state.name.value);
-        let rests = matches!(state.kind.value, StateKind::Ready | StateKind::Failed | StateKind::Final);
-        let next = state.next.first().map(|n| n.to.value).or(state.timeout.as_ref().map(|t| t.to.value));
+        let rests = matches!(
+            state.kind.value,
+            StateKind::Ready | StateKind::Failed | StateKind::Final
+        );
+        let next = state
+            .next
+            .first()
+            .map(|n| n.to.value)
+            .or(state.timeout.as_ref().map(|t| t.to.value));
         match next {
             Some(next) if !rests => at = next,
             _ => return path,
@@ -210,12 +226,18 @@ mod tests {
 
     #[test]
     fn imports_have_rustfmts_shape() {
-        assert_eq!(import("super", &mut vec!["Roam", "Eat"]), "use super::{Eat, Roam};\n");
+        assert_eq!(
+            import("super", &mut vec!["Roam", "Eat"]),
+            "use super::{Eat, Roam};\n"
+        );
         assert_eq!(import("super", &mut vec!["A"]), "use super::A;\n");
         let (a, b) = ("A".repeat(10) + "a", "B".repeat(63) + "b");
         assert!(import("super", &mut vec![&a, &b]).lines().count() == 1);
         let c = "C".repeat(60) + "c";
-        assert_eq!(import("super", &mut vec![&b, &c]), format!("use super::{{\n    {b},\n    {c},\n}};\n"));
+        assert_eq!(
+            import("super", &mut vec![&b, &c]),
+            format!("use super::{{\n    {b},\n    {c},\n}};\n")
+        );
     }
 
     #[test]

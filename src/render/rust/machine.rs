@@ -5,8 +5,8 @@ use super::{KindNames, file, state_ident};
 use crate::{
     finding::Source,
     model::{
-        Effects, Kind, OnSpecChange, Period, Ready, Retry, RetryLimit, State, StateId,
-        StateKind, Times, WatchSource,
+        Effects, Kind, OnSpecChange, Period, Ready, Retry, RetryLimit, State, StateId, StateKind, Times,
+        WatchSource,
     },
 };
 use proc_macro2::{Literal, TokenStream};
@@ -16,7 +16,12 @@ use syn::Ident;
 
 /// `src/<kind>/generated/machine.rs`. `source` tells the lines that messages name.
 pub fn machine(kind: &Kind, source: &Source) -> String {
-    let KindNames { module, machine, object_state, .. } = KindNames::of(kind);
+    let KindNames {
+        module,
+        machine,
+        object_state,
+        ..
+    } = KindNames::of(kind);
     let idents: Vec<Ident> = kind.states.iter().map(|s| state_ident(&s.name.value)).collect();
     let numbers = (0..kind.states.len()).map(Literal::usize_unsuffixed);
     let edges = kind.states.iter().map(|state| edges(kind, state, source));
@@ -73,9 +78,18 @@ fn edges(kind: &Kind, state: &State, source: &Source) -> TokenStream {
     let (me, name) = (state_ident(&state.name.value), state.name.value.as_str());
     let machine = KindNames::of(kind).machine;
     let line = |offset: usize| format!("krator.yaml:{}", source.position(offset).line);
-    let at = line(state.next.first().map_or(state.name.span.start, |next| next.to.span.start));
+    let at = line(
+        state
+            .next
+            .first()
+            .map_or(state.name.span.start, |next| next.to.span.start),
+    );
     let declared = line(state.name.span.start);
-    let targets: Vec<Ident> = state.next.iter().map(|n| state_ident(&kind.state(n.to.value).name.value)).collect();
+    let targets: Vec<Ident> = state
+        .next
+        .iter()
+        .map(|n| state_ident(&kind.state(n.to.value).name.value))
+        .collect();
     let now: Vec<String> = targets.iter().map(ToString::to_string).collect();
     let is_final = state.kind.value == StateKind::Final;
 
@@ -104,8 +118,11 @@ fn edges(kind: &Kind, state: &State, source: &Source) -> TokenStream {
             impl #of for rt::Never<#machine> {}
         }
     };
-    let implementors =
-        if targets.is_empty() { nobody(&next) } else { quote!(#(impl #next for #targets {})*) };
+    let implementors = if targets.is_empty() {
+        nobody(&next)
+    } else {
+        quote!(#(impl #next for #targets {})*)
+    };
     let transitions = quote! {
         #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
         pub trait #next: rt::Node<Machine = #machine> {}
@@ -122,7 +139,10 @@ fn edges(kind: &Kind, state: &State, source: &Source) -> TokenStream {
         let way = if is_final {
             "answer with `Transition::done()`".to_owned()
         } else {
-            format!("give `{name}` a `wait` and run `krator gen`, or go on to {}", now.join(", "))
+            format!(
+                "give `{name}` a `wait` and run `krator gen`, or go on to {}",
+                now.join(", ")
+            )
         };
         let note = format!("{declared}: {way}");
         let nobody = nobody(&wait);
@@ -179,7 +199,11 @@ fn policy(kind: &Kind, state: &State) -> TokenStream {
         let (after, to) = (duration(after), id(timeout.to.value));
         add(quote!(timeout(#after, #to)));
     }
-    if let Some(retry) = state.retry.as_ref().and_then(|r| self::retry(kind, r, state.kind.value)) {
+    if let Some(retry) = state
+        .retry
+        .as_ref()
+        .and_then(|r| self::retry(kind, r, state.kind.value))
+    {
         add(quote!(retry(#retry)));
     }
     if let Some(limit) = &state.limit
@@ -203,7 +227,11 @@ fn policy(kind: &Kind, state: &State) -> TokenStream {
             add(quote!(on_spec_change(rt::OnSpecChange::To(#to))));
         }
     }
-    let elsewhere = state.on_delete.value.to.filter(|to| kind.machine.deletion.as_ref().map(|d| d.value) != Some(*to));
+    let elsewhere = state
+        .on_delete
+        .value
+        .to
+        .filter(|to| kind.machine.deletion.as_ref().map(|d| d.value) != Some(*to));
     if state.on_delete.value.waits {
         add(quote!(on_delete(rt::OnDelete::Wait)));
     } else if let Some(to) = elsewhere {
@@ -252,7 +280,11 @@ fn retry(kind: &Kind, retry: &Retry, of: StateKind) -> Option<TokenStream> {
     let mut tokens = quote!(rt::Retry::DEFAULT);
     let mut says = false;
     if backoff != default {
-        let (initial, factor, max) = (duration(backoff.0), Literal::f64_unsuffixed(backoff.1), duration(backoff.2));
+        let (initial, factor, max) = (
+            duration(backoff.0),
+            Literal::f64_unsuffixed(backoff.1),
+            duration(backoff.2),
+        );
         tokens.extend(quote!(.backoff(#initial, #factor, #max)));
         says = true;
     }
@@ -294,7 +326,10 @@ fn duration(duration: Duration) -> TokenStream {
         let millis = Literal::u128_unsuffixed(duration.as_millis());
         quote!(std::time::Duration::from_millis(#millis))
     } else {
-        let (seconds, nanos) = (Literal::u64_unsuffixed(duration.as_secs()), Literal::u32_unsuffixed(duration.subsec_nanos()));
+        let (seconds, nanos) = (
+            Literal::u64_unsuffixed(duration.as_secs()),
+            Literal::u32_unsuffixed(duration.subsec_nanos()),
+        );
         quote!(std::time::Duration::new(#seconds, #nanos))
     }
 }

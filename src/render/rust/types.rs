@@ -16,7 +16,12 @@ pub const MACHINE_FIELD: &str = "machine_status";
 /// `src/<kind>/generated/types.rs`.
 pub fn types(description: &Description, kind: &Kind) -> String {
     let names = KindNames::of(kind);
-    let KindNames { kind: root, spec, status, .. } = &names;
+    let KindNames {
+        kind: root,
+        spec,
+        status,
+        ..
+    } = &names;
     let mut writer = Writer::new(description, &names);
     let spec_fields = match &description.resolve(&kind.spec).shape {
         Shape::Object(fields) => writer.fields(fields, &spec.to_string(), Absent::AsSaid),
@@ -29,8 +34,11 @@ pub fn types(description: &Description, kind: &Kind) -> String {
             writer.named_type(TypeId(at));
         }
     }
-    let common = (description.kinds.len() > 1 && !description.types.is_empty())
-        .then(|| quote!(pub use crate::types::*;));
+    let common = (description.kinds.len() > 1 && !description.types.is_empty()).then(|| {
+        quote!(
+            pub use crate::types::*;
+        )
+    });
     let spec_default = match &description.resolve(&kind.spec).shape {
         Shape::Object(fields) => fields.iter().all(|field| has_default(description, &field.schema)),
         _ => true,
@@ -139,16 +147,35 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     fn empty(description: &'a Description) -> Self {
         // What the file imports, and types of the same name.
-        let mut taken: BTreeSet<String> =
-            ["Deserialize", "MachineStatus", "ObjectStatus", "Serialize"].map(str::to_owned).into();
-        taken.extend(description.types.iter().map(|named| named.name.value.as_str().to_owned()));
-        Self { description, items: Vec::new(), taken }
+        let mut taken: BTreeSet<String> = ["Deserialize", "MachineStatus", "ObjectStatus", "Serialize"]
+            .map(str::to_owned)
+            .into();
+        taken.extend(
+            description
+                .types
+                .iter()
+                .map(|named| named.name.value.as_str().to_owned()),
+        );
+        Self {
+            description,
+            items: Vec::new(),
+            taken,
+        }
     }
 
     fn new(description: &'a Description, names: &KindNames) -> Self {
         let mut writer = Self::empty(description);
-        let KindNames { kind, spec, status, machine, object_state, .. } = names;
-        writer.taken.extend([kind, spec, status, machine, object_state].map(ToString::to_string));
+        let KindNames {
+            kind,
+            spec,
+            status,
+            machine,
+            object_state,
+            ..
+        } = names;
+        writer
+            .taken
+            .extend([kind, spec, status, machine, object_state].map(ToString::to_string));
         writer
     }
 
@@ -164,7 +191,10 @@ impl<'a> Writer<'a> {
 
     /// Fields of a struct; types that they need are named after it.
     fn fields(&mut self, fields: &[Field], owner: &str, absent: Absent) -> Vec<TokenStream> {
-        fields.iter().map(|field| self.field(field, owner, absent)).collect()
+        fields
+            .iter()
+            .map(|field| self.field(field, owner, absent))
+            .collect()
     }
 
     fn field(&mut self, field: &Field, owner: &str, absent: Absent) -> TokenStream {
@@ -174,10 +204,14 @@ impl<'a> Writer<'a> {
         let inner = self.rust_type(schema, &format!("{owner}{}", pascal(name)));
         let optional = absent == Absent::Always || schema.optional || schema.nullable;
         let rust_type = if optional { quote!(Option<#inner>) } else { inner };
-        let rename = (rust_name.strip_prefix("r#").unwrap_or(&rust_name) != name).then(|| quote!(rename = #name,));
+        let rename =
+            (rust_name.strip_prefix("r#").unwrap_or(&rust_name) != name).then(|| quote!(rename = #name,));
         let skip = optional.then(|| quote!(skip_serializing_if = "Option::is_none",));
         let serde = (rename.is_some() || skip.is_some()).then(|| quote!(#[serde(#rename #skip)]));
-        let described = schema.description.as_ref().or(self.description.resolve(schema).description.as_ref());
+        let described = schema
+            .description
+            .as_ref()
+            .or(self.description.resolve(schema).description.as_ref());
         let doc = doc_attribute(described.map(|d| d.value.as_str()));
         quote! {
             #doc
@@ -234,12 +268,21 @@ impl<'a> Writer<'a> {
 
     fn element(&mut self, schema: &Schema, name: &str, ending: &str) -> TokenStream {
         let inner = self.rust_type(schema, &format!("{name}{ending}"));
-        if schema.nullable { quote!(Option<#inner>) } else { inner }
+        if schema.nullable {
+            quote!(Option<#inner>)
+        } else {
+            inner
+        }
     }
 
     fn structure(&mut self, name: &Ident, fields: &[Field], schema: &Schema) {
-        let default = fields.iter().all(|field| has_default(self.description, &field.schema));
-        let (derives, doc) = (derives(default), doc_attribute(schema.description.as_ref().map(|d| d.value.as_str())));
+        let default = fields
+            .iter()
+            .all(|field| has_default(self.description, &field.schema));
+        let (derives, doc) = (
+            derives(default),
+            doc_attribute(schema.description.as_ref().map(|d| d.value.as_str())),
+        );
         let place = self.items.len();
         let fields = self.fields(fields, &name.to_string(), Absent::AsSaid);
         let item = quote! {
@@ -255,8 +298,14 @@ impl<'a> Writer<'a> {
 
     fn enumeration(&mut self, name: &Ident, values: &[&str], schema: &Schema) {
         let default = schema.default.as_ref().and_then(|d| d.value.as_str());
-        let first = values.iter().position(|value| Some(*value) == default).unwrap_or(0);
-        let variants = unique_variants(values.iter().copied()).into_iter().zip(values).enumerate();
+        let first = values
+            .iter()
+            .position(|value| Some(*value) == default)
+            .unwrap_or(0);
+        let variants = unique_variants(values.iter().copied())
+            .into_iter()
+            .zip(values)
+            .enumerate();
         let variants = variants.map(|(at, (variant, value))| {
             let default = (at == first).then(|| quote!(#[default]));
             let rename = (variant != **value).then(|| quote!(#[serde(rename = #value)]));
