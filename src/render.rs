@@ -3,6 +3,7 @@
 pub mod cargo;
 pub mod crd;
 pub mod deploy;
+pub mod diagram;
 pub mod documents;
 pub mod home;
 pub mod rbac;

@@ -4,6 +4,7 @@
 //! What only follows from another finding is left out: a [`Check`] says which findings make its own meaningless.
 
 mod access;
+mod cost;
 mod deletion;
 mod edges;
 mod hints;
@@ -23,6 +24,7 @@ use crate::model::{Allow, Description, Kind, StateId};
 
 /// What a rule of one kind looks at.
 struct Subject<'a> {
+    description: &'a Description,
     kind: &'a Kind,
     graph: &'a StateGraph,
     namespaces: bool,
@@ -91,6 +93,7 @@ const CHECKS: &[&[Check]] = &[
     deletion::CHECKS,
     traps::CHECKS,
     access::CHECKS,
+    cost::CHECKS,
     hints::CHECKS,
 ];
 
@@ -124,6 +127,7 @@ pub fn judge(description: &Description, is_sound: bool) -> Vec<Finding> {
     for kind in &description.kinds {
         let graph = StateGraph::of(kind);
         let subject = Subject {
+            description,
             kind,
             graph: &graph,
             namespaces: !description.deploy.namespaces.is_empty(),

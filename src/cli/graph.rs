@@ -1,7 +1,11 @@
 //! `krator graph`.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+use anyhow::Context;
+use krator::render::diagram;
 
 use super::read_sound;
 
@@ -10,13 +14,49 @@ use super::read_sound;
 pub struct Args {
     /// The description; krator.yaml in this folder or a parent by default
     spec: Option<PathBuf>,
+    #[command(flatten)]
+    format: Format,
+    /// Write to a file instead of stdout
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+#[group(multiple = false)]
+struct Format {
+    /// As text (the default)
+    #[arg(long)]
+    ascii: bool,
+    /// For Graphviz: `krator graph --dot | dot -Tsvg`
+    #[arg(long)]
+    dot: bool,
+    /// For Mermaid, which code hosts draw in Markdown
+    #[arg(long)]
+    mermaid: bool,
+    /// States and edges, for machines
+    #[arg(long)]
+    json: bool,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let (_source, description) = match read_sound(args.spec.as_deref())? {
+    let (_, description) = match read_sound(args.spec.as_deref())? {
         Ok(sound) => sound,
         Err(code) => return Ok(code),
     };
-    let _ = description;
+    let text = if args.format.dot {
+        diagram::dot(&description)
+    } else if args.format.mermaid {
+        diagram::mermaid(&description)
+    } else if args.format.json {
+        format!("{:#}\n", diagram::json(&description))
+    } else {
+        diagram::ascii(&description)
+    };
+    match &args.output {
+        Some(path) => {
+            std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?
+        }
+        None => std::io::stdout().lock().write_all(text.as_bytes())?,
+    }
     Ok(ExitCode::SUCCESS)
 }

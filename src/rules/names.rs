@@ -16,7 +16,7 @@ pub(super) const CHECKS: &[Check] = &[Check {
 }];
 
 /// Modules of the generated crate beside those of the kinds.
-const CRATE_MODULES: [&str; 6] = ["lib", "main", "shared", "build", "tests", "generated"];
+const CRATE_MODULES: [&str; 7] = ["lib", "main", "shared", "types", "build", "tests", "generated"];
 
 fn taken(span: Span, message: String, reason: &str) -> Finding {
     Finding::new(&NAME_COLLISION, span, message).label(reason.to_owned())

@@ -156,6 +156,16 @@ impl Builder<'_> {
                 self.refuse_tag(span, tag.is_some());
                 let plain = style == ScalarStyle::Plain;
                 let text = Cow::into_owned(text);
+                // Neither Rust nor a terminal can be trusted with these, and no description has a use for them.
+                if let Some(c) = text.chars().find(|c| is_forbidden(*c)) {
+                    self.report(
+                        span,
+                        format!(
+                            "the text has a character that cannot be shown: {}",
+                            c.escape_unicode()
+                        ),
+                    );
+                }
                 // An empty plain scalar has the place of what follows; it stands where the text before it ends.
                 let span = if text.is_empty() && plain {
                     Span {
@@ -244,9 +254,14 @@ impl Builder<'_> {
                 (NodeKind::Mapping(mapping), last, flow)
             }
         };
-        // The end of a block is only seen at the next token; its last value is where it ends for a reader. An
-        // alias' value lies elsewhere, hence the maximum.
-        let end = if flow { end.end } else { last.unwrap_or(start.end) };
+        // The end of a block is only seen at the next token; its last value is where it ends for a reader. The end of
+        // a flow reaches over what follows on the line, and begins at its bracket. An alias' value lies elsewhere,
+        // hence the maximum.
+        let end = if flow {
+            end.start + 1
+        } else {
+            last.unwrap_or(start.end)
+        };
         let span = Span {
             start: start.start,
             end: end.max(start.start),
@@ -321,6 +336,12 @@ impl Builder<'_> {
             },
         }
     }
+}
+
+/// Control characters but for tabs and line breaks, and marks that turn the direction of text, which rustc refuses.
+fn is_forbidden(c: char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\t')
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn size_of(node: &Node) -> usize {

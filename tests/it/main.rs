@@ -11,3 +11,9 @@ mod moose;
 mod package;
 // The files that people read first, held to what is there.
 mod house;
+// What krator finds wrong with descriptions.
+mod findings;
+// The rules over graphs, against brute force.
+mod graphs;
+// Descriptions that mean no good.
+mod hostile;

@@ -166,6 +166,12 @@ impl<'a> Keys<'a> {
 pub(super) fn list<'a>(node: &'a Node, expected: &str, sink: &mut Sink<'_>) -> &'a [Node] {
     match &node.kind {
         NodeKind::Sequence(items) => items,
+        NodeKind::Scalar(scalar) if !scalar.is_null() => {
+            let message = format!("expected {expected}, found {}", node.describe());
+            let finding = Finding::new(&WRONG_TYPE, node.span, message);
+            sink.report(finding.did_you_mean(Some(&format!("[{}]", sink.source.at(node.span)))));
+            &[]
+        }
         _ => {
             sink.wrong_type(node, expected);
             &[]
@@ -286,9 +292,9 @@ pub(super) fn named<T>(
     match parse(written) {
         Ok(name) => Some(Spanned::new(name, span)),
         Err(error) => {
-            let message = format!("`{}` is no name of a {what}", shown(written));
+            let message = format!("`{}` is not a valid {what} name", shown(written));
             sink.report(
-                Finding::new(&INVALID_NAME, span, message).help(format!("a {what} is {}", error.expected)),
+                Finding::new(&INVALID_NAME, span, message).help(format!("expected {}", error.expected)),
             );
             None
         }

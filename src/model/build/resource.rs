@@ -55,7 +55,7 @@ pub(super) fn resource(node: &Node, sink: &mut Sink<'_>) -> Option<Resource> {
     let (short_nodes, category_nodes) = (texts("shortNames"), texts("categories"));
     let short_names = short_nodes
         .iter()
-        .filter_map(|node| name(node, "short name", ResourceName::parse, sink))
+        .filter_map(|node| name(node, "short", ResourceName::parse, sink))
         .collect();
     let categories = category_nodes
         .iter()

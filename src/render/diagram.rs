@@ -1,0 +1,231 @@
+//! The state graph as a picture: for Graphviz, for Mermaid, and as plain text.
+//!
+//! What every state says alike, because the machine says it, is drawn once: forty arrows to the same state hide the
+//! graph that they belong to.
+
+mod ascii;
+mod dot;
+mod mermaid;
+
+pub use ascii::ascii;
+pub use dot::dot;
+pub use mermaid::mermaid;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value as Json, json};
+
+use crate::finding::Span;
+use crate::graph::{EdgeKind, StateGraph, Step};
+use crate::model::{Description, Kind, Period, RetryLimit, StateId, Times, format_duration};
+
+/// The edges of a kind as diagrams draw them.
+struct Drawn {
+    /// Edges of their own.
+    single: Vec<Step>,
+    /// Edges that several states have from the machine: the target, what takes them, and from where.
+    shared: Vec<Shared>,
+}
+
+struct Shared {
+    kind: EdgeKind,
+    to: StateId,
+    from: Vec<StateId>,
+}
+
+fn drawn(graph: &StateGraph) -> Drawn {
+    // An edge of the machine has one place in the text, however many states inherit it.
+    let mut by_place: BTreeMap<(Span, EdgeKind, StateId), Vec<Step>> = BTreeMap::new();
+    let is_inherited = |step: &Step| {
+        !matches!(
+            step.edge.kind,
+            EdgeKind::Next | EdgeKind::Timeout | EdgeKind::Limit | EdgeKind::Resume
+        )
+    };
+    for step in graph.steps().filter(is_inherited) {
+        let place = if step.edge.kind.is_deletion() {
+            Span::default()
+        } else {
+            step.edge.span
+        };
+        by_place
+            .entry((place, step.edge.kind, step.to))
+            .or_default()
+            .push(step);
+    }
+    let mut shared = Vec::new();
+    let mut in_shared = Vec::new();
+    for ((_, kind, to), steps) in by_place {
+        if steps.len() > 1 || kind == EdgeKind::Deletion {
+            let from = steps.iter().map(|step| step.from).collect();
+            shared.push(Shared { kind, to, from });
+            in_shared.extend(steps.into_iter().map(|step| (step.from, kind, to)));
+        }
+    }
+    in_shared.sort_unstable();
+    let single = graph
+        .steps()
+        .filter(|step| {
+            in_shared
+                .binary_search(&(step.from, step.edge.kind, step.to))
+                .is_err()
+        })
+        .collect();
+    Drawn { single, shared }
+}
+
+/// What stands beside an edge: the label of the description, or what the runtime goes by.
+fn label(kind: &Kind, step: Step) -> Option<String> {
+    let state = kind.state(step.from);
+    match step.edge.kind {
+        EdgeKind::Next => {
+            let next = state
+                .next
+                .iter()
+                .find(|next| next.to.value == step.to && next.to.span == step.edge.span)?;
+            next.when.as_ref().map(|when| when.value.clone())
+        }
+        EdgeKind::Timeout => {
+            let timeout = state.timeout.as_ref()?;
+            Some(match &timeout.after.value {
+                Period::Fixed(duration) => format!("after {}", format_duration(*duration)),
+                Period::Field(field) => format!("after {}", field.path),
+            })
+        }
+        EdgeKind::Retry => Some(match state.retry.as_ref()?.limit.value {
+            RetryLimit::Times(times) => format!("{times} retries failed"),
+            RetryLimit::Unlimited => "retries failed".to_owned(),
+        }),
+        EdgeKind::Limit => Some(match &state.limit.as_ref()?.times.value {
+            Times::Number(times) => format!("entered {times} times"),
+            Times::Field(path) => format!("entered {path} times"),
+        }),
+        EdgeKind::Deletion | EdgeKind::OnDelete => Some("deleted".to_owned()),
+        EdgeKind::SpecChange => Some("spec changed".to_owned()),
+        EdgeKind::Resume => Some("restarted".to_owned()),
+    }
+}
+
+/// What stands beside a shared edge.
+fn shared_label(kind: &Kind, shared: &Shared) -> String {
+    match shared.kind {
+        EdgeKind::Retry => {
+            let limits: Vec<RetryLimit> = shared
+                .from
+                .iter()
+                .filter_map(|id| Some(kind.state(*id).retry.as_ref()?.limit.value))
+                .collect();
+            match limits[..] {
+                [RetryLimit::Times(times), ..]
+                    if limits.iter().all(|limit| *limit == RetryLimit::Times(times)) =>
+                {
+                    format!("{times} retries failed")
+                }
+                _ => "retries failed".to_owned(),
+            }
+        }
+        EdgeKind::SpecChange => "spec changed".to_owned(),
+        _ => "deleted".to_owned(),
+    }
+}
+
+/// From where a shared edge leads, in few words.
+fn shared_sources(kind: &Kind, shared: &Shared) -> String {
+    // Of the states that could have such an edge; those of the deletion path never do.
+    let others = kind
+        .state_ids()
+        .filter(|(id, state)| !state.on_deletion_path && *id != shared.to);
+    let missing: Vec<StateId> = others
+        .map(|(id, _)| id)
+        .filter(|id| !shared.from.contains(id))
+        .collect();
+    let names = |ids: &[StateId]| {
+        ids.iter()
+            .map(|id| kind.state(*id).name.as_str())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    match (shared.from.len(), missing.len()) {
+        (_, 0) => "in any state".to_owned(),
+        (from, _) if from <= 3 => format!("in {}", names(&shared.from)),
+        (_, missing_count) if missing_count <= 3 => format!("in any state but {}", names(&missing)),
+        (from, _) => format!("in {from} states"),
+    }
+}
+
+/// The graph for machines: states and edges, in the order of the text.
+pub fn json(description: &Description) -> Json {
+    let kinds: Vec<Json> = description
+        .kinds
+        .iter()
+        .map(|kind| {
+            let name = |id: StateId| kind.state(id).name.as_str();
+            let states: Vec<Json> = kind
+                .states
+                .iter()
+                .map(|state| {
+                    json!({
+                        "name": state.name.as_str(),
+                        "kind": state.kind.value.as_str(),
+                        "phase": state.phase.value,
+                        "group": state.group.as_ref().map(|group| &group.value),
+                        "mayStay": state.may_stay(),
+                        "onDeletionPath": state.on_deletion_path,
+                    })
+                })
+                .collect();
+            let edges: Vec<Json> = StateGraph::of(kind)
+                .steps()
+                .map(|step| {
+                    let by = match step.edge.kind {
+                        EdgeKind::Next => "next",
+                        EdgeKind::Timeout => "timeout",
+                        EdgeKind::Retry => "retry",
+                        EdgeKind::Limit => "limit",
+                        EdgeKind::Deletion => "deletion",
+                        EdgeKind::OnDelete => "onDelete",
+                        EdgeKind::SpecChange => "specChange",
+                        EdgeKind::Resume => "resume",
+                    };
+                    json!({"from": name(step.from), "to": name(step.to), "by": by, "label": label(kind, step)})
+                })
+                .collect();
+            json!({
+                "kind": kind.resource.kind.as_str(),
+                "initial": name(kind.machine.initial.value),
+                "deletion": kind.machine.deletion.map(|deletion| name(deletion.value)),
+                "states": states,
+                "edges": edges,
+            })
+        })
+        .collect();
+    json!({ "operator": description.operator.as_str(), "kinds": kinds })
+}
+
+/// Breaks a label into short lines between words.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Groups of states as the description names them, in its order; those without a group under the empty name.
+fn groups(kind: &Kind) -> Vec<(&str, Vec<StateId>)> {
+    let mut groups: Vec<(&str, Vec<StateId>)> = Vec::new();
+    for (id, state) in kind.state_ids() {
+        let name = state.group.as_ref().map_or("", |group| group.value.as_str());
+        match groups.iter_mut().find(|(group, _)| *group == name) {
+            Some((_, ids)) => ids.push(id),
+            None => groups.push((name, vec![id])),
+        }
+    }
+    groups
+}

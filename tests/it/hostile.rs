@@ -1,0 +1,345 @@
+//! Descriptions that mean no good: one clear finding, no panic, no hang.
+
+use std::time::{Duration, Instant};
+
+use krator::Checked;
+use krator::finding::{Style, to_json, to_text};
+use proptest::prelude::*;
+
+const MOOSE: &str = include_str!("../../testdata/ok/moose/spec.yaml");
+
+fn check(bytes: &[u8]) -> Checked {
+    let start = Instant::now();
+    let checked = krator::check("hostile.yaml", bytes);
+    assert!(
+        start.elapsed() < Duration::from_secs(10),
+        "took {:?}",
+        start.elapsed()
+    );
+    checked
+}
+
+/// The one finding of a text that is refused, which can be drawn and has a place in the text.
+fn one_finding(bytes: &[u8]) -> String {
+    let checked = check(bytes);
+    let findings = &checked.findings;
+    assert_eq!(
+        findings.len(),
+        1,
+        "{:?}",
+        findings
+            .iter()
+            .map(|finding| &finding.message)
+            .collect::<Vec<_>>()
+    );
+    to_text(&checked.source, &findings[0], Style::Plain);
+    format!("{}: {}", findings[0].rule.name, findings[0].message)
+}
+
+#[test]
+fn what_is_no_description_at_all() {
+    assert!(one_finding(b"krator: 1\n\xff\xfe").contains("not UTF-8"));
+    assert!(one_finding(b"").contains("empty"));
+    assert!(one_finding(b"# nothing\n").contains("empty"));
+    assert!(one_finding(b"---\n").contains("empty"));
+    assert!(one_finding(b"- a\n- b\n").contains("expected a description as a mapping"));
+    assert!(one_finding(b"moose").contains("expected a description as a mapping"));
+    assert!(one_finding(&vec![b' '; krator::spec::LARGEST_FILE + 1]).contains("bytes"));
+}
+
+#[test]
+fn yaml_that_is_not_of_the_language() {
+    let with = |line: &str| MOOSE.replacen("  antlers: boolean", line, 1);
+    assert!(one_finding(with("  antlers: boolean\n  antlers: boolean").as_bytes()).contains("twice"));
+    assert!(one_finding(with("  antlers: boolean\n  <<: {a: string}").as_bytes()).contains("merge keys"));
+    assert!(one_finding(with("  antlers: !bool boolean").as_bytes()).contains("tag"));
+    assert!(one_finding(with("  ? [a]\n  : boolean").as_bytes()).contains("a key is a text"));
+    assert!(one_finding(with("  antlers: *nothing").as_bytes()).starts_with("syntax"));
+    assert!(one_finding(with("  antlers: &a [*a]").as_bytes()).starts_with("syntax"));
+}
+
+#[test]
+fn nesting_without_measure() {
+    for open in ["[", "{a: ", "- ", "? "] {
+        let text = format!("spec: \n {}", open.repeat(20_000));
+        assert!(one_finding(text.as_bytes()).starts_with("syntax"), "{open}");
+    }
+    let indented: String = (0..5_000)
+        .map(|depth| format!("{}a:\n", " ".repeat(depth)))
+        .collect();
+    assert!(one_finding(indented.as_bytes()).contains("nest deeper"));
+}
+
+#[test]
+fn bombs() {
+    let mut aliases = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..20 {
+        let below = format!("*a{}", level - 1);
+        aliases.push_str(&format!("a{level}: &a{level} [{}]\n", vec![below; 9].join(", ")));
+    }
+    assert!(one_finding(aliases.as_bytes()).contains("aliases stand for more than"));
+
+    // The same with names of types: the CRD would hold them all.
+    let mut types = String::from("types:\n  T0: {properties: {a: string}}\n");
+    for level in 1..20 {
+        let fields: Vec<String> = (0..9).map(|at| format!("f{at}: T{}", level - 1)).collect();
+        types.push_str(&format!(
+            "  T{level}: {{properties: {{{}}}}}\n",
+            fields.join(", ")
+        ));
+    }
+    let text = MOOSE.replacen("spec:\n", &format!("{types}\nspec:\n  bomb: T19\n"), 1);
+    assert!(one_finding(text.as_bytes()).contains("with all types expanded"));
+    let chain: String = (1..10_000)
+        .map(|at| format!("  T{at}: {{properties: {{a: T{}}}}}\n", at + 1))
+        .collect();
+    let text = MOOSE.replacen("spec:\n", &format!("types:\n{chain}\nspec:\n"), 1);
+    assert!(!check(text.as_bytes()).findings.is_empty());
+}
+
+#[test]
+fn many_mistakes_take_no_longer_than_they_must() {
+    let states: String = (0..20_000)
+        .map(|at| format!("  S{at}: {{next: [Nowhere{at}, Else{at}], wait: {{}}}}\n"))
+        .collect();
+    let text = format!(
+        "krator: 1\nresource: {{group: a.b, version: v1, kind: Big}}\nspec: {{}}\nmachine: {{initial: S0}}\nstates:\n{states}"
+    );
+    let checked = check(text.as_bytes());
+    assert_eq!(checked.findings.len(), 40_000);
+}
+
+/// What a description says reaches a terminal: nothing in a message may move its cursor or turn its text.
+#[test]
+fn messages_show_no_control_characters() {
+    for hostile in ["\\e[31m", "\\u202e", "\\0", "\\r", "\\x07", "\\u2028"] {
+        for (from, to) in [
+            ("  Eat:", format!("  \"E{hostile}at\":")),
+            ("to: Eat", format!("to: \"E{hostile}at\"")),
+            ("kind: ready", format!("kind: \"re{hostile}ady\"")),
+            ("  antlers: boolean", format!("  \"ant{hostile}lers\": boolean")),
+            ("  antlers: boolean", format!("  antlers: \"bool{hostile}ean\"")),
+            ("operator: moose-tracker", format!("operator: \"moose{hostile}\"")),
+            ("path: .spec.weight", format!("path: \".spec.we{hostile}ight\"")),
+            ("phase: Hungry", format!("phase: \"Hung{hostile}ry\"")),
+            ("doc: Eats", format!("\"do{hostile}c\": Eats")),
+        ] {
+            let text = MOOSE.replacen(from, &to, 1);
+            assert_ne!(text, MOOSE);
+            let checked = check(text.as_bytes());
+            assert!(!checked.findings.is_empty() || hostile == "\\u2028", "{to}");
+            for finding in &checked.findings {
+                let parts = finding
+                    .help
+                    .iter()
+                    .chain(&finding.label)
+                    .chain([&finding.message]);
+                for part in parts {
+                    assert!(!part.chars().any(krator::finding::is_unprintable), "{part:?}");
+                }
+            }
+        }
+    }
+}
+
+/// One of each vector in each text that is a name: none gets into the model.
+#[test]
+fn hostile_names_are_refused() {
+    let long = "A".repeat(300);
+    let names = [
+        "../x",
+        "/x",
+        long.as_str(),
+        "a'b",
+        "a\\nb",
+        "*/",
+        "#}",
+        "```x",
+        "{{x}}",
+        "${{ secrets.X }}",
+        "$(X)",
+        "x\\\\",
+        "</script>",
+        "click A call x()",
+        "[a](javascript:x)",
+        "`",
+    ];
+    for name in names {
+        for (from, to) in [
+            ("  Eat:", format!("  \"{name}\":")),
+            ("kind: Moose", format!("kind: \"{name}\"")),
+            ("plural: moose", format!("plural: \"{name}\"")),
+            ("group: animals.com", format!("group: \"{name}\"")),
+            ("version: v1", format!("version: \"{name}\"")),
+            ("operator: moose-tracker", format!("operator: \"{name}\"")),
+            ("shortNames: [mo]", format!("shortNames: [\"{name}\"]")),
+            ("categories: [animals]", format!("categories: [\"{name}\"]")),
+            ("  antlers: boolean", format!("  \"{name}\": boolean")),
+            ("name: Weight", format!("name: \"{name}\"")),
+        ] {
+            let text = MOOSE.replacen(from, &to, 1);
+            let checked = check(text.as_bytes());
+            assert!(krator::finding::has_errors(&checked.findings), "{to}");
+        }
+    }
+    for name in ["Self", "Mod", "Con", "State", "Ok", "Moose", "Super", "Crate"] {
+        let text = MOOSE.replace("Eat", name);
+        assert!(
+            krator::finding::has_errors(&check(text.as_bytes()).findings),
+            "{name}"
+        );
+    }
+    for name in ["std", "match", "deps", "kube", "build", "tokio"] {
+        let text = MOOSE.replacen("moose-tracker", name, 1);
+        assert!(
+            krator::finding::has_errors(&check(text.as_bytes()).findings),
+            "{name}"
+        );
+    }
+    for name in ["Error", "Type", "DeleteVM", "Node"] {
+        let text = MOOSE.replace("Eat", name);
+        assert!(
+            !krator::finding::has_errors(&check(text.as_bytes()).findings),
+            "{name}"
+        );
+    }
+}
+
+/// Every finding has a place in the text, and can be drawn and written.
+fn sound(bytes: &[u8]) {
+    let checked = check(bytes);
+    let length = checked.source.text().len();
+    for finding in &checked.findings {
+        assert!(
+            finding.span.start <= finding.span.end && finding.span.end <= length,
+            "{finding:?}"
+        );
+        to_text(&checked.source, finding, Style::Plain);
+    }
+    to_json(checked.findings.iter().map(|finding| (&checked.source, finding)));
+    if let Some(description) = checked
+        .description
+        .as_ref()
+        .filter(|_| !krator::finding::has_errors(&checked.findings))
+    {
+        krator::render::diagram::dot(description);
+        krator::render::diagram::mermaid(description);
+        krator::render::diagram::ascii(description);
+    }
+}
+
+/// Words that descriptions are made of, so that random YAML gets somewhere.
+const WORDS: &[&str] = &[
+    "krator",
+    "1",
+    "resource",
+    "group",
+    "a.b",
+    "version",
+    "v1",
+    "kind",
+    "Moose",
+    "spec",
+    "status",
+    "machine",
+    "initial",
+    "states",
+    "Roam",
+    "Eat",
+    "next",
+    "wait",
+    "poll",
+    "1s",
+    "timeout",
+    "after",
+    "to",
+    "ready",
+    "failed",
+    "final",
+    "once",
+    "effects",
+    "resume",
+    "retry",
+    "limit",
+    "times",
+    "then",
+    "types",
+    "list of string",
+    "core/v1.Taint",
+    "meta/v1.LabelSelector",
+    "watch",
+    "self",
+    "owned",
+    "owns",
+    "watches",
+    "by",
+    ".spec.a",
+    "{}",
+    "[]",
+    "\"*\"",
+    "~",
+    "true",
+    "-1",
+    "é",
+    "conditions",
+    "allow",
+    "deletion",
+];
+
+fn yaml() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(WORDS).prop_map(str::to_owned);
+    let leaf = word.clone();
+    let tree = leaf.prop_recursive(5, 60, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(|items| format!("[{}]", items.join(", "))),
+            prop::collection::vec((word.clone(), inner), 0..6).prop_map(|entries| {
+                let entries: Vec<String> = entries
+                    .into_iter()
+                    .map(|(key, value)| format!("{key}: {value}"))
+                    .collect();
+                format!("{{{}}}", entries.join(", "))
+            }),
+        ]
+    });
+    prop::collection::vec((prop::sample::select(WORDS), tree), 0..8).prop_map(|entries| {
+        entries
+            .into_iter()
+            .map(|(key, value)| format!("{key}: {value}\n"))
+            .collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        sound(&bytes);
+    }
+
+    #[test]
+    fn random_text(text in "\\PC{0,200}") {
+        sound(text.as_bytes());
+    }
+
+    #[test]
+    fn random_yaml(text in yaml()) {
+        sound(text.as_bytes());
+        sound(format!("krator: 1\n{text}").as_bytes());
+    }
+
+    #[test]
+    fn random_edits(
+        case in prop::sample::select(&["moose", "karpenter", "helmrelease", "postgresql", "baremetalhost"][..]),
+        cuts in prop::collection::vec((any::<prop::sample::Index>(), 0usize..30, prop::sample::select(WORDS)), 1..4),
+    ) {
+        let path = format!("{}/testdata/ok/{case}/spec.yaml", env!("CARGO_MANIFEST_DIR"));
+        let mut text = std::fs::read(path).unwrap();
+        for (at, length, word) in cuts {
+            let at = at.index(text.len());
+            let end = (at + length).min(text.len());
+            text.splice(at..end, word.bytes());
+        }
+        sound(&text);
+    }
+}
