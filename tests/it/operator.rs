@@ -123,10 +123,12 @@ pub fn run(command: &mut Command) {
     );
 }
 
-/// Runs the krator of this build.
+/// Runs the krator of this build. It finds neither cargo nor anybody's home: what it writes depends on its arguments.
 pub fn krator(args: &[&Path]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_krator"))
+    let mut krator = Command::new(env!("CARGO_BIN_EXE_krator"));
+    krator
         .args(args)
+        .env_clear()
         .stdin(Stdio::null())
         .output()
         .expect("krator runs")
