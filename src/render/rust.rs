@@ -124,7 +124,7 @@ pub fn doc_text(text: &str) -> String {
         .collect();
     let mut escaped = String::new();
     let line = words.join(" ");
-    let code = line.matches('`').count() % 2 == 0 && !line.contains("``");
+    let code = line.matches('`').count().is_multiple_of(2) && !line.contains("``");
     for (at, c) in line.char_indices() {
         let special = match c {
             '`' => !code,

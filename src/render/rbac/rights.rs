@@ -245,7 +245,9 @@ impl Rules {
 
     /// One rule for all resources of a group with the same verbs.
     pub fn policy(&self) -> Vec<PolicyRule> {
-        let mut rules: BTreeMap<(&str, &[String], Vec<&str>), Vec<String>> = BTreeMap::new();
+        /// Group, names and verbs.
+        type Right<'a> = (&'a str, &'a [String], Vec<&'a str>);
+        let mut rules: BTreeMap<Right<'_>, Vec<String>> = BTreeMap::new();
         for (target, verbs) in &self.0 {
             let mut verbs: Vec<&str> = verbs.iter().map(String::as_str).collect();
             verbs.sort_by_key(|verb| (order(verb), *verb));
@@ -254,7 +256,7 @@ impl Rules {
                 .or_default()
                 .push(target.resource.clone());
         }
-        let rule = |((group, names, verbs), resources): ((&str, &[String], Vec<&str>), _)| PolicyRule {
+        let rule = |((group, names, verbs), resources): (Right<'_>, _)| PolicyRule {
             api_groups: Some(vec![group.to_owned()]),
             resources: Some(resources),
             resource_names: (!names.is_empty()).then(|| names.to_vec()),
