@@ -17,3 +17,7 @@ mod findings;
 mod graphs;
 // Descriptions that mean no good.
 mod hostile;
+// What is written for a description, held to what was read.
+mod goldens;
+// Every good description's crate, and cargo's opinion of it.
+mod crates;

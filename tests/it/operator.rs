@@ -16,21 +16,20 @@ pub struct Crate {
 impl Crate {
     /// Writes the crate of a description; `edit` is what its owner does to it.
     pub fn generate(description: &str, edit: impl FnOnce(&Path)) -> Crate {
-        let operator = description
-            .lines()
-            .find_map(|line| line.strip_prefix("operator: "))
-            .expect("descriptions of tests name their operator")
-            .to_owned();
         let folder = tempfile::tempdir().expect("a temporary folder");
         let spec = folder.path().join("spec.yaml");
         fs::write(&spec, description).expect("description");
-        let krate = Crate { folder, operator };
-        let output = krator(&[Path::new("new"), &spec, Path::new("--out"), &krate.dir()]);
+        let dir = folder.path().join("crate");
+        let output = krator(&[Path::new("new"), &spec, Path::new("--out"), &dir]);
         assert!(
             output.status.success(),
             "krator new: {}",
             String::from_utf8_lossy(&output.stderr)
         );
+        let manifest = fs::read_to_string(dir.join("Cargo.toml")).expect("generated");
+        let name = manifest.lines().find_map(|line| line.strip_prefix("name = "));
+        let operator = name.expect("a package has a name").trim_matches('"').to_owned();
+        let krate = Crate { folder, operator };
         edit(&krate.dir());
         krate
     }

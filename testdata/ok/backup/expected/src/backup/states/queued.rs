@@ -1,0 +1,11 @@
+use super::{Queued, ReadyToStart};
+use crate::backup::prelude::*;
+
+impl State for Queued {
+    async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
+        if cx.first_run() {
+            return Ok(Transition::stay()); // again in 30s
+        }
+        Ok(Transition::to(ReadyToStart)) // first in line
+    }
+}

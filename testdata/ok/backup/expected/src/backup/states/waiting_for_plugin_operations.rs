@@ -1,0 +1,11 @@
+use super::{Finalizing, WaitingForPluginOperations};
+use crate::backup::prelude::*;
+
+impl State for WaitingForPluginOperations {
+    async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
+        if cx.first_run() {
+            return Ok(Transition::stay()); // again in 10s
+        }
+        Ok(Transition::to(Finalizing))
+    }
+}

@@ -1,0 +1,16 @@
+//! The operator of NodeClaim and NodePool.
+#![forbid(unsafe_code)]
+
+#[rustfmt::skip]
+pub mod types;
+pub mod node_claim;
+pub mod node_pool;
+pub mod shared;
+
+/// What the program says of itself.
+pub const ABOUT: krator_runtime::About = krator_runtime::About {
+    name: env!("CARGO_PKG_NAME"),
+    version: env!("CARGO_PKG_VERSION"),
+    about: env!("CARGO_PKG_DESCRIPTION"),
+    crd: include_str!("../deploy/crd.yaml"),
+};

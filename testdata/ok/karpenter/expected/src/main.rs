@@ -1,0 +1,15 @@
+//! The program: `karpenter --help` tells what it can do.
+
+use std::process::ExitCode;
+
+use karpenter::ABOUT;
+use karpenter::node_claim::NodeClaimOperator;
+use karpenter::node_pool::NodePoolOperator;
+
+fn main() -> ExitCode {
+    krator_runtime::main(&ABOUT, |runtime| {
+        runtime
+            .operator(NodeClaimOperator::default())
+            .operator(NodePoolOperator::default())
+    })
+}

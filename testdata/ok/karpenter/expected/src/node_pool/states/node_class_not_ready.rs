@@ -1,0 +1,8 @@
+use super::{NodeClassNotReady, Ready};
+use crate::node_pool::prelude::*;
+
+impl State for NodeClassNotReady {
+    async fn next(self, _cx: &mut Context<'_>) -> Result<Transition<Self>> {
+        Ok(Transition::to(Ready))
+    }
+}

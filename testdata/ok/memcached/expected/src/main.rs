@@ -1,0 +1,12 @@
+//! The program: `memcached-operator --help` tells what it can do.
+
+use std::process::ExitCode;
+
+use memcached_operator::ABOUT;
+use memcached_operator::memcached::MemcachedOperator;
+
+fn main() -> ExitCode {
+    krator_runtime::main(&ABOUT, |runtime| {
+        runtime.operator(MemcachedOperator::default())
+    })
+}

@@ -1,0 +1,10 @@
+//! The program: `moose-tracker --help` tells what it can do.
+
+use std::process::ExitCode;
+
+use moose_tracker::ABOUT;
+use moose_tracker::moose::MooseOperator;
+
+fn main() -> ExitCode {
+    krator_runtime::main(&ABOUT, |runtime| runtime.operator(MooseOperator::default()))
+}

@@ -1,0 +1,11 @@
+use super::{Deleted, Deleting};
+use crate::postgresql::prelude::*;
+
+impl State for Deleting {
+    async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
+        if cx.first_run() {
+            return Ok(Transition::stay()); // again in 10s
+        }
+        Ok(Transition::to(Deleted))
+    }
+}

@@ -1,0 +1,11 @@
+use super::{Running, Updating};
+use crate::postgresql::prelude::*;
+
+impl State for Updating {
+    async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
+        if cx.first_run() {
+            return Ok(Transition::stay()); // again in 30s
+        }
+        Ok(Transition::to(Running)) // rolled out
+    }
+}
