@@ -73,6 +73,8 @@ impl rt::Node for Queued {
 )]
 pub trait NextOfQueued: rt::Node<Machine = BackupMachine> {}
 impl NextOfQueued for ReadyToStart {}
+#[diagnostic::do_not_recommend]
+impl NextOfQueued for rt::Never<BackupMachine> {}
 impl<T: NextOfQueued> rt::TransitionTo<T> for Queued {}
 impl rt::MayStay for Queued {}
 impl rt::Node for ReadyToStart {
@@ -86,6 +88,8 @@ impl rt::Node for ReadyToStart {
 )]
 pub trait NextOfReadyToStart: rt::Node<Machine = BackupMachine> {}
 impl NextOfReadyToStart for InProgress {}
+#[diagnostic::do_not_recommend]
+impl NextOfReadyToStart for rt::Never<BackupMachine> {}
 impl<T: NextOfReadyToStart> rt::TransitionTo<T> for ReadyToStart {}
 impl rt::MayStay for ReadyToStart {}
 impl rt::Node for InProgress {
@@ -180,6 +184,8 @@ impl rt::Node for FinalizingPartiallyFailed {
 )]
 pub trait NextOfFinalizingPartiallyFailed: rt::Node<Machine = BackupMachine> {}
 impl NextOfFinalizingPartiallyFailed for PartiallyFailed {}
+#[diagnostic::do_not_recommend]
+impl NextOfFinalizingPartiallyFailed for rt::Never<BackupMachine> {}
 impl<T: NextOfFinalizingPartiallyFailed> rt::TransitionTo<T>
 for FinalizingPartiallyFailed {}
 #[diagnostic::on_unimplemented(
@@ -202,6 +208,8 @@ impl rt::Node for Completed {
 )]
 pub trait NextOfCompleted: rt::Node<Machine = BackupMachine> {}
 impl NextOfCompleted for Expired {}
+#[diagnostic::do_not_recommend]
+impl NextOfCompleted for rt::Never<BackupMachine> {}
 impl<T: NextOfCompleted> rt::TransitionTo<T> for Completed {}
 impl rt::MayStay for Completed {}
 impl rt::Node for PartiallyFailed {
@@ -215,6 +223,8 @@ impl rt::Node for PartiallyFailed {
 )]
 pub trait NextOfPartiallyFailed: rt::Node<Machine = BackupMachine> {}
 impl NextOfPartiallyFailed for Expired {}
+#[diagnostic::do_not_recommend]
+impl NextOfPartiallyFailed for rt::Never<BackupMachine> {}
 impl<T: NextOfPartiallyFailed> rt::TransitionTo<T> for PartiallyFailed {}
 impl rt::MayStay for PartiallyFailed {}
 impl rt::Node for Failed {
@@ -228,6 +238,8 @@ impl rt::Node for Failed {
 )]
 pub trait NextOfFailed: rt::Node<Machine = BackupMachine> {}
 impl NextOfFailed for Expired {}
+#[diagnostic::do_not_recommend]
+impl NextOfFailed for rt::Never<BackupMachine> {}
 impl<T: NextOfFailed> rt::TransitionTo<T> for Failed {}
 impl rt::MayStay for Failed {}
 impl rt::Node for Expired {
@@ -264,6 +276,8 @@ impl rt::Node for Deleting {
 )]
 pub trait NextOfDeleting: rt::Node<Machine = BackupMachine> {}
 impl NextOfDeleting for Deleted {}
+#[diagnostic::do_not_recommend]
+impl NextOfDeleting for rt::Never<BackupMachine> {}
 impl<T: NextOfDeleting> rt::TransitionTo<T> for Deleting {}
 impl rt::MayStay for Deleting {}
 impl rt::Node for Deleted {

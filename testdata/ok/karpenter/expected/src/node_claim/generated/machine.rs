@@ -51,6 +51,8 @@ impl rt::Node for Registering {
 )]
 pub trait NextOfRegistering: rt::Node<Machine = NodeClaimMachine> {}
 impl NextOfRegistering for Initializing {}
+#[diagnostic::do_not_recommend]
+impl NextOfRegistering for rt::Never<NodeClaimMachine> {}
 impl<T: NextOfRegistering> rt::TransitionTo<T> for Registering {}
 impl rt::MayStay for Registering {}
 impl rt::Node for Initializing {
@@ -64,6 +66,8 @@ impl rt::Node for Initializing {
 )]
 pub trait NextOfInitializing: rt::Node<Machine = NodeClaimMachine> {}
 impl NextOfInitializing for Initialized {}
+#[diagnostic::do_not_recommend]
+impl NextOfInitializing for rt::Never<NodeClaimMachine> {}
 impl<T: NextOfInitializing> rt::TransitionTo<T> for Initializing {}
 impl rt::MayStay for Initializing {}
 impl rt::Node for Initialized {
@@ -77,6 +81,8 @@ impl rt::Node for Initialized {
 )]
 pub trait NextOfInitialized: rt::Node<Machine = NodeClaimMachine> {}
 impl NextOfInitialized for Abandoned {}
+#[diagnostic::do_not_recommend]
+impl NextOfInitialized for rt::Never<NodeClaimMachine> {}
 impl<T: NextOfInitialized> rt::TransitionTo<T> for Initialized {}
 impl rt::MayStay for Initialized {}
 impl rt::Node for Abandoned {
@@ -113,6 +119,8 @@ impl rt::Node for Draining {
 )]
 pub trait NextOfDraining: rt::Node<Machine = NodeClaimMachine> {}
 impl NextOfDraining for Terminating {}
+#[diagnostic::do_not_recommend]
+impl NextOfDraining for rt::Never<NodeClaimMachine> {}
 impl<T: NextOfDraining> rt::TransitionTo<T> for Draining {}
 impl rt::MayStay for Draining {}
 impl rt::Node for Terminating {
@@ -126,6 +134,8 @@ impl rt::Node for Terminating {
 )]
 pub trait NextOfTerminating: rt::Node<Machine = NodeClaimMachine> {}
 impl NextOfTerminating for Terminated {}
+#[diagnostic::do_not_recommend]
+impl NextOfTerminating for rt::Never<NodeClaimMachine> {}
 impl<T: NextOfTerminating> rt::TransitionTo<T> for Terminating {}
 impl rt::MayStay for Terminating {}
 impl rt::Node for Terminated {

@@ -45,6 +45,8 @@ impl rt::Node for NodeClassNotReady {
 )]
 pub trait NextOfNodeClassNotReady: rt::Node<Machine = NodePoolMachine> {}
 impl NextOfNodeClassNotReady for Ready {}
+#[diagnostic::do_not_recommend]
+impl NextOfNodeClassNotReady for rt::Never<NodePoolMachine> {}
 impl<T: NextOfNodeClassNotReady> rt::TransitionTo<T> for NodeClassNotReady {}
 impl rt::MayStay for NodeClassNotReady {}
 impl rt::Node for Invalid {
@@ -72,6 +74,8 @@ impl rt::Node for Ready {
 )]
 pub trait NextOfReady: rt::Node<Machine = NodePoolMachine> {}
 impl NextOfReady for NodeClassNotReady {}
+#[diagnostic::do_not_recommend]
+impl NextOfReady for rt::Never<NodePoolMachine> {}
 impl<T: NextOfReady> rt::TransitionTo<T> for Ready {}
 impl rt::MayStay for Ready {}
 static STATES: [rt::Policy; 4] = [

@@ -20,6 +20,8 @@ impl rt::Node for Reconciling {
 )]
 pub trait NextOfReconciling: rt::Node<Machine = MemcachedMachine> {}
 impl NextOfReconciling for Available {}
+#[diagnostic::do_not_recommend]
+impl NextOfReconciling for rt::Never<MemcachedMachine> {}
 impl<T: NextOfReconciling> rt::TransitionTo<T> for Reconciling {}
 impl rt::MayStay for Reconciling {}
 impl rt::Node for Available {
@@ -33,6 +35,8 @@ impl rt::Node for Available {
 )]
 pub trait NextOfAvailable: rt::Node<Machine = MemcachedMachine> {}
 impl NextOfAvailable for Reconciling {}
+#[diagnostic::do_not_recommend]
+impl NextOfAvailable for rt::Never<MemcachedMachine> {}
 impl<T: NextOfAvailable> rt::TransitionTo<T> for Available {}
 impl rt::MayStay for Available {}
 static STATES: [rt::Policy; 2] = [

@@ -24,6 +24,8 @@ impl rt::Node for Tagged {
 )]
 pub trait NextOfTagged: rt::Node<Machine = MooseMachine> {}
 impl NextOfTagged for Roam {}
+#[diagnostic::do_not_recommend]
+impl NextOfTagged for rt::Never<MooseMachine> {}
 impl<T: NextOfTagged> rt::TransitionTo<T> for Tagged {}
 #[diagnostic::on_unimplemented(
     message = "the state `Tagged` may not stay",
@@ -45,6 +47,8 @@ impl rt::Node for Roam {
 )]
 pub trait NextOfRoam: rt::Node<Machine = MooseMachine> {}
 impl NextOfRoam for Eat {}
+#[diagnostic::do_not_recommend]
+impl NextOfRoam for rt::Never<MooseMachine> {}
 impl<T: NextOfRoam> rt::TransitionTo<T> for Roam {}
 impl rt::MayStay for Roam {}
 impl rt::Node for Eat {
@@ -58,6 +62,8 @@ impl rt::Node for Eat {
 )]
 pub trait NextOfEat: rt::Node<Machine = MooseMachine> {}
 impl NextOfEat for Sleep {}
+#[diagnostic::do_not_recommend]
+impl NextOfEat for rt::Never<MooseMachine> {}
 impl<T: NextOfEat> rt::TransitionTo<T> for Eat {}
 impl rt::MayStay for Eat {}
 impl rt::Node for Sleep {
@@ -71,6 +77,8 @@ impl rt::Node for Sleep {
 )]
 pub trait NextOfSleep: rt::Node<Machine = MooseMachine> {}
 impl NextOfSleep for Roam {}
+#[diagnostic::do_not_recommend]
+impl NextOfSleep for rt::Never<MooseMachine> {}
 impl<T: NextOfSleep> rt::TransitionTo<T> for Sleep {}
 impl rt::MayStay for Sleep {}
 impl rt::Node for Lost {
@@ -84,6 +92,8 @@ impl rt::Node for Lost {
 )]
 pub trait NextOfLost: rt::Node<Machine = MooseMachine> {}
 impl NextOfLost for Roam {}
+#[diagnostic::do_not_recommend]
+impl NextOfLost for rt::Never<MooseMachine> {}
 impl<T: NextOfLost> rt::TransitionTo<T> for Lost {}
 impl rt::MayStay for Lost {}
 impl rt::Node for Released {

@@ -68,6 +68,8 @@ impl rt::Node for Creating {
 )]
 pub trait NextOfCreating: rt::Node<Machine = PostgresqlMachine> {}
 impl NextOfCreating for Running {}
+#[diagnostic::do_not_recommend]
+impl NextOfCreating for rt::Never<PostgresqlMachine> {}
 impl<T: NextOfCreating> rt::TransitionTo<T> for Creating {}
 impl rt::MayStay for Creating {}
 impl rt::Node for CreateFailed {
@@ -81,6 +83,8 @@ impl rt::Node for CreateFailed {
 )]
 pub trait NextOfCreateFailed: rt::Node<Machine = PostgresqlMachine> {}
 impl NextOfCreateFailed for Creating {}
+#[diagnostic::do_not_recommend]
+impl NextOfCreateFailed for rt::Never<PostgresqlMachine> {}
 impl<T: NextOfCreateFailed> rt::TransitionTo<T> for CreateFailed {}
 impl rt::MayStay for CreateFailed {}
 impl rt::Node for Running {
@@ -94,6 +98,8 @@ impl rt::Node for Running {
 )]
 pub trait NextOfRunning: rt::Node<Machine = PostgresqlMachine> {}
 impl NextOfRunning for Syncing {}
+#[diagnostic::do_not_recommend]
+impl NextOfRunning for rt::Never<PostgresqlMachine> {}
 impl<T: NextOfRunning> rt::TransitionTo<T> for Running {}
 impl rt::MayStay for Running {}
 impl rt::Node for Updating {
@@ -121,6 +127,8 @@ impl rt::Node for UpdateFailed {
 )]
 pub trait NextOfUpdateFailed: rt::Node<Machine = PostgresqlMachine> {}
 impl NextOfUpdateFailed for Syncing {}
+#[diagnostic::do_not_recommend]
+impl NextOfUpdateFailed for rt::Never<PostgresqlMachine> {}
 impl<T: NextOfUpdateFailed> rt::TransitionTo<T> for UpdateFailed {}
 impl rt::MayStay for UpdateFailed {}
 impl rt::Node for Syncing {
@@ -134,6 +142,8 @@ impl rt::Node for Syncing {
 )]
 pub trait NextOfSyncing: rt::Node<Machine = PostgresqlMachine> {}
 impl NextOfSyncing for Running {}
+#[diagnostic::do_not_recommend]
+impl NextOfSyncing for rt::Never<PostgresqlMachine> {}
 impl<T: NextOfSyncing> rt::TransitionTo<T> for Syncing {}
 impl rt::MayStay for Syncing {}
 impl rt::Node for SyncFailed {
@@ -147,6 +157,8 @@ impl rt::Node for SyncFailed {
 )]
 pub trait NextOfSyncFailed: rt::Node<Machine = PostgresqlMachine> {}
 impl NextOfSyncFailed for Syncing {}
+#[diagnostic::do_not_recommend]
+impl NextOfSyncFailed for rt::Never<PostgresqlMachine> {}
 impl<T: NextOfSyncFailed> rt::TransitionTo<T> for SyncFailed {}
 impl rt::MayStay for SyncFailed {}
 impl rt::Node for Deleting {
@@ -160,6 +172,8 @@ impl rt::Node for Deleting {
 )]
 pub trait NextOfDeleting: rt::Node<Machine = PostgresqlMachine> {}
 impl NextOfDeleting for Deleted {}
+#[diagnostic::do_not_recommend]
+impl NextOfDeleting for rt::Never<PostgresqlMachine> {}
 impl<T: NextOfDeleting> rt::TransitionTo<T> for Deleting {}
 impl rt::MayStay for Deleting {}
 impl rt::Node for Deleted {

@@ -1,0 +1,24 @@
+mod moose;
+
+use krator_runtime::{Context, Result, State, Transition};
+use moose::machine::MooseMachine;
+use moose::states::{Roam, Sleep};
+
+impl State for Roam {
+    async fn next(self, _: &mut Context<'_, MooseMachine>) -> Result<Transition<Self>> {
+        Ok(Transition::to(Sleep))
+    }
+}
+
+macro_rules! rest {
+    ($($state:ident),*) => {$(
+        impl State for moose::states::$state {
+            async fn next(self, _: &mut Context<'_, MooseMachine>) -> Result<Transition<Self>> {
+                std::future::pending().await
+            }
+        }
+    )*};
+}
+rest!(Tagged, Sleep, Released);
+
+fn main() {}
