@@ -1,7 +1,8 @@
 //! The state graph as petgraph sees it, and the few algorithms that rules and diagrams share. All are linear in
 //! states and edges, and none recurses: a description may have ten thousand states.
 
-use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
 
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{EdgeFiltered, EdgeRef, NodeFiltered};
@@ -189,11 +190,11 @@ impl StateGraph {
         to: impl Fn(StateId) -> bool,
         wanted: impl Fn(Step) -> bool,
     ) -> Option<Vec<StateId>> {
-        let mut before: Vec<Option<StateId>> = vec![None; self.graph.node_count()];
+        // A map, since most searches end long before they have seen all states.
+        let mut before: HashMap<StateId, StateId> = HashMap::new();
         let mut queue: VecDeque<StateId> = VecDeque::new();
         for state in from {
-            if before[state.0].is_none() {
-                before[state.0] = Some(state);
+            if before.insert(state, state).is_none() {
                 queue.push_back(state);
             }
         }
@@ -201,16 +202,16 @@ impl StateGraph {
             if to(state) {
                 let mut way = vec![state];
                 let mut at = state;
-                while let Some(previous) = before[at.0].filter(|previous| *previous != at) {
-                    way.push(previous);
-                    at = previous;
+                while let Some(previous) = before.get(&at).filter(|previous| **previous != at) {
+                    way.push(*previous);
+                    at = *previous;
                 }
                 way.reverse();
                 return Some(way);
             }
             for step in self.leaving(state).filter(|step| wanted(*step)) {
-                if before[step.to.0].is_none() {
-                    before[step.to.0] = Some(state);
+                if let Entry::Vacant(vacant) = before.entry(step.to) {
+                    vacant.insert(state);
                     queue.push_back(step.to);
                 }
             }

@@ -270,8 +270,8 @@ fn kind<'a>(
         }
         return None;
     }
-    let mut in_view: Vec<super::ObjectKind> = owns.iter().map(|owned| owned.kind.value.clone()).collect();
-    in_view.extend(watches.iter().map(|watch| watch.kind.value.clone()));
+    let seen = owns.iter().map(|owned| &owned.kind.value).chain(watches.iter().map(|watch| &watch.kind.value));
+    let in_view = seen.map(|kind| (kind.reference(), kind.clone())).collect();
     let around = states::Around {
         fields,
         kinds,
@@ -281,9 +281,9 @@ fn kind<'a>(
         has_watched: watches_node.is_some(),
     };
     let mut table = states::Table::of(state_entries);
-    let machine = machine::machine(machine_node, head, &mut table, sink);
+    let mut machine = machine::machine(machine_node, head, &mut table, sink);
     let written = states::states(state_entries, &mut table, &around, sink);
-    let states = machine::resolve(&machine, written, sink);
+    let states = machine::resolve(&mut machine, written, sink);
     let properties = properties_node
         .map(|node| machine::properties(node, &mut table, sink))
         .unwrap_or_default();

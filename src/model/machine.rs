@@ -1,5 +1,6 @@
 //! The state graph as meant.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::{Allow, Period, StateId};
@@ -18,6 +19,8 @@ pub struct Machine {
     pub initial: Spanned<StateId>,
     /// State of a deleted object; with it, objects carry a finalizer.
     pub deletion: Option<Spanned<StateId>>,
+    /// Where the deletion path begins: at `deletion` and the states that `onDelete` names.
+    pub deletion_entries: BTreeSet<StateId>,
 }
 
 /// A state.

@@ -88,6 +88,9 @@ pub(super) const CHECKS: &[Check] = &[Check {
     find: no_bailout,
 }];
 
+/// How many findings show a way: each costs a search.
+const MOST_WAYS: usize = 20;
+
 /// The edges that the deletion path follows.
 fn is_path_edge(step: Step) -> bool {
     matches!(
@@ -96,30 +99,14 @@ fn is_path_edge(step: Step) -> bool {
     )
 }
 
-/// Where the deletion path begins.
-fn entries(subject: &Subject<'_>) -> Vec<bool> {
-    let mut entries = vec![false; subject.kind.states.len()];
-    if let Some(deletion) = &subject.kind.machine.deletion {
-        entries[deletion.value.0] = true;
-    }
-    for step in subject
-        .graph
-        .steps()
-        .filter(|step| step.edge.kind == EdgeKind::OnDelete)
-    {
-        entries[step.to.0] = true;
-    }
-    entries
-}
-
 fn deletion_escape(subject: &Subject<'_>) -> Vec<Found> {
     let kind = subject.kind;
     let initial = kind.machine.initial;
-    let entries = entries(subject);
-    if !entries.contains(&true) {
+    let entries = &kind.machine.deletion_entries;
+    if entries.is_empty() {
         return Vec::new();
     }
-    if entries[initial.value.0] && !kind.lacks_edges {
+    if entries.contains(&initial.value) && !kind.lacks_edges {
         let message = format!(
             "`{}` is where new objects begin, and where deleted ones go",
             subject.name(initial.value)
@@ -131,9 +118,13 @@ fn deletion_escape(subject: &Subject<'_>) -> Vec<Found> {
     }
     let is_final = |id: StateId| kind.state(id).kind.value == StateKind::Final;
     let ordinary =
-        |step: Step| !step.edge.kind.is_deletion() && !entries[step.from.0] && !is_final(step.from);
+        |step: Step| !step.edge.kind.is_deletion() && !entries.contains(&step.from) && !is_final(step.from);
     let life = subject.graph.reached([initial.value], ordinary);
-    let way_to = |id: StateId| {
+    let way_to = |id: StateId, found: usize| {
+        // Thousands of findings need no way each.
+        if found > MOST_WAYS {
+            return Vec::new();
+        }
         let way = subject.graph.way([initial.value], |state| state == id, ordinary);
         subject.names(&way.unwrap_or_default())
     };
@@ -141,7 +132,7 @@ fn deletion_escape(subject: &Subject<'_>) -> Vec<Found> {
     let mut found = Vec::new();
     let mut blamed = vec![false; kind.states.len()];
     for step in subject.graph.steps() {
-        let leads_in = ordinary(step) && life[step.from.0] && entries[step.to.0] && !is_final(step.to);
+        let leads_in = ordinary(step) && life[step.from.0] && entries.contains(&step.to) && !is_final(step.to);
         if leads_in && !std::mem::replace(&mut blamed[step.to.0], true) {
             let message = format!(
                 "ordinary life leads to `{}`, where the deletion path begins",
@@ -149,14 +140,14 @@ fn deletion_escape(subject: &Subject<'_>) -> Vec<Found> {
             );
             let finding = Finding::new(&DELETION_ESCAPE, step.edge.span, message)
                 .label("leads there without a deletion")
-                .path(way_to(step.to))
+                .path(way_to(step.to, found.len()))
                 .help("only deletion leads onto the deletion path; give ordinary life states of its own");
             found.push(Found::of(step.from, finding));
         }
     }
     // Along the path up to the first state that is also in ordinary life: what follows, follows from that.
-    let is_shared = |id: StateId| life[id.0] && !entries[id.0] && !is_final(id);
-    let starts = (0..entries.len()).filter(|at| entries[*at]).map(StateId);
+    let is_shared = |id: StateId| life[id.0] && !entries.contains(&id) && !is_final(id);
+    let starts = entries.iter().copied();
     let path = subject
         .graph
         .reached(starts, |step| is_path_edge(step) && !is_shared(step.from));
@@ -173,7 +164,7 @@ fn deletion_escape(subject: &Subject<'_>) -> Vec<Found> {
                     subject.name(step.from)
                 ))
                 .related(subject.span(step.to), "ordinary life comes here too")
-                .path(way_to(step.to))
+                .path(way_to(step.to, found.len()))
                 .help(
                     "after a restart nobody could tell whether the object is being deleted; use two states",
                 );
@@ -218,11 +209,10 @@ pub(super) fn no_path_to_final(subject: &Subject<'_>) -> Vec<Found> {
             continue;
         }
         let id = component[0];
-        let entries = entries(subject);
-        let starts = (0..entries.len()).filter(|at| entries[*at]).map(StateId);
-        let way = subject
-            .graph
-            .way(starts, |state| state == id, is_path_edge)
+        let starts = kind.machine.deletion_entries.iter().copied();
+        let way = (found.len() <= MOST_WAYS)
+            .then(|| subject.graph.way(starts, |state| state == id, is_path_edge))
+            .flatten()
             .unwrap_or_default();
         let message = format!("a deleted object that comes to `{}` never goes", subject.name(id));
         let finding = Finding::new(&NO_PATH_TO_FINAL, subject.span(id), message)

@@ -1,5 +1,7 @@
 //! Handlers that run at most once, and states that are not written down.
 
+use std::collections::BTreeMap;
+
 use super::deletion::DELETION_ESCAPE;
 use super::{Check, Found, Subject};
 use crate::finding::{Finding, Rule, Severity};
@@ -89,6 +91,8 @@ fn is_once(subject: &Subject<'_>, id: StateId) -> bool {
 
 fn hazards(subject: &Subject<'_>) -> Vec<Found> {
     let mut found = Vec::new();
+    let from_once = subject.graph.steps().filter(|step| step.from != step.to && is_once(subject, step.from));
+    let entered_from_once: BTreeMap<StateId, StateId> = from_once.map(|step| (step.to, step.from)).collect();
     for (id, state) in subject.kind.state_ids() {
         let name = &state.name.value;
         if state.effects.value == Effects::Once {
@@ -144,12 +148,6 @@ fn hazards(subject: &Subject<'_>) -> Vec<Found> {
             }
         }
         if !state.checkpoint.value {
-            let entered_from_once = || {
-                subject
-                    .graph
-                    .steps()
-                    .find(|step| step.to == id && step.from != id && is_once(subject, step.from))
-            };
             let reason = if state.kind.value != StateKind::Working {
                 Some(format!("its kind is `{}`", state.kind.value.as_str()))
             } else if state.effects.value == Effects::Once {
@@ -161,12 +159,9 @@ fn hazards(subject: &Subject<'_>) -> Vec<Found> {
             } else if state.limit.is_some() {
                 Some("it has a limit, which counts written entries".to_owned())
             } else {
-                entered_from_once().map(|step| {
-                    format!(
-                        "it is entered from `{}`, which runs once",
-                        subject.name(step.from)
-                    )
-                })
+                entered_from_once
+                    .get(&id)
+                    .map(|from| format!("it is entered from `{}`, which runs once", subject.name(*from)))
             };
             if let Some(reason) = reason {
                 let message = format!("`{name}` must be written down before its handler runs: {reason}");

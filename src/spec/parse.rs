@@ -190,10 +190,10 @@ impl Builder<'_> {
             }
             Event::MappingStart(anchor, tag) => {
                 self.refuse_tag(span, tag.is_some());
-                let flow = self.source.text()[span.start..].starts_with('{');
+                // Whether it is in braces shows at its end: a block may begin with a key in braces.
                 let mapping = Mapping {
                     entries: Vec::new(),
-                    flow,
+                    flow: false,
                 };
                 return self.start(
                     span,
@@ -241,11 +241,12 @@ impl Builder<'_> {
         };
         let (kind, last, flow) = match content {
             Content::Sequence(items) => {
-                let flow = self.source.text()[start.start..].starts_with('[');
+                let flow = self.source.text()[end.start..].starts_with(']');
                 let last = items.last().map(|item| item.span.end);
                 (NodeKind::Sequence(items), last, flow)
             }
-            Content::Mapping { mapping, .. } => {
+            Content::Mapping { mut mapping, .. } => {
+                mapping.flow = self.source.text()[end.start..].starts_with('}');
                 let last = mapping
                     .entries
                     .last()

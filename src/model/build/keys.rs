@@ -33,6 +33,11 @@ impl<'a> Sink<'a> {
         self.findings.push(Finding::new(rule, span, message));
     }
 
+    /// Whether there will be more suggestions.
+    pub fn has_suggestions(&self) -> bool {
+        self.suggestions_left > 0
+    }
+
     pub fn suggest<'c>(
         &mut self,
         written: &str,

@@ -1,5 +1,6 @@
 //! The machine: what states inherit from it, and which of them are on the deletion path.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::keys::{Keys, Sink, duration, list};
@@ -38,6 +39,7 @@ pub(super) fn machine(
             span: fallback,
             initial: Spanned::new(StateId(0), fallback),
             deletion: None,
+            deletion_entries: BTreeSet::new(),
         },
         retry: None,
         on_spec_change: None,
@@ -83,11 +85,12 @@ pub(super) fn machine(
 
 /// States with everything that they inherit.
 pub(super) fn resolve(
-    machine: &WrittenMachine,
+    machine: &mut WrittenMachine,
     written: Vec<WrittenState>,
     sink: &mut Sink<'_>,
 ) -> Vec<State> {
-    let on_path = deletion_path(machine, &written);
+    machine.machine.deletion_entries = deletion_entries(machine, &written);
+    let on_path = deletion_path(&machine.machine.deletion_entries, &written);
     written
         .into_iter()
         .enumerate()
@@ -95,20 +98,20 @@ pub(super) fn resolve(
         .collect()
 }
 
-/// Which states `deletion` and those named by `onDelete` lead to, by what the states say themselves: what the
-/// machine says leads nowhere on this path.
-fn deletion_path(machine: &WrittenMachine, states: &[WrittenState]) -> Vec<bool> {
+/// Where the deletion path begins.
+fn deletion_entries(machine: &WrittenMachine, states: &[WrittenState]) -> BTreeSet<StateId> {
+    let named = states.iter().filter_map(|state| match state.on_delete?.value {
+        WrittenOnDelete::To(to) => Some(to),
+        WrittenOnDelete::Interrupt | WrittenOnDelete::Wait => None,
+    });
+    machine.machine.deletion.iter().map(|deletion| deletion.value).chain(named).collect()
+}
+
+/// Which states the entries lead to, by what the states say themselves: what the machine says leads nowhere on this
+/// path.
+fn deletion_path(entries: &BTreeSet<StateId>, states: &[WrittenState]) -> Vec<bool> {
     let mut on_path = vec![false; states.len()];
-    let mut queue: Vec<StateId> = machine.machine.deletion.iter().map(|state| state.value).collect();
-    for state in states {
-        if let Some(Spanned {
-            value: WrittenOnDelete::To(to),
-            ..
-        }) = state.on_delete
-        {
-            queue.push(to);
-        }
-    }
+    let mut queue: Vec<StateId> = entries.iter().copied().collect();
     while let Some(id) = queue.pop() {
         if std::mem::replace(&mut on_path[id.0], true) {
             continue;
@@ -303,12 +306,19 @@ fn resolve_retry(
     }
 }
 
+/// Each property costs a search through the whole graph.
+const MOST_PROPERTIES: usize = 1_000;
+
 /// Reads `properties`.
 pub(super) fn properties(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Vec<Property> {
     // What a property gets wrong is no edge of the graph.
     let lacks_edges = table.lacks_edges;
     let mut properties = Vec::new();
-    for item in list(node, "a list of properties", sink) {
+    let items = list(node, "a list of properties", sink);
+    if items.len() > MOST_PROPERTIES {
+        sink.error(&WRONG_TYPE, node.span, format!("there are more than {MOST_PROPERTIES} properties"));
+    }
+    for item in items.iter().take(MOST_PROPERTIES) {
         let Some(mut keys) = Keys::of(item, "a property", sink) else {
             continue;
         };

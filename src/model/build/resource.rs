@@ -1,6 +1,6 @@
 //! The custom resource and what surrounds it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::bounds::is_quantity;
@@ -347,6 +347,7 @@ impl Kinds<'_> {
     /// Reads `owns`.
     pub fn owns(&self, node: &Node, sink: &mut Sink<'_>) -> Vec<Owned> {
         let mut owned: Vec<Owned> = Vec::new();
+        let mut seen = BTreeMap::new();
         for item in list(node, "a list of kinds", sink) {
             let kind = if item.scalar().is_some() {
                 self.kind(item, sink)
@@ -359,13 +360,13 @@ impl Kinds<'_> {
                 })
             };
             let Some(kind) = kind else { continue };
-            if let Some(first) = owned.iter().find(|other| other.kind.is_same_kind(&kind)) {
+            let key = (kind.group.clone(), kind.kind.clone());
+            if let Some(first) = seen.get(&key) {
                 let message = format!("`{}` is owned twice", kind.reference());
-                sink.report(
-                    Finding::new(&WRONG_TYPE, kind.span, message).related(first.kind.span, "first here"),
-                );
+                sink.report(Finding::new(&WRONG_TYPE, kind.span, message).related(*first, "first here"));
                 continue;
             }
+            seen.insert(key, kind.span);
             owned.push(Owned { kind });
         }
         owned

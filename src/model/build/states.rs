@@ -1,6 +1,6 @@
 //! The states as written: what each says itself, before anything is inherited.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use super::keys::{Keys, Sink, boolean, count, duration, entries, list, named, text, word};
@@ -50,12 +50,14 @@ impl<'a> Table<'a> {
             return Some(Spanned::new(*id, span));
         }
         self.lacks_edges = true;
-        let mut names: Vec<&str> = self.by_name.keys().copied().collect();
+        // Sorting thousands of names for each of thousands of mistakes would take minutes.
+        let mut names: Vec<&str> =
+            if sink.has_suggestions() { self.by_name.keys().copied().collect() } else { Vec::new() };
         names.sort_unstable();
         let suggestion = sink.suggest(name, names.iter().copied());
         let message = format!("there is no state `{}`", shown(name));
         let mut finding = Finding::new(&UNKNOWN_STATE, span, message).did_you_mean(suggestion);
-        if suggestion.is_none() && names.len() <= 12 {
+        if suggestion.is_none() && (1..=12).contains(&names.len()) {
             finding = finding.help(format!(
                 "the states are {}",
                 names
@@ -75,7 +77,7 @@ pub(super) struct Around<'m, 'a> {
     pub fields: Fields<'m, 'a>,
     pub kinds: Kinds<'m>,
     /// Kinds that a `watch` may name, and whether there are any owned and watched ones.
-    pub in_view: Vec<crate::model::ObjectKind>,
+    pub in_view: BTreeMap<String, crate::model::ObjectKind>,
     pub has_owned: bool,
     pub has_watched: bool,
 }
@@ -471,19 +473,13 @@ fn watch_source(node: &Node, around: &Around<'_, '_>, sink: &mut Sink<'_>) -> Op
         }
         _ => {}
     }
-    let references: Vec<String> = around.in_view.iter().map(|kind| kind.reference()).collect();
-    if let Some(at) = references
-        .iter()
-        .position(|reference| *reference == written.value)
-    {
-        return Some(written.map(|_| WatchSource::Kind(around.in_view[at].clone())));
+    if let Some(kind) = around.in_view.get(&written.value) {
+        return Some(written.map(|_| WatchSource::Kind(kind.clone())));
     }
     // Malformed references are another finding.
     let kind = around.kinds.kind(node, sink)?;
     let message = format!("`{}` is neither owned nor watched", kind.reference());
-    let suggestion = sink
-        .suggest(&written.value, references.iter().map(String::as_str))
-        .map(str::to_owned);
+    let suggestion = sink.suggest(&written.value, around.in_view.keys().map(String::as_str)).map(str::to_owned);
     sink.report(
         Finding::new(&UNKNOWN_KIND, written.span, message)
             .did_you_mean(suggestion.as_deref())
