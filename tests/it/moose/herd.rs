@@ -160,7 +160,6 @@ fn prepared_cluster() -> Option<&'static Cluster> {
         let krate = generated(&UNTOUCHED);
         let deploy = krate.dir().join("deploy");
         let deploy = deploy.to_str().expect("temporary folders have plain names");
-        cluster.kubectl(&["create", "namespace", "moose-tracker"]);
         cluster.kubectl(&[
             "apply",
             "--server-side",
