@@ -112,7 +112,7 @@ fn the_changelog_has_this_version() {
     );
 }
 
-/// `UPDATE_EXPECT=1` draws it anew.
+/// `KRATOR_UPDATE=1` draws it anew.
 #[test]
 fn the_picture_of_the_readme_is_the_graph_of_its_description() {
     let graph = [
@@ -129,7 +129,7 @@ fn the_picture_of_the_readme_is_the_graph_of_its_description() {
     let source = String::from_utf8(output.stdout).expect("DOT is text");
     let drawing = tempfile::tempdir().expect("a temporary folder");
     let drawn: PathBuf = drawing.path().join("moose.svg");
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
+    if std::env::var_os("KRATOR_UPDATE").is_some() {
         fs::write(root().join("docs/moose.dot"), &source).expect("the repository can be written");
         let svg = root().join("docs/moose.svg");
         run(Command::new("dot")
@@ -140,7 +140,7 @@ fn the_picture_of_the_readme_is_the_graph_of_its_description() {
     assert_eq!(
         read("docs/moose.dot"),
         source,
-        "UPDATE_EXPECT=1 cargo test the_picture"
+        "KRATOR_UPDATE=1 cargo test the_picture"
     );
 
     if Command::new("dot").arg("-V").output().is_err() {
@@ -155,7 +155,7 @@ fn the_picture_of_the_readme_is_the_graph_of_its_description() {
     assert_eq!(
         words(&read("docs/moose.svg")),
         words(&drawn),
-        "UPDATE_EXPECT=1 cargo test the_picture"
+        "KRATOR_UPDATE=1 cargo test the_picture"
     );
 }
 

@@ -7,7 +7,7 @@ mod operator;
 
 // A promise of the moose operator on a real API server.
 mod moose;
-// The generated crate before anybody has touched it: its own checks, and who may have written it.
+// What depends on how things were built: a krator from its packages, and what an operator has inside.
 mod package;
 // The files that people read first, held to what is there.
 mod house;

@@ -160,7 +160,6 @@ fn prepared_cluster() -> Option<&'static Cluster> {
         let krate = generated(&UNTOUCHED);
         let deploy = krate.dir().join("deploy");
         let deploy = deploy.to_str().expect("temporary folders have plain names");
-        cluster.kubectl(&["create", "namespace", "moose-tracker"]);
         cluster.kubectl(&[
             "apply",
             "--server-side",
@@ -170,6 +169,9 @@ fn prepared_cluster() -> Option<&'static Cluster> {
         ]);
         let crd = "customresourcedefinition/moose.animals.com";
         cluster.kubectl(&["wait", "--for=condition=Established", crd, "--timeout=60s"]);
+        // A dry run: no operator of a test shall have it.
+        let sample = std::fs::read_to_string(krate.dir().join("deploy/sample.yaml")).expect("generated");
+        cluster.apply(&sample, &["--dry-run=server"]);
         let rbac = cluster.kubectl(&["get", "-f", &format!("{deploy}/rbac.yaml"), "--output=json"]);
         let rbac: Value = serde_json::from_str(&rbac).expect("kubectl writes JSON");
         let items = rbac["items"].as_array().expect("a list");
