@@ -12,6 +12,8 @@ pub mod sample;
 
 mod mermaid;
 mod templates;
+#[cfg(test)]
+mod testing;
 mod yaml;
 
 use crate::{
