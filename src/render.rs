@@ -10,7 +10,6 @@ pub mod rbac;
 pub mod rust;
 pub mod sample;
 
-mod mermaid;
 mod templates;
 #[cfg(test)]
 mod testing;

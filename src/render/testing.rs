@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value as Json;
 
+use crate::finding::Severity;
 use crate::model::Description;
 
 /// The smallest description with a Ready state; `more` stands beside its keys.
@@ -13,12 +14,16 @@ pub(super) fn described(more: &str) -> Description {
     ))
 }
 
-/// A description that nothing is wrong with.
+/// A description without errors.
 pub(super) fn from(text: &str) -> Description {
     let checked = crate::check("krator.yaml", text.as_bytes());
-    let errors: Vec<_> = checked.findings.iter().map(|finding| &finding.message).collect();
+    let errors = checked
+        .findings
+        .iter()
+        .filter(|finding| finding.rule.severity == Severity::Error);
+    let errors: Vec<_> = errors.map(|finding| &finding.message).collect();
     assert!(errors.is_empty(), "{errors:?}\n{text}");
-    checked.description.expect("a description without findings")
+    checked.description.expect("a description without errors")
 }
 
 /// The documents of a YAML text.
