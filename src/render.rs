@@ -10,8 +10,9 @@ pub mod rbac;
 pub mod rust;
 pub mod sample;
 
-mod mermaid;
 mod templates;
+#[cfg(test)]
+mod testing;
 mod yaml;
 
 use crate::{

@@ -67,3 +67,53 @@ fn amounts(amounts: &[(LabelKey, Spanned<String>)]) -> Json {
 fn amount(name: &str, amount: &str) -> Json {
     json!({"name": name, "amount": amount})
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::testing::{described, documents};
+
+    fn container(more: &str) -> Json {
+        let deployment = documents(&deployment(&described(more))).remove(0);
+        deployment["spec"]["template"]["spec"]["containers"][0].clone()
+    }
+
+    #[test]
+    fn one_replica_at_a_time_whatever_is_wanted() {
+        let description = described("deploy: {replicas: 3, leaderElection: true}");
+        let deployment = documents(&deployment(&description)).remove(0);
+        assert_eq!(deployment["spec"]["replicas"], 1);
+        assert_eq!(deployment["spec"]["strategy"]["type"], "Recreate");
+    }
+
+    #[test]
+    fn watches_end_where_rights_do() {
+        assert_eq!(container("")["args"], Json::Null);
+        let args = container("deploy: {namespaces: [a, '123']}")["args"].clone();
+        assert_eq!(args, json!(["--namespace=a", "--namespace=123"]));
+    }
+
+    #[test]
+    fn resources_are_small_unless_told() {
+        let small = json!({"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"memory": "256Mi"}});
+        assert_eq!(container("")["resources"], small);
+        let told = container("deploy: {resources: {limits: {cpu: 1, memory: 1e3}}}");
+        assert_eq!(
+            told["resources"],
+            json!({"limits": {"cpu": "1", "memory": "1e3"}})
+        );
+    }
+
+    #[test]
+    fn an_operator_called_on_keeps_its_name() {
+        let description = described("operator: 'on'");
+        let names = |yaml: String| documents(&yaml).remove(0)["metadata"]["name"].clone();
+        assert_eq!(names(deployment(&description)), "on");
+        assert_eq!(names(namespace(&description)), "on");
+        let kustomization = documents(&kustomization(&description)).remove(0);
+        assert_eq!(
+            kustomization["images"],
+            json!([{"name": "on", "newName": "on", "newTag": "0.1.0"}])
+        );
+    }
+}

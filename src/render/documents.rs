@@ -5,17 +5,23 @@ mod markdown;
 use serde_json::{Value as Json, json};
 
 use super::deploy::FIRST_VERSION;
-use super::mermaid::flowchart;
+use super::diagram::mermaid;
 use super::templates::Template;
 use crate::model::{Description, Kind};
 use markdown::paragraph;
 
 /// `README.md`.
 pub fn readme(description: &Description) -> String {
+    let folder = match &description.kinds[..] {
+        [kind] => kind.resource.kind.module(),
+        _ => "<kind>".to_owned(),
+    };
     Template::Readme.render(&json!({
         "operator": description.operator.as_str(),
         "doc": description.doc.as_ref().map(|doc| paragraph(&doc.value)).unwrap_or_default(),
         "version": FIRST_VERSION,
+        "diagram": mermaid(description),
+        "folder": folder,
         "kinds": description.kinds.iter().map(|kind| kind_values(description, kind)).collect::<Vec<_>>(),
     }))
 }
@@ -42,19 +48,61 @@ fn kind_values(description: &Description, kind: &Kind) -> Json {
         .doc
         .as_ref()
         .filter(|doc| description.doc.as_ref() != Some(doc));
-    let states = kind.states.iter().map(|state| {
-        json!({
-            "name": state.name.as_str(),
-            "kind": state.kind.as_str(),
-            "doc": state.doc.as_ref().map(|doc| paragraph(&doc.value)).unwrap_or_default(),
-        })
+    let states = kind.states.iter().filter_map(|state| {
+        let doc = paragraph(&state.doc.as_ref()?.value);
+        Some(json!({"name": state.name.as_str(), "doc": doc}))
     });
     json!({
         "kind": resource.kind.as_str(),
-        "module": resource.kind.module(),
         "resource": format!("{}.{}", resource.plural.value, resource.group.value),
         "doc": own_doc.map(|doc| paragraph(&doc.value)).unwrap_or_default(),
         "states": states.collect::<Vec<_>>(),
-        "diagram": flowchart(kind),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::testing::{documents, from};
+
+    fn readme_with(text: &str) -> String {
+        let text = json!(text);
+        readme(&from(&format!(
+            "krator: 1\ndoc: {text}\nresource: {{group: example.com, version: v1, kind: Thing}}\nspec: {{}}\n\
+             machine: {{initial: A}}\n\
+             states: {{A: {{doc: {text}, next: [{{to: B, when: {text}}}]}}, B: {{kind: ready, message: {text}}}}}\n"
+        )))
+    }
+
+    #[test]
+    fn no_text_of_a_description_changes_the_structure_of_the_readme() {
+        // The same lines in the same order, each beginning as it would with harmless words.
+        let skeleton = |readme: &str| {
+            let starts = readme
+                .lines()
+                .map(|line| line.chars().take(2).collect::<String>());
+            (starts.collect::<Vec<_>>(), readme.matches("```").count())
+        };
+        for text in [
+            "words\n\n    code\n\n```\nfence\n```",
+            "words\n\n# heading\n- item\n---\n===",
+            "wo<script>x</script>",
+            "words | a | b |",
+            "wo[a](javascript:x) ![b](c)",
+            "words\"]\n    click A call x()",
+            "words {{operator}} ${{ secrets.X }} $(X) \\",
+        ] {
+            let readme = readme_with(text);
+            assert_eq!(skeleton(&readme), skeleton(&readme_with("words")), "{readme}");
+            for harm in ["javascript:", "<script", "${{", "\n    click"] {
+                assert!(!readme.contains(harm), "{harm:?} in {readme}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_workflow_may_read_and_no_more() {
+        let workflow = documents(&ci_workflow(&crate::render::testing::described(""))).remove(0);
+        assert_eq!(workflow["permissions"], json!({"contents": "read"}));
+    }
 }

@@ -81,3 +81,124 @@ fn subject(operator: &str) -> Subject {
         api_group: None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::testing::{described, documents, from};
+
+    /// The rules, each as `where: group/resources [names] verbs`.
+    fn rules(description: &Description) -> Vec<String> {
+        let words = |value: &Json| {
+            let words = value.as_array().into_iter().flatten().filter_map(Json::as_str);
+            words.collect::<Vec<_>>().join(",")
+        };
+        let documents = documents(&rbac(description));
+        let roles = documents.iter().filter(|document| document["rules"].is_array());
+        roles
+            .flat_map(|role| {
+                let place = role["metadata"]["namespace"].as_str().unwrap_or("*");
+                role["rules"].as_array().into_iter().flatten().map(move |rule| {
+                    let names = match words(&rule["resourceNames"]) {
+                        names if names.is_empty() => names,
+                        names => format!("[{names}]"),
+                    };
+                    let (groups, resources) = (words(&rule["apiGroups"]), words(&rule["resources"]));
+                    format!("{place}: {groups}/{resources}{names} {}", words(&rule["verbs"]))
+                })
+            })
+            .collect()
+    }
+
+    const EVENTS: &str = "*: events.k8s.io/events create,patch";
+    const KIND: &str = "*: example.com/things get,list,watch";
+    const STATUS: &str = "*: example.com/things/status patch";
+
+    #[test]
+    fn every_operator_reads_its_kind_writes_status_and_tells_of_it() {
+        assert_eq!(rules(&described("")), [EVENTS, KIND, STATUS]);
+    }
+
+    #[test]
+    fn only_finalizers_need_patch_and_only_ends_of_their_own_need_delete() {
+        let kind_with = |machine: &str, states: &str| {
+            let text = format!(
+                "krator: 1\nresource: {{group: example.com, version: v1, kind: Thing}}\nspec: {{a: string}}\n\
+                 machine: {{initial: Ready{machine}}}\nstates: {{Ready: {{kind: ready, next: [Over]}}, {states}}}\n"
+            );
+            rules(&from(&text)).swap_remove(1)
+        };
+        assert_eq!(
+            kind_with(", deletion: Gone", "Over: {kind: failed}, Gone: {kind: final}"),
+            format!("{KIND},patch")
+        );
+        assert_eq!(kind_with("", "Over: {kind: final}"), format!("{KIND},delete"));
+        let both = kind_with(", deletion: Gone", "Over: {kind: final}, Gone: {kind: final}");
+        assert_eq!(both, format!("{KIND},patch,delete"));
+    }
+
+    #[test]
+    fn rights_to_other_kinds_are_merged() {
+        let others = "owns: [core/v1.Service, core/v1.ConfigMap]\n\
+                      watches: [{kind: core/v1.Pod, all: true}, {kind: core/v1.Service, all: true}]\n\
+                      access:\n\
+                      - {kind: core/v1.Pod, verbs: [patch, get]}\n\
+                      - {kind: core/v1.Pod, resource: pods/exec, verbs: [create]}\n";
+        assert_eq!(
+            rules(&described(others)),
+            [
+                "*: /pods/exec create",
+                "*: /configmaps,services get,list,watch,create,patch,delete",
+                "*: /pods get,list,watch,patch",
+                EVENTS,
+                KIND,
+                STATUS,
+            ]
+        );
+    }
+
+    #[test]
+    fn single_namespaces_get_roles_and_only_what_has_none_is_cluster_wide() {
+        let text = "watches: [{kind: core/v1.Node, all: true}, {kind: core/v1.Secret, all: true, namespace: vault}]\n\
+                    deploy: {namespaces: [a, thing-operator], leaderElection: true}";
+        assert_eq!(
+            rules(&described(text)),
+            [
+                "*: /nodes list,watch",
+                "a: events.k8s.io/events create,patch",
+                "a: example.com/things get,list,watch",
+                "a: example.com/things/status patch",
+                "thing-operator: coordination.k8s.io/leases[thing-operator] get,create,update",
+                "thing-operator: events.k8s.io/events create,patch",
+                "thing-operator: example.com/things get,list,watch",
+                "thing-operator: example.com/things/status patch",
+                "vault: /secrets list,watch",
+            ]
+        );
+    }
+
+    #[test]
+    fn events_of_cluster_scoped_objects_are_in_the_default_namespace() {
+        let text = "krator: 1\nresource: {group: example.com, version: v1, kind: Thing, scope: Cluster}\n\
+                    spec: {a: string}\nmachine: {initial: Ready}\nstates: {Ready: {kind: ready}}\n";
+        assert_eq!(
+            rules(&from(text)),
+            [KIND, STATUS, "default: events.k8s.io/events create,patch"]
+        );
+    }
+
+    #[test]
+    fn leases_and_certificates_go_by_name() {
+        let text = "webhooks: {validate: true}\ndeploy: {replicas: 2, shards: 2}";
+        let rules = rules(&described(text));
+        let own = "thing-operator";
+        assert!(rules.contains(&format!(
+            "*: admissionregistration.k8s.io/validatingwebhookconfigurations[{own}] get,patch"
+        )));
+        assert!(rules.contains(&format!("{own}: /secrets[{own}-webhook] get,create,update")));
+        assert!(rules.contains(&format!(
+            "{own}: coordination.k8s.io/leases[{own}-0-of-2,{own}-1-of-2] get,create,update"
+        )));
+        assert!(!rules.iter().any(|rule| rule.contains("mutating")));
+    }
+}

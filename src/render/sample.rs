@@ -47,3 +47,21 @@ pub fn stored(description: &Description, kind: &Kind) -> Json {
 fn sample_name(kind: &str) -> String {
     format!("{}-sample", kind.to_ascii_lowercase())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::testing::{described, documents};
+
+    #[test]
+    fn a_sample_is_an_object_of_its_kind() {
+        let documents = documents(&sample(&described("")));
+        let expected = json!({
+            "apiVersion": "example.com/v1",
+            "kind": "Thing",
+            "metadata": {"name": "thing-sample", "namespace": "default"},
+            "spec": {"size": 1},
+        });
+        assert_eq!(documents, [expected]);
+    }
+}

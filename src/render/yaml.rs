@@ -115,10 +115,10 @@ fn is_text_to_all(text: &str) -> bool {
         && !text.contains(PLACE)
 }
 
-/// `10m` and `64Mi`, which people expect to see as they are.
+/// `64Mi` and `10m`: quantities and durations, which people expect to see as they are.
 fn is_quantity(text: &str) -> bool {
     let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    unit.len() < text.len() && ["m", "Ki", "Mi", "Gi", "Ti"].contains(&unit)
+    unit.len() < text.len() && ["Ki", "Mi", "Gi", "Ti", "m", "ms", "s", "h"].contains(&unit)
 }
 
 fn must_be_escaped(c: char) -> bool {

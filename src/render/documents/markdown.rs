@@ -13,10 +13,14 @@ pub(super) fn paragraph(text: &str) -> String {
             out.push(' ');
         }
         for c in word.chars() {
-            if is_mark(c) {
-                out.push('\\');
+            match c {
+                // Not every renderer heeds a backslash before these.
+                '<' => out.push_str("&lt;"),
+                '>' => out.push_str("&gt;"),
+                '&' => out.push_str("&amp;"),
+                c if is_mark(c) => out.extend(['\\', c]),
+                c => out.push(c),
             }
-            out.push(c);
         }
     }
     // What begins a list or a line under a heading, where a paragraph begins.
@@ -32,7 +36,7 @@ pub(super) fn paragraph(text: &str) -> String {
 /// ASCII punctuation that has a meaning inside a line, in CommonMark or on a code host: `:` begins the body of a
 /// bare link and surrounds emoji, `@` and `#` name people and issues, `$` is mathematics.
 fn is_mark(c: char) -> bool {
-    "\\`*_[]<>&#|~$@:!{}".contains(c)
+    "\\`*_[]#|~$@:!{}".contains(c)
 }
 
 #[cfg(test)]
@@ -47,7 +51,7 @@ mod tests {
                 "Takes a backup, waits, and closes it.",
             ),
             ("[a](javascript:x)", r"\[a\](javascript\:x)"),
-            ("</script>", r"\</script\>"),
+            ("</script>", "&lt;/script&gt;"),
             ("    indented\n\n```sh\nrm\n```", r"indented \`\`\`sh rm \`\`\`"),
             ("- item", r"\- item"),
             ("12. item", r"12\. item"),

@@ -28,8 +28,8 @@ pub(super) fn of(schema: &JSONSchemaProps) -> Json {
     }
     match schema.type_.as_deref() {
         Some("boolean") => false.into(),
-        Some("integer") => (number(schema, 1.0).ceil() as i64).into(),
-        Some("number") => Number::from_f64(number(schema, 0.5)).map_or(Json::Null, Json::Number),
+        Some("integer") => (number(schema).ceil() as i64).into(),
+        Some("number") => Number::from_f64(number(schema)).map_or(Json::Null, Json::Number),
         Some("string") => text(schema).into(),
         Some("array") => list(schema),
         Some("object") => object(schema),
@@ -63,35 +63,28 @@ pub(super) fn fill_in(schema: &JSONSchemaProps, value: &mut Json) {
     }
 }
 
-/// 1 where the bounds allow it, else the nearest number that they do; `step` is how far an exclusive bound keeps off.
-fn number(schema: &JSONSchemaProps, step: f64) -> f64 {
-    let is_exclusive = |flag: Option<bool>| flag == Some(true);
-    let least = schema.minimum.map(|least| {
-        least
-            + if is_exclusive(schema.exclusive_minimum) {
-                step
-            } else {
-                0.0
-            }
-    });
-    let most = schema.maximum.map(|most| {
-        most - if is_exclusive(schema.exclusive_maximum) {
-            step
-        } else {
-            0.0
-        }
-    });
-    let mut number = 1.0_f64;
-    if let Some(most) = most {
-        number = number.min(most);
-    }
-    if let Some(least) = least {
-        number = number.max(least);
-    }
+/// 1 where the bounds allow it, else the nearest number that they do.
+fn number(schema: &JSONSchemaProps) -> f64 {
+    // How far an exclusive bound keeps off.
+    let step = match (schema.type_.as_deref(), schema.minimum, schema.maximum) {
+        (Some("integer"), ..) => 1.0,
+        (_, Some(least), Some(most)) => (most - least) / 2.0,
+        _ => 0.5,
+    };
+    let kept_off = |flag: Option<bool>| if flag == Some(true) { step } else { 0.0 };
+    let least = schema
+        .minimum
+        .map(|least| least + kept_off(schema.exclusive_minimum));
+    let most = schema
+        .maximum
+        .map(|most| most - kept_off(schema.exclusive_maximum));
+    let number = 1.0_f64.min(most.unwrap_or(1.0));
+    let number = number.max(least.unwrap_or(number));
     match schema.multiple_of {
         Some(multiple) if multiple > 0.0 => {
             let above = (number / multiple).ceil() * multiple;
-            if most.is_some_and(|most| above > most) {
+            let is_too_much = most.is_some_and(|most| above > most);
+            if is_too_much {
                 (number / multiple).floor() * multiple
             } else {
                 above
@@ -102,7 +95,7 @@ fn number(schema: &JSONSchemaProps, step: f64) -> f64 {
 }
 
 /// Texts of the formats that the API server checks, and of the patterns that krator itself writes.
-const FORMATS: [(&str, &str); 22] = [
+const FORMATS: [(&str, &str); 24] = [
     ("bsonobjectid", "507f1f77bcf86cd799439011"),
     ("byte", "a3JhdG9y"),
     ("cidr", "192.0.2.0/24"),
@@ -124,6 +117,8 @@ const FORMATS: [(&str, &str); 22] = [
     ("ssn", "111-11-1111"),
     ("uri", "https://example.com"),
     ("uuid", "123e4567-e89b-42d3-a456-426614174000"),
+    ("uuid3", "6fa459ea-ee8a-3ca4-894e-db77e160355e"),
+    ("uuid5", "886313e1-3b8a-5372-9b90-0c9aee199e5d"),
     ("uuid4", "123e4567-e89b-42d3-a456-426614174000"),
 ];
 
@@ -197,6 +192,10 @@ fn object(schema: &JSONSchemaProps) -> Json {
         .unwrap_or(0)
         .min(64);
     let mut object = Map::new();
+    if schema.x_kubernetes_embedded_resource == Some(true) {
+        object.insert("apiVersion".to_owned(), "v1".into());
+        object.insert("kind".to_owned(), "ConfigMap".into());
+    }
     if let Some(properties) = &schema.properties {
         let mut wanted: BTreeSet<&str> = schema.required.iter().flatten().map(String::as_str).collect();
         for rule in schema.x_kubernetes_validations.iter().flatten() {
