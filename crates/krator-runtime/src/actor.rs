@@ -9,7 +9,7 @@ use crate::{
     ObjectStatus as _, StatusOf, Watch,
     context::Run,
     engine::{Do, Engine, Now, Outcome},
-    world::{Mail, Mailbox, World, WriteError, request_backoff},
+    world::{Applied, Change, Mail, Mailbox, World, WriteError, request_backoff},
 };
 use futures::FutureExt as _;
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
@@ -34,6 +34,10 @@ pub(crate) struct Actor<M: Machine> {
     dropped: bool,
     /// Something was seen that may change what is stored.
     look: bool,
+    /// Changes of other objects, seen while a handler ran: which of them are its own doing shows at its end.
+    unjudged: Vec<Change>,
+    /// What handlers have applied.
+    applied: Arc<Applied>,
 }
 
 /// What a step came to.
@@ -50,7 +54,8 @@ pub(crate) enum Step {
 impl<M: Machine> Actor<M> {
     pub fn new(manifest: Arc<ManifestOf<M>>, object: Option<M::ObjectState>, now: Now) -> Self {
         let stored = manifest.status().map(|s| s.machine());
-        let mut engine = Engine::new(M::GRAPH, stored, manifest.generation(), now);
+        let told = M::told(&manifest, manifest.status());
+        let mut engine = Engine::new(M::GRAPH, stored, manifest.generation(), told, now);
         if manifest.deleting() {
             engine.saw_deletion();
         }
@@ -64,6 +69,8 @@ impl<M: Machine> Actor<M> {
             moved: false,
             dropped: false,
             look: false,
+            unjudged: Vec::new(),
+            applied: Arc::default(),
         }
     }
 
@@ -88,11 +95,14 @@ impl<M: Machine> Actor<M> {
     /// Takes mail while nothing runs, and says what is to be done.
     pub fn hear(&mut self, mail: Mail<ManifestOf<M>>, now: Now) -> Step {
         self.read(mail, now);
+        self.judge_changes(now);
         if self.dropped {
             return Step::Over;
         }
         if std::mem::take(&mut self.moved) {
+            let applied = Arc::clone(&self.applied);
             *self = Self::new(Arc::clone(&self.manifest), self.object.take(), now);
+            self.applied = applied;
         }
         match self.engine.rests_until(now) {
             Some(until) if !self.look => Step::Wait(until),
@@ -136,10 +146,17 @@ impl<M: Machine> Actor<M> {
         if let Some(object) = mail.object {
             interrupt |= self.absorb(object, now);
         }
-        for change in mail.changes {
-            self.engine.saw_change(change, now);
-        }
+        self.unjudged.extend(mail.changes);
         interrupt
+    }
+
+    /// Takes notice of changes of other objects that are not our own doing.
+    fn judge_changes(&mut self, now: Now) {
+        for change in std::mem::take(&mut self.unjudged) {
+            if !self.applied.explains(&change) {
+                self.engine.saw_change(&change.names, now);
+            }
+        }
     }
 
     /// Takes notice of a version of the object; `true`: a running handler is to be dropped.
@@ -159,8 +176,9 @@ impl<M: Machine> Actor<M> {
         self.look |= deleted || seen.generation() != self.manifest.generation();
         self.manifest = seen;
         self.engine.saw_generation(self.manifest.generation());
+        self.engine.hear(M::told(&self.manifest, self.manifest.status()));
         if changed {
-            self.engine.saw_change(Watch::Itself, now);
+            self.engine.saw_change(&[Watch::Itself], now);
         }
         self.moved |= moved;
         self.dropped |= !Self::concerns(&self.manifest);
@@ -229,6 +247,8 @@ impl<M: Machine> Actor<M> {
             deleting: self.engine.deleting(),
         };
         self.engine.begin();
+        #[cfg(feature = "kube")]
+        let applied = Arc::clone(&self.applied);
         let about = Arc::clone(&self.manifest);
         let events = |event| world.publish(&about, event);
         let mut cx = Context {
@@ -240,9 +260,11 @@ impl<M: Machine> Actor<M> {
             events: &events,
             run: &run,
             #[cfg(feature = "kube")]
-            client: world.client(),
+            applied: &applied,
+            #[cfg(feature = "kube")]
+            cluster: world.cluster(),
         };
-        let deadline = self.engine.deadline().map(|at| world.origin() + at);
+        let deadline = self.engine.deadline(world.now()).map(|at| world.origin() + at);
         let ended = {
             let mut handler = AssertUnwindSafe(async { state.run(&mut cx).await })
                 .catch_unwind()
@@ -273,9 +295,11 @@ impl<M: Machine> Actor<M> {
         if self.moved || self.dropped {
             return;
         }
+        self.judge_changes(world.now());
         if let Some(message) = message {
             self.engine.say(&message);
         }
+        self.engine.hear(M::told(&self.manifest, Some(&status)));
         if self.manifest.status() != Some(&status) {
             self.draft = Some(status);
             self.before_draft = Some(Box::new(self.engine.clone()));

@@ -2,26 +2,34 @@
 mod access;
 mod clock;
 mod command;
+mod concerned;
 mod dispatch;
+mod links;
 mod object;
 mod remote;
 
-pub use access::Grants;
+pub use access::{Grants, Owns, Watches};
 pub use command::{About, main};
+pub use links::{Concerns, Link, Linked, LookIn};
 
-use crate::{ManifestOf, Object, Operator, Result};
+use crate::{Machine, ManifestOf, Object, Operator, Result};
 use clock::Clock;
 use dispatch::Dispatcher;
 use futures::future::BoxFuture;
 use kube::{
-    Api, Client, Config, Resource,
+    Api, Client, Config, Resource, ResourceExt as _,
     client::ClientBuilder,
     core::{ClusterResourceScope, DeserializeGuard, NamespaceResourceScope},
     runtime::watcher,
 };
 use remote::Remote;
 use serde::{Serialize, de::DeserializeOwned};
-use std::{fmt::Debug, sync::Arc, time::Duration};
+use std::{
+    any::{Any, TypeId},
+    fmt::Debug,
+    sync::Arc,
+    time::Duration,
+};
 use tokio::{signal, sync::watch};
 use tower::{limit::ConcurrencyLimitLayer, util::MapResponseLayer};
 
@@ -45,12 +53,39 @@ impl<K> KubeObject for K where
 {
 }
 
+/// Another kind, with a Rust type.
+pub trait Child:
+    Resource<DynamicType = (), Scope: Place>
+    + Serialize
+    + DeserializeOwned
+    + Clone
+    + Debug
+    + Send
+    + Sync
+    + 'static
+{
+}
+impl<K> Child for K where
+    K: Resource<DynamicType = (), Scope: Place>
+        + Serialize
+        + DeserializeOwned
+        + Clone
+        + Debug
+        + Send
+        + Sync
+        + 'static
+{
+}
+
 /// Where objects of a scope live.
 pub trait Place {
+    /// Whether they have a namespace.
+    const NAMESPACED: bool;
     /// Access to the objects of a namespace; of the whole cluster where it is empty, or the scope has none.
     fn api<K: Resource<DynamicType = (), Scope = Self>>(client: Client, namespace: &str) -> Api<K>;
 }
 impl Place for NamespaceResourceScope {
+    const NAMESPACED: bool = true;
     fn api<K: Resource<DynamicType = (), Scope = Self>>(client: Client, namespace: &str) -> Api<K> {
         if namespace.is_empty() {
             Api::all(client)
@@ -60,8 +95,65 @@ impl Place for NamespaceResourceScope {
     }
 }
 impl Place for ClusterResourceScope {
+    const NAMESPACED: bool = false;
     fn api<K: Resource<DynamicType = (), Scope = Self>>(client: Client, _: &str) -> Api<K> {
         Api::all(client)
+    }
+}
+
+/// What handlers of one machine reach of the cluster.
+pub(crate) struct Cluster<M: Machine> {
+    pub client: Client,
+    /// What objects are written as.
+    pub manager: &'static str,
+    pub api_version: String,
+    pub kind: String,
+    pub links: Vec<Link<M>>,
+    /// For each link, the caches of its kind.
+    pub caches: Vec<Arc<dyn Any + Send + Sync>>,
+}
+
+impl<M: Machine> Cluster<M> {
+    /// The caches of a kind that is owned, or watched, and its name in the description.
+    fn caches<K: Child>(&self, owned: bool) -> Option<(Arc<links::Caches<K>>, &'static str)> {
+        let of = TypeId::of::<K>();
+        let mut links = self.links.iter().zip(&self.caches);
+        let (link, caches) = links.find(|(link, _)| link.of == of && link.is_owned() == owned)?;
+        Some((Arc::clone(caches).downcast().ok()?, link.kind))
+    }
+
+    /// The cached objects of a watched kind that concern one of ours.
+    fn concerning<K: Child>(&self, object: &ManifestOf<M>) -> Vec<Arc<K>> {
+        let of = TypeId::of::<K>();
+        let mut found: Vec<Arc<K>> = Vec::new();
+        for (link, caches) in self
+            .links
+            .iter()
+            .zip(&self.caches)
+            .filter(|(link, _)| link.of == of && !link.is_owned())
+        {
+            let Ok(caches) = Arc::clone(caches).downcast::<links::Caches<K>>() else {
+                continue;
+            };
+            match &link.concerns {
+                Concerns::Owner => {}
+                Concerns::Named(..) => {
+                    let named = link.named_by(object);
+                    found.extend(
+                        named
+                            .iter()
+                            .filter_map(|(namespace, name)| caches.get(namespace, name)),
+                    );
+                }
+                Concerns::Label(key) => {
+                    let labelled =
+                        |other: &Arc<K>| other.labels().get(*key).is_some_and(|v| v == object.name());
+                    found.extend(caches.all().filter(labelled));
+                }
+                Concerns::All => found.extend(caches.all()),
+            }
+        }
+        found
     }
 }
 
@@ -101,7 +193,7 @@ impl OperatorRuntime {
 
     /// Adds an operator.
     #[must_use]
-    pub fn operator<O: Operator>(mut self, operator: O) -> Self
+    pub fn operator<O: Operator<Machine: Linked>>(mut self, operator: O) -> Self
     where
         ManifestOf<O::Machine>: KubeObject,
     {
@@ -178,7 +270,7 @@ impl OperatorRuntime {
     }
 }
 
-async fn run_kind<O: Operator>(operator: O, common: Common)
+async fn run_kind<O: Operator<Machine: Linked>>(operator: O, common: Common)
 where
     ManifestOf<O::Machine>: KubeObject,
 {
@@ -197,8 +289,25 @@ where
         [] => vec![guarded("")],
         some => some.iter().map(|namespace| guarded(namespace)).collect(),
     };
-    let world = Remote::new(operator, client.clone(), name, clock).await;
-    Dispatcher::new(world).run(apis, config, stop, GRACE).await;
+    let links = O::Machine::links();
+    let started: Vec<links::Started> = links
+        .iter()
+        .map(|link| link.start(client.clone(), &namespaces))
+        .collect();
+    let (seen, caches) = started
+        .into_iter()
+        .map(|started| (started.seen, started.caches))
+        .unzip();
+    let cluster = Cluster {
+        client,
+        manager: name,
+        api_version: ManifestOf::<O::Machine>::api_version(&()).into_owned(),
+        kind: ManifestOf::<O::Machine>::kind(&()).into_owned(),
+        links,
+        caches,
+    };
+    let world = Remote::new(operator, cluster, clock).await;
+    Dispatcher::new(world).run(apis, seen, config, stop, GRACE).await;
 }
 
 /// Until the process is asked to end.

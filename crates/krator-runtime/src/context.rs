@@ -15,7 +15,9 @@ pub struct Context<'a, M: Machine> {
     pub(crate) events: &'a (dyn Fn(Event) + Send + Sync),
     pub(crate) run: &'a Run,
     #[cfg(feature = "kube")]
-    pub(crate) client: Option<&'a kube::Client>,
+    pub(crate) applied: &'a Arc<crate::world::Applied>,
+    #[cfg(feature = "kube")]
+    pub(crate) cluster: Option<&'a crate::cluster::Cluster<M>>,
 }
 
 /// What is known of a run when it begins.

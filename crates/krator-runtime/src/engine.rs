@@ -4,7 +4,8 @@
 //! When several things are due: deletion, timeout, spec change, wake-up, in this order. A transition that a
 //! handler chose stands against all but deletion.
 use crate::{
-    Class, Effects, Exit, Graph, Kind, MachineStatus, OnDelete, OnSpecChange, Policy, StateId, Watch,
+    Class, Effects, Exit, Graph, Kind, MachineStatus, OnDelete, OnSpecChange, Period, Policy, StateId, Times,
+    Told, Watch,
 };
 use jiff::Timestamp;
 use std::{collections::BTreeMap, time::Duration};
@@ -42,6 +43,18 @@ pub(crate) enum Outcome {
     Interrupted,
 }
 
+/// What a period comes to for one object.
+#[derive(Clone, Copy)]
+enum When {
+    After(Duration),
+    At(Timestamp),
+}
+
+/// From now to an instant; nothing when it has passed.
+fn until(instant: Timestamp, now: Now) -> Duration {
+    Duration::try_from(instant.duration_since(now.time)).unwrap_or_default()
+}
+
 /// After so many entries without a wait an object is slowed to one a second: a loop that the checker could not
 /// see, through code that never stays.
 const UNSLOWED_ENTRIES: u32 = 100;
@@ -64,6 +77,8 @@ pub(crate) struct Engine {
     /// Replaces the state's message: a handler's, or the last error.
     message: Option<Box<str>>,
     entries: BTreeMap<StateId, u32>,
+    /// What fields of the object say.
+    told: Vec<Option<Told>>,
     due: Option<Duration>,
     /// The timeout ran out while nobody looked: it fires after the handler has run once and stayed.
     overdue: bool,
@@ -83,7 +98,13 @@ pub(crate) struct Engine {
 impl Engine {
     /// An object as stored: a new one, or one met after a restart. The handler of its state is due, for events
     /// were missed.
-    pub fn new(graph: &'static Graph, stored: Option<&MachineStatus>, generation: i64, now: Now) -> Self {
+    pub fn new(
+        graph: &'static Graph,
+        stored: Option<&MachineStatus>,
+        generation: i64,
+        told: Vec<Option<Told>>,
+        now: Now,
+    ) -> Self {
         let mut engine = Self {
             graph,
             at: None,
@@ -95,6 +116,7 @@ impl Engine {
             attempts: 0,
             message: None,
             entries: BTreeMap::new(),
+            told,
             due: None,
             overdue: false,
             hops: 0,
@@ -144,7 +166,7 @@ impl Engine {
             self.message = Some(message.into());
         }
         self.due = Some(now.elapsed);
-        self.overdue = self.deadline().is_some_and(|end| end <= now.elapsed);
+        self.overdue = self.deadline(now).is_some_and(|end| end <= now.elapsed);
     }
 
     /// The object's state; `None` while it is parked.
@@ -176,13 +198,45 @@ impl Engine {
     }
 
     /// When this state's time is up; a run that goes on then is dropped.
-    pub fn deadline(&self) -> Option<Duration> {
+    pub fn deadline(&self, now: Now) -> Option<Duration> {
         if self.overdue {
             return None;
         }
-        self.policy()?
-            .timeout
-            .map(|(after, _)| self.entered + after.saturating_sub(self.before))
+        let (period, _) = self.policy()?.timeout?;
+        match self.period(period)? {
+            When::After(after) => Some(self.entered + after.saturating_sub(self.before)),
+            When::At(instant) => Some(now.elapsed + until(instant, now)),
+        }
+    }
+
+    fn period(&self, period: Period) -> Option<When> {
+        Some(match period {
+            Period::Fixed(after) => When::After(after),
+            Period::Told(field) => match (*self.told.get(usize::from(field))?)? {
+                Told::For(after) => When::After(after),
+                Told::Number(seconds) => When::After(Duration::from_secs(u64::from(seconds))),
+                Told::At(instant) => When::At(instant),
+            },
+        })
+    }
+
+    /// When the handler runs again after it stayed now.
+    fn poll(&self, policy: &Policy, now: Now) -> Option<Duration> {
+        let period = policy.wait.poll?;
+        match self.period(period)? {
+            // A description's own number is what its author wants; a field's is anybody's.
+            When::After(every) if matches!(period, Period::Told(_)) => {
+                Some(now.elapsed + every.max(Duration::from_secs(1)))
+            }
+            When::After(every) => Some(now.elapsed + every),
+            // Once: what has passed does not come again.
+            When::At(instant) => (instant > now.time).then(|| now.elapsed + until(instant, now)),
+        }
+    }
+
+    /// The object's fields say something else now.
+    pub fn hear(&mut self, told: Vec<Option<Told>>) {
+        self.told = told;
     }
 
     /// A generation was seen; it is judged when no handler runs.
@@ -211,12 +265,12 @@ impl Engine {
         on_delete != OnDelete::Wait
     }
 
-    /// Something changed that a state may wait for.
-    pub fn saw_change(&mut self, what: Watch, now: Now) {
+    /// Something changed that a state may wait for, by any of these names.
+    pub fn saw_change(&mut self, what: &[Watch], now: Now) {
         let Some(policy) = self.policy() else { return };
         // A failed run keeps its backoff, and an effect that may happen once has no second run.
         let deaf = self.attempts > 0 || policy.effects == Effects::Once;
-        if !deaf && policy.wait.watch.contains(&what) {
+        if !deaf && what.iter().any(|what| policy.wait.watch.contains(what)) {
             self.due = Some(now.elapsed);
         }
     }
@@ -241,7 +295,7 @@ impl Engine {
         let Some(policy) = self.policy() else {
             return Do::Wait(None);
         };
-        if let (Some((_, to)), Some(end)) = (policy.timeout, self.deadline())
+        if let (Some((_, to)), Some(end)) = (policy.timeout, self.deadline(now))
             && end <= now.elapsed
         {
             self.hops = 0;
@@ -265,7 +319,7 @@ impl Engine {
         if self.at.is_none() || (self.deleting && self.graph.deletion().is_none()) {
             return Some(None);
         }
-        let next = [self.due, self.deadline()].into_iter().flatten().min();
+        let next = [self.due, self.deadline(now)].into_iter().flatten().min();
         let due = next.is_some_and(|at| at <= now.elapsed) || self.spec_changed();
         (!due).then_some(next)
     }
@@ -329,12 +383,12 @@ impl Engine {
                 self.runs = self.runs.saturating_add(1);
                 (self.hops, self.overdue) = (0, false);
                 if self.due.is_none() {
-                    self.due = policy.wait.poll.map(|every| now.elapsed + every);
+                    self.due = self.poll(policy, now);
                 }
             }
             Outcome::Exit(Exit::Done) => self.finished = true,
             Outcome::Interrupted => {
-                let timed_out = self.deadline().is_some_and(|end| end <= now.elapsed);
+                let timed_out = self.deadline(now).is_some_and(|end| end <= now.elapsed);
                 if policy.effects == Effects::Once && self.leave.is_none() && !timed_out {
                     self.enter(policy.resume.unwrap_or(at), now);
                 } else if self.leave.is_none() && self.due.is_none() {
@@ -391,7 +445,14 @@ impl Engine {
             };
             let count = self.entries.entry(to).or_default();
             *count = count.saturating_add(1);
-            if *count <= times {
+            let most = match times {
+                Times::Fixed(times) => Some(times),
+                Times::Told(field) => match self.told.get(usize::from(field)) {
+                    Some(Some(Told::Number(times))) => Some(*times),
+                    _ => None,
+                },
+            };
+            if most.is_none_or(|most| *count <= most) {
                 break;
             }
             to = then;

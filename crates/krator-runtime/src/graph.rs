@@ -26,9 +26,9 @@ pub struct Policy {
     pub(crate) kind: Kind,
     pub(crate) next: &'static [StateId],
     pub(crate) wait: Wait,
-    pub(crate) timeout: Option<(Duration, StateId)>,
+    pub(crate) timeout: Option<(Period, StateId)>,
     pub(crate) retry: Retry,
-    pub(crate) limit: Option<(u32, StateId)>,
+    pub(crate) limit: Option<(Times, StateId)>,
     pub(crate) effects: Effects,
     pub(crate) resume: Option<StateId>,
     pub(crate) on_spec_change: OnSpecChange,
@@ -51,11 +51,29 @@ pub enum Kind {
     Final,
 }
 
+/// A time: always the same, or told by a field of the object, by its place in [`Machine::told`](crate::Machine::told).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Period {
+    /// Always this.
+    Fixed(Duration),
+    /// What this field says.
+    Told(u16),
+}
+
+/// A number: always the same, or told by a field of the object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Times {
+    /// Always this.
+    Fixed(u32),
+    /// What this field says.
+    Told(u16),
+}
+
 /// When a handler that stayed runs again.
 #[derive(Clone, Copy, Debug)]
 pub struct Wait {
     /// After this time.
-    pub poll: Option<Duration>,
+    pub poll: Option<Period>,
     /// When one of these changes.
     pub watch: &'static [Watch],
 }
@@ -213,7 +231,12 @@ impl Policy {
     }
     /// Runs the handler again after this time.
     pub const fn poll(mut self, every: Duration) -> Self {
-        self.wait.poll = Some(every);
+        self.wait.poll = Some(Period::Fixed(every));
+        self
+    }
+    /// Runs the handler again when a field says.
+    pub const fn poll_told(mut self, field: u16) -> Self {
+        self.wait.poll = Some(Period::Told(field));
         self
     }
     /// Runs the handler again when one of these changes.
@@ -223,7 +246,12 @@ impl Policy {
     }
     /// Where the object goes when it has been here for so long.
     pub const fn timeout(mut self, after: Duration, to: StateId) -> Self {
-        self.timeout = Some((after, to));
+        self.timeout = Some((Period::Fixed(after), to));
+        self
+    }
+    /// Where the object goes when a field says that its time is up.
+    pub const fn timeout_told(mut self, field: u16, to: StateId) -> Self {
+        self.timeout = Some((Period::Told(field), to));
         self
     }
     /// What happens after an error.
@@ -233,7 +261,12 @@ impl Policy {
     }
     /// Where the object goes instead of entering this state once too often.
     pub const fn limit(mut self, times: u32, then: StateId) -> Self {
-        self.limit = Some((times, then));
+        self.limit = Some((Times::Fixed(times), then));
+        self
+    }
+    /// The same, as often as a field says.
+    pub const fn limit_told(mut self, field: u16, then: StateId) -> Self {
+        self.limit = Some((Times::Told(field), then));
         self
     }
     /// The handler runs at most once per entry.

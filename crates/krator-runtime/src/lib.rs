@@ -23,18 +23,25 @@ mod operator;
 #[cfg(feature = "source")]
 pub mod source;
 mod status;
+mod told;
 mod transition;
 mod world;
 
 #[cfg(feature = "kube")]
-pub use cluster::{About, Grants, KubeObject, OperatorRuntime, Place, main};
+pub use cluster::{
+    About, Child, Concerns, Grants, KubeObject, Link, Linked, LookIn, OperatorRuntime, Owns, Place, Watches,
+    main,
+};
 pub use context::{Context, Event, Manifest};
 pub use error::{Class, Error, Fallible, Result};
-pub use graph::{Effects, Graph, Kind, OnDelete, OnSpecChange, Policy, Retry, StateId, Wait, Watch};
+pub use graph::{
+    Effects, Graph, Kind, OnDelete, OnSpecChange, Period, Policy, Retry, StateId, Times, Wait, Watch,
+};
 pub use local::{Fixture, Handle, Local};
 pub use machine::{
     Dispatch, Edit, Machine, ManifestOf, Node, Object, ObjectState, SharedOf, State, StatusOf, dispatch,
 };
 pub use operator::Operator;
 pub use status::{Condition, MachineStatus, ObjectStatus};
+pub use told::{Tell, Told};
 pub use transition::{Exit, Final, MayStay, Never, Stay, Transition, TransitionTo};

@@ -5,7 +5,7 @@ use crate::{
     actor::{Actor, Step},
     context::Run,
     engine::Now,
-    world::{Mailbox, World, WriteError},
+    world::{Change, Mailbox, World, WriteError},
 };
 use jiff::Timestamp;
 use std::{
@@ -70,7 +70,11 @@ impl<M: Machine> Handle<M> {
     }
     /// An owned or watched object has changed.
     pub fn changed(&self, what: Watch) {
-        self.mailbox.post(|mail| mail.changes.push(what));
+        let change = Change {
+            names: vec![what],
+            child: None,
+        };
+        self.mailbox.post(|mail| mail.changes.push(change));
     }
 }
 
@@ -292,7 +296,7 @@ impl<M: Machine> World<M> for Memory<M> {
         locked(&self.events).push(event);
     }
     #[cfg(feature = "kube")]
-    fn client(&self) -> Option<&kube::Client> {
+    fn cluster(&self) -> Option<&crate::cluster::Cluster<M>> {
         None
     }
 }
@@ -310,6 +314,8 @@ pub struct Fixture<M: Machine> {
     manifest: watch::Sender<Arc<ManifestOf<M>>>,
     events: Mutex<Vec<Event>>,
     run: Run,
+    #[cfg(feature = "kube")]
+    applied: Arc<crate::world::Applied>,
 }
 
 impl<M: Machine> Fixture<M> {
@@ -330,6 +336,8 @@ impl<M: Machine> Fixture<M> {
                 entry: "0000000000000000".to_owned(),
                 deleting: false,
             },
+            #[cfg(feature = "kube")]
+            applied: Arc::default(),
         }
     }
     /// As the `attempt`th try.
@@ -372,7 +380,9 @@ impl<M: Machine> Fixture<M> {
             events: &events,
             run: &self.run,
             #[cfg(feature = "kube")]
-            client: None,
+            applied: &self.applied,
+            #[cfg(feature = "kube")]
+            cluster: None,
         };
         state.next(&mut cx).await
     }

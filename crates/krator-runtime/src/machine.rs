@@ -1,5 +1,5 @@
 //! The traits of a machine, its states and its objects.
-use crate::{Context, Exit, Graph, ObjectStatus, Policy, Result, StateId, Transition};
+use crate::{Context, Exit, Graph, ObjectStatus, Policy, Result, StateId, Told, Transition};
 use std::{fmt, future::Future, hash::Hash, pin::Pin};
 
 /// What belongs to a machine: a state. Generated.
@@ -39,6 +39,13 @@ pub trait Machine: Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static {
     fn from_id(id: StateId) -> Option<Self>;
     /// Runs the handler of this state.
     fn run<'a>(self, cx: &'a mut Context<'_, Self>) -> Dispatch<'a>;
+
+    /// What the fields say that the graph's periods and limits name, in the order of their numbers. `status` is
+    /// the one to come, `manifest` what else is known.
+    fn told(manifest: &ManifestOf<Self>, status: Option<&StatusOf<Self>>) -> Vec<Option<Told>> {
+        let _ = (manifest, status);
+        Vec::new()
+    }
 
     /// What the description says of this state.
     fn policy(self) -> &'static Policy {

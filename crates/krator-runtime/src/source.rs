@@ -18,7 +18,9 @@ pub const FILES: &[(&str, &str)] = files![
     "src/cluster/access.rs",
     "src/cluster/clock.rs",
     "src/cluster/command.rs",
+    "src/cluster/concerned.rs",
     "src/cluster/dispatch.rs",
+    "src/cluster/links.rs",
     "src/cluster/object.rs",
     "src/cluster/remote.rs",
     "src/conditions.rs",
@@ -32,6 +34,7 @@ pub const FILES: &[(&str, &str)] = files![
     "src/operator.rs",
     "src/source.rs",
     "src/status.rs",
+    "src/told.rs",
     "src/transition.rs",
     "src/world.rs",
 ];

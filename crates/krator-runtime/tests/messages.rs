@@ -16,7 +16,9 @@ fn the_compiler_speaks_of_the_graph() {
         return;
     }
     let rustc = std::process::Command::new("rustc").arg("--version").output();
-    let rustc = rustc.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let rustc = rustc
+        .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+        .unwrap_or_default();
     if !rustc.starts_with(RUSTC) {
         println!("skipped: the messages expected are those of {RUSTC}*, this is {rustc}");
         return;

@@ -1,10 +1,15 @@
 //! All objects of one kind: what the watch says goes to the object concerned, and an object has a task only while
 //! it has something to do.
-use super::{KubeObject, remote::Remote};
+use super::{
+    KubeObject,
+    concerned::Concerned,
+    links::{self, Linked, Sight},
+    remote::Remote,
+};
 use crate::{
     Event, ManifestOf, Object as _, Operator,
     actor::{Actor, Step},
-    world::{Mail, Mailbox, World as _},
+    world::{Change, Mail, Mailbox, World as _},
 };
 use futures::{StreamExt as _, stream::BoxStream};
 use kube::{
@@ -12,7 +17,11 @@ use kube::{
     core::DeserializeGuard,
     runtime::{WatchStreamExt as _, watcher},
 };
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+    time::Duration,
+};
 use tokio::{
     sync::watch,
     task::{Id, JoinError, JoinSet},
@@ -47,13 +56,14 @@ enum Life<O: Operator> {
 pub(super) struct Dispatcher<O: Operator> {
     world: Arc<Remote<O>>,
     slots: HashMap<Uid, Slot<O>>,
+    concerned: Concerned,
     /// How often each watch has listed all objects anew.
     listings: Vec<u64>,
     timers: DelayQueue<Uid>,
     tasks: JoinSet<Ended<O>>,
 }
 
-impl<O: Operator> Dispatcher<O>
+impl<O: Operator<Machine: Linked>> Dispatcher<O>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
@@ -61,6 +71,7 @@ where
         Self {
             world: Arc::new(world),
             slots: HashMap::new(),
+            concerned: Concerned::default(),
             listings: Vec::new(),
             timers: DelayQueue::new(),
             tasks: JoinSet::new(),
@@ -71,6 +82,7 @@ where
     pub async fn run(
         mut self,
         apis: Vec<Api<DeserializeGuard<ManifestOf<O::Machine>>>>,
+        others: Vec<BoxStream<'static, links::Seen>>,
         config: watcher::Config,
         mut stop: watch::Receiver<bool>,
         grace: Duration,
@@ -87,13 +99,24 @@ where
             })
             .collect();
         let mut watches = futures::stream::select_all(watches);
+        // Handlers start with full caches; a kind that cannot be listed holds up nothing.
+        let mut unlisted: BTreeSet<usize> = (0..others.len()).collect();
+        let others = others
+            .into_iter()
+            .enumerate()
+            .map(|(at, seen)| seen.map(move |seen| (at, seen)).boxed());
+        let mut others = futures::stream::select_all(others);
         loop {
             tokio::select! {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => break,
                 Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
                 Some(timer) = self.timers.next() => self.due(&timer.into_inner()),
-                Some((source, seen)) = watches.next() => match seen {
+                Some((at, seen)) = others.next() => match seen {
+                    links::Seen::Listed => drop(unlisted.remove(&at)),
+                    links::Seen::Changed(sight) => self.other_changed(at, &sight),
+                },
+                Some((source, seen)) = watches.next(), if unlisted.is_empty() => match seen {
                     Ok(seen) => self.saw(source, seen),
                     Err(error) => tracing::warn!(%error, "the watch failed; it is tried again"),
                 },
@@ -161,15 +184,16 @@ where
                 );
             }
         };
-        if let Some(slot) = self.slots.get_mut(object.uid()) {
+        let uid: Uid = object.uid().into();
+        if let Some(slot) = self.slots.get_mut(&uid) {
             slot.listing = listing;
-            let uid: Uid = object.uid().into();
+            self.concerned.update(&uid, &*object, self.world.links());
             return self.tell(&uid, |mail| mail.object = Some(object));
         }
         if !Actor::<O::Machine>::concerns(&object) {
             return;
         }
-        let uid: Uid = object.uid().into();
+        self.concerned.update(&uid, &*object, self.world.links());
         let actor = Box::new(Actor::new(Arc::clone(&object), None, self.world.now()));
         if actor.state().is_none() {
             let note = "the stored state is none of this operator's: the object is left alone".to_owned();
@@ -190,6 +214,22 @@ where
                 listing,
             },
         );
+    }
+
+    /// An object of another kind changed: whom it concerns, hears of it.
+    fn other_changed(&mut self, at: usize, sight: &Sight) {
+        let world = Arc::clone(&self.world);
+        let Some(link) = world.links().get(at) else {
+            return;
+        };
+        let child = link.is_owned().then(|| (link.child(sight), sight.version));
+        let change = Change {
+            names: link.names(),
+            child,
+        };
+        for uid in self.concerned.of(at, link, sight) {
+            self.tell(&uid, |mail| mail.changes.push(change.clone()));
+        }
     }
 
     /// Mail for an object, if it is known.
@@ -326,6 +366,8 @@ where
         let left = mailbox.take();
         match step {
             Step::Again | Step::Wait(_) => {
+                self.concerned
+                    .update(&uid, &**actor.manifest(), self.world.links());
                 let until = if let Step::Wait(until) = step {
                     until
                 } else {
@@ -341,6 +383,7 @@ where
             }
             Step::Over => {
                 self.slots.remove(&uid);
+                self.concerned.forget(&uid);
             }
         }
     }

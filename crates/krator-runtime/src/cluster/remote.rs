@@ -1,5 +1,5 @@
 //! The world of a cluster: reads, writes and events of one kind.
-use super::{KubeObject, clock::Clock};
+use super::{Cluster, KubeObject, Link, clock::Clock};
 use crate::{
     Error, Event, Machine, ManifestOf, Object as _, Operator, Result, SharedOf, StatusOf,
     engine::Now,
@@ -26,9 +26,7 @@ const EVENTS: usize = 256;
 pub(super) struct Remote<O: Operator> {
     operator: O,
     shared: Arc<SharedOf<O::Machine>>,
-    client: Client,
-    /// What objects are written as: `managedFields` shows it.
-    manager: &'static str,
+    cluster: Cluster<O::Machine>,
     clock: Arc<Clock>,
     events: mpsc::Sender<(events::Event, k8s_openapi::api::core::v1::ObjectReference)>,
 }
@@ -37,22 +35,30 @@ impl<O: Operator> Remote<O>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
-    pub async fn new(operator: O, client: Client, manager: &'static str, clock: Arc<Clock>) -> Self {
+    pub async fn new(operator: O, cluster: Cluster<O::Machine>, clock: Arc<Clock>) -> Self {
         let (events, to_publish) = mpsc::channel(EVENTS);
         let shared = operator.shared_state().await;
-        tokio::spawn(publish_events(client.clone(), manager, to_publish));
+        tokio::spawn(publish_events(
+            cluster.client.clone(),
+            cluster.manager,
+            to_publish,
+        ));
         Self {
             operator,
             shared,
-            client,
-            manager,
+            cluster,
             clock,
             events,
         }
     }
 
+    /// The other kinds that the operator looks at.
+    pub fn links(&self) -> &[Link<O::Machine>] {
+        &self.cluster.links
+    }
+
     fn api(&self, object: &ManifestOf<O::Machine>) -> Api<ManifestOf<O::Machine>> {
-        ManifestOf::<O::Machine>::api(self.client.clone(), object.namespace())
+        ManifestOf::<O::Machine>::api(self.cluster.client.clone(), object.namespace())
     }
 }
 
@@ -127,7 +133,10 @@ where
             },
             "status": status,
         });
-        let (api, params) = (self.api(manifest), PatchParams::apply(self.manager).force());
+        let (api, params) = (
+            self.api(manifest),
+            PatchParams::apply(self.cluster.manager).force(),
+        );
         request(api.patch_status(manifest.name(), &params, &Patch::Apply(patch)))
             .await
             .map(Arc::new)
@@ -154,7 +163,7 @@ where
             },
         });
         let params = PatchParams {
-            field_manager: Some(self.manager.to_owned()),
+            field_manager: Some(self.cluster.manager.to_owned()),
             ..PatchParams::default()
         };
         match request(
@@ -210,7 +219,7 @@ where
         }
     }
 
-    fn client(&self) -> Option<&Client> {
-        Some(&self.client)
+    fn cluster(&self) -> Option<&Cluster<O::Machine>> {
+        Some(&self.cluster)
     }
 }
