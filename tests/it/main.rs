@@ -21,3 +21,5 @@ mod hostile;
 mod goldens;
 // Every good description's crate, and cargo's opinion of it.
 mod crates;
+// What a real API server says of the manifests.
+mod manifests;
