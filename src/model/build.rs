@@ -270,7 +270,10 @@ fn kind<'a>(
         }
         return None;
     }
-    let seen = owns.iter().map(|owned| &owned.kind.value).chain(watches.iter().map(|watch| &watch.kind.value));
+    let seen = owns
+        .iter()
+        .map(|owned| &owned.kind.value)
+        .chain(watches.iter().map(|watch| &watch.kind.value));
     let in_view = seen.map(|kind| (kind.reference(), kind.clone())).collect();
     let around = states::Around {
         fields,

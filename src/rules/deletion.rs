@@ -132,7 +132,8 @@ fn deletion_escape(subject: &Subject<'_>) -> Vec<Found> {
     let mut found = Vec::new();
     let mut blamed = vec![false; kind.states.len()];
     for step in subject.graph.steps() {
-        let leads_in = ordinary(step) && life[step.from.0] && entries.contains(&step.to) && !is_final(step.to);
+        let leads_in =
+            ordinary(step) && life[step.from.0] && entries.contains(&step.to) && !is_final(step.to);
         if leads_in && !std::mem::replace(&mut blamed[step.to.0], true) {
             let message = format!(
                 "ordinary life leads to `{}`, where the deletion path begins",

@@ -91,7 +91,10 @@ fn is_once(subject: &Subject<'_>, id: StateId) -> bool {
 
 fn hazards(subject: &Subject<'_>) -> Vec<Found> {
     let mut found = Vec::new();
-    let from_once = subject.graph.steps().filter(|step| step.from != step.to && is_once(subject, step.from));
+    let from_once = subject
+        .graph
+        .steps()
+        .filter(|step| step.from != step.to && is_once(subject, step.from));
     let entered_from_once: BTreeMap<StateId, StateId> = from_once.map(|step| (step.to, step.from)).collect();
     for (id, state) in subject.kind.state_ids() {
         let name = &state.name.value;

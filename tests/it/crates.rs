@@ -12,7 +12,15 @@ fn every_crate_passes_its_own_checks_untouched() {
         Crate::generate(&text, |_| ()).cargo(&[
             &["fmt", "--check"],
             &["test", "--locked", "--quiet"],
-            &["clippy", "--locked", "--all-targets", "--quiet", "--", "-D", "warnings"],
+            &[
+                "clippy",
+                "--locked",
+                "--all-targets",
+                "--quiet",
+                "--",
+                "-D",
+                "warnings",
+            ],
         ]);
     }
 }

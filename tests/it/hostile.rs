@@ -22,8 +22,11 @@ fn check(bytes: &[u8]) -> Checked {
 /// The one error of a text that is refused, which can be drawn and has a place in the text.
 fn one_finding(bytes: &[u8]) -> String {
     let checked = check(bytes);
-    let findings: Vec<_> =
-        checked.findings.iter().filter(|finding| finding.rule.severity == Severity::Error).collect();
+    let findings: Vec<_> = checked
+        .findings
+        .iter()
+        .filter(|finding| finding.rule.severity == Severity::Error)
+        .collect();
     assert_eq!(
         findings.len(),
         1,

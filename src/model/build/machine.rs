@@ -104,7 +104,13 @@ fn deletion_entries(machine: &WrittenMachine, states: &[WrittenState]) -> BTreeS
         WrittenOnDelete::To(to) => Some(to),
         WrittenOnDelete::Interrupt | WrittenOnDelete::Wait => None,
     });
-    machine.machine.deletion.iter().map(|deletion| deletion.value).chain(named).collect()
+    machine
+        .machine
+        .deletion
+        .iter()
+        .map(|deletion| deletion.value)
+        .chain(named)
+        .collect()
 }
 
 /// Which states the entries lead to, by what the states say themselves: what the machine says leads nowhere on this
@@ -316,7 +322,11 @@ pub(super) fn properties(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>
     let mut properties = Vec::new();
     let items = list(node, "a list of properties", sink);
     if items.len() > MOST_PROPERTIES {
-        sink.error(&WRONG_TYPE, node.span, format!("there are more than {MOST_PROPERTIES} properties"));
+        sink.error(
+            &WRONG_TYPE,
+            node.span,
+            format!("there are more than {MOST_PROPERTIES} properties"),
+        );
     }
     for item in items.iter().take(MOST_PROPERTIES) {
         let Some(mut keys) = Keys::of(item, "a property", sink) else {

@@ -51,8 +51,11 @@ impl<'a> Table<'a> {
         }
         self.lacks_edges = true;
         // Sorting thousands of names for each of thousands of mistakes would take minutes.
-        let mut names: Vec<&str> =
-            if sink.has_suggestions() { self.by_name.keys().copied().collect() } else { Vec::new() };
+        let mut names: Vec<&str> = if sink.has_suggestions() {
+            self.by_name.keys().copied().collect()
+        } else {
+            Vec::new()
+        };
         names.sort_unstable();
         let suggestion = sink.suggest(name, names.iter().copied());
         let message = format!("there is no state `{}`", shown(name));
@@ -479,7 +482,9 @@ fn watch_source(node: &Node, around: &Around<'_, '_>, sink: &mut Sink<'_>) -> Op
     // Malformed references are another finding.
     let kind = around.kinds.kind(node, sink)?;
     let message = format!("`{}` is neither owned nor watched", kind.reference());
-    let suggestion = sink.suggest(&written.value, around.in_view.keys().map(String::as_str)).map(str::to_owned);
+    let suggestion = sink
+        .suggest(&written.value, around.in_view.keys().map(String::as_str))
+        .map(str::to_owned);
     sink.report(
         Finding::new(&UNKNOWN_KIND, written.span, message)
             .did_you_mean(suggestion.as_deref())
