@@ -1,12 +1,6 @@
 //! The command line: one thin file a verb. Each takes its arguments, makes one call, and gives an exit code.
 //! A new verb is a file with `Args` and `run`, and a line in [`Verb`] and in [`run`].
 
-#![allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_macros,
-    reason = "verbs read files and the environment, and print"
-)]
-
 mod artifact;
 mod check;
 mod explain;

@@ -3,6 +3,11 @@
 //! The way of the data is one line: text -> [`spec`] (the tree as written) -> [`model`] (the description as meant)
 //! -> findings of [`rules`] -> plan -> changes -> disk. Everything up to the plan is pure and deterministic.
 
+// Tests may touch what they like.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_macros))]
+
+// The one room that touches the file system.
+#[allow(clippy::disallowed_methods)]
 pub mod disk;
 pub mod finding;
 pub mod graph;
