@@ -200,7 +200,12 @@ fn of_kind(plan: &mut Plan, description: &Description, kind: &Kind, source: &Sou
     plan.add(
         at("generated/machine.rs"),
         Generated,
-        rust::machine::machine(kind, source),
+        rust::machine::machine(description, kind, source),
+    );
+    plan.add(
+        at("generated/kinds.rs"),
+        Generated,
+        rust::kinds::kinds(description, kind),
     );
     plan.add(at("generated/prelude.rs"), Generated, rust::prelude(kind));
     plan.add(

@@ -1,11 +1,13 @@
 //! Rust that nobody edits: token streams, printed by prettyplease.
 
 pub mod handlers;
+pub mod kinds;
 pub mod machine;
+mod paths;
 pub mod types;
 
 use crate::{
-    model::{Description, Kind},
+    model::{Description, Kind, ObjectKind},
     names::{StateName, rust_ident},
 };
 use proc_macro2::{Span, TokenStream};
@@ -87,6 +89,7 @@ pub fn kind_module(kind: &Kind) -> String {
 /// `src/<kind>/generated/mod.rs`.
 pub fn generated_module() -> String {
     file(&quote! {
+        pub mod kinds;
         pub mod machine;
         pub mod prelude;
         pub mod types;
@@ -101,8 +104,18 @@ pub fn prelude(kind: &Kind) -> String {
         object_state,
         ..
     } = KindNames::of(kind);
+    let opaque = |other: &ObjectKind| other.described.is_none() && !other.has_type;
+    let others = kind.owns.iter().map(|owned| &owned.kind.value);
+    let others = others.chain(kind.watches.iter().map(|watch| &watch.kind.value));
+    let mut others = others.chain(kind.access.iter().map(|access| &access.kind.value));
+    let kinds = others.any(opaque).then(|| {
+        quote!(
+            pub use super::kinds::*;
+        )
+    });
     let about = format!(" One {}, as its handlers see it.", kind.resource.kind.value);
     file(&quote! {
+        #kinds
         pub use super::machine::#machine;
         pub use super::types::*;
         pub use crate::#module::object::#object_state;

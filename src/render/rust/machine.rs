@@ -1,12 +1,12 @@
 //! The machine of a kind: the enum of its states, the edges as traits whose messages speak of `krator.yaml`, and
 //! the graph as a table of constants.
 
-use super::{KindNames, file, state_ident};
+use super::{KindNames, file, kinds, state_ident};
 use crate::{
     finding::Source,
     model::{
-        Effects, Kind, OnSpecChange, Period, Ready, Retry, RetryLimit, State, StateId, StateKind, Times,
-        WatchSource,
+        Description, Effects, FieldPath, Kind, OnSpecChange, Period, Ready, Retry, RetryLimit, State,
+        StateId, StateKind, Times, WatchSource,
     },
 };
 use proc_macro2::{Literal, TokenStream};
@@ -15,7 +15,7 @@ use std::time::Duration;
 use syn::Ident;
 
 /// `src/<kind>/generated/machine.rs`. `source` tells the lines that messages name.
-pub fn machine(kind: &Kind, source: &Source) -> String {
+pub fn machine(description: &Description, kind: &Kind, source: &Source) -> String {
     let KindNames {
         module,
         machine,
@@ -30,6 +30,7 @@ pub fn machine(kind: &Kind, source: &Source) -> String {
     let id = |state: StateId| id(kind, state);
     let initial = id(kind.machine.initial.value);
     let deletion = option(kind.machine.deletion.as_ref().map(|d| id(d.value)));
+    let told = kinds::told(description, kind);
     let finalizer = format!("{}/{}", kind.resource.group.value, kind.resource.plural.value);
     file(&quote! {
         use crate::#module::object::#object_state;
@@ -64,6 +65,7 @@ pub fn machine(kind: &Kind, source: &Source) -> String {
                 const ALL: [#machine; #count] = [#(#machine::#idents,)*];
                 ALL.get(usize::from(id.0)).copied()
             }
+            #told
             fn run<'a>(self, cx: &'a mut rt::Context<'_, Self>) -> rt::Dispatch<'a> {
                 match self {
                     #(Self::#idents => rt::dispatch(#idents, cx),)*
@@ -182,20 +184,34 @@ fn policy(kind: &Kind, state: &State) -> TokenStream {
         add(quote!(next(&[#(#next),*])));
     }
     if let Some(wait) = &state.wait {
-        if let Some(Period::Fixed(every)) = wait.poll.as_ref().map(|p| &p.value) {
-            let every = duration(*every);
-            add(quote!(poll(#every)));
+        match wait.poll.as_ref().map(|poll| &poll.value) {
+            Some(Period::Fixed(every)) => {
+                let every = duration(*every);
+                add(quote!(poll(#every)));
+            }
+            Some(Period::Field(field)) => {
+                let field = told_by(kind, &field.path);
+                add(quote!(poll_told(#field)));
+            }
+            None => {}
         }
         let sources = wait.watch.iter().map(|w| source_of(&w.value));
         if !wait.watch.is_empty() {
             add(quote!(watch(&[#(#sources),*])));
         }
     }
-    if let Some(timeout) = &state.timeout
-        && let Period::Fixed(after) = timeout.after.value
-    {
-        let (after, to) = (duration(after), id(timeout.to.value));
-        add(quote!(timeout(#after, #to)));
+    if let Some(timeout) = &state.timeout {
+        let to = id(timeout.to.value);
+        match &timeout.after.value {
+            Period::Fixed(after) => {
+                let after = duration(*after);
+                add(quote!(timeout(#after, #to)));
+            }
+            Period::Field(field) => {
+                let field = told_by(kind, &field.path);
+                add(quote!(timeout_told(#field, #to)));
+            }
+        }
     }
     if let Some(retry) = state
         .retry
@@ -204,11 +220,18 @@ fn policy(kind: &Kind, state: &State) -> TokenStream {
     {
         add(quote!(retry(#retry)));
     }
-    if let Some(limit) = &state.limit
-        && let Times::Number(times) = limit.times.value
-    {
-        let (times, then) = (Literal::u32_unsuffixed(times), id(limit.then.value));
-        add(quote!(limit(#times, #then)));
+    if let Some(limit) = &state.limit {
+        let then = id(limit.then.value);
+        match &limit.times.value {
+            Times::Number(times) => {
+                let times = Literal::u32_unsuffixed(*times);
+                add(quote!(limit(#times, #then)));
+            }
+            Times::Field(path) => {
+                let field = told_by(kind, path);
+                add(quote!(limit_told(#field, #then)));
+            }
+        }
     }
     if state.effects.value == Effects::Once {
         add(quote!(once()));
@@ -305,6 +328,12 @@ fn retry(kind: &Kind, retry: &Retry, of: StateKind) -> Option<TokenStream> {
         (RetryLimit::Unlimited, _) => {}
     }
     says.then_some(tokens)
+}
+
+/// The number of a field that tells a time.
+fn told_by(kind: &Kind, path: &FieldPath) -> Literal {
+    let at = kinds::told_paths(kind).iter().position(|known| *known == path);
+    Literal::usize_unsuffixed(at.unwrap_or_default())
 }
 
 fn id(kind: &Kind, state: StateId) -> TokenStream {

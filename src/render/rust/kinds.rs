@@ -1,0 +1,283 @@
+//! Other kinds that handlers may reach: rights as traits, and the watches that feed their caches.
+
+use super::{KindNames, file, ident, paths};
+use crate::model::{
+    Description, FieldPath, Kind, LookIn, ObjectKind, Period, Scope, Times, WatchBy, kubernetes,
+};
+use crate::model::{KubernetesType, State};
+use proc_macro2::TokenStream;
+use quote::quote;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The fields that tell times, in the order of their numbers.
+pub fn told_paths(kind: &Kind) -> Vec<&FieldPath> {
+    let mut paths: Vec<&FieldPath> = Vec::new();
+    for path in kind.states.iter().flat_map(paths_of) {
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    paths
+}
+
+fn paths_of(state: &State) -> impl Iterator<Item = &FieldPath> {
+    let poll = state
+        .wait
+        .as_ref()
+        .and_then(|wait| wait.poll.as_ref())
+        .map(|poll| &poll.value);
+    let timeout = state.timeout.as_ref().map(|timeout| &timeout.after.value);
+    let periods = poll.into_iter().chain(timeout).filter_map(|period| match period {
+        Period::Field(field) => Some(&field.path),
+        Period::Fixed(_) => None,
+    });
+    let times = state.limit.as_ref().and_then(|limit| match &limit.times.value {
+        Times::Field(path) => Some(path),
+        Times::Number(_) => None,
+    });
+    periods.chain(times)
+}
+
+/// `fn told` of the machine, where a field tells a time.
+pub fn told(description: &Description, kind: &Kind) -> Option<TokenStream> {
+    let paths = told_paths(kind);
+    let KindNames {
+        kind: object, status, ..
+    } = KindNames::of(kind);
+    let module = KindNames::of(kind).module;
+    let uses = |name: &str| paths.iter().any(|path| format!("{path}").starts_with(name));
+    let ignore_object = (!uses(".spec")).then(|| quote!(let _ = object;));
+    let ignore_status = (!uses(".status")).then(|| quote!(let _ = status;));
+    let told = paths.iter().map(|path| paths::told(description, kind, path));
+    (!paths.is_empty()).then(|| {
+        quote! {
+            fn told(
+                object: &crate::#module::#object,
+                status: Option<&crate::#module::#status>,
+            ) -> Vec<Option<rt::Told>> {
+                #ignore_object
+                #ignore_status
+                Vec::from([#(#told),*])
+            }
+        }
+    })
+}
+
+/// `src/<kind>/generated/kinds.rs`.
+pub fn kinds(description: &Description, kind: &Kind) -> String {
+    let names = KindNames::of(kind);
+    let KindNames { module, machine, .. } = &names;
+    let mut types = Types {
+        description,
+        kind,
+        opaque: BTreeMap::new(),
+    };
+    let (mut granted, mut owned, mut watched) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    let mut links = Vec::new();
+    for owns in &kind.owns {
+        let (path, reference) = (types.path(&owns.kind.value), owns.kind.value.reference());
+        links.push(quote!(rt::Link::owned::<#path>(#reference)));
+        granted.insert(path.to_string(), path.clone());
+        owned.insert(path.to_string(), path);
+    }
+    for watch in &kind.watches {
+        let (path, reference) = (types.path(&watch.kind.value), watch.kind.value.reference());
+        let concerns = concerns(description, kind, watch);
+        links.push(quote!(rt::Link::watched::<#path>(#reference, #concerns)));
+        granted.insert(path.to_string(), path.clone());
+        watched.insert(path.to_string(), path);
+    }
+    for access in &kind.access {
+        let path = types.path(&access.kind.value);
+        granted.insert(path.to_string(), path);
+    }
+    let grants = granted
+        .values()
+        .map(|path| quote!(impl rt::Grants<#path> for #machine {}));
+    let owns = implement(&owned, quote!(rt::Owns), machine);
+    let watches = implement(&watched, quote!(rt::Watches), machine);
+    let nobody = [
+        (granted.len(), quote!(rt::Grants)),
+        (owned.len(), quote!(rt::Owns)),
+        (watched.len(), quote!(rt::Watches)),
+    ];
+    // Of a single implementor rustc would speak instead of the description.
+    let is_grantee = nobody.iter().any(|(count, _)| *count == 1);
+    let nobody = nobody
+        .iter()
+        .filter(|(count, name)| *count == 1 || (is_grantee && name.to_string().ends_with("Grants")));
+    let nobody = nobody.map(|(_, name)| {
+        quote! {
+            #[diagnostic::do_not_recommend]
+            impl #name<rt::Never<#machine>> for #machine {}
+        }
+    });
+    let link_function = (!links.is_empty()).then(|| {
+        quote! {
+            fn links() -> Vec<rt::Link<Self>> {
+                Vec::from([#(#links),*])
+            }
+        }
+    });
+    let opaque = types.opaque.values();
+    file(&quote! {
+        use crate::#module::generated::machine::#machine;
+        use krator_runtime as rt;
+
+        impl rt::Linked for #machine {
+            #link_function
+        }
+        #(#grants)*
+        #(#owns)*
+        #(#watches)*
+        #(#nobody)*
+        #(#opaque)*
+    })
+}
+
+fn implement<'a>(
+    paths: &'a BTreeMap<String, TokenStream>,
+    name: TokenStream,
+    machine: &'a syn::Ident,
+) -> impl Iterator<Item = TokenStream> + 'a {
+    paths
+        .values()
+        .map(move |path| quote!(impl #name<#path> for #machine {}))
+}
+
+fn concerns(description: &Description, kind: &Kind, watch: &crate::model::Watch) -> TokenStream {
+    let KindNames {
+        module, kind: object, ..
+    } = KindNames::of(kind);
+    match &watch.by {
+        WatchBy::Path(path) => {
+            let names = paths::texts(description, kind, &path.value);
+            let look_in = match &watch.namespace {
+                None => quote!(rt::LookIn::Own),
+                Some(namespace) => match &namespace.value {
+                    LookIn::Name(name) => {
+                        let name = name.as_str();
+                        quote!(rt::LookIn::Always(#name))
+                    }
+                    LookIn::Path(path) => {
+                        let told = paths::texts(description, kind, path);
+                        quote!(rt::LookIn::Told(|object: &crate::#module::#object| #told))
+                    }
+                },
+            };
+            quote!(rt::Concerns::Named(|object: &crate::#module::#object| #names, #look_in))
+        }
+        WatchBy::Label(key) => {
+            let key = key.value.as_str();
+            quote!(rt::Concerns::Label(#key))
+        }
+        WatchBy::All => quote!(rt::Concerns::All),
+    }
+}
+
+/// Rust types of other kinds: of k8s-openapi, of this crate, or made here for kinds without a known schema.
+struct Types<'a> {
+    description: &'a Description,
+    kind: &'a Kind,
+    opaque: BTreeMap<String, TokenStream>,
+}
+
+impl Types<'_> {
+    fn path(&mut self, other: &ObjectKind) -> TokenStream {
+        if let Some(described) = other.described {
+            let KindNames { module, kind, .. } = KindNames::of(self.description.kind(described));
+            return quote!(crate::#module::#kind);
+        }
+        let group = if other.group.is_empty() {
+            "core"
+        } else {
+            &other.group
+        };
+        let reference = KubernetesType {
+            group: group.to_owned(),
+            version: other.version.clone(),
+            name: other.kind.as_str().to_owned(),
+        };
+        let known = other
+            .has_type
+            .then(|| kubernetes::rust_path(&reference))
+            .flatten();
+        if let Some(path) = known.and_then(|path| syn::parse_str::<syn::Path>(&path).ok()) {
+            return quote!(#path);
+        }
+        let name = self.opaque_name(other);
+        let item = opaque(&name, other, self.kind.resource.scope.value);
+        self.opaque.insert(name.to_string(), item);
+        quote!(#name)
+    }
+
+    /// The kind's own name; its group goes before it where two kinds of one name meet.
+    fn opaque_name(&self, other: &ObjectKind) -> syn::Ident {
+        let name = other.kind.as_str();
+        let kinds = self
+            .kind
+            .owns
+            .iter()
+            .map(|o| &o.kind.value)
+            .chain(self.kind.watches.iter().map(|w| &w.kind.value));
+        let kinds = kinds.chain(self.kind.access.iter().map(|a| &a.kind.value));
+        let groups: BTreeSet<(&str, &str)> = kinds
+            .filter(|kind| kind.kind.as_str() == name && kind.described.is_none() && !kind.has_type)
+            .map(|kind| (kind.group.as_str(), kind.version.as_str()))
+            .collect();
+        let own = self.kind.resource.kind.value.as_str();
+        if groups.len() < 2 && name != own {
+            return ident(name);
+        }
+        let prefix = crate::names::pascal(&format!("{}-{}", other.group.replace('.', "-"), other.version));
+        ident(&format!("{prefix}{name}"))
+    }
+}
+
+/// A kind whose schema is not known here: its metadata, and the rest as it comes.
+fn opaque(name: &syn::Ident, kind: &ObjectKind, own: Scope) -> TokenStream {
+    let (group, version, kind_name) = (kind.group.as_str(), kind.version.as_str(), kind.kind.as_str());
+    let (plural, api_version) = (kind.plural.as_str(), kind.api_version());
+    let scope = match kind.scope.unwrap_or(own) {
+        Scope::Namespaced => quote!(k8s_openapi::NamespaceResourceScope),
+        Scope::Cluster => quote!(k8s_openapi::ClusterResourceScope),
+    };
+    let doc = format!(" A `{}`, whose schema is not known here.", kind.reference());
+    quote! {
+        #[doc = #doc]
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        pub struct #name {
+            /// Name, labels and the like.
+            pub metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+            /// All the rest: `spec`, `status` and whatever else there is.
+            #[serde(flatten)]
+            pub data: serde_json::Map<String, serde_json::Value>,
+        }
+
+        impl kube::Resource for #name {
+            type DynamicType = ();
+            type Scope = #scope;
+            fn kind(_: &()) -> std::borrow::Cow<'_, str> {
+                #kind_name.into()
+            }
+            fn group(_: &()) -> std::borrow::Cow<'_, str> {
+                #group.into()
+            }
+            fn version(_: &()) -> std::borrow::Cow<'_, str> {
+                #version.into()
+            }
+            fn api_version(_: &()) -> std::borrow::Cow<'_, str> {
+                #api_version.into()
+            }
+            fn plural(_: &()) -> std::borrow::Cow<'_, str> {
+                #plural.into()
+            }
+            fn meta(&self) -> &k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
+                &self.metadata
+            }
+            fn meta_mut(&mut self) -> &mut k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
+                &mut self.metadata
+            }
+        }
+    }
+}
