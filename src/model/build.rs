@@ -2,6 +2,7 @@
 //! reading goes on.
 
 mod bounds;
+mod cel;
 mod keys;
 mod machine;
 mod paths;

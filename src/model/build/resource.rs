@@ -17,7 +17,9 @@ use crate::names::{
     Category, ColumnName, ConditionName, GroupName, KindName, LabelKey, NamespaceName, ResourceName, Verb,
     VersionName, plural,
 };
-use crate::rules::syntax::{INVALID_NAME, MISSING_KEY, UNKNOWN_KIND, WILDCARD_ACCESS, WRONG_TYPE};
+use crate::rules::syntax::{
+    INVALID_NAME, INVALID_SCHEMA, MISSING_KEY, UNKNOWN_KIND, WILDCARD_ACCESS, WRONG_TYPE,
+};
 use crate::spec::Node;
 
 /// Reads `resource`, but for its paths, which need the schema.
@@ -630,6 +632,12 @@ fn webhook(node: &Node, sink: &mut Sink<'_>) -> Option<Webhook> {
                 .and_then(|node| name(node, "match condition", LabelKey::parse, sink));
             let expression = keys.need("expression", sink).and_then(|node| text(node, sink));
             keys.finish(sink);
+            if let Some((written, slip)) = expression
+                .as_ref()
+                .and_then(|text| Some((text, super::cel::slip(text)?)))
+            {
+                sink.report(Finding::new(&INVALID_SCHEMA, written.span, "this is no CEL").label(slip));
+            }
             if let (Some(name), Some(expression)) = (name, expression) {
                 webhook.match_conditions.push(MatchCondition { name, expression });
             }

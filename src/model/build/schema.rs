@@ -604,9 +604,15 @@ pub(super) fn validation_list(node: &Node, sink: &mut Sink<'_>) -> Vec<Validatio
         }
         keys.finish(sink);
         if let Some(rule) = rule {
-            if rule.trim().is_empty() {
-                sink.error(&INVALID_SCHEMA, rule.span, "a rule is not empty");
-            } else {
+            let slips = [Some(&rule), message_expression.as_ref()];
+            for (written, slip) in slips
+                .into_iter()
+                .flatten()
+                .filter_map(|text| Some((text, super::cel::slip(text)?)))
+            {
+                sink.report(Finding::new(&INVALID_SCHEMA, written.span, "this is no CEL").label(slip));
+            }
+            if !rule.trim().is_empty() {
                 validations.push(Validation {
                     rule,
                     message,
