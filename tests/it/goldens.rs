@@ -25,13 +25,16 @@ pub fn cases() -> BTreeMap<String, PathBuf> {
     cases
 }
 
-fn crate_of(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+/// The files of a case's crate, without those that `expected/` leaves out.
+pub fn crate_of(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let text = fs::read(case.join("spec.yaml")).expect("a case has a description");
     let checked = krator::check("krator.yaml", &text);
     let description = checked.description.expect("a good description");
     let plan = render::plan(&description, &checked.source, &Runtime::Vendored);
     plan.files()
-        .filter(|(path, _)| !path.starts_with("vendor/") && !path.starts_with(".krator/") && *path != "Cargo.lock")
+        .filter(|(path, _)| {
+            !path.starts_with("vendor/") && !path.starts_with(".krator/") && *path != "Cargo.lock"
+        })
         .map(|(path, file)| (PathBuf::from(path), file.contents.clone().into_bytes()))
         .collect()
 }
@@ -50,7 +53,8 @@ fn crates_are_as_they_were_read() {
             fs::remove_dir_all(&expected).expect("a folder of our own");
             for (path, contents) in &now {
                 let path = expected.join(path);
-                fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder of our own");
+                fs::create_dir_all(path.parent().expect("a file is in a folder"))
+                    .expect("a folder of our own");
                 fs::write(path, contents).expect("a folder of our own");
             }
             continue;

@@ -21,3 +21,5 @@ mod hostile;
 mod goldens;
 // Every good description's crate, and cargo's opinion of it.
 mod crates;
+// What is written for clusters, judged by a real API server.
+mod accept;
