@@ -7,6 +7,8 @@ mod operator;
 
 // A promise of the moose operator on a real API server.
 mod moose;
+// Two kinds in one operator, on a real API server.
+mod karpenter;
 // What depends on how things were built: a krator from its packages, and what an operator has inside.
 mod package;
 // The files that people read first, held to what is there.
@@ -21,5 +23,7 @@ mod hostile;
 mod goldens;
 // Every good description's crate, and cargo's opinion of it.
 mod crates;
-// What a real API server says of the manifests.
+// Texts that some reader of YAML takes for something else.
 mod manifests;
+// What is written for clusters, judged by a real API server.
+mod accept;

@@ -3,6 +3,12 @@
 //! The machine is that of the Moose, as `krator new` writes it: each case brings one more handler.
 //! `TRYBUILD=overwrite` rewrites what is expected.
 
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "a test says what it skips"
+)]
+
 use std::path::Path;
 
 /// Its messages are the ones that are expected; another rustc frames the same words in other ones.

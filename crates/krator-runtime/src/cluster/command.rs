@@ -1,7 +1,7 @@
 //! The command line of a generated operator.
 use super::OperatorRuntime;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
-use std::process::ExitCode;
+use std::{io::Write as _, process::ExitCode};
 use tracing_subscriber::{EnvFilter, fmt};
 
 /// What a generated operator says of itself.
@@ -70,8 +70,12 @@ pub fn main(about: &About, with: impl FnOnce(OperatorRuntime) -> OperatorRuntime
     };
     let run = match command.verb {
         Some(Verb::Crd) => {
-            print!("{}", about.crd);
-            return ExitCode::SUCCESS;
+            let written = std::io::stdout().lock().write_all(about.crd.as_bytes());
+            return if written.is_ok() {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            };
         }
         Some(Verb::Run(run)) => run,
         None => command.run,

@@ -204,6 +204,7 @@ static STATES: [rt::Policy; 8] = [
         .kind(rt::Kind::Ready)
         .next(&[Abandoned::ID])
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
+        .timeout_told(0, Abandoned::ID)
         .retry(
             rt::Retry::DEFAULT
                 .backoff(
@@ -229,6 +230,7 @@ static STATES: [rt::Policy; 8] = [
         .next(&[Terminating::ID])
         .poll(std::time::Duration::from_secs(5))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
+        .timeout_told(1, Terminating::ID)
         .retry(
             rt::Retry::DEFAULT
                 .backoff(
@@ -289,6 +291,22 @@ impl rt::Machine for NodeClaimMachine {
             NodeClaimMachine::Terminated,
         ];
         ALL.get(usize::from(id.0)).copied()
+    }
+    fn told(
+        object: &crate::node_claim::NodeClaim,
+        status: Option<&crate::node_claim::NodeClaimStatus>,
+    ) -> Vec<Option<rt::Told>> {
+        Vec::from([
+            status
+                .into_iter()
+                .filter_map(|value| value.expires_at.as_ref())
+                .next()
+                .and_then(rt::Tell::tell),
+            std::iter::once(&object.spec)
+                .filter_map(|value| value.termination_grace_period.as_ref())
+                .next()
+                .and_then(rt::Tell::tell),
+        ])
     }
     fn run<'a>(self, cx: &'a mut rt::Context<'_, Self>) -> rt::Dispatch<'a> {
         match self {
