@@ -40,6 +40,7 @@ pub const FILES: &[(&str, &str)] = files![
 ];
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "the test looks at the folder")]
 mod tests {
     use std::{collections::BTreeSet, fs, path::Path};
 
