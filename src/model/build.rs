@@ -1,9 +1,12 @@
 //! From the tree to the model. Nothing stops at the first mistake: each is reported, a stand-in takes its place, and
 //! reading goes on.
 
+mod beside;
 mod bounds;
 mod cel;
+mod deploy;
 mod keys;
+mod kinds;
 mod machine;
 mod paths;
 mod resource;
@@ -11,10 +14,11 @@ mod schema;
 mod states;
 mod values;
 
+use beside::validation_list;
 use keys::{Keys, Sink, entries, name, text};
+use kinds::Kinds;
 use paths::Fields;
-use resource::Kinds;
-use schema::{Types, validation_list};
+use schema::Types;
 
 use super::{Deploy, Description, Kind, Schema, Shape, Webhooks, machine::is_machine_field};
 use crate::finding::{Finding, Source, Span, Spanned};
@@ -60,7 +64,7 @@ fn description(documents: &[Node], sink: &mut Sink<'_>) -> Option<Description> {
             operator = keys
                 .get("operator", sink)
                 .and_then(|node| operator_name(node, sink));
-            deploy = keys.get("deploy", sink).map(|node| resource::deploy(node, sink));
+            deploy = keys.get("deploy", sink).map(|node| deploy::deploy(node, sink));
         } else {
             for key in ["operator", "deploy"] {
                 if let Some(entry) = keys.entry(key) {
@@ -110,7 +114,7 @@ fn description(documents: &[Node], sink: &mut Sink<'_>) -> Option<Description> {
     let first = kinds.first()?;
     let kind_name = &first.resource.kind;
     let operator = operator.unwrap_or_else(|| default_operator(kind_name));
-    let deploy: Deploy = deploy.unwrap_or_else(|| resource::default_deploy(kind_name.span));
+    let deploy: Deploy = deploy.unwrap_or_else(|| deploy::default_deploy(kind_name.span));
     (is_complete && kinds.len() == resources.len()).then_some(Description {
         operator,
         doc,
@@ -250,10 +254,10 @@ fn kind<'a>(
         .unwrap_or_default();
     let webhooks = keys
         .get("webhooks", sink)
-        .map_or_else(Webhooks::default, |node| resource::webhooks(node, sink));
+        .map_or_else(Webhooks::default, |node| deploy::webhooks(node, sink));
     let allow = keys
         .get("allow", sink)
-        .map(|node| resource::allow(node, sink))
+        .map(|node| deploy::allow(node, sink))
         .unwrap_or_default();
 
     let machine_node = keys.need("machine", sink);

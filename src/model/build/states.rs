@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
+use super::deploy::allow;
 use super::keys::{Keys, Sink, boolean, count, duration, entries, list, named, text, word};
+use super::kinds::Kinds;
 use super::paths::{Fields, Leaf};
-use super::resource::{Kinds, allow, is_standard_condition};
+use super::resource::is_standard_condition;
 use crate::finding::{Finding, Span, Spanned, shown};
 use crate::model::{
     Allow, ConditionSetting, ConditionStatus, Effects, Limit, Next, OnSpecChange, Ready, RetryLimit, StateId,
