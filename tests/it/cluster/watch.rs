@@ -5,7 +5,8 @@
 use super::{Cluster, DEADLINE};
 use serde_json::Value;
 use std::io::BufReader;
-use std::process::{Child, Stdio};
+use std::process::{Child, ChildStdout, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -26,69 +27,49 @@ impl Event {
 
     /// The text at a JSON pointer, empty when there is none.
     pub fn text(&self, pointer: &str) -> &str {
-        self.object
-            .pointer(pointer)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
+        text(&self.object, pointer)
     }
+}
+
+fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
+    object
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
 }
 
 #[derive(Default)]
 struct Seen {
     events: Mutex<Vec<Event>>,
     news: Condvar,
+    /// kubectl, while it watches.
+    kubectl: Mutex<Option<Child>>,
+    ended: AtomicBool,
 }
 
 /// A running watch.
 pub struct Watch {
-    kubectl: Child,
-    leash: &'static super::Leash,
     seen: Arc<Seen>,
 }
 
 impl Watch {
-    /// Watches a kind in a namespace. What is there already comes first, as it is.
-    pub fn start(cluster: &'static Cluster, kind: &str, namespace: &str) -> Watch {
-        let args = [
-            "get",
-            kind,
-            "--namespace",
-            namespace,
-            "--watch",
-            "--output-watch-events",
-            "--output=json",
-        ];
-        let mut kubectl = cluster
-            .kubectl_command("admin", &args)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("kubectl starts");
-        cluster.leash().hold(&kubectl);
-        let stream = BufReader::new(kubectl.stdout.take().expect("a pipe was asked for"));
+    /// Watches the objects of a path, as `/api/v1/namespaces/default/configmaps`. What is there already comes first,
+    /// as it is.
+    pub fn start(cluster: &'static Cluster, path: &str) -> Watch {
+        let list: Value = serde_json::from_str(&cluster.kubectl(&["get", "--raw", path])).expect("a list");
+        let version = text(&list, "/metadata/resourceVersion").to_owned();
+        let there = list["items"].as_array().expect("a list has items");
         let seen = Arc::<Seen>::default();
-        let writer = seen.clone();
-        std::thread::spawn(move || {
-            // The stream ends, maybe in the middle of an event, when the watch is dropped.
-            for event in serde_json::Deserializer::from_reader(stream)
-                .into_iter::<Value>()
-                .map_while(Result::ok)
-            {
-                let deleted = event["type"] == "DELETED";
-                let object = event["object"].clone();
-                writer
-                    .events
-                    .lock()
-                    .expect("no reader panics with the lock")
-                    .push(Event { deleted, object });
-                writer.news.notify_all();
-            }
-        });
-        Watch {
-            kubectl,
-            leash: cluster.leash(),
-            seen,
-        }
+        *seen.events.lock().expect("just made") = there
+            .iter()
+            .map(|object| Event {
+                deleted: false,
+                object: object.clone(),
+            })
+            .collect();
+        let (writer, path) = (seen.clone(), path.to_owned());
+        std::thread::spawn(move || writer.follow(cluster, &path, version));
+        Watch { seen }
     }
 
     /// Blocks until all that was seen so far satisfies `enough`, and returns it.
@@ -134,21 +115,82 @@ impl Watch {
     }
 }
 
+impl Seen {
+    /// Records what happens after `version`. A server ends watches when it likes, for one when it is busy; then the
+    /// next one begins where that ended, so that nothing is lost.
+    fn follow(&self, cluster: &Cluster, path: &str, mut version: String) {
+        while let Some(stream) = self.watch(cluster, path, &version) {
+            // The stream ends in the middle of an event when the watch is dropped.
+            let stream = serde_json::Deserializer::from_reader(stream).into_iter::<Value>();
+            for event in stream.map_while(Result::ok) {
+                // Waits will end at their deadline and show it.
+                assert!(
+                    event["type"] != "ERROR",
+                    "the watch of {path} cannot go on: {event}"
+                );
+                let object = event["object"].clone();
+                version = text(&object, "/metadata/resourceVersion").to_owned();
+                let deleted = event["type"] == "DELETED";
+                self.events
+                    .lock()
+                    .expect("no reader panics with the lock")
+                    .push(Event { deleted, object });
+                self.news.notify_all();
+            }
+            self.end(cluster);
+        }
+    }
+
+    /// Starts kubectl, unless the watch is over.
+    fn watch(&self, cluster: &Cluster, path: &str, version: &str) -> Option<BufReader<ChildStdout>> {
+        let mut kubectl = self.kubectl.lock().expect("nobody panics with the lock");
+        if self.ended.load(Ordering::Relaxed) {
+            return None;
+        }
+        let path = format!("{path}?watch=true&resourceVersion={version}");
+        let command = &mut cluster.kubectl_command("admin", &["get", "--raw", &path]);
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("kubectl starts");
+        cluster.leash().hold(&child);
+        let stream = child.stdout.take().expect("a pipe was asked for");
+        *kubectl = Some(child);
+        Some(BufReader::new(stream))
+    }
+
+    /// Ends kubectl; the thread that reads from it sees that.
+    fn cut(&self) {
+        if let Some(child) = self.kubectl.lock().expect("nobody panics with the lock").as_mut() {
+            // One that has ended already is fine.
+            let _ = child.kill();
+        }
+    }
+
+    fn end(&self, cluster: &Cluster) {
+        if let Some(mut child) = self.kubectl.lock().expect("nobody panics with the lock").take() {
+            // One that has ended already is fine.
+            let _ = child.kill();
+            let _ = child.wait();
+            cluster.leash().free(&child);
+        }
+    }
+}
+
 impl Drop for Watch {
     fn drop(&mut self) {
-        // One that has ended already is fine.
-        let _ = self.kubectl.kill();
-        let _ = self.kubectl.wait();
-        self.leash.free(&self.kubectl);
+        self.seen.ended.store(true, Ordering::Relaxed);
+        self.seen.cut();
     }
 }
 
 #[test]
-fn a_watch_shows_every_write_in_order() {
+fn a_watch_shows_every_write_in_order_even_when_it_is_cut_off() {
     let Some(cluster) = super::shared() else { return };
     let namespace = cluster.namespace("watch");
     let within = ["--namespace", &namespace];
-    let watch = Watch::start(cluster, "configmaps", &namespace);
+    let watch = Watch::start(cluster, &format!("/api/v1/namespaces/{namespace}/configmaps"));
     cluster.kubectl(&[&["create", "configmap", "it"], within.as_slice()].concat());
     watch.wait("created", |events| events.iter().any(|e| e.name() == "it"));
 
@@ -156,6 +198,8 @@ fn a_watch_shows_every_write_in_order() {
         let patch = format!("{{\"data\": {{\"step\": \"{step}\"}}}}");
         let args = ["patch", "configmap", "it", "--type=merge", "--patch", &patch];
         cluster.kubectl(&[args.as_slice(), within.as_slice()].concat());
+        // As a server does when it has had enough of us.
+        watch.seen.cut();
     }
     cluster.kubectl(&[&["delete", "configmap", "it"], within.as_slice()].concat());
 

@@ -43,7 +43,10 @@ impl Herd {
         let cluster = prepared_cluster()?;
         let binary = binary(cluster, variant);
         let namespace = cluster.namespace(test);
-        let watch = Watch::start(cluster, "moose", &namespace);
+        let watch = Watch::start(
+            cluster,
+            &format!("/apis/animals.com/v1/namespaces/{namespace}/moose"),
+        );
         let log = cluster.dir().join(format!("{test}.operator.log"));
         Some(Herd {
             cluster,

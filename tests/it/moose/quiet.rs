@@ -52,12 +52,13 @@ fn an_operator_with_a_hundred_ready_moose_writes_nothing() {
 
     let writes = herd.cluster.writes(&herd.namespace);
     assert_eq!(writes.len(), before, "{:#?}", &writes[before..]);
-    let asleep = herd
-        .watch
-        .events()
-        .iter()
-        .filter(|event| event.text("/status/state") == "Sleep")
-        .count();
-    assert!(asleep >= 100, "and the moose are asleep, not lost");
+    // Asleep, not lost.
+    herd.kubectl(&[
+        "wait",
+        "--for=jsonpath={.status.state}=Sleep",
+        "moose",
+        "--all",
+        "--timeout=60s",
+    ]);
     assert!(herd.is_running());
 }
