@@ -35,16 +35,19 @@ pub struct Cluster {
 /// are no binaries to start.
 pub fn shared() -> Option<&'static Cluster> {
     static SHARED: OnceLock<Cluster> = OnceLock::new();
-    let Some(assets) = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from) else {
-        let test = std::thread::current().name().unwrap_or("a test").to_owned();
-        // Not by eprintln!, which the test runner keeps to itself when the test passes.
-        let _ = writeln!(
-            std::io::stderr(),
-            "{test}: skipped: KUBEBUILDER_ASSETS is not set"
-        );
-        return None;
-    };
+    let assets = assets()?;
     Some(SHARED.get_or_init(|| Cluster::start(&assets)))
+}
+
+/// The folder with the binaries of an API server. None, and a line that says that the test is skipped, when nobody
+/// has named one.
+pub fn assets() -> Option<PathBuf> {
+    let assets = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
+    if assets.is_none() {
+        let test = std::thread::current().name().unwrap_or("a test").to_owned();
+        say(&format!("{test}: skipped: KUBEBUILDER_ASSETS is not set"));
+    }
+    assets
 }
 
 /// A line that is seen: what eprintln! writes, the test runner keeps to itself when the test passes.

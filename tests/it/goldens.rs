@@ -25,7 +25,8 @@ pub fn cases() -> BTreeMap<String, PathBuf> {
     cases
 }
 
-fn crate_of(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+/// The files of a case's crate, without those that `expected/` leaves out.
+pub fn crate_of(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let text = fs::read(case.join("spec.yaml")).expect("a case has a description");
     let checked = krator::check("krator.yaml", &text);
     let description = checked.description.expect("a good description");

@@ -23,3 +23,5 @@ mod goldens;
 mod crates;
 // What a real API server says of the manifests.
 mod manifests;
+// What is written for clusters, judged by a real API server.
+mod accept;

@@ -1,0 +1,111 @@
+//! How the rules of the good descriptions are broken: no schema tells that.
+
+/// Changes of the sample that break a rule.
+pub struct Rule {
+    pub kind: &'static str,
+    /// What the rule says when it is broken.
+    pub message: &'static str,
+    /// For rules over changes, a merge patch of the sample's spec: the object that is there before.
+    pub before: Option<&'static str>,
+    /// A merge patch of the sample's spec: the object that is refused.
+    pub refused: &'static str,
+}
+
+const fn created(kind: &'static str, message: &'static str, refused: &'static str) -> Rule {
+    let before = None;
+    Rule {
+        kind,
+        message,
+        before,
+        refused,
+    }
+}
+
+const fn changed(
+    kind: &'static str,
+    message: &'static str,
+    before: &'static str,
+    refused: &'static str,
+) -> Rule {
+    let before = Some(before);
+    Rule {
+        kind,
+        message,
+        before,
+        refused,
+    }
+}
+
+pub const RULES: &[Rule] = &[
+    created(
+        "Backup",
+        "a namespace can be included or excluded, not both",
+        r#"{"includedNamespaces": ["a", "b"], "excludedNamespaces": ["b"]}"#,
+    ),
+    created(
+        "HelmRelease",
+        "either chart or chartRef must be set",
+        r#"{"chart": null, "chartRef": null}"#,
+    ),
+    created(
+        "HelmRelease",
+        "retryInterval needs RetryOnFailure",
+        r#"{"upgrade": {"strategy": {"name": "RemediateOnFailure", "retryInterval": "1m"}}}"#,
+    ),
+    created(
+        "NodeClaim",
+        "requirements with operator 'In' must have a value defined",
+        r#"{"requirements": [{"key": "a", "operator": "In"}]}"#,
+    ),
+    changed("NodeClaim", "spec is immutable", "{}", r#"{"expireAfter": "1h"}"#),
+    created(
+        "NodePool",
+        "requirements with operator 'In' must have a value defined",
+        r#"{"template": {"spec": {"requirements": [{"key": "a", "operator": "In"}]}}}"#,
+    ),
+    changed(
+        "NodePool",
+        "nodeClassRef.group is immutable",
+        "{}",
+        r#"{"template": {"spec": {"nodeClassRef": {"group": "other"}}}}"#,
+    ),
+    changed(
+        "NodePool",
+        "nodeClassRef.kind is immutable",
+        "{}",
+        r#"{"template": {"spec": {"nodeClassRef": {"kind": "Other"}}}}"#,
+    ),
+    changed(
+        "Order",
+        "an order never changes",
+        "{}",
+        r#"{"commonName": "other"}"#,
+    ),
+    created(
+        "Postgresql",
+        "a logical backup needs a schedule",
+        r#"{"enableLogicalBackup": true}"#,
+    ),
+    changed(
+        "Postgresql",
+        "a major version never goes down",
+        r#"{"postgresql": {"version": "14"}}"#,
+        r#"{"postgresql": {"version": "13"}}"#,
+    ),
+    created(
+        "Rollout",
+        "exactly one of template and workloadRef",
+        r#"{"template": null, "workloadRef": null}"#,
+    ),
+    changed(
+        "Rollout",
+        "selector is immutable",
+        r#"{"selector": {"matchLabels": {"app": "a"}}}"#,
+        r#"{"selector": {"matchLabels": {"app": "b"}}}"#,
+    ),
+    created(
+        "TaskRun",
+        "exactly one of taskRef and taskSpec",
+        r#"{"taskRef": {"name": "a"}, "taskSpec": {"steps": []}}"#,
+    ),
+];
