@@ -98,7 +98,7 @@ fn apply(cluster: &Cluster, name: String, folder: &Path) -> Case {
 }
 
 /// The documents of a YAML file, by the rules of YAML 1.2.
-fn documents(yaml: &[u8]) -> Vec<Value> {
+pub fn documents(yaml: &[u8]) -> Vec<Value> {
     serde_yaml::Deserializer::from_slice(yaml)
         .map(|document| Value::deserialize(document).expect("YAML of ours is like JSON"))
         .collect()

@@ -7,6 +7,8 @@ mod operator;
 
 // A promise of the moose operator on a real API server.
 mod moose;
+// Two kinds in one operator, on a real API server.
+mod karpenter;
 // What depends on how things were built: a krator from its packages, and what an operator has inside.
 mod package;
 // The files that people read first, held to what is there.

@@ -7,5 +7,7 @@ mod judge;
 mod life;
 mod quiet;
 
+pub use judge::states;
+
 /// The description of the moose operator.
 pub const DESCRIPTION: &str = include_str!("../../testdata/ok/moose/spec.yaml");

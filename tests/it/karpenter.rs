@@ -1,0 +1,199 @@
+//! Two kinds in one file: both machines run in one process, as a user that has the generated rights and no other.
+//!
+//! One of the kinds that the description watches is not on this server, on purpose: it must hold up nothing.
+
+use crate::accept::documents;
+use crate::cluster::watch::{Event, Watch};
+use crate::cluster::{self, Cluster, tail};
+use crate::moose::states;
+use crate::operator::{Crate, Operator};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where claims and pools go with their handlers untouched.
+const CLAIM: [&str; 4] = ["Launching", "Registering", "Initializing", "Initialized"];
+const POOL: [&str; 2] = ["Validating", "Ready"];
+
+const CLAIMS: [&str; 3] = ["claim-1", "claim-2", "claim-3"];
+const POOLS: [&str; 2] = ["pool-1", "pool-2"];
+
+/// The description, with less to wait for.
+fn description() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/ok/karpenter/spec.yaml");
+    let text = fs::read_to_string(path).expect("a case has a description");
+    let quick = text
+        .replace("poll: 10s", "poll: 1s")
+        .replace("poll: 5s", "poll: 1s");
+    assert_ne!(quick, text);
+    quick
+}
+
+/// An API server of our own, with what `deploy/` holds: the kinds live in no namespace, where other tests look too.
+fn prepared() -> Option<(&'static Cluster, PathBuf)> {
+    let assets = cluster::assets()?;
+    // It ends with this process.
+    let cluster: &'static Cluster = Box::leak(Box::new(Cluster::start(&assets)));
+    let krate = Crate::generate(&description(), |_| ());
+    let deploy = krate.dir().join("deploy");
+    let deploy = deploy.to_str().expect("temporary folders have plain names");
+    cluster.kubectl(&[
+        "apply",
+        "--server-side",
+        "--validate=strict",
+        "--kustomize",
+        deploy,
+    ]);
+    let crd = format!("{deploy}/crd.yaml");
+    cluster.kubectl(&["wait", "--for=condition=Established", "--timeout=60s", "-f", &crd]);
+    // What the operator's ServiceAccount is bound to, the user `operator` is.
+    let rbac = fs::read(format!("{deploy}/rbac.yaml")).expect("generated");
+    let bindings = documents(&rbac)
+        .into_iter()
+        .filter(|object| object.get("roleRef").is_some());
+    for mut binding in bindings {
+        binding["metadata"]["name"] = "it-operator".into();
+        binding["subjects"] =
+            json!([{"kind": "User", "name": "operator", "apiGroup": "rbac.authorization.k8s.io"}]);
+        cluster.apply(&binding.to_string(), &[]);
+    }
+    let binary = cluster.dir().join("karpenter");
+    krate.build(&binary);
+    Some((cluster, binary))
+}
+
+fn create(cluster: &Cluster) {
+    let class = json!({"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"});
+    let object = |kind: &str, name: &str, spec: Value| json!({"apiVersion": "karpenter.sh/v1", "kind": kind, "metadata": {"name": name}, "spec": spec});
+    let claims = CLAIMS.iter().map(|name| {
+        object(
+            "NodeClaim",
+            name,
+            json!({"requirements": [], "nodeClassRef": class}),
+        )
+    });
+    let pools = POOLS.iter().map(|name| {
+        let spec = json!({"template": {"spec": {"requirements": [], "nodeClassRef": class}}});
+        object("NodePool", name, spec)
+    });
+    let items: Vec<Value> = claims.chain(pools).collect();
+    cluster.apply(
+        &json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string(),
+        &[],
+    );
+}
+
+/// Whether each of these objects has entered these states, one after the other, and no other.
+fn walked(events: &[Event], names: &[&str], path: &[&str]) -> bool {
+    names.iter().all(|name| states(events, name) == path)
+}
+
+#[test]
+fn both_machines_of_a_file_run_in_one_process() {
+    let Some((cluster, binary)) = prepared() else {
+        return;
+    };
+    let claims = Watch::start(cluster, "nodeclaims", "default");
+    let pools = Watch::start(cluster, "nodepools", "default");
+    create(cluster);
+    // From here on the watches miss nothing of what the operator writes.
+    for (watch, count) in [(&claims, CLAIMS.len()), (&pools, POOLS.len())] {
+        watch.wait("the objects are created", |events| events.len() == count);
+    }
+    let log = cluster.dir().join("karpenter.log");
+    let mut operator = Operator::start(cluster, &binary, &["run"], &log);
+    let _log = ShownOnPanic(&log);
+    let mut wait = |watch: &Watch, what: &str, enough: &dyn Fn(&[Event]) -> bool| {
+        watch.wait_while(what, enough, || operator.is_running())
+    };
+
+    wait(&claims, "claims are initialized", &|events| {
+        walked(events, &CLAIMS, &CLAIM)
+    });
+    wait(&pools, "pools are ready", &|events| walked(events, &POOLS, &POOL));
+    cluster.kubectl(&[
+        "wait",
+        "--for=condition=Ready",
+        "nodeclaims,nodepools",
+        "--all",
+        "--timeout=60s",
+    ]);
+    assert_eq!(
+        conditions(cluster, "nodeclaim/claim-1"),
+        [
+            ("Initialized", "True"),
+            ("Launched", "True"),
+            ("Registered", "True")
+        ]
+        .map(|(name, status)| (name.to_owned(), status.to_owned()))
+        .into()
+    );
+
+    // A changed spec is judged by the machine of its own kind.
+    cluster.kubectl(&[
+        "patch",
+        "nodepool",
+        "pool-1",
+        "--type=merge",
+        "--patch",
+        r#"{"spec": {"replicas": 3}}"#,
+    ]);
+    let again = [POOL, POOL].concat();
+    wait(&pools, "the pool is judged again", &|events| {
+        walked(events, &["pool-1"], &again)
+    });
+
+    cluster.kubectl(&["delete", "nodeclaim", "claim-2", "--timeout=120s"]);
+    let events = wait(&claims, "the claim is gone", &|events| {
+        events.iter().any(|event| event.deleted)
+    });
+    let path = [&CLAIM[..], &["Draining", "Terminating", "Terminated"]].concat();
+    assert!(
+        walked(&events, &["claim-2"], &path),
+        "{:?}",
+        states(&events, "claim-2")
+    );
+    assert!(
+        walked(&events, &["claim-1", "claim-3"], &CLAIM),
+        "the others stay"
+    );
+    let end = events.iter().find(|event| event.deleted).expect("just seen");
+    assert_eq!(end.name(), "claim-2");
+    assert!(walked(&pools.events(), &["pool-2"], &POOL), "and so do the pools");
+
+    assert_eq!(operator.terminate().code(), Some(0));
+    let requests = cluster.requests("default");
+    let forbidden: Vec<_> = requests.iter().filter(|request| request.code == 403).collect();
+    assert!(
+        forbidden.is_empty(),
+        "the generated roles are enough: {forbidden:#?}"
+    );
+    let class = cluster.try_kubectl("admin", &["get", "ec2nodeclasses.karpenter.k8s.aws"], "");
+    class.expect_err("all that without a kind that is watched");
+}
+
+/// The operator's log, beside a failure.
+struct ShownOnPanic<'a>(&'a Path);
+
+impl Drop for ShownOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- the operator's log\n{}", tail(self.0));
+        }
+    }
+}
+
+/// The conditions of an object that are not everybody's, and their status.
+fn conditions(cluster: &Cluster, object: &str) -> BTreeMap<String, String> {
+    let object = cluster.kubectl(&["get", object, "--output=json"]);
+    let object: Value = serde_json::from_str(&object).expect("kubectl writes JSON");
+    let text = |condition: &Value, key: &str| condition[key].as_str().unwrap_or_default().to_owned();
+    let conditions = object["status"]["conditions"].as_array().expect("a list").iter();
+    conditions
+        .map(|condition| (text(condition, "type"), text(condition, "status")))
+        .filter(|(name, status)| {
+            !["Ready", "Reconciling", "Stalled"].contains(&name.as_str()) && status != "Unknown"
+        })
+        .collect()
+}
