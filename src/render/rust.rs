@@ -138,8 +138,12 @@ pub fn doc_text(text: &str) -> String {
     let mut escaped = String::new();
     let line = words.join(" ");
     let code = line.matches('`').count().is_multiple_of(2) && !line.contains("``");
+    let mut in_code = false;
     for (at, c) in line.char_indices() {
+        in_code ^= code && c == '`';
         let special = match c {
+            // rustdoc wants a link of every URL.
+            ':' => !in_code && line[at..].starts_with("://"),
             '`' => !code,
             '[' | ']' | '<' | '>' | '\\' => true,
             '#' | '-' | '*' | '+' | '=' | '|' | '~' | '_' => at == 0,
@@ -188,5 +192,9 @@ mod tests {
         assert_eq!(doc_text("```\nrm -rf /\n```"), "\\`\\`\\` rm -rf / \\`\\`\\`");
         assert_eq!(doc_text("a\u{202e}b\u{0}c </script>"), "abc \\</script\\>");
         assert_eq!(doc_text("12. twelve"), "12\\. twelve");
+        assert_eq!(
+            doc_text("as in https://a.b/c: see `http://d`"),
+            "as in https\\://a.b/c: see `http://d`"
+        );
     }
 }

@@ -146,7 +146,7 @@ fn the_api_server_accepts_and_keeps_what_was_written() {
 }
 
 /// Where `stored` is not what was `written`, but for what it has more.
-fn lost(written: &Value, stored: &Value, at: &str) -> Vec<String> {
+pub fn lost(written: &Value, stored: &Value, at: &str) -> Vec<String> {
     match (written, stored) {
         (Value::Object(written), Value::Object(stored)) => written
             .iter()

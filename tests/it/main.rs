@@ -27,3 +27,5 @@ mod crates;
 mod manifests;
 // What is written for clusters, judged by a real API server.
 mod accept;
+// Texts and names that would mean something else in the files that they get into.
+mod injection;

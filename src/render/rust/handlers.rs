@@ -214,11 +214,28 @@ pub fn machine_test(description: &Description, kind: &Kind) -> String {
     Template::MachineTest.render(&json!({
         "imports": import(&from, &mut vec![&machine, &object_state]),
         "kind": name,
-        "object": raw_string(&format!("{:#}", sample::stored(description, kind))),
+        "object": raw_string(&visible_json(&sample::stored(description, kind))),
         "rest_module": snake(rest),
         "rest_binding": binding,
         "deletion": kind.machine.deletion.is_some(),
     }))
+}
+
+/// JSON in which everything can be seen: what is no letter of any alphabet is escaped, as rustc and clippy ask.
+fn visible_json(value: &serde_json::Value) -> String {
+    let mut out = String::new();
+    for c in format!("{value:#}").chars() {
+        if c.is_ascii() || c.is_alphanumeric() {
+            out.push(c);
+        } else {
+            // Such characters are only ever inside strings.
+            let mut units = [0; 2];
+            for unit in c.encode_utf16(&mut units) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    out
 }
 
 /// A raw string, whatever is in it.

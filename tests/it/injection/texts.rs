@@ -1,0 +1,346 @@
+//! Vectors in every text that a description carries.
+
+use super::{REFUSED, VECTORS, generated, saying, text_of};
+use crate::accept::{documents, lost};
+use crate::cluster;
+use crate::operator::{Crate, files, krator};
+use krator::finding::is_unprintable;
+use krator::render::diagram;
+use proc_macro2::{TokenStream, TokenTree};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+/// A text that means nothing anywhere.
+const WORD: &str = "Word";
+
+#[test]
+fn no_text_means_anything_but_itself_in_any_file() {
+    let (plain_model, plain) = generated(&saying(WORD));
+    for vector in VECTORS {
+        let (model, plan) = generated(&saying(vector));
+        let paths =
+            |plan: &krator::plan::Plan| plan.files().map(|(path, _)| path.to_owned()).collect::<Vec<_>>();
+        assert_eq!(paths(&plan), paths(&plain), "{vector:?}");
+        for (path, file) in plan.files() {
+            // The description itself, what is told of all files, and what is everybody's.
+            if path.ends_with("krator.yaml") || path.starts_with(".krator/") || path.starts_with("vendor/") {
+                continue;
+            }
+            let plain = &plain.get(path).expect("the same paths").contents;
+            let contents = &file.contents;
+            let what = format!("{vector:?} in {path}");
+            assert!(
+                !contents.chars().any(|c| c != '\n' && is_unprintable(c)),
+                "{what}:\n{contents}"
+            );
+            match path.rsplit(['.', '/']).next().unwrap_or_default() {
+                "rs" => assert_eq!(tokens(contents), tokens(plain), "{what}:\n{contents}"),
+                "yaml" => assert_same_but_texts(
+                    &documents(plain.as_bytes()),
+                    &documents(contents.as_bytes()),
+                    vector,
+                    &what,
+                ),
+                "toml" => assert_same_manifest(plain, contents, &what),
+                "md" => assert_holes(plain, contents, &what),
+                _ => assert_eq!(contents, plain, "{what}"),
+            }
+        }
+        let what = format!("{vector:?} in the DOT graph");
+        assert_eq!(
+            outside_quotes(&diagram::dot(&model)),
+            outside_quotes(&diagram::dot(&plain_model)),
+            "{what}"
+        );
+        assert_holes(
+            &fenced(diagram::mermaid(&plain_model)),
+            &fenced(diagram::mermaid(&model)),
+            &format!("{vector:?} in Mermaid"),
+        );
+        let ascii = diagram::ascii(&model);
+        assert!(
+            !ascii.chars().any(|c| c != '\n' && is_unprintable(c)),
+            "{vector:?}:\n{ascii}"
+        );
+    }
+}
+
+#[test]
+fn texts_that_nobody_could_read_are_refused() {
+    for vector in REFUSED {
+        let text = text_of(&saying(vector));
+        let checked = krator::check("krator.yaml", text.as_bytes());
+        assert!(krator::finding::has_errors(&checked.findings), "{vector:?}");
+    }
+}
+
+/// The tokens of a Rust file, literals apart; comments are none.
+fn tokens(rust: &str) -> Vec<String> {
+    fn collect(tokens: TokenStream, out: &mut Vec<String>) {
+        for token in tokens {
+            match token {
+                TokenTree::Group(group) => {
+                    out.push(format!("{:?}", group.delimiter()));
+                    collect(group.stream(), out);
+                    // Of a list on several lines.
+                    out.pop_if(|last| last == ",");
+                    out.push("end".to_owned());
+                }
+                TokenTree::Literal(_) => out.push("literal".to_owned()),
+                other => out.push(other.to_string()),
+            }
+        }
+    }
+    let mut out = Vec::new();
+    collect(rust.parse().expect("generated Rust has tokens"), &mut out);
+    out
+}
+
+/// Manifests say the same, but for texts: where there was the plain one, there is the other.
+fn assert_same_but_texts(plain: &[Value], other: &[Value], text: &str, what: &str) {
+    fn replaced(value: &Value, text: &str) -> Value {
+        match value {
+            Value::String(word) => word.replace(WORD, text).into(),
+            Value::Array(items) => items.iter().map(|item| replaced(item, text)).collect(),
+            Value::Object(fields) => {
+                let fields = fields
+                    .iter()
+                    .map(|(key, value)| (key.clone(), replaced(value, text)));
+                Value::Object(fields.collect())
+            }
+            other => other.clone(),
+        }
+    }
+    fn trimmed(value: &Value) -> Value {
+        match value {
+            Value::String(word) => word.split_whitespace().collect::<Vec<_>>().join(" ").into(),
+            Value::Array(items) => items.iter().map(trimmed).collect(),
+            Value::Object(fields) => {
+                let fields = fields.iter().map(|(key, value)| (key.clone(), trimmed(value)));
+                Value::Object(fields.collect())
+            }
+            other => other.clone(),
+        }
+    }
+    for (plain, other) in plain.iter().zip(other) {
+        assert_eq!(trimmed(&replaced(plain, text)), trimmed(other), "{what}");
+    }
+    assert_eq!(plain.len(), other.len(), "{what}");
+}
+
+fn assert_same_manifest(plain: &str, other: &str, what: &str) {
+    let parse = |text: &str| text.parse::<toml_edit::DocumentMut>().expect("generated TOML");
+    let (mut plain, mut other) = (parse(plain), parse(other));
+    for manifest in [&mut plain, &mut other] {
+        assert!(manifest["package"]["description"].is_str(), "{what}");
+        manifest["package"]["description"] = toml_edit::value("");
+    }
+    assert_eq!(plain.to_string(), other.to_string(), "{what}");
+}
+
+/// The text between the quotes of DOT left out.
+fn outside_quotes(dot: &str) -> String {
+    let (mut out, mut quoted, mut escaped) = (String::new(), false, false);
+    for c in dot.chars() {
+        if quoted && c == '\\' && !escaped {
+            escaped = true;
+            continue;
+        }
+        if c == '"' && !escaped {
+            quoted = !quoted;
+            out.push('"');
+        } else if !quoted {
+            out.push(c);
+        }
+        escaped = false;
+    }
+    assert!(!quoted, "a quote without an end:\n{dot}");
+    out
+}
+
+fn fenced(mermaid: String) -> String {
+    format!("```mermaid\n{mermaid}```\n")
+}
+
+/// Markdown is the same but for what stands where the plain word stood, and that has no meaning there.
+fn assert_holes(plain: &str, other: &str, what: &str) {
+    let mut fixed = plain.split(WORD);
+    let first = fixed.next().unwrap_or_default();
+    let mut rest = other
+        .strip_prefix(first)
+        .unwrap_or_else(|| panic!("{what}: another beginning:\n{other}"));
+    let mut is_diagram = is_fence_open(first, false);
+    for piece in fixed {
+        let end = if piece.is_empty() {
+            Some(rest.len())
+        } else {
+            rest.find(piece)
+        };
+        let end = end.unwrap_or_else(|| panic!("{what}: {piece:?} is gone:\n{other}"));
+        let hole = &rest[..end];
+        if is_diagram {
+            let ends = |c: char| "\"`<>[]{}()|\\\n".contains(c);
+            let label = hole.replace("<br/>", "");
+            assert!(!label.contains(ends), "{what}: {hole:?} in a diagram");
+        } else {
+            assert!(is_inert_markdown(hole), "{what}: {hole:?} in a text");
+        }
+        is_diagram = is_fence_open(piece, is_diagram);
+        rest = &rest[end + piece.len()..];
+    }
+    assert_eq!(rest, "", "{what}: there is more");
+}
+
+fn is_fence_open(text: &str, before: bool) -> bool {
+    before ^ (text.lines().filter(|line| line.starts_with("```")).count() % 2 == 1)
+}
+
+/// Whether a piece of a paragraph has neither code, links, HTML, emphasis, cells nor lines.
+fn is_inert_markdown(text: &str) -> bool {
+    let (mut escaped, mut before) = (false, ' ');
+    for c in text.chars() {
+        if !escaped && ("`*[]<>|\n".contains(c) || c == '/' && before == ':') {
+            return false;
+        }
+        // An escaped mark is none.
+        before = if escaped { ' ' } else { c };
+        escaped = !escaped && c == '\\';
+    }
+    !escaped
+}
+
+/// Every vector in the texts of one crate, and as values of an enum.
+fn everything() -> Value {
+    let all = VECTORS.join("\n\n");
+    let mut description = saying(&all);
+    let mut states = serde_json::Map::new();
+    for (at, vector) in VECTORS.iter().enumerate() {
+        let next = format!("S{}", at + 1);
+        let when = if at % 2 == 0 {
+            json!({"poll": "1s"})
+        } else {
+            json!({"watch": "self"})
+        };
+        states.insert(
+            format!("S{at}"),
+            json!({
+                "doc": vector, "phase": vector, "message": vector, "group": vector, "wait": when,
+                "next": [{"to": next, "when": vector}], "allow": {"no-timeout": vector},
+            }),
+        );
+        let field = |value: Value| value;
+        description["spec"][format!("field{at}")] = field(json!({
+            "type": "string", "description": vector, "default": vector, "maxLength": 1000,
+            "validations": [{"rule": "self != 'x'", "message": one_line(vector)}],
+        }));
+        description["spec"][format!("choice{at}")] =
+            json!({"enum": ["other", vector], "default": vector, "description": vector});
+        description["status"][format!("seen{at}")] = json!({"type": "string", "description": vector});
+        description["conditions"][format!("Odd{at}")] = (*vector).into();
+        let column =
+            json!({"name": format!("C{at}"), "path": format!(".spec.field{at}"), "description": vector});
+        description["columns"]
+            .as_array_mut()
+            .expect("a list")
+            .push(column);
+    }
+    let last = format!("S{}", VECTORS.len());
+    states.insert(last, json!({"kind": "ready", "doc": all}));
+    states.insert("End".to_owned(), json!({"kind": "final", "doc": all}));
+    description["states"] = states.into();
+    description["machine"]["initial"] = "S0".into();
+    let values: Vec<&str> = VECTORS.iter().copied().chain([""]).collect();
+    description["spec"]["any"] = json!({"enum": values, "default": ""});
+    description["spec"]["empty"] = json!({"type": "string", "default": ""});
+    description["spec"]["many"] = json!({"type": "list of string", "default": VECTORS});
+    description
+}
+
+/// Messages of rules have one line.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_crate_of_hostile_texts_passes_all_checks() {
+    let description = text_of(&everything());
+    let krate = Crate::generate(&description, |dir| {
+        // Nothing beside the crate, and nothing in it that a text could have named.
+        let written = files(dir.parent().expect("the folder of the test"));
+        let outside: Vec<_> = written.keys().filter(|path| !path.starts_with("crate")).collect();
+        assert_eq!(outside, [Path::new("spec.yaml")]);
+    });
+    krate.cargo(&[
+        &["fmt", "--check"],
+        &[
+            "clippy",
+            "--locked",
+            "--all-targets",
+            "--quiet",
+            "--",
+            "-D",
+            "warnings",
+        ],
+        &["test", "--locked", "--quiet"],
+        &["rustdoc", "--locked", "--quiet", "--lib", "--", "-D", "warnings"],
+    ]);
+}
+
+#[test]
+fn the_api_server_reads_every_hostile_text_as_a_text() {
+    let Some(cluster) = cluster::shared() else { return };
+    let (_, plan) = generated(&everything());
+    let file = |name: &str| documents(plan.get(name).expect("generated").contents.as_bytes());
+    let text = |name: &str| &plan.get(name).expect("generated").contents;
+    cluster.apply(text("deploy/crd.yaml"), &[]);
+    let crd = "crd/vessels.hostile.example.com";
+    cluster.kubectl(&["wait", "--for=condition=Established", crd, "--timeout=60s"]);
+    cluster.apply(text("deploy/sample.yaml"), &[]);
+
+    let get = |object: &str| -> Value {
+        let json = cluster.kubectl(&["get", object, "--namespace", "default", "--output=json"]);
+        serde_json::from_str(&json).expect("kubectl writes JSON")
+    };
+    let lost_crd = lost(&file("deploy/crd.yaml")[0], &get(crd), "");
+    assert!(lost_crd.is_empty(), "{lost_crd:#?}");
+    let sample = get("vessels.hostile.example.com/vessel-sample");
+    for (at, vector) in VECTORS.iter().enumerate() {
+        for field in ["field", "choice"] {
+            assert_eq!(sample["spec"][format!("{field}{at}")], *vector);
+        }
+    }
+    assert_eq!(sample["spec"]["any"], "");
+    assert_eq!(sample["spec"]["empty"], "");
+    assert_eq!(sample["spec"]["many"], json!(VECTORS));
+
+    // As an object of the user's: each value of the enum is one.
+    for vector in ["on", "yes", "null", "1e3", "0o7", "12:30", ""] {
+        let mut object = file("deploy/sample.yaml")[0].clone();
+        object["spec"]["any"] = vector.into();
+        cluster.apply(&object.to_string(), &["--dry-run=server"]);
+    }
+}
+
+#[test]
+fn nothing_is_written_outside_the_folder_that_was_asked_for() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let inner = folder.path().join("a/b");
+    fs::create_dir_all(&inner).expect("a folder of our own");
+    let spec = folder.path().join("spec.yaml");
+    fs::write(&spec, text_of(&everything())).expect("a folder of our own");
+    let output = krator(&[Path::new("new"), &spec, Path::new("--out"), &inner.join("out")]);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let said =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(!said.chars().any(|c| c != '\n' && is_unprintable(c)), "{said}");
+    let outside: Vec<_> = files(folder.path())
+        .into_keys()
+        .filter(|path| !path.starts_with("a/b/out"))
+        .collect();
+    assert_eq!(outside, [Path::new("spec.yaml")]);
+}
