@@ -94,8 +94,8 @@ fn both_machines_of_a_file_run_in_one_process() {
     let Some((cluster, binary)) = prepared() else {
         return;
     };
-    let claims = Watch::start(cluster, "nodeclaims", "default");
-    let pools = Watch::start(cluster, "nodepools", "default");
+    let claims = Watch::start(cluster, "/apis/karpenter.sh/v1/nodeclaims");
+    let pools = Watch::start(cluster, "/apis/karpenter.sh/v1/nodepools");
     create(cluster);
     // From here on the watches miss nothing of what the operator writes.
     for (watch, count) in [(&claims, CLAIMS.len()), (&pools, POOLS.len())] {
