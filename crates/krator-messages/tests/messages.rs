@@ -9,18 +9,11 @@
     reason = "a test says what it skips"
 )]
 
-use std::path::Path;
-
 /// Its messages are the ones that are expected; another rustc frames the same words in other ones.
 const RUSTC: &str = "rustc 1.95.";
 
 #[test]
 fn the_compiler_speaks_of_the_graph() {
-    let machine = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/ok/moose/expected");
-    if !Path::new(machine).is_dir() {
-        println!("skipped: the generated machine is in krator's repository, not in this package");
-        return;
-    }
     let rustc = std::process::Command::new("rustc").arg("--version").output();
     let rustc = rustc
         .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
