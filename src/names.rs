@@ -50,7 +50,8 @@ names! {
     /// A state: PascalCase.
     StateName, "a letter A-Z, then letters and digits, at most 63", is_pascal;
     /// The kind of a custom resource: PascalCase.
-    KindName, "a letter A-Z, then letters and digits, at most 63", is_pascal;
+    KindName, "a letter A-Z, then letters and digits, at most 59: with `List` behind it, it is a name as well",
+        |text| is_pascal(text) && text.len() <= 59;
     /// A type of `types`: PascalCase.
     TypeName, "a letter A-Z, then letters and digits, at most 63", is_pascal;
     /// The type of a condition: PascalCase, as the API conventions ask.

@@ -123,9 +123,13 @@ fn normalized(text: &str) -> String {
 
 fn crate_root(plan: &mut Plan, description: &Description) {
     let crate_name = description.operator.value.crate_ident();
-    let kinds: Vec<_> = description
-        .kinds
-        .iter()
+    // As rustfmt sorts them.
+    let mut kinds: Vec<_> = description.kinds.iter().collect();
+    kinds.sort_by(|a, b| {
+        handlers::version_order(&a.resource.kind.value.module(), &b.resource.kind.value.module())
+    });
+    let imported: Vec<_> = kinds
+        .into_iter()
         .map(|kind| {
             let names = rust::KindNames::of(kind);
             json!({"kind": kind.resource.kind.value.as_str(), "module": names.module.to_string()})
@@ -147,7 +151,7 @@ fn crate_root(plan: &mut Plan, description: &Description) {
         "operator": description.operator.value.as_str(),
         "crate": crate_name,
         "about": rust::about(description),
-        "kinds": kinds,
+        "imported": imported,
         "modules": modules,
         "start": start(description),
     });
@@ -218,7 +222,8 @@ fn of_kind(plan: &mut Plan, description: &Description, kind: &Kind, source: &Sou
         let file = at(&format!("states/{}.rs", state.name.value.module()));
         plan.add(file, Seeded, handlers::handler(kind, state));
     }
-    let data = json!({"kind": kind.resource.kind.value.as_str()});
+    let name = kind.resource.kind.value.as_str();
+    let data = json!({"kind": name, "initialize": handlers::initialize(name)});
     plan.add(at("object.rs"), Seeded, Template::Object.render(&data));
     let test = handlers::machine_test(description, kind);
     plan.add(format!("tests/{module}.rs"), Seeded, test);

@@ -77,12 +77,16 @@ pub fn kind_module(kind: &Kind) -> String {
         object_state,
         ..
     } = KindNames::of(kind);
-    let operator = format!("{}Operator", kind.resource.kind.value);
+    let (operator, object_state) = (
+        format!("{}Operator", kind.resource.kind.value),
+        object_state.to_string(),
+    );
+    let objects = handlers::import_by("pub use", "object", &mut vec![&operator, &object_state]);
     format!(
         "//! {HEADER}\n\n\
          #[rustfmt::skip]\nmod generated;\nmod object;\npub mod states;\n\n\
          pub use generated::machine::{machine};\npub use generated::prelude;\npub use generated::types::*;\n\
-         pub use object::{{{operator}, {object_state}}};\n"
+         {objects}"
     )
 }
 

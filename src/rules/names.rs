@@ -18,6 +18,12 @@ pub(super) const CHECKS: &[Check] = &[Check {
 /// Modules of the generated crate beside those of the kinds.
 const CRATE_MODULES: [&str; 7] = ["lib", "main", "shared", "types", "build", "tests", "generated"];
 
+/// What the code around a kind imports by name, or would call something of the kind's like.
+const KIND_IMPORTS: [&str; 5] = ["Arc", "Object", "ObjectState", "Operator", "SharedState"];
+
+/// What the file with the types imports, or means by a name of the prelude's.
+const TYPE_IMPORTS: [&str; 3] = ["Default", "Deserialize", "Serialize"];
+
 fn taken(span: Span, message: String, reason: &str) -> Finding {
     Finding::new(&NAME_COLLISION, span, message).label(reason.to_owned())
 }
@@ -36,6 +42,8 @@ fn of_states(subject: &Subject<'_>) -> Vec<Found> {
             format!("{kind}Spec"),
             format!("{kind}Status"),
             format!("{kind}Machine"),
+            format!("{kind}State"),
+            format!("{kind}Operator"),
         ];
         let finding = if let Some(reason) = unusable_module(&module) {
             Some(taken(span, cannot, reason))
@@ -48,6 +56,8 @@ fn of_states(subject: &Subject<'_>) -> Vec<Found> {
         } else if of_kind.iter().any(|taken| taken == name) {
             let finding = taken(span, cannot, "this is a type of the kind itself");
             Some(finding.related(subject.kind.resource.kind.span, "the kind"))
+        } else if is_of_an_edge(subject, name) {
+            Some(taken(span, cannot, "this is a trait of another state's edges"))
         } else if let Some((first, other)) = modules.get(&module) {
             let message = format!("the states `{other}` and `{name}` would both be the module `{module}`");
             Some(Finding::new(&NAME_COLLISION, span, message).related(*first, "first here"))
@@ -63,6 +73,17 @@ fn of_states(subject: &Subject<'_>) -> Vec<Found> {
     siblings(&subject.kind.status, &mut found);
     below(&subject.kind.spec, &mut found);
     found
+}
+
+/// Whether the name is that of a trait which the machine has for another state.
+fn is_of_an_edge(subject: &Subject<'_>, name: &str) -> bool {
+    let other = name
+        .strip_prefix("NextOf")
+        .or_else(|| name.strip_prefix("WaitOf"));
+    other.is_some_and(|other| {
+        let mut states = subject.kind.state_ids();
+        states.any(|(_, state)| state.name.as_str() == other)
+    })
 }
 
 /// Fields of one object that become the same field of Rust.
@@ -120,7 +141,13 @@ pub(super) fn of_description(description: &Description) -> Vec<Finding> {
                 cannot,
                 "the generated crate has a module of that name",
             ));
-        } else if HANDLER_IMPORTS.contains(&name.as_str()) || is_rust_keyword(name.as_str()) {
+        } else if HANDLER_IMPORTS
+            .iter()
+            .chain(&KIND_IMPORTS)
+            .chain(&TYPE_IMPORTS)
+            .any(|taken| *taken == name.as_str())
+            || is_rust_keyword(name.as_str())
+        {
             findings.push(taken(
                 name.span,
                 cannot,
@@ -147,7 +174,7 @@ pub(super) fn of_description(description: &Description) -> Vec<Finding> {
     }
     for named in &description.types {
         let name = &named.name;
-        if HANDLER_IMPORTS.contains(&name.as_str()) {
+        if HANDLER_IMPORTS.contains(&name.as_str()) || TYPE_IMPORTS.contains(&name.as_str()) {
             let message = format!("a type cannot be called `{}`", shown(name.as_str()));
             findings.push(taken(name.span, message, "Rust has a type of that name in scope"));
         } else if let Some(kind) = rust_types.get(name.as_str()) {

@@ -1,6 +1,7 @@
 //! What a description says freely reaches Rust, YAML, Markdown, DOT, Mermaid, TOML and a terminal: none of it may
 //! mean anything there but itself. And names may be as odd as the language lets them be.
 
+mod names;
 mod texts;
 
 use krator::model::Description;

@@ -140,16 +140,21 @@ fn last_line(code: &str, comment: &str) -> String {
 
 /// `use from::{…};` in rustfmt's shape.
 pub fn import(from: &str, names: &mut Vec<&str>) -> String {
+    import_by("use", from, names)
+}
+
+/// The same, or `pub use`.
+pub fn import_by(keyword: &str, from: &str, names: &mut Vec<&str>) -> String {
     names.sort_by(|a, b| version_order(a, b));
     names.dedup();
     if let [one] = names[..] {
-        return format!("use {from}::{one};\n");
+        return format!("{keyword} {from}::{one};\n");
     }
-    let line = format!("use {from}::{{{}}};\n", names.join(", "));
+    let line = format!("{keyword} {from}::{{{}}};\n", names.join(", "));
     if line.len() <= WIDTH + 1 {
         return line;
     }
-    let mut text = format!("use {from}::{{\n");
+    let mut text = format!("{keyword} {from}::{{\n");
     let mut line = String::new();
     for name in names {
         if !line.is_empty() && 4 + line.len() + 1 + name.len() + 1 > WIDTH {
@@ -167,7 +172,7 @@ pub fn import(from: &str, names: &mut Vec<&str>) -> String {
 }
 
 /// The order of versions, as rustfmt's style of 2024 has it: runs of digits compare as numbers.
-fn version_order(a: &str, b: &str) -> std::cmp::Ordering {
+pub fn version_order(a: &str, b: &str) -> std::cmp::Ordering {
     let parts = |text: &str| {
         let mut parts: Vec<(Option<u128>, String)> = Vec::new();
         for c in text.chars() {
@@ -214,11 +219,35 @@ pub fn machine_test(description: &Description, kind: &Kind) -> String {
     Template::MachineTest.render(&json!({
         "imports": import(&from, &mut vec![&machine, &object_state]),
         "kind": name,
+        "local": local(&format!("{object_state}::default()")),
         "object": raw_string(&visible_json(&sample::stored(description, kind))),
         "rest_module": snake(rest),
         "rest_binding": binding,
         "deletion": kind.machine.deletion.is_some(),
     }))
+}
+
+/// The object of the test, in rustfmt's shape.
+fn local(object_state: &str) -> String {
+    let arguments = ["manifest", object_state, "Arc::default()"];
+    let line = arguments.join(", ");
+    if line.len() <= ARGUMENTS {
+        format!("Local::new({line})")
+    } else {
+        format!("Local::new(\n        {},\n    )", arguments.join(",\n        "))
+    }
+}
+
+/// `fn initialize_object_state` of a kind, up to its body, in rustfmt's shape.
+pub fn initialize(kind: &str) -> String {
+    let name = "async fn initialize_object_state";
+    let result = format!("Result<{kind}State>");
+    let line = format!("{name}(&self, _object: &{kind}) -> {result} {{");
+    if 4 + line.len() <= WIDTH {
+        line
+    } else {
+        format!("{name}(\n        &self,\n        _object: &{kind},\n    ) -> {result} {{")
+    }
 }
 
 /// JSON in which everything can be seen: what is no letter of any alphabet is escaped, as rustc and clippy ask.

@@ -75,6 +75,15 @@ pub fn machine(description: &Description, kind: &Kind, source: &Source) -> Strin
     })
 }
 
+/// A type parameter that no state is called like.
+fn parameter(kind: &Kind, wanted: &str) -> Ident {
+    let mut name = wanted.to_owned();
+    while kind.states.iter().any(|state| state.name.value.as_str() == name) {
+        name.push('0');
+    }
+    format_ident!("{name}")
+}
+
 /// The traits that make an edge that is not in the graph a compile error in the graph's words.
 fn edges(kind: &Kind, state: &State, source: &Source) -> TokenStream {
     let (me, name) = (state_ident(&state.name.value), state.name.value.as_str());
@@ -113,6 +122,7 @@ fn edges(kind: &Kind, state: &State, source: &Source) -> TokenStream {
         )
     };
     let next = format_ident!("NextOf{}", name);
+    let (to, by) = (parameter(kind, "T"), parameter(kind, "S"));
     let message = format!("the state graph has no transition from `{name}` to `{{Self}}`");
     let nobody = |of: &Ident| {
         quote! {
@@ -127,7 +137,7 @@ fn edges(kind: &Kind, state: &State, source: &Source) -> TokenStream {
         #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
         pub trait #next: rt::Node<Machine = #machine> {}
         #implementors
-        impl<T: #next> rt::TransitionTo<T> for #me {}
+        impl<#to: #next> rt::TransitionTo<#to> for #me {}
     };
 
     let stay = if state.may_stay() {
@@ -150,7 +160,7 @@ fn edges(kind: &Kind, state: &State, source: &Source) -> TokenStream {
             #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
             pub trait #wait {}
             #nobody
-            impl<S: #wait> rt::MayStay<S> for #me {}
+            impl<#by: #wait> rt::MayStay<#by> for #me {}
         }
     };
     let done = is_final.then(|| quote!(impl rt::Final for #me {}));

@@ -47,10 +47,9 @@ pub fn types(description: &Description, kind: &Kind) -> String {
     let derives = derives(spec_default);
     let spec_doc = doc_attribute(kind.doc.as_ref().map(|doc| doc.value.as_str()));
     let items = writer.items;
-    let machine_field = Ident::new(MACHINE_FIELD, Span::call_site());
+    let machine_field = machine_field(kind);
     let about = format!(" What `.status` of a `{root}` holds.");
     file(&quote! {
-        use krator_runtime::{MachineStatus, ObjectStatus};
         use serde::{Deserialize, Serialize};
         #common
 
@@ -67,14 +66,14 @@ pub fn types(description: &Description, kind: &Kind) -> String {
             #(#status_fields)*
             /// What the machine keeps; the runtime writes it.
             #[serde(flatten)]
-            pub #machine_field: MachineStatus,
+            pub #machine_field: krator_runtime::MachineStatus,
         }
 
-        impl ObjectStatus for #status {
-            fn machine(&self) -> &MachineStatus {
+        impl krator_runtime::ObjectStatus for #status {
+            fn machine(&self) -> &krator_runtime::MachineStatus {
                 &self.#machine_field
             }
-            fn machine_mut(&mut self) -> &mut MachineStatus {
+            fn machine_mut(&mut self) -> &mut krator_runtime::MachineStatus {
                 &mut self.#machine_field
             }
         }
@@ -94,6 +93,19 @@ pub fn common_types(description: &Description) -> String {
         use serde::{Deserialize, Serialize};
         #(#items)*
     })
+}
+
+/// Another name where a field of the description has it.
+fn machine_field(kind: &Kind) -> Ident {
+    let mut name = MACHINE_FIELD.to_owned();
+    while kind
+        .status
+        .iter()
+        .any(|field| field.name.value.rust_field() == name)
+    {
+        name.push('_');
+    }
+    Ident::new(&name, Span::call_site())
 }
 
 fn custom_resource(kind: &Kind, has_default: bool) -> TokenStream {
@@ -147,9 +159,7 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     fn empty(description: &'a Description) -> Self {
         // What the file imports, and types of the same name.
-        let mut taken: BTreeSet<String> = ["Deserialize", "MachineStatus", "ObjectStatus", "Serialize"]
-            .map(str::to_owned)
-            .into();
+        let mut taken: BTreeSet<String> = ["Deserialize", "Serialize"].map(str::to_owned).into();
         taken.extend(
             description
                 .types
