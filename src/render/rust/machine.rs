@@ -122,12 +122,14 @@ fn edges(kind: &Kind, state: &State, source: &Source) -> TokenStream {
     };
     // Of a single implementor rustc would speak, too.
     let nobody_else = (targets.len() < 2).then(|| nobody(&next));
+    // The parameter must not hide the state itself.
+    let other = format_ident!("{}", if name == "T" { "U" } else { "T" });
     let implementors = quote!(#(impl #next for #targets {})* #nobody_else);
     let transitions = quote! {
         #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
         pub trait #next: rt::Node<Machine = #machine> {}
         #implementors
-        impl<T: #next> rt::TransitionTo<T> for #me {}
+        impl<#other: #next> rt::TransitionTo<#other> for #me {}
     };
 
     let stay = if state.may_stay() {
@@ -146,11 +148,12 @@ fn edges(kind: &Kind, state: &State, source: &Source) -> TokenStream {
         };
         let note = format!("{declared}: {way}");
         let nobody = nobody(&wait);
+        let other = format_ident!("{}", if name == "S" { "U" } else { "S" });
         quote! {
             #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
             pub trait #wait {}
             #nobody
-            impl<S: #wait> rt::MayStay<S> for #me {}
+            impl<#other: #wait> rt::MayStay<#other> for #me {}
         }
     };
     let done = is_final.then(|| quote!(impl rt::Final for #me {}));
