@@ -8,7 +8,10 @@ mod casing;
 mod taken;
 
 pub use casing::{kebab, pascal, plural, rust_ident, snake, unique_variants};
-pub use taken::{HANDLER_IMPORTS, is_device, is_rust_keyword, unusable_module, unusable_operator};
+pub use taken::{
+    HANDLER_IMPORTS, KIND_ENDINGS, MACHINE_FIELD, MACHINE_STATICS, TYPE_IMPORTS, is_device, is_rust_keyword,
+    unusable_module, unusable_operator,
+};
 
 use std::fmt;
 

@@ -9,22 +9,44 @@ const KEYWORDS: &[&str] = &[
     "virtual", "where", "while", "yield",
 ];
 
-/// What a handler has in scope: a state of that name would be another thing there.
+/// What a handler has in scope by the prelude of its kind, and what generated code says by the prelude of Rust: a
+/// state, a kind or a type of that name would be another thing there. Names that belong to one description, such as
+/// `MooseSpec`, are the rules' matter.
 pub const HANDLER_IMPORTS: &[&str] = &[
     "Box",
     "Context",
     "Err",
     "None",
+    "ObjectState",
     "Ok",
+    "Operator",
     "Option",
     "Result",
+    "SharedState",
     "Some",
     "State",
     "String",
     "Transition",
-    "TransitionTo",
     "Vec",
 ];
+
+/// Statics that stand beside the states in the generated machine.
+pub const MACHINE_STATICS: &[&str] = &["GRAPH", "STATES"];
+
+/// What the file of a kind's types imports.
+pub const TYPE_IMPORTS: &[&str] = &[
+    "Default",
+    "Deserialize",
+    "MachineStatus",
+    "ObjectStatus",
+    "Serialize",
+];
+
+/// The machine's part of a generated status; the only name in a status that the language does not give.
+pub const MACHINE_FIELD: &str = "machine_status";
+
+/// What the code of a kind names after it.
+pub const KIND_ENDINGS: &[&str] = &["", "Spec", "Status", "Machine", "State", "Operator"];
 
 /// Names that Windows keeps for devices, with any extension.
 const DEVICES: &[&str] = &[
@@ -106,5 +128,32 @@ pub fn unusable_operator(name: &str) -> Option<&'static str> {
         Some("Windows keeps the word for a device")
     } else {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dependencies_of_generated_crates_are_taken() {
+        let lock: toml_edit::DocumentMut = include_str!("../../templates/Cargo.lock").parse().unwrap();
+        let packages = lock["package"].as_array_of_tables().unwrap();
+        let generated = packages
+            .iter()
+            .find(|package| package["name"].as_str() == Some("generated-operator"))
+            .unwrap();
+        let dependencies: Vec<&str> = generated["dependencies"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|dependency| dependency.as_str()?.split(' ').next())
+            .collect();
+        assert!(dependencies.contains(&"krator-runtime"));
+        for dependency in dependencies {
+            // An operator has no `_` in its name; to rustc the crates are one all the same.
+            let name = dependency.replace('_', "-");
+            assert!(unusable_operator(&name).is_some(), "{name}");
+        }
     }
 }

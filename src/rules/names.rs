@@ -1,11 +1,14 @@
 //! Names that become one and the same in Rust or on a disk, or that something else has taken.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::{Check, Found, Subject};
 use crate::finding::{Finding, Span, shown};
 use crate::model::{Description, Field, Schema, Shape};
-use crate::names::{HANDLER_IMPORTS, is_rust_keyword, unusable_module};
+use crate::names::{
+    HANDLER_IMPORTS, KIND_ENDINGS, MACHINE_FIELD, MACHINE_STATICS, TYPE_IMPORTS, is_rust_keyword,
+    unusable_module,
+};
 use crate::rules::syntax::NAME_COLLISION;
 
 pub(super) const CHECKS: &[Check] = &[Check {
@@ -16,13 +19,23 @@ pub(super) const CHECKS: &[Check] = &[Check {
 }];
 
 /// Modules of the generated crate beside those of the kinds.
-const CRATE_MODULES: [&str; 7] = ["lib", "main", "shared", "types", "build", "tests", "generated"];
+const CRATE_MODULES: [&str; 9] = [
+    "bin",
+    "build",
+    "generated",
+    "krator_runtime",
+    "lib",
+    "main",
+    "shared",
+    "tests",
+    "types",
+];
+
+/// Traits of the generated machine that are named after a state.
+const STATE_TRAITS: [&str; 2] = ["NextOf", "WaitOf"];
 
 /// What the code around a kind imports by name, or would call something of the kind's like.
 const KIND_IMPORTS: [&str; 5] = ["Arc", "Object", "ObjectState", "Operator", "SharedState"];
-
-/// What the file with the types imports, or means by a name of the prelude's.
-const TYPE_IMPORTS: [&str; 3] = ["Default", "Deserialize", "Serialize"];
 
 fn taken(span: Span, message: String, reason: &str) -> Finding {
     Finding::new(&NAME_COLLISION, span, message).label(reason.to_owned())
@@ -32,19 +45,23 @@ fn of_states(subject: &Subject<'_>) -> Vec<Found> {
     let kind = subject.kind.resource.kind.as_str();
     let mut found = Vec::new();
     let mut modules: BTreeMap<String, (Span, &str)> = BTreeMap::new();
+    let types: BTreeMap<&str, Span> = subject
+        .description
+        .types
+        .iter()
+        .map(|named| (named.name.as_str(), named.name.span))
+        .collect();
+    let states: HashMap<&str, Span> = subject
+        .kind
+        .states
+        .iter()
+        .map(|state| (state.name.as_str(), state.name.span))
+        .collect();
     for (id, state) in subject.kind.state_ids() {
         let name = state.name.as_str();
         let span = state.name.span;
         let module = state.name.module();
         let cannot = format!("a state cannot be called `{name}`");
-        let of_kind = [
-            kind.to_owned(),
-            format!("{kind}Spec"),
-            format!("{kind}Status"),
-            format!("{kind}Machine"),
-            format!("{kind}State"),
-            format!("{kind}Operator"),
-        ];
         let finding = if let Some(reason) = unusable_module(&module) {
             Some(taken(span, cannot, reason))
         } else if HANDLER_IMPORTS.contains(&name) || is_rust_keyword(name) {
@@ -53,11 +70,24 @@ fn of_states(subject: &Subject<'_>) -> Vec<Found> {
                 cannot,
                 "its handler uses the word for something else",
             ))
-        } else if of_kind.iter().any(|taken| taken == name) {
+        } else if MACHINE_STATICS.contains(&name) {
+            Some(taken(
+                span,
+                cannot,
+                "the generated machine has a table of that name",
+            ))
+        } else if is_of_kind(name, kind) {
             let finding = taken(span, cannot, "this is a type of the kind itself");
             Some(finding.related(subject.kind.resource.kind.span, "the kind"))
-        } else if is_of_an_edge(subject, name) {
-            Some(taken(span, cannot, "this is a trait of another state's edges"))
+        } else if let Some(named) = types.get(name) {
+            let finding = taken(span, cannot, "its handler has a type of that name in scope");
+            Some(finding.related(*named, "the type"))
+        } else if let Some(of) = STATE_TRAITS
+            .iter()
+            .find_map(|word| states.get(name.strip_prefix(word)?))
+        {
+            let finding = taken(span, cannot, "the generated machine has a trait of that name");
+            Some(finding.related(*of, "named after this state"))
         } else if let Some((first, other)) = modules.get(&module) {
             let message = format!("the states `{other}` and `{name}` would both be the module `{module}`");
             Some(Finding::new(&NAME_COLLISION, span, message).related(*first, "first here"))
@@ -68,6 +98,15 @@ fn of_states(subject: &Subject<'_>) -> Vec<Found> {
         found.extend(finding.map(|finding| Found::of(id, finding)));
     }
     for field in &subject.kind.status {
+        if field.name.rust_field() == MACHINE_FIELD {
+            let message = format!("a status field cannot be called `{}`", field.name.value);
+            let finding = taken(
+                field.name.span,
+                message,
+                "the generated type has what the machine keeps there",
+            );
+            found.push(Found::of_document(finding));
+        }
         below(&field.schema, &mut found);
     }
     siblings(&subject.kind.status, &mut found);
@@ -75,15 +114,10 @@ fn of_states(subject: &Subject<'_>) -> Vec<Found> {
     found
 }
 
-/// Whether the name is that of a trait which the machine has for another state.
-fn is_of_an_edge(subject: &Subject<'_>, name: &str) -> bool {
-    let other = name
-        .strip_prefix("NextOf")
-        .or_else(|| name.strip_prefix("WaitOf"));
-    other.is_some_and(|other| {
-        let mut states = subject.kind.state_ids();
-        states.any(|(_, state)| state.name.as_str() == other)
-    })
+/// Whether the kind's own code has a type of that name.
+fn is_of_kind(name: &str, kind: &str) -> bool {
+    name.strip_prefix(kind)
+        .is_some_and(|ending| KIND_ENDINGS.contains(&ending))
 }
 
 /// Fields of one object that become the same field of Rust.
@@ -123,6 +157,11 @@ fn below(schema: &Schema, found: &mut Vec<Found>) {
     }
 }
 
+/// Whether generated code has another type, or a word, of that name in scope.
+fn is_taken(name: &str) -> bool {
+    HANDLER_IMPORTS.contains(&name) || TYPE_IMPORTS.contains(&name) || is_rust_keyword(name)
+}
+
 /// Names that meet across kinds and types.
 pub(super) fn of_description(description: &Description) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -141,17 +180,11 @@ pub(super) fn of_description(description: &Description) -> Vec<Finding> {
                 cannot,
                 "the generated crate has a module of that name",
             ));
-        } else if HANDLER_IMPORTS
-            .iter()
-            .chain(&KIND_IMPORTS)
-            .chain(&TYPE_IMPORTS)
-            .any(|taken| *taken == name.as_str())
-            || is_rust_keyword(name.as_str())
-        {
+        } else if is_taken(name.as_str()) || KIND_IMPORTS.contains(&name.as_str()) {
             findings.push(taken(
                 name.span,
                 cannot,
-                "handlers use the word for something else",
+                "generated code uses the word for something else",
             ));
         } else if let Some((first, other)) = modules.get(&module) {
             let message = format!(
@@ -168,13 +201,13 @@ pub(super) fn of_description(description: &Description) -> Vec<Finding> {
             findings.push(Finding::new(&NAME_COLLISION, plural.span, message).related(*first, "first here"));
         }
         plurals.entry(key).or_insert(plural.span);
-        for suffix in ["", "Spec", "Status"] {
-            rust_types.insert(format!("{}{suffix}", name.value), name.span);
+        for ending in KIND_ENDINGS {
+            rust_types.insert(format!("{}{ending}", name.value), name.span);
         }
     }
     for named in &description.types {
         let name = &named.name;
-        if HANDLER_IMPORTS.contains(&name.as_str()) || TYPE_IMPORTS.contains(&name.as_str()) {
+        if is_taken(name.as_str()) {
             let message = format!("a type cannot be called `{}`", shown(name.as_str()));
             findings.push(taken(name.span, message, "Rust has a type of that name in scope"));
         } else if let Some(kind) = rust_types.get(name.as_str()) {

@@ -24,7 +24,11 @@ pub fn machine(description: &Description, kind: &Kind, source: &Source) -> Strin
     } = KindNames::of(kind);
     let idents: Vec<Ident> = kind.states.iter().map(|s| state_ident(&s.name.value)).collect();
     let numbers = (0..kind.states.len()).map(Literal::usize_unsuffixed);
-    let edges = kind.states.iter().map(|state| edges(kind, state, source));
+    let (to, by) = (parameter(kind, "T"), parameter(kind, "S"));
+    let edges = kind
+        .states
+        .iter()
+        .map(|state| edges(kind, state, source, (&to, &by)));
     let policies = kind.states.iter().map(|state| policy(kind, state));
     let count = Literal::usize_unsuffixed(kind.states.len());
     let id = |state: StateId| id(kind, state);
@@ -85,7 +89,7 @@ fn parameter(kind: &Kind, wanted: &str) -> Ident {
 }
 
 /// The traits that make an edge that is not in the graph a compile error in the graph's words.
-fn edges(kind: &Kind, state: &State, source: &Source) -> TokenStream {
+fn edges(kind: &Kind, state: &State, source: &Source, (to, by): (&Ident, &Ident)) -> TokenStream {
     let (me, name) = (state_ident(&state.name.value), state.name.value.as_str());
     let machine = KindNames::of(kind).machine;
     let line = |offset: usize| format!("krator.yaml:{}", source.position(offset).line);
@@ -122,7 +126,6 @@ fn edges(kind: &Kind, state: &State, source: &Source) -> TokenStream {
         )
     };
     let next = format_ident!("NextOf{}", name);
-    let (to, by) = (parameter(kind, "T"), parameter(kind, "S"));
     let message = format!("the state graph has no transition from `{name}` to `{{Self}}`");
     let nobody = |of: &Ident| {
         quote! {

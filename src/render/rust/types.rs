@@ -3,15 +3,12 @@
 use super::{KindNames, doc_text, file, ident};
 use crate::{
     model::{Description, Field, Kind, Schema, Scope, Shape, TypeId, kubernetes},
-    names::{pascal, unique_variants},
+    names::{MACHINE_FIELD, TYPE_IMPORTS, pascal, unique_variants},
 };
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use std::collections::BTreeSet;
 use syn::Ident;
-
-/// The machine's part of a status; the only name in a status that the language does not give.
-pub const MACHINE_FIELD: &str = "machine_status";
 
 /// `src/<kind>/generated/types.rs`.
 pub fn types(description: &Description, kind: &Kind) -> String {
@@ -159,7 +156,7 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     fn empty(description: &'a Description) -> Self {
         // What the file imports, and types of the same name.
-        let mut taken: BTreeSet<String> = ["Deserialize", "Serialize"].map(str::to_owned).into();
+        let mut taken: BTreeSet<String> = TYPE_IMPORTS.iter().map(|name| (*name).to_owned()).collect();
         taken.extend(
             description
                 .types
