@@ -70,6 +70,11 @@ impl Bench {
         fs::create_dir_all(build_folder()).expect("the target folder is ours");
         let lock = File::create(build_folder().join("lock")).expect("the target folder is ours");
         lock.lock().expect("a lock");
+        // The repository around the target folder has settings that are not those of generated crates: the tools
+        // look for their settings upwards, and stop at the first.
+        for settings in ["rustfmt.toml", "clippy.toml"] {
+            fs::write(build_folder().join(settings), "").expect("the target folder is ours");
+        }
         let crate_dir = build_folder().join("crates").join(&krate.operator);
         mirror(&krate.dir(), &crate_dir);
         Bench {
