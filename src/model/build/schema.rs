@@ -417,16 +417,18 @@ impl<'a> Types<'a> {
         extensions.retain(|(key, _)| !is_told_by_shape(&key.value, &schema.shape));
         schema.extensions = extensions;
         schema.description = keys.get("description", sink).and_then(|node| text(node, sink));
-        schema.nullable = keys
-            .get("nullable", sink)
-            .and_then(|node| boolean(node, sink))
-            .is_some_and(|value| value.value);
+        let nullable = keys.get("nullable", sink).and_then(|node| boolean(node, sink));
+        let nullable = nullable.filter(|value| value.value);
+        schema.nullable = nullable.is_some();
         if let Some(optional) = keys.get("optional", sink).and_then(|node| boolean(node, sink)) {
             schema.optional = optional.value;
         }
         schema.constraints = constraints(&mut keys, sink);
         if let Some(values) = one_of {
             self.one_of(&mut schema, values, node, sink);
+        }
+        if let Some(nullable) = nullable {
+            self.refuse_null_in_enum(&schema, nullable.span, sink);
         }
         self.narrow(&mut schema);
         super::bounds::check(self.resolve(&schema), &schema, sink);
@@ -437,6 +439,21 @@ impl<'a> Types<'a> {
         }
         keys.finish(sink);
         schema
+    }
+
+    /// The API server refuses null where there is an `enum`, even where the `enum` lists it.
+    fn refuse_null_in_enum(&self, schema: &Schema, span: Span, sink: &mut Sink<'_>) {
+        let meant = self.resolve(schema);
+        let has_enum = matches!(meant.shape, Shape::Enum(_))
+            || !meant.constraints.one_of.is_empty()
+            || !schema.constraints.one_of.is_empty();
+        if has_enum {
+            let message = "a type with an `enum` cannot be `nullable`: the API server would refuse null";
+            sink.report(
+                Finding::new(&INVALID_SCHEMA, span, message)
+                    .help("a value that may be left out is `optional: true`"),
+            );
+        }
     }
 
     /// `type: integer` with `format: int32` is `int32`, and so on.
