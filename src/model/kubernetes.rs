@@ -124,6 +124,8 @@ fn structural(schema: Json, definitions: &Map<String, Json>, within: &mut Vec<St
             ("items" | "additionalProperties", value @ Json::Object(_)) => {
                 structural(value, definitions, within)?
             }
+            // What refers to others under `oneOf` and the like cannot be said of a structural schema.
+            (_, value) if refers(&value) => return None,
             (_, value) => value,
         };
         out.insert(key, value);
@@ -135,6 +137,17 @@ fn structural(schema: Json, definitions: &Map<String, Json>, within: &mut Vec<St
         out.insert("x-kubernetes-preserve-unknown-fields".to_owned(), true.into());
     }
     Some(Json::Object(out))
+}
+
+/// Whether a schema refers to another one, anywhere.
+fn refers(schema: &Json) -> bool {
+    match schema {
+        Json::Object(object) => {
+            object.get("$ref").is_some_and(Json::is_string) || object.values().any(refers)
+        }
+        Json::Array(items) => items.iter().any(refers),
+        _ => false,
+    }
 }
 
 /// The schema of the status fields that the machine keeps, for paths that lead to them.
@@ -174,4 +187,40 @@ pub fn object_metadata() -> &'static Json {
         };
         kubernetes_schema(&meta).unwrap_or_else(|| json!({}))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_schema_refers_to_another() {
+        let mut carried = 0;
+        for known in all() {
+            if let Some(schema) = schema_of(known) {
+                carried += 1;
+                assert!(
+                    !refers(&schema),
+                    "{}/{}.{}",
+                    known.group,
+                    known.version,
+                    known.name
+                );
+            }
+        }
+        assert!(carried > 500, "only {carried} types");
+        for name in [
+            "JSONSchemaProps",
+            "JSONSchemaPropsOrArray",
+            "JSONSchemaPropsOrBool",
+            "JSONSchemaPropsOrStringArray",
+        ] {
+            let reference = KubernetesType {
+                group: "apiextensions.k8s.io".into(),
+                version: "v1".into(),
+                name: name.into(),
+            };
+            assert!(!has_type(&reference), "{name}");
+        }
+    }
 }
