@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::bounds::is_quantity;
-use super::keys::{Keys, Sink, boolean, count, duration, entries, list, name, named, text, word};
+use super::keys::{Keys, Sink, boolean, duration, entries, list, name, named, text, whole, word};
 use crate::finding::{Finding, Span, Spanned, shown};
 use crate::model::{
     Allow, Deploy, FailurePolicy, MatchCondition, Operation, PodResources, Webhook, Webhooks,
@@ -119,19 +119,36 @@ pub(super) fn default_deploy(span: Span) -> Deploy {
     }
 }
 
+/// One replica leads and the others stand by, or each takes some shards: more would only watch the API server.
+const MOST_REPLICAS: u32 = 100;
+/// Each shard is a lease of its own, which the operator's role names.
+const MOST_SHARDS: u32 = 100;
+
+/// A number from 1.
+fn few(node: &Node, most: u32, sink: &mut Sink<'_>) -> Option<Spanned<u32>> {
+    let number = whole(node, 1, i64::from(most), sink)?;
+    // It was in range.
+    Some(number.map(|number| u32::try_from(number).unwrap_or(most)))
+}
+
 /// Reads `deploy`.
 pub(super) fn deploy(node: &Node, sink: &mut Sink<'_>) -> Deploy {
     let mut deploy = default_deploy(node.span);
     let Some(mut keys) = Keys::of(node, "`deploy`", sink) else {
         return deploy;
     };
-    if let Some(replicas) = keys.get("replicas", sink).and_then(|node| count(node, 1, sink)) {
+    if let Some(replicas) = keys
+        .get("replicas", sink)
+        .and_then(|node| few(node, MOST_REPLICAS, sink))
+    {
         deploy.replicas = replicas;
     }
     deploy.leader_election = keys
         .get("leaderElection", sink)
         .and_then(|node| boolean(node, sink));
-    deploy.shards = keys.get("shards", sink).and_then(|node| count(node, 1, sink));
+    deploy.shards = keys
+        .get("shards", sink)
+        .and_then(|node| few(node, MOST_SHARDS, sink));
     if let Some(node) = keys.get("namespaces", sink) {
         let mut seen = BTreeSet::new();
         for item in list(node, "a list of namespaces", sink) {
