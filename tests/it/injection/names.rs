@@ -96,9 +96,6 @@ fn states_and_kinds_called_like_types_of_the_code() {
         "Default",
         "Send",
         "Fallible",
-        "Operator",
-        "ObjectState",
-        "SharedState",
         "Status",
         "Spec",
         "Type",
@@ -177,15 +174,16 @@ fn fields_called_like_keywords_and_like_nothing_in_rust() {
     vm["spec"]["nested"] = json!({"properties": {"choice": {"enum": ["x"]}, "self1": {"enum": ["x", "X"]}}});
     vm["spec"]["nestedChoice"] = json!({"enum": ["y"]});
     vm["spec"]["named"] = "optional Debug".into();
-    vm["spec"]["other"] = "optional list of ObjectStatus".into();
-    vm["spec"]["third"] = "optional map of MachineStatus".into();
+    vm["spec"]["other"] = "optional list of Policy".into();
+    vm["spec"]["third"] = "optional map of Graph".into();
     vm["types"] = json!({
         "Debug": {"properties": {"a": "string"}},
-        "ObjectStatus": {"properties": {"a": "string"}},
-        "MachineStatus": {"properties": {"a": "string"}},
+        "Policy": {"properties": {"a": "string"}},
+        "Graph": {"properties": {"a": "string"}},
         "Clone": {"enum": ["Clone", "Copy"]},
     });
-    vm["status"] = json!({"type": "string", "match": "optional string", "machine": "string", "with-dash": "integer", "machineStatus": "string"});
+    vm["status"] =
+        json!({"type": "string", "match": "optional string", "machine": "string", "with-dash": "integer"});
     // `zzz` comes after all packages of the lock file.
     passes(&named("zzz", vec![vm]));
 }
