@@ -2,7 +2,7 @@
 //! compiler checks, and whose memory is the object's own `.status`.
 //!
 //! The core (this crate without features) runs a machine in memory, see [`Local`]; the feature `kube` adds the
-//! cluster, see [`OperatorRuntime`](crate::OperatorRuntime) there.
+//! cluster, see `OperatorRuntime` there.
 //!
 //! In reading order: [`graph`](Graph) is the description as a static table, [`machine`](Machine) and
 //! [`transition`](Transition) the traits that make an edge that is not in it a compile error, `engine` decides

@@ -229,11 +229,10 @@ fn everything() -> Value {
                 "next": [{"to": next, "when": vector}], "allow": {"no-timeout": vector},
             }),
         );
-        let field = |value: Value| value;
-        description["spec"][format!("field{at}")] = field(json!({
+        description["spec"][format!("field{at}")] = json!({
             "type": "string", "description": vector, "default": vector, "maxLength": 1000,
             "validations": [{"rule": "self != 'x'", "message": one_line(vector)}],
-        }));
+        });
         description["spec"][format!("choice{at}")] =
             json!({"enum": ["other", vector], "default": vector, "description": vector});
         description["status"][format!("seen{at}")] = json!({"type": "string", "description": vector});
