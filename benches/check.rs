@@ -1,9 +1,13 @@
-//! How long `krator check` takes on graphs of 100, 1,000 and 10,000 states with five edges each.
+//! How long `krator check` takes on graphs of 100, 1,000 and 10,000 states with five edges each, and how long
+//! `krator new` takes, but for the disk, on every description of `testdata/ok`.
 
 use std::fmt::Write;
+use std::fs;
 use std::hint::black_box;
+use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use krator::render::{Runtime, plan};
 
 /// A ring of states with chords, each of which may wait.
 fn description(states: usize) -> String {
@@ -50,5 +54,28 @@ fn check(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, check);
+fn new(criterion: &mut Criterion) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/ok");
+    let mut cases: Vec<_> = fs::read_dir(folder)
+        .expect("testdata/ok")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    cases.sort();
+    let mut group = criterion.benchmark_group("new");
+    group.sample_size(10);
+    for case in cases {
+        let text = fs::read(case.join("spec.yaml")).expect("a description");
+        let name = case.file_name().unwrap_or_default().to_string_lossy();
+        group.bench_with_input(BenchmarkId::from_parameter(name), &text, |bencher, text| {
+            bencher.iter(|| {
+                let checked = krator::check("spec.yaml", black_box(text));
+                let description = checked.description.expect("a good description");
+                plan(&description, &checked.source, &Runtime::Vendored)
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, check, new);
 criterion_main!(benches);

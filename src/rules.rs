@@ -1,7 +1,7 @@
 //! The rules of the language: what can be wrong, how bad it is, and why. One file a rule or a close family; each has
 //! the rules' texts and functions over the model and its graph.
 //!
-//! What only follows from another finding is left out: a [`Check`] says which findings make its own meaningless.
+//! What only follows from another finding is left out: a `Check` says which findings make its own meaningless.
 
 mod access;
 mod cost;
