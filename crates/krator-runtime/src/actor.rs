@@ -238,7 +238,7 @@ impl<M: Machine> Actor<M> {
             None => self.manifest.status().cloned().unwrap_or_default(),
         };
         let (sender, receiver) = watch::channel(Arc::clone(&self.manifest));
-        let (manifest, mut message) = (Manifest(receiver), None);
+        let (manifest, mut message, mut conditions) = (Manifest(receiver), None, Vec::new());
         let run = Run {
             first: self.engine.first_run(),
             attempt: self.engine.attempt(),
@@ -257,6 +257,7 @@ impl<M: Machine> Actor<M> {
             status: &mut status,
             manifest: &manifest,
             message: &mut message,
+            conditions: &mut conditions,
             events: &events,
             run: &run,
             #[cfg(feature = "kube")]
@@ -300,6 +301,7 @@ impl<M: Machine> Actor<M> {
             self.engine.say(&message);
         }
         self.engine.hear(M::told(&self.manifest, Some(&status)));
+        self.engine.set_conditions(conditions);
         if self.manifest.status() != Some(&status) {
             self.draft = Some(status);
             self.before_draft = Some(Box::new(self.engine.clone()));
@@ -391,6 +393,7 @@ impl<M: Machine> Actor<M> {
             .conditions
             .retain(|c| M::GRAPH.sets_condition(&c.kind));
         if known == status {
+            self.engine.written();
             self.draft = None;
             return None;
         }
@@ -404,6 +407,7 @@ impl<M: Machine> Actor<M> {
             return Some(Step::Again);
         }
         if written.is_ok() {
+            self.engine.written();
             (self.draft, self.before_draft) = (None, None);
         }
         Some(self.written(written, world).await)

@@ -9,8 +9,19 @@ pub(crate) struct Now<'a> {
     /// The last run failed.
     pub retrying: bool,
     pub message: &'a str,
+    /// What handlers have set and is not written yet.
+    pub set: &'a [SetCondition],
     pub observed: i64,
     pub time: Timestamp,
+}
+
+/// A condition as a handler sets it.
+#[derive(Clone, Debug)]
+pub(crate) struct SetCondition {
+    pub kind: &'static str,
+    pub status: &'static str,
+    pub reason: String,
+    pub message: String,
 }
 
 /// The conditions to be written over those of `former`: Ready, Reconciling and Stalled, always and in this order,
@@ -49,7 +60,7 @@ pub(crate) fn render(graph: &Graph, policy: &Policy, former: &MachineStatus, now
             holds(policy.kind, kind)
         };
         let status = match set_here(kind) {
-            Some("keep") => by_type(kind).map_or("Unknown", |c| c.status.as_str()),
+            Some("keep") if !retrying => by_type(kind).map_or("Unknown", |c| c.status.as_str()),
             Some(status) if !retrying => status,
             _ if of_kind => "True",
             _ => "False",
@@ -57,20 +68,14 @@ pub(crate) fn render(graph: &Graph, policy: &Policy, former: &MachineStatus, now
         conditions.push(stamped(kind, status, reason, now.message));
     }
 
-    let mut others: Vec<&str> = graph
-        .states()
-        .iter()
-        .flat_map(|s| s.conditions)
-        .map(|(kind, _)| *kind)
-        .collect();
-    others.retain(|kind| !CORE_CONDITIONS.contains(kind));
-    others.sort_unstable();
-    others.dedup();
-    for kind in others {
-        let condition = match (set_here(kind).filter(|_| now.entered), by_type(kind)) {
-            (Some(status), _) => stamped(kind, status, policy.name, now.message),
-            (None, Some(former)) => former.clone(),
-            (None, None) => stamped(kind, "Unknown", "Unset", ""),
+    for kind in graph.own_conditions() {
+        let on_entry = set_here(kind).filter(|_| now.entered);
+        let by_handler = now.set.iter().rev().find(|set| set.kind == kind);
+        let condition = match (on_entry, by_handler, by_type(kind)) {
+            (Some(status), _, _) => stamped(kind, status, policy.name, now.message),
+            (None, Some(set), _) => stamped(kind, set.status, &set.reason, &set.message),
+            (None, None, Some(former)) => former.clone(),
+            (None, None, None) => stamped(kind, "Unknown", "Unset", ""),
         };
         conditions.push(condition);
     }

@@ -1,5 +1,7 @@
 //! What a handler has at hand.
-use crate::{Machine, ManifestOf, SharedOf, StatusOf};
+use crate::{
+    Error, Machine, ManifestOf, Result, SharedOf, StatusOf, conditions::SetCondition, status::truncated,
+};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::watch;
 
@@ -12,6 +14,7 @@ pub struct Context<'a, M: Machine> {
     pub(crate) status: &'a mut StatusOf<M>,
     pub(crate) manifest: &'a Manifest<ManifestOf<M>>,
     pub(crate) message: &'a mut Option<String>,
+    pub(crate) conditions: &'a mut Vec<SetCondition>,
     pub(crate) events: &'a (dyn Fn(Event) + Send + Sync),
     pub(crate) run: &'a Run,
     #[cfg(feature = "kube")]
@@ -61,6 +64,38 @@ impl<M: Machine> Context<'_, M> {
     /// `.status.message`, instead of the state's, for as long as the object stays here.
     pub fn message(&mut self, message: impl Into<String>) {
         *self.message = Some(message.into());
+    }
+    /// A condition that the description declares under `conditions`, or that a state sets. It stays until it is
+    /// set again. `None` is Unknown. An error says that the description does not declare it.
+    pub fn condition(
+        &mut self,
+        kind: &str,
+        status: impl Into<Option<bool>>,
+        reason: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Result<()> {
+        let declared = M::GRAPH
+            .own_conditions()
+            .into_iter()
+            .find(|declared| *declared == kind);
+        let Some(kind) = declared else {
+            return Err(Error::permanent(format!(
+                "krator.yaml does not declare the condition `{kind}`"
+            )));
+        };
+        let status = match status.into() {
+            Some(true) => "True",
+            Some(false) => "False",
+            None => "Unknown",
+        };
+        let (reason, message) = (reason.into(), truncated(&message.into()));
+        self.conditions.push(SetCondition {
+            kind,
+            status,
+            reason,
+            message,
+        });
+        Ok(())
     }
     /// An event on the object; best effort.
     pub fn event(&self, reason: impl Into<String>, note: impl Into<String>) {

@@ -3,6 +3,7 @@
 //!
 //! When several things are due: deletion, timeout, spec change, wake-up, in this order. A transition that a
 //! handler chose stands against all but deletion.
+use crate::conditions::SetCondition;
 use crate::{
     Class, Effects, Exit, Graph, Kind, MachineStatus, OnDelete, OnSpecChange, Period, Policy, StateId, Times,
     Told, Watch,
@@ -76,6 +77,8 @@ pub(crate) struct Engine {
     attempts: u32,
     /// Replaces the state's message: a handler's, or the last error.
     message: Option<Box<str>>,
+    /// Conditions that handlers have set, until they are written.
+    set: Vec<SetCondition>,
     entries: BTreeMap<StateId, u32>,
     /// What fields of the object say.
     told: Vec<Option<Told>>,
@@ -115,6 +118,7 @@ impl Engine {
             runs: 0,
             attempts: 0,
             message: None,
+            set: Vec::new(),
             entries: BTreeMap::new(),
             told,
             due: None,
@@ -360,6 +364,16 @@ impl Engine {
         self.message = Some(message.into());
     }
 
+    /// The handler has set conditions.
+    pub fn set_conditions(&mut self, set: Vec<SetCondition>) {
+        self.set.extend(set);
+    }
+
+    /// What was rendered is stored.
+    pub fn written(&mut self) {
+        self.set.clear();
+    }
+
     /// How a run ended.
     pub fn ended(&mut self, outcome: Outcome, now: Now) {
         let Some(at) = self.at else { return };
@@ -500,6 +514,7 @@ impl Engine {
                     entered: former.entry.as_deref() != Some(&self.entry()),
                     retrying: self.attempts > 0,
                     message,
+                    set: &self.set,
                     observed: self.observed,
                     time: now.time,
                 },

@@ -13,6 +13,7 @@ pub struct Graph {
     initial: StateId,
     deletion: Option<StateId>,
     finalizer: &'static str,
+    conditions: &'static [&'static str],
 }
 
 /// What the description says of one state. Built by generated code; the builder's methods are named after the
@@ -319,7 +320,13 @@ impl Graph {
             initial,
             deletion,
             finalizer,
+            conditions: &[],
         }
+    }
+    /// Conditions that handlers set.
+    pub const fn conditions(mut self, types: &'static [&'static str]) -> Self {
+        self.conditions = types;
+        self
     }
     /// What holds of a state. Panics on an id that is not of this graph.
     pub const fn state(&self, id: StateId) -> &'static Policy {
@@ -359,13 +366,22 @@ impl Graph {
         }
         false
     }
+    /// The types of conditions beside the core ones, each once, in order.
+    pub(crate) fn own_conditions(&self) -> Vec<&'static str> {
+        let of_states = self
+            .states
+            .iter()
+            .flat_map(|s| s.conditions)
+            .map(|(kind, _)| *kind);
+        let mut types: Vec<&str> = self.conditions.iter().copied().chain(of_states).collect();
+        types.retain(|kind| !CORE_CONDITIONS.contains(kind));
+        types.sort_unstable();
+        types.dedup();
+        types
+    }
     /// Whether a condition of this type is kept by the machine.
     pub(crate) fn sets_condition(&self, kind: &str) -> bool {
-        CORE_CONDITIONS.contains(&kind)
-            || self
-                .states
-                .iter()
-                .any(|s| s.conditions.iter().any(|(other, _)| *other == kind))
+        CORE_CONDITIONS.contains(&kind) || self.own_conditions().contains(&kind)
     }
 }
 

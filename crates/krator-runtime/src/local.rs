@@ -377,6 +377,7 @@ impl<M: Machine> Fixture<M> {
             status: &mut self.status,
             manifest: &manifest,
             message: &mut self.message,
+            conditions: &mut Vec::new(),
             events: &events,
             run: &self.run,
             #[cfg(feature = "kube")]

@@ -149,7 +149,8 @@ states!(
     Gone = 8
 );
 
-static GRAPH: Graph = Graph::new(&STATES, New::ID, Some(Leave::ID), "example.com/things");
+static GRAPH: Graph =
+    Graph::new(&STATES, New::ID, Some(Leave::ID), "example.com/things").conditions(&["Tired"]);
 static STATES: [Policy; 9] = [
     Policy::new("New").next(&[Work_::ID, Once::ID, Spin::ID]),
     Policy::new("Work")
@@ -219,6 +220,7 @@ impl State for Work_ {
 impl State for Rest {
     async fn next(self, cx: Cx<'_, '_>) -> Result<Transition<Self>> {
         cx.event("Rested", "");
+        cx.condition("Tired", false, "Slept", "well")?;
         Ok(Transition::stay())
     }
 }
@@ -317,6 +319,7 @@ async fn an_object_goes_its_way_and_its_status_tells_it() {
     assert_eq!(one.manifest().status.as_ref().map(|s| s.runs), Some(2));
     assert_eq!(condition(&one, "Ready"), "True Rest");
     assert_eq!(condition(&one, "Fed"), "True Rest");
+    assert_eq!(condition(&one, "Tired"), "False Slept");
     assert_eq!(one.events().len(), 1);
 }
 

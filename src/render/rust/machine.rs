@@ -34,6 +34,12 @@ pub fn machine(description: &Description, kind: &Kind, source: &Source) -> Strin
     let id = |state: StateId| id(kind, state);
     let initial = id(kind.machine.initial.value);
     let deletion = option(kind.machine.deletion.as_ref().map(|d| id(d.value)));
+    let declared: Vec<&str> = kind
+        .conditions
+        .iter()
+        .map(|condition| condition.name.as_str())
+        .collect();
+    let declared = (!declared.is_empty()).then(|| quote!(.conditions(&[#(#declared),*])));
     let told = kinds::told(description, kind);
     let finalizer = format!("{}/{}", kind.resource.group.value, kind.resource.plural.value);
     file(&quote! {
@@ -57,7 +63,7 @@ pub fn machine(description: &Description, kind: &Kind, source: &Source) -> Strin
         )*
 
         static STATES: [rt::Policy; #count] = [#(#policies,)*];
-        static GRAPH: rt::Graph = rt::Graph::new(&STATES, #initial, #deletion, #finalizer);
+        static GRAPH: rt::Graph = rt::Graph::new(&STATES, #initial, #deletion, #finalizer) #declared;
 
         impl rt::Machine for #machine {
             type ObjectState = #object_state;

@@ -268,11 +268,12 @@ static STATES: [rt::Policy; 8] = [
         .deletion_path(),
 ];
 static GRAPH: rt::Graph = rt::Graph::new(
-    &STATES,
-    Launching::ID,
-    Some(Draining::ID),
-    "karpenter.sh/nodeclaims",
-);
+        &STATES,
+        Launching::ID,
+        Some(Draining::ID),
+        "karpenter.sh/nodeclaims",
+    )
+    .conditions(&["Drifted", "Consolidatable", "ConsistentStateFound"]);
 impl rt::Machine for NodeClaimMachine {
     type ObjectState = NodeClaimState;
     const GRAPH: &'static rt::Graph = &GRAPH;

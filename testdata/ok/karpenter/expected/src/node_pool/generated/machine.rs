@@ -100,11 +100,12 @@ static STATES: [rt::Policy; 4] = [
         .conditions(&[("ValidationSucceeded", "True"), ("NodeClassReady", "True")]),
 ];
 static GRAPH: rt::Graph = rt::Graph::new(
-    &STATES,
-    Validating::ID,
-    None,
-    "karpenter.sh/nodepools",
-);
+        &STATES,
+        Validating::ID,
+        None,
+        "karpenter.sh/nodepools",
+    )
+    .conditions(&["NodeRegistrationHealthy"]);
 impl rt::Machine for NodePoolMachine {
     type ObjectState = NodePoolState;
     const GRAPH: &'static rt::Graph = &GRAPH;
