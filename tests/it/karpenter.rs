@@ -2,7 +2,6 @@
 //!
 //! One of the kinds that the description watches is not on this server, on purpose: it must hold up nothing.
 
-use crate::accept::documents;
 use crate::cluster::watch::{Event, Watch};
 use crate::cluster::{self, Cluster, tail};
 use crate::moose::states;
@@ -36,28 +35,7 @@ fn prepared() -> Option<(&'static Cluster, PathBuf)> {
     // It ends with this process.
     let cluster: &'static Cluster = Box::leak(Box::new(Cluster::start(&assets)));
     let krate = Crate::generate(&description(), |_| ());
-    let deploy = krate.dir().join("deploy");
-    let deploy = deploy.to_str().expect("temporary folders have plain names");
-    cluster.kubectl(&[
-        "apply",
-        "--server-side",
-        "--validate=strict",
-        "--kustomize",
-        deploy,
-    ]);
-    let crd = format!("{deploy}/crd.yaml");
-    cluster.kubectl(&["wait", "--for=condition=Established", "--timeout=60s", "-f", &crd]);
-    // What the operator's ServiceAccount is bound to, the user `operator` is.
-    let rbac = fs::read(format!("{deploy}/rbac.yaml")).expect("generated");
-    let bindings = documents(&rbac)
-        .into_iter()
-        .filter(|object| object.get("roleRef").is_some());
-    for mut binding in bindings {
-        binding["metadata"]["name"] = "it-operator".into();
-        binding["subjects"] =
-            json!([{"kind": "User", "name": "operator", "apiGroup": "rbac.authorization.k8s.io"}]);
-        cluster.apply(&binding.to_string(), &[]);
-    }
+    krate.install(cluster);
     let binary = cluster.dir().join("karpenter");
     krate.build(&binary);
     Some((cluster, binary))

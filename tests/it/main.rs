@@ -25,6 +25,8 @@ mod goldens;
 mod crates;
 // Texts that some reader of YAML takes for something else.
 mod manifests;
+// Objects that an operator makes for its own.
+mod children;
 // What is written for clusters, judged by a real API server.
 mod accept;
 // Texts and names that would mean something else in the files that they get into.

@@ -1,6 +1,8 @@
 //! Generated crates: written by the krator of this build, built in one folder, run as the user `operator`.
 
+use crate::accept::documents;
 use crate::cluster::{Cluster, DEADLINE, tail, until};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -37,6 +39,32 @@ impl Crate {
     /// Its folder.
     pub fn dir(&self) -> PathBuf {
         self.folder.path().join("crate")
+    }
+
+    /// Applies all that `deploy/` holds to a cluster, and gives the user `operator` the rights of its ServiceAccount.
+    pub fn install(&self, cluster: &Cluster) {
+        let deploy = self.dir().join("deploy");
+        let deploy = deploy.to_str().expect("temporary folders have plain names");
+        cluster.kubectl(&[
+            "apply",
+            "--server-side",
+            "--validate=strict",
+            "--kustomize",
+            deploy,
+        ]);
+        let crd = format!("{deploy}/crd.yaml");
+        cluster.kubectl(&["wait", "--for=condition=Established", "--timeout=60s", "-f", &crd]);
+        // What the operator's ServiceAccount is bound to, the user `operator` is.
+        let rbac = fs::read(format!("{deploy}/rbac.yaml")).expect("generated");
+        let bindings = documents(&rbac)
+            .into_iter()
+            .filter(|object| object.get("roleRef").is_some());
+        for mut binding in bindings {
+            binding["metadata"]["name"] = "it-operator".into();
+            binding["subjects"] =
+                json!([{"kind": "User", "name": "operator", "apiGroup": "rbac.authorization.k8s.io"}]);
+            cluster.apply(&binding.to_string(), &[]);
+        }
     }
 
     /// Builds the operator as `binary`.

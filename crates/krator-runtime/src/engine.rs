@@ -515,7 +515,12 @@ impl Engine {
                     retrying: self.attempts > 0,
                     message,
                     set: &self.set,
-                    observed: self.observed,
+                    // A failed run has dealt with nothing, but what is said of it is said of its generation.
+                    observed: if self.attempts > 0 {
+                        self.pinned
+                    } else {
+                        self.observed
+                    },
                     time: now.time,
                 },
             ),

@@ -1,0 +1,182 @@
+//! Children of an object, on a real API server: applied with the generated rights, mended where they drift, and never
+//! taken from somebody else.
+
+use crate::cluster::{self, Cluster};
+use crate::operator::{Crate, Operator};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+/// Both handlers apply the same Deployment.
+const APPLY: &str = r#"use crate::memcached::prelude::*;
+use k8s_openapi::api::apps::v1::Deployment;
+
+/// The Deployment that an object asks for.
+pub async fn apply(cx: &mut Context<'_>) -> Result<()> {
+    let object = cx.manifest();
+    let name = object.metadata.name.clone().unwrap_or_default();
+    let deployment: Deployment = serde_json::from_value(serde_json::json!({
+        "metadata": {"name": name},
+        "spec": {
+            "replicas": object.spec.size,
+            "selector": {"matchLabels": {"app": name}},
+            "template": {
+                "metadata": {"labels": {"app": name}},
+                "spec": {"containers": [{"name": "memcached", "image": "memcached:1"}]},
+            },
+        },
+    }))?;
+    cx.apply(&deployment).await?;
+    let owned = cx.owned::<Deployment>().await?;
+    cx.message(format!("{} owned", owned.len()));
+    Ok(())
+}
+"#;
+
+/// Reconciling goes on when the Deployment is applied, Available keeps it so.
+fn edit(dir: &Path) {
+    let write = |path: &str, text: &str| fs::write(dir.join(path), text).expect("a generated folder");
+    write("src/child.rs", APPLY);
+    let lib = dir.join("src/lib.rs");
+    let text = fs::read_to_string(&lib).expect("generated");
+    fs::write(
+        lib,
+        text.replace("pub mod memcached;", "mod child;\npub mod memcached;"),
+    )
+    .expect("generated");
+    for (state, imports, answer) in [
+        (
+            "Reconciling",
+            "Available, Reconciling",
+            "Transition::to(Available)",
+        ),
+        ("Available", "Available", "Transition::stay()"),
+    ] {
+        let handler = format!(
+            "use super::{{{imports}}};\nuse crate::memcached::prelude::*;\n\nimpl State for {state} {{\n    \
+             async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {{\n        \
+             crate::child::apply(cx).await?;\n        Ok({answer})\n    }}\n}}\n"
+        );
+        write(
+            &format!("src/memcached/states/{}.rs", state.to_lowercase()),
+            &handler,
+        );
+    }
+}
+
+fn get(cluster: &Cluster, namespace: &str, what: &str) -> Value {
+    let text = cluster.kubectl(&["get", what, "--namespace", namespace, "-o", "json"]);
+    serde_json::from_str(&text).expect("kubectl writes JSON")
+}
+
+fn memcached(name: &str, size: u32) -> String {
+    let object = json!({
+        "apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached",
+        "metadata": {"name": name}, "spec": {"size": size},
+    });
+    object.to_string()
+}
+
+#[test]
+fn children_are_applied_mended_and_not_taken_from_others() {
+    let Some(cluster) = cluster::shared() else {
+        return;
+    };
+    let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/ok/memcached/spec.yaml");
+    let krate = Crate::generate(&fs::read_to_string(case).expect("a case has a description"), edit);
+    krate.install(cluster);
+    let binary = cluster.dir().join("memcached");
+    krate.build(&binary);
+    let namespace = cluster.namespace("children");
+    let here = ["--namespace", namespace.as_str()];
+    let log = cluster.dir().join("memcached.log");
+    let operator = Operator::start(cluster, &binary, &here, &log);
+
+    cluster.apply(&memcached("cache", 2), &here);
+    let ready = [
+        "wait",
+        "--for=condition=Ready",
+        "--timeout=60s",
+        "memcached/cache",
+    ];
+    cluster.kubectl(&[&ready[..], &here].concat());
+    let (owner, child) = (
+        get(cluster, &namespace, "memcached/cache"),
+        get(cluster, &namespace, "deploy/cache"),
+    );
+    assert_eq!(child["spec"]["replicas"], 2);
+    assert_eq!(
+        child["metadata"]["ownerReferences"][0]["uid"],
+        owner["metadata"]["uid"]
+    );
+    assert_eq!(child["metadata"]["ownerReferences"][0]["controller"], true);
+
+    // What somebody else has changed, is changed back.
+    let patch = r#"{"spec": {"replicas": 7}}"#;
+    cluster.kubectl(&[&["patch", "deploy/cache", "--type=merge", "-p", patch][..], &here].concat());
+    let mended = [
+        "wait",
+        "--for=jsonpath={.spec.replicas}=2",
+        "--timeout=60s",
+        "deploy/cache",
+    ];
+    cluster.kubectl(&[&mended[..], &here].concat());
+
+    // What the spec asks for, follows it.
+    cluster.apply(&memcached("cache", 3), &here);
+    let grown = [
+        "wait",
+        "--for=jsonpath={.spec.replicas}=3",
+        "--timeout=60s",
+        "deploy/cache",
+    ];
+    cluster.kubectl(&[&grown[..], &here].concat());
+    cluster.kubectl(&[&ready[..], &here].concat());
+
+    // Its own writes wake nothing: the object and its child come to rest.
+    let message = [
+        "wait",
+        "--for=jsonpath={.status.message}=1 owned",
+        "--timeout=60s",
+        "memcached/cache",
+    ];
+    cluster.kubectl(&[&message[..], &here].concat());
+
+    // What is there already and is nobody's child, stays as it is.
+    let foreign = child_of_nobody();
+    cluster.apply(&foreign, &here);
+    cluster.apply(&memcached("foreign", 1), &here);
+    let retrying = [
+        "wait",
+        "--for=condition=Reconciling",
+        "--timeout=60s",
+        "memcached/foreign",
+    ];
+    cluster.kubectl(&[&retrying[..], &here].concat());
+    let refused = [
+        "wait",
+        "--for=jsonpath={.status.attempts}=1",
+        "--timeout=60s",
+        "memcached/foreign",
+    ];
+    cluster.kubectl(&[&refused[..], &here].concat());
+    let message = get(cluster, &namespace, "memcached/foreign")["status"]["message"].to_string();
+    assert!(message.contains("is not a child of this object"), "{message}");
+    assert_eq!(get(cluster, &namespace, "deploy/foreign")["spec"]["replicas"], 5);
+    assert!(operator.terminate().success());
+}
+
+fn child_of_nobody() -> String {
+    let labels = json!({"app": "foreign"});
+    let deployment = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "foreign"},
+        "spec": {
+            "replicas": 5, "selector": {"matchLabels": labels},
+            "template": {
+                "metadata": {"labels": labels},
+                "spec": {"containers": [{"name": "other", "image": "other:1"}]},
+            },
+        },
+    });
+    deployment.to_string()
+}
