@@ -10,9 +10,11 @@ mod kinds;
 mod machine;
 mod paths;
 mod resource;
+mod retries;
 mod schema;
 mod states;
 mod values;
+mod waits;
 
 use beside::validation_list;
 use keys::{Keys, Sink, entries, name, text};

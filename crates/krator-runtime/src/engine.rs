@@ -1,12 +1,14 @@
 //! What happens next to one object: pure, without a clock, a cluster or a type of yours. A driver tells it what it
-//! saw and asks what to do; `render` says what of it belongs into `.status`.
+//! saw and asks what to do; `render` says what of it belongs into `.status`, `times` when something is due.
 //!
 //! When several things are due: deletion, timeout, spec change, wake-up, in this order. A transition that a
 //! handler chose stands against all but deletion.
-use crate::conditions::SetCondition;
+mod render;
+mod times;
+
 use crate::{
-    Class, Effects, Exit, Graph, Kind, MachineStatus, OnDelete, OnSpecChange, Period, Policy, StateId, Times,
-    Told, Watch,
+    Class, Effects, Exit, Graph, Kind, MachineStatus, OnDelete, OnSpecChange, Policy, StateId, Times, Told,
+    Watch, conditions::SetCondition,
 };
 use jiff::Timestamp;
 use std::{collections::BTreeMap, time::Duration};
@@ -42,18 +44,6 @@ pub(crate) enum Outcome {
     Failed(Class, String),
     /// Dropped by deletion, a timeout or the end of the process.
     Interrupted,
-}
-
-/// What a period comes to for one object.
-#[derive(Clone, Copy)]
-enum When {
-    After(Duration),
-    At(Timestamp),
-}
-
-/// From now to an instant; nothing when it has passed.
-fn until(instant: Timestamp, now: Now) -> Duration {
-    Duration::try_from(instant.duration_since(now.time)).unwrap_or_default()
 }
 
 /// After so many entries without a wait an object is slowed to one a second: a loop that the checker could not
@@ -199,43 +189,6 @@ impl Engine {
     }
     pub fn policy(&self) -> Option<&'static Policy> {
         self.at.map(|at| self.graph.state(at))
-    }
-
-    /// When this state's time is up; a run that goes on then is dropped.
-    pub fn deadline(&self, now: Now) -> Option<Duration> {
-        if self.overdue {
-            return None;
-        }
-        let (period, _) = self.policy()?.timeout?;
-        match self.period(period)? {
-            When::After(after) => Some(self.entered + after.saturating_sub(self.before)),
-            When::At(instant) => Some(now.elapsed + until(instant, now)),
-        }
-    }
-
-    fn period(&self, period: Period) -> Option<When> {
-        Some(match period {
-            Period::Fixed(after) => When::After(after),
-            Period::Told(field) => match (*self.told.get(usize::from(field))?)? {
-                Told::For(after) => When::After(after),
-                Told::Number(seconds) => When::After(Duration::from_secs(u64::from(seconds))),
-                Told::At(instant) => When::At(instant),
-            },
-        })
-    }
-
-    /// When the handler runs again after it stayed now.
-    fn poll(&self, policy: &Policy, now: Now) -> Option<Duration> {
-        let period = policy.wait.poll?;
-        match self.period(period)? {
-            // A description's own number is what its author wants; a field's is anybody's.
-            When::After(every) if matches!(period, Period::Told(_)) => {
-                Some(now.elapsed + every.max(Duration::from_secs(1)))
-            }
-            When::After(every) => Some(now.elapsed + every),
-            // Once: what has passed does not come again.
-            When::At(instant) => (instant > now.time).then(|| now.elapsed + until(instant, now)),
-        }
     }
 
     /// The object's fields say something else now.
@@ -485,45 +438,5 @@ impl Engine {
                     Duration::ZERO
                 },
         );
-    }
-
-    /// The machine's part of `.status`, as it should be written over `former`; `None` while parked, for an object
-    /// of a state that this machine does not know is left as it is.
-    pub fn render(&self, former: &MachineStatus, now: Now) -> Option<MachineStatus> {
-        let policy = self.policy()?;
-        let message = self.message.as_deref().unwrap_or(policy.message);
-        let entries = self
-            .entries
-            .iter()
-            .map(|(id, n)| (self.graph.state(*id).name.to_owned(), *n))
-            .collect();
-        Some(MachineStatus {
-            state: Some(policy.name.to_owned()),
-            phase: Some(policy.phase.to_owned()),
-            message: Some(message.to_owned()),
-            entry: Some(self.entry()),
-            state_entered_at: Some(self.entered_at),
-            attempts: Some(self.attempts),
-            entries,
-            observed_generation: Some(self.observed),
-            conditions: crate::conditions::render(
-                self.graph,
-                policy,
-                former,
-                crate::conditions::Now {
-                    entered: former.entry.as_deref() != Some(&self.entry()),
-                    retrying: self.attempts > 0,
-                    message,
-                    set: &self.set,
-                    // A failed run has dealt with nothing, but what is said of it is said of its generation.
-                    observed: if self.attempts > 0 {
-                        self.pinned
-                    } else {
-                        self.observed
-                    },
-                    time: now.time,
-                },
-            ),
-        })
     }
 }

@@ -26,6 +26,8 @@ pub const FILES: &[(&str, &str)] = files![
     "src/conditions.rs",
     "src/context.rs",
     "src/engine.rs",
+    "src/engine/render.rs",
+    "src/engine/times.rs",
     "src/error.rs",
     "src/graph.rs",
     "src/lib.rs",

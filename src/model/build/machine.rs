@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::keys::{Keys, Sink, duration, list};
-use super::states::{
-    Table, WrittenOnDelete, WrittenRetry, WrittenState, default_watch, judge_retry, keyed, on_delete,
-    on_spec_change, retry,
-};
+use super::retries::{WrittenRetry, judge_retry, retry};
+use super::states::{Table, WrittenOnDelete, WrittenState, keyed, on_delete, on_spec_change};
+use super::waits::default_watch;
 use crate::finding::{Finding, Span, Spanned, shown};
 use crate::model::{
     Effects, Machine, OnDelete, OnSpecChange, Property, PropertyKind, Retry, RetryLimit, Simulated,

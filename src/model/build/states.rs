@@ -1,20 +1,21 @@
 //! The states as written: what each says itself, before anything is inherited.
 
 use std::collections::{BTreeMap, HashMap};
-use std::time::Duration;
 
 use super::deploy::allow;
-use super::keys::{Keys, Sink, boolean, count, duration, entries, list, named, text, word};
+use super::keys::{Keys, Sink, boolean, count, entries, list, named, text, word};
 use super::kinds::Kinds;
 use super::paths::{Fields, Leaf};
 use super::resource::is_standard_condition;
+use super::retries::{WrittenRetry, retry};
+use super::waits::wait;
 use crate::finding::{Finding, Span, Spanned, shown};
 use crate::model::{
-    Allow, ConditionSetting, ConditionStatus, Effects, Limit, Next, OnSpecChange, Ready, RetryLimit, StateId,
-    StateKind, Timeout, Times, Wait, WatchSource,
+    Allow, ConditionSetting, ConditionStatus, Effects, Limit, Next, OnSpecChange, Ready, StateId, StateKind,
+    Timeout, Times, Wait,
 };
 use crate::names::{ConditionName, StateName};
-use crate::rules::syntax::{MISSING_KEY, UNKNOWN_KIND, UNKNOWN_STATE, WRONG_TYPE};
+use crate::rules::syntax::{UNKNOWN_STATE, WRONG_TYPE};
 use crate::spec::{Entry, Node};
 
 /// The states' names, to which edges are resolved.
@@ -85,19 +86,6 @@ pub(super) struct Around<'m, 'a> {
     pub in_view: BTreeMap<String, crate::model::ObjectKind>,
     pub has_owned: bool,
     pub has_watched: bool,
-}
-
-/// `retry` as written.
-#[derive(Default)]
-pub(super) struct WrittenRetry {
-    pub span: Span,
-    pub limit: Option<Spanned<RetryLimit>>,
-    pub initial: Option<Spanned<Duration>>,
-    pub factor: Option<Spanned<f64>>,
-    pub max: Option<Spanned<Duration>>,
-    pub then: Option<Spanned<StateId>>,
-    /// `then` is there, whether or not it names a state.
-    pub has_then: bool,
 }
 
 /// `onDelete` as written.
@@ -314,68 +302,6 @@ fn limit(node: &Node, table: &mut Table<'_>, around: &Around<'_, '_>, sink: &mut
     })
 }
 
-/// Reads `retry`, of the machine or of a state.
-pub(super) fn retry(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Option<WrittenRetry> {
-    let mut keys = Keys::of(node, "a retry policy", sink)?;
-    let limit = keys.get("limit", sink).and_then(|node| {
-        if node.scalar().is_some_and(|scalar| scalar.text == "unlimited") {
-            return Some(Spanned::new(RetryLimit::Unlimited, node.span));
-        }
-        if node.scalar().is_some_and(|scalar| scalar.integer().is_none()) {
-            sink.error(
-                &WRONG_TYPE,
-                node.span,
-                format!(
-                    "expected a whole number or `unlimited`, found {}",
-                    node.describe()
-                ),
-            );
-            return None;
-        }
-        Some(count(node, 0, sink)?.map(RetryLimit::Times))
-    });
-    let initial = keys.get("initial", sink).and_then(|node| duration(node, sink));
-    let factor =
-        keys.get("factor", sink)
-            .and_then(|node| match node.scalar().and_then(|scalar| scalar.number()) {
-                Some(factor) if (1.0..=1000.0).contains(&factor) => Some(Spanned::new(factor, node.span)),
-                Some(_) => {
-                    sink.error(&WRONG_TYPE, node.span, "expected a number from 1 to 1000");
-                    None
-                }
-                None => {
-                    sink.wrong_type(node, "a number");
-                    None
-                }
-            });
-    let max = keys.get("max", sink).and_then(|node| duration(node, sink));
-    if let (Some(initial), Some(max)) = (&initial, &max)
-        && initial.value > max.value
-    {
-        sink.report(
-            Finding::new(
-                &WRONG_TYPE,
-                initial.span,
-                "the first delay is longer than the longest",
-            )
-            .related(max.span, "the longest"),
-        );
-    }
-    let has_then = keys.has("then");
-    let then = keys.get("then", sink).and_then(|node| table.state(node, sink));
-    let span = keys.head();
-    keys.finish(sink);
-    Some(WrittenRetry {
-        span,
-        limit,
-        initial,
-        factor,
-        max,
-        then,
-        has_then,
-    })
-}
-
 /// Reads `onSpecChange`, of the machine or of a state.
 pub(super) fn on_spec_change(
     node: &Node,
@@ -406,93 +332,6 @@ pub(super) fn on_delete(
         Some(table) if !is_word => Some(table.state(node, sink)?.map(WrittenOnDelete::To)),
         _ => word(node, &words, sink),
     }
-}
-
-fn wait(node: &Node, around: &Around<'_, '_>, sink: &mut Sink<'_>) -> Option<Wait> {
-    let mut keys = Keys::of(node, "`wait`", sink)?;
-    let poll = keys
-        .get("poll", sink)
-        .and_then(|node| around.fields.period(node, sink));
-    let watch = match keys.get("watch", sink) {
-        Some(node) => {
-            let items = if node.scalar().is_some() {
-                std::slice::from_ref(node)
-            } else {
-                list(node, "a list of what to watch", sink)
-            };
-            items
-                .iter()
-                .filter_map(|node| watch_source(node, around, sink))
-                .collect()
-        }
-        None => default_watch(node.span),
-    };
-    keys.finish(sink);
-    Some(Wait {
-        span: node.span,
-        poll,
-        watch,
-        is_written: true,
-    })
-}
-
-/// What wakes a waiting handler where the description does not say.
-pub(super) fn default_watch(span: Span) -> Vec<Spanned<WatchSource>> {
-    vec![
-        Spanned::new(WatchSource::Owned, span),
-        Spanned::new(WatchSource::Watched, span),
-    ]
-}
-
-fn watch_source(node: &Node, around: &Around<'_, '_>, sink: &mut Sink<'_>) -> Option<Spanned<WatchSource>> {
-    let written = text(node, sink)?;
-    let lacking = |key: &str| {
-        let message = format!(
-            "this waits for what is {}, and the description has no `{key}`",
-            written.value
-        );
-        Finding::new(&UNKNOWN_KIND, written.span, message)
-    };
-    match written.as_str() {
-        "self" => return Some(written.map(|_| WatchSource::Itself)),
-        "owned" => {
-            if !around.has_owned {
-                sink.report(lacking("owns"));
-            }
-            return Some(written.map(|_| WatchSource::Owned));
-        }
-        "watched" => {
-            if !around.has_watched {
-                sink.report(lacking("watches"));
-            }
-            return Some(written.map(|_| WatchSource::Watched));
-        }
-        word if !word.contains('/') => {
-            let suggestion = sink.suggest(word, ["self", "owned", "watched"]);
-            let message = format!(
-                "expected `self`, `owned`, `watched` or a kind, found `{}`",
-                shown(word)
-            );
-            sink.report(Finding::new(&WRONG_TYPE, written.span, message).did_you_mean(suggestion));
-            return None;
-        }
-        _ => {}
-    }
-    if let Some(kind) = around.in_view.get(&written.value) {
-        return Some(written.map(|_| WatchSource::Kind(kind.clone())));
-    }
-    // Malformed references are another finding.
-    let kind = around.kinds.kind(node, sink)?;
-    let message = format!("`{}` is neither owned nor watched", kind.reference());
-    let suggestion = sink
-        .suggest(&written.value, around.in_view.keys().map(String::as_str))
-        .map(str::to_owned);
-    sink.report(
-        Finding::new(&UNKNOWN_KIND, written.span, message)
-            .did_you_mean(suggestion.as_deref())
-            .help("name it under `owns` or `watches`"),
-    );
-    None
 }
 
 fn conditions(node: &Node, written: &mut WrittenState, sink: &mut Sink<'_>) {
@@ -550,38 +389,4 @@ pub(super) fn keyed<'a>(
         .collect();
     table.lacks_edges = lacks_edges;
     found
-}
-
-/// Reports a retry policy that cannot be: a limit that leads nowhere, a way that is never taken.
-pub(super) fn judge_retry(
-    written: &WrittenRetry,
-    resolved_limit: RetryLimit,
-    has_then: bool,
-    sink: &mut Sink<'_>,
-) {
-    if let Some(limit) = &written.limit
-        && let RetryLimit::Times(_) = limit.value
-        && !has_then
-    {
-        sink.report(
-            Finding::new(
-                &MISSING_KEY,
-                limit.span,
-                "a retry policy with a `limit` has no `then`",
-            )
-            .help("name the state past the limit: `retry: {limit: 5, then: STATE}`"),
-        );
-    }
-    if let Some(then) = &written.then
-        && resolved_limit == RetryLimit::Unlimited
-    {
-        sink.report(
-            Finding::new(
-                &MISSING_KEY,
-                then.span,
-                "a retry policy with `then` has no `limit`: it would never go there",
-            )
-            .help("say how often the handler is retried: `limit: 5`"),
-        );
-    }
 }

@@ -1,0 +1,119 @@
+//! Retry policies as written, of the machine and of states.
+
+use std::time::Duration;
+
+use super::keys::{Keys, Sink, count, duration};
+use super::states::Table;
+use crate::finding::{Finding, Span, Spanned};
+use crate::model::{RetryLimit, StateId};
+use crate::rules::syntax::{MISSING_KEY, WRONG_TYPE};
+use crate::spec::Node;
+
+/// `retry` as written.
+#[derive(Default)]
+pub(super) struct WrittenRetry {
+    pub span: Span,
+    pub limit: Option<Spanned<RetryLimit>>,
+    pub initial: Option<Spanned<Duration>>,
+    pub factor: Option<Spanned<f64>>,
+    pub max: Option<Spanned<Duration>>,
+    pub then: Option<Spanned<StateId>>,
+    /// `then` is there, whether or not it names a state.
+    pub has_then: bool,
+}
+
+/// Reads `retry`, of the machine or of a state.
+pub(super) fn retry(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Option<WrittenRetry> {
+    let mut keys = Keys::of(node, "a retry policy", sink)?;
+    let limit = keys.get("limit", sink).and_then(|node| {
+        if node.scalar().is_some_and(|scalar| scalar.text == "unlimited") {
+            return Some(Spanned::new(RetryLimit::Unlimited, node.span));
+        }
+        if node.scalar().is_some_and(|scalar| scalar.integer().is_none()) {
+            sink.error(
+                &WRONG_TYPE,
+                node.span,
+                format!(
+                    "expected a whole number or `unlimited`, found {}",
+                    node.describe()
+                ),
+            );
+            return None;
+        }
+        Some(count(node, 0, sink)?.map(RetryLimit::Times))
+    });
+    let initial = keys.get("initial", sink).and_then(|node| duration(node, sink));
+    let factor =
+        keys.get("factor", sink)
+            .and_then(|node| match node.scalar().and_then(|scalar| scalar.number()) {
+                Some(factor) if (1.0..=1000.0).contains(&factor) => Some(Spanned::new(factor, node.span)),
+                Some(_) => {
+                    sink.error(&WRONG_TYPE, node.span, "expected a number from 1 to 1000");
+                    None
+                }
+                None => {
+                    sink.wrong_type(node, "a number");
+                    None
+                }
+            });
+    let max = keys.get("max", sink).and_then(|node| duration(node, sink));
+    if let (Some(initial), Some(max)) = (&initial, &max)
+        && initial.value > max.value
+    {
+        sink.report(
+            Finding::new(
+                &WRONG_TYPE,
+                initial.span,
+                "the first delay is longer than the longest",
+            )
+            .related(max.span, "the longest"),
+        );
+    }
+    let has_then = keys.has("then");
+    let then = keys.get("then", sink).and_then(|node| table.state(node, sink));
+    let span = keys.head();
+    keys.finish(sink);
+    Some(WrittenRetry {
+        span,
+        limit,
+        initial,
+        factor,
+        max,
+        then,
+        has_then,
+    })
+}
+
+/// Reports a retry policy that cannot be: a limit that leads nowhere, a way that is never taken.
+pub(super) fn judge_retry(
+    written: &WrittenRetry,
+    resolved_limit: RetryLimit,
+    has_then: bool,
+    sink: &mut Sink<'_>,
+) {
+    if let Some(limit) = &written.limit
+        && let RetryLimit::Times(_) = limit.value
+        && !has_then
+    {
+        sink.report(
+            Finding::new(
+                &MISSING_KEY,
+                limit.span,
+                "a retry policy with a `limit` has no `then`",
+            )
+            .help("name the state past the limit: `retry: {limit: 5, then: STATE}`"),
+        );
+    }
+    if let Some(then) = &written.then
+        && resolved_limit == RetryLimit::Unlimited
+    {
+        sink.report(
+            Finding::new(
+                &MISSING_KEY,
+                then.span,
+                "a retry policy with `then` has no `limit`: it would never go there",
+            )
+            .help("say how often the handler is retried: `limit: 5`"),
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! What a state waits for.
+
+use super::keys::{Keys, Sink, list, text};
+use super::states::Around;
+use crate::finding::{Finding, Span, Spanned, shown};
+use crate::model::{Wait, WatchSource};
+use crate::rules::syntax::{UNKNOWN_KIND, WRONG_TYPE};
+use crate::spec::Node;
+
+/// Reads `wait`.
+pub(super) fn wait(node: &Node, around: &Around<'_, '_>, sink: &mut Sink<'_>) -> Option<Wait> {
+    let mut keys = Keys::of(node, "`wait`", sink)?;
+    let poll = keys
+        .get("poll", sink)
+        .and_then(|node| around.fields.period(node, sink));
+    let watch = match keys.get("watch", sink) {
+        Some(node) => {
+            let items = if node.scalar().is_some() {
+                std::slice::from_ref(node)
+            } else {
+                list(node, "a list of what to watch", sink)
+            };
+            items
+                .iter()
+                .filter_map(|node| watch_source(node, around, sink))
+                .collect()
+        }
+        None => default_watch(node.span),
+    };
+    keys.finish(sink);
+    Some(Wait {
+        span: node.span,
+        poll,
+        watch,
+        is_written: true,
+    })
+}
+
+/// What wakes a waiting handler where the description does not say.
+pub(super) fn default_watch(span: Span) -> Vec<Spanned<WatchSource>> {
+    vec![
+        Spanned::new(WatchSource::Owned, span),
+        Spanned::new(WatchSource::Watched, span),
+    ]
+}
+
+fn watch_source(node: &Node, around: &Around<'_, '_>, sink: &mut Sink<'_>) -> Option<Spanned<WatchSource>> {
+    let written = text(node, sink)?;
+    let lacking = |key: &str| {
+        let message = format!(
+            "this waits for what is {}, and the description has no `{key}`",
+            written.value
+        );
+        Finding::new(&UNKNOWN_KIND, written.span, message)
+    };
+    match written.as_str() {
+        "self" => return Some(written.map(|_| WatchSource::Itself)),
+        "owned" => {
+            if !around.has_owned {
+                sink.report(lacking("owns"));
+            }
+            return Some(written.map(|_| WatchSource::Owned));
+        }
+        "watched" => {
+            if !around.has_watched {
+                sink.report(lacking("watches"));
+            }
+            return Some(written.map(|_| WatchSource::Watched));
+        }
+        word if !word.contains('/') => {
+            let suggestion = sink.suggest(word, ["self", "owned", "watched"]);
+            let message = format!(
+                "expected `self`, `owned`, `watched` or a kind, found `{}`",
+                shown(word)
+            );
+            sink.report(Finding::new(&WRONG_TYPE, written.span, message).did_you_mean(suggestion));
+            return None;
+        }
+        _ => {}
+    }
+    if let Some(kind) = around.in_view.get(&written.value) {
+        return Some(written.map(|_| WatchSource::Kind(kind.clone())));
+    }
+    // Malformed references are another finding.
+    let kind = around.kinds.kind(node, sink)?;
+    let message = format!("`{}` is neither owned nor watched", kind.reference());
+    let suggestion = sink
+        .suggest(&written.value, around.in_view.keys().map(String::as_str))
+        .map(str::to_owned);
+    sink.report(
+        Finding::new(&UNKNOWN_KIND, written.span, message)
+            .did_you_mean(suggestion.as_deref())
+            .help("name it under `owns` or `watches`"),
+    );
+    None
+}
