@@ -67,7 +67,7 @@ pub struct StateGraph {
 impl StateGraph {
     /// All edges that the model says, in the order of the states.
     pub fn of(kind: &Kind) -> Self {
-        let mut graph = DiGraph::with_capacity(kind.states.len(), kind.states.len() * 4);
+        let mut graph = DiGraph::with_capacity(kind.states.len(), kind.states.len() * 8);
         for _ in &kind.states {
             graph.add_node(());
         }

@@ -207,7 +207,7 @@ fn choke_points(subject: &Subject<'_>) -> Vec<Found> {
     use petgraph::graph::{DiGraph, NodeIndex};
     let kind = subject.kind;
     let counts = |step: &Step| step.edge.kind != EdgeKind::Resume && !step.edge.kind.is_deletion();
-    let mut graph: DiGraph<(), ()> = DiGraph::new();
+    let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(kind.states.len() + 1, kind.states.len() * 8);
     for _ in &kind.states {
         graph.add_node(());
     }
