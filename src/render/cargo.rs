@@ -127,14 +127,6 @@ pub fn lock_of(operator: &OperatorName) -> String {
     lock
 }
 
-/// The lock file of a generated crate as this module keeps it; the other way round than [`lock_of`].
-pub fn lock_template(lock: &str, operator: &OperatorName) -> String {
-    lock.replace(
-        &format!("name = \"{operator}\""),
-        &format!("name = \"{PLACEHOLDER}\""),
-    )
-}
-
 /// The runtime, in `vendor/`.
 pub fn vendor(plan: &mut Plan) {
     plan.add(

@@ -9,6 +9,21 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use tempfile::TempDir;
 
+/// What cargo has to say of a crate that nobody has touched.
+pub const OWN_CHECKS: &[&[&str]] = &[
+    &["fmt", "--check"],
+    &["test", "--locked", "--quiet"],
+    &[
+        "clippy",
+        "--locked",
+        "--all-targets",
+        "--quiet",
+        "--",
+        "-D",
+        "warnings",
+    ],
+];
+
 /// A crate that krator wrote.
 pub struct Crate {
     folder: TempDir,

@@ -42,9 +42,11 @@ fn paths_of(state: &State) -> impl Iterator<Item = &FieldPath> {
 pub fn told(description: &Description, kind: &Kind) -> Option<TokenStream> {
     let paths = told_paths(kind);
     let KindNames {
-        kind: object, status, ..
+        module,
+        kind: object,
+        status,
+        ..
     } = KindNames::of(kind);
-    let module = KindNames::of(kind).module;
     let uses = |name: &str| paths.iter().any(|path| format!("{path}").starts_with(name));
     let ignore_object = (!uses(".spec")).then(|| quote!(let _ = object;));
     let ignore_status = (!uses(".status")).then(|| quote!(let _ = status;));

@@ -1,7 +1,7 @@
 //! Names at the edges of what the language allows.
 
 use super::text_of;
-use crate::operator::Crate;
+use crate::operator::{Crate, OWN_CHECKS};
 use serde_json::{Map, Value, json};
 
 /// A kind whose states are these, one after the other.
@@ -41,19 +41,7 @@ fn named(operator: &str, kinds: Vec<Value>) -> String {
 }
 
 fn passes(description: &str) {
-    Crate::generate(description, |_| ()).cargo(&[
-        &["fmt", "--check"],
-        &[
-            "clippy",
-            "--locked",
-            "--all-targets",
-            "--quiet",
-            "--",
-            "-D",
-            "warnings",
-        ],
-        &["test", "--locked", "--quiet"],
-    ]);
+    Crate::generate(description, |_| ()).cargo(OWN_CHECKS);
 }
 
 /// A name of that many letters.

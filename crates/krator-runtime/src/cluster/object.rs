@@ -23,11 +23,7 @@ where
     }
     /// API servers count versions up, and since Kubernetes 1.35 they promise that they can be compared.
     fn version(&self) -> u64 {
-        self.meta()
-            .resource_version
-            .as_deref()
-            .and_then(|v| v.parse().ok())
-            .unwrap_or_default()
+        super::links::version(self)
     }
     fn deleting(&self) -> bool {
         self.meta().deletion_timestamp.is_some()
