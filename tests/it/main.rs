@@ -9,6 +9,8 @@ mod operator;
 mod moose;
 // Two kinds in one operator, on a real API server.
 mod karpenter;
+// The promises of the runtime under faults, judged by an oracle.
+mod contract;
 // What depends on how things were built: a krator from its packages, and what an operator has inside.
 mod package;
 // The files that people read first, held to what is there.

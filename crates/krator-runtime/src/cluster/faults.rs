@@ -56,7 +56,7 @@ struct Plan {
     /// Of every so many milliseconds, the first ones of which all requests fail.
     partition: Option<(u64, u64)>,
     /// The process dies once before and once after the write of each state; this file remembers which ones it was,
-    /// a line each: `before Eat`.
+    /// a line each: `before Moose Eat`.
     crashes: Option<PathBuf>,
 }
 
@@ -233,7 +233,10 @@ impl Plan {
         if self.crashes.is_some() && parts.method == Method::PATCH && parts.uri.path().ends_with("/status") {
             let bytes = body.collect_bytes().await?;
             let written: serde_json::Value = serde_json::from_slice(&bytes)?;
-            point = written["status"]["state"].as_str().map(str::to_owned);
+            point = written["kind"]
+                .as_str()
+                .zip(written["status"]["state"].as_str())
+                .map(|(kind, state)| format!("{kind} {state}"));
             body = bytes.into();
         }
         Ok((Request::from_parts(parts, body), point))
