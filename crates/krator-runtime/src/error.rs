@@ -15,6 +15,9 @@ pub enum Class {
     After(Duration),
     /// Trying again is useless: at once to `retry.then`; without one, at the slowest pace until the spec changes.
     Permanent,
+    /// The namespace is being deleted, so nothing can be made in it: no failure, for the object goes with it. A
+    /// state on the deletion path takes it for a transient error, so that deletion ends.
+    NamespaceTerminating,
 }
 
 /// A handler's error. Deliberately no `std::error::Error`, so that `?` takes every other.
@@ -94,7 +97,13 @@ fn known(error: &(dyn StdError + 'static)) -> Option<Class> {
         Some(kube::Error::Api(status)) => Some(status),
         _ => None,
     })?;
+    let is_terminating = |d: &kube::core::response::StatusDetails| {
+        d.causes
+            .iter()
+            .any(|cause| cause.reason == "NamespaceTerminating")
+    };
     Some(match status.code {
+        403 if status.details.as_ref().is_some_and(is_terminating) => Class::NamespaceTerminating,
         400 | 405 | 413 | 415 | 422 => Class::Permanent,
         429 => {
             let seconds = status.details.as_ref().map_or(0, |d| d.retry_after_seconds);
@@ -213,5 +222,6 @@ mod tests {
         assert_eq!(answer(422).context("creating").class(), Class::Permanent);
         assert_eq!(answer(409).class(), Class::Transient);
         assert_eq!(answer(429).class(), Class::After(Duration::from_secs(7)));
+        assert_eq!(answer(403).class(), Class::Transient);
     }
 }

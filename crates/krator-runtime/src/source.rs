@@ -14,6 +14,8 @@ macro_rules! files {
 pub const FILES: &[(&str, &str)] = files![
     "LICENSE",
     "src/actor.rs",
+    "src/actor/writes.rs",
+    "src/applied.rs",
     "src/cluster.rs",
     "src/cluster/access.rs",
     "src/cluster/clock.rs",

@@ -2,7 +2,7 @@
 use super::{Child, Cluster, Place, links::version};
 use crate::{
     Context, Error, Machine, ManifestOf, Object as _, Result,
-    world::{Applied, ChildKey},
+    applied::{Applied, ChildKey},
 };
 use futures::future::BoxFuture;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
@@ -161,8 +161,9 @@ impl<K: Child> Request<K> {
         let key: ChildKey = (self.kind, namespace.clone(), name.clone());
         let hash = hash(&body);
         let cached = self.caches.get(&namespace, &name);
-        if let (Some(cached), Some((last, version))) = (&cached, self.applied.last(&key))
-            && (last, version) == (hash, self::version(&**cached))
+        let last = self.applied.last(&key);
+        if let (Some(cached), Some(last)) = (&cached, last)
+            && (last.hash, last.version) == (hash, self::version(&**cached))
         {
             return Ok(Arc::clone(cached));
         }
@@ -171,6 +172,7 @@ impl<K: Child> Request<K> {
             Some(ours) => Some(ours),
             None => api.get_opt(&name).await?.map(Arc::new),
         };
+        let before = there.as_deref().map(self::version);
         if there.is_some_and(|there| !is_controlled_by(&*there, &self.owner.uid)) {
             return Err(Error::permanent(format!(
                 "{} `{name}` exists and is not a child of this object: it is left alone",
@@ -182,7 +184,9 @@ impl<K: Child> Request<K> {
         let stored = api
             .patch(&name, &PatchParams::apply(&manager).force(), &Patch::Apply(&body))
             .await?;
-        self.applied.record(key, hash, version(&stored));
+        // The same again, and it made a difference.
+        let mended = last.is_some_and(|last| last.hash == hash) && before != Some(version(&stored));
+        self.applied.record(key, hash, version(&stored), mended);
         Ok(Arc::new(stored))
     }
 

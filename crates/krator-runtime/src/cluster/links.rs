@@ -1,7 +1,7 @@
 //! Other kinds that an operator looks at: those that it owns, and those that it watches. One watch a kind feeds a
 //! cache, and says which of our objects are concerned.
 use super::{Child, Place};
-use crate::{Machine, ManifestOf, Object as _, Watch, world::ChildKey};
+use crate::{Machine, ManifestOf, Object as _, Watch, applied::ChildKey};
 use futures::{StreamExt as _, stream::BoxStream};
 use kube::{
     Api, Client, Resource, ResourceExt as _,
