@@ -176,12 +176,13 @@ where
                     slot.listing = listing;
                 }
                 let (namespace, name) = (meta.namespace.as_deref(), meta.name.as_deref());
-                return tracing::warn!(
+                tracing::warn!(
                     namespace,
                     name,
                     error = unreadable.error,
                     "the object cannot be read"
                 );
+                return self.world.report_unreadable(&unreadable);
             }
         };
         let uid: Uid = object.uid().into();

@@ -5,6 +5,7 @@ use crate::{Machine, ManifestOf, Object as _, Watch, applied::ChildKey};
 use futures::{StreamExt as _, stream::BoxStream};
 use kube::{
     Api, Client, Resource, ResourceExt as _,
+    core::DeserializeGuard,
     runtime::{WatchStreamExt as _, reflector, watcher},
 };
 use std::{
@@ -143,7 +144,7 @@ impl<M: Machine> Link<M> {
 }
 
 fn start<K: Child>(client: Client, namespaces: &[String]) -> Started {
-    let apis: Vec<Api<K>> = match namespaces {
+    let apis: Vec<Api<DeserializeGuard<K>>> = match namespaces {
         [] => vec![<K::Scope as Place>::api(client, "")],
         some => some
             .iter()
@@ -153,8 +154,12 @@ fn start<K: Child>(client: Client, namespaces: &[String]) -> Started {
     let (mut stores, mut streams) = (Vec::new(), Vec::new());
     for api in apis {
         let (store, writer) = reflector::store::<K>();
+        let cached = store.clone();
         stores.push(store);
-        let events = watcher(api, watcher::Config::default()).modify(drop_what_nobody_reads);
+        let events = watcher(api, watcher::Config::default()).filter_map(move |event| {
+            let readable = event.map(|event| readable(event, &cached)).transpose();
+            std::future::ready(readable)
+        });
         let mut listed = false;
         let seen = reflector(writer, events).default_backoff().filter_map(move |event| {
             let seen = match event {
@@ -181,9 +186,41 @@ fn start<K: Child>(client: Client, namespaces: &[String]) -> Started {
     }
 }
 
-/// Half of an object's bytes, as a rule.
-fn drop_what_nobody_reads<K: Resource>(object: &mut K) {
-    object.meta_mut().managed_fields = None;
+/// What a watch says of objects that are what their type says, without the fields that nobody reads: half of their
+/// bytes, as a rule. One that cannot be read is reported, and is not in the cache; the others go on.
+fn readable<K: Child>(
+    event: watcher::Event<DeserializeGuard<K>>,
+    cache: &reflector::Store<K>,
+) -> Option<watcher::Event<K>> {
+    let read = |DeserializeGuard(object): DeserializeGuard<K>| match object {
+        Ok(mut object) => {
+            object.meta_mut().managed_fields = None;
+            Ok(object)
+        }
+        Err(unreadable) => {
+            let meta = unreadable.metadata;
+            let (namespace, name) = (
+                meta.namespace.as_deref(),
+                meta.name.as_deref().unwrap_or_default(),
+            );
+            tracing::warn!(kind = %K::kind(&()), namespace, name, error = unreadable.error, "an object cannot be read");
+            let mut reference = reflector::ObjectRef::<K>::new(name);
+            reference.namespace = meta.namespace;
+            Err(cache.get(&reference))
+        }
+    };
+    let gone = |known: Option<Arc<K>>| known.map(|known| watcher::Event::Delete(K::clone(&known)));
+    match event {
+        watcher::Event::Init => Some(watcher::Event::Init),
+        watcher::Event::InitDone => Some(watcher::Event::InitDone),
+        watcher::Event::InitApply(object) => read(object).ok().map(watcher::Event::InitApply),
+        watcher::Event::Apply(object) => {
+            read(object).map_or_else(gone, |object| Some(watcher::Event::Apply(object)))
+        }
+        watcher::Event::Delete(object) => {
+            read(object).map_or_else(gone, |object| Some(watcher::Event::Delete(object)))
+        }
+    }
 }
 
 fn sight<K: Child>(object: &K) -> Sight {
