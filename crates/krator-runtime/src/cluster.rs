@@ -6,6 +6,7 @@ mod concerned;
 mod dispatch;
 mod links;
 mod object;
+mod patience;
 mod remote;
 
 pub use access::{Grants, Owns, Watches};

@@ -24,6 +24,7 @@ pub const FILES: &[(&str, &str)] = files![
     "src/cluster/dispatch.rs",
     "src/cluster/links.rs",
     "src/cluster/object.rs",
+    "src/cluster/patience.rs",
     "src/cluster/remote.rs",
     "src/conditions.rs",
     "src/context.rs",

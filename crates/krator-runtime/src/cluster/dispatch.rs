@@ -4,6 +4,7 @@ use super::{
     KubeObject,
     concerned::Concerned,
     links::{self, Linked, Sight},
+    patience::Patience,
     remote::Remote,
 };
 use crate::{
@@ -93,7 +94,7 @@ where
             .enumerate()
             .map(|(source, api)| {
                 watcher(api, config.clone())
-                    .default_backoff()
+                    .backoff(Patience::default())
                     .map(move |seen| (source, seen))
                     .boxed()
             })

@@ -1,6 +1,6 @@
 //! Other kinds that an operator looks at: those that it owns, and those that it watches. One watch a kind feeds a
 //! cache, and says which of our objects are concerned.
-use super::{Child, Place};
+use super::{Child, Place, patience::Patience};
 use crate::{Machine, ManifestOf, Object as _, Watch, applied::ChildKey};
 use futures::{StreamExt as _, stream::BoxStream};
 use kube::{
@@ -136,7 +136,11 @@ impl<M: Machine> Link<M> {
         named.map(|name| (namespace.clone(), name)).collect()
     }
     pub(crate) fn start(&self, client: Client, namespaces: &[String]) -> Started {
-        (self.start)(client, namespaces)
+        match &self.concerns {
+            // The operator has rights there, and need not have them anywhere else.
+            Concerns::Named(_, LookIn::Always(namespace)) => (self.start)(client, &[(*namespace).to_owned()]),
+            _ => (self.start)(client, namespaces),
+        }
     }
     pub(crate) fn child(&self, sight: &Sight) -> ChildKey {
         (self.kind, sight.namespace.clone(), sight.name.clone())
@@ -161,7 +165,7 @@ fn start<K: Child>(client: Client, namespaces: &[String]) -> Started {
             std::future::ready(readable)
         });
         let mut listed = false;
-        let seen = reflector(writer, events).default_backoff().filter_map(move |event| {
+        let seen = reflector(writer, events).backoff(Patience::default()).filter_map(move |event| {
             let seen = match event {
                 Ok(watcher::Event::Apply(object) | watcher::Event::Delete(object)) => Some(Seen::Changed(sight(&object))),
                 // The first listing is what handlers start with; a later one may have missed changes.
