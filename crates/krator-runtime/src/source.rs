@@ -18,6 +18,7 @@ pub const FILES: &[(&str, &str)] = files![
     "src/applied.rs",
     "src/cluster.rs",
     "src/cluster/access.rs",
+    "src/cluster/caches.rs",
     "src/cluster/clock.rs",
     "src/cluster/command.rs",
     "src/cluster/concerned.rs",
