@@ -2,11 +2,15 @@
 
 use super::five::{Files, Five};
 use super::oracle::Oracle;
+use crate::cluster::until;
 use crate::cluster::watch::Watch;
 use crate::operator::Operator;
 use k8s_openapi::jiff::Timestamp;
 use krator::model::Kind;
 use serde_json::Value;
+
+/// The name of the objects that are created last.
+const LAST: &str = "last";
 
 /// A watch and an oracle for each kind, and where operators of the namespace leave their traces.
 pub struct Court {
@@ -63,18 +67,31 @@ impl Court {
         self.oracles().flat_map(Oracle::restless).collect()
     }
 
-    /// Panics when something was found; else, how many objects were seen, and how many entries of states.
+    /// Panics when something was found; else, how many objects were seen and not made here, and how many entries of states. No operator
+    /// runs any more.
     pub fn judge(&mut self) -> (usize, usize) {
-        self.follow();
+        self.see_the_last();
         let told = self.files.told();
         let (mut objects, mut entries) = (0, 0);
         for (_, oracle) in &mut self.benches {
             oracle.hear(&told);
             oracle.assert_clean();
             let seen = oracle.seen();
-            (objects, entries) = (objects + seen.0, entries + seen.1);
+            (objects, entries) = (objects + seen.0 - 1, entries + seen.1);
         }
         (objects, entries)
+    }
+
+    /// Follows until nothing is on its way any more: watches are in order, so whoever sees an object that is created
+    /// now has seen all that was written before.
+    fn see_the_last(&mut self) {
+        let kinds = self.benches.iter().map(|(_, oracle)| oracle.kind());
+        let last: Vec<Value> = kinds.map(|kind| self.five.object(kind, &self.namespace, LAST, Some(""))).collect();
+        self.five.create(&last);
+        until("the last objects are seen", || {
+            self.follow();
+            self.oracles().all(|oracle| oracle.knows(LAST)).then_some(())
+        });
     }
 
     /// Runs kubectl in the namespace.

@@ -67,10 +67,10 @@ fn text() -> String {
     texts.join("\n---\n")
 }
 
-/// A line of a description whose times of the machine are short.
+/// A line of a description whose times of the machine are short. Ten retries are over before a timeout is.
 fn quickened(line: &str) -> String {
     let mut quick = line.to_owned();
-    for (key, short) in [("poll", "500ms"), ("after", "3s"), ("initial", "200ms"), ("max", "800ms")] {
+    for (key, short) in [("poll", "500ms"), ("after", "4s"), ("initial", "100ms"), ("max", "200ms")] {
         let Some(at) = quick.find(&format!("{key}: ")) else {
             continue;
         };

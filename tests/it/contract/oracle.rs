@@ -217,6 +217,11 @@ impl Oracle {
         (self.objects.len(), self.entries.len())
     }
 
+    /// Whether an object of that name was seen.
+    pub fn knows(&self, name: &str) -> bool {
+        self.objects.values().any(|past| Sight(&past.last).name() == name)
+    }
+
     /// What kstatus read of objects in which state.
     pub fn readings(&self) -> &BTreeSet<(StateId, Reading)> {
         &self.readings

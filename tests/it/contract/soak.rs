@@ -122,17 +122,17 @@ fn a_thousand_objects_live_through_faults_and_kills() {
         std::thread::sleep(Duration::from_millis(200));
     }
     let (warm, end) = (warm.expect("half of the time is over"), spared.memory());
-    let (objects, entries) = [&mut killed, &mut spared]
-        .map(|half| half.court.judge())
-        .into_iter()
-        .fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
+    let (mut objects, mut entries) = (0, 0);
+    for half in [killed, spared] {
+        let Half { mut court, operator, .. } = half;
+        assert_eq!(operator.terminate().code(), Some(0));
+        let seen = court.judge();
+        (objects, entries) = (objects + seen.0, entries + seen.1);
+    }
     say(&format!(
         "soak: {objects} objects, {entries} entries of states, {kills} kills in {length:?}; memory {warm} KiB, then {end} KiB"
     ));
     assert!(objects as u64 >= 2 * 5 * OBJECTS && entries > objects);
     // An allocator keeps what it has had: an eighth, and a little, is no growth.
     assert!(end <= warm + warm / 8 + 4096, "memory grew from {warm} KiB to {end} KiB");
-    for half in [killed, spared] {
-        assert_eq!(half.operator.terminate().code(), Some(0));
-    }
 }

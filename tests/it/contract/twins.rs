@@ -70,11 +70,11 @@ fn an_operator_that_was_frozen_undoes_nothing_of_anothers() {
         let ran = told[frozen.len()..].lines().any(|line| line.ends_with(&format!(" {id}")));
         assert!(ran, "both have worked after the frost");
     }
-    let (seen, entries) = court.judge();
-    assert!(seen == objects.len() && entries > seen, "{entries} entries of {seen} objects");
     for operator in [first, second] {
         assert_eq!(operator.terminate().code(), Some(0));
     }
+    let (seen, entries) = court.judge();
+    assert!(seen == objects.len() && entries > seen, "{entries} entries of {seen} objects");
 }
 
 fn signal(operator: &Operator, signal: &str) {
