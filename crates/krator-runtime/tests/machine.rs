@@ -511,3 +511,37 @@ async fn a_limit_counts_entries_across_restarts() {
     one.run_until_idle().await;
     assert_eq!(one.state(), Some(M::Lost));
 }
+
+/// A machine without a deletion path: nothing holds its objects.
+mod undeletable {
+    use super::*;
+
+    states!(Only = 0);
+    static GRAPH: Graph = Graph::new(&STATES, Only::ID, None, "example.com/things");
+    static STATES: [Policy; 1] = [Policy::new("Only").kind(Kind::Ready).watch(&[Watch::Itself])];
+    impl MayStay for Only {}
+    impl State for Only {
+        async fn next(self, _: &mut Context<'_, M>) -> Result<Transition<Self>> {
+            Ok(Transition::stay())
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_finalizer_of_a_former_description_is_taken_off() {
+        let held = || Thing {
+            finalizers: vec!["example.com/others".to_owned(), "example.com/things".to_owned()],
+            ..stored("Nowhere", Work::Succeed)
+        };
+        let mut one = Local::<M>::new(held(), Memory, Arc::default());
+        one.run_until_idle().await;
+        assert_eq!(one.manifest().finalizers, ["example.com/others"]);
+
+        let deleted = Thing {
+            deleting: true,
+            ..held()
+        };
+        let mut one = Local::<M>::new(deleted, Memory, Arc::default());
+        one.run().await;
+        assert!(one.is_over());
+    }
+}
