@@ -204,6 +204,10 @@ const PLANTED: &[Planted] = &[
     ("a status that is lost", |_, events| events[4].object["status"] = json!({"observedGeneration": -1}), "its state is lost"),
     ("a handler without a finalizer", |_, events| from_on(events, 1, "/metadata/finalizers", &json!([])), "no finalizer"),
     ("a lost finalizer", |_, events| from_on(events, 6, "/metadata/finalizers", &json!([])), "the finalizer was lost"),
+    ("a finalizer that is lost while it lives", |_, events| {
+        events.truncate(5);
+        events[4].object["metadata"]["finalizers"] = json!([]);
+    }, "from an object that lives"),
     ("an end before the end", |_, events| {
         events[5].deleted = true;
         events.truncate(6);
@@ -266,6 +270,13 @@ fn each_planted_fault_is_found_and_nothing_in_good_lives() {
 fn starts_of_handlers_are_held_to_what_was_written() {
     let events = life(&kind());
     assert_eq!(findings(&events, "1 Begin uid 7\n2 Work uid 7\n1 Begin uid 8\n"), [""; 0]);
+    // A status that could not be written stops nothing on the deletion path.
+    let mut early = events.clone();
+    early.remove(7);
+    let end = early[6].object.clone();
+    early[7].object["status"] = end["status"].clone();
+    assert_eq!(findings(&early, "5 Deleted uid 7\n"), [""; 0]);
+    assert_eq!(findings(&early, "4 Deleting uid 7\n").len(), 1);
     for (starts, expected) in [
         ("2 Work uid 7\n2 Work uid 8\n", "that may run once has run 2 times for the entry 2"),
         ("6 Begin uid 7\n", "for an entry that was never written"),
