@@ -184,6 +184,7 @@ const PLANTED: &[Planted] = &[
         from_on(events, 5, "/metadata/generation", &json!(2));
     }, ""),
     ("a restart that was not", resumed, "from Again to Look, where no edge led it"),
+    ("a state of the deletion path that could not be written", |_, events| drop(events.remove(6)), ""),
     ("deletion without one", |kind, events| {
         events.truncate(5);
         events.push(Event { deleted: false, object: thing(kind, "Deleting", "9", 9) });
