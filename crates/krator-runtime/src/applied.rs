@@ -6,8 +6,9 @@
 )]
 use crate::world::{Change, request_backoff};
 use std::{
+    any::Any,
     collections::HashMap,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 use tokio::time::Instant;
@@ -20,12 +21,13 @@ pub(crate) type ChildKey = (&'static str, String, String);
 pub(crate) struct Applied(Mutex<HashMap<ChildKey, Last>>);
 
 /// The last time that a child was applied.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Last {
     /// Of what was applied.
     pub hash: u64,
-    /// What it was answered with.
+    /// The version that it was answered with, and the whole answer.
     pub version: u64,
+    pub answer: Arc<dyn Any + Send + Sync>,
     /// Times in a row that it made something undone that somebody else had made of the child, and the last of them.
     mends: u32,
     mended: Option<Instant>,
@@ -39,12 +41,19 @@ const QUARREL: Duration = Duration::from_secs(60);
 impl Applied {
     /// What was applied last.
     pub fn last(&self, child: &ChildKey) -> Option<Last> {
-        self.locked().get(child).copied()
+        self.locked().get(child).cloned()
     }
     /// Something was applied and answered; `mended`: it was applied before, and somebody had changed it.
-    pub fn record(&self, child: ChildKey, hash: u64, version: u64, mended: bool) {
+    pub fn record(
+        &self,
+        child: ChildKey,
+        hash: u64,
+        version: u64,
+        answer: Arc<dyn Any + Send + Sync>,
+        mended: bool,
+    ) {
         let mut children = self.locked();
-        let former = children.get(&child).copied();
+        let former = children.get(&child);
         let (mut mends, mut last) = former.map_or((0, None), |former| (former.mends, former.mended));
         if mended {
             let is_new = last.is_none_or(|last| last.elapsed() > QUARREL);
@@ -54,6 +63,7 @@ impl Applied {
         let last = Last {
             hash,
             version,
+            answer,
             mends,
             mended: last,
         };
@@ -73,7 +83,8 @@ impl Applied {
     pub fn notice(&self, change: &Change, random: u64) -> Option<Duration> {
         let last = change.child.as_ref().and_then(|(child, version)| {
             let last = self.last(child)?;
-            Some((last, *version <= last.version))
+            let is_own = *version <= last.version;
+            Some((last, is_own))
         });
         match last {
             Some((_, true)) => None,
@@ -106,16 +117,16 @@ mod tests {
             applied.notice(&change, 0)
         };
         assert_eq!(noticed(1), Some(Duration::ZERO), "nobody applied it here");
-        applied.record(child.clone(), 7, 2, false);
+        applied.record(child.clone(), 7, 2, Arc::new(()), false);
         assert_eq!(noticed(2), None);
         assert_eq!(noticed(3), Some(Duration::ZERO));
         for version in 3..7 {
-            applied.record(child.clone(), 7, version, true);
+            applied.record(child.clone(), 7, version, Arc::new(()), true);
         }
         let slowed = noticed(9).expect("it drifted");
         assert!(slowed > Duration::from_millis(100), "{slowed:?}");
         tokio::time::advance(QUARREL + Duration::from_secs(1)).await;
-        applied.record(child.clone(), 7, 9, true);
+        applied.record(child.clone(), 7, 9, Arc::new(()), true);
         assert_eq!(noticed(10), Some(Duration::ZERO));
     }
 }
