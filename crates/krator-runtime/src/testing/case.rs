@@ -107,7 +107,43 @@ impl Case {
                 cases.extend(case(Answer::Die(Duration::from_secs(1)), goal));
             }
         }
+        let arriving: Vec<_> = cases.iter().filter_map(Self::arriving).collect();
+        cases.extend(arriving);
         cases
+    }
+
+    /// The same of an object that is not found in the state, but new, or just come into a state that is not stored.
+    fn arriving(&self) -> Option<Self> {
+        let found = [
+            self.changed_before,
+            self.deleted_before,
+            self.is_new,
+            self.attempts > 0,
+        ];
+        let [from] = self.route[..] else { return None };
+        if found.contains(&true) {
+            return None;
+        }
+        if from == self.graph.initial() {
+            let name = format!("{}, of a new object", self.name);
+            return Some(Self {
+                name,
+                is_new: true,
+                ..self.clone()
+            });
+        }
+        if self.graph.state(from).checkpoint {
+            return None;
+        }
+        let (before, answer) = before(self.graph, from).find(|(before, _)| *before != from)?;
+        let mut answers = self.answers.clone();
+        answers.insert(before, answer);
+        Some(Self {
+            name: format!("{}, on the way", self.name),
+            route: vec![before, from],
+            answers,
+            ..self.clone()
+        })
     }
 
     /// `None`: nothing that an operator does brings an object there.
@@ -228,9 +264,7 @@ impl Case {
             Times::Fixed(times) => times,
             Times::Told(_) => TIMES,
         };
-        let found = ids(graph).filter(|id| is_found(graph.state(*id)));
-        let edges = found.flat_map(|id| by_code(graph, id).map(move |(way, to)| (id, way, to)));
-        let Some((from, _, _)) = edges.into_iter().find(|(_, _, to)| *to == full) else {
+        let Some((from, _)) = before(graph, full).next() else {
             return Vec::new();
         };
         let case = |count, goal, what| {
@@ -387,6 +421,15 @@ pub(super) fn ids(graph: &Graph) -> impl Iterator<Item = StateId> + use<> {
 fn by_code(graph: &Graph, from: StateId) -> impl Iterator<Item = (Answer, StateId)> + use<> {
     let next = graph.state(from).next.iter();
     next.map(|to| (Answer::Exit(Exit::To(*to)), *to))
+}
+
+/// States that an object can be found in and whose code leads to another, and what their handlers do for it.
+fn before(graph: &'static Graph, to: StateId) -> impl Iterator<Item = (StateId, Answer)> {
+    let found = ids(graph).filter(|id| is_found(graph.state(*id)));
+    found.flat_map(move |id| {
+        let edges = by_code(graph, id).filter(move |(_, next)| *next == to);
+        edges.map(move |(answer, _)| (id, answer))
+    })
 }
 
 /// Edges that a script can take, those of code first.
