@@ -25,6 +25,8 @@ mod hostile;
 mod goldens;
 // Every good description's crate, and cargo's opinion of it.
 mod crates;
+// Whether the tests of generated crates see a defect of the runtime.
+mod planted;
 // Texts that some reader of YAML takes for something else.
 mod manifests;
 // What wakes a state.

@@ -240,12 +240,13 @@ impl Engine {
 
     /// What to do now. Takes the edges that belong to the runtime, one a call.
     pub fn decide(&mut self, now: Now) -> Do {
-        if self.finished {
-            return Do::Finish;
-        }
+        // Before the end: a machine that is over elsewhere takes its deletion path all the same.
         if let Some(to) = self.leave.take() {
             self.enter(to, now);
             return Do::Entered;
+        }
+        if self.finished {
+            return Do::Finish;
         }
         if let Some(until) = self.rests_until(now) {
             return Do::Wait(until);
@@ -459,6 +460,7 @@ impl Engine {
         self.entry = now.random;
         (self.entered, self.entered_at, self.before) = (now.elapsed, now.time, Duration::ZERO);
         (self.runs, self.attempts, self.message, self.overdue) = (0, 0, None, false);
+        self.finished = false;
         self.pass_conditions();
         self.due = Some(
             now.elapsed
