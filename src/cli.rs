@@ -6,6 +6,7 @@ mod check;
 mod explain;
 mod graph;
 mod new;
+mod regenerate;
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -118,10 +119,15 @@ fn show<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     out: &mut (impl Write + IsTerminal),
 ) -> std::io::Result<()> {
-    let is_plain = !out.is_terminal() || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let style = if is_plain { Style::Plain } else { Style::Coloured };
+    let style = style_of(out);
     for finding in findings {
         out.write_all(to_text(source, finding, style).as_bytes())?;
     }
     Ok(())
+}
+
+/// Coloured where a terminal reads and nobody minds.
+fn style_of(out: &impl IsTerminal) -> Style {
+    let is_plain = !out.is_terminal() || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if is_plain { Style::Plain } else { Style::Coloured }
 }

@@ -6,9 +6,11 @@
 // Tests may touch what they like.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_macros))]
 
+pub mod changes;
 // The one room that touches the file system.
 #[allow(clippy::disallowed_methods)]
 pub mod disk;
+pub mod drift;
 pub mod finding;
 pub mod graph;
 pub mod model;

@@ -31,3 +31,5 @@ mod children;
 mod accept;
 // Texts and names that would mean something else in the files that they get into.
 mod injection;
+// Crates that are brought in step with an edited description.
+mod regen;
