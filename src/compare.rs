@@ -139,9 +139,14 @@ impl Change {
 }
 
 impl Comparison {
-    /// Whether every stored object stays valid, whole and looked after.
-    pub fn keeps_stored_objects(&self) -> bool {
-        !self.changes.iter().any(Change::breaks_stored)
+    /// Whether the API server takes every stored object as it is: created anew, and when something else in it is
+    /// written. Whether the operator goes on with it is another matter: see [`Change::stored`].
+    pub fn keeps_valid(&self) -> bool {
+        self.changes.iter().all(|change| match &change.stored {
+            Stored::Keep | Stored::Stranded => true,
+            Stored::May(verdict) => verdict.anew == Fate::Kept && verdict.updated == Fate::Kept,
+            Stored::DefinitionRefused => false,
+        })
     }
 
     /// Whether anything breaks.

@@ -119,7 +119,8 @@ pub fn to_json(comparison: &Comparison, texts: Texts<'_>) -> Json {
         .map(|change| change_to_json(change, texts))
         .collect();
     json!({
-        "storedObjectsStayValid": comparison.keeps_stored_objects(),
+        "storedObjectsStayValid": comparison.keeps_valid(),
+        "storedObjectsGoOn": !comparison.changes.iter().any(Change::breaks_stored),
         "clientsKeepWorking": comparison.changes.iter().all(|change| change.clients.is_none()),
         "changes": changes,
     })
