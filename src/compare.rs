@@ -134,7 +134,13 @@ impl Change {
         } else {
             &BREAKING_SCHEMA
         };
-        Finding::new(rule, self.new, self.message.as_str()).help(report::meaning(self).join("\n"))
+        let mut finding = Finding::new(rule, self.new, self.message.as_str());
+        finding.notes = report::meaning(self);
+        finding.help = self.help.clone();
+        match self.is_gone {
+            true => finding.label("gone from here"),
+            false => finding,
+        }
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
     let mut changes = Vec::new();
     for (id, state) in pair.old.state_ids() {
         match heirs.get(&id) {
-            None => changes.push(removed(pair, state)),
+            None => changes.push(removed(pair, &heirs, id)),
             Some(heir) => {
                 let heir = pair.new.state(*heir);
                 if heir.name.value != state.name.value {
@@ -61,8 +61,12 @@ fn heirs(pair: &Pair<'_>) -> BTreeMap<StateId, StateId> {
         .collect()
 }
 
-fn removed(pair: &Pair<'_>, state: &State) -> Change {
+fn removed(pair: &Pair<'_>, heirs: &BTreeMap<StateId, StateId>, id: StateId) -> Change {
+    let state = pair.old.state(id);
     let name = &state.name.value;
+    // It stood behind a state that is still there, or else before all of them.
+    let before = heirs.range(..id).next_back();
+    let place = before.map_or(StateId(0), |(_, heir)| *heir);
     Change {
         path: Some(state_path()),
         old: Some(state.name.span),
@@ -76,14 +80,9 @@ fn removed(pair: &Pair<'_>, state: &State) -> Change {
             STATE_REMOVED,
             Some(pair.new),
             format!("state `{name}` is gone, and objects may be in it"),
-            beginning(pair.new),
+            pair.new.state(place).name.span,
         )
     }
-}
-
-/// Where the states begin.
-fn beginning(kind: &Kind) -> Span {
-    kind.states.first().map_or(kind.span, |state| state.name.span)
 }
 
 fn machine(pair: &Pair<'_>, heirs: &BTreeMap<StateId, StateId>, changes: &mut Vec<Change>) {

@@ -23,7 +23,6 @@ pub(super) fn meaning(change: &Change) -> Vec<String> {
     if let Some(clients) = change.clients {
         lines.push(format!("clients: {clients}"));
     }
-    lines.extend(change.help.clone());
     lines
 }
 
@@ -101,6 +100,8 @@ fn drawn<'a>(change: &Change, texts: Texts<'a>) -> (&'a crate::finding::Source, 
     let (source, span) = place(change, texts);
     let mut finding = change.finding();
     finding.span = span;
+    // Where it was, nothing need be said of where it was.
+    finding.label = None;
     (source, finding)
 }
 
@@ -162,7 +163,10 @@ fn change_to_json(change: &Change, texts: Texts<'_>) -> Json {
     set("endColumn", end.column.into());
     let meaning = meaning(change);
     if !meaning.is_empty() {
-        set("help", meaning.join("; ").into());
+        set("notes", meaning.into());
+    }
+    if let Some(help) = &change.help {
+        set("help", help.as_str().into());
     }
     value
 }

@@ -267,7 +267,8 @@ impl Walk<'_> {
             Found::refused("type-changed", path, Part::Type, message, Judge::Sort(sorts(new)))
                 .fates(Fate::Refused, updated)
                 .unreadable()
-                .readers("requests with such a value are refused, and what they read has another type")
+                .clients("requests with such a value are refused, and what they read has another type")
+                .readers("what they read has another type")
                 .help("add a field of another name, and keep this one until nobody uses it"),
         );
     }

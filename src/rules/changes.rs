@@ -10,17 +10,16 @@ pub static STATE_REMOVED: Rule = Rule {
     explanation: "The state of an object is in its status. A new operator that finds a state that it does not know parks the
 object: no handler runs, until somebody deletes it or an operator that knows the state comes back.
 
-Bad, where there was a state `Graze`:
+With `renamedFrom` objects go on in the state that takes its place; with `legacy: true` they leave it, and no other enters.
+There was a state `Graze`.
+
+Bad:
 
     Roam: {next: [Eat]}
 
-Good, where `Eat` takes its place:
+Good:
 
-    Eat: {renamedFrom: [Graze], next: [Roam]}
-
-Good, where objects are to leave it:
-
-    Graze: {legacy: true, next: [Roam]}",
+    Eat: {renamedFrom: [Graze], next: [Roam]}",
 };
 
 /// See its summary.
@@ -33,7 +32,9 @@ Created anew, from a backup or by a tool that applies manifests to another clust
 lacks is dropped from them when they are next read. And the types of the new operator may have no place for what is stored.
 `krator diff OLD NEW` shows all changes, the harmless ones too; `krator gen --allow-breaking` goes on.
 
-Bad, where `size` was a text:
+There was a text `size`.
+
+Bad:
 
     spec: {size: integer}
 
