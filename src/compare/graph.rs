@@ -8,7 +8,7 @@ use super::{Change, Stored};
 use crate::finding::Span;
 use crate::graph::{EdgeKind, StateGraph};
 use crate::model::{
-    Effects, Kind, OnSpecChange, Period, Retry, RetryLimit, State, StateId, Times, format_duration,
+    Effects, OnSpecChange, Period, Retry, RetryLimit, State, StateId, Times, format_duration,
 };
 
 /// The change that has a rule of its own.

@@ -59,14 +59,13 @@ fn judged(verdict: &Verdict) -> String {
 /// The comparison as people read it: what breaks is drawn with its place, the rest has a line each.
 pub fn to_text(comparison: &Comparison, texts: Texts<'_>, style: Style) -> String {
     let mut out = String::new();
-    let groups: [(&str, fn(&Change) -> bool); 2] = [
-        ("breaks stored objects", Change::breaks_stored),
-        ("breaks clients", |change| {
-            !change.breaks_stored() && change.clients.is_some()
-        }),
-    ];
-    for (title, is_in) in groups {
-        let changes: Vec<&Change> = comparison.changes.iter().filter(|change| is_in(change)).collect();
+    let (stored, rest): (Vec<&Change>, Vec<&Change>) = comparison
+        .changes
+        .iter()
+        .partition(|change| change.breaks_stored());
+    let (clients, safe): (Vec<&Change>, Vec<&Change>) =
+        rest.into_iter().partition(|change| change.clients.is_some());
+    for (title, changes) in [("breaks stored objects", stored), ("breaks clients", clients)] {
         if changes.is_empty() {
             continue;
         }
@@ -76,11 +75,6 @@ pub fn to_text(comparison: &Comparison, texts: Texts<'_>, style: Style) -> Strin
             out.push_str(&crate::finding::to_text(source, &finding, style));
         }
     }
-    let safe: Vec<&Change> = comparison
-        .changes
-        .iter()
-        .filter(|change| !change.is_breaking())
-        .collect();
     if !safe.is_empty() {
         out.push_str("breaks nothing:\n\n");
         for change in safe {

@@ -29,6 +29,8 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
             &SchemaPath::root(root),
         );
     }
+    // As the text has them: the schemas are sorted by name.
+    walk.changes.sort_by_key(|change| change.new.start);
     walk.changes
 }
 
@@ -286,7 +288,7 @@ impl Walk<'_> {
             let path = path.field(name);
             match (now.get(name), &new_rest) {
                 (Some(now), _) => {
-                    self.default(old, then, new, now, &path);
+                    self.default(then, now, new, &path);
                     self.null(then, now, new, &path);
                     self.value(then, now, &path);
                 }
@@ -417,7 +419,7 @@ impl Walk<'_> {
         }
     }
 
-    fn default(&mut self, old: &Json, then: &Json, new: &Json, now: &Json, path: &SchemaPath) {
+    fn default(&mut self, then: &Json, now: &Json, holder: &Json, path: &SchemaPath) {
         let name = match path.0.last() {
             Some(Step::Field(name)) => name.as_str(),
             _ => return,
@@ -437,11 +439,10 @@ impl Walk<'_> {
             }
             (None, Some(now)) => {
                 let message = format!("is {} where it is left out now", value(now));
-                let _ = old;
                 self.add(Found::safe("default-added", path, Part::Default, message));
             }
             // What has to be there now is another change.
-            (Some(then), None) if !required(new).contains(name) => {
+            (Some(then), None) if !required(holder).contains(name) => {
                 let message = format!("is not {} any more where it is left out", value(then));
                 let mut found = Found::safe("default-removed", path, Part::Name, message);
                 found.clients = Some(changes);
