@@ -4,6 +4,7 @@
 //! What only follows from another finding is left out: a `Check` says which findings make its own meaningless.
 
 mod access;
+pub mod changes;
 mod cost;
 mod deletion;
 mod edges;
@@ -113,6 +114,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         .chain(functions)
         .chain([&access::UNELECTED_REPLICAS, &traps::UNUSED_ALLOW])
         .chain(crate::drift::RULES.iter().copied())
+        .chain(changes::ALL.iter().copied())
 }
 
 /// A rule by its name.

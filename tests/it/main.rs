@@ -15,6 +15,8 @@ mod package;
 mod house;
 // What krator finds wrong with descriptions.
 mod findings;
+// What an edit breaks, as krator says and as an API server does.
+mod compare;
 // The rules over graphs, against brute force.
 mod graphs;
 // Descriptions that mean no good.
