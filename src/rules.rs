@@ -112,6 +112,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         .copied()
         .chain(functions)
         .chain([&access::UNELECTED_REPLICAS, &traps::UNUSED_ALLOW])
+        .chain(crate::code::RULES.iter().copied())
 }
 
 /// A rule by its name.

@@ -31,3 +31,5 @@ mod children;
 mod accept;
 // Texts and names that would mean something else in the files that they get into.
 mod injection;
+// What people wrote, held against their description.
+mod code;
