@@ -48,6 +48,8 @@ pub(super) enum Meaning {
     Missing(Vec<String>),
     /// Nothing in sight.
     Unresolved,
+    /// Not to be decided.
+    Unknown,
 }
 
 /// An answer of a handler.

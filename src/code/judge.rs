@@ -330,7 +330,7 @@ impl<'a> Judge<'_, 'a> {
                 Meaning::Unresolved if former.contains(name.text.as_str()) && !now.contains(name.text.as_str()) => {
                     (format!("the description has no `{}` any more", name.text), None)
                 }
-                Meaning::Unresolved => continue,
+                Meaning::Unresolved | Meaning::Unknown => continue,
             };
             let finding = Finding::new(&NAME_GONE, name.at.span, message)
                 .help("name another one; if it only has another name now, `renamedFrom` in krator.yaml says so")

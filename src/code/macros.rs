@@ -1,6 +1,7 @@
 //! The insides of macros whose arguments are known to be expressions: they are read as code. Of others only their
 //! authors know what the tokens mean.
 
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
 use syn::{
     Expr, Macro, Pat, Token,
@@ -24,6 +25,51 @@ const OF_EXPRESSIONS: &[&str] = &[
     "pin", "print", "println", "todo", "trace", "try_join", "unimplemented", "unreachable", "vec", "warn", "write",
     "writeln",
 ];
+
+/// Macros of such crates whose tokens have a shape of their own, in which paths mean what they mean outside.
+const OF_PATHS: &[&str] = &[
+    "debug_span", "error_span", "event", "info_span", "json", "select", "span", "trace_span", "warn_span",
+];
+
+/// Whether paths among a macro's tokens mean what they mean outside, though the whole is not understood.
+pub(super) fn repeats_paths(name: &str) -> bool {
+    OF_PATHS.contains(&name) || OF_EXPRESSIONS.contains(&name)
+}
+
+/// A path among tokens, and the tokens in parentheses behind it.
+pub(super) struct TokenPath {
+    pub idents: Vec<syn::Ident>,
+    pub behind: Option<TokenStream>,
+}
+
+/// The paths among tokens, however deep; what comes behind a `.` is a field or a method.
+pub(super) fn paths(tokens: &TokenStream) -> Vec<TokenPath> {
+    let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let is_punct = |at: usize, c: char| matches!(tokens.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == c);
+    let mut paths = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        match &tokens[at] {
+            TokenTree::Group(group) => paths.extend(self::paths(&group.stream())),
+            TokenTree::Ident(ident) if at == 0 || !is_punct(at - 1, '.') => {
+                let mut idents = vec![ident.clone()];
+                while is_punct(at + 1, ':') && is_punct(at + 2, ':') {
+                    let Some(TokenTree::Ident(ident)) = tokens.get(at + 3) else { break };
+                    idents.push(ident.clone());
+                    at += 3;
+                }
+                let behind = match tokens.get(at + 1) {
+                    Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => Some(group.stream()),
+                    _ => None,
+                };
+                paths.push(TokenPath { idents, behind });
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    paths
+}
 
 /// The bodies of all macros of a file that can be read, by the place of their delimiter.
 pub(super) fn bodies(file: &syn::File, own: &BTreeSet<String>) -> BTreeMap<usize, Body> {

@@ -25,6 +25,8 @@ pub(super) enum Target<'a> {
     Missing,
     /// A single name that nothing in sight declares, imports or could have made.
     Unresolved,
+    /// A type parameter, or an item of a block: certainly nothing that others could name.
+    Local,
     /// Not to be decided.
     Unknown,
 }
@@ -102,7 +104,7 @@ impl<'a> Tree<'a> {
             return self.crate_named(at, name);
         }
         if at.generics.iter().any(|generic| generic == name) {
-            return Target::Unknown;
+            return Target::Local;
         }
         let mut is_certain = true;
         for (depth, names) in at.blocks.iter().enumerate().rev() {
@@ -267,8 +269,7 @@ impl<'a> Tree<'a> {
         if let Some(def) = names.defs.get(name).and_then(|defs| defs.iter().find(|def| def.is_in(space))) {
             return Found::Here(match def {
                 Def::Module(module) => Target::Module(*module),
-                // What a block declares has no path that others could name.
-                _ if is_block => Target::Unknown,
+                _ if is_block => Target::Local,
                 def => Target::Item {
                     module,
                     name: name.to_owned(),
@@ -318,9 +319,12 @@ impl<'a> Tree<'a> {
         space: Space,
         seen: &mut Vec<(ModuleId, String)>,
     ) -> Target<'a> {
-        self.path(at, &path.segments, path.is_absolute, space, seen)
-            .pop()
-            .unwrap_or(Target::Unknown)
+        let target = self.path(at, &path.segments, path.is_absolute, space, seen).pop();
+        match (target, &path.segments[..]) {
+            // What nothing declares is a crate, to a `use`.
+            (Some(Target::Unresolved), [name]) => self.crate_named(at, name),
+            (target, _) => target.unwrap_or(Target::Unknown),
+        }
     }
 
     /// Whether an imported thing has a part in the namespace; of what is not known it is assumed.

@@ -23,7 +23,7 @@ pub(super) struct File<'a> {
     /// The insides of its macros, as far as they are code.
     pub bodies: BTreeMap<usize, Body>,
     /// What syn strips before the first token: byte order mark and `#!`.
-    offset: usize,
+    pub offset: usize,
 }
 
 impl File<'_> {

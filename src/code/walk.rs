@@ -149,6 +149,7 @@ impl<'s, 'a> Walk<'s, 'a> {
                     Meaning::Missing(within.unwrap_or_default())
                 }
                 Target::Unresolved => Meaning::Unresolved,
+                Target::Unknown => Meaning::Unknown,
                 target => match self.tree.canonical(target) {
                     Some(path) => Meaning::Item(path),
                     None => continue,
@@ -343,15 +344,56 @@ impl<'s, 'a> Walk<'s, 'a> {
             }
             _ => return,
         };
-        let exit = Exit {
-            at: self.at(span),
+        self.answer(answer, span);
+    }
+
+    /// Code in a macro that is not understood as a whole, such as `select!`.
+    fn token_paths(&mut self, tokens: &'a proc_macro2::TokenStream) {
+        for path in macros::paths(tokens) {
+            let names: Vec<String> = path.idents.iter().map(unraw).collect();
+            let idents: Vec<&syn::Ident> = path.idents.iter().collect();
+            // A single word that means nothing here means something to the macro.
+            let target = self.tree.resolve(self.place(), &names, false, Space::Values).pop().unwrap_or(Target::Unknown);
+            if names.len() == 1 && self.tree.canonical(&target).is_none() {
+                continue;
+            }
+            self.note(&idents, false, Space::Values);
+            let Some(how) = self.answer_of(&target) else {
+                if let Some(state) = self.state_of(&target) {
+                    let at = self.at(idents[idents.len() - 1].span());
+                    self.facts.exits.push(Exit {
+                        at,
+                        from: self.from,
+                        answer: Answer::Names(state),
+                    });
+                }
+                continue;
+            };
+            let argument = path.behind.and_then(|tokens| syn::parse2::<syn::Path>(tokens).ok());
+            let state = argument.as_ref().and_then(|argument| self.state_of(&self.target(argument, Space::Values)));
+            let (answer, span) = match (how, state, &argument) {
+                ("stay", ..) => (Answer::Stay, idents[0].span()),
+                ("done", ..) => (Answer::Done, idents[0].span()),
+                (_, Some(state), Some(argument)) => (Answer::To(state), syn::spanned::Spanned::span(argument)),
+                _ => {
+                    self.hide_exits();
+                    continue;
+                }
+            };
+            self.answer(answer, span);
+        }
+    }
+
+    fn answer(&mut self, answer: Answer, span: proc_macro2::Span) {
+        if self.from.is_none() && matches!(answer, Answer::To(_)) {
+            self.hide_exits();
+        }
+        let at = self.at(span);
+        self.facts.exits.push(Exit {
+            at,
             from: self.from,
             answer,
-        };
-        if self.from.is_none() && matches!(answer, Answer::To(_)) && !self.is_test() {
-            self.facts.hides_all_exits = true;
-        }
-        self.facts.exits.push(exit);
+        });
     }
 
     fn is_test(&self) -> bool {
@@ -606,9 +648,10 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
             if let Some((path, _)) = &item.trait_ {
                 let of = walk.note_path(path, Space::Types);
                 let at = walk.at(syn::spanned::Spanned::span(path));
+                let handler = walk.at(syn::spanned::Spanned::span(&*item.self_ty));
                 let is_state = matches!(&of, Target::External(of) if *of == ["krator_runtime", "State"]);
                 if let Some(state) = walk.state_of(&for_).filter(|_| is_state) {
-                    walk.facts.handlers.push((state, at));
+                    walk.facts.handlers.push((state, handler));
                 }
                 walk.facts.impls.push(Impl {
                     at,
@@ -861,6 +904,10 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
             }),
             None => {
                 let name = macros::name(of);
+                if macros::repeats_paths(&name) && !tree.own_macros.contains(&name) {
+                    self.token_paths(&of.tokens);
+                    return;
+                }
                 // A macro of this crate may say anything; one of another crate can only repeat what it is given.
                 let is_own = tree.own_macros.contains(&name) || name == "include";
                 if is_own || mentions(&of.tokens, "Transition") {

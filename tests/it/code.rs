@@ -6,7 +6,7 @@
 //! `krator check` says of it; `KRATOR_UPDATE=1 cargo test` rewrites it.
 
 use crate::goldens;
-use krator::code::{self, Code, InFile};
+use krator::code::{self, Code, InFile, Renames};
 use krator::finding::{Severity, Style, to_text};
 use krator::plan::{Ownership, Plan};
 use krator::render::{self, Runtime};
@@ -106,6 +106,44 @@ fn each_case_is_told_as_expected() {
         let former = former.as_ref().map(|former| former.code(&written));
         let found = code::findings(&now.code(&written), former.as_ref());
         compare(&case.join("expected.txt"), &text(&found), &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// `testdata/rename/<case>/` is a crate of `former.yaml` whose names change with `spec.yaml`: `after/` has its written
+/// files then, `reports.txt` is what was left alone. The renamed crate has no errors.
+#[test]
+fn each_case_is_renamed_as_expected() {
+    let mut wrong = Vec::new();
+    for (name, case) in cases("rename") {
+        let (former, now) = (Described::read(&case.join("former.yaml")), Described::read(&case.join("spec.yaml")));
+        let before = written(&case, former.seeded());
+        let renames = Renames::between(former.description(), now.description());
+        let renamed = code::rename(&former.code(&before), &renames);
+        let shown = |path: &str| case.join(path).is_file();
+        let mut after = now.seeded();
+        for (path, contents) in &before {
+            let (new_path, new_contents) = match renamed.files.get(path) {
+                Some((path, contents)) => (path.as_str(), contents.as_str()),
+                None => (path.as_str(), contents.as_str()),
+            };
+            if shown(path) {
+                let expected = case.join("after").join(new_path);
+                fs::create_dir_all(expected.parent().expect("a folder")).expect("the repository can be written");
+                compare(&expected, new_contents, &mut wrong);
+            }
+            after.insert(new_path.to_owned(), new_contents.to_owned());
+        }
+        compare(&case.join("reports.txt"), &text(&renamed.reports), &mut wrong);
+        let found = code::findings(&now.code(&after), None);
+        let errors = found.iter().flat_map(|file| &file.findings).any(|f| f.rule.severity == Severity::Error);
+        if errors {
+            wrong.push(format!("{name} has errors when it is renamed:\n{}", text(&found)));
+        }
+        // Lines are where they were.
+        for (path, contents) in &renamed.files {
+            assert_eq!(before[path].lines().count(), contents.1.lines().count());
+        }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
