@@ -22,7 +22,7 @@ pub(crate) use rules::RULES;
 use crate::finding::{Finding, Source};
 use crate::model::{Description, Kind, KindId, StateId};
 use crate::plan::{Ownership, Plan};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use walk::KindCode;
 
 /// A crate's Rust as it is to be read.
@@ -71,10 +71,10 @@ impl<'a> Code<'a> {
             .map(|(path, file)| (path, file.contents.as_str()))
     }
 
-    /// The modules of the crate, in these files.
-    fn tree(&self, files: &'a [tree::File<'a>]) -> tree::Tree<'a> {
+    /// The modules of the crate, in these files; `gone` are those right below the root that were krator's.
+    fn tree(&self, files: &'a [tree::File<'a>], gone: BTreeSet<String>) -> tree::Tree<'a> {
         let resources: Vec<_> = self.kinds().map(|kind| (types_of(kind), kind_name(kind))).collect();
-        tree::Tree::new(files, self.description.operator.value.crate_ident(), &resources)
+        tree::Tree::new(files, self.description.operator.value.crate_ident(), &resources, gone)
     }
 
     /// What the walk has to know of the kinds.

@@ -8,7 +8,7 @@ use super::rules::{
     HAND_WRITTEN_TRANSITION, HANDLER_MISSING, MODULE_MISSING, NAME_GONE, NO_RIGHTS, OPERATOR_NOT_RUN, STAY_WITHOUT_WAIT,
     UNNAMED_CLIENT, VARIANT_UNMATCHED,
 };
-use super::tree::{self, Def, Names, Tree};
+use super::tree::{self, Def, Names, Tree, names_of};
 use super::types::unraw;
 use super::walk::{KindCode, walk};
 use super::{Code, InFile};
@@ -20,16 +20,20 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Reads and judges; see [`super::findings`].
 pub(super) fn judge(code: &Code<'_>, former: Option<&Code<'_>>) -> Vec<InFile> {
     let files = tree::parse(code);
-    let tree = code.tree(&files);
+    let gone = former.map(|former| gone(former, code)).unwrap_or_default();
+    let tree = code.tree(&files, gone);
     let kinds = code.kind_codes(&tree);
     let former_files = former.map(generated_files).unwrap_or_default();
-    let former_tree = former.map(|former| former.tree(&former_files));
+    let former_names = former_files.iter().filter_map(|file| {
+        let items = &file.ast.as_ref()?.items;
+        Some((tree::module_path(file.path)?, names_of(items.iter())))
+    });
     let mut judge = Judge {
         code,
         facts: walk(&tree, &kinds),
         tree: &tree,
         kinds: &kinds,
-        former: former_tree.as_ref(),
+        former: former_names.collect(),
         found: BTreeMap::new(),
         of_description: Vec::new(),
     };
@@ -40,9 +44,18 @@ pub(super) fn judge(code: &Code<'_>, former: Option<&Code<'_>>) -> Vec<InFile> {
     judge.names();
     judge.fields();
     judge.matches();
-    judge.modules(former);
+    judge.modules();
     judge.operators();
     judge.in_files()
+}
+
+/// Modules right below the root that were krator's and are no more.
+fn gone(former: &Code<'_>, now: &Code<'_>) -> BTreeSet<String> {
+    let modules = |code: &Code<'_>| -> BTreeSet<String> {
+        let paths = code.generated().filter_map(|(path, _)| tree::module_path(path));
+        paths.filter(|path| path.len() == 1).flatten().collect()
+    };
+    &modules(former) - &modules(now)
 }
 
 /// Only these of a former crate: what people wrote is the same in both.
@@ -59,7 +72,8 @@ struct Judge<'s, 'a> {
     facts: Facts<'a>,
     tree: &'s Tree<'a>,
     kinds: &'s [KindCode],
-    former: Option<&'s Tree<'s>>,
+    /// What the generated modules of the former crate declare, by their paths.
+    former: BTreeMap<Vec<String>, Names<'s>>,
     found: BTreeMap<usize, Vec<Finding>>,
     of_description: Vec<Finding>,
 }
@@ -315,8 +329,9 @@ impl<'a> Judge<'_, 'a> {
 
     /// Names of what is gone.
     fn names(&mut self) {
-        let former: BTreeSet<&str> = self.former.map(names_of_generated).unwrap_or_default();
-        let now = names_of_generated(self.tree);
+        let former: BTreeSet<&str> = self.former.values().flat_map(declared).collect();
+        let now = self.tree.modules.iter().filter(|module| module.is_generated);
+        let now: BTreeSet<&str> = now.flat_map(|module| declared(&module.names)).collect();
         let mut findings = Vec::new();
         for name in &self.facts.names {
             let (message, near) = match &name.meaning {
@@ -395,7 +410,7 @@ impl<'a> Judge<'_, 'a> {
                 continue;
             };
             let path = &self.tree.modules[used.module].path;
-            let then = self.former.and_then(|former| field(struct_at(former, path, &owner)?));
+            let then = self.former.get(path).and_then(|former| field(struct_of(former, &owner)?));
             if let Some(then) = then.filter(|then| *then != now) {
                 let message = format!("the field `{}` of `{owner}` has another type now", used.name);
                 let finding = Finding::new(&FIELD_RETYPED, used.at.span, message)
@@ -453,19 +468,12 @@ impl<'a> Judge<'_, 'a> {
     }
 
     /// Modules without a file, and files without a module.
-    fn modules(&mut self, former: Option<&Code<'_>>) {
+    fn modules(&mut self) {
         let mut findings = Vec::new();
         for lost in &self.tree.lost {
-            let was_ours = |path: &String| former.is_some_and(|former| former.plan.get(path).is_some());
-            if lost.candidates.iter().any(was_ours) && !self.tree.files[lost.file].is_generated {
-                let at = At {
-                    file: lost.file,
-                    span: lost.span,
-                };
-                let finding = Finding::new(&NAME_GONE, at.span, "the description has nothing for this module any more")
-                    .help("remove the line");
-                findings.push((at, finding));
-            }
+            let finding = Finding::new(&NAME_GONE, lost.span, "the description has nothing for this module any more")
+                .help("remove the line");
+            findings.push((*lost, finding));
         }
         let reached: BTreeSet<usize> = self.tree.modules.iter().map(|module| module.file).collect();
         let root = self.tree.library.map(|library| &self.tree.modules[library]);
@@ -561,21 +569,13 @@ impl<'a> Judge<'_, 'a> {
     }
 }
 
-/// All names that generated modules declare, values of enums too.
-fn names_of_generated<'s>(tree: &'s Tree<'_>) -> BTreeSet<&'s str> {
-    let names = |names: &'s Names<'_>| names.defs.keys().map(String::as_str);
-    tree.modules
-        .iter()
-        .filter(|module| module.is_generated)
-        .flat_map(|module| names(&module.names))
-        .collect()
+fn declared<'n>(names: &'n Names<'_>) -> impl Iterator<Item = &'n str> {
+    names.defs.keys().map(String::as_str)
 }
 
-/// A struct by its module and name.
-fn struct_at<'s>(tree: &'s Tree<'_>, module: &[String], name: &str) -> Option<&'s syn::ItemStruct> {
-    let module: Vec<&str> = module.iter().map(String::as_str).collect();
-    let module = tree.module(&module)?;
-    tree.modules[module].names.defs.get(name)?.iter().find_map(|def| match def {
+/// A struct among names.
+fn struct_of<'n>(names: &'n Names<'_>, name: &str) -> Option<&'n syn::ItemStruct> {
+    names.defs.get(name)?.iter().find_map(|def| match def {
         Def::Struct(item) => Some(*item),
         _ => None,
     })

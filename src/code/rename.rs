@@ -166,7 +166,7 @@ pub fn rename(former: &Code<'_>, renames: &Renames) -> Renamed {
         return renamed;
     }
     let files = tree::parse(former);
-    let tree = former.tree(&files);
+    let tree = former.tree(&files, BTreeSet::new());
     let facts = walk(&tree, &former.kind_codes(&tree));
     let reached: BTreeSet<usize> = tree.modules.iter().map(|module| module.file).collect();
     let words = renames.words();

@@ -57,6 +57,10 @@ const PRELUDE: &[&str] = &[
     "ToOwned", "ToString", "TryFrom", "TryInto", "Unpin", "Vec", "drop",
 ];
 
+/// Crates that every operator knows; no glob of another crate has a module of such a name.
+const CRATES: &[&str] =
+    &["alloc", "core", "futures", "k8s_openapi", "krator_runtime", "kube", "serde", "serde_json", "std", "tokio", "tracing"];
+
 impl<'a> Tree<'a> {
     /// What each segment of a path leads to.
     pub fn resolve(&self, at: Place<'_, 'a>, path: &[String], is_absolute: bool, space: Space) -> Vec<Target<'a>> {
@@ -126,7 +130,7 @@ impl<'a> Tree<'a> {
         if PRELUDE.contains(&name) {
             return Target::External(vec!["std".to_owned(), name.to_owned()]);
         }
-        if !is_certain {
+        if !is_certain && !(CRATES.contains(&name) && !is_only) {
             return Target::Unknown;
         }
         match is_only && space != Space::Any {
@@ -163,6 +167,7 @@ impl<'a> Tree<'a> {
             Target::Module(module) => match self.lookup(*module, name, space, seen) {
                 Found::Here(target) => target,
                 Found::Absent if self.modules[*module].is_generated => Target::Missing,
+                Found::Absent if self.library == Some(*module) && self.gone.contains(name) => Target::Missing,
                 _ => Target::Unknown,
             },
             Target::Item {

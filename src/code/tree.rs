@@ -2,6 +2,7 @@
 //! is not compiled and therefore not here.
 
 use super::Code;
+use super::facts::At;
 use super::macros::{self, Body};
 use crate::finding::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -149,21 +150,16 @@ pub(super) struct Module<'a> {
     pub names: Names<'a>,
 }
 
-/// A `mod` without a file.
-pub(super) struct Lost {
-    pub file: FileId,
-    pub span: Span,
-    /// Where the file would be.
-    pub candidates: [String; 2],
-}
-
 /// All modules.
 pub(super) struct Tree<'a> {
     pub files: &'a [File<'a>],
     pub modules: Vec<Module<'a>>,
     /// The root of the library.
     pub library: Option<ModuleId>,
-    pub lost: Vec<Lost>,
+    /// Where a `mod` in written code has no file, because krator no longer writes it.
+    pub lost: Vec<At>,
+    /// Modules right below the root that were krator's and are no more.
+    pub gone: BTreeSet<String>,
     /// The crate's name, as its other targets say it.
     pub crate_name: String,
     pub own_macros: BTreeSet<String>,
@@ -213,12 +209,18 @@ const PLAIN_ATTRIBUTES: &[&str] = &[
 
 impl<'a> Tree<'a> {
     /// The modules of these files. `resources` are the kinds' own types, by the path of their module.
-    pub fn new(files: &'a [File<'a>], crate_name: String, resources: &[(Vec<String>, String)]) -> Self {
+    pub fn new(
+        files: &'a [File<'a>],
+        crate_name: String,
+        resources: &[(Vec<String>, String)],
+        gone: BTreeSet<String>,
+    ) -> Self {
         let mut tree = Tree {
             files,
             modules: Vec::new(),
             library: None,
             lost: Vec::new(),
+            gone,
             crate_name,
             own_macros: own_macros(files),
         };
@@ -287,20 +289,12 @@ impl<'a> Tree<'a> {
                 // With all that is below it, which was added last.
                 self.modules[child..].iter_mut().for_each(|module| module.is_test = true);
             }
-            match child {
-                Some(child) => self.modules[id]
-                    .names
-                    .defs
-                    .entry(name)
-                    .or_default()
-                    .push(Def::Module(child)),
-                None => self.modules[id]
-                    .names
-                    .defs
-                    .entry(name)
-                    .or_default()
-                    .push(Def::OtherType),
-            }
+            let def = match child {
+                Some(child) => Def::Module(child),
+                None if path.is_empty() && self.gone.contains(&name) => continue,
+                None => Def::OtherType,
+            };
+            self.modules[id].names.defs.entry(name).or_default().push(def);
         }
         id
     }
@@ -323,12 +317,10 @@ impl<'a> Tree<'a> {
             .iter()
             .position(|file| candidates.iter().any(|candidate| candidate == file.path))
         else {
-            let span = self.files[file].span(module.ident.span());
-            self.lost.push(Lost {
-                file,
-                span,
-                candidates,
-            });
+            if path.len() == 1 && self.gone.contains(&path[0]) {
+                let span = self.files[file].span(module.ident.span());
+                self.lost.push(At { file, span });
+            }
             return None;
         };
         let ast = self.files[id].ast.as_ref()?;
@@ -357,6 +349,13 @@ fn is_root(path: &str) -> bool {
                     .is_some_and(|(outer, _)| matches!(outer, "src/bin" | "tests" | "benches" | "examples"))
         }
     }
+}
+
+/// The module that a file of the library is: `["moose", "states"]` of `src/moose/states/mod.rs`.
+pub(super) fn module_path(file: &str) -> Option<Vec<String>> {
+    let path = file.strip_prefix("src/")?.strip_suffix(".rs")?;
+    let path = path.strip_suffix("/mod").unwrap_or(path);
+    Some(path.split('/').map(str::to_owned).collect())
 }
 
 /// What items declare and import; modules apart, which have files.
