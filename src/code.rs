@@ -73,8 +73,16 @@ impl<'a> Code<'a> {
 
     /// The modules of the crate, in these files; `gone` are those right below the root that were krator's.
     fn tree(&self, files: &'a [tree::File<'a>], gone: BTreeSet<String>) -> tree::Tree<'a> {
-        let resources: Vec<_> = self.kinds().map(|kind| (types_of(kind), kind_name(kind))).collect();
-        tree::Tree::new(files, self.description.operator.value.crate_ident(), &resources, gone)
+        let resources: Vec<_> = self
+            .kinds()
+            .map(|kind| (types_of(kind), kind_name(kind)))
+            .collect();
+        tree::Tree::new(
+            files,
+            self.description.operator.value.crate_ident(),
+            &resources,
+            gone,
+        )
     }
 
     /// What the walk has to know of the kinds.
@@ -108,7 +116,11 @@ fn kind_name(kind: &Kind) -> String {
 
 /// The module that has a kind's types.
 fn types_of(kind: &Kind) -> Vec<String> {
-    vec![kind.resource.kind.value.module(), "generated".to_owned(), "types".to_owned()]
+    vec![
+        kind.resource.kind.value.module(),
+        "generated".to_owned(),
+        "types".to_owned(),
+    ]
 }
 
 /// What written code and description have to say of each other. `former` is the crate as last generated, with the same

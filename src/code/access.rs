@@ -9,7 +9,8 @@ use syn::{GenericArgument, Item, PathArguments, Type};
 
 /// Whether a path is that of a kind of Kubernetes' own.
 pub(super) fn is_kubernetes_type(path: &[String]) -> bool {
-    path.first().is_some_and(|first| first == "k8s_openapi") && kubernetes::kind_of_rust(&path.join("::")).is_some()
+    path.first().is_some_and(|first| first == "k8s_openapi")
+        && kubernetes::kind_of_rust(&path.join("::")).is_some()
 }
 
 /// A kind as a description names it: `batch/v1.Job`.

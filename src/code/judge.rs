@@ -5,8 +5,8 @@ use super::facts::{Answer, At, Facts, Meaning, Need, StateOf};
 use super::resolve::Target;
 use super::rules::{
     DONE_BEFORE_FINAL, EDGE_NEVER_TAKEN, EDGE_NOT_IN_GRAPH, FIELD_ADDED, FIELD_GONE, FIELD_RETYPED,
-    HAND_WRITTEN_TRANSITION, HANDLER_MISSING, MODULE_MISSING, NAME_GONE, NO_RIGHTS, OPERATOR_NOT_RUN, STAY_WITHOUT_WAIT,
-    UNNAMED_CLIENT, VARIANT_UNMATCHED,
+    HAND_WRITTEN_TRANSITION, HANDLER_MISSING, MODULE_MISSING, NAME_GONE, NO_RIGHTS, OPERATOR_NOT_RUN,
+    STAY_WITHOUT_WAIT, UNNAMED_CLIENT, VARIANT_UNMATCHED,
 };
 use super::tree::{self, Def, Names, Tree, names_of};
 use super::types::unraw;
@@ -124,7 +124,9 @@ impl<'a> Judge<'_, 'a> {
                     let line = self.line(state.name.span);
                     let finding = Finding::new(&STAY_WITHOUT_WAIT, exit.at.span, message)
                         .label(format!("`{name}` has no `wait`, {line}"))
-                        .help(format!("go on to another state, or give `{name}` a `wait`: {line}"));
+                        .help(format!(
+                            "go on to another state, or give `{name}` a `wait`: {line}"
+                        ));
                     findings.push((exit.at, finding));
                 }
                 Answer::Done if state.kind.value != StateKind::Final => {
@@ -157,11 +159,21 @@ impl<'a> Judge<'_, 'a> {
                 .label(format!("`{name}` is final, {line}"))
                 .help("answer with `Transition::done()`");
         }
-        let now: Vec<&str> = state.next.iter().map(|next| self.name((from.0, next.to.value))).collect();
-        let now = if now.is_empty() { "nothing".to_owned() } else { now.join(", ") };
+        let now: Vec<&str> = state
+            .next
+            .iter()
+            .map(|next| self.name((from.0, next.to.value)))
+            .collect();
+        let now = if now.is_empty() {
+            "nothing".to_owned()
+        } else {
+            now.join(", ")
+        };
         finding
             .label(format!("not in `next` of `{name}`, {line}"))
-            .help(format!("add the state to `next` of `{name}` (now: {now}), or choose one of these"))
+            .help(format!(
+                "add the state to `next` of `{name}` (now: {now}), or choose one of these"
+            ))
     }
 
     fn never_taken(&mut self, taken: &BTreeSet<(StateOf, StateOf)>) {
@@ -185,14 +197,20 @@ impl<'a> Judge<'_, 'a> {
                 .filter(|next| !taken.contains(&(*from, (from.0, next.to.value))));
             for next in never.filter(|_| !is_allowed) {
                 let to = self.name((from.0, next.to.value));
-                let when = next.when.as_ref().map_or(String::new(), |when| format!(" ({})", when.value));
+                let when = next
+                    .when
+                    .as_ref()
+                    .map_or(String::new(), |when| format!(" ({})", when.value));
                 let message = format!(
                     "the handler of `{name}` never goes to `{to}`{}",
                     crate::finding::shown(&when)
                 );
                 let finding = Finding::new(&EDGE_NEVER_TAKEN, at.span, message)
                     .label(format!("no `Transition::to({to})` in here"))
-                    .help(format!("take the edge, or remove it: {}", self.line(next.to.span)));
+                    .help(format!(
+                        "take the edge, or remove it: {}",
+                        self.line(next.to.span)
+                    ));
                 self.found.entry(at.file).or_default().push(finding);
             }
         }
@@ -202,7 +220,11 @@ impl<'a> Judge<'_, 'a> {
     /// States without a handler.
     fn handlers(&mut self) {
         let written: BTreeSet<StateOf> = self.facts.handlers.iter().map(|(state, _)| *state).collect();
-        let all: Vec<StateOf> = self.kinds.iter().flat_map(|kind| kind.states.values().copied()).collect();
+        let all: Vec<StateOf> = self
+            .kinds
+            .iter()
+            .flat_map(|kind| kind.states.values().copied())
+            .collect();
         for state in all.into_iter().filter(|state| !written.contains(state)) {
             let (kind, of) = (self.kind(state), self.state(state));
             let module = kind.resource.kind.value.module();
@@ -225,7 +247,9 @@ impl<'a> Judge<'_, 'a> {
                 Some((_, file)) if file.ast.is_none() => {}
                 Some((id, file)) => {
                     let modules = self.tree.modules.iter();
-                    if modules.clone().any(|module| !module.is_generated && module.names.is_open)
+                    if modules
+                        .clone()
+                        .any(|module| !module.is_generated && module.names.is_open)
                         || self.tree.files.iter().any(|file| file.ast.is_none())
                     {
                         continue;
@@ -267,7 +291,9 @@ impl<'a> Judge<'_, 'a> {
             }
             let message = format!("`{name}` is implemented by hand, beside krator.yaml");
             let help = match name {
-                "Owns" | "Watches" | "Grants" => "name the kind under `owns`, `watches` or `access` in krator.yaml",
+                "Owns" | "Watches" | "Grants" => {
+                    "name the kind under `owns`, `watches` or `access` in krator.yaml"
+                }
                 "MayStay" => "give the state a `wait` in krator.yaml",
                 name if name.starts_with("WaitOf") => "give the state a `wait` in krator.yaml",
                 "TransitionTo" => "add the state to `next` in krator.yaml",
@@ -309,7 +335,11 @@ impl<'a> Judge<'_, 'a> {
                 continue;
             }
             let (message, label, place) = match used.need {
-                Need::Grants => ("has no access to", "no rights on it", "`owns`, `watches` or `access`"),
+                Need::Grants => (
+                    "has no access to",
+                    "no rights on it",
+                    "`owns`, `watches` or `access`",
+                ),
                 Need::Owns => ("does not own", "not in `owns`", "`owns`"),
                 Need::Watches => ("does not watch", "not in `watches`", "`watches`"),
             };
@@ -319,7 +349,9 @@ impl<'a> Judge<'_, 'a> {
                 format!("the operator {message} `{reference}`"),
             )
             .label(label)
-            .help(format!("add the kind to {place} in krator.yaml, then run `krator gen`"));
+            .help(format!(
+                "add the kind to {place} in krator.yaml, then run `krator gen`"
+            ));
             findings.push((used.at, finding));
         }
         for (at, finding) in findings {
@@ -342,13 +374,17 @@ impl<'a> Judge<'_, 'a> {
                     (format!("{what} has no `{}`", name.text), near)
                 }
                 // Whether it ever was ours is known only of names that krator has made.
-                Meaning::Unresolved if former.contains(name.text.as_str()) && !now.contains(name.text.as_str()) => {
+                Meaning::Unresolved
+                    if former.contains(name.text.as_str()) && !now.contains(name.text.as_str()) =>
+                {
                     (format!("the description has no `{}` any more", name.text), None)
                 }
                 Meaning::Unresolved | Meaning::Unknown => continue,
             };
             let finding = Finding::new(&NAME_GONE, name.at.span, message)
-                .help("name another one; if it only has another name now, `renamedFrom` in krator.yaml says so")
+                .help(
+                    "name another one; if it only has another name now, `renamedFrom` in krator.yaml says so",
+                )
                 .did_you_mean(near.as_deref());
             findings.push((name.at, finding));
         }
@@ -380,10 +416,19 @@ impl<'a> Judge<'_, 'a> {
             None => (path.last().copied(), self.tree.module(path.split_last()?.1)?),
         };
         let defs = &self.tree.modules[module].names.defs;
-        let variants = name.and_then(|name| defs.get(name)).into_iter().flatten().find_map(|def| match def {
-            Def::Enum(item) => Some(item.variants.iter().map(|variant| unraw(&variant.ident)).collect::<Vec<_>>()),
-            _ => None,
-        });
+        let variants = name
+            .and_then(|name| defs.get(name))
+            .into_iter()
+            .flatten()
+            .find_map(|def| match def {
+                Def::Enum(item) => Some(
+                    item.variants
+                        .iter()
+                        .map(|variant| unraw(&variant.ident))
+                        .collect::<Vec<_>>(),
+                ),
+                _ => None,
+            });
         let names = variants.unwrap_or_else(|| defs.keys().cloned().collect());
         nearest(written, names.iter().map(String::as_str)).map(str::to_owned)
     }
@@ -394,11 +439,19 @@ impl<'a> Judge<'_, 'a> {
         for used in &self.facts.fields {
             let owner = unraw(&used.of.ident);
             let field = |of: &syn::ItemStruct| -> Option<String> {
-                let field = of.fields.iter().find(|field| field.ident.as_ref().is_some_and(|i| unraw(i) == used.name))?;
+                let field = of
+                    .fields
+                    .iter()
+                    .find(|field| field.ident.as_ref().is_some_and(|i| unraw(i) == used.name))?;
                 Some(field.ty.to_token_stream().to_string())
             };
             let Some(now) = field(used.of) else {
-                let names: Vec<String> = used.of.fields.iter().filter_map(|field| field.ident.as_ref().map(unraw)).collect();
+                let names: Vec<String> = used
+                    .of
+                    .fields
+                    .iter()
+                    .filter_map(|field| field.ident.as_ref().map(unraw))
+                    .collect();
                 let finding = Finding::new(
                     &FIELD_GONE,
                     used.at.span,
@@ -410,7 +463,10 @@ impl<'a> Judge<'_, 'a> {
                 continue;
             };
             let path = &self.tree.modules[used.module].path;
-            let then = self.former.get(path).and_then(|former| field(struct_of(former, &owner)?));
+            let then = self
+                .former
+                .get(path)
+                .and_then(|former| field(struct_of(former, &owner)?));
             if let Some(then) = then.filter(|then| *then != now) {
                 let message = format!("the field `{}` of `{owner}` has another type now", used.name);
                 let finding = Finding::new(&FIELD_RETYPED, used.at.span, message)
@@ -421,13 +477,21 @@ impl<'a> Judge<'_, 'a> {
         }
         for used in self.facts.structs.iter().filter(|used| !used.has_rest) {
             let owner = unraw(&used.of.ident);
-            let fields = used.of.fields.iter().filter_map(|field| field.ident.as_ref().map(unraw));
+            let fields = used
+                .of
+                .fields
+                .iter()
+                .filter_map(|field| field.ident.as_ref().map(unraw));
             let lacking: Vec<String> = fields
                 .filter(|field| !used.named.contains(field))
                 .map(|field| format!("`{field}`"))
                 .collect();
             if !lacking.is_empty() {
-                let fields = if lacking.len() == 1 { "the field" } else { "the fields" };
+                let fields = if lacking.len() == 1 {
+                    "the field"
+                } else {
+                    "the fields"
+                };
                 let message = format!("`{owner}` has {fields} {} too", lacking.join(", "));
                 let finding = Finding::new(&FIELD_ADDED, used.at.span, message)
                     .help("name it, or leave the rest to `..`");
@@ -447,8 +511,12 @@ impl<'a> Judge<'_, 'a> {
                 continue;
             };
             let module: Vec<&str> = module.iter().map(String::as_str).collect();
-            let defs = self.tree.module(&module).and_then(|module| self.tree.modules[module].names.defs.get(name));
-            let Some(Def::Enum(item)) = defs.into_iter().flatten().find(|def| matches!(def, Def::Enum(_))) else {
+            let defs = self
+                .tree
+                .module(&module)
+                .and_then(|module| self.tree.modules[module].names.defs.get(name));
+            let Some(Def::Enum(item)) = defs.into_iter().flatten().find(|def| matches!(def, Def::Enum(_)))
+            else {
                 continue;
             };
             let variants = item.variants.iter().map(|variant| unraw(&variant.ident));
@@ -458,7 +526,8 @@ impl<'a> Judge<'_, 'a> {
                 .collect();
             if !lacking.is_empty() {
                 let message = format!("no case for {} of `{name}`", lacking.join(", "));
-                let finding = Finding::new(&VARIANT_UNMATCHED, used.at.span, message).help("add the case, or one for the rest: `_ =>`");
+                let finding = Finding::new(&VARIANT_UNMATCHED, used.at.span, message)
+                    .help("add the case, or one for the rest: `_ =>`");
                 findings.push((used.at, finding));
             }
         }
@@ -471,8 +540,12 @@ impl<'a> Judge<'_, 'a> {
     fn modules(&mut self) {
         let mut findings = Vec::new();
         for lost in &self.tree.lost {
-            let finding = Finding::new(&NAME_GONE, lost.span, "the description has nothing for this module any more")
-                .help("remove the line");
+            let finding = Finding::new(
+                &NAME_GONE,
+                lost.span,
+                "the description has nothing for this module any more",
+            )
+            .help("remove the line");
             findings.push((*lost, finding));
         }
         let reached: BTreeSet<usize> = self.tree.modules.iter().map(|module| module.file).collect();
@@ -480,10 +553,9 @@ impl<'a> Judge<'_, 'a> {
         if let Some(root) = root.filter(|root| !root.names.is_open) {
             let at = At {
                 file: root.file,
-                span: root
-                    .items
-                    .first()
-                    .map_or_else(Span::default, |item| self.tree.files[root.file].span(syn::spanned::Spanned::span(item))),
+                span: root.items.first().map_or_else(Span::default, |item| {
+                    self.tree.files[root.file].span(syn::spanned::Spanned::span(item))
+                }),
             };
             for (id, file) in self.tree.files.iter().enumerate() {
                 let module = file
@@ -501,7 +573,10 @@ impl<'a> Judge<'_, 'a> {
                 let message = format!("`{}` is not part of the crate", file.path);
                 let finding = Finding::new(&MODULE_MISSING, at.span, message)
                     .label("no `mod` leads there")
-                    .help(format!("declare it here: `pub mod {};`", crate::names::rust_ident(module)));
+                    .help(format!(
+                        "declare it here: `pub mod {};`",
+                        crate::names::rust_ident(module)
+                    ));
                 findings.push((at, finding));
             }
         }
@@ -512,18 +587,28 @@ impl<'a> Judge<'_, 'a> {
 
     /// Operators that nobody starts.
     fn operators(&mut self) {
-        let main = self.tree.modules.iter().find(|module| self.tree.files[module.file].path == "src/main.rs");
+        let main = self
+            .tree
+            .modules
+            .iter()
+            .find(|module| self.tree.files[module.file].path == "src/main.rs");
         let Some(main) = main.filter(|main| !main.names.is_open) else {
             return;
         };
         let file = main.file;
         let start = main.items.iter().find_map(|item| match item {
-            syn::Item::Fn(item) if item.sig.ident == "main" => Some(self.tree.files[file].span(item.sig.ident.span())),
+            syn::Item::Fn(item) if item.sig.ident == "main" => {
+                Some(self.tree.files[file].span(item.sig.ident.span()))
+            }
             _ => None,
         });
         let mut findings = Vec::new();
         for kind in self.kinds {
-            let operator = [kind.module.clone(), "object".to_owned(), format!("{}Operator", kind.name)];
+            let operator = [
+                kind.module.clone(),
+                "object".to_owned(),
+                format!("{}Operator", kind.name),
+            ];
             let Some(object) = self.tree.module(&[&kind.module, "object"]) else {
                 continue;
             };
@@ -537,7 +622,10 @@ impl<'a> Judge<'_, 'a> {
                 let message = format!("no code starts the operator of `{}`", kind.name);
                 let finding = Finding::new(&OPERATOR_NOT_RUN, span, message)
                     .label("its objects are watched by nobody")
-                    .help(format!("add `.operator({}::default())` to the runtime here", operator[2]));
+                    .help(format!(
+                        "add `.operator({}::default())` to the runtime here",
+                        operator[2]
+                    ));
                 findings.push((at, finding));
             }
         }

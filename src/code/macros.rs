@@ -20,15 +20,50 @@ pub(super) enum Body {
 
 /// Macros of the standard library and of crates that every operator has, whose arguments are expressions.
 const OF_EXPRESSIONS: &[&str] = &[
-    "anyhow", "assert", "assert_eq", "assert_ne", "bail", "dbg", "debug", "debug_assert", "debug_assert_eq",
-    "debug_assert_ne", "ensure", "eprint", "eprintln", "error", "format", "format_args", "info", "join", "panic",
-    "pin", "print", "println", "todo", "trace", "try_join", "unimplemented", "unreachable", "vec", "warn", "write",
+    "anyhow",
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "bail",
+    "dbg",
+    "debug",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "ensure",
+    "eprint",
+    "eprintln",
+    "error",
+    "format",
+    "format_args",
+    "info",
+    "join",
+    "panic",
+    "pin",
+    "print",
+    "println",
+    "todo",
+    "trace",
+    "try_join",
+    "unimplemented",
+    "unreachable",
+    "vec",
+    "warn",
+    "write",
     "writeln",
 ];
 
 /// Macros of such crates whose tokens have a shape of their own, in which paths mean what they mean outside.
 const OF_PATHS: &[&str] = &[
-    "debug_span", "error_span", "event", "info_span", "json", "select", "span", "trace_span", "warn_span",
+    "debug_span",
+    "error_span",
+    "event",
+    "info_span",
+    "json",
+    "select",
+    "span",
+    "trace_span",
+    "warn_span",
 ];
 
 /// Whether paths among a macro's tokens mean what they mean outside, though the whole is not understood.
@@ -45,7 +80,8 @@ pub(super) struct TokenPath {
 /// The paths among tokens, however deep; what comes behind a `.` is a field or a method.
 pub(super) fn paths(tokens: &TokenStream) -> Vec<TokenPath> {
     let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
-    let is_punct = |at: usize, c: char| matches!(tokens.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == c);
+    let is_punct =
+        |at: usize, c: char| matches!(tokens.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == c);
     let mut paths = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
@@ -54,12 +90,16 @@ pub(super) fn paths(tokens: &TokenStream) -> Vec<TokenPath> {
             TokenTree::Ident(ident) if at == 0 || !is_punct(at - 1, '.') => {
                 let mut idents = vec![ident.clone()];
                 while is_punct(at + 1, ':') && is_punct(at + 2, ':') {
-                    let Some(TokenTree::Ident(ident)) = tokens.get(at + 3) else { break };
+                    let Some(TokenTree::Ident(ident)) = tokens.get(at + 3) else {
+                        break;
+                    };
                     idents.push(ident.clone());
                     at += 3;
                 }
                 let behind = match tokens.get(at + 1) {
-                    Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => Some(group.stream()),
+                    Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {
+                        Some(group.stream())
+                    }
                     _ => None,
                 };
                 paths.push(TokenPath { idents, behind });
@@ -149,7 +189,8 @@ fn expressions(input: ParseStream<'_>) -> syn::Result<Vec<Expr>> {
     while !input.is_empty() {
         exprs.push(input.parse()?);
         // `vec![0; 8]`, `a, b,`.
-        let is_more = input.parse::<Option<Token![,]>>()?.is_some() || input.parse::<Option<Token![;]>>()?.is_some();
+        let is_more =
+            input.parse::<Option<Token![,]>>()?.is_some() || input.parse::<Option<Token![;]>>()?.is_some();
         if !is_more && !input.is_empty() {
             return Err(input.error("no list of expressions"));
         }

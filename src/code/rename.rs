@@ -34,7 +34,8 @@ impl Renames {
     /// States by `renamedFrom`; a kind, where exactly one went and one came; the operator.
     pub fn between(former: &Description, now: &Description) -> Self {
         let name = |kind: &Kind| kind.resource.kind.value.clone();
-        let lacks = |description: &Description, kind: &Kind| description.kinds.iter().all(|k| name(k) != name(kind));
+        let lacks =
+            |description: &Description, kind: &Kind| description.kinds.iter().all(|k| name(k) != name(kind));
         let gone: Vec<&Kind> = former.kinds.iter().filter(|kind| lacks(now, kind)).collect();
         let new: Vec<&Kind> = now.kinds.iter().filter(|kind| lacks(former, kind)).collect();
         let kinds = former.kinds.iter().filter_map(|then| {
@@ -48,10 +49,17 @@ impl Renames {
                 module: (name(then).module(), name(is_now).module()),
                 name: (name(then).as_str().to_owned(), name(is_now).as_str().to_owned()),
                 states,
-                types: former.types.iter().map(|named| named.name.as_str().to_owned()).collect(),
+                types: former
+                    .types
+                    .iter()
+                    .map(|named| named.name.as_str().to_owned())
+                    .collect(),
             })
         });
-        let crates = (former.operator.value.crate_ident(), now.operator.value.crate_ident());
+        let crates = (
+            former.operator.value.crate_ident(),
+            now.operator.value.crate_ident(),
+        );
         Renames {
             kinds: kinds.collect(),
             operator: (crates.0 != crates.1).then_some(crates),
@@ -74,7 +82,10 @@ impl Renames {
             let Some(rest) = former.strip_prefix(&format!("src/{then}/")) else {
                 continue;
             };
-            let handler = kind.states.iter().find(|(state, _)| rest == format!("states/{}.rs", state.module()));
+            let handler = kind
+                .states
+                .iter()
+                .find(|(state, _)| rest == format!("states/{}.rs", state.module()));
             return match handler {
                 Some((_, state)) => format!("src/{now}/states/{}.rs", state.module()),
                 None => format!("src/{now}/{rest}"),
@@ -112,7 +123,9 @@ impl Renames {
                     .then(|| format!("{now}{}", &name[then.len()..]))
             }
             ["generated", "machine", name] | ["object", name] => {
-                let of_kind = KIND_ENDINGS.iter().any(|ending| *name == format!("{then}{ending}"));
+                let of_kind = KIND_ENDINGS
+                    .iter()
+                    .any(|ending| *name == format!("{then}{ending}"));
                 let of_state = ["NextOf", "WaitOf"]
                     .iter()
                     .find_map(|of| Some(format!("{of}{}", state(name.strip_prefix(of)?)?)));
@@ -144,7 +157,11 @@ fn states(then: &Kind, now: &Kind) -> Vec<(StateName, StateName)> {
         let former = state.renamed_from.iter().map(|name| &name.value);
         let former = former.filter(|name| has(then, name) && !has(now, name));
         // Of several states that became one, the others were removed.
-        renamed.extend(former.take(1).map(|name| (name.clone(), state.name.value.clone())));
+        renamed.extend(
+            former
+                .take(1)
+                .map(|name| (name.clone(), state.name.value.clone())),
+        );
     }
     renamed
 }
@@ -172,7 +189,11 @@ pub fn rename(former: &Code<'_>, renames: &Renames) -> Renamed {
     let words = renames.words();
     for (id, file) in files.iter().enumerate().filter(|(_, file)| !file.is_generated) {
         let path = renames.path(file.path);
-        let edits = if reached.contains(&id) { edits(id, &facts, renames) } else { BTreeMap::new() };
+        let edits = if reached.contains(&id) {
+            edits(id, &facts, renames)
+        } else {
+            BTreeMap::new()
+        };
         let text = edited(file.text, &edits);
         let mut findings = match &file.ast {
             Some(_) if reached.contains(&id) => left(file, &uncertain(id, file, &facts), &edits, &words),
@@ -206,7 +227,10 @@ fn edits(file: usize, facts: &Facts<'_>, renames: &Renames) -> Edits {
             // Another name for it, by `use … as`, is left; the crate itself is named by its own.
             let is_called = match path.last() {
                 Some(last) => *last == name.text,
-                None => renames.operator.as_ref().is_some_and(|(then, _)| *then == name.text),
+                None => renames
+                    .operator
+                    .as_ref()
+                    .is_some_and(|(then, _)| *then == name.text),
             };
             let now = renames.name(path).filter(|_| is_called)?;
             Some((name.at.span, rust_ident(&now)))
@@ -285,21 +309,31 @@ fn pieces(tokens: TokenStream, out: &mut Vec<(usize, usize, Piece)>) {
 }
 
 /// The former names that stay: where they are no code, and where what they mean cannot be told.
-fn left(file: &File<'_>, uncertain: &BTreeSet<usize>, edits: &Edits, words: &BTreeMap<String, String>) -> Vec<Finding> {
+fn left(
+    file: &File<'_>,
+    uncertain: &BTreeSet<usize>,
+    edits: &Edits,
+    words: &BTreeMap<String, String>,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     if !words.keys().any(|word| file.text.contains(word.as_str())) {
         return findings;
     }
     let mut tokens = Vec::new();
     // What parses as a file is tokens.
-    let _ = file.text[file.offset..].parse::<TokenStream>().map(|stream| pieces(stream, &mut tokens));
+    let _ = file.text[file.offset..]
+        .parse::<TokenStream>()
+        .map(|stream| pieces(stream, &mut tokens));
     for (word, now) in words {
         for (start, _) in file.text.match_indices(word.as_str()) {
             let span = Span {
                 start,
                 end: start + word.len(),
             };
-            let is_renamed = edits.range(..=span).next_back().is_some_and(|(edit, _)| edit.end > start);
+            let is_renamed = edits
+                .range(..=span)
+                .next_back()
+                .is_some_and(|(edit, _)| edit.end > start);
             if is_renamed || !is_word(file.text, span) {
                 continue;
             }
@@ -308,7 +342,9 @@ fn left(file: &File<'_>, uncertain: &BTreeSet<usize>, edits: &Edits, words: &BTr
             let where_ = match token.filter(|(_, to, _)| to + file.offset > start) {
                 None => "a comment",
                 Some((_, _, Piece::Text)) => "a text",
-                Some((_, _, Piece::Code)) if uncertain.contains(&start) => "code that cannot be followed here",
+                Some((_, _, Piece::Code)) if uncertain.contains(&start) => {
+                    "code that cannot be followed here"
+                }
                 // Something else of that name.
                 Some((_, _, Piece::Code)) => continue,
             };
@@ -348,8 +384,12 @@ fn unread(file: &File<'_>, words: &BTreeMap<String, String>) -> Vec<Finding> {
         })
     });
     let finding = |span| {
-        Finding::new(&NAME_LEFT, span, "this file cannot be parsed, and nothing was renamed in it")
-            .help("mend it, then rename here by hand")
+        Finding::new(
+            &NAME_LEFT,
+            span,
+            "this file cannot be parsed, and nothing was renamed in it",
+        )
+        .help("mend it, then rename here by hand")
     };
     first.map(finding).into_iter().collect()
 }

@@ -51,19 +51,73 @@ enum Found<'a> {
 
 /// What Rust's own prelude has, as far as code names it without a path.
 const PRELUDE: &[&str] = &[
-    "AsMut", "AsRef", "Box", "Clone", "Copy", "Default", "DoubleEndedIterator", "Drop", "Eq", "Err", "ExactSizeIterator",
-    "Extend", "Fn", "FnMut", "FnOnce", "From", "FromIterator", "Future", "Into", "IntoFuture", "IntoIterator", "Iterator",
-    "None", "Ok", "Option", "Ord", "PartialEq", "PartialOrd", "Result", "Send", "Sized", "Some", "String", "Sync",
-    "ToOwned", "ToString", "TryFrom", "TryInto", "Unpin", "Vec", "drop",
+    "AsMut",
+    "AsRef",
+    "Box",
+    "Clone",
+    "Copy",
+    "Default",
+    "DoubleEndedIterator",
+    "Drop",
+    "Eq",
+    "Err",
+    "ExactSizeIterator",
+    "Extend",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "From",
+    "FromIterator",
+    "Future",
+    "Into",
+    "IntoFuture",
+    "IntoIterator",
+    "Iterator",
+    "None",
+    "Ok",
+    "Option",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+    "Result",
+    "Send",
+    "Sized",
+    "Some",
+    "String",
+    "Sync",
+    "ToOwned",
+    "ToString",
+    "TryFrom",
+    "TryInto",
+    "Unpin",
+    "Vec",
+    "drop",
 ];
 
 /// Crates that every operator knows; no glob of another crate has a module of such a name.
-const CRATES: &[&str] =
-    &["alloc", "core", "futures", "k8s_openapi", "krator_runtime", "kube", "serde", "serde_json", "std", "tokio", "tracing"];
+const CRATES: &[&str] = &[
+    "alloc",
+    "core",
+    "futures",
+    "k8s_openapi",
+    "krator_runtime",
+    "kube",
+    "serde",
+    "serde_json",
+    "std",
+    "tokio",
+    "tracing",
+];
 
 impl<'a> Tree<'a> {
     /// What each segment of a path leads to.
-    pub fn resolve(&self, at: Place<'_, 'a>, path: &[String], is_absolute: bool, space: Space) -> Vec<Target<'a>> {
+    pub fn resolve(
+        &self,
+        at: Place<'_, 'a>,
+        path: &[String],
+        is_absolute: bool,
+        space: Space,
+    ) -> Vec<Target<'a>> {
         self.path(at, path, is_absolute, space, &mut Vec::new())
     }
 
@@ -77,7 +131,11 @@ impl<'a> Tree<'a> {
     ) -> Vec<Target<'a>> {
         let mut targets: Vec<Target<'a>> = Vec::with_capacity(path.len());
         for (index, segment) in path.iter().enumerate() {
-            let wanted = if index + 1 == path.len() { space } else { Space::Types };
+            let wanted = if index + 1 == path.len() {
+                space
+            } else {
+                Space::Types
+            };
             let target = match targets.last() {
                 None => self.first(at, segment, is_absolute, wanted, path.len() == 1, seen),
                 Some(before) => self.step(before, segment, wanted, seen),
@@ -271,7 +329,11 @@ impl<'a> Tree<'a> {
         seen: &mut Vec<(ModuleId, String)>,
     ) -> Found<'a> {
         let is_block = !std::ptr::eq(names, &self.modules[module].names);
-        if let Some(def) = names.defs.get(name).and_then(|defs| defs.iter().find(|def| def.is_in(space))) {
+        if let Some(def) = names
+            .defs
+            .get(name)
+            .and_then(|defs| defs.iter().find(|def| def.is_in(space)))
+        {
             return Found::Here(match def {
                 Def::Module(module) => Target::Module(*module),
                 _ if is_block => Target::Local,
@@ -298,7 +360,9 @@ impl<'a> Tree<'a> {
                     Found::Perhaps => is_certain = false,
                     Found::Absent => {}
                 },
-                target @ Target::Item { def: Def::Enum(_), .. } => {
+                target @ Target::Item {
+                    def: Def::Enum(_), ..
+                } => {
                     if let variant @ Target::Variant { .. } = self.step(&target, name, space, seen) {
                         return Found::Here(variant);
                     }
@@ -364,6 +428,9 @@ impl<'a> Tree<'a> {
 /// The names of a path, without `r#`, and whether it begins with `::`.
 pub(super) fn segments(path: &syn::Path) -> (Vec<String>, bool) {
     use syn::ext::IdentExt as _;
-    let names = path.segments.iter().map(|segment| segment.ident.unraw().to_string());
+    let names = path
+        .segments
+        .iter()
+        .map(|segment| segment.ident.unraw().to_string());
     (names.collect(), path.leading_colon.is_some())
 }

@@ -189,7 +189,8 @@ pub static FIELD_GONE: Rule = Rule {
     name: "field-gone",
     severity: Severity::Error,
     summary: "code names a field of `spec` or `status` that the description does not have",
-    explanation: "A field that was removed or has another name now: code that still names it does not compile.
+    explanation:
+        "A field that was removed or has another name now: code that still names it does not compile.
 
 Bad:
 
@@ -239,7 +240,8 @@ pub static VARIANT_UNMATCHED: Rule = Rule {
     name: "variant-unmatched",
     severity: Severity::Error,
     summary: "a `match` without a case for a state or value that the description has",
-    explanation: "A `match` that names every case has to name those that were added, too. The compiler says the same.
+    explanation:
+        "A `match` that names every case has to name those that were added, too. The compiler says the same.
 
 Bad:
 

@@ -63,7 +63,11 @@ pub(super) fn parse<'a>(code: &Code<'a>) -> Vec<File<'a>> {
         .collect();
     let own = own_macros(&files);
     for file in files.iter_mut().filter(|file| !file.is_generated) {
-        file.bodies = file.ast.as_ref().map(|ast| macros::bodies(ast, &own)).unwrap_or_default();
+        file.bodies = file
+            .ast
+            .as_ref()
+            .map(|ast| macros::bodies(ast, &own))
+            .unwrap_or_default();
     }
     files
 }
@@ -71,7 +75,10 @@ pub(super) fn parse<'a>(code: &Code<'a>) -> Vec<File<'a>> {
 /// Names of the macros that people define here.
 fn own_macros(files: &[File<'_>]) -> BTreeSet<String> {
     let written = files.iter().filter(|file| !file.is_generated);
-    written.filter_map(|file| file.ast.as_ref()).flat_map(macros::defined).collect()
+    written
+        .filter_map(|file| file.ast.as_ref())
+        .flat_map(macros::defined)
+        .collect()
 }
 
 /// What a name stands for.
@@ -272,7 +279,9 @@ impl<'a> Tree<'a> {
             root: parent.map_or(id, |parent| self.modules[parent].root),
             file,
             is_generated,
-            is_test: parent.map_or(!self.files[file].path.starts_with("src/"), |p| self.modules[p].is_test),
+            is_test: parent.map_or(!self.files[file].path.starts_with("src/"), |p| {
+                self.modules[p].is_test
+            }),
             items,
             names,
         });
@@ -287,7 +296,9 @@ impl<'a> Tree<'a> {
             };
             if let Some(child) = child.filter(|_| is_for_tests(&module.attrs)) {
                 // With all that is below it, which was added last.
-                self.modules[child..].iter_mut().for_each(|module| module.is_test = true);
+                self.modules[child..]
+                    .iter_mut()
+                    .for_each(|module| module.is_test = true);
             }
             let def = match child {
                 Some(child) => Def::Module(child),
@@ -307,7 +318,11 @@ impl<'a> Tree<'a> {
         parent: ModuleId,
         folder: &str,
     ) -> Option<ModuleId> {
-        if module.attrs.iter().any(|attribute| attribute.path().is_ident("path")) {
+        if module
+            .attrs
+            .iter()
+            .any(|attribute| attribute.path().is_ident("path"))
+        {
             return None;
         }
         let base = format!("{folder}/{}", module.ident.unraw());
@@ -361,13 +376,8 @@ pub(super) fn module_path(file: &str) -> Option<Vec<String>> {
 /// What items declare and import; modules apart, which have files.
 pub(super) fn names_of<'a>(items: impl Iterator<Item = &'a Item>) -> Names<'a> {
     let mut names = Names::default();
-    let mut add = |ident: &syn::Ident, def| {
-        names
-            .defs
-            .entry(ident.unraw().to_string())
-            .or_default()
-            .push(def)
-    };
+    let mut add =
+        |ident: &syn::Ident, def| names.defs.entry(ident.unraw().to_string()).or_default().push(def);
     let mut is_open = false;
     let mut uses = Vec::new();
     for item in items {
@@ -412,7 +422,10 @@ fn attributes(item: &Item) -> &[Attribute] {
 
 fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
-        attribute.path().is_ident("cfg") && attribute.parse_args::<syn::Path>().is_ok_and(|what| what.is_ident("test"))
+        attribute.path().is_ident("cfg")
+            && attribute
+                .parse_args::<syn::Path>()
+                .is_ok_and(|what| what.is_ident("test"))
     })
 }
 
@@ -424,9 +437,8 @@ pub(super) fn may_add_names(attribute: &Attribute) -> bool {
         .first()
         .map(|segment| segment.ident.to_string());
     if first.as_deref() == Some("derive") {
-        let derives = attribute.parse_args_with(
-            syn::punctuated::Punctuated::<syn::Path, syn::Token![,]>::parse_terminated,
-        );
+        let derives = attribute
+            .parse_args_with(syn::punctuated::Punctuated::<syn::Path, syn::Token![,]>::parse_terminated);
         return derives.is_ok_and(|derives| {
             derives
                 .iter()

@@ -57,7 +57,9 @@ impl<'a> Walk<'_, 'a> {
             let is_runtime = path.first().is_some_and(|first| first == "krator_runtime");
             return match (name, inner()) {
                 ("Arc" | "Box" | "Rc", Some(inner)) if is_std => self.ty(inner),
-                ("Option" | "Result", Some(inner)) if is_std || is_runtime => Ty::Within(Box::new(self.ty(inner))),
+                ("Option" | "Result", Some(inner)) if is_std || is_runtime => {
+                    Ty::Within(Box::new(self.ty(inner)))
+                }
                 ("Vec" | "VecDeque", Some(inner)) if is_std => Ty::Many(Box::new(self.ty(inner))),
                 ("Context", Some(machine)) if is_runtime => match self.ty(machine) {
                     Ty::Named(machine) => self.kind_of(&machine).map_or(Ty::Unknown, Ty::Context),
@@ -161,7 +163,9 @@ impl<'a> Walk<'_, 'a> {
             return Ty::Unknown;
         }
         let (names, is_absolute) = segments(&function.path);
-        let targets = self.tree.resolve(self.place(), &names, is_absolute, Space::Values);
+        let targets = self
+            .tree
+            .resolve(self.place(), &names, is_absolute, Space::Values);
         match (targets.last(), names.last().map(String::as_str)) {
             (
                 Some(Target::Item {
@@ -177,7 +181,8 @@ impl<'a> Walk<'_, 'a> {
                 }
                 _ => Ty::Unknown,
             },
-            (Some(Target::External(path)), Some("Some" | "Ok")) if path.len() == 2 => match call.args.first() {
+            (Some(Target::External(path)), Some("Some" | "Ok")) if path.len() == 2 => match call.args.first()
+            {
                 Some(argument) => Ty::Within(Box::new(self.type_of(argument))),
                 None => Ty::Unknown,
             },
@@ -187,7 +192,9 @@ impl<'a> Walk<'_, 'a> {
             },
             // kube's derive makes it: a name and a spec.
             (Some(_), Some("new")) if targets.len() > 1 => match &targets[targets.len() - 2] {
-                target @ Target::Item { def: Def::Resource, .. } => self.ty_of_target(target.clone()),
+                target @ Target::Item {
+                    def: Def::Resource, ..
+                } => self.ty_of_target(target.clone()),
                 _ => Ty::Unknown,
             },
             _ => Ty::Unknown,
@@ -200,9 +207,10 @@ impl<'a> Walk<'_, 'a> {
         match (receiver, name.as_str()) {
             (Ty::Context(kind), "manifest") => self.resource(kind),
             (Ty::Context(kind), "status" | "status_mut") => self.status(kind),
-            (Ty::Within(inner), "unwrap" | "expect" | "unwrap_or_default" | "get_or_insert_default" | "unwrap_or") => {
-                *inner
-            }
+            (
+                Ty::Within(inner),
+                "unwrap" | "expect" | "unwrap_or_default" | "get_or_insert_default" | "unwrap_or",
+            ) => *inner,
             (Ty::Within(inner), "get_or_insert_with" | "unwrap_or_else") => *inner,
             (
                 inner @ Ty::Within(_),
@@ -210,9 +218,10 @@ impl<'a> Walk<'_, 'a> {
                 | "ok" | "ok_or" | "ok_or_else" | "map_err" | "filter" | "or",
             ) => inner,
             (Ty::Many(inner), "first" | "last" | "first_mut" | "last_mut") => Ty::Within(inner),
-            (inner @ Ty::Many(_), "iter" | "iter_mut" | "into_iter" | "clone" | "to_vec" | "rev" | "as_slice") => {
-                inner
-            }
+            (
+                inner @ Ty::Many(_),
+                "iter" | "iter_mut" | "into_iter" | "clone" | "to_vec" | "rev" | "as_slice",
+            ) => inner,
             (
                 inner @ (Ty::Struct(..) | Ty::Resource(..) | Ty::Named(_)),
                 "clone" | "as_ref" | "as_mut" | "to_owned" | "borrow" | "borrow_mut",
@@ -245,7 +254,11 @@ impl<'a> Walk<'_, 'a> {
             (Pat::Reference(inner), ty) => self.bind(&inner.pat, ty),
             (Pat::Paren(inner), ty) => self.bind(&inner.pat, ty),
             (Pat::TupleStruct(wrapper), Ty::Within(inner)) if wrapper.elems.len() == 1 => {
-                let name = wrapper.path.segments.last().map(|segment| segment.ident.to_string());
+                let name = wrapper
+                    .path
+                    .segments
+                    .last()
+                    .map(|segment| segment.ident.to_string());
                 let inner = match name.as_deref() {
                     Some("Some" | "Ok") => *inner,
                     _ => Ty::Unknown,
@@ -263,7 +276,9 @@ impl<'a> Walk<'_, 'a> {
                 }
             }
             (Pat::Tuple(tuple), _) => tuple.elems.iter().for_each(|inner| self.bind(inner, Ty::Unknown)),
-            (Pat::TupleStruct(tuple), _) => tuple.elems.iter().for_each(|inner| self.bind(inner, Ty::Unknown)),
+            (Pat::TupleStruct(tuple), _) => {
+                tuple.elems.iter().for_each(|inner| self.bind(inner, Ty::Unknown))
+            }
             (Pat::Slice(slice), _) => slice.elems.iter().for_each(|inner| self.bind(inner, Ty::Unknown)),
             (Pat::Or(or), ty) => or.cases.iter().for_each(|inner| self.bind(inner, ty.clone())),
             _ => {}

@@ -2,7 +2,8 @@
 //! items of their own, type parameters, variables.
 
 use super::facts::{
-    Access, Answer, At, Exit, Facts, FieldUse, Impl, MacroUse, MatchUse, Meaning, Name, Need, StateOf, StructUse,
+    Access, Answer, At, Exit, Facts, FieldUse, Impl, MacroUse, MatchUse, Meaning, Name, Need, StateOf,
+    StructUse,
 };
 use super::macros::{self, Body};
 use super::resolve::{Place, Target, segments};
@@ -46,7 +47,12 @@ pub(super) struct Walk<'s, 'a> {
 /// Reads all modules that people wrote.
 pub(super) fn walk<'a>(tree: &Tree<'a>, kinds: &[KindCode]) -> Facts<'a> {
     let mut facts = Facts::default();
-    for (id, module) in tree.modules.iter().enumerate().filter(|(_, module)| !module.is_generated) {
+    for (id, module) in tree
+        .modules
+        .iter()
+        .enumerate()
+        .filter(|(_, module)| !module.is_generated)
+    {
         let mut walk = Walk::new(tree, kinds, id, 0);
         walk.facts = facts;
         for item in module.items {
@@ -97,7 +103,11 @@ impl<'s, 'a> Walk<'s, 'a> {
     }
 
     pub fn variable(&self, name: &str) -> Option<Ty<'a>> {
-        self.variables.iter().rev().find_map(|scope| scope.get(name)).cloned()
+        self.variables
+            .iter()
+            .rev()
+            .find_map(|scope| scope.get(name))
+            .cloned()
     }
 
     pub fn declare(&mut self, name: String, ty: Ty<'a>) {
@@ -145,7 +155,9 @@ impl<'s, 'a> Walk<'s, 'a> {
         for (index, target) in targets.iter().enumerate() {
             let meaning = match target {
                 Target::Missing => {
-                    let within = index.checked_sub(1).and_then(|before| self.tree.canonical(&targets[before]));
+                    let within = index
+                        .checked_sub(1)
+                        .and_then(|before| self.tree.canonical(&targets[before]));
                     Meaning::Missing(within.unwrap_or_default())
                 }
                 Target::Unresolved => Meaning::Unresolved,
@@ -175,13 +187,22 @@ impl<'s, 'a> Walk<'s, 'a> {
     }
 
     /// A path that may begin with `<T as Trait>`.
-    fn note_qualified(&mut self, qself: Option<&'a syn::QSelf>, path: &'a syn::Path, space: Space) -> Target<'a> {
+    fn note_qualified(
+        &mut self,
+        qself: Option<&'a syn::QSelf>,
+        path: &'a syn::Path,
+        space: Space,
+    ) -> Target<'a> {
         let Some(qself) = qself else {
             return self.note_path(path, space);
         };
         self.visit_type(&qself.ty);
         let idents: Vec<&syn::Ident> = path.segments.iter().map(|segment| &segment.ident).collect();
-        self.note(&idents[..qself.position.min(idents.len())], path.leading_colon.is_some(), Space::Types);
+        self.note(
+            &idents[..qself.position.min(idents.len())],
+            path.leading_colon.is_some(),
+            Space::Types,
+        );
         for segment in &path.segments {
             self.visit_path_arguments(&segment.arguments);
         }
@@ -254,7 +275,10 @@ impl<'s, 'a> Walk<'s, 'a> {
 
     /// A function: its parameters, and whose answers it gives.
     fn function(&mut self, signature: &'a syn::Signature, body: Option<&'a syn::Block>) {
-        let outer = (std::mem::take(&mut self.from), std::mem::take(&mut self.variables));
+        let outer = (
+            std::mem::take(&mut self.from),
+            std::mem::take(&mut self.variables),
+        );
         self.variables.push(BTreeMap::new());
         self.generic(&signature.generics, |walk| {
             visit::visit_signature(walk, signature);
@@ -353,7 +377,11 @@ impl<'s, 'a> Walk<'s, 'a> {
             let names: Vec<String> = path.idents.iter().map(unraw).collect();
             let idents: Vec<&syn::Ident> = path.idents.iter().collect();
             // A single word that means nothing here means something to the macro.
-            let target = self.tree.resolve(self.place(), &names, false, Space::Values).pop().unwrap_or(Target::Unknown);
+            let target = self
+                .tree
+                .resolve(self.place(), &names, false, Space::Values)
+                .pop()
+                .unwrap_or(Target::Unknown);
             if names.len() == 1 && self.tree.canonical(&target).is_none() {
                 continue;
             }
@@ -369,12 +397,18 @@ impl<'s, 'a> Walk<'s, 'a> {
                 }
                 continue;
             };
-            let argument = path.behind.and_then(|tokens| syn::parse2::<syn::Path>(tokens).ok());
-            let state = argument.as_ref().and_then(|argument| self.state_of(&self.target(argument, Space::Values)));
+            let argument = path
+                .behind
+                .and_then(|tokens| syn::parse2::<syn::Path>(tokens).ok());
+            let state = argument
+                .as_ref()
+                .and_then(|argument| self.state_of(&self.target(argument, Space::Values)));
             let (answer, span) = match (how, state, &argument) {
                 ("stay", ..) => (Answer::Stay, idents[0].span()),
                 ("done", ..) => (Answer::Done, idents[0].span()),
-                (_, Some(state), Some(argument)) => (Answer::To(state), syn::spanned::Spanned::span(argument)),
+                (_, Some(state), Some(argument)) => {
+                    (Answer::To(state), syn::spanned::Spanned::span(argument))
+                }
                 _ => {
                     self.hide_exits();
                     continue;
@@ -403,7 +437,9 @@ impl<'s, 'a> Walk<'s, 'a> {
     /// The path of a type for which rights are given, if it could be one.
     fn object(&self, ty: &Ty<'a>) -> Option<Vec<String>> {
         match ty {
-            Ty::Named(Target::External(path)) => super::access::is_kubernetes_type(path).then(|| path.clone()),
+            Ty::Named(Target::External(path)) => {
+                super::access::is_kubernetes_type(path).then(|| path.clone())
+            }
             Ty::Resource(module, name) => {
                 let mut path = self.tree.modules[*module].path.clone();
                 path.push(name.clone());
@@ -429,12 +465,17 @@ impl<'s, 'a> Walk<'s, 'a> {
         let Ty::Context(kind) = self.type_of(&call.receiver) else {
             return;
         };
-        let turbofish = call.turbofish.as_ref().and_then(|turbofish| match turbofish.args.first() {
-            Some(syn::GenericArgument::Type(ty)) => Some(ty),
-            _ => None,
-        });
+        let turbofish = call
+            .turbofish
+            .as_ref()
+            .and_then(|turbofish| match turbofish.args.first() {
+                Some(syn::GenericArgument::Type(ty)) => Some(ty),
+                _ => None,
+            });
         let (ty, span) = match (turbofish, call.args.first(), expected) {
-            (Some(syn::Type::Infer(_)), None, Some(ty)) | (None, None, Some(ty)) => (ty.clone(), call.method.span()),
+            (Some(syn::Type::Infer(_)), None, Some(ty)) | (None, None, Some(ty)) => {
+                (ty.clone(), call.method.span())
+            }
             (Some(syn::Type::Infer(_)) | None, Some(argument), _) => {
                 (self.type_of(argument), syn::spanned::Spanned::span(argument))
             }
@@ -457,7 +498,9 @@ impl<'s, 'a> Walk<'s, 'a> {
         let Some(at) = of.iter().position(|name| name == "Api") else {
             return;
         };
-        let is_kube = of.first().is_some_and(|first| first == "kube" || first == "kube_client");
+        let is_kube = of
+            .first()
+            .is_some_and(|first| first == "kube" || first == "kube_client");
         let behind = of.len() - at;
         let segment = path.segments.iter().rev().nth(behind - 1);
         let Some(syn::PathArguments::AngleBracketed(arguments)) =
@@ -532,7 +575,10 @@ impl<'s, 'a> Walk<'s, 'a> {
                 let Target::Variant { module, name, .. } = &target else {
                     return;
                 };
-                let Some(mut path) = self.tree.canonical(&target).filter(|_| self.tree.modules[*module].is_generated)
+                let Some(mut path) = self
+                    .tree
+                    .canonical(&target)
+                    .filter(|_| self.tree.modules[*module].is_generated)
                 else {
                     return;
                 };
@@ -865,7 +911,13 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
         let target = self.tree.resolve(self.place(), &name, false, Space::Values).pop();
         let is_item = matches!(
             target,
-            Some(Target::Variant { .. } | Target::Item { def: Def::Struct(_) | Def::OtherValue, .. })
+            Some(
+                Target::Variant { .. }
+                    | Target::Item {
+                        def: Def::Struct(_) | Def::OtherValue,
+                        ..
+                    }
+            )
         );
         if is_name && is_item {
             self.note(&[&pattern.ident], false, Space::Values);

@@ -36,7 +36,10 @@ impl Described {
     }
 
     fn description(&self) -> &Description {
-        self.checked.description.as_ref().expect("a description of a test")
+        self.checked
+            .description
+            .as_ref()
+            .expect("a description of a test")
     }
 
     fn code<'a>(&'a self, written: &'a BTreeMap<String, String>) -> Code<'a> {
@@ -54,11 +57,18 @@ impl Described {
 }
 
 fn cases(folder: &str) -> Vec<(String, PathBuf)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(folder);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("testdata")
+        .join(folder);
     let entries = fs::read_dir(root).expect("a folder of the repository");
     let mut cases: Vec<_> = entries
         .map(|entry| entry.expect("a folder of the repository").path())
-        .map(|path| (path.file_name().expect("a name").to_string_lossy().into_owned(), path))
+        .map(|path| {
+            (
+                path.file_name().expect("a name").to_string_lossy().into_owned(),
+                path,
+            )
+        })
         .collect();
     cases.sort();
     cases
@@ -73,16 +83,23 @@ fn written(case: &Path, seeded: BTreeMap<String, String>) -> BTreeMap<String, St
             written.insert(path, String::from_utf8(contents).expect("code is text"));
         }
     }
-    for gone in fs::read_to_string(case.join("without.txt")).unwrap_or_default().lines() {
-        written.remove(gone).unwrap_or_else(|| panic!("there is no {gone}"));
+    for gone in fs::read_to_string(case.join("without.txt"))
+        .unwrap_or_default()
+        .lines()
+    {
+        written
+            .remove(gone)
+            .unwrap_or_else(|| panic!("there is no {gone}"));
     }
     written
 }
 
 fn text(files: &[InFile]) -> String {
-    let findings = files
-        .iter()
-        .flat_map(|file| file.findings.iter().map(|finding| to_text(&file.source, finding, Style::Plain)));
+    let findings = files.iter().flat_map(|file| {
+        file.findings
+            .iter()
+            .map(|finding| to_text(&file.source, finding, Style::Plain))
+    });
     findings.collect()
 }
 
@@ -91,7 +108,10 @@ fn compare(path: &Path, text: &str, wrong: &mut Vec<String>) {
     if std::env::var_os("KRATOR_UPDATE").is_some() {
         fs::write(path, text).expect("the repository can be written");
     } else if fs::read_to_string(path).unwrap_or_default() != text {
-        wrong.push(format!("{} differs (KRATOR_UPDATE=1 rewrites it), now:\n{text}", path.display()));
+        wrong.push(format!(
+            "{} differs (KRATOR_UPDATE=1 rewrites it), now:\n{text}",
+            path.display()
+        ));
     }
 }
 
@@ -116,7 +136,10 @@ fn each_case_is_told_as_expected() {
 fn each_case_is_renamed_as_expected() {
     let mut wrong = Vec::new();
     for (name, case) in cases("rename") {
-        let (former, now) = (Described::read(&case.join("former.yaml")), Described::read(&case.join("spec.yaml")));
+        let (former, now) = (
+            Described::read(&case.join("former.yaml")),
+            Described::read(&case.join("spec.yaml")),
+        );
         let before = written(&case, former.seeded());
         let renames = Renames::between(former.description(), now.description());
         let renamed = code::rename(&former.code(&before), &renames);
@@ -129,14 +152,18 @@ fn each_case_is_renamed_as_expected() {
             };
             if shown(path) {
                 let expected = case.join("after").join(new_path);
-                fs::create_dir_all(expected.parent().expect("a folder")).expect("the repository can be written");
+                fs::create_dir_all(expected.parent().expect("a folder"))
+                    .expect("the repository can be written");
                 compare(&expected, new_contents, &mut wrong);
             }
             after.insert(new_path.to_owned(), new_contents.to_owned());
         }
         compare(&case.join("reports.txt"), &text(&renamed.reports), &mut wrong);
         let found = code::findings(&now.code(&after), None);
-        let errors = found.iter().flat_map(|file| &file.findings).any(|f| f.rule.severity == Severity::Error);
+        let errors = found
+            .iter()
+            .flat_map(|file| &file.findings)
+            .any(|f| f.rule.severity == Severity::Error);
         if errors {
             wrong.push(format!("{name} has errors when it is renamed:\n{}", text(&found)));
         }
@@ -171,8 +198,14 @@ pub fn covered() -> BTreeSet<String> {
     let expected = cases("code")
         .into_iter()
         .map(|(_, case)| case.join("expected.txt"))
-        .chain(cases("rename").into_iter().map(|(_, case)| case.join("reports.txt")));
-    let texts: String = expected.map(|path| fs::read_to_string(path).unwrap_or_default()).collect();
+        .chain(
+            cases("rename")
+                .into_iter()
+                .map(|(_, case)| case.join("reports.txt")),
+        );
+    let texts: String = expected
+        .map(|path| fs::read_to_string(path).unwrap_or_default())
+        .collect();
     let rules = krator::rules::all();
     rules
         .filter(|rule| texts.contains(&format!("[{}]", rule.name)))
