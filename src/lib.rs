@@ -7,6 +7,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_macros))]
 
 pub mod changes;
+pub mod code;
 pub mod compare;
 // The one room that touches the file system.
 #[allow(clippy::disallowed_methods)]

@@ -37,3 +37,5 @@ mod accept;
 mod injection;
 // Crates that are brought in step with an edited description.
 mod regen;
+// What people wrote, held against their description.
+mod code;
