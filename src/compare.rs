@@ -7,6 +7,7 @@
 //! tests hold every verdict to a real one. No object is looked at here but by [`Change::breaks`].
 
 mod bounds;
+mod found;
 mod graph;
 mod judge;
 mod path;

@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value as Json, json};
 
+use super::found::Found;
 use super::judge::{Judge, Sort};
-use super::place::{self, Part};
+use super::place::Part;
 use super::resource::Pair;
-use super::{Change, Fate, SchemaPath, Step, Stored, Verdict, bounds};
+use super::{Change, Fate, SchemaPath, Step, bounds};
 use crate::finding::shown;
 use crate::render::crd;
 
@@ -38,134 +39,6 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
 pub(super) struct Walk<'a> {
     pair: &'a Pair<'a>,
     changes: Vec<Change>,
-}
-
-/// A change of a schema, before it is known where the texts say it.
-pub(super) struct Found<'p> {
-    what: &'static str,
-    path: SchemaPath,
-    part: Part<'p>,
-    message: String,
-    verdict: Option<Verdict>,
-    clients: Option<&'static str>,
-    readers: Option<&'static str>,
-    judge: Judge,
-    help: Option<&'static str>,
-    is_gone: bool,
-}
-
-impl<'p> Found<'p> {
-    /// A change that breaks nothing.
-    pub fn safe(what: &'static str, path: &SchemaPath, part: Part<'p>, message: impl Into<String>) -> Self {
-        Found {
-            what,
-            path: path.clone(),
-            part,
-            message: format!("`{path}` {}", message.into()),
-            verdict: None,
-            clients: None,
-            readers: None,
-            judge: Judge::Unknown,
-            help: None,
-            is_gone: false,
-        }
-    }
-
-    /// A bound that some values break: an object with one is refused, unless it is stored with it already.
-    pub fn refused(
-        what: &'static str,
-        path: &SchemaPath,
-        part: Part<'p>,
-        message: impl Into<String>,
-        judge: Judge,
-    ) -> Self {
-        Found {
-            verdict: Some(Verdict {
-                anew: Fate::Refused,
-                updated: Fate::Kept,
-                unchanged: path.clone(),
-                is_readable: true,
-            }),
-            clients: Some("requests with such a value are refused"),
-            judge,
-            ..Found::safe(what, path, part, message)
-        }
-    }
-
-    /// The operator's types have no place for such a value.
-    pub fn unreadable(mut self) -> Self {
-        if let Some(verdict) = &mut self.verdict {
-            verdict.is_readable = false;
-        }
-        self
-    }
-
-    fn fates(mut self, anew: Fate, updated: Fate) -> Self {
-        if let Some(verdict) = &mut self.verdict {
-            (verdict.anew, verdict.updated) = (anew, updated);
-        }
-        self
-    }
-
-    fn unchanged(mut self, path: SchemaPath) -> Self {
-        if let Some(verdict) = &mut self.verdict {
-            verdict.unchanged = path;
-        }
-        self
-    }
-
-    fn clients(mut self, meet: &'static str) -> Self {
-        self.clients = Some(meet);
-        self
-    }
-
-    /// What clients that read the value meet: those are all that `.status` has.
-    fn readers(mut self, meet: &'static str) -> Self {
-        self.readers = Some(meet);
-        self
-    }
-
-    pub fn help(mut self, help: &'static str) -> Self {
-        self.help = Some(help);
-        self
-    }
-
-    fn gone(mut self) -> Self {
-        self.is_gone = true;
-        self
-    }
-
-    fn into_change(mut self, pair: &Pair<'_>) -> Change {
-        let is_status = self.path.is_status();
-        if is_status && let Some(verdict) = &mut self.verdict {
-            // An object is created without status.
-            verdict.anew = Fate::Kept;
-        }
-        let breaks = |verdict: &Verdict| {
-            (verdict.anew, verdict.updated, verdict.is_readable) != (Fate::Kept, Fate::Kept, true)
-        };
-        let stored = self.verdict.filter(breaks).map_or(Stored::Keep, Stored::May);
-        let clients = if is_status {
-            self.readers
-        } else {
-            self.clients.or(self.readers)
-        };
-        let old = place::of(pair.old_description, pair.old, &self.path, self.part);
-        let new = place::of(pair.new_description, pair.new, &self.path, self.part);
-        Change {
-            what: self.what,
-            kind: Some(pair.new.resource.kind.to_string()),
-            path: Some(self.path),
-            message: self.message,
-            new,
-            old: Some(old),
-            is_gone: self.is_gone,
-            stored,
-            clients,
-            help: self.help.map(str::to_owned),
-            judge: self.judge,
-        }
-    }
 }
 
 /// A schema about which nothing is known: any value.
@@ -377,13 +250,13 @@ impl Walk<'_> {
             let then = &old["properties"][*name];
             if then.get("default").is_some() {
                 // Where it was left out it was filled in, and stored.
-                let mut found = Found::safe(
+                let found = Found::safe(
                     "required-added",
                     &path,
                     Part::Name,
                     "has no default any more and has to be there",
                 );
-                found.clients = Some("requests without it are refused");
+                let found = found.clients("requests without it are refused");
                 self.add(found.help("keep the default, or make it `optional`"));
                 continue;
             }
@@ -433,9 +306,8 @@ impl Walk<'_> {
                     value(now),
                     value(then)
                 );
-                let mut found = Found::safe("default-changed", path, Part::Default, message);
-                found.clients = Some(changes);
-                self.add(found);
+                let found = Found::safe("default-changed", path, Part::Default, message);
+                self.add(found.clients(changes));
             }
             (None, Some(now)) => {
                 let message = format!("is {} where it is left out now", value(now));
@@ -444,9 +316,8 @@ impl Walk<'_> {
             // What has to be there now is another change.
             (Some(then), None) if !required(holder).contains(name) => {
                 let message = format!("is not {} any more where it is left out", value(then));
-                let mut found = Found::safe("default-removed", path, Part::Name, message);
-                found.clients = Some(changes);
-                self.add(found);
+                let found = Found::safe("default-removed", path, Part::Name, message);
+                self.add(found.clients(changes));
             }
             _ => {}
         }
@@ -454,8 +325,12 @@ impl Walk<'_> {
 
     /// Null that is not allowed any more: the API server takes it for nothing at all.
     fn null(&mut self, then: &Json, now: &Json, holder: &Json, path: &SchemaPath) {
-        if then["nullable"] != true || now["nullable"] == true {
-            return;
+        match (then["nullable"] == true, now["nullable"] == true) {
+            (true, false) => {}
+            (false, true) => {
+                return self.add(Found::safe("nullable-added", path, Part::Name, "may be null now"));
+            }
+            _ => return,
         }
         let Some(Step::Field(name)) = path.0.last() else {
             return;
@@ -584,7 +459,6 @@ fn twice<'p>(path: &SchemaPath, part: Part<'p>, message: String, keys: Vec<Strin
 }
 
 fn atomic<'p>(path: &SchemaPath, key: &'p str, message: &'static str) -> Found<'p> {
-    let mut found = Found::safe("applied-as-whole", path, Part::Key(key), message);
-    found.clients = Some("those that apply parts of it take the others' parts away");
-    found
+    Found::safe("applied-as-whole", path, Part::Key(key), message)
+        .clients("those that apply parts of it take the others' parts away")
 }
