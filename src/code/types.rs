@@ -207,6 +207,22 @@ impl<'a> Walk<'_, 'a> {
         match (receiver, name.as_str()) {
             (Ty::Context(kind), "manifest") => self.resource(kind),
             (Ty::Context(kind), "status" | "status_mut") => self.status(kind),
+            (Ty::Context(_), answer @ ("apply" | "owned" | "watched" | "all_watched")) => {
+                let turbofish = call
+                    .turbofish
+                    .as_ref()
+                    .and_then(|turbofish| turbofish.args.first());
+                let object = match (turbofish, call.args.first()) {
+                    (_, Some(argument)) => self.type_of(argument),
+                    (Some(GenericArgument::Type(ty)), None) => self.ty(ty),
+                    _ => Ty::Unknown,
+                };
+                match answer {
+                    "all_watched" => Ty::Many(Box::new(object)),
+                    "owned" => Ty::Within(Box::new(Ty::Many(Box::new(object)))),
+                    _ => Ty::Within(Box::new(object)),
+                }
+            }
             (
                 Ty::Within(inner),
                 "unwrap" | "expect" | "unwrap_or_default" | "get_or_insert_default" | "unwrap_or",
