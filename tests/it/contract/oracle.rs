@@ -51,7 +51,10 @@ struct Sight<'a>(&'a Value);
 
 impl<'a> Sight<'a> {
     fn text(self, pointer: &str) -> &'a str {
-        self.0.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+        self.0
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
     fn number(self, pointer: &str) -> Option<i64> {
         self.0.pointer(pointer).and_then(Value::as_i64)
@@ -176,7 +179,8 @@ impl Oracle {
                 continue;
             }
             let Some(id) = self.kind.state_named(state) else {
-                self.findings.push(format!("a handler of an unknown state: {line}"));
+                self.findings
+                    .push(format!("a handler of an unknown state: {line}"));
                 continue;
             };
             let policy = self.kind.state(id);
@@ -186,13 +190,17 @@ impl Oracle {
             if policy.effects.value == Effects::Once {
                 *once.entry(entry).or_default() += 1;
             }
-            let known = self.entries.get(entry).is_some_and(|known| *known == (uid.to_owned(), id));
+            let known = self
+                .entries
+                .get(entry)
+                .is_some_and(|known| *known == (uid.to_owned(), id));
             if !known && policy.checkpoint.value && !policy.on_deletion_path {
                 let said = format!("the handler of {state} ran for an entry that was never written: {line}");
                 self.findings.push(said);
             }
         }
-        self.findings.extend(std::mem::take(&mut self.released_early).into_values());
+        self.findings
+            .extend(std::mem::take(&mut self.released_early).into_values());
         for (entry, times) in once.into_iter().filter(|(_, times)| *times > 1) {
             let said = format!("a handler that may run once has run {times} times for the entry {entry}");
             self.findings.push(said);
@@ -255,7 +263,8 @@ impl Oracle {
     fn note(&mut self, object: Sight, said: &str) {
         let (kind, name) = (self.kind.resource.kind.as_str(), object.name());
         let status = &object.0["status"];
-        self.findings.push(format!("{kind} {name}: {said}; its status: {status}"));
+        self.findings
+            .push(format!("{kind} {name}: {said}; its status: {status}"));
     }
 
     /// The state that an object is in.
@@ -269,7 +278,10 @@ impl Oracle {
     }
 
     fn judge_finalizer(&mut self, before: Sight, now: Sight, said: &mut Vec<String>) {
-        let (held, holds) = (before.has_finalizer(&self.finalizer), now.has_finalizer(&self.finalizer));
+        let (held, holds) = (
+            before.has_finalizer(&self.finalizer),
+            now.has_finalizer(&self.finalizer),
+        );
         let has_deletion = self.kind.machine.deletion.is_some();
         let runs = !now.text("/status/state").is_empty();
         if runs && has_deletion && !holds && !now.is_deleted() {
@@ -325,7 +337,9 @@ impl Oracle {
             }
             return;
         }
-        let known = self.entries.insert(now.entry().to_owned(), (now.uid().to_owned(), at));
+        let known = self
+            .entries
+            .insert(now.entry().to_owned(), (now.uid().to_owned(), at));
         if known.is_some() {
             said.push("an older state has replaced a newer one: its entry was there before".to_owned());
         }
