@@ -38,9 +38,9 @@ struct Args {
     /// All is built: measure it as it is
     #[arg(long)]
     built: bool,
-    /// Only operators whose name contains this
-    #[arg(long, default_value = "")]
-    only: String,
+    /// Only this operator; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
     /// Cargo gives it to all benchmarks
     #[arg(long, hide = true)]
     bench: bool,
@@ -62,7 +62,7 @@ async fn main() {
     }
     let contenders: Vec<Contender> = contender::all(args.variants)
         .into_iter()
-        .filter(|contender| contender.name.contains(&args.only))
+        .filter(|contender| args.only.is_empty() || args.only.iter().any(|name| name == contender.name))
         .collect();
     let cluster = Cluster::start(&assets);
     contender::install(&cluster);
