@@ -1,11 +1,11 @@
 //! Children of an object, on a real API server: applied with the generated rights, mended where they drift, and never
 //! taken from somebody else.
 
-use crate::cluster::{self, Cluster};
+use crate::cluster::{self, Cluster, until};
 use crate::operator::{Crate, Operator};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Both handlers apply the same Deployment.
 const APPLY: &str = r#"use crate::memcached::prelude::*;
@@ -77,11 +77,9 @@ fn memcached(name: &str, size: u32) -> String {
     object.to_string()
 }
 
-#[test]
-fn children_are_applied_mended_and_not_taken_from_others() {
-    let Some(assets) = cluster::assets() else {
-        return;
-    };
+/// A cluster with the operator's manifests in it, and the operator.
+fn installed() -> Option<(&'static Cluster, PathBuf)> {
+    let assets = cluster::assets()?;
     // Of our own: the rights of this operator are none of the other tests'. It ends with this process.
     let cluster: &'static Cluster = Box::leak(Box::new(Cluster::start(&assets)));
     let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/ok/memcached/spec.yaml");
@@ -89,6 +87,72 @@ fn children_are_applied_mended_and_not_taken_from_others() {
     krate.install(cluster);
     let binary = cluster.dir().join("memcached");
     krate.build(&binary);
+    Some((cluster, binary))
+}
+
+#[test]
+fn an_object_that_cannot_be_read_is_an_event_and_not_the_end_of_the_others() {
+    let Some((cluster, binary)) = installed() else {
+        return;
+    };
+    let namespace = cluster.namespace("unreadable");
+    let here = ["--namespace", namespace.as_str()];
+    // Stored by an older CRD, which knew another type.
+    let crd = "customresourcedefinition/memcacheds.cache.example.com";
+    let former = cluster.kubectl(&["get", crd, "-o", "json", "--show-managed-fields=false"]);
+    let loose = json!([{
+        "op": "replace", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec",
+        "value": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+    }]);
+    cluster.kubectl(&["patch", crd, "--type=json", "-p", &loose.to_string()]);
+    let mut unreadable: Value = serde_json::from_str(&memcached("unreadable", 1)).expect("JSON");
+    unreadable["spec"]["size"] = json!("many");
+    let create = [&["create", "-f", "-"][..], &here].concat();
+    until("the older CRD is in force", || {
+        cluster
+            .try_kubectl("admin", &create, &unreadable.to_string())
+            .ok()
+    });
+    let mut former: Value = serde_json::from_str(&former).expect("JSON");
+    former["metadata"] = json!({"name": former["metadata"]["name"]});
+    let replace = ["apply", "--server-side", "--force-conflicts", "-f", "-"];
+    cluster
+        .try_kubectl("admin", &replace, &former.to_string())
+        .expect("the CRD as it was");
+
+    let log = cluster.dir().join("memcached.log");
+    let operator = Operator::start(cluster, &binary, &here, &log);
+    cluster.apply(&memcached("readable", 1), &here);
+    let ready = [
+        "wait",
+        "--for=condition=Ready",
+        "--timeout=60s",
+        "memcached/readable",
+    ];
+    cluster.kubectl(&[&ready[..], &here].concat());
+    let event = [
+        &[
+            "get",
+            "events",
+            "--field-selector",
+            "reason=Unreadable,type=Warning",
+            "-o",
+            "name",
+        ][..],
+        &here,
+    ]
+    .concat();
+    until("people are told of the other one", || {
+        (!cluster.kubectl(&event).is_empty()).then_some(())
+    });
+    assert!(operator.terminate().success());
+}
+
+#[test]
+fn children_are_applied_mended_and_not_taken_from_others() {
+    let Some((cluster, binary)) = installed() else {
+        return;
+    };
     let namespace = cluster.namespace("children");
     let here = ["--namespace", namespace.as_str()];
     let log = cluster.dir().join("memcached.log");

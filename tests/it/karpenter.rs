@@ -3,9 +3,9 @@
 //! One of the kinds that the description watches is not on this server, on purpose: it must hold up nothing.
 
 use crate::cluster::watch::{Event, Watch};
-use crate::cluster::{self, Cluster, tail};
+use crate::cluster::{self, Cluster};
 use crate::moose::states;
-use crate::operator::{Crate, Operator};
+use crate::operator::{Crate, Operator, ShownOnPanic};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -149,17 +149,6 @@ fn both_machines_of_a_file_run_in_one_process() {
     );
     let class = cluster.try_kubectl("admin", &["get", "ec2nodeclasses.karpenter.k8s.aws"], "");
     class.expect_err("all that without a kind that is watched");
-}
-
-/// The operator's log, beside a failure.
-struct ShownOnPanic<'a>(&'a Path);
-
-impl Drop for ShownOnPanic<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            eprintln!("--- the operator's log\n{}", tail(self.0));
-        }
-    }
 }
 
 /// The conditions of an object that are not everybody's, and their status.

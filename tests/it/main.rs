@@ -25,6 +25,8 @@ mod goldens;
 mod crates;
 // Texts that some reader of YAML takes for something else.
 mod manifests;
+// What wakes a state.
+mod watches;
 // Objects that an operator makes for its own.
 mod children;
 // What is written for clusters, judged by a real API server.

@@ -110,16 +110,25 @@ struct Bench {
 
 impl Bench {
     fn take(krate: &Crate) -> Bench {
-        fs::create_dir_all(build_folder()).expect("the target folder is ours");
-        let lock = File::create(build_folder().join("lock")).expect("the target folder is ours");
+        fs::create_dir_all(bench_folder()).expect("the target folder is ours");
+        let lock = File::create(bench_folder().join("lock")).expect("the target folder is ours");
         lock.lock().expect("a lock");
         // The repository around the target folder has settings that are not those of generated crates: the tools
         // look for their settings upwards, and stop at the first.
         for settings in ["rustfmt.toml", "clippy.toml"] {
-            fs::write(build_folder().join(settings), "").expect("the target folder is ours");
+            fs::write(bench_folder().join(settings), "").expect("the target folder is ours");
         }
-        let crate_dir = build_folder().join("crates").join(&krate.operator);
+        let crate_dir = bench_folder().join("crates").join(&krate.operator);
         mirror(&krate.dir(), &crate_dir);
+        // The runtime that was built last: it is built anew when its files change, not for every crate that has it.
+        let (vendor, built) = (crate_dir.join("vendor"), bench_folder().join("vendor"));
+        mirror(&vendor, &built);
+        for path in files(&vendor).keys() {
+            let modified = fs::metadata(built.join(path)).and_then(|metadata| metadata.modified());
+            let file = File::options().append(true).open(vendor.join(path));
+            file.and_then(|file| file.set_modified(modified?))
+                .expect("files of our own");
+        }
         Bench {
             crate_dir,
             _lock: lock,
@@ -202,9 +211,15 @@ pub fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// Where generated crates are and are built: one target folder, so that their dependencies are compiled once.
-pub fn build_folder() -> PathBuf {
+/// Where generated crates are, and are built.
+fn bench_folder() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("generated")
+}
+
+/// The target folder of generated crates: one, so that their dependencies are compiled once. The crates are beside it:
+/// within it, cargo would take the runtime of one crate for that of all others.
+pub fn build_folder() -> PathBuf {
+    bench_folder().join("target")
 }
 
 /// Makes `to` equal to `from` without touching files that are already.
@@ -292,5 +307,16 @@ impl Drop for Operator {
         let _ = self.process.kill();
         let _ = self.process.wait();
         self.cluster.leash().free(&self.process);
+    }
+}
+
+/// The operator's log, beside a failure.
+pub struct ShownOnPanic<'a>(pub &'a Path);
+
+impl Drop for ShownOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- the operator's log\n{}", tail(self.0));
+        }
     }
 }

@@ -4,12 +4,15 @@
 //! Guarantees: the finalizer is set before the first handler runs; a state that checkpoints is written before its
 //! handler runs; a handler never sees its object older than the operator's own last write; the operator's own
 //! writes wake nothing.
+mod writes;
+
 use crate::{
-    Class, Context, Error, Event, Machine, Manifest, ManifestOf, Object as _, ObjectState as _,
-    ObjectStatus as _, StatusOf, Watch,
-    context::Run,
+    Context, Error, Event, Machine, Manifest, ManifestOf, Object as _, ObjectState as _, ObjectStatus as _,
+    StatusOf, Watch,
+    applied::Applied,
+    context::{Run, Saves},
     engine::{Do, Engine, Now, Outcome},
-    world::{Applied, Change, Mail, Mailbox, World, WriteError, request_backoff},
+    world::{Change, Mail, Mailbox, World},
 };
 use futures::FutureExt as _;
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
@@ -32,6 +35,9 @@ pub(crate) struct Actor<M: Machine> {
     /// Somebody else has written another entry: go on from what is stored.
     moved: bool,
     dropped: bool,
+    /// A finalizer of a description that had a deletion path could not be taken off: not tried again before the
+    /// object is deleted.
+    kept_finalizer: bool,
     /// Something was seen that may change what is stored.
     look: bool,
     /// Changes of other objects, seen while a handler ran: which of them are its own doing shows at its end.
@@ -68,6 +74,7 @@ impl<M: Machine> Actor<M> {
             failures: 0,
             moved: false,
             dropped: false,
+            kept_finalizer: false,
             look: false,
             unjudged: Vec::new(),
             applied: Arc::default(),
@@ -118,6 +125,9 @@ impl<M: Machine> Actor<M> {
             return self.over(world).await;
         }
         self.look = false;
+        if let Some(step) = self.release(world).await {
+            return step;
+        }
         let came_from = self.engine.at();
         match self.engine.decide(world.now()) {
             Do::Entered => {
@@ -153,8 +163,8 @@ impl<M: Machine> Actor<M> {
     /// Takes notice of changes of other objects that are not our own doing.
     fn judge_changes(&mut self, now: Now) {
         for change in std::mem::take(&mut self.unjudged) {
-            if !self.applied.explains(&change) {
-                self.engine.saw_change(&change.names, now);
+            if let Some(after) = self.applied.notice(&change, now.random) {
+                self.engine.saw_change(&change.names, after, now);
             }
         }
     }
@@ -178,7 +188,7 @@ impl<M: Machine> Actor<M> {
         self.engine.saw_generation(self.manifest.generation());
         self.engine.hear(M::told(&self.manifest, self.manifest.status()));
         if changed {
-            self.engine.saw_change(&[Watch::Itself], now);
+            self.engine.saw_change(&[Watch::Itself], Duration::ZERO, now);
         }
         self.moved |= moved;
         self.dropped |= !Self::concerns(&self.manifest);
@@ -200,10 +210,9 @@ impl<M: Machine> Actor<M> {
         let (Some(state), Some(policy)) = (self.state(), self.engine.policy()) else {
             return Step::Again;
         };
-        let held = self.manifest.has_finalizer(M::GRAPH.finalizer());
-        let to_be_held = M::GRAPH.deletion().is_some();
-        if held != to_be_held && !self.manifest.deleting() {
-            let written = world.set_finalizer(&self.manifest, to_be_held).await;
+        let to_be_held = M::GRAPH.deletion().is_some() && !self.manifest.deleting();
+        if to_be_held && !self.manifest.has_finalizer(M::GRAPH.finalizer()) {
+            let written = world.set_finalizer(&self.manifest, true).await;
             return self.written(written, world).await;
         }
         if policy.checkpoint {
@@ -251,6 +260,7 @@ impl<M: Machine> Actor<M> {
         let applied = Arc::clone(&self.applied);
         let about = Arc::clone(&self.manifest);
         let events = |event| world.publish(&about, event);
+        let saves = Saves::default();
         let mut cx = Context {
             object: &mut object,
             shared: world.shared(),
@@ -260,6 +270,7 @@ impl<M: Machine> Actor<M> {
             conditions: &mut conditions,
             events: &events,
             run: &run,
+            saves: Some(&saves),
             #[cfg(feature = "kube")]
             applied: &applied,
             #[cfg(feature = "kube")]
@@ -277,19 +288,24 @@ impl<M: Machine> Actor<M> {
                         if self.read(mailbox.take(), world.now()) {
                             break None;
                         }
-                        sender.send_if_modified(|known| {
-                            let newer = known.version() < self.manifest.version();
-                            if newer {
-                                *known = Arc::clone(&self.manifest);
-                            }
-                            newer
-                        });
                     }
+                    (draft, answer) = saves.next() => match self.save_now(&draft, world).await {
+                        // Nobody listens where the handler has dropped its save.
+                        Some(saved) => drop(answer.send(saved)),
+                        None => break None,
+                    },
                     () = at(deadline) => break None,
                     result = &mut handler => {
                         break Some(result.unwrap_or_else(|panic| Err(Error::panicked(&*panic))));
                     }
                 }
+                sender.send_if_modified(|known| {
+                    let newer = known.version() < self.manifest.version();
+                    if newer {
+                        *known = Arc::clone(&self.manifest);
+                    }
+                    newer
+                });
             }
         };
         self.object = Some(object);
@@ -356,116 +372,6 @@ impl<M: Machine> Actor<M> {
                 },
             );
         }
-    }
-
-    /// Lets the object go when its machine is over.
-    async fn finish<W: World<M>>(&mut self, world: &W) -> Step {
-        if self.manifest.deleting() {
-            let written = world.set_finalizer(&self.manifest, false).await;
-            return match written {
-                Ok(_) | Err(WriteError::Gone) => self.over(world).await,
-                other => self.written(other, world).await,
-            };
-        }
-        match world.delete(&self.manifest).await {
-            Ok(()) if M::GRAPH.deletion().is_some() => {
-                self.engine.rest();
-                Step::Wait(None)
-            }
-            Ok(()) => self.over(world).await,
-            Err(error) => self.written(Err(error), world).await,
-        }
-    }
-
-    /// Writes the status if it says something new; `None`: it is written.
-    async fn save<W: World<M>>(&mut self, world: &W) -> Option<Step> {
-        let now = world.now();
-        let stored = self.manifest.status();
-        let former = stored.map(|s| s.machine().clone()).unwrap_or_default();
-        let mut status = match &self.draft {
-            Some(draft) => draft.clone(),
-            None => stored.cloned().unwrap_or_default(),
-        };
-        *status.machine_mut() = self.engine.render(&former, now)?;
-        let mut known = stored.cloned().unwrap_or_default();
-        known
-            .machine_mut()
-            .conditions
-            .retain(|c| M::GRAPH.sets_condition(&c.kind));
-        if known == status {
-            self.engine.written();
-            self.draft = None;
-            return None;
-        }
-        let written = world.write_status(&self.manifest, &status).await;
-        if let Err(WriteError::Invalid(error)) = &written
-            && let Some(before) = self.before_draft.take()
-        {
-            // The handler's fields are refused: the former ones stay, and its run has failed.
-            (self.draft, self.engine) = (None, *before);
-            self.failed(&Error::from(format!("the status was refused: {error}")), world);
-            return Some(Step::Again);
-        }
-        if written.is_ok() {
-            self.engine.written();
-            (self.draft, self.before_draft) = (None, None);
-        }
-        Some(self.written(written, world).await)
-    }
-
-    async fn save_and<W: World<M>>(&mut self, world: &W, then: Step) -> Step {
-        match (self.save(world).await, then) {
-            (None, then) => then,
-            (Some(Step::Wait(Some(retry))), Step::Wait(Some(until))) => Step::Wait(Some(retry.min(until))),
-            (Some(step), _) => step,
-        }
-    }
-
-    /// What a write came to: the world is looked at again, or the write is tried again later.
-    async fn written<W: World<M>>(
-        &mut self,
-        written: Result<Arc<ManifestOf<M>>, WriteError>,
-        world: &W,
-    ) -> Step {
-        let now = world.now();
-        match written {
-            Ok(stored) => {
-                self.absorb_own(stored);
-                Step::Again
-            }
-            Err(WriteError::Gone) => self.over(world).await,
-            Err(WriteError::Conflict) => match world.read(&self.manifest).await {
-                Ok(Some(stored)) => {
-                    // The same version again: what refused the write is not seen yet.
-                    if stored.version() <= self.manifest.version() && stored.uid() == self.manifest.uid() {
-                        return self.later(&Error::from("a conflict on the version just read"), now);
-                    }
-                    self.absorb(stored, now);
-                    Step::Again
-                }
-                Ok(None) => self.over(world).await,
-                Err(error) => self.later(&error, now),
-            },
-            Err(WriteError::Invalid(error) | WriteError::Other(error)) => self.later(&error, now),
-        }
-    }
-
-    fn later(&mut self, error: &Error, now: Now) -> Step {
-        self.failures = self.failures.saturating_add(1);
-        let least = if let Class::After(least) = error.class() {
-            least
-        } else {
-            Duration::ZERO
-        };
-        let delay = request_backoff(self.failures, now.random).max(least);
-        tracing::warn!(
-            namespace = self.manifest.namespace(),
-            name = self.manifest.name(),
-            %error,
-            delay_ms = delay.as_millis(),
-            "a request failed"
-        );
-        Step::Wait(Some(now.elapsed + delay))
     }
 }
 

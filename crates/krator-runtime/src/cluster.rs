@@ -1,11 +1,13 @@
 //! The cluster: the same machines, with an API server behind them.
 mod access;
+mod caches;
 mod clock;
 mod command;
 mod concerned;
 mod dispatch;
 mod links;
 mod object;
+mod patience;
 mod remote;
 
 pub use access::{Grants, Owns, Watches};
@@ -115,7 +117,7 @@ pub(crate) struct Cluster<M: Machine> {
 
 impl<M: Machine> Cluster<M> {
     /// The caches of a kind that is owned, or watched, and its name in the description.
-    fn caches<K: Child>(&self, owned: bool) -> Option<(Arc<links::Caches<K>>, &'static str)> {
+    fn caches<K: Child>(&self, owned: bool) -> Option<(Arc<caches::Caches<K>>, &'static str)> {
         let of = TypeId::of::<K>();
         let mut links = self.links.iter().zip(&self.caches);
         let (link, caches) = links.find(|(link, _)| link.of == of && link.is_owned() == owned)?;
@@ -132,7 +134,7 @@ impl<M: Machine> Cluster<M> {
             .zip(&self.caches)
             .filter(|(link, _)| link.of == of && !link.is_owned())
         {
-            let Ok(caches) = Arc::clone(caches).downcast::<links::Caches<K>>() else {
+            let Ok(caches) = Arc::clone(caches).downcast::<caches::Caches<K>>() else {
                 continue;
             };
             match &link.concerns {

@@ -69,7 +69,7 @@ pub(crate) fn render(graph: &Graph, policy: &Policy, former: &MachineStatus, now
     }
 
     for kind in graph.own_conditions() {
-        let on_entry = set_here(kind).filter(|_| now.entered);
+        let on_entry = set_here(kind).filter(|_| now.entered && policy.checkpoint);
         let by_handler = now.set.iter().rev().find(|set| set.kind == kind);
         let condition = match (on_entry, by_handler, by_type(kind)) {
             (Some(status), _, _) => stamped(kind, status, policy.name, now.message),

@@ -1,9 +1,13 @@
 //! What a handler has at hand.
 use crate::{
-    Error, Machine, ManifestOf, Result, SharedOf, StatusOf, conditions::SetCondition, status::truncated,
+    Error, Fallible as _, Machine, ManifestOf, Result, SharedOf, StatusOf, conditions::SetCondition,
+    status::truncated,
 };
-use std::{sync::Arc, time::Duration};
-use tokio::sync::watch;
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+use tokio::sync::{Notify, oneshot, watch};
 
 /// One object, as its handler sees it. The same type for all states of a machine, so that helpers can take it.
 pub struct Context<'a, M: Machine> {
@@ -17,8 +21,10 @@ pub struct Context<'a, M: Machine> {
     pub(crate) conditions: &'a mut Vec<SetCondition>,
     pub(crate) events: &'a (dyn Fn(Event) + Send + Sync),
     pub(crate) run: &'a Run,
+    /// `None` in a test of one handler.
+    pub(crate) saves: Option<&'a Saves<StatusOf<M>>>,
     #[cfg(feature = "kube")]
-    pub(crate) applied: &'a Arc<crate::world::Applied>,
+    pub(crate) applied: &'a Arc<crate::applied::Applied>,
     #[cfg(feature = "kube")]
     pub(crate) cluster: Option<&'a crate::cluster::Cluster<M>>,
 }
@@ -31,6 +37,44 @@ pub(crate) struct Run {
     pub in_state_for: Duration,
     pub entry: String,
     pub deleting: bool,
+}
+
+/// What a running handler asks its actor to write: one at a time, for it waits for the answer.
+pub(crate) struct Saves<T> {
+    asked: Mutex<Option<Save<T>>>,
+    arrived: Notify,
+}
+
+type Save<T> = (T, oneshot::Sender<Result<()>>);
+
+impl<T> Default for Saves<T> {
+    fn default() -> Self {
+        Self {
+            asked: Mutex::default(),
+            arrived: Notify::new(),
+        }
+    }
+}
+
+impl<T> Saves<T> {
+    fn locked(&self) -> MutexGuard<'_, Option<Save<T>>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    async fn ask(&self, draft: T) -> Result<()> {
+        let (answer, answered) = oneshot::channel();
+        *self.locked() = Some((draft, answer));
+        self.arrived.notify_one();
+        answered.await.context("the status was not saved")?
+    }
+    /// The next thing to be written.
+    pub async fn next(&self) -> Save<T> {
+        loop {
+            if let Some(asked) = self.locked().take() {
+                return asked;
+            }
+            self.arrived.notified().await;
+        }
+    }
 }
 
 /// Something to tell people, as an event on the object.
@@ -60,6 +104,14 @@ impl<M: Machine> Context<'_, M> {
     /// Your fields of `.status`; written however the run ends.
     pub fn status_mut(&mut self) -> &mut StatusOf<M> {
         self.status
+    }
+    /// Writes your fields of `.status` now, and ends when they are stored: what is to be known even if the process
+    /// dies in this run. An error says that they are not; they are written again when the run ends.
+    pub async fn save(&mut self) -> Result<()> {
+        match self.saves {
+            Some(saves) => saves.ask(self.status.clone()).await,
+            None => Ok(()),
+        }
     }
     /// `.status.message`, instead of the state's, for as long as the object stays here.
     pub fn message(&mut self, message: impl Into<String>) {

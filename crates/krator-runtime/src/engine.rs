@@ -8,7 +8,7 @@ mod times;
 
 use crate::{
     Class, Effects, Exit, Graph, Kind, MachineStatus, OnDelete, OnSpecChange, Policy, StateId, Times, Told,
-    Watch, conditions::SetCondition,
+    Watch, conditions::SetCondition, graph::CORE_CONDITIONS,
 };
 use jiff::Timestamp;
 use std::{collections::BTreeMap, time::Duration};
@@ -222,13 +222,14 @@ impl Engine {
         on_delete != OnDelete::Wait
     }
 
-    /// Something changed that a state may wait for, by any of these names.
-    pub fn saw_change(&mut self, what: &[Watch], now: Now) {
+    /// Something changed that a state may wait for, by any of these names; it is noticed `after` a time.
+    pub fn saw_change(&mut self, what: &[Watch], after: Duration, now: Now) {
         let Some(policy) = self.policy() else { return };
         // A failed run keeps its backoff, and an effect that may happen once has no second run.
         let deaf = self.attempts > 0 || policy.effects == Effects::Once;
         if !deaf && what.iter().any(|what| policy.wait.watch.contains(what)) {
-            self.due = Some(now.elapsed);
+            let at = now.elapsed + after;
+            self.due = Some(self.due.map_or(at, |due| due.min(at)));
         }
     }
 
@@ -362,6 +363,10 @@ impl Engine {
                     self.due = Some(now.elapsed);
                 }
             }
+            // What can be made nowhere is not tried again: the object's own deletion comes next.
+            Outcome::Failed(Class::NamespaceTerminating, _) if !policy.deletion_path => {
+                self.due = None;
+            }
             Outcome::Failed(_, error) if policy.effects == Effects::Once => {
                 self.enter(policy.resume.unwrap_or(at), now);
                 self.explain(error);
@@ -404,6 +409,25 @@ impl Engine {
         }
     }
 
+    /// What a state that is left before it is written says of conditions is written with the next one.
+    fn pass_conditions(&mut self) {
+        let Some(policy) = self.policy().filter(|p| !p.checkpoint) else {
+            return;
+        };
+        self.set.extend(
+            policy
+                .conditions
+                .iter()
+                .filter(|(kind, _)| !CORE_CONDITIONS.contains(kind))
+                .map(|&(kind, status)| SetCondition {
+                    kind,
+                    status,
+                    reason: policy.name.to_owned(),
+                    message: policy.message.to_owned(),
+                }),
+        );
+    }
+
     fn enter(&mut self, mut to: StateId, now: Now) {
         // Limits lead on at most once a state: a cycle of them ends after as many steps as there are states.
         for _ in self.graph.states() {
@@ -430,6 +454,7 @@ impl Engine {
         self.entry = now.random;
         (self.entered, self.entered_at, self.before) = (now.elapsed, now.time, Duration::ZERO);
         (self.runs, self.attempts, self.message, self.overdue) = (0, 0, None, false);
+        self.pass_conditions();
         self.due = Some(
             now.elapsed
                 + if slowed {

@@ -15,6 +15,9 @@ pub enum Class {
     After(Duration),
     /// Trying again is useless: at once to `retry.then`; without one, at the slowest pace until the spec changes.
     Permanent,
+    /// The namespace is being deleted, so nothing can be made in it: no failure, for the object goes with it. A
+    /// state on the deletion path takes it for a transient error, so that deletion ends.
+    NamespaceTerminating,
 }
 
 /// A handler's error. Deliberately no `std::error::Error`, so that `?` takes every other.
@@ -94,12 +97,20 @@ fn known(error: &(dyn StdError + 'static)) -> Option<Class> {
         Some(kube::Error::Api(status)) => Some(status),
         _ => None,
     })?;
+    let details = status.details.as_ref();
+    let is_terminating = || {
+        details.is_some_and(|d| {
+            d.causes
+                .iter()
+                .any(|cause| cause.reason == "NamespaceTerminating")
+        })
+    };
+    let named = details.map_or(0, |d| d.retry_after_seconds);
     Some(match status.code {
         400 | 405 | 413 | 415 | 422 => Class::Permanent,
-        429 => {
-            let seconds = status.details.as_ref().map_or(0, |d| d.retry_after_seconds);
-            Class::After(Duration::from_secs(u64::from(seconds.max(1))))
-        }
+        403 if is_terminating() => Class::NamespaceTerminating,
+        429 => Class::After(Duration::from_secs(u64::from(named.max(1)))),
+        _ if named > 0 => Class::After(Duration::from_secs(u64::from(named))),
         _ => Class::Transient,
     })
 }
@@ -202,16 +213,24 @@ mod tests {
     #[cfg(feature = "kube")]
     #[test]
     fn answers_of_the_api_server_have_classes() {
-        let answer = |code: u16| {
-            let status = serde_json::json!({
-                "code": code, "message": "m", "reason": "r", "details": {"retryAfterSeconds": 7},
-            });
+        let answer = |code: u16, details: serde_json::Value| {
+            let status = serde_json::json!({"code": code, "message": "m", "reason": "r", "details": details});
             let status: kube::core::Status = serde_json::from_value(status).expect("a status");
             Error::from(kube::Error::Api(status.boxed()))
         };
-        assert_eq!(answer(422).class(), Class::Permanent);
-        assert_eq!(answer(422).context("creating").class(), Class::Permanent);
-        assert_eq!(answer(409).class(), Class::Transient);
-        assert_eq!(answer(429).class(), Class::After(Duration::from_secs(7)));
+        let nothing = || serde_json::json!({});
+        assert_eq!(answer(422, nothing()).class(), Class::Permanent);
+        assert_eq!(
+            answer(422, nothing()).context("creating").class(),
+            Class::Permanent
+        );
+        assert_eq!(answer(409, nothing()).class(), Class::Transient);
+        let later = || serde_json::json!({"retryAfterSeconds": 7});
+        assert_eq!(answer(429, later()).class(), Class::After(Duration::from_secs(7)));
+        assert_eq!(answer(503, later()).class(), Class::After(Duration::from_secs(7)));
+        assert_eq!(answer(403, nothing()).class(), Class::Transient);
+        let causes =
+            serde_json::json!({"causes": [{"reason": "NamespaceTerminating", "message": "m", "field": ""}]});
+        assert_eq!(answer(403, causes).class(), Class::NamespaceTerminating);
     }
 }

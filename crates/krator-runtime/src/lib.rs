@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod actor;
+mod applied;
 #[cfg(feature = "kube")]
 mod cluster;
 mod conditions;

@@ -315,7 +315,7 @@ pub struct Fixture<M: Machine> {
     events: Mutex<Vec<Event>>,
     run: Run,
     #[cfg(feature = "kube")]
-    applied: Arc<crate::world::Applied>,
+    applied: Arc<crate::applied::Applied>,
 }
 
 impl<M: Machine> Fixture<M> {
@@ -380,6 +380,7 @@ impl<M: Machine> Fixture<M> {
             conditions: &mut Vec::new(),
             events: &events,
             run: &self.run,
+            saves: None,
             #[cfg(feature = "kube")]
             applied: &self.applied,
             #[cfg(feature = "kube")]

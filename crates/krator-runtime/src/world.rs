@@ -1,7 +1,8 @@
 //! What drives an object: the seam between the machine and the cluster, or a test.
-use crate::{Error, Event, Machine, ManifestOf, Result, SharedOf, StatusOf, Watch, engine::Now};
+use crate::{
+    Error, Event, Machine, ManifestOf, Result, SharedOf, StatusOf, Watch, applied::ChildKey, engine::Now,
+};
 use std::{
-    collections::HashMap,
     future::Future,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -63,48 +64,6 @@ pub(crate) struct Change {
     pub names: Vec<Watch>,
     /// The child that changed, and its version now.
     pub child: Option<(ChildKey, u64)>,
-}
-
-/// A child of an object: kind, namespace and name.
-pub(crate) type ChildKey = (&'static str, String, String);
-
-/// What an object's handlers have applied: by it, own writes are told from others'.
-#[derive(Debug, Default)]
-pub(crate) struct Applied(Mutex<HashMap<ChildKey, (u64, u64)>>);
-
-#[cfg_attr(
-    not(feature = "kube"),
-    allow(dead_code, reason = "nothing is applied in memory")
-)]
-impl Applied {
-    /// The hash of what was applied last, and the version that it was answered with.
-    pub fn last(&self, child: &ChildKey) -> Option<(u64, u64)> {
-        self.locked().get(child).copied()
-    }
-    pub fn record(&self, child: ChildKey, hash: u64, version: u64) {
-        self.locked().insert(child, (hash, version));
-    }
-    pub fn forget(&self, child: &ChildKey) {
-        self.locked().remove(child);
-    }
-    /// What was applied of a kind, and the versions that it was answered with.
-    pub fn of_kind(&self, kind: &str) -> Vec<(ChildKey, u64)> {
-        let of_kind =
-            |(key, (_, version)): (&ChildKey, &(u64, u64))| (key.0 == kind).then(|| (key.clone(), *version));
-        let mut found: Vec<_> = self.locked().iter().filter_map(of_kind).collect();
-        found.sort();
-        found
-    }
-    /// Whether a change is one of our own, or older.
-    pub fn explains(&self, change: &Change) -> bool {
-        let Some((child, version)) = &change.child else {
-            return false;
-        };
-        self.last(child).is_some_and(|(_, ours)| *version <= ours)
-    }
-    fn locked(&self) -> std::sync::MutexGuard<'_, HashMap<ChildKey, (u64, u64)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// What an object's run hears while it goes on. Only the latest version of the object is kept.

@@ -38,6 +38,7 @@ enum Work {
     FailForGood,
     Panic,
     Hang,
+    SaveAndHang,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -152,7 +153,10 @@ states!(
 static GRAPH: Graph =
     Graph::new(&STATES, New::ID, Some(Leave::ID), "example.com/things").conditions(&["Tired"]);
 static STATES: [Policy; 9] = [
-    Policy::new("New").next(&[Work_::ID, Once::ID, Spin::ID]),
+    Policy::new("New")
+        .next(&[Work_::ID, Once::ID, Spin::ID])
+        .no_checkpoint()
+        .conditions(&[("Born", "True")]),
     Policy::new("Work")
         .phase("Working")
         .renamed_from(&["Toil"])
@@ -208,6 +212,11 @@ impl State for Work_ {
             Work::Fail => return Err(format!("attempt {}", cx.attempt()).into()),
             Work::FailForGood => return Err(Error::permanent("no use")),
             Work::Panic => panic!("too heavy"),
+            Work::SaveAndHang => {
+                cx.save().await?;
+                assert_eq!(cx.manifest().status.as_ref().map(|s| s.runs), Some(1));
+                std::future::pending().await
+            }
             Work::Hang => std::future::pending().await,
             Work::Succeed => {}
         }
@@ -320,6 +329,11 @@ async fn an_object_goes_its_way_and_its_status_tells_it() {
     assert_eq!(condition(&one, "Ready"), "True Rest");
     assert_eq!(condition(&one, "Fed"), "True Rest");
     assert_eq!(condition(&one, "Tired"), "False Slept");
+    assert_eq!(
+        condition(&one, "Born"),
+        "True New",
+        "though its state was never written"
+    );
     assert_eq!(one.events().len(), 1);
 }
 
@@ -340,6 +354,14 @@ async fn what_rests_writes_nothing() {
     one.handle().update(|thing| thing.label = 1);
     one.run_until_idle().await;
     assert_eq!(one.events().len(), 2, "a label does");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_handler_saves_is_stored_while_it_runs() {
+    let mut one = local(thing(Work::SaveAndHang));
+    let run = tokio::time::timeout(seconds(1), one.run());
+    assert!(run.await.is_err(), "it hangs");
+    assert_eq!(one.manifest().status.as_ref().map(|s| s.runs), Some(1));
 }
 
 #[tokio::test(start_paused = true)]
@@ -488,4 +510,38 @@ async fn a_limit_counts_entries_across_restarts() {
     let mut one = local(thing);
     one.run_until_idle().await;
     assert_eq!(one.state(), Some(M::Lost));
+}
+
+/// A machine without a deletion path: nothing holds its objects.
+mod undeletable {
+    use super::*;
+
+    states!(Only = 0);
+    static GRAPH: Graph = Graph::new(&STATES, Only::ID, None, "example.com/things");
+    static STATES: [Policy; 1] = [Policy::new("Only").kind(Kind::Ready).watch(&[Watch::Itself])];
+    impl MayStay for Only {}
+    impl State for Only {
+        async fn next(self, _: &mut Context<'_, M>) -> Result<Transition<Self>> {
+            Ok(Transition::stay())
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_finalizer_of_a_former_description_is_taken_off() {
+        let held = || Thing {
+            finalizers: vec!["example.com/others".to_owned(), "example.com/things".to_owned()],
+            ..stored("Nowhere", Work::Succeed)
+        };
+        let mut one = Local::<M>::new(held(), Memory, Arc::default());
+        one.run_until_idle().await;
+        assert_eq!(one.manifest().finalizers, ["example.com/others"]);
+
+        let deleted = Thing {
+            deleting: true,
+            ..held()
+        };
+        let mut one = Local::<M>::new(deleted, Memory, Arc::default());
+        one.run().await;
+        assert!(one.is_over());
+    }
 }

@@ -1,8 +1,11 @@
 //! What handlers may ask of the cluster: what the description grants, and no more, or it does not compile.
-use super::{Child, Cluster, Place, links::version};
+use super::{
+    Child, Cluster, Place,
+    caches::{Caches, Known, drop_what_nobody_reads, version},
+};
 use crate::{
     Context, Error, Machine, ManifestOf, Object as _, Result,
-    world::{Applied, ChildKey},
+    applied::{Applied, ChildKey},
 };
 use futures::future::BoxFuture;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
@@ -141,7 +144,7 @@ impl<M: Machine> Context<'_, M> {
 /// What a request about children needs, apart from the context, which it outlives.
 struct Request<K: Child> {
     client: kube::Client,
-    caches: Arc<super::links::Caches<K>>,
+    caches: Arc<Caches<K>>,
     kind: &'static str,
     applied: Arc<Applied>,
     operator: &'static str,
@@ -160,18 +163,20 @@ impl<K: Child> Request<K> {
         self.complete(&mut body, &namespace);
         let key: ChildKey = (self.kind, namespace.clone(), name.clone());
         let hash = hash(&body);
-        let cached = self.caches.get(&namespace, &name);
-        if let (Some(cached), Some((last, version))) = (&cached, self.applied.last(&key))
-            && (last, version) == (hash, self::version(&**cached))
+        let (known, last) = (self.caches.known(&namespace, &name), self.applied.last(&key));
+        if let (Some(known), Some(last)) = (&known, &last)
+            && (last.hash, last.version) == (hash, known.version)
+            && let Ok(same) = Arc::clone(&last.answer).downcast::<K>()
         {
-            return Ok(Arc::clone(cached));
+            return Ok(same);
         }
         let api: Api<K> = <K::Scope as Place>::api(self.client.clone(), &namespace);
-        let there = match cached.filter(|cached| is_controlled_by(&**cached, &self.owner.uid)) {
+        let is_ours = |known: &Known| known.controller.as_ref() == Some(&self.owner.uid);
+        let there = match known.filter(is_ours) {
             Some(ours) => Some(ours),
-            None => api.get_opt(&name).await?.map(Arc::new),
+            None => api.get_metadata_opt(&name).await?.as_ref().map(Known::of),
         };
-        if there.is_some_and(|there| !is_controlled_by(&*there, &self.owner.uid)) {
+        if there.as_ref().is_some_and(|there| !is_ours(there)) {
             return Err(Error::permanent(format!(
                 "{} `{name}` exists and is not a child of this object: it is left alone",
                 K::kind(&())
@@ -179,11 +184,17 @@ impl<K: Child> Request<K> {
         }
         // A manager of this owner's own: two owners cannot silently swap a child.
         let manager = format!("{}-{}", self.operator, self.owner.uid);
-        let stored = api
+        let mut stored = api
             .patch(&name, &PatchParams::apply(&manager).force(), &Patch::Apply(&body))
             .await?;
-        self.applied.record(key, hash, version(&stored));
-        Ok(Arc::new(stored))
+        drop_what_nobody_reads(&mut stored);
+        let (version, stored) = (version(&stored), Arc::new(stored));
+        // The same again, and it made a difference.
+        let mended = last.is_some_and(|last| last.hash == hash)
+            && there.is_none_or(|before| before.version != version);
+        self.applied
+            .record(key, hash, version, Arc::clone(&stored) as _, mended);
+        Ok(stored)
     }
 
     /// Sets what every child has.
@@ -230,6 +241,7 @@ impl<K: Child> Request<K> {
     }
 
     async fn owned(self) -> Result<Vec<Arc<K>>> {
+        self.caches.fill().await?;
         let ours = |child: &K| is_controlled_by(child, &self.owner.uid);
         let mut children: Vec<Arc<K>> = self.caches.all().filter(|child| ours(child)).collect();
         // What was applied here and is not in the cache yet.

@@ -4,6 +4,7 @@ use super::{
     KubeObject,
     concerned::Concerned,
     links::{self, Linked, Sight},
+    patience::Patience,
     remote::Remote,
 };
 use crate::{
@@ -93,7 +94,7 @@ where
             .enumerate()
             .map(|(source, api)| {
                 watcher(api, config.clone())
-                    .default_backoff()
+                    .backoff(Patience::default())
                     .map(move |seen| (source, seen))
                     .boxed()
             })
@@ -176,12 +177,13 @@ where
                     slot.listing = listing;
                 }
                 let (namespace, name) = (meta.namespace.as_deref(), meta.name.as_deref());
-                return tracing::warn!(
+                tracing::warn!(
                     namespace,
                     name,
                     error = unreadable.error,
                     "the object cannot be read"
                 );
+                return self.world.report_unreadable(&unreadable);
             }
         };
         let uid: Uid = object.uid().into();

@@ -1,12 +1,9 @@
 //! Other kinds that an operator looks at: those that it owns, and those that it watches. One watch a kind feeds a
 //! cache, and says which of our objects are concerned.
-use super::{Child, Place};
-use crate::{Machine, ManifestOf, Object as _, Watch, world::ChildKey};
-use futures::{StreamExt as _, stream::BoxStream};
-use kube::{
-    Api, Client, Resource, ResourceExt as _,
-    runtime::{WatchStreamExt as _, reflector, watcher},
-};
+use super::{Child, caches};
+use crate::{Machine, ManifestOf, Object as _, Watch, applied::ChildKey};
+use futures::stream::BoxStream;
+use kube::Client;
 use std::{
     any::{Any, TypeId},
     sync::Arc,
@@ -74,37 +71,25 @@ pub(crate) struct Sight {
     pub labels: Vec<(String, String)>,
 }
 
-/// The caches of a kind, one a watch.
-pub(crate) struct Caches<K: Child>(Vec<reflector::Store<K>>);
-
-impl<K: Child> Caches<K> {
-    pub fn get(&self, namespace: &str, name: &str) -> Option<Arc<K>> {
-        let mut reference = reflector::ObjectRef::<K>::new(name);
-        if !namespace.is_empty() {
-            reference = reference.within(namespace);
-        }
-        // A kind without namespaces is found whatever namespace it is looked for in.
-        let found =
-            |reference: &reflector::ObjectRef<K>| self.0.iter().find_map(|store| store.get(reference));
-        found(&reference).or_else(|| found(&reflector::ObjectRef::<K>::new(name)))
-    }
-    pub fn all(&self) -> impl Iterator<Item = Arc<K>> {
-        self.0.iter().flat_map(reflector::Store::state)
-    }
-}
-
 impl<M: Machine> Link<M> {
     /// A kind that the operator owns.
     pub fn owned<K: Child>(kind: &'static str) -> Self {
-        Self::watched::<K>(kind, Concerns::Owner)
+        Self::new::<K>(kind, Concerns::Owner, caches::start_owned::<K>)
     }
     /// A kind that the operator watches.
     pub fn watched<K: Child>(kind: &'static str, concerns: Concerns<M>) -> Self {
+        Self::new::<K>(kind, concerns, caches::start_watched::<K>)
+    }
+    fn new<K: Child>(
+        kind: &'static str,
+        concerns: Concerns<M>,
+        start: fn(Client, &[String]) -> Started,
+    ) -> Self {
         Self {
             kind,
             of: TypeId::of::<K>(),
             concerns,
-            start: start::<K>,
+            start,
         }
     }
 
@@ -135,81 +120,13 @@ impl<M: Machine> Link<M> {
         named.map(|name| (namespace.clone(), name)).collect()
     }
     pub(crate) fn start(&self, client: Client, namespaces: &[String]) -> Started {
-        (self.start)(client, namespaces)
+        match &self.concerns {
+            // The operator has rights there, and need not have them anywhere else.
+            Concerns::Named(_, LookIn::Always(namespace)) => (self.start)(client, &[(*namespace).to_owned()]),
+            _ => (self.start)(client, namespaces),
+        }
     }
     pub(crate) fn child(&self, sight: &Sight) -> ChildKey {
         (self.kind, sight.namespace.clone(), sight.name.clone())
     }
-}
-
-fn start<K: Child>(client: Client, namespaces: &[String]) -> Started {
-    let apis: Vec<Api<K>> = match namespaces {
-        [] => vec![<K::Scope as Place>::api(client, "")],
-        some => some
-            .iter()
-            .map(|namespace| <K::Scope as Place>::api(client.clone(), namespace))
-            .collect(),
-    };
-    let (mut stores, mut streams) = (Vec::new(), Vec::new());
-    for api in apis {
-        let (store, writer) = reflector::store::<K>();
-        stores.push(store);
-        let events = watcher(api, watcher::Config::default()).modify(drop_what_nobody_reads);
-        let mut listed = false;
-        let seen = reflector(writer, events).default_backoff().filter_map(move |event| {
-            let seen = match event {
-                Ok(watcher::Event::Apply(object) | watcher::Event::Delete(object)) => Some(Seen::Changed(sight(&object))),
-                // The first listing is what handlers start with; a later one may have missed changes.
-                Ok(watcher::Event::InitApply(object)) => listed.then(|| Seen::Changed(sight(&object))),
-                Ok(watcher::Event::InitDone) => {
-                    listed = true;
-                    Some(Seen::Listed)
-                }
-                Ok(watcher::Event::Init) => None,
-                Err(error) => {
-                    tracing::warn!(kind = %K::kind(&()), %error, "a watch of another kind failed; it is tried again");
-                    Some(Seen::Listed)
-                }
-            };
-            std::future::ready(seen)
-        });
-        streams.push(seen.boxed());
-    }
-    Started {
-        seen: futures::stream::select_all(streams).boxed(),
-        caches: Arc::new(Caches(stores)),
-    }
-}
-
-/// Half of an object's bytes, as a rule.
-fn drop_what_nobody_reads<K: Resource>(object: &mut K) {
-    object.meta_mut().managed_fields = None;
-}
-
-fn sight<K: Child>(object: &K) -> Sight {
-    let controller = object
-        .owner_references()
-        .iter()
-        .find(|owner| owner.controller == Some(true));
-    Sight {
-        namespace: object.namespace().unwrap_or_default(),
-        name: object.name_any(),
-        version: version(object),
-        controller: controller.map(|owner| owner.uid.clone()),
-        labels: object
-            .labels()
-            .iter()
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect(),
-    }
-}
-
-/// `metadata.resourceVersion` as a number, 0 when there is none.
-pub(crate) fn version<K: Resource>(object: &K) -> u64 {
-    object
-        .meta()
-        .resource_version
-        .as_deref()
-        .and_then(|v| v.parse().ok())
-        .unwrap_or_default()
 }

@@ -23,7 +23,7 @@ where
     }
     /// API servers count versions up, and since Kubernetes 1.35 they promise that they can be compared.
     fn version(&self) -> u64 {
-        super::links::version(self)
+        super::caches::version(self)
     }
     fn deleting(&self) -> bool {
         self.meta().deletion_timestamp.is_some()

@@ -5,9 +5,11 @@ use crate::{
     engine::Now,
     world::{World, WriteError},
 };
+use k8s_openapi::api::core::v1::ObjectReference;
 use kube::{
     Api, Client, Resource,
     api::{DeleteParams, Patch, PatchParams, Preconditions},
+    core::error_boundary::InvalidObject,
     runtime::events,
 };
 use serde_json::json;
@@ -28,7 +30,7 @@ pub(super) struct Remote<O: Operator> {
     shared: Arc<SharedOf<O::Machine>>,
     cluster: Cluster<O::Machine>,
     clock: Arc<Clock>,
-    events: mpsc::Sender<(events::Event, k8s_openapi::api::core::v1::ObjectReference)>,
+    events: mpsc::Sender<(events::Event, ObjectReference)>,
 }
 
 impl<O: Operator> Remote<O>
@@ -57,6 +59,45 @@ where
         &self.cluster.links
     }
 
+    /// Tells people of an object that is not what its type says.
+    pub fn report_unreadable(&self, unreadable: &InvalidObject) {
+        let meta = unreadable.metadata.clone();
+        let about = ObjectReference {
+            api_version: Some(self.cluster.api_version.clone()),
+            kind: Some(self.cluster.kind.clone()),
+            name: meta.name,
+            namespace: meta.namespace,
+            uid: meta.uid,
+            ..ObjectReference::default()
+        };
+        let event = Event {
+            reason: "Unreadable".to_owned(),
+            note: format!(
+                "the object cannot be read, and is left alone: {}",
+                unreadable.error
+            ),
+            warning: true,
+        };
+        self.tell(about, event);
+    }
+
+    fn tell(&self, about: ObjectReference, event: Event) {
+        let event = events::Event {
+            type_: if event.warning {
+                events::EventType::Warning
+            } else {
+                events::EventType::Normal
+            },
+            reason: crate::status::truncated(&event.reason),
+            note: Some(crate::status::truncated(&event.note)),
+            action: "Run".to_owned(),
+            secondary: None,
+        };
+        if self.events.try_send((event, about)).is_err() {
+            tracing::debug!("too many events: one was dropped");
+        }
+    }
+
     fn api(&self, object: &ManifestOf<O::Machine>) -> Api<ManifestOf<O::Machine>> {
         ManifestOf::<O::Machine>::api(self.cluster.client.clone(), object.namespace())
     }
@@ -65,7 +106,7 @@ where
 async fn publish_events(
     client: Client,
     manager: &'static str,
-    mut events: mpsc::Receiver<(events::Event, k8s_openapi::api::core::v1::ObjectReference)>,
+    mut events: mpsc::Receiver<(events::Event, ObjectReference)>,
 ) {
     let recorder = events::Recorder::new(client, manager.into());
     while let Some((event, about)) = events.recv().await {
@@ -203,20 +244,7 @@ where
     }
 
     fn publish(&self, manifest: &ManifestOf<O::Machine>, event: Event) {
-        let event = events::Event {
-            type_: if event.warning {
-                events::EventType::Warning
-            } else {
-                events::EventType::Normal
-            },
-            reason: crate::status::truncated(&event.reason),
-            note: Some(crate::status::truncated(&event.note)),
-            action: "Run".to_owned(),
-            secondary: None,
-        };
-        if self.events.try_send((event, manifest.object_ref(&()))).is_err() {
-            tracing::debug!("too many events: one was dropped");
-        }
+        self.tell(manifest.object_ref(&()), event);
     }
 
     fn cluster(&self) -> Option<&Cluster<O::Machine>> {
