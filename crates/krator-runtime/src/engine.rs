@@ -295,7 +295,7 @@ impl Engine {
         self.entries.clear();
         match policy.on_spec_change {
             OnSpecChange::Wake => {
-                self.attempts = 0;
+                self.forget_failures();
                 self.due = Some(now.elapsed);
             }
             OnSpecChange::Ignore => self.observed = self.generation,
@@ -329,15 +329,20 @@ impl Engine {
         self.set.clear();
     }
 
+    /// No failures in a row any more, nor a word of them.
+    fn forget_failures(&mut self) {
+        if self.attempts > 0 {
+            (self.attempts, self.message) = (0, None);
+        }
+    }
+
     /// How a run ended.
     pub fn ended(&mut self, outcome: Outcome, now: Now) {
         let Some(at) = self.at else { return };
         let policy = self.graph.state(at);
         if matches!(outcome, Outcome::Exit(_)) {
             self.observed = self.pinned;
-            if self.attempts > 0 {
-                (self.attempts, self.message) = (0, None);
-            }
+            self.forget_failures();
         }
         match outcome {
             Outcome::Exit(Exit::To(to)) => {

@@ -23,6 +23,7 @@ pub const FILES: &[(&str, &str)] = files![
     "src/cluster/command.rs",
     "src/cluster/concerned.rs",
     "src/cluster/dispatch.rs",
+    "src/cluster/faults.rs",
     "src/cluster/links.rs",
     "src/cluster/object.rs",
     "src/cluster/patience.rs",

@@ -498,6 +498,17 @@ async fn a_change_of_the_spec_is_judged_by_the_state() {
     one.run_until(|s| s == M::Rest).await;
     one.run_until_idle().await;
     assert_eq!(machine(&one).observed_generation, Some(2));
+    // A failure of the former spec is not spoken of any more.
+    let mut one = local(thing(Work::Fail));
+    one.run_until(|s| s == M::Work_).await;
+    one.run_until_idle().await;
+    assert_eq!(machine(&one).message.as_deref(), Some("attempt 1"));
+    one.handle().update_spec(|thing| thing.work = Work::Succeed);
+    one.run_until_idle().await;
+    assert_eq!(
+        (machine(&one).attempts, machine(&one).message.as_deref()),
+        (Some(0), Some(""))
+    );
     // While nobody looked, too.
     let mut changed = stored("Rest", Work::Succeed);
     changed.generation = 2;
