@@ -3,18 +3,20 @@
 
 mod artifact;
 mod check;
+mod diff;
 mod explain;
 mod graph;
 mod new;
+mod regenerate;
 
-use std::io::{IsTerminal, Write};
+use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::{Parser, Subcommand};
 use krator::Checked;
-use krator::finding::{Finding, Severity, Source, Style, has_errors, to_text};
+use krator::finding::{Finding, Severity, Source, Style, has_errors, printable, to_text};
 use krator::model::Description;
 
 /// Writes Kubernetes operators in Rust from one description of a resource and its state graph.
@@ -29,6 +31,7 @@ struct Cli {
 enum Verb {
     New(new::Args),
     Check(check::Args),
+    Diff(diff::Args),
     Graph(graph::Args),
     Gen(artifact::Args),
     Explain(explain::Args),
@@ -44,6 +47,7 @@ pub fn run() -> ExitCode {
     let outcome = match Cli::parse().verb {
         Verb::New(args) => new::run(&args),
         Verb::Check(args) => check::run(&args),
+        Verb::Diff(args) => diff::run(&args),
         Verb::Graph(args) => graph::run(&args),
         Verb::Gen(args) => artifact::run(&args),
         Verb::Explain(args) => explain::run(&args),
@@ -78,28 +82,42 @@ fn spec_path(given: Option<&Path>) -> anyhow::Result<PathBuf> {
     bail!("there is no {NAME} in this folder or a parent; name a description, or write one with `krator new`")
 }
 
-/// Reads and judges a description. A file that is too large is refused before it is read.
+/// Reads and judges a description.
 fn read(path: &Path) -> anyhow::Result<Checked> {
-    use std::io::Read;
-    let name = path.display().to_string();
-    let open = || -> std::io::Result<Vec<u8>> {
-        let file = std::fs::File::open(path)?;
-        let mut bytes = Vec::new();
-        file.take(krator::spec::LARGEST_FILE as u64 + 1)
-            .read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let bytes = open().with_context(|| format!("cannot read {name}"))?;
-    Ok(krator::check(&krator::finding::printable(&name), &bytes))
+    Ok(krator::check(&shown_path(path), &read_file(path)?))
 }
 
-/// The description of a verb that needs one without errors; its errors are shown, warnings are `check`'s matter.
+/// What findings call a file.
+fn shown_path(path: &Path) -> String {
+    printable(&path.display().to_string())
+}
+
+fn read_file(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let file = std::fs::File::open(path);
+    file.and_then(read_all)
+        .with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// The bytes of a description. One that is too large is refused before all of it is read.
+fn read_all(from: impl Read) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(krator::spec::LARGEST_FILE as u64 + 1)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The description of a verb that needs one without errors.
 fn read_sound(given: Option<&Path>) -> anyhow::Result<Result<(Source, Description), ExitCode>> {
+    sound(read(&spec_path(given)?)?)
+}
+
+/// What was read, if it has no errors; otherwise they are shown. Warnings are `check`'s matter.
+fn sound(checked: Checked) -> anyhow::Result<Result<(Source, Description), ExitCode>> {
     let Checked {
         source,
         description,
         findings,
-    } = read(&spec_path(given)?)?;
+    } = checked;
     match description {
         Some(description) if !has_errors(&findings) => Ok(Ok((source, description))),
         _ => {
@@ -118,10 +136,15 @@ fn show<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     out: &mut (impl Write + IsTerminal),
 ) -> std::io::Result<()> {
-    let is_plain = !out.is_terminal() || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let style = if is_plain { Style::Plain } else { Style::Coloured };
+    let style = style_of(out);
     for finding in findings {
         out.write_all(to_text(source, finding, style).as_bytes())?;
     }
     Ok(())
+}
+
+/// Coloured where a terminal reads and nobody minds.
+fn style_of(out: &impl IsTerminal) -> Style {
+    let is_plain = !out.is_terminal() || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if is_plain { Style::Plain } else { Style::Coloured }
 }

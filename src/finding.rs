@@ -125,6 +125,8 @@ pub struct Finding {
     pub related: Vec<(Span, String)>,
     /// States of a way through the graph, in order.
     pub path: Vec<String>,
+    /// What follows from it.
+    pub notes: Vec<String>,
     /// What could be done.
     pub help: Option<String>,
     /// An edit that can be applied.
@@ -141,6 +143,7 @@ impl Finding {
             label: None,
             related: Vec::new(),
             path: Vec::new(),
+            notes: Vec::new(),
             help: None,
             fix: None,
         }
@@ -161,6 +164,12 @@ impl Finding {
     /// Shows a way through the graph.
     pub fn path(mut self, states: Vec<String>) -> Self {
         self.path = states;
+        self
+    }
+
+    /// Says what follows from it.
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
         self
     }
 

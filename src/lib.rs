@@ -6,10 +6,13 @@
 // Tests may touch what they like.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_macros))]
 
+pub mod changes;
 pub mod code;
+pub mod compare;
 // The one room that touches the file system.
 #[allow(clippy::disallowed_methods)]
 pub mod disk;
+pub mod drift;
 pub mod finding;
 pub mod graph;
 pub mod model;
@@ -61,6 +64,23 @@ pub fn check(name: &str, bytes: &[u8]) -> Checked {
         description,
         findings,
     }
+}
+
+/// Reads and judges a description as [`check`] does, and against its former text: what the edit breaks is a finding
+/// too. Nothing is said of that while either of them has errors of its own.
+pub fn check_against(former: &[u8], name: &str, bytes: &[u8]) -> Checked {
+    let mut checked = check(name, bytes);
+    let old = check(name, former);
+    if let (Some(old_description), Some(description)) = (&old.description, &checked.description)
+        && !finding::has_errors(&old.findings)
+        && !finding::has_errors(&checked.findings)
+    {
+        checked
+            .findings
+            .extend(compare::findings(old_description, description));
+        finding::sort(&mut checked.findings);
+    }
+    checked
 }
 
 fn found_by_rules(description: Option<&Description>, reading: &[Finding]) -> Vec<Finding> {

@@ -4,6 +4,7 @@
 //! What only follows from another finding is left out: a `Check` says which findings make its own meaningless.
 
 mod access;
+pub mod changes;
 mod cost;
 mod deletion;
 mod edges;
@@ -112,6 +113,8 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         .copied()
         .chain(functions)
         .chain([&access::UNELECTED_REPLICAS, &traps::UNUSED_ALLOW])
+        .chain(crate::drift::RULES.iter().copied())
+        .chain(changes::ALL.iter().copied())
         .chain(crate::code::RULES.iter().copied())
 }
 

@@ -1,14 +1,14 @@
 //! `krator check`.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
 use krator::Checked;
 use krator::finding::{Finding, Severity, Source, to_json, to_sarif};
 
-use super::{FINDINGS, read, show, spec_path};
+use super::{FINDINGS, read, read_file, show, shown_path, spec_path};
 
 /// Says what is wrong with descriptions
 #[derive(Debug, clap::Args)]
@@ -46,7 +46,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let checked = paths
         .iter()
-        .map(|path| read(path))
+        .map(|path| read_in_crate(path))
         .collect::<anyhow::Result<Vec<Checked>>>()?;
     let is_shown = |finding: &Finding| args.verbose || finding.rule.severity != Severity::Info;
     let all: Vec<(&Source, &Finding)> = checked
@@ -76,6 +76,19 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Reads and judges a description; that of a crate also against itself as last generated.
+fn read_in_crate(path: &Path) -> anyhow::Result<Checked> {
+    let former = path.with_file_name(krator::disk::HOME).join("krator.yaml");
+    if !path.ends_with("krator.yaml") || !former.is_file() {
+        return read(path);
+    }
+    Ok(krator::check_against(
+        &read_file(&former)?,
+        &shown_path(path),
+        &read_file(path)?,
+    ))
 }
 
 fn summary(files: usize, findings: &[(&Source, &Finding)]) -> String {

@@ -39,6 +39,7 @@ fn help(finding: &Finding) -> Option<String> {
         .fix
         .iter()
         .map(|fix| fix.message.as_str())
+        .chain(finding.notes.iter().map(String::as_str))
         .chain(finding.help.as_deref())
         .collect();
     (!parts.is_empty()).then(|| parts.join("; "))

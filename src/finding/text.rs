@@ -31,6 +31,9 @@ pub fn to_text(source: &Source, finding: &Finding, style: Style) -> String {
     if !finding.path.is_empty() {
         group = group.element(Level::NOTE.message(format!("path: {}", finding.path.join(" -> "))));
     }
+    for note in &finding.notes {
+        group = group.element(Level::NOTE.message(note.as_str()));
+    }
     if let Some(help) = &finding.help {
         group = group.element(Level::HELP.message(help.as_str()));
     }

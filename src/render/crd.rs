@@ -29,6 +29,12 @@ pub fn crd(description: &Description) -> String {
     )
 }
 
+/// The schema of the objects of a kind, as JSON.
+pub fn object_schema(description: &Description, kind: &Kind) -> serde_json::Value {
+    // A type of k8s-openapi's own, without maps whose keys are no texts.
+    serde_json::to_value(object(description, kind)).expect("a schema is JSON")
+}
+
 fn definition(description: &Description, kind: &Kind) -> CustomResourceDefinition {
     let resource = &kind.resource;
     let name = resource.kind.as_str();

@@ -13,7 +13,7 @@ use server::Server;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -92,6 +92,17 @@ impl Cluster {
 
     /// The output of kubectl, run by `user` with `input`, or what it complained about.
     pub fn try_kubectl(&self, user: &str, args: &[&str], input: &str) -> Result<String, String> {
+        let output = self.kubectl_output(user, args, input);
+        let text = |bytes| String::from_utf8(bytes).expect("kubectl writes UTF-8");
+        if output.status.success() {
+            Ok(text(output.stdout))
+        } else {
+            Err(text(output.stderr))
+        }
+    }
+
+    /// What kubectl, run by `user` with `input`, has said: of several objects it does some and complains about others.
+    pub fn kubectl_output(&self, user: &str, args: &[&str], input: &str) -> Output {
         let mut command = self.kubectl_command(user, args);
         let mut child = command
             .stdin(Stdio::piped())
@@ -105,13 +116,7 @@ impl Cluster {
             .take()
             .expect("a pipe was asked for")
             .write_all(input.as_bytes());
-        let output = child.wait_with_output().expect("kubectl ends");
-        let text = |bytes| String::from_utf8(bytes).expect("kubectl writes UTF-8");
-        if output.status.success() {
-            Ok(text(output.stdout))
-        } else {
-            Err(text(output.stderr))
-        }
+        child.wait_with_output().expect("kubectl ends")
     }
 
     fn kubectl_command(&self, user: &str, args: &[&str]) -> Command {

@@ -1,0 +1,323 @@
+//! Bounds of one value: which are tighter than before.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value as Json;
+
+use super::SchemaPath;
+use super::found::Found;
+use super::judge::{Judge, Sort};
+use super::place::Part;
+use super::schema::Walk;
+use crate::finding::shown;
+
+/// Formats of texts that the API server checks; others are words for people.
+const CHECKED_FORMATS: [&str; 26] = [
+    "bsonobjectid",
+    "uri",
+    "email",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "cidr",
+    "mac",
+    "uuid",
+    "uuid3",
+    "uuid4",
+    "uuid5",
+    "isbn",
+    "isbn10",
+    "isbn13",
+    "creditcard",
+    "ssn",
+    "hexcolor",
+    "rgbcolor",
+    "byte",
+    "date",
+    "duration",
+    "datetime",
+    "date-time",
+    "k8s-short-name",
+    "k8s-long-name",
+];
+
+/// What of the formats is a type of its own to the operator.
+const TYPED_FORMATS: [&str; 2] = ["date-time", "int32"];
+
+/// Compares the bounds of a value that had and has a sort in common.
+pub(super) fn compare(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath, now: &BTreeSet<Sort>) {
+    if now.contains(&Sort::Whole) {
+        range(walk, old, new, path);
+        multiple(walk, old, new, path);
+    }
+    if now.contains(&Sort::Text) {
+        lengths(walk, old, new, path, "minLength", "maxLength", "character");
+        pattern(walk, old, new, path);
+    }
+    if now.contains(&Sort::List) {
+        lengths(walk, old, new, path, "minItems", "maxItems", "item");
+    }
+    if now.contains(&Sort::Object) {
+        lengths(walk, old, new, path, "minProperties", "maxProperties", "field");
+    }
+    format(walk, old, new, path);
+    one_of(walk, old, new, path);
+    for key in ["allOf", "anyOf", "oneOf", "not"] {
+        let of = |schema: &Json| match schema["x-kubernetes-int-or-string"] == true && key == "anyOf" {
+            true => Json::Null,
+            false => schema[key].clone(),
+        };
+        if !of(new).is_null() && of(old) != of(new) {
+            let message = format!("has another `{key}`");
+            walk.add(Found::refused(
+                "schema-changed",
+                path,
+                Part::Type,
+                message,
+                Judge::Unknown,
+            ));
+        }
+    }
+}
+
+/// A bound of numbers: the number, and whether it is none of them itself.
+type Bound = Option<(f64, bool)>;
+
+fn range(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
+    let bound = |schema: &Json, key: &str, exclusive: &str| -> Bound {
+        Some((schema[key].as_f64()?, schema[exclusive] == true))
+    };
+    let said = |word: &str, bound: Bound| match bound {
+        None => "without a bound".to_owned(),
+        Some((number, true)) => format!("{word} than {number}"),
+        Some((number, false)) if word == "more" => format!("at least {number}"),
+        Some((number, false)) => format!("at most {number}"),
+    };
+    let least = |schema: &Json| bound(schema, "minimum", "exclusiveMinimum");
+    let most = |schema: &Json| bound(schema, "maximum", "exclusiveMaximum");
+    // Turned round, the upper bound is a lower one.
+    let turned = |bound: Bound| bound.map(|(number, exclusive)| (-number, exclusive));
+    let lower = tighter(least(old), least(new)).map(|is| (is, Judge::Below as fn(f64, bool) -> Judge));
+    let upper =
+        tighter(turned(most(old)), turned(most(new))).map(|is| (is, Judge::Above as fn(f64, bool) -> Judge));
+    let both = [
+        ("minimum", "more", lower, least(old), least(new)),
+        ("maximum", "less", upper, most(old), most(new)),
+    ];
+    for (key, word, change, before, now) in both {
+        let Some((is_tighter, judge)) = change else {
+            continue;
+        };
+        let message = format!("is {} instead of {}", said(word, now), said(word, before));
+        match now.filter(|_| is_tighter) {
+            Some((number, exclusive)) => walk.add(Found::refused(
+                "bound-tightened",
+                path,
+                Part::Key(key),
+                message,
+                judge(number, exclusive),
+            )),
+            None => walk.add(Found::safe("bound-loosened", path, Part::Key(key), message)),
+        }
+    }
+}
+
+/// Whether a lower bound is tighter than it was; none where both are the same.
+fn tighter(old: Bound, new: Bound) -> Option<bool> {
+    match (old, new) {
+        (None, None) => None,
+        (None, Some(_)) => Some(true),
+        (Some(_), None) => Some(false),
+        (Some(old), Some(new)) if old == new => None,
+        (Some((old, old_exclusive)), Some((new, new_exclusive))) => {
+            Some(new > old || new == old && new_exclusive && !old_exclusive)
+        }
+    }
+}
+
+fn multiple(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
+    let key = "multipleOf";
+    let (before, now) = (old[key].as_f64(), new[key].as_f64());
+    match (before, now) {
+        (Some(before), Some(now)) if (before / now).fract() == 0.0 => {}
+        (_, Some(now)) => walk.add(Found::refused(
+            "bound-tightened",
+            path,
+            Part::Key(key),
+            format!("is a multiple of {now} now"),
+            Judge::NotMultiple(now),
+        )),
+        (Some(before), None) => {
+            let message = format!("is not only a multiple of {before} any more");
+            walk.add(Found::safe("bound-loosened", path, Part::Key(key), message));
+        }
+        (None, None) => {}
+    }
+}
+
+fn lengths(
+    walk: &mut Walk<'_>,
+    old: &Json,
+    new: &Json,
+    path: &SchemaPath,
+    least_key: &'static str,
+    most_key: &'static str,
+    unit: &str,
+) {
+    let plural = |count: u64| format!("{count} {unit}{}", if count == 1 { "" } else { "s" });
+    let least = |schema: &Json| schema[least_key].as_u64().unwrap_or(0);
+    let (before, now) = (least(old), least(new));
+    if before != now {
+        let message = format!("has at least {} instead of {before}", plural(now));
+        walk.add(if now > before {
+            Found::refused(
+                "bound-tightened",
+                path,
+                Part::Key(least_key),
+                message,
+                Judge::Shorter(now),
+            )
+        } else {
+            Found::safe("bound-loosened", path, Part::Key(least_key), message)
+        });
+    }
+    let most = |schema: &Json| schema[most_key].as_u64();
+    let said = |bound: Option<u64>| match bound {
+        Some(bound) => format!("at most {}", plural(bound)),
+        None => format!("any number of {unit}s"),
+    };
+    let (before, now) = (most(old), most(new));
+    if before != now {
+        let message = format!("has {} instead of {}", said(now), said(before));
+        walk.add(
+            match now.filter(|now| before.is_none_or(|before| *now < before)) {
+                Some(now) => Found::refused(
+                    "bound-tightened",
+                    path,
+                    Part::Key(most_key),
+                    message,
+                    Judge::Longer(now),
+                ),
+                None => Found::safe("bound-loosened", path, Part::Key(most_key), message),
+            },
+        );
+    }
+}
+
+fn pattern(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
+    let part = Part::Key("pattern");
+    match (old["pattern"].as_str(), new["pattern"].as_str()) {
+        (before, Some(now)) if before != Some(now) => {
+            let message = match before {
+                Some(before) => format!("matches `{}` instead of `{}`", shown(now), shown(before)),
+                None => format!("matches `{}` now", shown(now)),
+            };
+            walk.add(Found::refused(
+                "pattern-changed",
+                path,
+                part,
+                message,
+                Judge::Unknown,
+            ));
+        }
+        (Some(before), None) => {
+            let message = format!("need not match `{}` any more", shown(before));
+            walk.add(Found::safe("pattern-removed", path, part, message));
+        }
+        _ => {}
+    }
+}
+
+fn format(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
+    let (before, now) = (old["format"].as_str(), new["format"].as_str());
+    if before == now {
+        return;
+    }
+    let Some(now) = now else {
+        let message = format!(
+            "is not of the format `{}` any more",
+            shown(before.unwrap_or_default())
+        );
+        walk.add(Found::safe("format-removed", path, Part::Type, message));
+        return;
+    };
+    let judge = match now {
+        "int32" => Judge::Wide,
+        _ if CHECKED_FORMATS.contains(&now) => Judge::Unknown,
+        "int64" if before == Some("int32") => {
+            walk.add(Found::safe(
+                "number-widened",
+                path,
+                Part::Type,
+                "may have 64 bits now",
+            ));
+            return;
+        }
+        // Numbers of 64 bits are what they are without a format; other words mean nothing to the API server.
+        _ => return,
+    };
+    let message = format!("is of the format `{}` now", shown(now));
+    let found = Found::refused("format-changed", path, Part::Type, message, judge);
+    walk.add(match TYPED_FORMATS.contains(&now) {
+        true => found.unreadable(),
+        false => found,
+    });
+}
+
+fn one_of(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
+    let said = |values: &[&Json]| {
+        const MOST: usize = 5;
+        let text = |value: &Json| match value {
+            Json::String(text) => format!("`{}`", shown(text)),
+            other => format!("`{}`", shown(&other.to_string())),
+        };
+        let mut all: Vec<String> = values.iter().take(MOST).map(|value| text(value)).collect();
+        if values.len() > MOST {
+            all.push(format!("{} more", values.len() - MOST));
+        }
+        all.join(", ")
+    };
+    let is_text = new["type"] == "string";
+    match (old["enum"].as_array(), new["enum"].as_array()) {
+        (None, Some(now)) => {
+            let message = format!("is one of {} now", said(&now.iter().collect::<Vec<_>>()));
+            let found = Found::refused(
+                "enum-narrowed",
+                path,
+                Part::Enum,
+                message,
+                Judge::NoneOf(now.clone()),
+            );
+            walk.add(if is_text { found.unreadable() } else { found });
+        }
+        (Some(_), None) => {
+            walk.add(Found::safe(
+                "enum-widened",
+                path,
+                Part::Type,
+                "may have any value now",
+            ));
+        }
+        (Some(before), Some(now)) => {
+            let gone: Vec<&Json> = before.iter().filter(|value| !now.contains(value)).collect();
+            let added: Vec<&Json> = now.iter().filter(|value| !before.contains(value)).collect();
+            if !gone.is_empty() {
+                let message = format!("cannot be {} any more", said(&gone));
+                let found = Found::refused(
+                    "enum-narrowed",
+                    path,
+                    Part::Enum,
+                    message,
+                    Judge::NoneOf(now.clone()),
+                )
+                .help("keep the value until no object has it");
+                walk.add(if is_text { found.unreadable() } else { found });
+            }
+            if !added.is_empty() {
+                let message = format!("may be {} too", said(&added));
+                walk.add(Found::safe("enum-widened", path, Part::Enum, message));
+            }
+        }
+        (None, None) => {}
+    }
+}

@@ -1,0 +1,165 @@
+//! Whether a change breaks a certain object: what the API server would say, as far as that can be told here.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value as Json;
+
+use super::SchemaPath;
+
+/// Whether an object breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Breaks {
+    /// It does not.
+    No,
+    /// The value is there, but whether it fits is known to the API server only: a rule, a pattern.
+    Maybe,
+    /// It does.
+    Yes,
+}
+
+/// What breaks. The values are those at the path of the change.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Judge {
+    /// Every object.
+    Every,
+    /// One that has a value.
+    Present,
+    /// One that lacks the field of that name in the value that holds it.
+    Lacks(String),
+    /// One with a value of another sort.
+    Sort(BTreeSet<Sort>),
+    /// One with a number below.
+    Below(f64, bool),
+    /// One with a number above.
+    Above(f64, bool),
+    /// One with a number that is no multiple.
+    NotMultiple(f64),
+    /// One with a number of more than 32 bits.
+    Wide,
+    /// One whose text, list or map is shorter.
+    Shorter(u64),
+    /// One whose text, list or map is longer.
+    Longer(u64),
+    /// One with a value that is none of these.
+    NoneOf(Vec<Json>),
+    /// One with a list that has an item twice, told by these fields; without fields, by the item itself.
+    Twice(Vec<String>),
+    /// One with fields beside these.
+    Beside(BTreeSet<String>),
+    /// One with a value that is null.
+    Null,
+    /// One with a value that is no object of the API.
+    NoResource,
+    /// One that is in the state.
+    InState(String),
+    /// Nobody here can tell.
+    Unknown,
+}
+
+/// A sort of JSON values, as schemas tell them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sort {
+    Text,
+    Whole,
+    Fraction,
+    Truth,
+    List,
+    Object,
+}
+
+impl Sort {
+    pub const ALL: [Sort; 6] = [
+        Sort::Text,
+        Sort::Whole,
+        Sort::Fraction,
+        Sort::Truth,
+        Sort::List,
+        Sort::Object,
+    ];
+
+    fn of(value: &Json) -> Option<Sort> {
+        Some(match value {
+            Json::Null => return None,
+            Json::Bool(_) => Sort::Truth,
+            Json::String(_) => Sort::Text,
+            Json::Array(_) => Sort::List,
+            Json::Object(_) => Sort::Object,
+            // 3.0 is a whole number to the API server.
+            Json::Number(number) => match number.as_f64() {
+                Some(number) if number.fract() != 0.0 => Sort::Fraction,
+                _ => Sort::Whole,
+            },
+        })
+    }
+}
+
+impl Judge {
+    /// What becomes of an object.
+    pub fn of(&self, object: &Json, path: Option<&SchemaPath>) -> Breaks {
+        let told = |breaks: bool| if breaks { Breaks::Yes } else { Breaks::No };
+        match self {
+            Judge::Every => return Breaks::Yes,
+            Judge::InState(state) => return told(object["status"]["state"] == **state),
+            _ => {}
+        }
+        let Some(path) = path else { return Breaks::Maybe };
+        let values = match self {
+            Judge::Lacks(_) => path.parent().values(object),
+            _ => path.values(object),
+        };
+        match self {
+            Judge::Unknown if values.is_empty() => Breaks::No,
+            Judge::Unknown => Breaks::Maybe,
+            _ => told(values.into_iter().any(|value| self.finds(value))),
+        }
+    }
+
+    fn finds(&self, value: &Json) -> bool {
+        let number = value.as_f64();
+        let length = match value {
+            Json::String(text) => Some(text.chars().count() as u64),
+            Json::Array(items) => Some(items.len() as u64),
+            Json::Object(fields) => Some(fields.len() as u64),
+            _ => None,
+        };
+        match self {
+            Judge::Every | Judge::Present => true,
+            Judge::Lacks(field) => value.get(field).is_none_or(Json::is_null),
+            Judge::Sort(sorts) => Sort::of(value).is_some_and(|sort| !sorts.contains(&sort)),
+            Judge::Below(least, exclusive) => {
+                number.is_some_and(|number| number < *least || *exclusive && number == *least)
+            }
+            Judge::Above(most, exclusive) => {
+                number.is_some_and(|number| number > *most || *exclusive && number == *most)
+            }
+            Judge::NotMultiple(step) => number.is_some_and(|number| (number / step).fract() != 0.0),
+            Judge::Wide => value
+                .as_i64()
+                .is_some_and(|number| i32::try_from(number).is_err()),
+            Judge::Shorter(least) => length.is_some_and(|length| length < *least),
+            Judge::Longer(most) => length.is_some_and(|length| length > *most),
+            Judge::NoneOf(values) => !value.is_null() && !values.contains(value),
+            Judge::Twice(keys) => {
+                let told_by = |item: &Json| match keys.as_slice() {
+                    [] => item.to_string(),
+                    keys => keys.iter().map(|key| format!("{},", item[key])).collect(),
+                };
+                let mut seen = BTreeSet::new();
+                value
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .any(|item| !seen.insert(told_by(item)))
+            }
+            Judge::Beside(known) => value
+                .as_object()
+                .is_some_and(|fields| fields.keys().any(|name| !known.contains(name))),
+            Judge::Null => value.is_null(),
+            Judge::NoResource => {
+                let has = |field: &str| value[field].as_str().is_some_and(|text| !text.is_empty());
+                !has("apiVersion") || !has("kind")
+            }
+            Judge::InState(_) | Judge::Unknown => false,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Places in objects, as schemas have them.
+
+use std::fmt;
+
+use serde_json::Value as Json;
+
+/// The way from an object to values in it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SchemaPath(pub Vec<Step>);
+
+/// A step of a path.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    /// The field of that name.
+    Field(String),
+    /// Every item of a list.
+    Items,
+    /// Every value of a map.
+    Values,
+}
+
+impl SchemaPath {
+    /// The field of an object's own.
+    pub fn root(field: &str) -> Self {
+        SchemaPath(vec![Step::Field(field.to_owned())])
+    }
+
+    /// The path one step further.
+    pub fn then(&self, step: Step) -> Self {
+        let mut steps = self.0.clone();
+        steps.push(step);
+        SchemaPath(steps)
+    }
+
+    /// The path of a field below.
+    pub fn field(&self, name: &str) -> Self {
+        self.then(Step::Field(name.to_owned()))
+    }
+
+    /// What holds the place.
+    pub fn parent(&self) -> Self {
+        let mut steps = self.0.clone();
+        steps.pop();
+        SchemaPath(steps)
+    }
+
+    /// Whether the place is in `.status`, which is written by the operator and lost when an object is created anew.
+    pub fn is_status(&self) -> bool {
+        matches!(self.0.first(), Some(Step::Field(name)) if name == "status")
+    }
+
+    /// Whether the other place is this one, or in it.
+    pub fn holds(&self, other: &SchemaPath) -> bool {
+        other.0.starts_with(&self.0)
+    }
+
+    /// The values of an object that are there.
+    pub fn values<'v>(&self, object: &'v Json) -> Vec<&'v Json> {
+        self.0.iter().fold(vec![object], |values, step| {
+            let below = values.into_iter().flat_map(|value| match step {
+                Step::Field(name) => value.get(name).into_iter().collect::<Vec<_>>(),
+                Step::Items => value.as_array().into_iter().flatten().collect(),
+                Step::Values => value
+                    .as_object()
+                    .into_iter()
+                    .flat_map(|map| map.values())
+                    .collect(),
+            });
+            below.collect()
+        })
+    }
+}
+
+/// As printer columns write it: `.spec.steps[*].name`; `.*` is every value of a map.
+impl fmt::Display for SchemaPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|step| match step {
+            Step::Field(name) => write!(f, ".{name}"),
+            Step::Items => f.write_str("[*]"),
+            Step::Values => f.write_str(".*"),
+        })
+    }
+}

@@ -1,0 +1,155 @@
+//! From places in objects back to places in the text.
+
+use super::{SchemaPath, Step};
+use crate::finding::Span;
+use crate::model::{Constraints, Description, Field, Kind, Schema, Shape};
+
+/// What of a value's schema is meant.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Part<'a> {
+    /// The name of the field; of what is no field, its type.
+    Name,
+    /// The type.
+    Type,
+    /// The values of an `enum`.
+    Enum,
+    /// The default.
+    Default,
+    /// A bound, or an extension of Kubernetes, by its name in OpenAPI.
+    Key(&'a str),
+    /// The CEL rule of this text.
+    Rule(&'a str),
+}
+
+/// Where the text says it. Where the text does not reach as far as the path, in a type of Kubernetes' own, or has no
+/// such part, the place of what holds it.
+pub(super) fn of(description: &Description, kind: &Kind, path: &SchemaPath, part: Part<'_>) -> Span {
+    let mut steps = path.0.iter();
+    // Both are fields of every object, and no text names them as such.
+    let start = match steps.next() {
+        Some(Step::Field(name)) if name == "spec" => Place {
+            name: beginning(kind.spec.span),
+            schema: Some(&kind.spec),
+            fields: None,
+        },
+        _ => Place {
+            name: kind
+                .status
+                .first()
+                .map_or(kind.resource.kind.span, |field| field.name.span),
+            schema: None,
+            fields: Some(&kind.status),
+        },
+    };
+    let mut place = start;
+    for step in steps {
+        match place.below(description, step) {
+            Some(below) => place = below,
+            None => return place.name,
+        }
+    }
+    place.part(description, part).unwrap_or(place.name)
+}
+
+/// A mapping of many lines is shown by where it begins.
+fn beginning(span: Span) -> Span {
+    Span {
+        start: span.start,
+        end: span.start,
+    }
+}
+
+struct Place<'a> {
+    name: Span,
+    schema: Option<&'a Schema>,
+    fields: Option<&'a [Field]>,
+}
+
+impl<'a> Place<'a> {
+    fn below(&self, description: &'a Description, step: &Step) -> Option<Place<'a>> {
+        let meant = self.schema.map(|schema| description.resolve(schema));
+        let fields = match meant.map(|schema| &schema.shape) {
+            Some(Shape::Object(fields)) => Some(fields.as_slice()),
+            _ => self.fields,
+        };
+        match step {
+            Step::Field(wanted) => {
+                let field = fields?.iter().find(|field| field.name.as_str() == wanted)?;
+                Some(Place {
+                    name: field.name.span,
+                    schema: Some(&field.schema),
+                    fields: None,
+                })
+            }
+            Step::Items | Step::Values => match &meant?.shape {
+                Shape::List(inner) | Shape::Map(inner) => Some(Place {
+                    name: self.name,
+                    schema: Some(inner),
+                    fields: None,
+                }),
+                _ => None,
+            },
+        }
+    }
+
+    fn part(&self, description: &'a Description, part: Part<'_>) -> Option<Span> {
+        let written = self.schema?;
+        // What stands beside a name wins over what the name stands for.
+        [written, description.resolve(written)]
+            .into_iter()
+            .find_map(|schema| match part {
+                Part::Name => Some(self.name),
+                Part::Type => Some(one_line(schema)),
+                Part::Enum => match &schema.shape {
+                    Shape::Enum(values) => Some(values.first()?.span.to(values.last()?.span)),
+                    _ => {
+                        let values = &schema.constraints.one_of;
+                        Some(values.first()?.span.to(values.last()?.span))
+                    }
+                },
+                Part::Default => Some(schema.default.as_ref()?.span),
+                Part::Key(key) => bound(&schema.constraints, key).or_else(|| {
+                    let extension = schema.extensions.iter().find(|(name, _)| name.value == key);
+                    extension.map(|(name, _)| name.span)
+                }),
+                Part::Rule(rule) => {
+                    let written = schema
+                        .validations
+                        .iter()
+                        .find(|written| written.rule.value == rule);
+                    written.map(|written| written.rule.span)
+                }
+            })
+    }
+}
+
+fn one_line(schema: &Schema) -> Span {
+    match schema.shape {
+        Shape::Object(_) => beginning(schema.span),
+        _ => schema.span,
+    }
+}
+
+fn bound(bounds: &Constraints, key: &str) -> Option<Span> {
+    macro_rules! span_of {
+        ($($key:literal => $field:ident,)*) => {
+            match key {
+                $($key => bounds.$field.as_ref().map(|bound| bound.span),)*
+                _ => None,
+            }
+        };
+    }
+    span_of! {
+        "format" => format,
+        "minimum" => minimum,
+        "maximum" => maximum,
+        "multipleOf" => multiple_of,
+        "minLength" => min_length,
+        "maxLength" => max_length,
+        "pattern" => pattern,
+        "minItems" => min_items,
+        "maxItems" => max_items,
+        "minProperties" => min_properties,
+        "maxProperties" => max_properties,
+    }
+}

@@ -1,0 +1,158 @@
+//! A comparison for people, grouped by what breaks, and for machines.
+
+use serde_json::{Value as Json, json};
+
+use super::{Change, Comparison, Fate, Stored, Texts, Verdict};
+use crate::finding::{Finding, Style};
+
+/// What a change means, a line for each that it concerns.
+pub(super) fn meaning(change: &Change) -> Vec<String> {
+    let mut lines = match &change.stored {
+        Stored::Keep => Vec::new(),
+        Stored::May(verdict) => judged(verdict),
+        Stored::Stranded => {
+            vec!["stored objects stay as they are, and nothing moves them any more".to_owned()]
+        }
+        Stored::DefinitionRefused => {
+            vec!["the API server refuses the new CRD as long as it has the old one".to_owned()]
+        }
+    };
+    lines.extend(change.clients.map(|meet| format!("clients: {meet}")));
+    lines
+}
+
+fn judged(verdict: &Verdict) -> Vec<String> {
+    let mut lines = Vec::new();
+    lines.extend(match verdict.anew {
+        Fate::Kept | Fate::ApplyFails => None,
+        Fate::Lost => Some("created anew, an object loses the value".to_owned()),
+        Fate::Refused => Some("created anew, an object that does not fit is refused".to_owned()),
+    });
+    let unchanged = &verdict.unchanged;
+    lines.extend(match verdict.updated {
+        // Where it fits when it is created, it fits.
+        Fate::Kept if verdict.anew == Fate::Kept => None,
+        Fate::Kept => Some(format!(
+            "stored already, it can be written as long as `{unchanged}` stays as it is"
+        )),
+        Fate::Lost => Some("stored already, it loses the value when it is next read".to_owned()),
+        Fate::ApplyFails => Some(
+            "stored already, every server-side apply to it fails, the operator's to its status too"
+                .to_owned(),
+        ),
+        Fate::Refused => Some("stored already, any change of it may be refused".to_owned()),
+    });
+    if !verdict.is_readable {
+        lines.push("the operator cannot read an object that does not fit, and leaves it alone".to_owned());
+    }
+    lines
+}
+
+/// The comparison as people read it: what breaks is drawn with its place, the rest has a line each.
+pub fn to_text(comparison: &Comparison, texts: Texts<'_>, style: Style) -> String {
+    let mut out = String::new();
+    let (stored, rest): (Vec<&Change>, Vec<&Change>) = comparison
+        .changes
+        .iter()
+        .partition(|change| change.breaks_stored());
+    let (clients, safe): (Vec<&Change>, Vec<&Change>) =
+        rest.into_iter().partition(|change| change.clients.is_some());
+    for (title, changes) in [("breaks stored objects", stored), ("breaks clients", clients)] {
+        if changes.is_empty() {
+            continue;
+        }
+        out.push_str(&format!("{title}:\n\n"));
+        for change in changes {
+            let (source, finding) = drawn(change, texts);
+            out.push_str(&crate::finding::to_text(source, &finding, style));
+        }
+    }
+    if !safe.is_empty() {
+        out.push_str("breaks nothing:\n\n");
+        for change in safe {
+            let (source, span) = place(change, texts);
+            let at = source.position(span.start);
+            out.push_str(&format!("  {}:{}: {}\n", source.name(), at.line, change.message));
+            if let Some(help) = &change.help {
+                out.push_str(&format!("    {help}\n"));
+            }
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn drawn<'a>(change: &Change, texts: Texts<'a>) -> (&'a crate::finding::Source, Finding) {
+    let (source, span) = place(change, texts);
+    let mut finding = change.finding();
+    finding.span = span;
+    // Where it was, nothing need be said of where it was.
+    finding.label = None;
+    (source, finding)
+}
+
+fn place<'a>(change: &Change, texts: Texts<'a>) -> (&'a crate::finding::Source, crate::finding::Span) {
+    match change.old {
+        Some(old) if change.is_gone => (texts.old, old),
+        _ => (texts.new, change.new),
+    }
+}
+
+/// The comparison as programs read it.
+pub fn to_json(comparison: &Comparison, texts: Texts<'_>) -> Json {
+    let changes: Vec<Json> = comparison
+        .changes
+        .iter()
+        .map(|change| change_to_json(change, texts))
+        .collect();
+    json!({
+        "storedObjectsStayValid": comparison.keeps_valid(),
+        "storedObjectsGoOn": !comparison.changes.iter().any(Change::breaks_stored),
+        "clientsKeepWorking": comparison.changes.iter().all(|change| change.clients.is_none()),
+        "changes": changes,
+    })
+}
+
+fn change_to_json(change: &Change, texts: Texts<'_>) -> Json {
+    let (source, span) = place(change, texts);
+    let (start, end) = (source.position(span.start), source.position(span.end));
+    let mut value = json!({"change": change.what, "message": change.message});
+    let mut set = |key: &str, part: Json| value[key] = part;
+    if let Some(kind) = &change.kind {
+        set("kind", kind.as_str().into());
+    }
+    if let Some(path) = &change.path {
+        set("path", path.to_string().into());
+    }
+    set(
+        "breaks",
+        json!({"storedObjects": change.breaks_stored(), "clients": change.clients.is_some()}),
+    );
+    match &change.stored {
+        Stored::Keep => {}
+        Stored::May(verdict) => set(
+            "storedObjects",
+            json!({
+                "createdAnew": verdict.anew.as_str(),
+                "updatedElsewhere": verdict.updated.as_str(),
+                "sparedWhileUnchanged": verdict.unchanged.to_string(),
+                "readable": verdict.is_readable,
+            }),
+        ),
+        Stored::Stranded => set("storedObjects", json!({"stranded": true})),
+        Stored::DefinitionRefused => set("storedObjects", json!({"definitionRefused": true})),
+    }
+    set("file", source.name().into());
+    set("line", start.line.into());
+    set("column", start.column.into());
+    set("endLine", end.line.into());
+    set("endColumn", end.column.into());
+    let meaning = meaning(change);
+    if !meaning.is_empty() {
+        set("notes", meaning.into());
+    }
+    if let Some(help) = &change.help {
+        set("help", help.as_str().into());
+    }
+    value
+}
