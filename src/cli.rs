@@ -8,6 +8,7 @@ mod diff;
 mod explain;
 mod graph;
 mod new;
+mod regenerate;
 
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -143,7 +144,7 @@ fn show<'a>(
     Ok(())
 }
 
-/// Coloured where a terminal reads, unless `NO_COLOR` says otherwise.
+/// Coloured where a terminal reads and nobody minds.
 fn style_of(out: &impl IsTerminal) -> Style {
     let is_plain = !out.is_terminal() || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     if is_plain { Style::Plain } else { Style::Coloured }

@@ -1,4 +1,13 @@
 //! The only room that touches the file system.
+//!
+//! [`create`] makes a new folder, whole or not at all; a [`Folder`] is one that is there, which is read, and changed by
+//! a journal, again wholly or not at all.
+
+mod folder;
+mod journal;
+mod operations;
+
+pub use folder::{Folder, Hold, Snapshot};
 
 use crate::plan::Plan;
 use std::{
@@ -18,6 +27,34 @@ pub enum Error {
     /// Something else is there.
     #[error("`{}` is not a folder", .0.display())]
     NotAFolder(PathBuf),
+    /// There is no crate of ours.
+    #[error("`{}` is no crate that krator made: `krator new` makes one", .0.display())]
+    NotOurs(PathBuf),
+    /// A path that leads out of the crate, by a symbolic link or by itself.
+    #[error("`{path}` leads out of the crate, to `{}`: krator reads and writes nothing there", to.display())]
+    Outside {
+        /// The path in the crate.
+        path: String,
+        /// Where it leads.
+        to: PathBuf,
+    },
+    /// A run was cut short, and only looking was asked for.
+    #[error("a run of krator was cut short here: `krator gen` ends it")]
+    Interrupted,
+    /// The journal does not tell what there is to do.
+    #[error("cannot read the journal `{}`: {cause}; remove its folder, and compare the crate with version control", path.display())]
+    Journal {
+        /// The journal.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// The system said no before anything was changed.
+    #[error("nothing was changed: {0}")]
+    Unchanged(Box<Error>),
+    /// The system said no in the middle.
+    #[error("{0}; some files are changed already: once that is mended, `krator gen` ends what it began")]
+    Halfway(Box<Error>),
     /// The system said no.
     #[error("cannot {what} `{}`: {source}", path.display())]
     Io {
@@ -30,7 +67,7 @@ pub enum Error {
     },
 }
 
-fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+fn cannot(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.to_owned();
     move |source| Error::Io { what, path, source }
 }
@@ -46,26 +83,26 @@ pub fn create(folder: &Path, plan: &Plan) -> Result<(), Error> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    fs::create_dir_all(parent).map_err(io("create the folder", parent))?;
+    fs::create_dir_all(parent).map_err(cannot("create the folder", parent))?;
     // In the same folder, so that the rename stays within one file system; removed again whatever happens.
     let draft = tempfile::Builder::new()
         .prefix(".krator-")
         .tempdir_in(parent)
-        .map_err(io("create a folder in", parent))?;
+        .map_err(cannot("create a folder in", parent))?;
     let whole = draft.path().join("crate");
     for (path, file) in plan.files() {
         let path = whole.join(path);
         let within = path.parent().unwrap_or(&whole);
-        fs::create_dir_all(within).map_err(io("create the folder", within))?;
-        fs::write(&path, &file.contents).map_err(io("write", &path))?;
+        fs::create_dir_all(within).map_err(cannot("create the folder", within))?;
+        fs::write(&path, &file.contents).map_err(cannot("write", &path))?;
     }
     match fs::rename(&whole, folder) {
         // Where a rename does not replace an empty folder, it is removed first.
         Err(_) if folder.is_dir() => {
-            fs::remove_dir(folder).map_err(io("replace", folder))?;
-            fs::rename(&whole, folder).map_err(io("create", folder))
+            fs::remove_dir(folder).map_err(cannot("replace", folder))?;
+            fs::rename(&whole, folder).map_err(cannot("create", folder))
         }
-        renamed => renamed.map_err(io("create", folder)),
+        renamed => renamed.map_err(cannot("create", folder)),
     }
 }
 
@@ -76,7 +113,7 @@ fn check_vacant(folder: &Path) -> Result<(), Error> {
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
             return Err(Error::NotAFolder(folder.to_owned()));
         }
-        Err(error) => return Err(io("read", folder)(error)),
+        Err(error) => return Err(cannot("read", folder)(error)),
     };
     if folder.join(HOME).is_dir() {
         return Err(Error::IsOurs(folder.to_owned()));

@@ -6,10 +6,13 @@
 // Tests may touch what they like.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_macros))]
 
+pub mod changes;
+pub mod code;
 pub mod compare;
 // The one room that touches the file system.
 #[allow(clippy::disallowed_methods)]
 pub mod disk;
+pub mod drift;
 pub mod finding;
 pub mod graph;
 pub mod model;

@@ -37,6 +37,12 @@ impl Ownership {
             Ownership::Merged => "merged",
         }
     }
+
+    /// The ownership of such a word.
+    pub fn parse(word: &str) -> Option<Self> {
+        let all = [Ownership::Generated, Ownership::Seeded, Ownership::Merged];
+        all.into_iter().find(|ownership| ownership.as_str() == word)
+    }
 }
 
 impl Plan {

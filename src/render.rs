@@ -62,10 +62,14 @@ pub fn plan(description: &Description, source: &Source, runtime: &Runtime) -> Pl
         of_kind(&mut plan, description, kind, source);
     }
     surroundings(&mut plan, description);
-    // Last, for it tells of all others.
-    plan.add(".krator/krator.yaml", Generated, normalized(source.text()));
-    let manifest = home::manifest(&plan);
-    plan.add(".krator/manifest.json", Generated, manifest);
+    plan
+}
+
+/// The plan of a new crate, with what the next run of krator has to know of it.
+pub fn with_home(mut plan: Plan, source: &Source) -> Plan {
+    for (path, contents) in home::Home::of(&plan).render(&normalized(source.text())) {
+        plan.add(path, Generated, contents);
+    }
     plan
 }
 
@@ -117,7 +121,8 @@ pub fn unserved(description: &Description) -> Vec<String> {
     notices
 }
 
-fn normalized(text: &str) -> String {
+/// A text with `\n` at the ends of its lines.
+pub fn normalized(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
@@ -155,8 +160,9 @@ fn crate_root(plan: &mut Plan, description: &Description) {
         "modules": modules,
         "start": start(description),
     });
-    plan.add("src/lib.rs", Seeded, Template::Lib.render(&data));
-    plan.add("src/main.rs", Seeded, Template::Main.render(&data));
+    // Each kind has a line in them.
+    plan.add("src/lib.rs", Merged, Template::Lib.render(&data));
+    plan.add("src/main.rs", Merged, Template::Main.render(&data));
     plan.add("src/shared.rs", Seeded, Template::Shared.render(&data));
 }
 
@@ -212,6 +218,7 @@ fn of_kind(plan: &mut Plan, description: &Description, kind: &Kind, source: &Sou
         rust::kinds::kinds(description, kind),
     );
     plan.add(at("generated/prelude.rs"), Generated, rust::prelude(kind));
+    plan.add(at("generated/tests.rs"), Generated, rust::tests::tests(kind));
     plan.add(
         at("generated/types.rs"),
         Generated,

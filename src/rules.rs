@@ -113,7 +113,9 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         .copied()
         .chain(functions)
         .chain([&access::UNELECTED_REPLICAS, &traps::UNUSED_ALLOW])
+        .chain(crate::drift::RULES.iter().copied())
         .chain(changes::ALL.iter().copied())
+        .chain(crate::code::RULES.iter().copied())
 }
 
 /// A rule by its name.

@@ -30,7 +30,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let operator = description.operator.value.as_str();
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(operator));
     let plan = render::plan(&description, &source, &args.runtime);
-    disk::create(&out, &plan)?;
+    disk::create(&out, &render::with_home(plan.clone(), &source))?;
     for notice in render::unserved(&description) {
         eprintln!("note: {notice}");
     }

@@ -2,7 +2,7 @@
 
 mod known;
 
-use std::sync::OnceLock;
+use std::{collections::BTreeMap, sync::OnceLock};
 
 use k8s_openapi::schemars::generate::SchemaSettings;
 use serde_json::{Map, Value as Json, json};
@@ -69,6 +69,25 @@ pub fn rust_path(reference: &KubernetesType) -> Option<String> {
         return None;
     };
     Some(format!("{root}::{}::{name}", path.join("::")))
+}
+
+/// The kind that a type in Rust is, as a description names it: `k8s_openapi::api::batch::v1::Job` is `batch/v1.Job`.
+pub fn kind_of_rust(path: &str) -> Option<String> {
+    static KINDS: OnceLock<BTreeMap<String, String>> = OnceLock::new();
+    let kinds = KINDS.get_or_init(|| {
+        all()
+            .filter(|known| known.resource.is_some())
+            .filter_map(|known| {
+                let reference = KubernetesType {
+                    group: known.group.to_owned(),
+                    version: known.version.to_owned(),
+                    name: known.name.to_owned(),
+                };
+                Some((rust_path(&reference)?, reference.reference()))
+            })
+            .collect()
+    });
+    kinds.get(path).cloned()
 }
 
 fn schema_of(known: &'static Known) -> Option<Json> {

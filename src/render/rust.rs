@@ -4,6 +4,7 @@ pub mod handlers;
 pub mod kinds;
 pub mod machine;
 mod paths;
+pub mod tests;
 pub mod types;
 
 use crate::{
@@ -96,6 +97,8 @@ pub fn generated_module() -> String {
         pub mod kinds;
         pub mod machine;
         pub mod prelude;
+        #[cfg(test)]
+        mod tests;
         pub mod types;
     })
 }

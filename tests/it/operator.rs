@@ -84,8 +84,13 @@ impl Crate {
 
     /// Builds the operator as `binary`.
     pub fn build(&self, binary: &Path) {
+        self.build_with(binary, &[]);
+    }
+
+    /// The same, with more arguments for cargo.
+    pub fn build_with(&self, binary: &Path, args: &[&str]) {
         let bench = Bench::take(self);
-        bench.cargo(&["build", "--locked"]);
+        bench.cargo(&[&["build", "--locked"], args].concat());
         // Not by fs::copy: a file that is open for writing when another thread forks cannot be run for a moment.
         run(Command::new("cp")
             .arg(build_folder().join("debug").join(&self.operator))
@@ -247,6 +252,17 @@ pub struct Operator {
 impl Operator {
     /// Runs `binary` as the user `operator`. Its output is appended to `log`.
     pub fn start(cluster: &'static Cluster, binary: &Path, args: &[&str], log: &Path) -> Operator {
+        Operator::start_with(cluster, binary, args, log, &[])
+    }
+
+    /// The same, with variables.
+    pub fn start_with(
+        cluster: &'static Cluster,
+        binary: &Path,
+        args: &[&str],
+        log: &Path,
+        variables: &[(&str, &str)],
+    ) -> Operator {
         let output = File::options()
             .create(true)
             .append(true)
@@ -257,6 +273,7 @@ impl Operator {
             .env("KUBECONFIG", cluster.kubeconfig("operator"))
             // Not the developer's own.
             .env_remove("RUST_LOG")
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(output.try_clone().expect("a log file"))
             .stderr(output)
@@ -268,6 +285,11 @@ impl Operator {
             cluster,
             log: log.to_owned(),
         }
+    }
+
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.process.id()
     }
 
     /// Whether it has not ended by itself.

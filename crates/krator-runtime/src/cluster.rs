@@ -5,6 +5,8 @@ mod clock;
 mod command;
 mod concerned;
 mod dispatch;
+#[cfg(feature = "faults")]
+mod faults;
 mod links;
 mod object;
 mod patience;
@@ -233,7 +235,10 @@ impl OperatorRuntime {
         };
         let clock = Arc::new(Clock::new());
         let learning = Arc::clone(&clock);
-        let client = ClientBuilder::try_from(config)?
+        let client = ClientBuilder::try_from(config)?;
+        #[cfg(feature = "faults")]
+        let client = client.with_layer(&faults::Faults::from_env()?);
+        let client = client
             .with_layer(&MapResponseLayer::new(move |answer: http::Response<_>| {
                 learning.learn(answer.headers());
                 answer

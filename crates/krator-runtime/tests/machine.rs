@@ -147,12 +147,13 @@ states!(
     Check = 5,
     Spin = 6,
     Leave = 7,
-    Gone = 8
+    Gone = 8,
+    Done = 9
 );
 
 static GRAPH: Graph =
     Graph::new(&STATES, New::ID, Some(Leave::ID), "example.com/things").conditions(&["Tired"]);
-static STATES: [Policy; 9] = [
+static STATES: [Policy; 10] = [
     Policy::new("New")
         .next(&[Work_::ID, Once::ID, Spin::ID])
         .no_checkpoint()
@@ -185,6 +186,7 @@ static STATES: [Policy; 9] = [
         .poll(seconds(1))
         .deletion_path(),
     Policy::new("Gone").kind(Kind::Final).deletion_path(),
+    Policy::new("Done").kind(Kind::Final).on_delete(OnDelete::Wait),
 ];
 
 impl TransitionTo<Work_> for New {}
@@ -197,6 +199,7 @@ impl MayStay for Rest {}
 impl MayStay for Lost {}
 impl MayStay for Leave {}
 impl Final for Gone {}
+impl Final for Done {}
 impl TransitionTo<Check> for Spin {}
 
 type Cx<'a, 'b> = &'a mut Context<'b, M>;
@@ -265,6 +268,12 @@ impl State for Leave {
 }
 impl State for Gone {
     async fn next(self, _: Cx<'_, '_>) -> Result<Transition<Self>> {
+        Ok(Transition::done())
+    }
+}
+impl State for Done {
+    async fn next(self, _: Cx<'_, '_>) -> Result<Transition<Self>> {
+        tokio::time::sleep(seconds(10)).await;
         Ok(Transition::done())
     }
 }
@@ -489,6 +498,17 @@ async fn a_change_of_the_spec_is_judged_by_the_state() {
     one.run_until(|s| s == M::Rest).await;
     one.run_until_idle().await;
     assert_eq!(machine(&one).observed_generation, Some(2));
+    // A failure of the former spec is not spoken of any more.
+    let mut one = local(thing(Work::Fail));
+    one.run_until(|s| s == M::Work_).await;
+    one.run_until_idle().await;
+    assert_eq!(machine(&one).message.as_deref(), Some("attempt 1"));
+    one.handle().update_spec(|thing| thing.work = Work::Succeed);
+    one.run_until_idle().await;
+    assert_eq!(
+        (machine(&one).attempts, machine(&one).message.as_deref()),
+        (Some(0), Some(""))
+    );
     // While nobody looked, too.
     let mut changed = stored("Rest", Work::Succeed);
     changed.generation = 2;
@@ -510,6 +530,23 @@ async fn a_limit_counts_entries_across_restarts() {
     let mut one = local(thing);
     one.run_until_idle().await;
     assert_eq!(one.state(), Some(M::Lost));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_is_over_elsewhere_takes_its_deletion_path() {
+    let mut one = local(stored("Done", Work::Succeed));
+    one.run().await;
+    let undone = [(10, M::Leave), (11, M::Gone)];
+    assert_eq!(trace(&one)[1..], undone, "deleted by the runtime");
+
+    let mut one = local(stored("Done", Work::Succeed));
+    let handle = one.handle();
+    tokio::spawn(async move {
+        tokio::time::sleep(seconds(5)).await;
+        handle.delete();
+    });
+    one.run().await;
+    assert_eq!(trace(&one)[1..], undone, "deleted by somebody while it ended");
 }
 
 /// A machine without a deletion path: nothing holds its objects.

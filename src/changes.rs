@@ -1,0 +1,115 @@
+//! What a run would do to the files of a crate: pure values, to be shown as a diff or written by [`crate::disk`].
+
+use std::collections::BTreeMap;
+
+use diffy::{DiffOptions, PatchFormatter};
+
+use crate::finding::Style;
+
+/// The files that change, by their paths in the crate. Files that stay as they are, are not here.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changes {
+    files: BTreeMap<String, Change>,
+}
+
+/// One file that changes: at least one of the two is there, and they differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// What is there now, if there is a file.
+    pub before: Option<Vec<u8>>,
+    /// What is to be there; nothing: the file goes.
+    pub after: Option<Vec<u8>>,
+}
+
+impl Changes {
+    /// Plans a file; what would change nothing is no change.
+    pub fn set(&mut self, path: &str, before: Option<&[u8]>, after: Option<&[u8]>) {
+        if before != after {
+            let change = Change {
+                before: before.map(<[u8]>::to_vec),
+                after: after.map(<[u8]>::to_vec),
+            };
+            self.files.insert(path.to_owned(), change);
+        }
+    }
+
+    /// The changes in the order of their paths.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Change)> {
+        self.files.iter().map(|(path, change)| (path.as_str(), change))
+    }
+
+    /// The change of one file.
+    pub fn get(&self, path: &str) -> Option<&Change> {
+        self.files.get(path)
+    }
+
+    /// Whether everything stays as it is.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+}
+
+impl Change {
+    /// The change as a unified diff, with the path of the file in its head.
+    pub fn diff(&self, path: &str, style: Style) -> String {
+        unified(path, self.before.as_deref(), self.after.as_deref(), style)
+    }
+}
+
+/// Two versions of a file as a unified diff, as `git apply` and `patch -p1` take it.
+pub fn unified(path: &str, before: Option<&[u8]>, after: Option<&[u8]>, style: Style) -> String {
+    let name = |side: &str, version: Option<&[u8]>| match version {
+        Some(_) => format!("{side}/{path}"),
+        None => "/dev/null".to_owned(),
+    };
+    let text = |version: Option<&[u8]>| std::str::from_utf8(version.unwrap_or_default()).map(str::to_owned);
+    let (Ok(old), Ok(new)) = (text(before), text(after)) else {
+        return format!(
+            "Binary files {} and {} differ\n",
+            name("a", before),
+            name("b", after)
+        );
+    };
+    let mut options = DiffOptions::new();
+    options
+        .set_original_filename(name("a", before))
+        .set_modified_filename(name("b", after));
+    let patch = options.create_patch(&old, &new);
+    let formatter = match style {
+        Style::Plain => PatchFormatter::new(),
+        Style::Coloured => PatchFormatter::new().with_color(),
+    };
+    formatter.fmt_patch(&patch).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diff_names_what_appears_and_what_goes() {
+        let mut changes = Changes::default();
+        changes.set("a", None, Some(b"new\n"));
+        changes.set("b", Some(b"old\n"), None);
+        changes.set("c", Some(b"same\n"), Some(b"same\n"));
+        let diffs: Vec<String> = changes
+            .iter()
+            .map(|(path, change)| change.diff(path, Style::Plain))
+            .collect();
+        assert_eq!(
+            diffs,
+            [
+                "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+new\n",
+                "--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_no_text_is_not_shown() {
+        assert_eq!(
+            unified("x", Some(b"\xff"), Some(b"y"), Style::Plain),
+            "Binary files a/x and b/x differ\n"
+        );
+    }
+}

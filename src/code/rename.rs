@@ -1,0 +1,395 @@
+//! Names that change with the description: found by what they mean, replaced by their places, so that nothing else in
+//! a file changes by a byte.
+
+use super::facts::{Facts, Meaning};
+use super::rules::NAME_LEFT;
+use super::tree::{self, File};
+use super::walk::walk;
+use super::{Code, InFile};
+use crate::finding::{Finding, Source, Span, sort};
+use crate::model::{Description, Kind};
+use crate::names::{KIND_ENDINGS, StateName, rust_ident};
+use proc_macro2::{TokenStream, TokenTree};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What changed its name from one description to the next.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Renames {
+    kinds: Vec<KindRename>,
+    /// The crate, as code says it.
+    operator: Option<(String, String)>,
+}
+
+/// A kind of the former description: its name then and now, and its states that have another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct KindRename {
+    module: (String, String),
+    name: (String, String),
+    states: Vec<(StateName, StateName)>,
+    /// Types of `types`, whose names are the description's own.
+    types: BTreeSet<String>,
+}
+
+impl Renames {
+    /// States by `renamedFrom`; a kind, where exactly one went and one came; the operator.
+    pub fn between(former: &Description, now: &Description) -> Self {
+        let name = |kind: &Kind| kind.resource.kind.value.clone();
+        let lacks =
+            |description: &Description, kind: &Kind| description.kinds.iter().all(|k| name(k) != name(kind));
+        let gone: Vec<&Kind> = former.kinds.iter().filter(|kind| lacks(now, kind)).collect();
+        let new: Vec<&Kind> = now.kinds.iter().filter(|kind| lacks(former, kind)).collect();
+        let kinds = former.kinds.iter().filter_map(|then| {
+            let is_now = match (&gone[..], &new[..]) {
+                ([only], [one]) if name(only) == name(then) => Some(*one),
+                _ => now.kinds.iter().find(|kind| name(kind) == name(then)),
+            }?;
+            let states = states(then, is_now);
+            let is_renamed = name(then) != name(is_now) || !states.is_empty();
+            is_renamed.then(|| KindRename {
+                module: (name(then).module(), name(is_now).module()),
+                name: (name(then).as_str().to_owned(), name(is_now).as_str().to_owned()),
+                states,
+                types: former
+                    .types
+                    .iter()
+                    .map(|named| named.name.as_str().to_owned())
+                    .collect(),
+            })
+        });
+        let crates = (
+            former.operator.value.crate_ident(),
+            now.operator.value.crate_ident(),
+        );
+        Renames {
+            kinds: kinds.collect(),
+            operator: (crates.0 != crates.1).then_some(crates),
+        }
+    }
+
+    /// Whether everything is called as before.
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty() && self.operator.is_none()
+    }
+
+    /// Where a file of the former crate is now, its handler and its tests being named after states and kinds; the
+    /// same path where nothing changed.
+    pub fn path(&self, former: &str) -> String {
+        for kind in &self.kinds {
+            let (then, now) = &kind.module;
+            if former == format!("tests/{then}.rs") {
+                return format!("tests/{now}.rs");
+            }
+            let Some(rest) = former.strip_prefix(&format!("src/{then}/")) else {
+                continue;
+            };
+            let handler = kind
+                .states
+                .iter()
+                .find(|(state, _)| rest == format!("states/{}.rs", state.module()));
+            return match handler {
+                Some((_, state)) => format!("src/{now}/states/{}.rs", state.module()),
+                None => format!("src/{now}/{rest}"),
+            };
+        }
+        former.to_owned()
+    }
+
+    /// The new last name of what had this path.
+    fn name(&self, path: &[String]) -> Option<String> {
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        let Some((module, rest)) = path.split_first() else {
+            return self.operator.as_ref().map(|(_, now)| now.clone());
+        };
+        let kind = self.kinds.iter().find(|kind| kind.module.0 == *module)?;
+        let (then, now) = (&kind.name.0, &kind.name.1);
+        let state = |name: &str| {
+            let state = kind.states.iter().find(|(then, _)| then.as_str() == name);
+            state.map(|(_, now)| now)
+        };
+        let renamed = match rest {
+            [] => Some(kind.module.1.clone()),
+            ["states", name] => match state(name) {
+                Some(now) => Some(now.as_str().to_owned()),
+                None => kind
+                    .states
+                    .iter()
+                    .find(|(then, _)| then.module() == *name)
+                    .map(|(_, now)| now.module()),
+            },
+            ["generated", "machine", _, name] => state(name).map(|now| now.as_str().to_owned()),
+            ["generated", "types", name] if !kind.types.contains(*name) => {
+                let is_made_for = |ending: &str| name.starts_with(&format!("{then}{ending}"));
+                (*name == then || is_made_for("Spec") || is_made_for("Status"))
+                    .then(|| format!("{now}{}", &name[then.len()..]))
+            }
+            ["generated", "machine", name] | ["object", name] => {
+                let of_kind = KIND_ENDINGS
+                    .iter()
+                    .any(|ending| *name == format!("{then}{ending}"));
+                let of_state = ["NextOf", "WaitOf"]
+                    .iter()
+                    .find_map(|of| Some(format!("{of}{}", state(name.strip_prefix(of)?)?)));
+                of_state.or_else(|| of_kind.then(|| format!("{now}{}", &name[then.len()..])))
+            }
+            _ => None,
+        };
+        renamed.filter(|now| Some(now.as_str()) != path.last().copied())
+    }
+
+    /// The words that are looked for in comments and texts: names in their own case, which are seldom anything else.
+    fn words(&self) -> BTreeMap<String, String> {
+        let mut words = BTreeMap::new();
+        for kind in &self.kinds {
+            let states = kind.states.iter();
+            words.extend(states.map(|(then, now)| (then.as_str().to_owned(), now.as_str().to_owned())));
+            let (then, now) = &kind.name;
+            let names = KIND_ENDINGS.iter().filter(|_| then != now);
+            words.extend(names.map(|ending| (format!("{then}{ending}"), format!("{now}{ending}"))));
+        }
+        words
+    }
+}
+
+fn states(then: &Kind, now: &Kind) -> Vec<(StateName, StateName)> {
+    let has = |kind: &Kind, name: &StateName| kind.state_named(name.as_str()).is_some();
+    let mut renamed: Vec<(StateName, StateName)> = Vec::new();
+    for state in now.states.iter().filter(|state| !has(then, &state.name.value)) {
+        let former = state.renamed_from.iter().map(|name| &name.value);
+        let former = former.filter(|name| has(then, name) && !has(now, name));
+        // Of several states that became one, the others were removed.
+        renamed.extend(
+            former
+                .take(1)
+                .map(|name| (name.clone(), state.name.value.clone())),
+        );
+    }
+    renamed
+}
+
+/// What renaming made of the written files.
+#[derive(Debug, Clone, Default)]
+pub struct Renamed {
+    /// The files that changed, by their former paths: the new path and the new text.
+    pub files: BTreeMap<String, (String, String)>,
+    /// Where a former name was left: in comments, in texts, in macros. Places are those of the new text.
+    pub reports: Vec<InFile>,
+}
+
+/// Renames in all written files that the crate compiles. `former` is the crate as last generated, with its own plan.
+/// Doing it again changes nothing more: the former names are gone then.
+pub fn rename(former: &Code<'_>, renames: &Renames) -> Renamed {
+    let mut renamed = Renamed::default();
+    if renames.is_empty() {
+        return renamed;
+    }
+    let files = tree::parse(former);
+    let tree = former.tree(&files, BTreeSet::new());
+    let facts = walk(&tree, &former.kind_codes(&tree));
+    let reached: BTreeSet<usize> = tree.modules.iter().map(|module| module.file).collect();
+    let words = renames.words();
+    for (id, file) in files.iter().enumerate().filter(|(_, file)| !file.is_generated) {
+        let path = renames.path(file.path);
+        let edits = if reached.contains(&id) {
+            edits(id, &facts, renames)
+        } else {
+            BTreeMap::new()
+        };
+        let text = edited(file.text, &edits);
+        let mut findings = match &file.ast {
+            Some(_) if reached.contains(&id) => left(file, &uncertain(id, file, &facts), &edits, &words),
+            Some(_) => Vec::new(),
+            None => unread(file, &words),
+        };
+        if !findings.is_empty() {
+            sort(&mut findings);
+            renamed.reports.push(InFile {
+                source: Source::new(path.as_str(), text.as_str()),
+                findings,
+            });
+        }
+        if path != file.path || text != file.text {
+            renamed.files.insert(file.path.to_owned(), (path, text));
+        }
+    }
+    renamed
+}
+
+/// Places and what comes there.
+type Edits = BTreeMap<Span, String>;
+
+fn edits(file: usize, facts: &Facts<'_>, renames: &Renames) -> Edits {
+    let names = facts.names.iter().filter(|name| name.at.file == file);
+    names
+        .filter_map(|name| {
+            let Meaning::Item(path) = &name.meaning else {
+                return None;
+            };
+            // Another name for it, by `use … as`, is left; the crate itself is named by its own.
+            let is_called = match path.last() {
+                Some(last) => *last == name.text,
+                None => renames
+                    .operator
+                    .as_ref()
+                    .is_some_and(|(then, _)| *then == name.text),
+            };
+            let now = renames.name(path).filter(|_| is_called)?;
+            Some((name.at.span, rust_ident(&now)))
+        })
+        .collect()
+}
+
+fn edited(text: &str, edits: &Edits) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for (span, now) in edits {
+        out.push_str(&text[at..span.start]);
+        out.push_str(now);
+        at = span.end;
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
+/// Names in code of which it cannot be told what they mean.
+fn uncertain(id: usize, file: &File<'_>, facts: &Facts<'_>) -> BTreeSet<usize> {
+    let names = facts.names.iter().filter(|name| name.at.file == id);
+    names
+        .filter(|name| matches!(name.meaning, Meaning::Unknown))
+        .map(|name| name.at.span.start)
+        .chain(
+            facts
+                .macros
+                .iter()
+                .filter(|of| of.file == id)
+                .flat_map(|of| identifiers(of.tokens))
+                .map(|ident| file.span(ident.span()).start),
+        )
+        .collect()
+}
+
+fn identifiers(tokens: &TokenStream) -> Vec<proc_macro2::Ident> {
+    let tokens = tokens.clone().into_iter();
+    tokens
+        .flat_map(|token| match token {
+            TokenTree::Ident(ident) => vec![ident],
+            TokenTree::Group(group) => identifiers(&group.stream()),
+            _ => Vec::new(),
+        })
+        .collect()
+}
+
+/// What a piece of text is to the compiler.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    Code,
+    Text,
+}
+
+/// Where tokens stand, in order; between them are comments. Doc comments, which are tokens to rustc, are left out.
+fn pieces(tokens: TokenStream, out: &mut Vec<(usize, usize, Piece)>) {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let range = token.span().byte_range();
+        match token {
+            TokenTree::Group(group) => {
+                out.push((range.start, range.start + 1, Piece::Code));
+                pieces(group.stream(), out);
+            }
+            // `/// text` is `#[doc = "text"]`, all of it at the place of the comment.
+            TokenTree::Punct(punct) if punct.as_char() == '#' && range.len() > 1 => {
+                if matches!(tokens.peek(), Some(TokenTree::Punct(next)) if next.as_char() == '!') {
+                    tokens.next();
+                }
+                tokens.next();
+            }
+            TokenTree::Literal(_) => out.push((range.start, range.end, Piece::Text)),
+            TokenTree::Ident(_) | TokenTree::Punct(_) => out.push((range.start, range.end, Piece::Code)),
+        }
+    }
+}
+
+/// The former names that stay: where they are no code, and where what they mean cannot be told.
+fn left(
+    file: &File<'_>,
+    uncertain: &BTreeSet<usize>,
+    edits: &Edits,
+    words: &BTreeMap<String, String>,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if !words.keys().any(|word| file.text.contains(word.as_str())) {
+        return findings;
+    }
+    let mut tokens = Vec::new();
+    // What parses as a file is tokens.
+    let _ = file.text[file.offset..]
+        .parse::<TokenStream>()
+        .map(|stream| pieces(stream, &mut tokens));
+    for (word, now) in words {
+        for (start, _) in file.text.match_indices(word.as_str()) {
+            let span = Span {
+                start,
+                end: start + word.len(),
+            };
+            let is_renamed = edits
+                .range(..=span)
+                .next_back()
+                .is_some_and(|(edit, _)| edit.end > start);
+            if is_renamed || !is_word(file.text, span) {
+                continue;
+            }
+            let before = tokens.partition_point(|(from, ..)| from + file.offset <= start);
+            let token = before.checked_sub(1).map(|at| tokens[at]);
+            let where_ = match token.filter(|(_, to, _)| to + file.offset > start) {
+                None => "a comment",
+                Some((_, _, Piece::Text)) => "a text",
+                Some((_, _, Piece::Code)) if uncertain.contains(&start) => {
+                    "code that cannot be followed here"
+                }
+                // Something else of that name.
+                Some((_, _, Piece::Code)) => continue,
+            };
+            let message = format!("`{word}` is `{now}` now, and was left in {where_}");
+            findings.push(Finding::new(&NAME_LEFT, moved(span, edits), message));
+        }
+    }
+    findings
+}
+
+fn is_word(text: &str, span: Span) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let (before, after) = (&text[..span.start], &text[span.end..]);
+    !before.ends_with(is_part) && !after.starts_with(is_part)
+}
+
+/// A place of the former text in the new one.
+fn moved(span: Span, edits: &Edits) -> Span {
+    let (mut longer, mut shorter) = (0, 0);
+    for (edit, now) in edits.iter().filter(|(edit, _)| edit.end <= span.start) {
+        longer += now.len();
+        shorter += edit.end - edit.start;
+    }
+    Span {
+        start: span.start + longer - shorter,
+        end: span.end + longer - shorter,
+    }
+}
+
+/// A file that cannot be parsed is left as it is.
+fn unread(file: &File<'_>, words: &BTreeMap<String, String>) -> Vec<Finding> {
+    let first = words.iter().find_map(|(word, _)| {
+        let start = file.text.find(word.as_str())?;
+        Some(Span {
+            start,
+            end: start + word.len(),
+        })
+    });
+    let finding = |span| {
+        Finding::new(
+            &NAME_LEFT,
+            span,
+            "this file cannot be parsed, and nothing was renamed in it",
+        )
+        .help("mend it, then rename here by hand")
+    };
+    first.map(finding).into_iter().collect()
+}

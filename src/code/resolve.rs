@@ -1,0 +1,436 @@
+//! What a path means where it is written: the names of blocks, of the module, of `use` and of globs, as far as they
+//! can be known without the compiler. What cannot is [`Target::Unknown`], of which no rule speaks.
+
+use super::tree::{Def, ImportPath, ModuleId, Names, Space, Tree};
+
+/// What a path leads to.
+#[derive(Clone)]
+pub(super) enum Target<'a> {
+    Module(ModuleId),
+    /// An item of this crate.
+    Item {
+        module: ModuleId,
+        name: String,
+        def: Def<'a>,
+    },
+    /// A variant of an enum of this crate.
+    Variant {
+        module: ModuleId,
+        of: String,
+        name: String,
+    },
+    /// Of another crate; re-exports are not followed there.
+    External(Vec<String>),
+    /// Certainly nothing: what it should be in was generated, and all of that is known.
+    Missing,
+    /// A single name that nothing in sight declares, imports or could have made.
+    Unresolved,
+    /// A type parameter, or an item of a block: certainly nothing that others could name.
+    Local,
+    /// Not to be decided.
+    Unknown,
+}
+
+/// Where a path is written.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'s, 'a> {
+    pub module: ModuleId,
+    /// Names of the blocks around, the innermost last.
+    pub blocks: &'s [Names<'a>],
+    /// Parameters of functions, types and impls around.
+    pub generics: &'s [String],
+    /// What `Self` is.
+    pub self_type: Option<&'s Target<'a>>,
+}
+
+enum Found<'a> {
+    Here(Target<'a>),
+    Perhaps,
+    Absent,
+}
+
+/// What Rust's own prelude has, as far as code names it without a path.
+const PRELUDE: &[&str] = &[
+    "AsMut",
+    "AsRef",
+    "Box",
+    "Clone",
+    "Copy",
+    "Default",
+    "DoubleEndedIterator",
+    "Drop",
+    "Eq",
+    "Err",
+    "ExactSizeIterator",
+    "Extend",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "From",
+    "FromIterator",
+    "Future",
+    "Into",
+    "IntoFuture",
+    "IntoIterator",
+    "Iterator",
+    "None",
+    "Ok",
+    "Option",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+    "Result",
+    "Send",
+    "Sized",
+    "Some",
+    "String",
+    "Sync",
+    "ToOwned",
+    "ToString",
+    "TryFrom",
+    "TryInto",
+    "Unpin",
+    "Vec",
+    "drop",
+];
+
+/// Crates that every operator knows; no glob of another crate has a module of such a name.
+const CRATES: &[&str] = &[
+    "alloc",
+    "core",
+    "futures",
+    "k8s_openapi",
+    "krator_runtime",
+    "kube",
+    "serde",
+    "serde_json",
+    "std",
+    "tokio",
+    "tracing",
+];
+
+impl<'a> Tree<'a> {
+    /// What each segment of a path leads to.
+    pub fn resolve(
+        &self,
+        at: Place<'_, 'a>,
+        path: &[String],
+        is_absolute: bool,
+        space: Space,
+    ) -> Vec<Target<'a>> {
+        self.path(at, path, is_absolute, space, &mut Vec::new())
+    }
+
+    fn path(
+        &self,
+        at: Place<'_, 'a>,
+        path: &[String],
+        is_absolute: bool,
+        space: Space,
+        seen: &mut Vec<(ModuleId, String)>,
+    ) -> Vec<Target<'a>> {
+        let mut targets: Vec<Target<'a>> = Vec::with_capacity(path.len());
+        for (index, segment) in path.iter().enumerate() {
+            let wanted = if index + 1 == path.len() {
+                space
+            } else {
+                Space::Types
+            };
+            let target = match targets.last() {
+                None => self.first(at, segment, is_absolute, wanted, path.len() == 1, seen),
+                Some(before) => self.step(before, segment, wanted, seen),
+            };
+            targets.push(target);
+        }
+        targets
+    }
+
+    fn first(
+        &self,
+        at: Place<'_, 'a>,
+        name: &str,
+        is_absolute: bool,
+        space: Space,
+        is_only: bool,
+        seen: &mut Vec<(ModuleId, String)>,
+    ) -> Target<'a> {
+        match name {
+            "crate" => return Target::Module(self.modules[at.module].root),
+            "self" if is_only && space == Space::Values => return Target::Unknown,
+            "self" => return Target::Module(at.module),
+            "super" => return self.parent(at.module),
+            "Self" => return at.self_type.cloned().unwrap_or(Target::Unknown),
+            _ => {}
+        }
+        if is_absolute {
+            return self.crate_named(at, name);
+        }
+        if at.generics.iter().any(|generic| generic == name) {
+            return Target::Local;
+        }
+        let mut is_certain = true;
+        for (depth, names) in at.blocks.iter().enumerate().rev() {
+            let outer = Place {
+                blocks: &at.blocks[..depth],
+                ..at
+            };
+            match self.among(names, at.module, outer, name, space, seen) {
+                Found::Here(target) => return target,
+                Found::Perhaps => is_certain = false,
+                Found::Absent => {}
+            }
+        }
+        match self.lookup(at.module, name, space, seen) {
+            Found::Here(target) => return target,
+            Found::Perhaps => is_certain = false,
+            Found::Absent => {}
+        }
+        if PRELUDE.contains(&name) {
+            return Target::External(vec!["std".to_owned(), name.to_owned()]);
+        }
+        if !is_certain && (is_only || !CRATES.contains(&name)) {
+            return Target::Unknown;
+        }
+        match is_only && space != Space::Any {
+            true => Target::Unresolved,
+            false => self.crate_named(at, name),
+        }
+    }
+
+    fn crate_named(&self, at: Place<'_, 'a>, name: &str) -> Target<'a> {
+        match self.library {
+            Some(library) if name == self.crate_name && self.modules[at.module].root != library => {
+                Target::Module(library)
+            }
+            _ => Target::External(vec![name.to_owned()]),
+        }
+    }
+
+    fn parent(&self, module: ModuleId) -> Target<'a> {
+        self.modules[module]
+            .parent
+            .map_or(Target::Unknown, Target::Module)
+    }
+
+    fn step(
+        &self,
+        before: &Target<'a>,
+        name: &str,
+        space: Space,
+        seen: &mut Vec<(ModuleId, String)>,
+    ) -> Target<'a> {
+        match before {
+            Target::Module(module) if name == "super" => self.parent(*module),
+            Target::Module(module) if name == "self" => Target::Module(*module),
+            Target::Module(module) => match self.lookup(*module, name, space, seen) {
+                Found::Here(target) => target,
+                Found::Absent if self.modules[*module].is_generated => Target::Missing,
+                Found::Absent if self.library == Some(*module) && self.gone.contains(name) => Target::Missing,
+                _ => Target::Unknown,
+            },
+            Target::Item {
+                module,
+                name: of,
+                def: Def::Enum(item),
+            } => {
+                let is_variant = item.variants.iter().any(|variant| variant.ident == name);
+                let looks_like_one = name.starts_with(|c: char| c.is_ascii_uppercase())
+                    && name.contains(|c: char| c.is_ascii_lowercase());
+                if is_variant {
+                    Target::Variant {
+                        module: *module,
+                        of: of.clone(),
+                        name: name.to_owned(),
+                    }
+                } else if self.modules[*module].is_generated && looks_like_one {
+                    Target::Missing
+                } else {
+                    Target::Unknown
+                }
+            }
+            Target::Item {
+                module,
+                def: Def::Type(item),
+                ..
+            } => {
+                // A type that stands for itself would lead round for ever.
+                let key = (*module, format!("type {}", item.ident));
+                if seen.contains(&key) {
+                    return Target::Unknown;
+                }
+                seen.push(key);
+                let target = self.alias(*module, item, seen);
+                let target = self.step(&target, name, space, seen);
+                seen.pop();
+                target
+            }
+            Target::External(path) => {
+                let mut path = path.clone();
+                path.push(name.to_owned());
+                Target::External(path)
+            }
+            _ => Target::Unknown,
+        }
+    }
+
+    /// What another name of a type stands for.
+    fn alias(
+        &self,
+        module: ModuleId,
+        item: &syn::ItemType,
+        seen: &mut Vec<(ModuleId, String)>,
+    ) -> Target<'a> {
+        let syn::Type::Path(path) = &*item.ty else {
+            return Target::Unknown;
+        };
+        let (segments, is_absolute) = segments(&path.path);
+        let at = Place {
+            module,
+            blocks: &[],
+            generics: &[],
+            self_type: None,
+        };
+        self.path(at, &segments, is_absolute, Space::Types, seen)
+            .pop()
+            .unwrap_or(Target::Unknown)
+    }
+
+    /// A name in a module, through its imports.
+    fn lookup(
+        &self,
+        module: ModuleId,
+        name: &str,
+        space: Space,
+        seen: &mut Vec<(ModuleId, String)>,
+    ) -> Found<'a> {
+        // Modules may import each other by globs, in circles.
+        if seen.iter().any(|(at, what)| *at == module && what == name) {
+            return Found::Absent;
+        }
+        seen.push((module, name.to_owned()));
+        let at = Place {
+            module,
+            blocks: &[],
+            generics: &[],
+            self_type: None,
+        };
+        let found = self.among(&self.modules[module].names, module, at, name, space, seen);
+        seen.pop();
+        found
+    }
+
+    fn among(
+        &self,
+        names: &Names<'a>,
+        module: ModuleId,
+        at: Place<'_, 'a>,
+        name: &str,
+        space: Space,
+        seen: &mut Vec<(ModuleId, String)>,
+    ) -> Found<'a> {
+        let is_block = !std::ptr::eq(names, &self.modules[module].names);
+        if let Some(def) = names
+            .defs
+            .get(name)
+            .and_then(|defs| defs.iter().find(|def| def.is_in(space)))
+        {
+            return Found::Here(match def {
+                Def::Module(module) => Target::Module(*module),
+                _ if is_block => Target::Local,
+                def => Target::Item {
+                    module,
+                    name: name.to_owned(),
+                    def: *def,
+                },
+            });
+        }
+        let mut is_certain = !names.is_open;
+        for import in names.imports.iter().filter(|import| import.name == name) {
+            match self.imported(at, &import.path, space, seen) {
+                // The `use` itself is what is wrong, and nothing that rests on it.
+                Target::Missing | Target::Unresolved => return Found::Here(Target::Unknown),
+                target if self.is_in(&target, space) => return Found::Here(target),
+                _ => {}
+            }
+        }
+        for glob in &names.globs {
+            match self.imported(at, glob, Space::Any, seen) {
+                Target::Module(module) => match self.lookup(module, name, space, seen) {
+                    Found::Here(target) => return Found::Here(target),
+                    Found::Perhaps => is_certain = false,
+                    Found::Absent => {}
+                },
+                target @ Target::Item {
+                    def: Def::Enum(_), ..
+                } => {
+                    if let variant @ Target::Variant { .. } = self.step(&target, name, space, seen) {
+                        return Found::Here(variant);
+                    }
+                }
+                // Kubernetes' own types have names that are known.
+                Target::External(mut path) => {
+                    path.push(name.to_owned());
+                    if super::access::is_kubernetes_type(&path) {
+                        return Found::Here(Target::External(path));
+                    }
+                    is_certain = false;
+                }
+                _ => is_certain = false,
+            }
+        }
+        if is_certain { Found::Absent } else { Found::Perhaps }
+    }
+
+    fn imported(
+        &self,
+        at: Place<'_, 'a>,
+        path: &ImportPath,
+        space: Space,
+        seen: &mut Vec<(ModuleId, String)>,
+    ) -> Target<'a> {
+        let target = self.path(at, &path.segments, path.is_absolute, space, seen).pop();
+        match (target, &path.segments[..]) {
+            // What nothing declares is a crate, to a `use`.
+            (Some(Target::Unresolved), [name]) => self.crate_named(at, name),
+            (target, _) => target.unwrap_or(Target::Unknown),
+        }
+    }
+
+    /// Whether an imported thing has a part in the namespace; of what is not known it is assumed.
+    fn is_in(&self, target: &Target<'a>, space: Space) -> bool {
+        match target {
+            Target::Module(_) => space != Space::Values,
+            Target::Item { def, .. } => def.is_in(space),
+            _ => true,
+        }
+    }
+
+    /// The path of what was found, from the library's root; none for what has none.
+    pub fn canonical(&self, target: &Target<'a>) -> Option<Vec<String>> {
+        let of = |module: &ModuleId, names: &[&String]| {
+            let mut path = self.modules[*module].path.clone();
+            path.extend(names.iter().map(|name| (*name).clone()));
+            path
+        };
+        match target {
+            Target::Module(module) => Some(of(module, &[])),
+            Target::Item { module, name, .. } => Some(of(module, &[name])),
+            Target::Variant {
+                module,
+                of: outer,
+                name,
+            } => Some(of(module, &[outer, name])),
+            _ => None,
+        }
+    }
+}
+
+/// The names of a path, without `r#`, and whether it begins with `::`.
+pub(super) fn segments(path: &syn::Path) -> (Vec<String>, bool) {
+    use syn::ext::IdentExt as _;
+    let names = path
+        .segments
+        .iter()
+        .map(|segment| segment.ident.unraw().to_string());
+    (names.collect(), path.leading_colon.is_some())
+}

@@ -1,0 +1,494 @@
+//! The modules of a crate as rustc would find them: files, items and imports, by their names. What no `mod` reaches
+//! is not compiled and therefore not here.
+
+use super::Code;
+use super::facts::At;
+use super::macros::{self, Body};
+use crate::finding::Span;
+use std::collections::{BTreeMap, BTreeSet};
+use syn::{Attribute, Item, UseTree, ext::IdentExt as _};
+
+/// Index of a file in [`Files`].
+pub(super) type FileId = usize;
+/// Index of a module in [`Tree::modules`].
+pub(super) type ModuleId = usize;
+
+/// A file of Rust.
+pub(super) struct File<'a> {
+    pub path: &'a str,
+    pub text: &'a str,
+    /// Written by krator, so that everything in it is known.
+    pub is_generated: bool,
+    /// None: it cannot be parsed, which rustc will say better.
+    pub ast: Option<syn::File>,
+    /// The insides of its macros, as far as they are code.
+    pub bodies: BTreeMap<usize, Body>,
+    /// What syn strips before the first token: byte order mark and `#!`.
+    pub offset: usize,
+}
+
+impl File<'_> {
+    /// The place of a token or of tokens.
+    pub fn span(&self, span: proc_macro2::Span) -> Span {
+        let range = span.byte_range();
+        Span {
+            start: range.start + self.offset,
+            end: range.end + self.offset,
+        }
+    }
+}
+
+/// Parses all of it.
+pub(super) fn parse<'a>(code: &Code<'a>) -> Vec<File<'a>> {
+    let generated = code.generated().map(|(path, text)| (path, text, true));
+    let written = code
+        .written
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_str(), false));
+    let mut files: Vec<File<'a>> = generated
+        .chain(written)
+        .map(|(path, text, is_generated)| {
+            let ast = syn::parse_file(text).ok();
+            let bom = if text.starts_with('\u{feff}') { 3 } else { 0 };
+            let shebang = ast.as_ref().and_then(|file| file.shebang.as_ref());
+            File {
+                path,
+                text,
+                is_generated,
+                offset: bom + shebang.map_or(0, String::len),
+                bodies: BTreeMap::new(),
+                ast,
+            }
+        })
+        .collect();
+    let own = own_macros(&files);
+    for file in files.iter_mut().filter(|file| !file.is_generated) {
+        file.bodies = file
+            .ast
+            .as_ref()
+            .map(|ast| macros::bodies(ast, &own))
+            .unwrap_or_default();
+    }
+    files
+}
+
+/// Names of the macros that people define here.
+fn own_macros(files: &[File<'_>]) -> BTreeSet<String> {
+    let written = files.iter().filter(|file| !file.is_generated);
+    written
+        .filter_map(|file| file.ast.as_ref())
+        .flat_map(macros::defined)
+        .collect()
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy)]
+pub(super) enum Def<'a> {
+    Module(ModuleId),
+    Struct(&'a syn::ItemStruct),
+    Enum(&'a syn::ItemEnum),
+    Type(&'a syn::ItemType),
+    Fn(&'a syn::Signature),
+    /// The resource itself, which kube's derive macro makes of its spec: `Moose`.
+    Resource,
+    /// Anything else in the namespace of types.
+    OtherType,
+    /// Anything else in the namespace of values.
+    OtherValue,
+}
+
+/// Rust's namespaces, as far as they matter here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Space {
+    Types,
+    Values,
+    Any,
+}
+
+impl Def<'_> {
+    pub fn is_in(&self, space: Space) -> bool {
+        let (is_type, is_value) = match self {
+            Def::Struct(item) => (true, !matches!(item.fields, syn::Fields::Named(_))),
+            Def::Fn(_) | Def::OtherValue => (false, true),
+            _ => (true, false),
+        };
+        match space {
+            Space::Types => is_type,
+            Space::Values => is_value,
+            Space::Any => true,
+        }
+    }
+}
+
+/// One name of a `use`.
+pub(super) struct Import {
+    pub name: String,
+    pub path: ImportPath,
+}
+
+/// The path of a `use`, its segments without `r#`.
+#[derive(Clone)]
+pub(super) struct ImportPath {
+    pub segments: Vec<String>,
+    pub is_absolute: bool,
+}
+
+/// The names of a module, or of a block that has items.
+#[derive(Default)]
+pub(super) struct Names<'a> {
+    pub defs: BTreeMap<String, Vec<Def<'a>>>,
+    pub imports: Vec<Import>,
+    pub globs: Vec<ImportPath>,
+    /// Macros may have put more names here than can be seen.
+    pub is_open: bool,
+}
+
+/// A module.
+pub(super) struct Module<'a> {
+    /// From the root of the library: `["moose", "states"]`; that of another target begins with its file in `<>`.
+    pub path: Vec<String>,
+    pub parent: Option<ModuleId>,
+    pub root: ModuleId,
+    pub file: FileId,
+    pub is_generated: bool,
+    /// Compiled for tests only.
+    pub is_test: bool,
+    pub items: &'a [Item],
+    pub names: Names<'a>,
+}
+
+/// All modules.
+pub(super) struct Tree<'a> {
+    pub files: &'a [File<'a>],
+    pub modules: Vec<Module<'a>>,
+    /// The root of the library.
+    pub library: Option<ModuleId>,
+    /// Where a `mod` in written code has no file, because krator no longer writes it.
+    pub lost: Vec<At>,
+    /// Modules right below the root that were krator's and are no more.
+    pub gone: BTreeSet<String>,
+    /// The crate's name, as its other targets say it.
+    pub crate_name: String,
+    pub own_macros: BTreeSet<String>,
+}
+
+/// Derives that add no names.
+const PLAIN_DERIVES: &[&str] = &[
+    "Clone",
+    "Copy",
+    "Debug",
+    "Default",
+    "PartialEq",
+    "Eq",
+    "PartialOrd",
+    "Ord",
+    "Hash",
+    "Serialize",
+    "Deserialize",
+    "JsonSchema",
+    "Error",
+];
+/// Attributes that leave an item as it is.
+const PLAIN_ATTRIBUTES: &[&str] = &[
+    "allow",
+    "cfg",
+    "cfg_attr",
+    "deny",
+    "derive",
+    "deprecated",
+    "diagnostic",
+    "doc",
+    "error",
+    "expect",
+    "forbid",
+    "inline",
+    "must_use",
+    "non_exhaustive",
+    "path",
+    "repr",
+    "rustfmt",
+    "serde",
+    "test",
+    "tokio",
+    "tracing",
+    "warn",
+];
+
+impl<'a> Tree<'a> {
+    /// The modules of these files. `resources` are the kinds' own types, by the path of their module.
+    pub fn new(
+        files: &'a [File<'a>],
+        crate_name: String,
+        resources: &[(Vec<String>, String)],
+        gone: BTreeSet<String>,
+    ) -> Self {
+        let mut tree = Tree {
+            files,
+            modules: Vec::new(),
+            library: None,
+            lost: Vec::new(),
+            gone,
+            crate_name,
+            own_macros: own_macros(files),
+        };
+        let has_library = files.iter().any(|file| file.path == "src/lib.rs");
+        for (id, file) in files.iter().enumerate() {
+            let is_library = file.path == "src/lib.rs" || !has_library && file.path == "src/main.rs";
+            let Some(ast) = file.ast.as_ref().filter(|_| is_library || is_root(file.path)) else {
+                continue;
+            };
+            let path = if is_library {
+                Vec::new()
+            } else {
+                vec![format!("<{}>", file.path)]
+            };
+            let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let module = tree.add(id, path, None, &ast.items, folder.to_owned());
+            if is_library {
+                tree.library = Some(module);
+            }
+        }
+        for module in &mut tree.modules {
+            for (_, name) in resources.iter().filter(|(path, _)| *path == module.path) {
+                module
+                    .names
+                    .defs
+                    .entry(name.clone())
+                    .or_default()
+                    .push(Def::Resource);
+            }
+        }
+        tree
+    }
+
+    fn add(
+        &mut self,
+        file: FileId,
+        path: Vec<String>,
+        parent: Option<ModuleId>,
+        items: &'a [Item],
+        folder: String,
+    ) -> ModuleId {
+        let id = self.modules.len();
+        let is_generated = self.files[file].is_generated;
+        let mut names = names_of(items.iter());
+        names.is_open &= !is_generated;
+        self.modules.push(Module {
+            path: path.clone(),
+            parent,
+            root: parent.map_or(id, |parent| self.modules[parent].root),
+            file,
+            is_generated,
+            is_test: parent.map_or(!self.files[file].path.starts_with("src/"), |p| {
+                self.modules[p].is_test
+            }),
+            items,
+            names,
+        });
+        for item in items {
+            let Item::Mod(module) = item else { continue };
+            let name = module.ident.unraw().to_string();
+            let mut inner = path.clone();
+            inner.push(name.clone());
+            let child = match &module.content {
+                Some((_, items)) => Some(self.add(file, inner, Some(id), items, format!("{folder}/{name}"))),
+                None => self.of_file(file, module, inner, id, &folder),
+            };
+            if let Some(child) = child.filter(|_| is_for_tests(&module.attrs)) {
+                // With all that is below it, which was added last.
+                self.modules[child..]
+                    .iter_mut()
+                    .for_each(|module| module.is_test = true);
+            }
+            let def = match child {
+                Some(child) => Def::Module(child),
+                None if path.is_empty() && self.gone.contains(&name) => continue,
+                None => Def::OtherType,
+            };
+            self.modules[id].names.defs.entry(name).or_default().push(def);
+        }
+        id
+    }
+
+    fn of_file(
+        &mut self,
+        file: FileId,
+        module: &syn::ItemMod,
+        path: Vec<String>,
+        parent: ModuleId,
+        folder: &str,
+    ) -> Option<ModuleId> {
+        if module
+            .attrs
+            .iter()
+            .any(|attribute| attribute.path().is_ident("path"))
+        {
+            return None;
+        }
+        let base = format!("{folder}/{}", module.ident.unraw());
+        let candidates = [format!("{base}.rs"), format!("{base}/mod.rs")];
+        let Some(id) = self
+            .files
+            .iter()
+            .position(|file| candidates.iter().any(|candidate| candidate == file.path))
+        else {
+            if path.len() == 1 && self.gone.contains(&path[0]) {
+                let span = self.files[file].span(module.ident.span());
+                self.lost.push(At { file, span });
+            }
+            return None;
+        };
+        let ast = self.files[id].ast.as_ref()?;
+        Some(self.add(id, path, Some(parent), &ast.items, base))
+    }
+
+    /// A module by its path from the library's root.
+    pub fn module(&self, path: &[&str]) -> Option<ModuleId> {
+        self.modules.iter().position(|module| {
+            module.path.len() == path.len() && module.path.iter().zip(path).all(|(a, b)| a == b)
+        })
+    }
+}
+
+fn is_root(path: &str) -> bool {
+    let Some((folder, name)) = path.rsplit_once('/') else {
+        return path == "build.rs";
+    };
+    match folder {
+        "src" => name == "main.rs",
+        "src/bin" | "tests" | "benches" | "examples" => true,
+        _ => {
+            name == "main.rs"
+                && folder
+                    .rsplit_once('/')
+                    .is_some_and(|(outer, _)| matches!(outer, "src/bin" | "tests" | "benches" | "examples"))
+        }
+    }
+}
+
+/// The module that a file of the library is: `["moose", "states"]` of `src/moose/states/mod.rs`.
+pub(super) fn module_path(file: &str) -> Option<Vec<String>> {
+    let path = file.strip_prefix("src/")?.strip_suffix(".rs")?;
+    let path = path.strip_suffix("/mod").unwrap_or(path);
+    Some(path.split('/').map(str::to_owned).collect())
+}
+
+/// What items declare and import; modules apart, which have files.
+pub(super) fn names_of<'a>(items: impl Iterator<Item = &'a Item>) -> Names<'a> {
+    let mut names = Names::default();
+    let mut add =
+        |ident: &syn::Ident, def| names.defs.entry(ident.unraw().to_string()).or_default().push(def);
+    let mut is_open = false;
+    let mut uses = Vec::new();
+    for item in items {
+        match item {
+            Item::Struct(item) => add(&item.ident, Def::Struct(item)),
+            Item::Enum(item) => add(&item.ident, Def::Enum(item)),
+            Item::Type(item) => add(&item.ident, Def::Type(item)),
+            Item::Fn(item) => add(&item.sig.ident, Def::Fn(&item.sig)),
+            Item::Trait(item) => add(&item.ident, Def::OtherType),
+            Item::TraitAlias(item) => add(&item.ident, Def::OtherType),
+            Item::Union(item) => add(&item.ident, Def::OtherType),
+            Item::Const(item) => add(&item.ident, Def::OtherValue),
+            Item::Static(item) => add(&item.ident, Def::OtherValue),
+            Item::Use(item) => uses.push(item),
+            // `macro_rules!` has a name, other macros may make any.
+            Item::Macro(item) => is_open |= item.ident.is_none(),
+            Item::ForeignMod(_) | Item::Verbatim(_) | Item::ExternCrate(_) => is_open = true,
+            _ => {}
+        }
+        is_open |= attributes(item).iter().any(may_add_names);
+    }
+    names.is_open = is_open;
+    for item in uses {
+        let mut path = Vec::new();
+        add_imports(&item.tree, &mut path, item.leading_colon.is_some(), &mut names);
+    }
+    names
+}
+
+fn attributes(item: &Item) -> &[Attribute] {
+    match item {
+        Item::Struct(item) => &item.attrs,
+        Item::Enum(item) => &item.attrs,
+        Item::Fn(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        Item::Mod(item) => &item.attrs,
+        Item::Trait(item) => &item.attrs,
+        Item::Type(item) => &item.attrs,
+        _ => &[],
+    }
+}
+
+fn is_for_tests(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        attribute.path().is_ident("cfg")
+            && attribute
+                .parse_args::<syn::Path>()
+                .is_ok_and(|what| what.is_ident("test"))
+    })
+}
+
+/// Whether an attribute could put further items beside its own.
+pub(super) fn may_add_names(attribute: &Attribute) -> bool {
+    let first = attribute
+        .path()
+        .segments
+        .first()
+        .map(|segment| segment.ident.to_string());
+    if first.as_deref() == Some("derive") {
+        let derives = attribute
+            .parse_args_with(syn::punctuated::Punctuated::<syn::Path, syn::Token![,]>::parse_terminated);
+        return derives.is_ok_and(|derives| {
+            derives
+                .iter()
+                .filter_map(|path| path.segments.last())
+                .any(|segment| !PLAIN_DERIVES.contains(&segment.ident.to_string().as_str()))
+        });
+    }
+    first.is_none_or(|first| !PLAIN_ATTRIBUTES.contains(&first.as_str()))
+}
+
+fn add_imports(tree: &UseTree, path: &mut Vec<String>, is_absolute: bool, names: &mut Names<'_>) {
+    let ends = |path: &[String]| ImportPath {
+        segments: path.to_vec(),
+        is_absolute,
+    };
+    match tree {
+        UseTree::Path(inner) => {
+            path.push(inner.ident.unraw().to_string());
+            add_imports(&inner.tree, path, is_absolute, names);
+            path.pop();
+        }
+        UseTree::Group(group) => {
+            for tree in &group.items {
+                add_imports(tree, path, is_absolute, names);
+            }
+        }
+        UseTree::Glob(_) => names.globs.push(ends(path)),
+        UseTree::Name(leaf) => {
+            let name = leaf.ident.unraw().to_string();
+            // `use a::{self}` imports `a`.
+            let (name, path) = match path.last() {
+                Some(last) if name == "self" => (last.clone(), ends(path)),
+                _ => {
+                    let mut path = ends(path);
+                    path.segments.push(name.clone());
+                    (name, path)
+                }
+            };
+            names.imports.push(Import { name, path });
+        }
+        UseTree::Rename(leaf) => {
+            let mut path = ends(path);
+            let name = leaf.ident.unraw().to_string();
+            if name != "self" {
+                path.segments.push(name);
+            }
+            names.imports.push(Import {
+                name: leaf.rename.unraw().to_string(),
+                path,
+            });
+        }
+    }
+}

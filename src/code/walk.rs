@@ -1,0 +1,299 @@
+//! Goes through written code once and notes what rules and renaming ask for. Scopes are those of Rust: blocks with
+//! items of their own, type parameters, variables.
+
+mod answers;
+mod syntax;
+mod uses;
+
+use super::facts::{At, Facts, Meaning, Name, StateOf};
+use super::resolve::{Place, Target, segments};
+use super::tree::{ModuleId, Names, Space, Tree};
+use super::types::{Ty, unraw};
+use crate::model::KindId;
+use std::collections::BTreeMap;
+use syn::visit::{self, Visit as _};
+
+/// What the walk has to know of a kind.
+pub(super) struct KindCode {
+    /// `Moose`.
+    pub name: String,
+    /// `moose`.
+    pub module: String,
+    /// The module of its types.
+    pub types: Option<ModuleId>,
+    /// Its states, by their names.
+    pub states: BTreeMap<String, StateOf>,
+}
+
+/// One module being read.
+pub(super) struct Walk<'s, 'a> {
+    pub tree: &'s Tree<'a>,
+    pub kinds: &'s [KindCode],
+    module: ModuleId,
+    blocks: Vec<Names<'a>>,
+    generics: Vec<String>,
+    self_type: Option<Target<'a>>,
+    variables: Vec<BTreeMap<String, Ty<'a>>>,
+    /// The state whose answers are given here.
+    from: Option<StateOf>,
+    /// How many declarations were followed to get here.
+    pub depth: usize,
+    pub facts: Facts<'a>,
+}
+
+/// Reads all modules that people wrote.
+pub(super) fn walk<'a>(tree: &Tree<'a>, kinds: &[KindCode]) -> Facts<'a> {
+    let mut facts = Facts::default();
+    for (id, module) in tree
+        .modules
+        .iter()
+        .enumerate()
+        .filter(|(_, module)| !module.is_generated)
+    {
+        let mut walk = Walk::new(tree, kinds, id, 0);
+        walk.facts = facts;
+        for item in module.items {
+            walk.visit_item(item);
+        }
+        facts = walk.facts;
+    }
+    facts
+}
+
+impl<'s, 'a> Walk<'s, 'a> {
+    fn new(tree: &'s Tree<'a>, kinds: &'s [KindCode], module: ModuleId, depth: usize) -> Self {
+        Walk {
+            tree,
+            kinds,
+            module,
+            blocks: Vec::new(),
+            generics: Vec::new(),
+            self_type: None,
+            variables: vec![BTreeMap::new()],
+            from: None,
+            depth,
+            facts: Facts::default(),
+        }
+    }
+
+    /// The eyes of another module.
+    pub fn elsewhere(&self, module: ModuleId) -> Self {
+        Walk::new(self.tree, self.kinds, module, self.depth + 1)
+    }
+
+    pub fn place(&self) -> Place<'_, 'a> {
+        Place {
+            module: self.module,
+            blocks: &self.blocks,
+            generics: &self.generics,
+            self_type: self.self_type.as_ref(),
+        }
+    }
+
+    /// What a path means here.
+    pub fn target(&self, path: &syn::Path, space: Space) -> Target<'a> {
+        let (names, is_absolute) = segments(path);
+        self.tree
+            .resolve(self.place(), &names, is_absolute, space)
+            .pop()
+            .unwrap_or(Target::Unknown)
+    }
+
+    pub fn variable(&self, name: &str) -> Option<Ty<'a>> {
+        self.variables
+            .iter()
+            .rev()
+            .find_map(|scope| scope.get(name))
+            .cloned()
+    }
+
+    pub fn declare(&mut self, name: String, ty: Ty<'a>) {
+        if let Some(scope) = self.variables.last_mut() {
+            scope.insert(name, ty);
+        }
+    }
+
+    /// The kind that has the machine.
+    pub fn kind_of(&self, machine: &Target<'a>) -> Option<KindId> {
+        let path = self.tree.canonical(machine)?;
+        let (first, last) = (path.first()?, path.last()?);
+        self.kinds
+            .iter()
+            .position(|kind| kind.module == *first && *last == format!("{}Machine", kind.name))
+            .map(KindId)
+    }
+
+    /// The state that a type is.
+    fn state_of(&self, target: &Target<'a>) -> Option<StateOf> {
+        let path = self.tree.canonical(target)?;
+        let [module, states, name] = &path[..] else {
+            return None;
+        };
+        let kind = self.kinds.iter().find(|kind| kind.module == *module)?;
+        kind.states.get(name).copied().filter(|_| states == "states")
+    }
+
+    fn file(&self) -> usize {
+        self.tree.modules[self.module].file
+    }
+
+    fn at(&self, span: proc_macro2::Span) -> At {
+        let file = self.file();
+        At {
+            file,
+            span: self.tree.files[file].span(span),
+        }
+    }
+
+    /// Notes what each name of a path means.
+    fn note(&mut self, idents: &[&syn::Ident], is_absolute: bool, space: Space) -> Target<'a> {
+        let names: Vec<String> = idents.iter().map(|ident| unraw(ident)).collect();
+        let targets = self.tree.resolve(self.place(), &names, is_absolute, space);
+        for (index, target) in targets.iter().enumerate() {
+            let meaning = match target {
+                Target::Missing => {
+                    let within = index
+                        .checked_sub(1)
+                        .and_then(|before| self.tree.canonical(&targets[before]));
+                    Meaning::Missing(within.unwrap_or_default())
+                }
+                Target::Unresolved => Meaning::Unresolved,
+                Target::Unknown => Meaning::Unknown,
+                target => match self.tree.canonical(target) {
+                    Some(path) => Meaning::Item(path),
+                    None => continue,
+                },
+            };
+            let at = self.at(idents[index].span());
+            self.facts.names.push(Name {
+                at,
+                text: names[index].clone(),
+                meaning,
+            });
+        }
+        targets.into_iter().next_back().unwrap_or(Target::Unknown)
+    }
+
+    fn note_path(&mut self, path: &'a syn::Path, space: Space) -> Target<'a> {
+        let idents: Vec<&syn::Ident> = path.segments.iter().map(|segment| &segment.ident).collect();
+        let target = self.note(&idents, path.leading_colon.is_some(), space);
+        for segment in &path.segments {
+            self.visit_path_arguments(&segment.arguments);
+        }
+        target
+    }
+
+    /// A path that may begin with `<T as Trait>`.
+    fn note_qualified(
+        &mut self,
+        qself: Option<&'a syn::QSelf>,
+        path: &'a syn::Path,
+        space: Space,
+    ) -> Target<'a> {
+        let Some(qself) = qself else {
+            return self.note_path(path, space);
+        };
+        self.visit_type(&qself.ty);
+        let idents: Vec<&syn::Ident> = path.segments.iter().map(|segment| &segment.ident).collect();
+        self.note(
+            &idents[..qself.position.min(idents.len())],
+            path.leading_colon.is_some(),
+            Space::Types,
+        );
+        for segment in &path.segments {
+            self.visit_path_arguments(&segment.arguments);
+        }
+        Target::Unknown
+    }
+
+    fn note_definition(&mut self, ident: &syn::Ident) {
+        if !self.blocks.is_empty() {
+            return;
+        }
+        let mut path = self.tree.modules[self.module].path.clone();
+        path.push(unraw(ident));
+        let at = self.at(ident.span());
+        self.facts.names.push(Name {
+            at,
+            text: unraw(ident),
+            meaning: Meaning::Item(path),
+        });
+    }
+
+    fn note_import(&mut self, tree: &'a syn::UseTree, before: &mut Vec<&'a syn::Ident>, is_absolute: bool) {
+        match tree {
+            syn::UseTree::Path(inner) => {
+                before.push(&inner.ident);
+                self.note_import(&inner.tree, before, is_absolute);
+                before.pop();
+            }
+            syn::UseTree::Group(group) => {
+                for tree in &group.items {
+                    self.note_import(tree, before, is_absolute);
+                }
+            }
+            syn::UseTree::Name(leaf) => self.note_leaf(&leaf.ident, before, is_absolute),
+            syn::UseTree::Rename(leaf) => self.note_leaf(&leaf.ident, before, is_absolute),
+            syn::UseTree::Glob(_) => {
+                self.note(before, is_absolute, Space::Types);
+            }
+        }
+    }
+
+    fn note_leaf(&mut self, leaf: &'a syn::Ident, before: &mut Vec<&'a syn::Ident>, is_absolute: bool) {
+        if leaf == "self" {
+            self.note(before, is_absolute, Space::Types);
+        } else {
+            before.push(leaf);
+            self.note(before, is_absolute, Space::Any);
+            before.pop();
+        }
+    }
+
+    fn within<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.variables.push(BTreeMap::new());
+        let read = read(self);
+        self.variables.pop();
+        read
+    }
+
+    fn generic<T>(&mut self, generics: &'a syn::Generics, read: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.generics.len();
+        let names = generics.params.iter().filter_map(|parameter| match parameter {
+            syn::GenericParam::Type(parameter) => Some(unraw(&parameter.ident)),
+            syn::GenericParam::Const(parameter) => Some(unraw(&parameter.ident)),
+            syn::GenericParam::Lifetime(_) => None,
+        });
+        self.generics.extend(names);
+        let read = read(self);
+        self.generics.truncate(before);
+        read
+    }
+
+    /// A function: its parameters, and whose answers it gives.
+    fn function(&mut self, signature: &'a syn::Signature, body: Option<&'a syn::Block>) {
+        let outer = (
+            std::mem::take(&mut self.from),
+            std::mem::take(&mut self.variables),
+        );
+        self.variables.push(BTreeMap::new());
+        self.generic(&signature.generics, |walk| {
+            visit::visit_signature(walk, signature);
+            for input in &signature.inputs {
+                if let syn::FnArg::Typed(input) = input {
+                    let ty = walk.ty(&input.ty);
+                    walk.bind(&input.pat, ty);
+                }
+            }
+            walk.from = walk.answers_for(&signature.output);
+            if let Some(body) = body {
+                walk.visit_block(body);
+            }
+        });
+        (self.from, self.variables) = outer;
+    }
+
+    fn is_test(&self) -> bool {
+        self.tree.modules[self.module].is_test
+    }
+}

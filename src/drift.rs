@@ -1,0 +1,429 @@
+//! The crate that a description comes to, held against the one on the disk: what krator would change, what stays
+//! because somebody else wrote it, and what they should know. Pure: files come in as a [`Snapshot`] and go out as
+//! [`Changes`].
+//!
+//! Whose a file is decides (see [`Ownership`]). *Generated*: written anew, but for one that somebody edited. *Seeded*:
+//! written once; a version of it that krator would write differently now is merged on request. *Merged*: what krator
+//! changes is taken into what the user has.
+
+mod cargo;
+mod merge;
+mod rules;
+
+pub(crate) use rules::RULES;
+
+use std::collections::BTreeMap;
+
+use crate::changes::Changes;
+use crate::disk::Snapshot;
+use crate::finding::{Finding, Severity, Source, Span};
+use crate::plan::{File, Ownership, Plan};
+use crate::render::home::{self, Entry, Home};
+use crate::render::{Runtime, normalized};
+use merge::Merged;
+
+/// Where what is moved out of the way goes.
+pub const PRUNED: &str = ".krator/pruned";
+
+/// What the user asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Generated files are written even where somebody edited them.
+    pub force: bool,
+    /// Files that belong to nothing any more are moved out of the way.
+    pub prune: bool,
+    /// What happens to files of the user that krator would write differently now.
+    pub merge: Merge,
+}
+
+/// What happens to files of the user that krator would write differently now.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Merge {
+    /// They stay, and are named.
+    #[default]
+    Offer,
+    /// Changes are taken in where they meet none of the user's.
+    Clean,
+    /// The same, and where they do, both versions are written between markers.
+    Conflicts,
+    /// Where they do, the user's stay, and krator's changes are not offered again; nor are those of seeded files.
+    Mine,
+}
+
+/// What a run comes to.
+#[derive(Debug, Default)]
+pub struct Drift {
+    /// What would be written. Nothing, where a finding forbids it.
+    pub changes: Changes,
+    /// What happens to single files, in the order of their paths. Those of `.krator/` are not named.
+    pub fates: BTreeMap<String, Fate>,
+    /// What is to be said, each with the text that it is about.
+    pub found: Vec<Found>,
+    /// Whether a finding forbids to write anything.
+    pub is_refused: bool,
+}
+
+/// What happens to one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fate {
+    /// It is new.
+    Created,
+    /// It gets other contents.
+    Updated,
+    /// It goes: nobody wrote anything into it.
+    Removed,
+    /// It takes in what krator would write differently now.
+    Merged,
+    /// It becomes this one.
+    Moved(String),
+    /// It stays, though krator would write it differently now.
+    Offered,
+    /// It stays, though nothing in the description needs it any more.
+    Unused,
+}
+
+/// A finding in a file of the crate.
+#[derive(Debug)]
+pub struct Found {
+    /// The file as it is.
+    pub source: Source,
+    /// What is to be said of it.
+    pub finding: Finding,
+    /// What krator would change, where that says more than the place: a text, and the one that it would become.
+    pub wanted: Option<(String, Option<String>)>,
+}
+
+/// Compares. `description` is the text that the plan was made of, `former` what the last run left behind.
+pub fn compare(plan: &Plan, description: &str, former: &Home, disk: &Snapshot, options: Options) -> Drift {
+    let files = disk.files();
+    let mut run = Run {
+        former,
+        disk,
+        options,
+        tree: files
+            .map(|(path, contents)| (path.to_owned(), contents.to_vec()))
+            .collect(),
+        home: Home::default(),
+        drift: Drift::default(),
+    };
+    for (path, file) in plan.files() {
+        let entry = match (path, file.ownership) {
+            // What this run was started for.
+            ("krator.yaml", _) => Entry::of(path, file),
+            ("Cargo.toml", _) => run.cargo_manifest(path, file),
+            ("Cargo.lock", _) => run.lock(path, file),
+            (_, Ownership::Generated) => run.generated(path, file),
+            (_, Ownership::Seeded | Ownership::Merged) => run.kept(path, file),
+        };
+        run.home.files.insert(path.to_owned(), entry);
+    }
+    for (path, entry) in former.files.iter().filter(|(path, _)| plan.get(path).is_none()) {
+        run.gone(path, entry);
+    }
+    for (path, contents) in run.home.render(description) {
+        run.put(path, &contents);
+    }
+    run.end()
+}
+
+/// The paths that a comparison looks at.
+pub fn paths<'a>(plan: &'a Plan, former: &'a Home) -> impl Iterator<Item = String> + 'a {
+    let planned = plan.files().map(|(path, _)| path.to_owned());
+    let pruned = former.files.keys().map(|path| format!("{PRUNED}/{path}"));
+    let home = former.render("").map(|(path, _)| path.to_owned());
+    planned
+        .chain(former.files.keys().cloned())
+        .chain(pruned)
+        .chain(home)
+}
+
+/// Where a crate takes its runtime from: what the last run knew, or else its Cargo.toml.
+pub fn runtime(former: &Home, manifest: Option<&str>) -> Runtime {
+    let is_vendored = former.files.keys().any(|path| path.starts_with("vendor/"));
+    let named = manifest.and_then(cargo::runtime).filter(|_| !is_vendored);
+    named.map_or(Runtime::Vendored, Runtime::Path)
+}
+
+/// One comparison on its way.
+struct Run<'a> {
+    former: &'a Home,
+    disk: &'a Snapshot,
+    options: Options,
+    /// The crate as it will be.
+    tree: BTreeMap<String, Vec<u8>>,
+    /// What this run leaves behind.
+    home: Home,
+    drift: Drift,
+}
+
+impl Run<'_> {
+    fn generated(&mut self, path: &str, file: &File) -> Entry {
+        let there = self
+            .disk
+            .bytes(path)
+            .map(|_| self.disk.text(path).unwrap_or_default());
+        match there {
+            None => self.write(path, &file.contents, Fate::Created),
+            Some(text) if normalized(text) == file.contents => {}
+            Some(text) => match self.former.files.get(path) {
+                Some(entry) if entry.wrote(text) => self.write(path, &file.contents, Fate::Updated),
+                Some(entry) if entry.ownership == Ownership::Generated => {
+                    if self.options.force {
+                        self.write(path, &file.contents, Fate::Updated);
+                    } else {
+                        self.edited(path, text, Some(&file.contents));
+                    }
+                }
+                _ if self.options.force => {
+                    self.set_aside(path);
+                    self.write(path, &file.contents, Fate::Created);
+                }
+                _ => self.occupied(path, text),
+            },
+        }
+        Entry::of(path, file)
+    }
+
+    /// A file of the user, and what krator would write there.
+    fn kept(&mut self, path: &str, file: &File) -> Entry {
+        let planned = Entry::of(path, file);
+        let former = self.former.files.get(path);
+        if self.disk.bytes(path).is_none() {
+            // What generated code names has to be there; what else was there once, somebody did not want.
+            if former.is_none() || path.starts_with("src/") {
+                self.write(path, &file.contents, Fate::Created);
+            }
+            return planned;
+        }
+        // Theirs from before, or nothing that could be merged.
+        let (Some(former), Some(text)) = (former, self.disk.text(path)) else {
+            return planned;
+        };
+        if normalized(text) == file.contents || former.sha256 == planned.sha256 {
+            return planned;
+        }
+        let untouched = former.wrote(text).then(|| normalized(text));
+        let base = former.base.clone().or(untouched);
+        let pending = Entry {
+            base: base.clone(),
+            ownership: file.ownership,
+            ..former.clone()
+        };
+        match (self.options.merge, file.ownership) {
+            (Merge::Offer, Ownership::Seeded) => {
+                self.drift.fates.insert(path.to_owned(), Fate::Offered);
+                return pending;
+            }
+            (Merge::Mine, Ownership::Seeded) => return planned,
+            _ => {}
+        }
+        let span = match base
+            .as_deref()
+            .map(|base| merge::merge(base, text, &file.contents))
+        {
+            Some(Merged::Clean(merged)) => {
+                self.write(path, &merged, Fate::Merged);
+                return planned;
+            }
+            _ if self.options.merge == Merge::Mine => return planned,
+            Some(Merged::Conflict { marked, .. }) if self.options.merge == Merge::Conflicts => {
+                self.write(path, &marked, Fate::Merged);
+                return planned;
+            }
+            Some(Merged::Conflict { span, .. }) => span,
+            None => first_line(text),
+        };
+        self.conflict(
+            path,
+            text,
+            span,
+            (base.as_deref().unwrap_or(text), &file.contents),
+        );
+        pending
+    }
+
+    fn cargo_manifest(&mut self, path: &str, file: &File) -> Entry {
+        let former = self.former.files.get(path);
+        match self.disk.text(path) {
+            None => self.write(path, &file.contents, Fate::Created),
+            Some(text) => {
+                let untouched = former.filter(|entry| entry.wrote(text)).map(|_| text);
+                let base = former.and_then(|entry| entry.base.as_deref()).or(untouched);
+                match cargo::merge(base, text, &file.contents) {
+                    Ok(merged) if merged == text => {}
+                    Ok(merged) => self.write(path, &merged, Fate::Updated),
+                    Err(error) => self.unreadable(path, text, &error),
+                }
+            }
+        }
+        Entry::of(path, file)
+    }
+
+    /// `Cargo.lock`, as tested, until cargo has written another one: then it is cargo's.
+    fn lock(&mut self, path: &str, file: &File) -> Entry {
+        let planned = Entry::of(path, file);
+        let former = self.former.files.get(path);
+        match self.disk.text(path) {
+            None if former.is_none() => self.write(path, &file.contents, Fate::Created),
+            Some(text) if former.is_some_and(|entry| entry.wrote(text)) && !planned.wrote(text) => {
+                self.write(path, &file.contents, Fate::Updated);
+            }
+            _ => {}
+        }
+        planned
+    }
+
+    /// A file that the plan has no more.
+    fn gone(&mut self, path: &str, entry: &Entry) {
+        if self.disk.bytes(path).is_none() {
+            return;
+        }
+        let text = self.disk.text(path).unwrap_or_default();
+        if entry.ownership == Ownership::Generated {
+            if entry.wrote(text) {
+                self.tree.remove(path);
+                self.drift.fates.insert(path.to_owned(), Fate::Removed);
+            } else if self.options.force {
+                self.set_aside(path);
+            } else {
+                self.edited(path, text, None);
+            }
+        } else if self.options.prune {
+            self.set_aside(path);
+        } else {
+            self.drift.fates.insert(path.to_owned(), Fate::Unused);
+            self.home.files.insert(path.to_owned(), entry.clone());
+        }
+    }
+
+    fn write(&mut self, path: &str, contents: &str, fate: Fate) {
+        self.put(path, contents);
+        self.drift.fates.insert(path.to_owned(), fate);
+    }
+
+    /// Writes a file, unless it says that already, line ends apart.
+    fn put(&mut self, path: &str, contents: &str) {
+        if self
+            .disk
+            .text(path)
+            .is_none_or(|there| normalized(there) != contents)
+        {
+            self.tree.insert(path.to_owned(), contents.into());
+        }
+    }
+
+    /// Moves a file to where it is in nobody's way, and nothing else in its.
+    fn set_aside(&mut self, path: &str) {
+        let Some(bytes) = self.tree.remove(path) else {
+            return;
+        };
+        let mut to = format!("{PRUNED}/{path}");
+        if self.tree.get(&to).is_some_and(|there| *there != bytes) {
+            let hash = home::hash_bytes(&bytes);
+            to = format!("{to}.{}", hash.get(..8).unwrap_or(&hash));
+        }
+        self.tree.insert(to.clone(), bytes);
+        self.drift.fates.insert(path.to_owned(), Fate::Moved(to));
+    }
+
+    fn end(self) -> Drift {
+        let mut drift = self.drift;
+        if drift.is_refused {
+            drift.fates.clear();
+            return drift;
+        }
+        let there = self.disk.files().map(|(path, _)| path);
+        for path in there.chain(self.tree.keys().map(String::as_str)) {
+            let after = self.tree.get(path).map(Vec::as_slice);
+            drift.changes.set(path, self.disk.bytes(path), after);
+        }
+        drift
+    }
+}
+
+/// What there is to say.
+impl Run<'_> {
+    fn say(&mut self, path: &str, text: &str, finding: Finding, wanted: Option<(&str, Option<&str>)>) {
+        self.drift.found.push(Found {
+            source: Source::new(crate::finding::printable(path), text),
+            finding,
+            wanted: wanted.map(|(from, to)| (from.to_owned(), to.map(str::to_owned))),
+        });
+    }
+
+    fn edited(&mut self, path: &str, text: &str, wanted: Option<&str>) {
+        let place = first_difference(text, wanted.unwrap_or_default());
+        let finding = Finding::new(&rules::EDITED_FILE, place, format!("`{path}` was edited by hand"))
+            .label("krator would write over this")
+            .help("move the edit into a file of yours; `krator gen --force` then writes this one anew");
+        self.drift.is_refused = true;
+        self.say(path, text, finding, Some((text, wanted)));
+    }
+
+    fn occupied(&mut self, path: &str, text: &str) {
+        let finding = Finding::new(
+            &rules::OCCUPIED_PATH,
+            first_line(text),
+            format!("`{path}` is not krator's, and has to be"),
+        )
+        .label("somebody else wrote this file")
+        .help(format!(
+            "move it, or let `krator gen --force` move it to `{PRUNED}/`"
+        ));
+        self.drift.is_refused = true;
+        self.say(path, text, finding, None);
+    }
+
+    fn conflict(&mut self, path: &str, text: &str, span: Span, (from, to): (&str, &str)) {
+        let finding = Finding::new(
+            &rules::MERGE_CONFLICT,
+            span,
+            format!("what krator has to change in `{path}`, somebody else has changed too"),
+        )
+        .label("left as it is")
+        .help(
+            "make the change below by hand and say so by `krator gen --merge=mine`, or let `krator gen \
+             --merge=conflicts` write both versions into the file",
+        );
+        self.say(path, text, finding, Some((from, Some(to))));
+    }
+
+    fn unreadable(&mut self, path: &str, text: &str, error: &toml_edit::TomlError) {
+        let span = error.span().map_or(first_line(text), |span| Span {
+            start: span.start,
+            end: span.end,
+        });
+        let finding =
+            Finding::new(&rules::UNREADABLE_MANIFEST, span, "this is not TOML").label(error.message());
+        self.drift.is_refused = true;
+        self.say(path, text, finding, None);
+    }
+}
+
+impl Found {
+    /// Whether it is an error.
+    pub fn is_error(&self) -> bool {
+        self.finding.rule.severity == Severity::Error
+    }
+}
+
+fn first_line(text: &str) -> Span {
+    Span {
+        start: 0,
+        end: text.find('\n').unwrap_or(text.len()),
+    }
+}
+
+/// The first line of a text that another one has not.
+fn first_difference(text: &str, other: &str) -> Span {
+    let mut start = 0;
+    let mut others = other.lines();
+    for line in text.split_inclusive('\n') {
+        if others.next() != Some(line.trim_end_matches(['\r', '\n'])) {
+            let end = start + line.trim_end().len();
+            return Span { start, end };
+        }
+        start += line.len();
+    }
+    Span { start, end: start }
+}

@@ -1,0 +1,249 @@
+//! Cargo.toml: the user's, with dependencies that krator keeps current.
+
+use std::collections::BTreeSet;
+
+use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value};
+
+/// Takes what changed from `base` to `new` into `ours`; everything else of it stays as it is, to the byte. A value that
+/// the user changed stays, but for the dependencies of generated code: they get the version that it needs, and keep the
+/// features that the user added. Without a base, what is missing is added and nothing is removed.
+///
+/// # Errors
+/// `ours` is not TOML.
+pub(super) fn merge(base: Option<&str>, ours: &str, new: &str) -> Result<String, toml_edit::TomlError> {
+    let mut ours: DocumentMut = ours.parse()?;
+    let base = base
+        .and_then(|base| base.parse::<DocumentMut>().ok())
+        .unwrap_or_default();
+    let new: DocumentMut = new.parse()?;
+    merge_table(
+        base.as_table(),
+        ours.as_table_mut(),
+        new.as_table(),
+        Rule::UsersFirst,
+    );
+    Ok(ours.to_string())
+}
+
+/// The folder that a manifest takes the runtime from.
+pub(super) fn runtime(manifest: &str) -> Option<String> {
+    let manifest: DocumentMut = manifest.parse().ok()?;
+    let runtime = manifest.get("dependencies")?.get("krator-runtime")?;
+    runtime.get("path")?.as_str().map(str::to_owned)
+}
+
+/// Whose word counts for a value that the user changed and krator too.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    UsersFirst,
+    Dependencies,
+}
+
+fn merge_table(base: &dyn TableLike, ours: &mut dyn TableLike, new: &dyn TableLike, rule: Rule) {
+    let keys = |table: &dyn TableLike| table.iter().map(|(key, _)| key.to_owned()).collect::<Vec<_>>();
+    let gone = keys(base).into_iter().filter(|key| !new.contains_key(key));
+    for key in gone {
+        let is_untouched = ours.get(&key).map(plain) == base.get(&key).map(plain);
+        if is_untouched {
+            ours.remove(&key);
+        }
+    }
+    for key in keys(new) {
+        let Some(wanted) = new.get(&key) else { continue };
+        let former = base.get(&key);
+        let Some(there) = ours.get_mut(&key) else {
+            // Dependencies are needed; another key that the user has removed stays away.
+            if rule == Rule::Dependencies || former.is_none() {
+                ours.insert(&key, wanted.clone());
+            }
+            continue;
+        };
+        if let (Some(wanted), Some(there), Rule::UsersFirst) = (wanted.as_table(), there.as_table_mut(), rule)
+        {
+            let nothing = InlineTable::new();
+            let former = former.and_then(Item::as_table_like).unwrap_or(&nothing);
+            let rule = match key.as_str() {
+                "dependencies" | "dev-dependencies" => Rule::Dependencies,
+                _ => Rule::UsersFirst,
+            };
+            merge_table(former, there, wanted, rule);
+            continue;
+        }
+        let former_text = former.map(plain);
+        if former_text == Some(plain(wanted)) {
+            // krator did not change it.
+        } else if former_text == Some(plain(there)) {
+            replace(there, wanted);
+        } else if rule == Rule::Dependencies {
+            merge_dependency(former, there, wanted);
+        }
+    }
+}
+
+/// A dependency that both changed: version and origin are krator's, features both's.
+fn merge_dependency(former: Option<&Item>, there: &mut Item, wanted: &Item) {
+    if there.as_table_like().is_none() {
+        return replace(there, wanted);
+    }
+    let features = |item: Option<&Item>| {
+        let array = item
+            .and_then(|item| item.get("features"))
+            .and_then(Item::as_array);
+        let names = array
+            .into_iter()
+            .flatten()
+            .filter_map(|name| Some(name.as_str()?.to_owned()));
+        names.collect::<Vec<_>>()
+    };
+    let (before, mine, needed) = (features(former), features(Some(there)), features(Some(wanted)));
+    let mut all = mine.clone();
+    all.retain(|name| !before.contains(name) || needed.contains(name));
+    let known: BTreeSet<String> = all.iter().cloned().collect();
+    all.extend(needed.into_iter().filter(|name| !known.contains(name)));
+
+    let Some(table) = there.as_table_like_mut() else {
+        return;
+    };
+    if all != mine {
+        table.insert("features", Item::Value(Array::from_iter(all).into()));
+    }
+    for key in ["version", "path", "default-features"] {
+        let needed = match wanted.as_str() {
+            Some(version) if key == "version" => Some(Item::Value(version.into())),
+            Some(_) => None,
+            None => wanted.get(key).cloned(),
+        };
+        match needed {
+            Some(item) if table.get(key).map(plain) != Some(plain(&item)) => drop(table.insert(key, item)),
+            _ => {}
+        }
+    }
+}
+
+/// Another value in the same place: the comments around it stay.
+fn replace(there: &mut Item, wanted: &Item) {
+    match (there.as_value_mut(), wanted.as_value()) {
+        (Some(there), Some(wanted)) => {
+            let decor = there.decor().clone();
+            *there = wanted.clone();
+            *there.decor_mut() = decor;
+        }
+        _ => *there = wanted.clone(),
+    }
+}
+
+/// What an item says, without its comments and spaces.
+fn plain(item: &Item) -> String {
+    match item {
+        Item::Value(Value::Array(array)) => {
+            let items: Vec<String> = array
+                .iter()
+                .map(|value| plain(&Item::Value(value.clone())))
+                .collect();
+            format!("[{}]", items.join(","))
+        }
+        Item::Value(Value::String(text)) => format!("{:?}", text.value()),
+        item => match item.as_table_like() {
+            Some(table) => {
+                let items: BTreeSet<String> = table
+                    .iter()
+                    .map(|(key, item)| format!("{key:?}={}", plain(item)))
+                    .collect();
+                format!("{items:?}")
+            }
+            None => item.to_string().trim().to_owned(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: &str = r#"[package]
+name = "moose"
+rust-version = "1.89"
+
+[dependencies]
+kube = { version = "5", default-features = false, features = ["client", "old"] }
+serde = "1"
+gone = "1"
+"#;
+
+    const NEW: &str = r#"[package]
+name = "elk"
+rust-version = "1.90"
+
+[dependencies]
+kube = { version = "6", default-features = false, features = ["client", "new"] }
+serde = "2"
+came = "1"
+
+[profile.release]
+lto = true
+"#;
+
+    #[test]
+    fn what_the_user_wrote_stays() {
+        let ours = r#"# Ours.
+[package]
+name = "moose" # of the north
+rust-version = "1.95"
+
+[dependencies]
+# First.
+zebra = "9"
+serde = "1" # data
+kube = { features = ["client", "old", "ws"], version = "5", default-features = false } # more
+gone = "1"
+"#;
+        let merged = merge(Some(BASE), ours, NEW).expect("TOML");
+        assert_eq!(
+            merged,
+            r#"# Ours.
+[package]
+name = "elk" # of the north
+rust-version = "1.95"
+
+[dependencies]
+# First.
+zebra = "9"
+serde = "2" # data
+kube = { features = ["client", "ws", "new"], version = "6", default-features = false } # more
+came = "1"
+
+[profile.release]
+lto = true
+"#
+        );
+        assert_eq!(merge(Some(NEW), &merged, NEW).expect("TOML"), merged);
+    }
+
+    #[test]
+    fn what_krator_did_not_change_is_not_changed() {
+        let ours = BASE.replace("\"5\"", "\"4\"").replace("serde = \"1\"\n", "");
+        let merged = merge(Some(BASE), &ours, BASE).expect("TOML");
+        assert_eq!(
+            merged,
+            format!("{ours}serde = \"1\"\n"),
+            "what generated code needs is there"
+        );
+    }
+
+    #[test]
+    fn without_a_past_nothing_is_removed() {
+        let merged = merge(None, BASE, NEW).expect("TOML");
+        for kept in ["name = \"moose\"", "gone = \"1\"", "\"old\""] {
+            assert!(merged.contains(kept), "{merged}");
+        }
+        for new in [
+            "kube = { version = \"6\"",
+            "came = \"1\"",
+            "serde = \"2\"",
+            "\"new\"",
+        ] {
+            assert!(merged.contains(new), "{merged}");
+        }
+        assert!(merge(None, "[dependencies", NEW).is_err());
+    }
+}

@@ -1,0 +1,11 @@
+//! The program: `doors --help` tells what it can do.
+
+use std::process::ExitCode;
+
+use doors::ABOUT;
+use doors::door::DoorOperator;
+
+fn main() -> ExitCode {
+    eprintln!("knock, knock");
+    krator_runtime::main(&ABOUT, |runtime| runtime.operator(DoorOperator::of_oak()))
+}

@@ -1,0 +1,13 @@
+//! The program: `doors --help` tells what it can do.
+
+use std::process::ExitCode;
+
+// Of the hinges.
+mod oil;
+
+use doors::ABOUT;
+use doors::door::DoorOperator;
+
+fn main() -> ExitCode {
+    krator_runtime::main(&ABOUT, |runtime| runtime.operator(DoorOperator::default()))
+}

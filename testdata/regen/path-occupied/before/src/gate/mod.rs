@@ -1,0 +1,1 @@
+//! Gates are ours.

@@ -1,0 +1,56 @@
+//! Roam: what a moose does most of the time.
+use super::{Eat, Wander};
+use crate::moose::prelude::*;
+
+// Roam leads to Eat.
+impl State for Wander {
+    async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
+        if cx.first_run() {
+            cx.event("Roam", "Roaming about"); // Roam, not Roaming
+            return   Ok( Transition :: stay() ) ;
+        }
+        let pasture = Pasture::Roam;
+        match pasture {
+            Pasture::Roam => Ok(Transition::to(Eat)),
+            Pasture::Fenced => Ok(Transition::stay()),
+        }
+    }
+}
+
+/// Not the state [`Roam`].
+enum Pasture {
+    Roam,
+    #[allow(dead_code)]
+    Fenced,
+}
+
+pub const DISTANCE: u32 = 7;
+
+impl Wander {
+    pub fn far(self) -> u32 {
+        7
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::moose::MooseMachine;
+
+    #[test]
+    fn is_itself() {
+        assert_eq!(MooseMachine::Wander, MooseMachine::Wander, "Roam");
+        assert!(matches!(MooseMachine::Eat, MooseMachine::Wander | MooseMachine::Eat if Wander.far() == 7));
+        let all = vec![Wander, Wander];
+        assert_eq!(all.len(), [Wander; 2].len());
+    }
+
+    #[test]
+    fn has_namesakes() {
+        struct Roam(u32);
+        let roam = Roam(2);
+        assert_eq!(Roam(2).0, roam.0);
+        let other: super::Wander = super::Wander;
+        assert_eq!(other.far(), 7);
+    }
+}

@@ -1,0 +1,214 @@
+//! What people wrote, held against their description.
+//!
+//! `testdata/code/<case>/` is a crate with one thing to say: `spec.yaml` is its description, the other files are what
+//! somebody wrote over those that krator had made, `without.txt` names those that are gone. `former.yaml` is the
+//! description that the crate was last generated from, where that was another. `expected.txt` is what
+//! `krator check` says of it; `KRATOR_UPDATE=1 cargo test` rewrites it.
+
+use crate::goldens;
+use krator::code::{self, Code, InFile, Renames};
+use krator::finding::{Severity, Style, to_text};
+use krator::plan::{Ownership, Plan};
+use krator::render::{self, Runtime};
+use krator::{Checked, model::Description};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A description with its plan.
+struct Described {
+    checked: Checked,
+    plan: Plan,
+}
+
+impl Described {
+    fn read(path: &Path) -> Self {
+        let text = fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        Self::of(&text)
+    }
+
+    fn of(text: &[u8]) -> Self {
+        let checked = krator::check("krator.yaml", text);
+        let runtime = Runtime::Path("runtime".into());
+        let description = checked.description.as_ref().expect("a description of a test");
+        let plan = render::plan(description, &checked.source, &runtime);
+        Described { checked, plan }
+    }
+
+    fn description(&self) -> &Description {
+        self.checked
+            .description
+            .as_ref()
+            .expect("a description of a test")
+    }
+
+    fn code<'a>(&'a self, written: &'a BTreeMap<String, String>) -> Code<'a> {
+        Code::new(self.description(), &self.checked.source, &self.plan, written)
+    }
+
+    /// The files that krator leaves to people, as they find them.
+    fn seeded(&self) -> BTreeMap<String, String> {
+        let files = self.plan.files();
+        files
+            .filter(|(path, file)| path.ends_with(".rs") && file.ownership == Ownership::Seeded)
+            .map(|(path, file)| (path.to_owned(), file.contents.clone()))
+            .collect()
+    }
+}
+
+fn cases(folder: &str) -> Vec<(String, PathBuf)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("testdata")
+        .join(folder);
+    let entries = fs::read_dir(root).expect("a folder of the repository");
+    let mut cases: Vec<_> = entries
+        .map(|entry| entry.expect("a folder of the repository").path())
+        .map(|path| {
+            (
+                path.file_name().expect("a name").to_string_lossy().into_owned(),
+                path,
+            )
+        })
+        .collect();
+    cases.sort();
+    cases
+}
+
+/// What people wrote in a case.
+fn written(case: &Path, seeded: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut written = seeded;
+    for (path, contents) in crate::operator::files(case) {
+        let path = path.to_string_lossy().replace('\\', "/");
+        if path.ends_with(".rs") && !path.starts_with("after/") {
+            written.insert(path, String::from_utf8(contents).expect("code is text"));
+        }
+    }
+    for gone in fs::read_to_string(case.join("without.txt"))
+        .unwrap_or_default()
+        .lines()
+    {
+        written
+            .remove(gone)
+            .unwrap_or_else(|| panic!("there is no {gone}"));
+    }
+    written
+}
+
+fn text(files: &[InFile]) -> String {
+    let findings = files.iter().flat_map(|file| {
+        file.findings
+            .iter()
+            .map(|finding| to_text(&file.source, finding, Style::Plain))
+    });
+    findings.collect()
+}
+
+/// Compares with a file, or rewrites it.
+fn compare(path: &Path, text: &str, wrong: &mut Vec<String>) {
+    if std::env::var_os("KRATOR_UPDATE").is_some() {
+        fs::write(path, text).expect("the repository can be written");
+    } else if fs::read_to_string(path).unwrap_or_default() != text {
+        wrong.push(format!(
+            "{} differs (KRATOR_UPDATE=1 rewrites it), now:\n{text}",
+            path.display()
+        ));
+    }
+}
+
+#[test]
+fn each_case_is_told_as_expected() {
+    let mut wrong = Vec::new();
+    for (_, case) in cases("code") {
+        let now = Described::read(&case.join("spec.yaml"));
+        let path = case.join("former.yaml");
+        let former = path.is_file().then(|| Described::read(&path));
+        let written = written(&case, former.as_ref().unwrap_or(&now).seeded());
+        let former = former.as_ref().map(|former| former.code(&written));
+        let found = code::findings(&now.code(&written), former.as_ref());
+        compare(&case.join("expected.txt"), &text(&found), &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// `testdata/rename/<case>/` is a crate of `former.yaml` whose names change with `spec.yaml`: `after/` has its written
+/// files then, `reports.txt` is what was left alone. The renamed crate has no errors.
+#[test]
+fn each_case_is_renamed_as_expected() {
+    let mut wrong = Vec::new();
+    for (name, case) in cases("rename") {
+        let (former, now) = (
+            Described::read(&case.join("former.yaml")),
+            Described::read(&case.join("spec.yaml")),
+        );
+        let before = written(&case, former.seeded());
+        let renames = Renames::between(former.description(), now.description());
+        let renamed = code::rename(&former.code(&before), &renames);
+        let shown = |path: &str| case.join(path).is_file();
+        let mut after = now.seeded();
+        for (path, contents) in &before {
+            let (new_path, new_contents) = match renamed.files.get(path) {
+                Some((path, contents)) => (path.as_str(), contents.as_str()),
+                None => (path.as_str(), contents.as_str()),
+            };
+            if shown(path) {
+                let expected = case.join("after").join(new_path);
+                fs::create_dir_all(expected.parent().expect("a folder"))
+                    .expect("the repository can be written");
+                compare(&expected, new_contents, &mut wrong);
+            }
+            after.insert(new_path.to_owned(), new_contents.to_owned());
+        }
+        compare(&case.join("reports.txt"), &text(&renamed.reports), &mut wrong);
+        let found = code::findings(&now.code(&after), None);
+        let errors = found
+            .iter()
+            .flat_map(|file| &file.findings)
+            .any(|f| f.rule.severity == Severity::Error);
+        if errors {
+            wrong.push(format!("{name} has errors when it is renamed:\n{}", text(&found)));
+        }
+        // Lines are where they were.
+        for (path, contents) in &renamed.files {
+            assert_eq!(before[path].lines().count(), contents.1.lines().count());
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What was just generated has no mistake; edges that are not taken yet are all that is left to say.
+#[test]
+fn untouched_crates_have_nothing_but_edges_to_write() {
+    for (name, case) in goldens::cases() {
+        let described = Described::read(&case.join("spec.yaml"));
+        let written = described.seeded();
+        let found = code::findings(&described.code(&written), None);
+        let others: Vec<_> = found
+            .iter()
+            .flat_map(|file| &file.findings)
+            .filter(|finding| finding.rule.name != "edge-never-taken")
+            .collect();
+        assert!(others.is_empty(), "{name}: {}", text(&found));
+        let is_harmless = |file: &InFile| file.findings.iter().all(|f| f.rule.severity == Severity::Warning);
+        assert!(found.iter().all(is_harmless), "{name}");
+    }
+}
+
+/// Rules of code, each of which some case shows.
+pub fn covered() -> BTreeSet<String> {
+    let expected = cases("code")
+        .into_iter()
+        .map(|(_, case)| case.join("expected.txt"))
+        .chain(
+            cases("rename")
+                .into_iter()
+                .map(|(_, case)| case.join("reports.txt")),
+        );
+    let texts: String = expected
+        .map(|path| fs::read_to_string(path).unwrap_or_default())
+        .collect();
+    let rules = krator::rules::all();
+    rules
+        .filter(|rule| texts.contains(&format!("[{}]", rule.name)))
+        .map(|rule| rule.name.to_owned())
+        .collect()
+}

@@ -1,0 +1,147 @@
+//! Descriptions that are edited, and crates that somebody has written in.
+//!
+//! `testdata/regen/<case>/` is one edit. The crate of `before/krator.yaml`, with the other files of `before/` written over
+//! it, is what somebody has; the files of `edit/` are written over that, and `krator gen` with the arguments in `args` is
+//! run. `after/` is where the crate then differs from a new one of the same description: what is not `yours` must be the
+//! same. `diff.txt` is what `krator gen --diff` prints, `output.txt` what `krator gen` says and its exit code.
+//! `KRATOR_UPDATE=1 cargo test` rewrites these three.
+
+use crate::operator::{files, krator};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// The folder of the cases.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/regen")
+}
+
+/// The rules that some case breaks.
+pub fn covered() -> Vec<String> {
+    let outputs = files(&root())
+        .into_iter()
+        .filter(|(path, _)| path.ends_with("output.txt"));
+    let output: String = outputs.map(|(_, output)| text(output)).collect();
+    let named = output
+        .lines()
+        .filter_map(|line| line.split_once('[')?.1.split_once("]: "));
+    named.map(|(rule, _)| rule.to_owned()).collect()
+}
+
+/// Runs `krator gen` in a crate.
+pub fn generate(dir: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_krator"))
+        .arg("gen")
+        .args(args)
+        .current_dir(dir)
+        .env_clear()
+        .stdin(Stdio::null())
+        .output()
+        .expect("krator runs")
+}
+
+/// Writes files into a folder.
+fn lay(files: &BTreeMap<PathBuf, Vec<u8>>, over: &Path) {
+    for (path, contents) in files {
+        let path = over.join(path);
+        fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder of our own");
+        fs::write(path, contents).expect("a folder of our own");
+    }
+}
+
+/// A new crate of a description.
+fn new(description: &Path, dir: &Path) {
+    let output = krator(&[Path::new("new"), description, Path::new("--out"), dir]);
+    assert!(output.status.success(), "{}", text(output.stderr));
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).expect("krator prints text")
+}
+
+/// What a case comes to: the files that hold it.
+fn outcome(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let work = tempfile::tempdir().expect("a temporary folder");
+    let dir = work.path().join("crate");
+    new(&case.join("before/krator.yaml"), &dir);
+    lay(&files(&case.join("before")), &dir);
+    lay(&files(&case.join("edit")), &dir);
+    let args = fs::read_to_string(case.join("args")).unwrap_or_default();
+    let args: Vec<&str> = args.split_whitespace().collect();
+
+    let found = files(&dir);
+    let diff = generate(&dir, &[&["--diff"], &args[..]].concat());
+    let check = generate(&dir, &[&["--check"], &args[..]].concat());
+    assert_eq!(files(&dir), found, "--diff and --check write nothing");
+    let output = generate(&dir, &args);
+    let now = files(&dir);
+    assert_eq!(
+        check.status.success(),
+        output.status.success() && unlocked(&now) == found,
+        "--check"
+    );
+    let again = generate(&dir, &[]);
+    assert_eq!(
+        files(&dir),
+        now,
+        "a second run has nothing to do: {}",
+        text(again.stderr)
+    );
+
+    let code = output.status.code().expect("krator ends by itself");
+    let told = format!("{}exit code {code}\n", text(output.stderr));
+    let mut outcome = BTreeMap::from([
+        (PathBuf::from("diff.txt"), diff.stdout),
+        (PathBuf::from("output.txt"), told.into_bytes()),
+    ]);
+    let fresh = work.path().join("fresh");
+    new(&dir.join("krator.yaml"), &fresh);
+    let fresh = files(&fresh);
+    for (path, contents) in now {
+        let is_notes = path.starts_with(".krator") && !path.starts_with(".krator/pruned");
+        if !is_notes && fresh.get(&path) != Some(&contents) {
+            outcome.insert(Path::new("after").join(path), contents);
+        }
+    }
+    outcome
+}
+
+/// Without the lock of a run, which stays.
+fn unlocked(files: &BTreeMap<PathBuf, Vec<u8>>) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = files.clone();
+    files.remove(Path::new(".krator/lock"));
+    files
+}
+
+#[test]
+fn edits_do_what_was_read() {
+    let update = std::env::var_os("KRATOR_UPDATE").is_some();
+    let mut differ = Vec::new();
+    let cases = fs::read_dir(root()).expect("testdata/regen is there");
+    let cases: BTreeSet<PathBuf> = cases.map(|entry| entry.expect("a case").path()).collect();
+    for case in cases {
+        println!("{}", case.display());
+        let now = outcome(&case);
+        let given = |path: &PathBuf| {
+            path.starts_with("before") || path.starts_with("edit") || path == Path::new("args")
+        };
+        let mut then = files(&case);
+        then.retain(|path, _| !given(path));
+        if update && now != then {
+            then.keys()
+                .for_each(|path| fs::remove_file(case.join(path)).expect("a file of our own"));
+            lay(&now, &case);
+            continue;
+        }
+        let paths: BTreeSet<_> = now.keys().chain(then.keys()).collect();
+        for path in paths.into_iter().filter(|path| now.get(*path) != then.get(*path)) {
+            differ.push(case.join(path).display().to_string());
+        }
+    }
+    assert!(
+        differ.is_empty(),
+        "not as expected; `KRATOR_UPDATE=1 cargo test regen` rewrites what is:\n{}",
+        differ.join("\n")
+    );
+}
