@@ -36,6 +36,14 @@ pub struct Checked {
     pub findings: Vec<Finding>,
 }
 
+impl Checked {
+    /// The description, if nothing is wrong with it.
+    pub fn sound(&self) -> Option<&Description> {
+        let description = self.description.as_ref();
+        description.filter(|_| !finding::has_errors(&self.findings))
+    }
+}
+
 /// Reads and judges a description; `name` is what findings call the file.
 pub fn check(name: &str, bytes: &[u8]) -> Checked {
     let (source, mut findings) = spec::source_of(name, bytes);

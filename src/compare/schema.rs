@@ -72,6 +72,11 @@ fn sorts(schema: &Json) -> BTreeSet<Sort> {
     sorts.iter().copied().collect()
 }
 
+/// The schema of a list's items.
+fn items_of(list: &Json) -> Json {
+    list.get("items").cloned().unwrap_or_else(open)
+}
+
 /// Whether null can be an item of a list.
 fn takes_null(schema: &Json) -> bool {
     let is_any = schema.get("type").is_none() && !is_true(schema, "x-kubernetes-int-or-string");
@@ -166,8 +171,9 @@ impl Walk<'_> {
         let message = format!("was {} and is {} now", sort_name(old), sort_name(new));
         let is_only = |sorts: &[Sort]| gone.iter().all(|sort| sorts.contains(sort));
         let updated = if is_true(new, "x-kubernetes-int-or-string") {
-            // A server-side apply takes it for anything, but fields of an object are unknown ones.
-            match gone.contains(&Sort::Object) {
+            // A server-side apply takes it for anything, but fields of objects are unknown ones, those of a list's too.
+            let items = gone.contains(&Sort::List) && sorts(&items_of(old)).contains(&Sort::Object);
+            match gone.contains(&Sort::Object) || items {
                 true => Fate::Lost,
                 false => Fate::Kept,
             }
@@ -395,14 +401,7 @@ impl Walk<'_> {
     }
 
     fn list(&mut self, old: &Json, new: &Json, path: &SchemaPath) {
-        let unspecified = open();
-        let items = |schema: &'_ Json| {
-            schema
-                .get("items")
-                .cloned()
-                .unwrap_or_else(|| unspecified.clone())
-        };
-        let (old_items, new_items) = (items(old), items(new));
+        let (old_items, new_items) = (items_of(old), items_of(new));
         let below = path.then(Step::Items);
         let list_type = new["x-kubernetes-list-type"].as_str();
         // What a list of keyed objects does not tell apart, no update gets past.
