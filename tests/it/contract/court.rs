@@ -86,7 +86,9 @@ impl Court {
     /// now has seen all that was written before.
     fn see_the_last(&mut self) {
         let kinds = self.benches.iter().map(|(_, oracle)| oracle.kind());
-        let last: Vec<Value> = kinds.map(|kind| self.five.object(kind, &self.namespace, LAST, Some(""))).collect();
+        let last: Vec<Value> = kinds
+            .map(|kind| self.five.object(kind, &self.namespace, LAST, Some("")))
+            .collect();
         self.five.create(&last);
         until("the last objects are seen", || {
             self.follow();

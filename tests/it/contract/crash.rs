@@ -81,7 +81,10 @@ impl Dying {
             let restless = self.court.restless();
             if !restless.is_empty() || seen < objects || self.deaths < self.hit().len() {
                 calm = Instant::now();
-                assert!(self.started.elapsed() < REST, "not at rest after {REST:?}: {restless:?}");
+                assert!(
+                    self.started.elapsed() < REST,
+                    "not at rest after {REST:?}: {restless:?}"
+                );
             }
             (calm.elapsed() > SETTLED || enough(self)).then_some(())
         });
@@ -108,10 +111,19 @@ fn a_kill_before_or_after_any_status_write_is_survived() {
         if missing.is_empty() {
             break;
         }
-        assert!(round <= 5, "no way to {:?}", missing.iter().map(|target| target.points()).collect::<Vec<_>>());
+        assert!(
+            round <= 5,
+            "no way to {:?}",
+            missing.iter().map(|target| target.points()).collect::<Vec<_>>()
+        );
         let name = |target: &Target| format!("{}-{round}", target.state.name.as_str().to_lowercase());
         let object = |target: &&Target| {
-            five.object(target.kind, &dying.court.namespace, &name(target), Some(&target.route.script))
+            five.object(
+                target.kind,
+                &dying.court.namespace,
+                &name(target),
+                Some(&target.route.script),
+            )
         };
         five.create(&missing.iter().map(object).collect::<Vec<_>>());
         created += missing.len();
@@ -124,10 +136,15 @@ fn a_kill_before_or_after_any_status_write_is_survived() {
                 dying.court.kubectl(&patch).expect("it is there");
             }
             if target.route.is_deleted {
-                dying.court.kubectl(&["delete", "--wait=false", &resource]).expect("it is there");
+                dying
+                    .court
+                    .kubectl(&["delete", "--wait=false", &resource])
+                    .expect("it is there");
             }
         }
-        dying.settle(created, |dying| targets.iter().all(|target| !dying.is_missing(target)));
+        dying.settle(created, |dying| {
+            targets.iter().all(|target| !dying.is_missing(target))
+        });
     }
     dying.settle(created, |_| false);
     let Dying {
@@ -138,7 +155,11 @@ fn a_kill_before_or_after_any_status_write_is_survived() {
     } = dying;
     assert_eq!(operator.terminate().code(), Some(0));
 
-    assert_eq!(deaths, 2 * targets.len(), "it died where it should, and nowhere else");
+    assert_eq!(
+        deaths,
+        2 * targets.len(),
+        "it died where it should, and nowhere else"
+    );
     let (seen, entries) = court.judge();
     assert_eq!(seen, created);
     assert!(entries > seen, "{entries} entries of {seen} objects");

@@ -55,7 +55,10 @@ pub fn prepared() -> Option<&'static Five> {
 /// The descriptions in one file, with durations of tenths of a second.
 fn text() -> String {
     let texts = CASES.map(|case| {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/ok").join(case).join("spec.yaml");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("testdata/ok")
+            .join(case)
+            .join("spec.yaml");
         let text = fs::read_to_string(path).expect("a case has a description");
         let of_the_file = |line: &&str| {
             let is_first = case == CASES[0];
@@ -70,12 +73,19 @@ fn text() -> String {
 /// A line of a description whose times of the machine are short. Ten retries are over before a timeout is.
 fn quickened(line: &str) -> String {
     let mut quick = line.to_owned();
-    for (key, short) in [("poll", "500ms"), ("after", "4s"), ("initial", "100ms"), ("max", "200ms")] {
+    for (key, short) in [
+        ("poll", "500ms"),
+        ("after", "4s"),
+        ("initial", "100ms"),
+        ("max", "200ms"),
+    ] {
         let Some(at) = quick.find(&format!("{key}: ")) else {
             continue;
         };
         let begin = at + key.len() + 2;
-        let end = quick[begin..].find([',', '}', ' ']).map_or(quick.len(), |end| begin + end);
+        let end = quick[begin..]
+            .find([',', '}', ' '])
+            .map_or(quick.len(), |end| begin + end);
         // A state may be called `initial`, and a field may tell a time.
         if krator::model::parse_duration(&quick[begin..end]).is_some() {
             quick.replace_range(begin..end, short);
@@ -94,7 +104,11 @@ fn script(dir: &Path, description: &Description) {
         write(&path, &text.replace(from, to));
     };
     write(&dir.join("src/script.rs"), SCRIPT);
-    replace("src/lib.rs", "pub mod shared;", "pub mod script;\npub mod shared;");
+    replace(
+        "src/lib.rs",
+        "pub mod shared;",
+        "pub mod script;\npub mod shared;",
+    );
     // The crate's tests have it; here its handlers need it too.
     replace("Cargo.toml", "[dev-dependencies]\n", "");
     let mut replaced = 0;
@@ -121,7 +135,11 @@ fn script(dir: &Path, description: &Description) {
 
 fn handler(kind: &Kind, state: &State, module: &str) -> String {
     let name = state.name.as_str();
-    let nexts: Vec<&str> = state.next.iter().map(|next| kind.state(next.to.value).name.as_str()).collect();
+    let nexts: Vec<&str> = state
+        .next
+        .iter()
+        .map(|next| kind.state(next.to.value).name.as_str())
+        .collect();
     let arms: Vec<String> = nexts
         .iter()
         .map(|next| format!("            Some({next:?}) => Transition::to({next}),\n"))
@@ -149,9 +167,20 @@ fn handler(kind: &Kind, state: &State, module: &str) -> String {
 
 /// The kinds that the operator looks at and that neither Kubernetes nor the description has.
 fn install_others(cluster: &Cluster, description: &Description) {
-    let owned = description.kinds.iter().flat_map(|kind| &kind.owns).map(|owned| &owned.kind.value);
-    let watched = description.kinds.iter().flat_map(|kind| &kind.watches).map(|watch| &watch.kind.value);
-    for kind in owned.chain(watched).filter(|kind| !kind.has_type && kind.described.is_none()) {
+    let owned = description
+        .kinds
+        .iter()
+        .flat_map(|kind| &kind.owns)
+        .map(|owned| &owned.kind.value);
+    let watched = description
+        .kinds
+        .iter()
+        .flat_map(|kind| &kind.watches)
+        .map(|watch| &watch.kind.value);
+    for kind in owned
+        .chain(watched)
+        .filter(|kind| !kind.has_type && kind.described.is_none())
+    {
         let (plural, name) = (kind.plural.as_str(), kind.kind.as_str());
         let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
         let crd = json!({
@@ -175,12 +204,17 @@ impl Five {
     /// A kind of the description.
     pub fn kind(&self, name: &str) -> &Kind {
         let mut kinds = self.description.kinds.iter();
-        kinds.find(|kind| kind.resource.kind.as_str() == name).expect("one of the five")
+        kinds
+            .find(|kind| kind.resource.kind.as_str() == name)
+            .expect("one of the five")
     }
 
     /// An object to be created: the sample of its kind, with a script, if it is not to throw dice.
     pub fn object(&self, kind: &Kind, namespace: &str, name: &str, script: Option<&str>) -> Value {
-        let sample = self.samples.iter().find(|sample| sample["kind"] == kind.resource.kind.as_str());
+        let sample = self
+            .samples
+            .iter()
+            .find(|sample| sample["kind"] == kind.resource.kind.as_str());
         let mut object = sample.expect("a sample a kind").clone();
         object["metadata"] = json!({"name": name, "namespace": namespace});
         if let Some(script) = script {

@@ -45,7 +45,11 @@ fn an_object_is_read_as_kstatus_reads_it() {
     use serde_json::json;
     let read = |status: Value| reading(&json!({"metadata": {"generation": 2}, "status": status}));
     let with = |kind: &str, status: &str| read(json!({"conditions": [{"type": kind, "status": status}]}));
-    assert_eq!(read(Value::Null), Reading::Current, "which is why a CRD needs a default");
+    assert_eq!(
+        read(Value::Null),
+        Reading::Current,
+        "which is why a CRD needs a default"
+    );
     assert_eq!(read(json!({"observedGeneration": -1})), Reading::InProgress);
     assert_eq!(read(json!({"observedGeneration": 2})), Reading::Current);
     assert_eq!(with("Reconciling", "True"), Reading::InProgress);

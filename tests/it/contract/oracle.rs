@@ -48,7 +48,10 @@ struct Sight<'a>(&'a Value);
 
 impl<'a> Sight<'a> {
     fn text(self, pointer: &str) -> &'a str {
-        self.0.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+        self.0
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
     fn number(self, pointer: &str) -> Option<i64> {
         self.0.pointer(pointer).and_then(Value::as_i64)
@@ -172,14 +175,18 @@ impl Oracle {
                 continue;
             }
             let Some(id) = self.kind.state_named(state) else {
-                self.findings.push(format!("a handler of an unknown state: {line}"));
+                self.findings
+                    .push(format!("a handler of an unknown state: {line}"));
                 continue;
             };
             let policy = self.kind.state(id);
             if policy.effects.value == Effects::Once {
                 *once.entry(entry).or_default() += 1;
             }
-            let known = self.entries.get(entry).is_some_and(|known| *known == (uid.to_owned(), id));
+            let known = self
+                .entries
+                .get(entry)
+                .is_some_and(|known| *known == (uid.to_owned(), id));
             if !known && policy.checkpoint.value && !policy.on_deletion_path {
                 let said = format!("the handler of {state} ran for an entry that was never written: {line}");
                 self.findings.push(said);
@@ -247,7 +254,8 @@ impl Oracle {
     fn note(&mut self, object: Sight, said: &str) {
         let (kind, name) = (self.kind.resource.kind.as_str(), object.name());
         let status = &object.0["status"];
-        self.findings.push(format!("{kind} {name}: {said}; its status: {status}"));
+        self.findings
+            .push(format!("{kind} {name}: {said}; its status: {status}"));
     }
 
     /// The state that an object is in.
@@ -261,7 +269,10 @@ impl Oracle {
     }
 
     fn judge_finalizer(&self, before: Sight, now: Sight, said: &mut Vec<String>) {
-        let (held, holds) = (before.has_finalizer(&self.finalizer), now.has_finalizer(&self.finalizer));
+        let (held, holds) = (
+            before.has_finalizer(&self.finalizer),
+            now.has_finalizer(&self.finalizer),
+        );
         let has_deletion = self.kind.machine.deletion.is_some();
         let runs = !now.text("/status/state").is_empty();
         if runs && has_deletion && !holds && !now.is_deleted() {
@@ -280,7 +291,10 @@ impl Oracle {
 
     /// An object is let go only where the deletion path ends.
     fn judge_release(&self, now: Sight, said: &mut Vec<String>) {
-        let at = self.kind.state_named(now.text("/status/state")).map(|at| self.kind.state(at));
+        let at = self
+            .kind
+            .state_named(now.text("/status/state"))
+            .map(|at| self.kind.state(at));
         let ended = at.is_some_and(|at| at.on_deletion_path && at.kind.value == StateKind::Final);
         if !ended || !now.is_deleted() {
             said.push("the finalizer was lost before the deletion path had ended".to_owned());
@@ -304,7 +318,9 @@ impl Oracle {
             }
             return;
         }
-        let known = self.entries.insert(now.entry().to_owned(), (now.uid().to_owned(), at));
+        let known = self
+            .entries
+            .insert(now.entry().to_owned(), (now.uid().to_owned(), at));
         if known.is_some() {
             said.push("an older state has replaced a newer one: its entry was there before".to_owned());
         }

@@ -83,10 +83,19 @@ impl Half {
         let resource = resource(kind, &name);
         if dice.below(3) == 0 {
             let _ = self.court.kubectl(&["delete", "--wait=false", &resource]);
-            let again = five.object(kind, &self.court.namespace, &format!("it-{}", dice.below(OBJECTS)), None);
-            let _ = five.cluster.try_kubectl("admin", &["create", "-f", "-"], &again.to_string());
+            let again = five.object(
+                kind,
+                &self.court.namespace,
+                &format!("it-{}", dice.below(OBJECTS)),
+                None,
+            );
+            let _ = five
+                .cluster
+                .try_kubectl("admin", &["create", "-f", "-"], &again.to_string());
         } else if let Some(change) = five.change(kind, dice.below(1000)) {
-            let _ = self.court.kubectl(&["patch", &resource, "--type=merge", "--patch", &change]);
+            let _ = self
+                .court
+                .kubectl(&["patch", &resource, "--type=merge", "--patch", &change]);
         }
     }
 
@@ -103,7 +112,9 @@ impl Half {
 #[test]
 fn a_thousand_objects_live_through_faults_and_kills() {
     let Some(five) = prepared() else { return };
-    let minutes = std::env::var("KRATOR_SOAK_MINUTES").ok().and_then(|minutes| minutes.parse().ok());
+    let minutes = std::env::var("KRATOR_SOAK_MINUTES")
+        .ok()
+        .and_then(|minutes| minutes.parse().ok());
     let length = Duration::from_secs(60 * minutes.unwrap_or(1));
     let mut dice = Dice(SEED);
     let mut killed = Half::new(five, "soak-killed", 1000);
@@ -129,7 +140,9 @@ fn a_thousand_objects_live_through_faults_and_kills() {
     let (warm, end) = (warm.expect("half of the time is over"), spared.memory());
     let (mut objects, mut entries) = (0, 0);
     for half in [killed, spared] {
-        let Half { mut court, operator, .. } = half;
+        let Half {
+            mut court, operator, ..
+        } = half;
         assert_eq!(operator.expect("it runs").terminate().code(), Some(0));
         let seen = court.judge();
         (objects, entries) = (objects + seen.0, entries + seen.1);
@@ -139,5 +152,8 @@ fn a_thousand_objects_live_through_faults_and_kills() {
     ));
     assert!(objects as u64 >= 2 * 5 * OBJECTS && entries > objects);
     // An allocator keeps what it has had: an eighth, and a little, is no growth.
-    assert!(end <= warm + warm / 8 + 4096, "memory grew from {warm} KiB to {end} KiB");
+    assert!(
+        end <= warm + warm / 8 + 4096,
+        "memory grew from {warm} KiB to {end} KiB"
+    );
 }

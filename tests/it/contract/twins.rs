@@ -21,7 +21,11 @@ const SLOW: [(&str, &str, &str); 5] = [
     ("Backup", "InProgress>slow,", "InProgress"),
     ("Postgresql", "Creating>slow,", "Creating"),
     ("Order", "New>Ready,Ready>slow,", "Ready"),
-    ("HelmRelease", "Preparing>Determining,Determining>Installing,Installing>slow,", "Installing"),
+    (
+        "HelmRelease",
+        "Preparing>Determining,Determining>Installing,Installing>slow,",
+        "Installing",
+    ),
 ];
 
 #[test]
@@ -53,11 +57,19 @@ fn an_operator_that_was_frozen_undoes_nothing_of_anothers() {
     // What the frozen one knows gets older.
     for (number, kind) in kinds.iter().enumerate() {
         if let Some(change) = five.change(kind, 77) {
-            let patch = ["patch", &resource(kind, "slow-0"), "--type=merge", "--patch", &change];
+            let patch = [
+                "patch",
+                &resource(kind, "slow-0"),
+                "--type=merge",
+                "--patch",
+                &change,
+            ];
             court.kubectl(&patch).expect("it is there");
         }
         let victim = resource(kind, &format!("slow-{}", 1 + number % 4));
-        court.kubectl(&["delete", "--wait=false", &victim]).expect("it is there");
+        court
+            .kubectl(&["delete", "--wait=false", &victim])
+            .expect("it is there");
     }
     std::thread::sleep(FROZEN / 2);
     signal(&first, "CONT");
@@ -67,14 +79,19 @@ fn an_operator_that_was_frozen_undoes_nothing_of_anothers() {
     let told = court.files.told();
     for operator in [&first, &second] {
         let id = operator.id().to_string();
-        let ran = told[frozen.len()..].lines().any(|line| line.ends_with(&format!(" {id}")));
+        let ran = told[frozen.len()..]
+            .lines()
+            .any(|line| line.ends_with(&format!(" {id}")));
         assert!(ran, "both have worked after the frost");
     }
     for operator in [first, second] {
         assert_eq!(operator.terminate().code(), Some(0));
     }
     let (seen, entries) = court.judge();
-    assert!(seen == objects.len() && entries > seen, "{entries} entries of {seen} objects");
+    assert!(
+        seen == objects.len() && entries > seen,
+        "{entries} entries of {seen} objects"
+    );
 }
 
 fn signal(operator: &Operator, signal: &str) {

@@ -40,7 +40,12 @@ fn kubectl_and_kstatus_read_objects_right_from_their_first_moment() {
         let waited = court.kubectl(&["wait", for_, object, "--timeout=60s"]);
         waited.unwrap_or_else(|error| panic!("{object} {for_}: {error}"));
     };
-    let expected = [(ready, "Ready"), (failed, "Stalled"), (working, "Reconciling"), (deleted, "Ready")];
+    let expected = [
+        (ready, "Ready"),
+        (failed, "Stalled"),
+        (working, "Reconciling"),
+        (deleted, "Ready"),
+    ];
     for (object, holds) in expected {
         wait(object, &for_(holds));
         for other in conditions.iter().filter(|other| **other != holds) {
@@ -52,11 +57,15 @@ fn kubectl_and_kstatus_read_objects_right_from_their_first_moment() {
     assert_eq!(read(&court, working), Reading::InProgress);
 
     // Deleted, and held until its path has ended.
-    court.kubectl(&["delete", "--wait=false", deleted]).expect("it is there");
+    court
+        .kubectl(&["delete", "--wait=false", deleted])
+        .expect("it is there");
     wait(deleted, "--for=jsonpath={.status.state}=Deleting");
     assert_eq!(read(&court, deleted), Reading::Terminating);
     assert_waits(&court, deleted, "--for=delete");
-    court.kubectl(&["delete", ready]).expect("kubectl waits for the end");
+    court
+        .kubectl(&["delete", ready])
+        .expect("kubectl waits for the end");
     wait(ready, "--for=delete");
 
     // A change that no operator has seen is nobody's to be ready for. (SIGTERM would wait for the handlers that hang.)
@@ -74,7 +83,9 @@ fn kubectl_and_kstatus_read_objects_right_from_their_first_moment() {
 }
 
 fn read(court: &Court, object: &str) -> Reading {
-    let text = court.kubectl(&["get", object, "--output=json"]).expect("it is there");
+    let text = court
+        .kubectl(&["get", object, "--output=json"])
+        .expect("it is there");
     reading(&serde_json::from_str::<Value>(&text).expect("kubectl writes JSON"))
 }
 

@@ -189,8 +189,7 @@ impl Plan {
         // All dice are thrown for every request, so that one fault's share does not move the others.
         let (conflict, invalid) = (chances.hit(self.conflict), chances.hit(self.invalid));
         let (throttled, broken) = (chances.hit(self.throttled), chances.hit(self.broken));
-        let failure =
-            |code, reason| Some(Status::failure("a fault on purpose", reason).with_code(code));
+        let failure = |code, reason| Some(Status::failure("a fault on purpose", reason).with_code(code));
         match () {
             () if is_write && conflict => failure(409, reason::CONFLICT),
             () if is_write && invalid => failure(422, reason::INVALID),
@@ -269,7 +268,9 @@ fn crashed(file: &Path) -> BTreeSet<String> {
 fn replaced(uri: &str, parameter: &str, value: u64) -> String {
     let mut parts = uri.splitn(2, '?');
     let (path, query) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-    let others = query.split('&').filter(|pair| !pair.starts_with(&format!("{parameter}=")));
+    let others = query
+        .split('&')
+        .filter(|pair| !pair.starts_with(&format!("{parameter}=")));
     let query: Vec<&str> = others.collect();
     format!("{path}?{}&{parameter}={value}", query.join("&"))
 }
@@ -295,7 +296,10 @@ mod tests {
         assert_eq!(drawn(7), drawn(7));
         assert_ne!(drawn(7), drawn(8));
         let hits = drawn(7).into_iter().filter(|hit| *hit).count();
-        assert!((150..250).contains(&hits), "{hits} of 2000, where 200 were asked for");
+        assert!(
+            (150..250).contains(&hits),
+            "{hits} of 2000, where 200 were asked for"
+        );
     }
 
     #[test]

@@ -39,7 +39,10 @@ impl Oracle {
             }
         }
         let from = from.map_or("nowhere", name);
-        Err(format!("it went from {from} to {}, where no edge led it", name(to)))
+        Err(format!(
+            "it went from {from} to {}, where no edge led it",
+            name(to)
+        ))
     }
 
     /// What entering a state comes to: its limit leads on.
@@ -83,7 +86,11 @@ impl Oracle {
             // A write that was decided without knowing of the deletion is refused, so nothing else leads to one. But
             // what it would have written was entered, and deletion leads on from there.
             let elsewhere = self.ordinarily_left(stand, before, now, is_first);
-            to.extend(elsewhere.into_iter().filter_map(|to| self.kind.state(to).on_delete.to));
+            to.extend(
+                elsewhere
+                    .into_iter()
+                    .filter_map(|to| self.kind.state(to).on_delete.to),
+            );
         } else {
             to.extend(self.ordinarily_left(stand, before, now, is_first));
         }
@@ -124,7 +131,9 @@ impl Oracle {
         }
         if let Some(resume) = state.resume
             && is_first
-            && (self.contested || state.effects.value == Effects::Once || self.was_started_between(before, now))
+            && (self.contested
+                || state.effects.value == Effects::Once
+                || self.was_started_between(before, now))
         {
             to.push(resume.value);
         }
@@ -152,9 +161,10 @@ fn is_over(after: &Period, before: Sight, now: Sight) -> bool {
                 parse_duration(text).and_then(|after| SignedDuration::try_from(after).ok())
             }
             (MomentUnit::Seconds, Some(seconds)) => seconds.as_i64().map(SignedDuration::from_secs),
-            (MomentUnit::Instant, Some(Value::String(text))) => {
-                text.parse().ok().map(|instant: Timestamp| instant.duration_since(since))
-            }
+            (MomentUnit::Instant, Some(Value::String(text))) => text
+                .parse()
+                .ok()
+                .map(|instant: Timestamp| instant.duration_since(since)),
             _ => None,
         },
     };
@@ -168,8 +178,10 @@ fn told<'a>(object: Sight<'a>, path: &FieldPath) -> Option<&'a Value> {
         PathRoot::Status => &object.0["status"],
         PathRoot::Metadata | PathRoot::Label(_) => return None,
     };
-    path.segments.iter().try_fold(root, |value, segment| match segment {
-        Segment::Field(name) => value.get(name),
-        Segment::Each | Segment::Where { .. } => None,
-    })
+    path.segments
+        .iter()
+        .try_fold(root, |value, segment| match segment {
+            Segment::Field(name) => value.get(name),
+            Segment::Each | Segment::Where { .. } => None,
+        })
 }

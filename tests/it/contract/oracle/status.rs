@@ -15,7 +15,10 @@ impl Oracle {
         if now.text("/status/phase") != state.phase.value {
             said.push("its phase is not that of its state".to_owned());
         }
-        let own = state.message.as_ref().map_or("", |message| message.value.as_str());
+        let own = state
+            .message
+            .as_ref()
+            .map_or("", |message| message.value.as_str());
         let message = now.text("/status/message");
         // A state without a message of its own keeps what has led there.
         if now.attempts() == 0 && !own.is_empty() && message != own {
@@ -44,7 +47,9 @@ impl Oracle {
         let core = &state.standard_conditions;
         let ready = match core.ready {
             _ if retrying => "False",
-            Ready::Keep => condition(before, "Ready").map_or("Unknown", |c| c["status"].as_str().unwrap_or_default()),
+            Ready::Keep => {
+                condition(before, "Ready").map_or("Unknown", |c| c["status"].as_str().unwrap_or_default())
+            }
             ready => word(ready == Ready::True),
         };
         let core = [
@@ -59,19 +64,26 @@ impl Oracle {
                 continue;
             };
             if found["status"] != status || found["reason"] != reason {
-                said.push(format!("the condition {kind} should be {status} for {reason}: {found}"));
+                said.push(format!(
+                    "the condition {kind} should be {status} for {reason}: {found}"
+                ));
             }
             if found["message"] != now.text("/status/message") {
-                said.push(format!("the condition {kind} has another message than the status: {found}"));
+                said.push(format!(
+                    "the condition {kind} has another message than the status: {found}"
+                ));
             }
             let observed = found["observedGeneration"].as_i64();
             if observed.is_none_or(|observed| observed > now.generation()) {
-                said.push(format!("the condition {kind} speaks of a generation that is not there: {found}"));
+                said.push(format!(
+                    "the condition {kind} speaks of a generation that is not there: {found}"
+                ));
             }
         }
         for kind in self.kind.condition_types() {
             let set = state.conditions.iter().find(|set| set.name.as_str() == kind);
-            let former = condition(before, kind).map_or("Unknown", |c| c["status"].as_str().unwrap_or_default());
+            let former =
+                condition(before, kind).map_or("Unknown", |c| c["status"].as_str().unwrap_or_default());
             let status = set.map_or(former, |set| set.status.value.as_str());
             if condition(now, kind).is_none_or(|found| found["status"] != status) {
                 said.push(format!("the condition {kind} should be {status}"));
@@ -83,7 +95,9 @@ impl Oracle {
             };
             let moved = former["lastTransitionTime"] != found["lastTransitionTime"];
             if former["status"] == found["status"] && moved {
-                said.push(format!("lastTransitionTime moved without the status: {former} to {found}"));
+                said.push(format!(
+                    "lastTransitionTime moved without the status: {former} to {found}"
+                ));
             }
         }
     }
@@ -112,7 +126,10 @@ fn judge_times(before: Sight, now: Sight, is_new: bool, said: &mut Vec<String>) 
     if former.is_some_and(|former| entered + TOLERANCE < former) {
         said.push("stateEnteredAt went back".to_owned());
     }
-    if now.written_at().is_some_and(|written| written + TOLERANCE < entered) {
+    if now
+        .written_at()
+        .is_some_and(|written| written + TOLERANCE < entered)
+    {
         said.push("stateEnteredAt is in the future".to_owned());
     }
 }
@@ -130,7 +147,11 @@ fn judge_attempts(before: Sight, now: Sight, state: &State, is_new: bool, said: 
     {
         said.push(format!("attempts went from {former} to {attempts}"));
     }
-    let limit = state.retry.as_ref().filter(|retry| retry.then.is_some()).map(|retry| retry.limit.value);
+    let limit = state
+        .retry
+        .as_ref()
+        .filter(|retry| retry.then.is_some())
+        .map(|retry| retry.limit.value);
     if let Some(RetryLimit::Times(limit)) = limit
         && attempts > i64::from(limit)
     {
