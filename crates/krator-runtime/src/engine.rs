@@ -67,6 +67,8 @@ pub(crate) struct Engine {
     attempts: u32,
     /// Replaces the state's message: a handler's, or the last error.
     message: Option<Box<str>>,
+    /// What the handler that runs says instead.
+    said: Option<Box<str>>,
     /// Conditions that handlers have set, until they are written.
     set: Vec<SetCondition>,
     entries: BTreeMap<StateId, u32>,
@@ -108,6 +110,7 @@ impl Engine {
             runs: 0,
             attempts: 0,
             message: None,
+            said: None,
             set: Vec::new(),
             entries: BTreeMap::new(),
             told,
@@ -314,9 +317,9 @@ impl Engine {
         self.judged = self.generation;
     }
 
-    /// The handler says something else than the state's message.
+    /// The handler says something else than the state's message, from the end of its run on.
     pub fn say(&mut self, message: &str) {
-        self.message = Some(message.into());
+        self.said = Some(message.into());
     }
 
     /// The handler has set conditions.
@@ -343,6 +346,9 @@ impl Engine {
         if matches!(outcome, Outcome::Exit(_)) {
             self.observed = self.pinned;
             self.forget_failures();
+        }
+        if let Some(said) = self.said.take() {
+            self.message = Some(said);
         }
         match outcome {
             Outcome::Exit(Exit::To(to)) => {

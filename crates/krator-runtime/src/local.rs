@@ -46,7 +46,7 @@ impl<M: Machine> Handle<M> {
     /// Changes the object as somebody else would; its spec too if `generation` is to move.
     pub fn update(&self, change: impl FnOnce(&mut ManifestOf<M>)) {
         if let Some(object) = self.update_unseen(change) {
-            self.mailbox.post(|mail| mail.object = Some(object));
+            self.mailbox.post(|mail| mail.object = Some(object.into()));
         }
     }
     /// The same, before anybody hears of it; `None` when there is no object any more.

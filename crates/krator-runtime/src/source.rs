@@ -27,6 +27,7 @@ pub const FILES: &[(&str, &str)] = files![
     "src/cluster/links.rs",
     "src/cluster/object.rs",
     "src/cluster/patience.rs",
+    "src/cluster/raw.rs",
     "src/cluster/remote.rs",
     "src/conditions.rs",
     "src/context.rs",

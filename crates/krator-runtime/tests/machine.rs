@@ -39,6 +39,7 @@ enum Work {
     Panic,
     Hang,
     SaveAndHang,
+    FailThenSay,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -220,6 +221,11 @@ impl State for Work_ {
                 assert_eq!(cx.manifest().status.as_ref().map(|s| s.runs), Some(1));
                 std::future::pending().await
             }
+            Work::FailThenSay if cx.attempt() == 1 => return Err("once".into()),
+            Work::FailThenSay => {
+                cx.message("better");
+                return Ok(Transition::stay());
+            }
             Work::Hang => std::future::pending().await,
             Work::Succeed => {}
         }
@@ -395,6 +401,28 @@ async fn errors_back_off_to_then() {
         Some(4),
         "a failed run's status is kept"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_handler_says_after_a_failure_is_written() {
+    let mut one = local(thing(Work::FailThenSay));
+    let run = tokio::time::timeout(seconds(3), one.run());
+    assert!(run.await.is_err(), "it stays");
+    let status = machine(&one);
+    assert_eq!(
+        (status.attempts, status.message.as_deref()),
+        (Some(0), Some("better"))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_hangs_after_its_time_ran_out_unseen_is_cut() {
+    let mut thing = stored("Work", Work::Hang);
+    let entered = jiff::Timestamp::now() - seconds(6000);
+    thing.status.as_mut().expect("stored").machine.state_entered_at = Some(entered);
+    let mut one = local(thing);
+    one.run_until(|s| s != M::Work_).await;
+    assert_eq!(trace(&one).last(), Some(&(600, M::Lost)));
 }
 
 #[tokio::test(start_paused = true)]

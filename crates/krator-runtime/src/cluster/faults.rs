@@ -4,6 +4,10 @@
 //! `KRATOR_FAULTS` says what happens, as JSON; absent, nothing does. The same seed gives the same faults to the same
 //! sequence of requests. Watches are never touched once they run: they are cut by asking the server for a short
 //! one, and 410 is its own answer to a version that it has forgotten.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a test tells it of its faults through the environment"
+)]
 use futures::{FutureExt as _, future::BoxFuture};
 use http::{Method, Request, Response};
 use kube::{

@@ -142,7 +142,9 @@ fn judge_attempts(before: Sight, now: Sight, state: &State, is_new: bool, said: 
         if attempts != 0 && !unwritten {
             said.push("it has failed in a state that it has just entered".to_owned());
         }
-    } else if !(attempts == former || attempts == former + 1 || attempts == 0)
+    } else if attempts != former
+        && attempts != former + 1
+        && attempts != 0
         && !(state.on_deletion_path && attempts > former)
     {
         said.push(format!("attempts went from {former} to {attempts}"));
