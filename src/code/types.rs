@@ -262,7 +262,15 @@ impl<'a> Walk<'_, 'a> {
     /// Gives the variables of a pattern their types: what is not understood hides what was known by its name.
     pub fn bind(&mut self, pattern: &Pat, ty: Ty<'a>) {
         match (pattern, ty) {
-            (Pat::Ident(ident), ty) => self.declare(unraw(&ident.ident), ty),
+            (Pat::Ident(ident), ty) => {
+                if let Some((_, inner)) = &ident.subpat {
+                    self.bind(inner, ty.clone());
+                }
+                // A constant, a variant or a state is compared with, not bound.
+                if !self.is_item(&ident.ident) {
+                    self.declare(unraw(&ident.ident), ty);
+                }
+            }
             (Pat::Type(typed), _) => {
                 let ty = self.ty(&typed.ty);
                 self.bind(&typed.pat, ty);

@@ -7,7 +7,7 @@ mod uses;
 
 use super::facts::{At, Facts, Meaning, Name, StateOf};
 use super::resolve::{Place, Target, segments};
-use super::tree::{ModuleId, Names, Space, Tree};
+use super::tree::{Def, ModuleId, Names, Space, Tree};
 use super::types::{Ty, unraw};
 use crate::model::KindId;
 use std::collections::BTreeMap;
@@ -88,6 +88,24 @@ impl<'s, 'a> Walk<'s, 'a> {
             generics: &self.generics,
             self_type: self.self_type.as_ref(),
         }
+    }
+
+    /// Whether a name in a pattern is that of an item, and so no variable.
+    pub fn is_item(&self, ident: &syn::Ident) -> bool {
+        let target = self
+            .tree
+            .resolve(self.place(), &[unraw(ident)], false, Space::Values)
+            .pop();
+        matches!(
+            target,
+            Some(
+                Target::Variant { .. }
+                    | Target::Item {
+                        def: Def::Struct(_) | Def::OtherValue,
+                        ..
+                    }
+            )
+        )
     }
 
     /// What a path means here.

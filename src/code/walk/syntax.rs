@@ -5,7 +5,7 @@ use super::uses::{innermost, innermost_call, parts};
 use crate::code::facts::{Answer, Exit, Impl, MacroUse};
 use crate::code::macros::{self, Body};
 use crate::code::resolve::Target;
-use crate::code::tree::{Def, Space, names_of};
+use crate::code::tree::{Space, names_of};
 use crate::code::types::{Ty, unraw};
 use syn::{
     Expr, Item, Pat,
@@ -214,6 +214,14 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
     }
 
     fn visit_expr_path(&mut self, path: &'a syn::ExprPath) {
+        // A variable hides everything else of its name.
+        if path
+            .path
+            .get_ident()
+            .is_some_and(|name| self.variable(&unraw(name)).is_some())
+        {
+            return;
+        }
         let target = self.note_qualified(path.qself.as_ref(), &path.path, Space::Values);
         self.client(&path.path, &target);
         if self.answer_of(&target) == Some("to") {
@@ -283,19 +291,7 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
     fn visit_pat_ident(&mut self, pattern: &'a syn::PatIdent) {
         // A name that stands for a constant, a variant or a state is no variable.
         let is_name = pattern.subpat.is_none() && pattern.by_ref.is_none() && pattern.mutability.is_none();
-        let name = [unraw(&pattern.ident)];
-        let target = self.tree.resolve(self.place(), &name, false, Space::Values).pop();
-        let is_item = matches!(
-            target,
-            Some(
-                Target::Variant { .. }
-                    | Target::Item {
-                        def: Def::Struct(_) | Def::OtherValue,
-                        ..
-                    }
-            )
-        );
-        if is_name && is_item {
+        if is_name && self.is_item(&pattern.ident) {
             self.note(&[&pattern.ident], false, Space::Values);
         }
         visit::visit_pat_ident(self, pattern);
