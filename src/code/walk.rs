@@ -8,7 +8,7 @@ mod uses;
 use super::facts::{At, Facts, Meaning, Name, StateOf};
 use super::resolve::{Place, Target, segments};
 use super::tree::{Def, ModuleId, Names, Space, Tree};
-use super::types::{Ty, unraw};
+use super::types::{Variable, unraw};
 use crate::model::KindId;
 use std::collections::BTreeMap;
 use syn::visit::{self, Visit as _};
@@ -33,7 +33,7 @@ pub(super) struct Walk<'s, 'a> {
     blocks: Vec<Names<'a>>,
     generics: Vec<String>,
     self_type: Option<Target<'a>>,
-    variables: Vec<BTreeMap<String, Ty<'a>>>,
+    variables: Vec<BTreeMap<String, Variable<'a>>>,
     /// The state whose answers are given here.
     from: Option<StateOf>,
     /// How many declarations were followed to get here.
@@ -117,7 +117,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             .unwrap_or(Target::Unknown)
     }
 
-    pub fn variable(&self, name: &str) -> Option<Ty<'a>> {
+    pub fn variable(&self, name: &str) -> Option<Variable<'a>> {
         self.variables
             .iter()
             .rev()
@@ -125,9 +125,9 @@ impl<'s, 'a> Walk<'s, 'a> {
             .cloned()
     }
 
-    pub fn declare(&mut self, name: String, ty: Ty<'a>) {
+    pub fn declare(&mut self, name: String, variable: Variable<'a>) {
         if let Some(scope) = self.variables.last_mut() {
-            scope.insert(name, ty);
+            scope.insert(name, variable);
         }
     }
 
