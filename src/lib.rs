@@ -78,6 +78,9 @@ pub fn check(name: &str, bytes: &[u8]) -> Checked {
 /// too. Nothing is said of that while either of them has errors of its own.
 pub fn check_against(former: &[u8], name: &str, bytes: &[u8]) -> Checked {
     let mut checked = check(name, bytes);
+    if former == bytes {
+        return checked;
+    }
     let old = check(name, former);
     if let (Some(old_description), Some(description)) = (&old.description, &checked.description)
         && !finding::has_errors(&old.findings)
