@@ -8,6 +8,7 @@
 
 mod cargo;
 mod merge;
+mod renames;
 mod rules;
 
 pub(crate) use rules::RULES;
@@ -15,8 +16,10 @@ pub(crate) use rules::RULES;
 use std::collections::BTreeMap;
 
 use crate::changes::Changes;
+use crate::code::{self, Code};
 use crate::disk::Snapshot;
 use crate::finding::{Finding, Severity, Source, Span};
+use crate::model::Description;
 use crate::plan::{File, Ownership, Plan};
 use crate::render::home::{self, Entry, Home};
 use crate::render::{Runtime, normalized};
@@ -32,6 +35,8 @@ pub struct Options {
     pub force: bool,
     /// Files that belong to nothing any more are moved out of the way.
     pub prune: bool,
+    /// What breaks stored objects or clients is done all the same.
+    pub allow_breaking: bool,
     /// What happens to files of the user that krator would write differently now.
     pub merge: Merge,
 }
@@ -76,6 +81,8 @@ pub enum Fate {
     Merged,
     /// It becomes this one.
     Moved(String),
+    /// What it names has another name.
+    Renamed,
     /// It stays, though krator would write it differently now.
     Offered,
     /// It stays, though nothing in the description needs it any more.
@@ -93,20 +100,60 @@ pub struct Found {
     pub wanted: Option<(String, Option<String>)>,
 }
 
-/// Compares. `description` is the text that the plan was made of, `former` what the last run left behind.
-pub fn compare(plan: &Plan, description: &str, former: &Home, disk: &Snapshot, options: Options) -> Drift {
-    let files = disk.files();
+/// A description and what it comes to.
+#[derive(Debug, Clone, Copy)]
+pub struct Version<'a> {
+    /// What is meant.
+    pub description: &'a Description,
+    /// Its text.
+    pub source: &'a Source,
+    /// Its files.
+    pub plan: &'a Plan,
+}
+
+impl<'a> Version<'a> {
+    /// With what people wrote.
+    fn code(self, written: &'a BTreeMap<String, String>) -> Code<'a> {
+        Code::new(self.description, self.source, self.plan, written)
+    }
+}
+
+/// Compares. `now` is the description to be in step with, `former` the one of the last run where it was another one and
+/// can be read; `home` is what that run left behind, and `disk` what is there: [`paths`], and all Rust files.
+pub fn compare(
+    now: Version<'_>,
+    former: Option<Version<'_>>,
+    home: &Home,
+    disk: &Snapshot,
+    options: Options,
+) -> Drift {
+    let mut drift = Drift::default();
+    if let Some(former) = former.filter(|_| !options.allow_breaking) {
+        let breaking = crate::compare::findings(former.description, now.description);
+        drift.is_refused = !breaking.is_empty();
+        drift.found.extend(
+            breaking
+                .into_iter()
+                .map(|finding| Found::new(now.source, finding)),
+        );
+    }
+    let named = renames::follow(now, former, home, disk, options.force);
     let mut run = Run {
-        former,
-        disk,
-        options,
-        tree: files
+        former: &named.home,
+        tree: named
+            .disk
+            .files()
             .map(|(path, contents)| (path.to_owned(), contents.to_vec()))
             .collect(),
+        disk: &named.disk,
+        options,
         home: Home::default(),
-        drift: Drift::default(),
+        drift,
     };
-    for (path, file) in plan.files() {
+    run.drift.fates = named.fates;
+    run.drift.is_refused |= named.is_refused;
+    run.drift.found.extend(named.found);
+    for (path, file) in now.plan.files() {
         let entry = match (path, file.ownership) {
             // What this run was started for.
             ("krator.yaml", _) => Entry::of(path, file),
@@ -117,13 +164,18 @@ pub fn compare(plan: &Plan, description: &str, former: &Home, disk: &Snapshot, o
         };
         run.home.files.insert(path.to_owned(), entry);
     }
-    for (path, entry) in former.files.iter().filter(|(path, _)| plan.get(path).is_none()) {
-        run.gone(path, entry);
+    for (path, entry) in &named.home.files {
+        if now.plan.get(path).is_none() {
+            run.gone(path, entry);
+        }
     }
-    for (path, contents) in run.home.render(description) {
+    for (path, contents) in run.home.render(&normalized(now.source.text())) {
         run.put(path, &contents);
     }
-    run.end()
+    if !run.drift.is_refused {
+        run.read_code(now, former);
+    }
+    run.end(disk)
 }
 
 /// The paths that a comparison looks at.
@@ -326,16 +378,38 @@ impl Run<'_> {
         self.drift.fates.insert(path.to_owned(), Fate::Moved(to));
     }
 
-    fn end(self) -> Drift {
+    /// What people wrote, as it will be, against the description: what will not compile, or not be allowed. What is
+    /// merely doubtful, `krator check` says.
+    fn read_code(&mut self, now: Version<'_>, former: Option<Version<'_>>) {
+        let files = self
+            .tree
+            .iter()
+            .map(|(path, contents)| (path.as_str(), contents.as_slice()));
+        let written = renames::written(files, |path| {
+            now.plan
+                .get(path)
+                .is_some_and(|file| file.ownership == Ownership::Generated)
+        });
+        let former = former.map(|former| former.code(&written));
+        for in_file in code::findings(&now.code(&written), former.as_ref()) {
+            let findings = in_file.findings.into_iter();
+            let errors = findings.filter(|finding| finding.rule.severity == Severity::Error);
+            let found = errors.map(|finding| Found::new(&in_file.source, finding));
+            self.drift.found.extend(found);
+        }
+    }
+
+    /// The changes of a crate that is now as on the disk.
+    fn end(self, disk: &Snapshot) -> Drift {
         let mut drift = self.drift;
         if drift.is_refused {
             drift.fates.clear();
             return drift;
         }
-        let there = self.disk.files().map(|(path, _)| path);
+        let there = disk.files().map(|(path, _)| path);
         for path in there.chain(self.tree.keys().map(String::as_str)) {
             let after = self.tree.get(path).map(Vec::as_slice);
-            drift.changes.set(path, self.disk.bytes(path), after);
+            drift.changes.set(path, disk.bytes(path), after);
         }
         drift
     }
@@ -401,10 +475,31 @@ impl Run<'_> {
 }
 
 impl Found {
+    fn new(source: &Source, finding: Finding) -> Self {
+        Found {
+            source: source.clone(),
+            finding,
+            wanted: None,
+        }
+    }
+
     /// Whether it is an error.
     pub fn is_error(&self) -> bool {
         self.finding.rule.severity == Severity::Error
     }
+}
+
+fn occupied(path: &str, text: &str) -> Found {
+    let finding = Finding::new(
+        &rules::OCCUPIED_PATH,
+        first_line(text),
+        format!("`{path}` is not krator's, and has to be"),
+    )
+    .label("somebody else wrote this file")
+    .help(format!(
+        "move it, or let `krator gen --force` move it to `{PRUNED}/`"
+    ));
+    Found::new(&Source::new(crate::finding::printable(path), text), finding)
 }
 
 fn first_line(text: &str) -> Span {

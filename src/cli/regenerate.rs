@@ -8,10 +8,9 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use krator::changes::unified;
 use krator::disk::{self, Folder, Hold};
-use krator::drift::{self, Drift, Fate, Options};
-use krator::finding::{Source, Style};
+use krator::drift::{self, Drift, Fate, Options, Version};
+use krator::finding::{Source, Style, has_errors};
 use krator::model::Description;
-use krator::plan::Plan;
 use krator::render::{self, home, home::Home};
 
 use super::{FINDINGS, read_sound, show, spec_path, style_of};
@@ -27,6 +26,9 @@ pub struct Flags {
     /// Move files that belong to nothing any more to .krator/pruned/
     #[arg(long)]
     prune: bool,
+    /// Go on where stored objects or clients would break
+    #[arg(long)]
+    allow_breaking: bool,
     /// Write generated files even where somebody edited them
     #[arg(long)]
     force: bool,
@@ -48,13 +50,14 @@ enum Merge {
 impl Flags {
     /// Whether something was asked for that only regeneration has.
     pub fn is_any(&self) -> bool {
-        self.check || self.diff || self.prune || self.force || self.merge.is_some()
+        self.check || self.diff || self.prune || self.force || self.allow_breaking || self.merge.is_some()
     }
 
     fn options(&self) -> Options {
         Options {
             force: self.force,
             prune: self.prune,
+            allow_breaking: self.allow_breaking,
             merge: match self.merge {
                 None => drift::Merge::Offer,
                 Some(Merge::Clean) => drift::Merge::Clean,
@@ -107,17 +110,37 @@ fn compare(
     description: &Description,
     options: Options,
 ) -> anyhow::Result<Drift> {
-    let former = folder.read([home::MANIFEST, home::BASE, "Cargo.toml"])?;
-    let former_home = Home::parse(
-        former.text(home::MANIFEST).unwrap_or_default(),
-        former.text(home::BASE),
+    let notes = folder.read([home::MANIFEST, home::BASE, home::DESCRIPTION, "Cargo.toml"])?;
+    let home = Home::parse(
+        notes.text(home::MANIFEST).unwrap_or_default(),
+        notes.text(home::BASE),
     )?;
-    let runtime = drift::runtime(&former_home, former.text("Cargo.toml"));
-    let plan: Plan = render::plan(description, source, &runtime);
-    let paths: Vec<String> = drift::paths(&plan, &former_home).collect();
+    let runtime = drift::runtime(&home, notes.text("Cargo.toml"));
+    let plan_of = |description: &Description, source: &Source| render::plan(description, source, &runtime);
+    let plan = plan_of(description, source);
+    let paths: Vec<String> = drift::paths(&plan, &home).chain(folder.rust_files()?).collect();
     let snapshot = folder.read(paths.iter().map(String::as_str))?;
-    let text = render::normalized(source.text());
-    Ok(drift::compare(&plan, &text, &former_home, &snapshot, options))
+
+    let text = notes.bytes(home::DESCRIPTION).unwrap_or_default();
+    let is_former = text != render::normalized(source.text()).as_bytes();
+    let former = is_former.then(|| krator::check(home::DESCRIPTION, text));
+    // One that this krator cannot read says nothing.
+    let former = former.and_then(|checked| {
+        let description = checked.description.filter(|_| !has_errors(&checked.findings))?;
+        let plan = plan_of(&description, &checked.source);
+        Some((checked.source, description, plan))
+    });
+    let former = former.as_ref().map(|(source, description, plan)| Version {
+        description,
+        source,
+        plan,
+    });
+    let now = Version {
+        description,
+        source,
+        plan: &plan,
+    };
+    Ok(drift::compare(now, former, &home, &snapshot, options))
 }
 
 /// How what happens to files is told.
@@ -197,6 +220,7 @@ fn told(drift: &Drift) -> Vec<(&'static str, String)> {
             Fate::Removed => "removed",
             Fate::Merged => "merged",
             Fate::Moved(_) => "moved",
+            Fate::Renamed => "renamed",
             Fate::Unused => "unused",
             Fate::Offered => continue,
         };

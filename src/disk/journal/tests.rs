@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::changes::Changes;
 use crate::disk::operations::faults::{Fault, under};
 use crate::disk::{Error, Folder, HOME, create};
-use crate::drift;
+use crate::drift::{self, Version};
 use crate::plan::{Ownership, Plan};
 use crate::render::{self, Runtime, home::Home};
 
@@ -21,20 +21,17 @@ impl Regeneration {
     /// `vendored`: with the runtime, for a number of files as in life.
     fn of_the_moose(vendored: bool) -> Self {
         let text = include_str!("../../../testdata/ok/moose/spec.yaml");
-        let plan_of = |text: &str| {
-            let checked = crate::check("krator.yaml", text.as_bytes());
-            let description = checked.description.expect("a good description");
-            let runtime = if vendored {
-                Runtime::Vendored
-            } else {
-                Runtime::Path("..".to_owned())
-            };
-            (
-                render::plan(&description, &checked.source, &runtime),
-                checked.source,
-            )
+        let runtime = if vendored {
+            Runtime::Vendored
+        } else {
+            Runtime::Path("..".to_owned())
         };
-        let (plan, source) = plan_of(text);
+        let read = |text: &str| {
+            let checked = crate::check("krator.yaml", text.as_bytes());
+            (checked.description.expect("a good description"), checked.source)
+        };
+        let (description, source) = read(text);
+        let plan = render::plan(&description, &source, &runtime);
         let mut former = Plan::default();
         for (path, file) in plan.files() {
             let contents = match path.starts_with("vendor/") {
@@ -52,7 +49,13 @@ impl Regeneration {
         let edited = text
             .replace("kind: Moose", "kind: Elk")
             .replace("[Roam, Sleep]", "[Sleep, Roam]");
-        let (plan, _) = plan_of(&edited);
+        let (description, source_now) = read(&edited);
+        let plan = render::plan(&description, &source_now, &runtime);
+        let now = Version {
+            description: &description,
+            source: &source_now,
+            plan: &plan,
+        };
         let home = Home::of(&former);
         let former = render::with_home(former, &source);
         let there = former
@@ -62,7 +65,7 @@ impl Regeneration {
             prune: true,
             ..Default::default()
         };
-        let drift = drift::compare(&plan, &edited, &home, &there.collect(), options);
+        let drift = drift::compare(now, None, &home, &there.collect(), options);
         assert!(!drift.is_refused, "{:?}", drift.found);
         Regeneration {
             former,

@@ -28,6 +28,9 @@ pub struct Oracle {
     /// Whether several operators work on the same objects, so that one meets entries that are not its own.
     contested: bool,
     readings: BTreeSet<(StateId, Reading)>,
+    /// Objects that were let go in a state before the last one. A status that cannot be written stops nothing on the
+    /// deletion path, so the handler of the last one may have run all the same: it tells.
+    released_early: BTreeMap<String, String>,
     findings: Vec<String>,
 }
 
@@ -107,6 +110,7 @@ impl Oracle {
             started: Vec::new(),
             contested: false,
             readings: BTreeSet::new(),
+            released_early: BTreeMap::new(),
             findings: Vec::new(),
         }
     }
@@ -180,6 +184,9 @@ impl Oracle {
                 continue;
             };
             let policy = self.kind.state(id);
+            if self.is_end(id) {
+                self.released_early.remove(uid);
+            }
             if policy.effects.value == Effects::Once {
                 *once.entry(entry).or_default() += 1;
             }
@@ -192,6 +199,8 @@ impl Oracle {
                 self.findings.push(said);
             }
         }
+        self.findings
+            .extend(std::mem::take(&mut self.released_early).into_values());
         for (entry, times) in once.into_iter().filter(|(_, times)| *times > 1) {
             let said = format!("a handler that may run once has run {times} times for the entry {entry}");
             self.findings.push(said);
@@ -268,7 +277,7 @@ impl Oracle {
         found
     }
 
-    fn judge_finalizer(&self, before: Sight, now: Sight, said: &mut Vec<String>) {
+    fn judge_finalizer(&mut self, before: Sight, now: Sight, said: &mut Vec<String>) {
         let (held, holds) = (
             before.has_finalizer(&self.finalizer),
             now.has_finalizer(&self.finalizer),
@@ -290,18 +299,28 @@ impl Oracle {
     }
 
     /// An object is let go only where the deletion path ends.
-    fn judge_release(&self, now: Sight, said: &mut Vec<String>) {
-        let at = self
-            .kind
-            .state_named(now.text("/status/state"))
-            .map(|at| self.kind.state(at));
-        let ended = at.is_some_and(|at| at.on_deletion_path && at.kind.value == StateKind::Final);
-        if !ended || !now.is_deleted() {
-            said.push("the finalizer was lost before the deletion path had ended".to_owned());
+    fn judge_release(&mut self, now: Sight, said: &mut Vec<String>) {
+        if !now.is_deleted() {
+            return said.push("the finalizer was taken from an object that lives".to_owned());
+        }
+        let at = self.kind.state_named(now.text("/status/state"));
+        if !at.is_some_and(|at| self.is_end(at)) {
+            let (kind, name) = (self.kind.resource.kind.as_str(), now.name());
+            let said = format!(
+                "{kind} {name}: the finalizer was lost before the deletion path had ended; its status: {}",
+                now.0["status"]
+            );
+            self.released_early.insert(now.uid().to_owned(), said);
         }
     }
 
-    fn judge_end(&self, past: &Past, now: Sight, said: &mut Vec<String>) {
+    /// Whether the deletion path ends in a state.
+    fn is_end(&self, at: StateId) -> bool {
+        let state = self.kind.state(at);
+        state.on_deletion_path && state.kind.value == StateKind::Final
+    }
+
+    fn judge_end(&mut self, past: &Past, now: Sight, said: &mut Vec<String>) {
         if past.was_held && self.kind.machine.deletion.is_some() {
             self.judge_release(now, said);
         }

@@ -121,7 +121,9 @@ impl Case {
             self.attempts > 0,
         ];
         let [from] = self.route[..] else { return None };
-        if found.contains(&true) {
+        // What is not stored begins anew in another process.
+        let begins_anew = self.goal == Goal::Again && !self.graph.state(from).checkpoint;
+        if found.contains(&true) || begins_anew {
             return None;
         }
         if from == self.graph.initial() {

@@ -103,6 +103,11 @@ impl Judge {
                     .into_iter()
                     .filter_map(|kind| Some((kind, known(&condition(status.as_ref()?, kind)?)?)))
                     .collect();
+                // Found with nothing stored, it enters the first state, if only to leave it for its deletion.
+                let first = self.graph.state(self.graph.initial());
+                if status.is_none_or(|status| status.state.is_none()) && !first.checkpoint {
+                    self.enter(first);
+                }
             }
         }
     }

@@ -62,7 +62,9 @@ impl Oracle {
             }
             to = limit.then.value;
         }
-        if self.kind.state(to).checkpoint.value {
+        let state = self.kind.state(to);
+        // On the deletion path a status that cannot be written stops nothing.
+        if state.checkpoint.value && !state.on_deletion_path {
             Stand::Unwritten(to)
         } else {
             Stand::Run(to)
@@ -112,14 +114,12 @@ impl Oracle {
         }
         if let Some(retry) = &state.retry
             && let Some(then) = retry.then
-            && is_first
         {
             let failed_enough = match retry.limit.value {
                 RetryLimit::Unlimited => false,
                 RetryLimit::Times(limit) => before.attempts() == i64::from(limit),
             };
-            // A status that cannot be written stops nothing there.
-            if failed_enough || state.on_deletion_path {
+            if (is_first && failed_enough) || (ran && state.on_deletion_path) {
                 to.push(then.value);
             }
         }

@@ -277,6 +277,11 @@ const PLANTED: &[Planted] = &[
         "from Again to Look, where no edge led it",
     ),
     (
+        "a state of the deletion path that could not be written",
+        |_, events| drop(events.remove(6)),
+        "",
+    ),
+    (
         "deletion without one",
         |kind, events| {
             events.truncate(5);
@@ -341,6 +346,14 @@ const PLANTED: &[Planted] = &[
         "a lost finalizer",
         |_, events| from_on(events, 6, "/metadata/finalizers", &json!([])),
         "the finalizer was lost",
+    ),
+    (
+        "a finalizer that is lost while it lives",
+        |_, events| {
+            events.truncate(5);
+            events[4].object["metadata"]["finalizers"] = json!([]);
+        },
+        "from an object that lives",
     ),
     (
         "an end before the end",
@@ -519,6 +532,13 @@ fn starts_of_handlers_are_held_to_what_was_written() {
         findings(&events, "1 Begin uid 7\n2 Work uid 7\n1 Begin uid 8\n"),
         [""; 0]
     );
+    // A status that could not be written stops nothing on the deletion path.
+    let mut early = events.clone();
+    early.remove(7);
+    let end = early[6].object.clone();
+    early[7].object["status"] = end["status"].clone();
+    assert_eq!(findings(&early, "5 Deleted uid 7\n"), [""; 0]);
+    assert_eq!(findings(&early, "4 Deleting uid 7\n").len(), 1);
     for (starts, expected) in [
         (
             "2 Work uid 7\n2 Work uid 8\n",

@@ -1,0 +1,128 @@
+//! Names that change with the description: the crate as it would be if it had always had the new ones, to be compared
+//! then.
+
+use std::collections::BTreeMap;
+
+use super::{Fate, Found, Version, occupied};
+use crate::code::{self, Renames};
+use crate::disk::Snapshot;
+use crate::plan::Ownership;
+use crate::render::home::{self, Entry, Home};
+
+/// A crate under its new names.
+pub(super) struct Named {
+    pub disk: Snapshot,
+    pub home: Home,
+    pub fates: BTreeMap<String, Fate>,
+    pub found: Vec<Found>,
+    pub is_refused: bool,
+}
+
+/// Follows what changed its name since the former description: files that people wrote, and what they go back to.
+pub(super) fn follow(
+    now: Version<'_>,
+    former: Option<Version<'_>>,
+    home: &Home,
+    disk: &Snapshot,
+    force: bool,
+) -> Named {
+    let mut named = Named {
+        disk: disk.clone(),
+        home: home.clone(),
+        fates: BTreeMap::new(),
+        found: Vec::new(),
+        is_refused: false,
+    };
+    let Some(former) = former else { return named };
+    let renames = Renames::between(former.description, now.description);
+    if renames.is_empty() {
+        return named;
+    }
+    let rename = |written: &BTreeMap<String, String>| code::rename(&former.code(written), &renames);
+    named.home = home_under(&renames, home, disk, |bases| rename(bases).files);
+
+    let is_generated = |path: &str| {
+        let entry = home.files.get(path);
+        entry.is_some_and(|entry| entry.ownership == Ownership::Generated)
+    };
+    let renamed = rename(&written(disk.files(), is_generated));
+    let mut files: BTreeMap<String, Vec<u8>> = disk
+        .files()
+        .map(|(path, contents)| (path.to_owned(), contents.to_vec()))
+        .collect();
+    for path in renamed.files.keys() {
+        files.remove(path);
+    }
+    for (path, (to, text)) in renamed.files {
+        let fate = if path == to {
+            Fate::Renamed
+        } else {
+            Fate::Moved(to.clone())
+        };
+        if let Some(there) = disk.text(&to).filter(|_| files.contains_key(&to) && !force) {
+            named.found.push(occupied(&to, there));
+            named.is_refused = true;
+        }
+        named.fates.insert(path, fate);
+        files.insert(to, text.into_bytes());
+    }
+    named.disk = files.into_iter().collect();
+    for in_file in renamed.reports {
+        let found = in_file
+            .findings
+            .into_iter()
+            .map(|finding| Found::new(&in_file.source, finding));
+        named.found.extend(found);
+    }
+    named
+}
+
+/// The Rust files that people wrote.
+pub(super) fn written<'a>(
+    files: impl Iterator<Item = (&'a str, &'a [u8])>,
+    is_generated: impl Fn(&str) -> bool,
+) -> BTreeMap<String, String> {
+    let is_code =
+        |path: &str| path.ends_with(".rs") && !path.starts_with(".krator/") && !path.starts_with("vendor/");
+    let written = files.filter(|(path, _)| is_code(path) && !is_generated(path));
+    let texts = written.filter_map(|(path, contents)| {
+        let text = std::str::from_utf8(contents).ok()?;
+        Some((path.to_owned(), text.to_owned()))
+    });
+    texts.collect()
+}
+
+/// What the last run left behind, as if it had known the new names.
+fn home_under(
+    renames: &Renames,
+    home: &Home,
+    disk: &Snapshot,
+    rename: impl FnOnce(&BTreeMap<String, String>) -> BTreeMap<String, (String, String)>,
+) -> Home {
+    let base = |path: &str, entry: &Entry| {
+        let untouched = disk.text(path).filter(|text| entry.wrote(text));
+        entry.base.clone().or(untouched.map(crate::render::normalized))
+    };
+    let is_code =
+        |path: &str, entry: &Entry| path.ends_with(".rs") && entry.ownership != Ownership::Generated;
+    let code = home.files.iter().filter(|(path, entry)| is_code(path, entry));
+    let bases: BTreeMap<String, String> = code
+        .filter_map(|(path, entry)| Some((path.clone(), base(path, entry)?)))
+        .collect();
+    let renamed = rename(&bases);
+    let files = home.files.iter().map(|(path, entry)| match renamed.get(path) {
+        Some((to, text)) => {
+            let entry = Entry {
+                ownership: entry.ownership,
+                sha256: home::hash(text),
+                base: Some(text.clone()),
+            };
+            (to.clone(), entry)
+        }
+        None if is_code(path, entry) => (renames.path(path), entry.clone()),
+        None => (path.clone(), entry.clone()),
+    });
+    Home {
+        files: files.collect(),
+    }
+}

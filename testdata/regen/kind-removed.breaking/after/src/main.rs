@@ -1,0 +1,15 @@
+//! The program: `doors --help` tells what it can do.
+
+use std::process::ExitCode;
+
+use doors::ABOUT;
+use doors::door::DoorOperator;
+use doors::gate::GateOperator;
+
+fn main() -> ExitCode {
+    krator_runtime::main(&ABOUT, |runtime| {
+        runtime
+            .operator(DoorOperator::default())
+            .operator(GateOperator::default())
+    })
+}
