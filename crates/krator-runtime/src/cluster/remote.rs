@@ -1,5 +1,5 @@
 //! The world of a cluster: reads, writes and events of one kind.
-use super::{Cluster, KubeObject, Link, Place, REQUESTS, clock::Clock, raw::Raw};
+use super::{Around, Cluster, KubeObject, Link, Place, REQUESTS, clock::Clock, raw::Raw};
 use crate::{
     Error, Event, Machine, ManifestOf, Object as _, Operator, Result, SharedOf, StatusOf,
     engine::Now,
@@ -282,7 +282,7 @@ where
         self.tell(manifest.object_ref(&()), event);
     }
 
-    fn cluster(&self) -> Option<&Cluster<O::Machine>> {
-        Some(&self.cluster)
+    fn around(&self) -> Around<'_, O::Machine> {
+        Around::Cluster(&self.cluster)
     }
 }
