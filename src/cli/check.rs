@@ -92,12 +92,14 @@ fn read_in_crate(path: &Path) -> anyhow::Result<Vec<InFile>> {
     }
     let (name, former, text) = (shown_path(path), read_file(&former)?, read_file(path)?);
     let folder = path.parent().unwrap_or(Path::new("."));
-    let written = written(&Folder::open(folder)?)?;
-    let code = code::of_crate(
-        &krator::check(&name, &text),
-        &krator::check(home::DESCRIPTION, &former),
-        written,
-    );
+    let code = match written(&Folder::open(folder)?)? {
+        Some(written) => code::of_crate(
+            &krator::check(&name, &text),
+            &krator::check(home::DESCRIPTION, &former),
+            written,
+        ),
+        None => Vec::new(),
+    };
     let mut found = vec![in_file(krator::check_against(&former, &name, &text))];
     // Files are named as the description is: from here.
     found.extend(code.into_iter().map(|file| InFile {
@@ -120,11 +122,14 @@ fn in_file(checked: Checked) -> InFile {
     }
 }
 
-/// The Rust files of a crate that krator does not write.
-fn written(folder: &Folder) -> anyhow::Result<BTreeMap<String, String>> {
-    let paths = folder.rust_files()?;
+/// The Rust files of a crate that krator does not write; `None` where nobody knows which these are.
+fn written(folder: &Folder) -> anyhow::Result<Option<BTreeMap<String, String>>> {
     let notes = folder.read([home::MANIFEST])?;
-    let home = Home::parse(notes.text(home::MANIFEST).unwrap_or_default(), None)?;
+    let Some(manifest) = notes.text(home::MANIFEST) else {
+        return Ok(None);
+    };
+    let home = Home::parse(manifest, None)?;
+    let paths = folder.rust_files()?;
     let is_generated = |path: &String| {
         let entry = home.files.get(path);
         entry.is_some_and(|entry| entry.ownership == Ownership::Generated)
@@ -135,7 +140,7 @@ fn written(folder: &Folder) -> anyhow::Result<BTreeMap<String, String>> {
         let text = std::str::from_utf8(contents).ok()?;
         Some((path.to_owned(), text.to_owned()))
     });
-    Ok(texts.collect())
+    Ok(Some(texts.collect()))
 }
 
 fn summary(files: usize, findings: &[(&Source, &Finding)]) -> String {

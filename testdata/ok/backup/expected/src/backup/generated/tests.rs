@@ -8,461 +8,181 @@ use crate::backup::states::{
 };
 use ::krator_runtime::testing::at;
 /// On a stopped clock: what takes hours takes no time.
-fn run(check: ::krator_runtime::testing::Check) {
+fn run(checks: Vec<::krator_runtime::testing::Check>) {
     ::tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
         .expect("a runtime needs nothing")
-        .block_on(check);
+        .block_on(::krator_runtime::testing::hold(checks));
 }
-mod new {
-    use super::*;
-    #[test]
-    fn to_queued() {
-        run(at(New).to(Queued));
-    }
-    #[test]
-    fn to_failed_validation() {
-        run(at(New).to(FailedValidation));
-    }
-    #[test]
-    fn fails() {
-        run(at(New).fails(Failed));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(New).fails_for_good(Failed));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(New).is_deleted(Deleting));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(New).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(New).restarts(New));
-    }
+#[test]
+fn from_new() {
+    run(
+        vec![
+            at(New).to(Queued), at(New).to(FailedValidation), at(New).fails(Failed),
+            at(New).fails_for_good(Failed), at(New).is_deleted(Deleting), at(New)
+            .sees_changes(), at(New).restarts(New)
+        ],
+    );
 }
-mod failed_validation {
-    use super::*;
-    #[test]
-    fn stays() {
-        run(at(FailedValidation).stays());
-    }
-    #[test]
-    fn fails() {
-        run(at(FailedValidation).fails(Failed));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(FailedValidation).fails_for_good(Failed));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(FailedValidation).is_deleted(Deleting));
-    }
-    #[test]
-    fn changes() {
-        run(at(FailedValidation).changes(New));
-    }
-    #[test]
-    fn restarts() {
-        run(at(FailedValidation).restarts(FailedValidation));
-    }
+#[test]
+fn from_failed_validation() {
+    run(
+        vec![
+            at(FailedValidation).stays(), at(FailedValidation).fails(Failed),
+            at(FailedValidation).fails_for_good(Failed), at(FailedValidation)
+            .is_deleted(Deleting), at(FailedValidation).changes(New),
+            at(FailedValidation).restarts(FailedValidation)
+        ],
+    );
 }
-mod queued {
-    use super::*;
-    #[test]
-    fn to_ready_to_start() {
-        run(at(Queued).to(ReadyToStart));
-    }
-    #[test]
-    fn stays() {
-        run(at(Queued).stays());
-    }
-    #[test]
-    fn fails() {
-        run(at(Queued).fails(Failed));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(Queued).fails_for_good(Failed));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Queued).is_deleted(Deleting));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(Queued).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Queued).restarts(Queued));
-    }
+#[test]
+fn from_queued() {
+    run(
+        vec![
+            at(Queued).to(ReadyToStart), at(Queued).stays(), at(Queued).fails(Failed),
+            at(Queued).fails_for_good(Failed), at(Queued).is_deleted(Deleting),
+            at(Queued).sees_changes(), at(Queued).restarts(Queued)
+        ],
+    );
 }
-mod ready_to_start {
-    use super::*;
-    #[test]
-    fn to_in_progress() {
-        run(at(ReadyToStart).to(InProgress));
-    }
-    #[test]
-    fn stays() {
-        run(at(ReadyToStart).stays());
-    }
-    #[test]
-    fn fails() {
-        run(at(ReadyToStart).fails(Failed));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(ReadyToStart).fails_for_good(Failed));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(ReadyToStart).is_deleted(Deleting));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(ReadyToStart).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(ReadyToStart).restarts(ReadyToStart));
-    }
+#[test]
+fn from_ready_to_start() {
+    run(
+        vec![
+            at(ReadyToStart).to(InProgress), at(ReadyToStart).stays(), at(ReadyToStart)
+            .fails(Failed), at(ReadyToStart).fails_for_good(Failed), at(ReadyToStart)
+            .is_deleted(Deleting), at(ReadyToStart).sees_changes(), at(ReadyToStart)
+            .restarts(ReadyToStart)
+        ],
+    );
 }
-mod in_progress {
-    use super::*;
-    #[test]
-    fn to_waiting_for_plugin_operations() {
-        run(at(InProgress).to(WaitingForPluginOperations));
-    }
-    #[test]
-    fn to_waiting_for_plugin_operations_partially_failed() {
-        run(at(InProgress).to(WaitingForPluginOperationsPartiallyFailed));
-    }
-    #[test]
-    fn to_finalizing() {
-        run(at(InProgress).to(Finalizing));
-    }
-    #[test]
-    fn to_finalizing_partially_failed() {
-        run(at(InProgress).to(FinalizingPartiallyFailed));
-    }
-    #[test]
-    fn to_failed() {
-        run(at(InProgress).to(Failed));
-    }
-    #[test]
-    fn times_out() {
-        run(at(InProgress).times_out(Failed));
-    }
-    #[test]
-    fn fails() {
-        run(at(InProgress).fails(Failed));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(InProgress).is_deleted(Deleting));
-    }
-    #[test]
-    fn restarts() {
-        run(at(InProgress).restarts(Failed));
-    }
+#[test]
+fn from_in_progress() {
+    run(
+        vec![
+            at(InProgress).to(WaitingForPluginOperations), at(InProgress)
+            .to(WaitingForPluginOperationsPartiallyFailed), at(InProgress)
+            .to(Finalizing), at(InProgress).to(FinalizingPartiallyFailed), at(InProgress)
+            .to(Failed), at(InProgress).times_out(Failed), at(InProgress).fails(Failed),
+            at(InProgress).is_deleted(Deleting), at(InProgress).restarts(Failed)
+        ],
+    );
 }
-mod waiting_for_plugin_operations {
-    use super::*;
-    #[test]
-    fn to_finalizing() {
-        run(at(WaitingForPluginOperations).to(Finalizing));
-    }
-    #[test]
-    fn to_finalizing_partially_failed() {
-        run(at(WaitingForPluginOperations).to(FinalizingPartiallyFailed));
-    }
-    #[test]
-    fn to_waiting_for_plugin_operations_partially_failed() {
-        run(
-            at(WaitingForPluginOperations).to(WaitingForPluginOperationsPartiallyFailed),
-        );
-    }
-    #[test]
-    fn to_partially_failed() {
-        run(at(WaitingForPluginOperations).to(PartiallyFailed));
-    }
-    #[test]
-    fn stays() {
-        run(at(WaitingForPluginOperations).stays());
-    }
-    #[test]
-    fn times_out() {
-        run(at(WaitingForPluginOperations).times_out(PartiallyFailed));
-    }
-    #[test]
-    fn fails() {
-        run(at(WaitingForPluginOperations).fails(Failed));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(WaitingForPluginOperations).fails_for_good(Failed));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(WaitingForPluginOperations).is_deleted(Deleting));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(WaitingForPluginOperations).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(WaitingForPluginOperations).restarts(WaitingForPluginOperations));
-    }
+#[test]
+fn from_waiting_for_plugin_operations() {
+    run(
+        vec![
+            at(WaitingForPluginOperations).to(Finalizing), at(WaitingForPluginOperations)
+            .to(FinalizingPartiallyFailed), at(WaitingForPluginOperations)
+            .to(WaitingForPluginOperationsPartiallyFailed),
+            at(WaitingForPluginOperations).to(PartiallyFailed),
+            at(WaitingForPluginOperations).stays(), at(WaitingForPluginOperations)
+            .times_out(PartiallyFailed), at(WaitingForPluginOperations).fails(Failed),
+            at(WaitingForPluginOperations).fails_for_good(Failed),
+            at(WaitingForPluginOperations).is_deleted(Deleting),
+            at(WaitingForPluginOperations).sees_changes(), at(WaitingForPluginOperations)
+            .restarts(WaitingForPluginOperations)
+        ],
+    );
 }
-mod waiting_for_plugin_operations_partially_failed {
-    use super::*;
-    #[test]
-    fn to_finalizing_partially_failed() {
-        run(at(WaitingForPluginOperationsPartiallyFailed).to(FinalizingPartiallyFailed));
-    }
-    #[test]
-    fn to_partially_failed() {
-        run(at(WaitingForPluginOperationsPartiallyFailed).to(PartiallyFailed));
-    }
-    #[test]
-    fn stays() {
-        run(at(WaitingForPluginOperationsPartiallyFailed).stays());
-    }
-    #[test]
-    fn times_out() {
-        run(at(WaitingForPluginOperationsPartiallyFailed).times_out(PartiallyFailed));
-    }
-    #[test]
-    fn fails() {
-        run(at(WaitingForPluginOperationsPartiallyFailed).fails(Failed));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(WaitingForPluginOperationsPartiallyFailed).fails_for_good(Failed));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(WaitingForPluginOperationsPartiallyFailed).is_deleted(Deleting));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(WaitingForPluginOperationsPartiallyFailed).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(
+#[test]
+fn from_waiting_for_plugin_operations_partially_failed() {
+    run(
+        vec![
+            at(WaitingForPluginOperationsPartiallyFailed).to(FinalizingPartiallyFailed),
+            at(WaitingForPluginOperationsPartiallyFailed).to(PartiallyFailed),
+            at(WaitingForPluginOperationsPartiallyFailed).stays(),
+            at(WaitingForPluginOperationsPartiallyFailed).times_out(PartiallyFailed),
+            at(WaitingForPluginOperationsPartiallyFailed).fails(Failed),
+            at(WaitingForPluginOperationsPartiallyFailed).fails_for_good(Failed),
+            at(WaitingForPluginOperationsPartiallyFailed).is_deleted(Deleting),
+            at(WaitingForPluginOperationsPartiallyFailed).sees_changes(),
             at(WaitingForPluginOperationsPartiallyFailed)
-                .restarts(WaitingForPluginOperationsPartiallyFailed),
-        );
-    }
+            .restarts(WaitingForPluginOperationsPartiallyFailed)
+        ],
+    );
 }
-mod finalizing {
-    use super::*;
-    #[test]
-    fn to_completed() {
-        run(at(Finalizing).to(Completed));
-    }
-    #[test]
-    fn to_partially_failed() {
-        run(at(Finalizing).to(PartiallyFailed));
-    }
-    #[test]
-    fn fails() {
-        run(at(Finalizing).fails(Failed));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(Finalizing).fails_for_good(Failed));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Finalizing).is_deleted(Deleting));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(Finalizing).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Finalizing).restarts(Finalizing));
-    }
+#[test]
+fn from_finalizing() {
+    run(
+        vec![
+            at(Finalizing).to(Completed), at(Finalizing).to(PartiallyFailed),
+            at(Finalizing).fails(Failed), at(Finalizing).fails_for_good(Failed),
+            at(Finalizing).is_deleted(Deleting), at(Finalizing).sees_changes(),
+            at(Finalizing).restarts(Finalizing)
+        ],
+    );
 }
-mod finalizing_partially_failed {
-    use super::*;
-    #[test]
-    fn to_partially_failed() {
-        run(at(FinalizingPartiallyFailed).to(PartiallyFailed));
-    }
-    #[test]
-    fn fails() {
-        run(at(FinalizingPartiallyFailed).fails(Failed));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(FinalizingPartiallyFailed).fails_for_good(Failed));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(FinalizingPartiallyFailed).is_deleted(Deleting));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(FinalizingPartiallyFailed).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(FinalizingPartiallyFailed).restarts(FinalizingPartiallyFailed));
-    }
+#[test]
+fn from_finalizing_partially_failed() {
+    run(
+        vec![
+            at(FinalizingPartiallyFailed).to(PartiallyFailed),
+            at(FinalizingPartiallyFailed).fails(Failed), at(FinalizingPartiallyFailed)
+            .fails_for_good(Failed), at(FinalizingPartiallyFailed).is_deleted(Deleting),
+            at(FinalizingPartiallyFailed).sees_changes(), at(FinalizingPartiallyFailed)
+            .restarts(FinalizingPartiallyFailed)
+        ],
+    );
 }
-mod completed {
-    use super::*;
-    #[test]
-    fn to_expired() {
-        run(at(Completed).to(Expired));
-    }
-    #[test]
-    fn stays() {
-        run(at(Completed).stays());
-    }
-    #[test]
-    fn fails() {
-        run(at(Completed).fails(Failed));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(Completed).fails_for_good(Failed));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Completed).is_deleted(Deleting));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(Completed).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Completed).restarts(Completed));
-    }
+#[test]
+fn from_completed() {
+    run(
+        vec![
+            at(Completed).to(Expired), at(Completed).stays(), at(Completed)
+            .fails(Failed), at(Completed).fails_for_good(Failed), at(Completed)
+            .is_deleted(Deleting), at(Completed).sees_changes(), at(Completed)
+            .restarts(Completed)
+        ],
+    );
 }
-mod partially_failed {
-    use super::*;
-    #[test]
-    fn to_expired() {
-        run(at(PartiallyFailed).to(Expired));
-    }
-    #[test]
-    fn stays() {
-        run(at(PartiallyFailed).stays());
-    }
-    #[test]
-    fn fails() {
-        run(at(PartiallyFailed).fails(Failed));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(PartiallyFailed).fails_for_good(Failed));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(PartiallyFailed).is_deleted(Deleting));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(PartiallyFailed).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(PartiallyFailed).restarts(PartiallyFailed));
-    }
+#[test]
+fn from_partially_failed() {
+    run(
+        vec![
+            at(PartiallyFailed).to(Expired), at(PartiallyFailed).stays(),
+            at(PartiallyFailed).fails(Failed), at(PartiallyFailed)
+            .fails_for_good(Failed), at(PartiallyFailed).is_deleted(Deleting),
+            at(PartiallyFailed).sees_changes(), at(PartiallyFailed)
+            .restarts(PartiallyFailed)
+        ],
+    );
 }
-mod failed {
-    use super::*;
-    #[test]
-    fn to_expired() {
-        run(at(Failed).to(Expired));
-    }
-    #[test]
-    fn stays() {
-        run(at(Failed).stays());
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Failed).is_deleted(Deleting));
-    }
-    #[test]
-    fn changes() {
-        run(at(Failed).changes(New));
-    }
-    #[test]
-    fn restarts() {
-        run(at(Failed).restarts(Failed));
-    }
+#[test]
+fn from_failed() {
+    run(
+        vec![
+            at(Failed).to(Expired), at(Failed).stays(), at(Failed).is_deleted(Deleting),
+            at(Failed).changes(New), at(Failed).restarts(Failed)
+        ],
+    );
 }
-mod expired {
-    use super::*;
-    #[test]
-    fn ends() {
-        run(at(Expired).ends_in(Deleting));
-    }
-    #[test]
-    fn fails() {
-        run(at(Expired).fails(Deleting));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Expired).is_deleted(Deleting));
-    }
-    #[test]
-    fn restarts() {
-        run(at(Expired).restarts(Expired));
-    }
+#[test]
+fn from_expired() {
+    run(
+        vec![
+            at(Expired).ends_in(Deleting), at(Expired).fails(Deleting), at(Expired)
+            .is_deleted(Deleting), at(Expired).restarts(Expired)
+        ],
+    );
 }
-mod deleting {
-    use super::*;
-    #[test]
-    fn to_deleted() {
-        run(at(Deleting).to(Deleted));
-    }
-    #[test]
-    fn stays() {
-        run(at(Deleting).stays());
-    }
-    #[test]
-    fn fails() {
-        run(at(Deleting).fails(Deleted));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(Deleting).fails_for_good(Deleted));
-    }
-    #[test]
-    fn restarts() {
-        run(at(Deleting).restarts(Deleting));
-    }
+#[test]
+fn from_deleting() {
+    run(
+        vec![
+            at(Deleting).to(Deleted), at(Deleting).stays(), at(Deleting).fails(Deleted),
+            at(Deleting).fails_for_good(Deleted), at(Deleting).restarts(Deleting)
+        ],
+    );
 }
-mod deleted {
-    use super::*;
-    #[test]
-    fn ends() {
-        run(at(Deleted).ends());
-    }
-    #[test]
-    fn fails() {
-        run(at(Deleted).fails_and_ends());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Deleted).restarts(Deleted));
-    }
+#[test]
+fn from_deleted() {
+    run(
+        vec![
+            at(Deleted).ends(), at(Deleted).fails_and_ends(), at(Deleted)
+            .restarts(Deleted)
+        ],
+    );
 }

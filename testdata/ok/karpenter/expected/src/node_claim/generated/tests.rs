@@ -7,183 +7,87 @@ use crate::node_claim::states::{
 };
 use ::krator_runtime::testing::at;
 /// On a stopped clock: what takes hours takes no time.
-fn run(check: ::krator_runtime::testing::Check) {
+fn run(checks: Vec<::krator_runtime::testing::Check>) {
     ::tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
         .expect("a runtime needs nothing")
-        .block_on(check);
+        .block_on(::krator_runtime::testing::hold(checks));
 }
-mod launching {
-    use super::*;
-    #[test]
-    fn to_registering() {
-        run(at(Launching).to(Registering));
-    }
-    #[test]
-    fn to_abandoned() {
-        run(at(Launching).to(Abandoned));
-    }
-    #[test]
-    fn times_out() {
-        run(at(Launching).times_out(Abandoned));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Launching).is_deleted(Draining));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(Launching).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Launching).restarts(Launching));
-    }
+#[test]
+fn from_launching() {
+    run(
+        vec![
+            at(Launching).to(Registering), at(Launching).to(Abandoned), at(Launching)
+            .times_out(Abandoned), at(Launching).is_deleted(Draining), at(Launching)
+            .sees_changes(), at(Launching).restarts(Launching)
+        ],
+    );
 }
-mod registering {
-    use super::*;
-    #[test]
-    fn to_initializing() {
-        run(at(Registering).to(Initializing));
-    }
-    #[test]
-    fn stays() {
-        run(at(Registering).stays());
-    }
-    #[test]
-    fn times_out() {
-        run(at(Registering).times_out(Abandoned));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Registering).is_deleted(Draining));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(Registering).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Registering).restarts(Registering));
-    }
+#[test]
+fn from_registering() {
+    run(
+        vec![
+            at(Registering).to(Initializing), at(Registering).stays(), at(Registering)
+            .times_out(Abandoned), at(Registering).is_deleted(Draining), at(Registering)
+            .sees_changes(), at(Registering).restarts(Registering)
+        ],
+    );
 }
-mod initializing {
-    use super::*;
-    #[test]
-    fn to_initialized() {
-        run(at(Initializing).to(Initialized));
-    }
-    #[test]
-    fn stays() {
-        run(at(Initializing).stays());
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Initializing).is_deleted(Draining));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(Initializing).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Initializing).restarts(Initializing));
-    }
+#[test]
+fn from_initializing() {
+    run(
+        vec![
+            at(Initializing).to(Initialized), at(Initializing).stays(), at(Initializing)
+            .is_deleted(Draining), at(Initializing).sees_changes(), at(Initializing)
+            .restarts(Initializing)
+        ],
+    );
 }
-mod initialized {
-    use super::*;
-    #[test]
-    fn to_abandoned() {
-        run(at(Initialized).to(Abandoned));
-    }
-    #[test]
-    fn stays() {
-        run(at(Initialized).stays());
-    }
-    #[test]
-    fn times_out() {
-        run(at(Initialized).times_out(Abandoned));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Initialized).is_deleted(Draining));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(Initialized).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Initialized).restarts(Initialized));
-    }
+#[test]
+fn from_initialized() {
+    run(
+        vec![
+            at(Initialized).to(Abandoned), at(Initialized).stays(), at(Initialized)
+            .times_out(Abandoned), at(Initialized).is_deleted(Draining), at(Initialized)
+            .sees_changes(), at(Initialized).restarts(Initialized)
+        ],
+    );
 }
-mod abandoned {
-    use super::*;
-    #[test]
-    fn ends() {
-        run(at(Abandoned).ends_in(Draining));
-    }
-    #[test]
-    fn fails() {
-        run(at(Abandoned).fails(Draining));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Abandoned).is_deleted(Draining));
-    }
-    #[test]
-    fn restarts() {
-        run(at(Abandoned).restarts(Abandoned));
-    }
+#[test]
+fn from_abandoned() {
+    run(
+        vec![
+            at(Abandoned).ends_in(Draining), at(Abandoned).fails(Draining), at(Abandoned)
+            .is_deleted(Draining), at(Abandoned).restarts(Abandoned)
+        ],
+    );
 }
-mod draining {
-    use super::*;
-    #[test]
-    fn to_terminating() {
-        run(at(Draining).to(Terminating));
-    }
-    #[test]
-    fn stays() {
-        run(at(Draining).stays());
-    }
-    #[test]
-    fn times_out() {
-        run(at(Draining).times_out(Terminating));
-    }
-    #[test]
-    fn restarts() {
-        run(at(Draining).restarts(Draining));
-    }
+#[test]
+fn from_draining() {
+    run(
+        vec![
+            at(Draining).to(Terminating), at(Draining).stays(), at(Draining)
+            .times_out(Terminating), at(Draining).restarts(Draining)
+        ],
+    );
 }
-mod terminating {
-    use super::*;
-    #[test]
-    fn to_terminated() {
-        run(at(Terminating).to(Terminated));
-    }
-    #[test]
-    fn stays() {
-        run(at(Terminating).stays());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Terminating).restarts(Terminating));
-    }
+#[test]
+fn from_terminating() {
+    run(
+        vec![
+            at(Terminating).to(Terminated), at(Terminating).stays(), at(Terminating)
+            .restarts(Terminating)
+        ],
+    );
 }
-mod terminated {
-    use super::*;
-    #[test]
-    fn ends() {
-        run(at(Terminated).ends());
-    }
-    #[test]
-    fn fails() {
-        run(at(Terminated).fails_and_ends());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Terminated).restarts(Terminated));
-    }
+#[test]
+fn from_terminated() {
+    run(
+        vec![
+            at(Terminated).ends(), at(Terminated).fails_and_ends(), at(Terminated)
+            .restarts(Terminated)
+        ],
+    );
 }

@@ -4,103 +4,50 @@
 use crate::node_pool::states::{Validating, NodeClassNotReady, Invalid, Ready};
 use ::krator_runtime::testing::at;
 /// On a stopped clock: what takes hours takes no time.
-fn run(check: ::krator_runtime::testing::Check) {
+fn run(checks: Vec<::krator_runtime::testing::Check>) {
     ::tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
         .expect("a runtime needs nothing")
-        .block_on(check);
+        .block_on(::krator_runtime::testing::hold(checks));
 }
-mod validating {
-    use super::*;
-    #[test]
-    fn to_ready() {
-        run(at(Validating).to(Ready));
-    }
-    #[test]
-    fn to_node_class_not_ready() {
-        run(at(Validating).to(NodeClassNotReady));
-    }
-    #[test]
-    fn to_invalid() {
-        run(at(Validating).to(Invalid));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Validating).is_deleted_at_once());
-    }
-    #[test]
-    fn changes() {
-        run(at(Validating).changes(Validating));
-    }
-    #[test]
-    fn restarts() {
-        run(at(Validating).restarts(Validating));
-    }
+#[test]
+fn from_validating() {
+    run(
+        vec![
+            at(Validating).to(Ready), at(Validating).to(NodeClassNotReady),
+            at(Validating).to(Invalid), at(Validating).is_deleted_at_once(),
+            at(Validating).changes(Validating), at(Validating).restarts(Validating)
+        ],
+    );
 }
-mod node_class_not_ready {
-    use super::*;
-    #[test]
-    fn to_ready() {
-        run(at(NodeClassNotReady).to(Ready));
-    }
-    #[test]
-    fn stays() {
-        run(at(NodeClassNotReady).stays());
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(NodeClassNotReady).is_deleted_at_once());
-    }
-    #[test]
-    fn changes() {
-        run(at(NodeClassNotReady).changes(Validating));
-    }
-    #[test]
-    fn restarts() {
-        run(at(NodeClassNotReady).restarts(NodeClassNotReady));
-    }
+#[test]
+fn from_node_class_not_ready() {
+    run(
+        vec![
+            at(NodeClassNotReady).to(Ready), at(NodeClassNotReady).stays(),
+            at(NodeClassNotReady).is_deleted_at_once(), at(NodeClassNotReady)
+            .changes(Validating), at(NodeClassNotReady).restarts(NodeClassNotReady)
+        ],
+    );
 }
-mod invalid {
-    use super::*;
-    #[test]
-    fn stays() {
-        run(at(Invalid).stays());
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Invalid).is_deleted_at_once());
-    }
-    #[test]
-    fn changes() {
-        run(at(Invalid).changes(Validating));
-    }
-    #[test]
-    fn restarts() {
-        run(at(Invalid).restarts(Invalid));
-    }
+#[test]
+fn from_invalid() {
+    run(
+        vec![
+            at(Invalid).stays(), at(Invalid).is_deleted_at_once(), at(Invalid)
+            .changes(Validating), at(Invalid).restarts(Invalid)
+        ],
+    );
 }
-mod ready {
-    use super::*;
-    #[test]
-    fn to_node_class_not_ready() {
-        run(at(Ready).to(NodeClassNotReady));
-    }
-    #[test]
-    fn stays() {
-        run(at(Ready).stays());
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Ready).is_deleted_at_once());
-    }
-    #[test]
-    fn changes() {
-        run(at(Ready).changes(Validating));
-    }
-    #[test]
-    fn restarts() {
-        run(at(Ready).restarts(Ready));
-    }
+#[test]
+fn from_ready() {
+    run(
+        vec![
+            at(Ready).to(NodeClassNotReady), at(Ready).stays(), at(Ready)
+            .is_deleted_at_once(), at(Ready).changes(Validating), at(Ready)
+            .restarts(Ready)
+        ],
+    );
 }

@@ -4,57 +4,31 @@
 use crate::memcached::states::{Reconciling, Available};
 use ::krator_runtime::testing::at;
 /// On a stopped clock: what takes hours takes no time.
-fn run(check: ::krator_runtime::testing::Check) {
+fn run(checks: Vec<::krator_runtime::testing::Check>) {
     ::tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
         .expect("a runtime needs nothing")
-        .block_on(check);
+        .block_on(::krator_runtime::testing::hold(checks));
 }
-mod reconciling {
-    use super::*;
-    #[test]
-    fn to_available() {
-        run(at(Reconciling).to(Available));
-    }
-    #[test]
-    fn stays() {
-        run(at(Reconciling).stays());
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Reconciling).is_deleted_at_once());
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(Reconciling).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Reconciling).restarts(Reconciling));
-    }
+#[test]
+fn from_reconciling() {
+    run(
+        vec![
+            at(Reconciling).to(Available), at(Reconciling).stays(), at(Reconciling)
+            .is_deleted_at_once(), at(Reconciling).sees_changes(), at(Reconciling)
+            .restarts(Reconciling)
+        ],
+    );
 }
-mod available {
-    use super::*;
-    #[test]
-    fn to_reconciling() {
-        run(at(Available).to(Reconciling));
-    }
-    #[test]
-    fn stays() {
-        run(at(Available).stays());
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Available).is_deleted_at_once());
-    }
-    #[test]
-    fn changes() {
-        run(at(Available).changes(Reconciling));
-    }
-    #[test]
-    fn restarts() {
-        run(at(Available).restarts(Available));
-    }
+#[test]
+fn from_available() {
+    run(
+        vec![
+            at(Available).to(Reconciling), at(Available).stays(), at(Available)
+            .is_deleted_at_once(), at(Available).changes(Reconciling), at(Available)
+            .restarts(Available)
+        ],
+    );
 }

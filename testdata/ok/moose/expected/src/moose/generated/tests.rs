@@ -4,177 +4,69 @@
 use crate::moose::states::{Tagged, Roam, Eat, Sleep, Lost, Released};
 use ::krator_runtime::testing::at;
 /// On a stopped clock: what takes hours takes no time.
-fn run(check: ::krator_runtime::testing::Check) {
+fn run(checks: Vec<::krator_runtime::testing::Check>) {
     ::tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
         .expect("a runtime needs nothing")
-        .block_on(check);
+        .block_on(::krator_runtime::testing::hold(checks));
 }
-mod tagged {
-    use super::*;
-    #[test]
-    fn to_roam() {
-        run(at(Tagged).to(Roam));
-    }
-    #[test]
-    fn fails() {
-        run(at(Tagged).fails(Lost));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(Tagged).fails_for_good(Lost));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Tagged).is_deleted(Released));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(Tagged).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Tagged).restarts(Tagged));
-    }
+#[test]
+fn from_tagged() {
+    run(
+        vec![
+            at(Tagged).to(Roam), at(Tagged).fails(Lost), at(Tagged).fails_for_good(Lost),
+            at(Tagged).is_deleted(Released), at(Tagged).sees_changes(), at(Tagged)
+            .restarts(Tagged)
+        ],
+    );
 }
-mod roam {
-    use super::*;
-    #[test]
-    fn to_eat() {
-        run(at(Roam).to(Eat));
-    }
-    #[test]
-    fn stays() {
-        run(at(Roam).stays());
-    }
-    #[test]
-    fn fails() {
-        run(at(Roam).fails(Lost));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(Roam).fails_for_good(Lost));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Roam).is_deleted(Released));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(Roam).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Roam).restarts(Roam));
-    }
+#[test]
+fn from_roam() {
+    run(
+        vec![
+            at(Roam).to(Eat), at(Roam).stays(), at(Roam).fails(Lost), at(Roam)
+            .fails_for_good(Lost), at(Roam).is_deleted(Released), at(Roam)
+            .sees_changes(), at(Roam).restarts(Roam)
+        ],
+    );
 }
-mod eat {
-    use super::*;
-    #[test]
-    fn to_sleep() {
-        run(at(Eat).to(Sleep));
-    }
-    #[test]
-    fn stays() {
-        run(at(Eat).stays());
-    }
-    #[test]
-    fn times_out() {
-        run(at(Eat).times_out(Lost));
-    }
-    #[test]
-    fn fails() {
-        run(at(Eat).fails(Lost));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(Eat).fails_for_good(Lost));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Eat).is_deleted(Released));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(Eat).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Eat).restarts(Eat));
-    }
+#[test]
+fn from_eat() {
+    run(
+        vec![
+            at(Eat).to(Sleep), at(Eat).stays(), at(Eat).times_out(Lost), at(Eat)
+            .fails(Lost), at(Eat).fails_for_good(Lost), at(Eat).is_deleted(Released),
+            at(Eat).sees_changes(), at(Eat).restarts(Eat)
+        ],
+    );
 }
-mod sleep {
-    use super::*;
-    #[test]
-    fn to_roam() {
-        run(at(Sleep).to(Roam));
-    }
-    #[test]
-    fn stays() {
-        run(at(Sleep).stays());
-    }
-    #[test]
-    fn times_out() {
-        run(at(Sleep).times_out(Roam));
-    }
-    #[test]
-    fn fails() {
-        run(at(Sleep).fails(Lost));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(Sleep).fails_for_good(Lost));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Sleep).is_deleted(Released));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(Sleep).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Sleep).restarts(Sleep));
-    }
+#[test]
+fn from_sleep() {
+    run(
+        vec![
+            at(Sleep).to(Roam), at(Sleep).stays(), at(Sleep).times_out(Roam), at(Sleep)
+            .fails(Lost), at(Sleep).fails_for_good(Lost), at(Sleep).is_deleted(Released),
+            at(Sleep).sees_changes(), at(Sleep).restarts(Sleep)
+        ],
+    );
 }
-mod lost {
-    use super::*;
-    #[test]
-    fn to_roam() {
-        run(at(Lost).to(Roam));
-    }
-    #[test]
-    fn stays() {
-        run(at(Lost).stays());
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Lost).is_deleted(Released));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(Lost).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Lost).restarts(Lost));
-    }
+#[test]
+fn from_lost() {
+    run(
+        vec![
+            at(Lost).to(Roam), at(Lost).stays(), at(Lost).is_deleted(Released), at(Lost)
+            .sees_changes(), at(Lost).restarts(Lost)
+        ],
+    );
 }
-mod released {
-    use super::*;
-    #[test]
-    fn ends() {
-        run(at(Released).ends());
-    }
-    #[test]
-    fn fails() {
-        run(at(Released).fails_and_ends());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Released).restarts(Released));
-    }
+#[test]
+fn from_released() {
+    run(
+        vec![
+            at(Released).ends(), at(Released).fails_and_ends(), at(Released)
+            .restarts(Released)
+        ],
+    );
 }

@@ -7,324 +7,125 @@ use crate::postgresql::states::{
 };
 use ::krator_runtime::testing::at;
 /// On a stopped clock: what takes hours takes no time.
-fn run(check: ::krator_runtime::testing::Check) {
+fn run(checks: Vec<::krator_runtime::testing::Check>) {
     ::tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
         .expect("a runtime needs nothing")
-        .block_on(check);
+        .block_on(::krator_runtime::testing::hold(checks));
 }
-mod validating {
-    use super::*;
-    #[test]
-    fn to_creating() {
-        run(at(Validating).to(Creating));
-    }
-    #[test]
-    fn to_invalid() {
-        run(at(Validating).to(Invalid));
-    }
-    #[test]
-    fn fails() {
-        run(at(Validating).fails(Invalid));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(Validating).fails_for_good(Invalid));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Validating).is_deleted(Deleting));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(Validating).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Validating).restarts(Validating));
-    }
+#[test]
+fn from_validating() {
+    run(
+        vec![
+            at(Validating).to(Creating), at(Validating).to(Invalid), at(Validating)
+            .fails(Invalid), at(Validating).fails_for_good(Invalid), at(Validating)
+            .is_deleted(Deleting), at(Validating).sees_changes(), at(Validating)
+            .restarts(Validating)
+        ],
+    );
 }
-mod invalid {
-    use super::*;
-    #[test]
-    fn stays() {
-        run(at(Invalid).stays());
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Invalid).is_deleted(Deleting));
-    }
-    #[test]
-    fn changes() {
-        run(at(Invalid).changes(Validating));
-    }
-    #[test]
-    fn restarts() {
-        run(at(Invalid).restarts(Invalid));
-    }
+#[test]
+fn from_invalid() {
+    run(
+        vec![
+            at(Invalid).stays(), at(Invalid).is_deleted(Deleting), at(Invalid)
+            .changes(Validating), at(Invalid).restarts(Invalid)
+        ],
+    );
 }
-mod creating {
-    use super::*;
-    #[test]
-    fn to_running() {
-        run(at(Creating).to(Running));
-    }
-    #[test]
-    fn stays() {
-        run(at(Creating).stays());
-    }
-    #[test]
-    fn times_out() {
-        run(at(Creating).times_out(CreateFailed));
-    }
-    #[test]
-    fn fails() {
-        run(at(Creating).fails(SyncFailed));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(Creating).fails_for_good(SyncFailed));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Creating).is_deleted(Deleting));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(Creating).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Creating).restarts(Creating));
-    }
+#[test]
+fn from_creating() {
+    run(
+        vec![
+            at(Creating).to(Running), at(Creating).stays(), at(Creating)
+            .times_out(CreateFailed), at(Creating).fails(SyncFailed), at(Creating)
+            .fails_for_good(SyncFailed), at(Creating).is_deleted(Deleting), at(Creating)
+            .sees_changes(), at(Creating).restarts(Creating)
+        ],
+    );
 }
-mod create_failed {
-    use super::*;
-    #[test]
-    fn to_creating() {
-        run(at(CreateFailed).to(Creating));
-    }
-    #[test]
-    fn stays() {
-        run(at(CreateFailed).stays());
-    }
-    #[test]
-    fn fails() {
-        run(at(CreateFailed).fails(SyncFailed));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(CreateFailed).fails_for_good(SyncFailed));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(CreateFailed).is_deleted(Deleting));
-    }
-    #[test]
-    fn changes() {
-        run(at(CreateFailed).changes(Validating));
-    }
-    #[test]
-    fn restarts() {
-        run(at(CreateFailed).restarts(CreateFailed));
-    }
+#[test]
+fn from_create_failed() {
+    run(
+        vec![
+            at(CreateFailed).to(Creating), at(CreateFailed).stays(), at(CreateFailed)
+            .fails(SyncFailed), at(CreateFailed).fails_for_good(SyncFailed),
+            at(CreateFailed).is_deleted(Deleting), at(CreateFailed).changes(Validating),
+            at(CreateFailed).restarts(CreateFailed)
+        ],
+    );
 }
-mod running {
-    use super::*;
-    #[test]
-    fn to_syncing() {
-        run(at(Running).to(Syncing));
-    }
-    #[test]
-    fn stays() {
-        run(at(Running).stays());
-    }
-    #[test]
-    fn fails() {
-        run(at(Running).fails(SyncFailed));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(Running).fails_for_good(SyncFailed));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Running).is_deleted(Deleting));
-    }
-    #[test]
-    fn changes() {
-        run(at(Running).changes(Updating));
-    }
-    #[test]
-    fn restarts() {
-        run(at(Running).restarts(Running));
-    }
+#[test]
+fn from_running() {
+    run(
+        vec![
+            at(Running).to(Syncing), at(Running).stays(), at(Running).fails(SyncFailed),
+            at(Running).fails_for_good(SyncFailed), at(Running).is_deleted(Deleting),
+            at(Running).changes(Updating), at(Running).restarts(Running)
+        ],
+    );
 }
-mod updating {
-    use super::*;
-    #[test]
-    fn to_running() {
-        run(at(Updating).to(Running));
-    }
-    #[test]
-    fn to_update_failed() {
-        run(at(Updating).to(UpdateFailed));
-    }
-    #[test]
-    fn stays() {
-        run(at(Updating).stays());
-    }
-    #[test]
-    fn times_out() {
-        run(at(Updating).times_out(UpdateFailed));
-    }
-    #[test]
-    fn fails() {
-        run(at(Updating).fails(SyncFailed));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(Updating).fails_for_good(SyncFailed));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Updating).is_deleted(Deleting));
-    }
-    #[test]
-    fn changes() {
-        run(at(Updating).changes(Updating));
-    }
-    #[test]
-    fn restarts() {
-        run(at(Updating).restarts(Updating));
-    }
+#[test]
+fn from_updating() {
+    run(
+        vec![
+            at(Updating).to(Running), at(Updating).to(UpdateFailed), at(Updating)
+            .stays(), at(Updating).times_out(UpdateFailed), at(Updating)
+            .fails(SyncFailed), at(Updating).fails_for_good(SyncFailed), at(Updating)
+            .is_deleted(Deleting), at(Updating).changes(Updating), at(Updating)
+            .restarts(Updating)
+        ],
+    );
 }
-mod update_failed {
-    use super::*;
-    #[test]
-    fn to_syncing() {
-        run(at(UpdateFailed).to(Syncing));
-    }
-    #[test]
-    fn stays() {
-        run(at(UpdateFailed).stays());
-    }
-    #[test]
-    fn fails() {
-        run(at(UpdateFailed).fails(SyncFailed));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(UpdateFailed).fails_for_good(SyncFailed));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(UpdateFailed).is_deleted(Deleting));
-    }
-    #[test]
-    fn changes() {
-        run(at(UpdateFailed).changes(Updating));
-    }
-    #[test]
-    fn restarts() {
-        run(at(UpdateFailed).restarts(UpdateFailed));
-    }
+#[test]
+fn from_update_failed() {
+    run(
+        vec![
+            at(UpdateFailed).to(Syncing), at(UpdateFailed).stays(), at(UpdateFailed)
+            .fails(SyncFailed), at(UpdateFailed).fails_for_good(SyncFailed),
+            at(UpdateFailed).is_deleted(Deleting), at(UpdateFailed).changes(Updating),
+            at(UpdateFailed).restarts(UpdateFailed)
+        ],
+    );
 }
-mod syncing {
-    use super::*;
-    #[test]
-    fn to_running() {
-        run(at(Syncing).to(Running));
-    }
-    #[test]
-    fn stays() {
-        run(at(Syncing).stays());
-    }
-    #[test]
-    fn times_out() {
-        run(at(Syncing).times_out(SyncFailed));
-    }
-    #[test]
-    fn fails() {
-        run(at(Syncing).fails(SyncFailed));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(Syncing).fails_for_good(SyncFailed));
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(Syncing).is_deleted(Deleting));
-    }
-    #[test]
-    fn sees_changes() {
-        run(at(Syncing).sees_changes());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Syncing).restarts(Syncing));
-    }
+#[test]
+fn from_syncing() {
+    run(
+        vec![
+            at(Syncing).to(Running), at(Syncing).stays(), at(Syncing)
+            .times_out(SyncFailed), at(Syncing).fails(SyncFailed), at(Syncing)
+            .fails_for_good(SyncFailed), at(Syncing).is_deleted(Deleting), at(Syncing)
+            .sees_changes(), at(Syncing).restarts(Syncing)
+        ],
+    );
 }
-mod sync_failed {
-    use super::*;
-    #[test]
-    fn to_syncing() {
-        run(at(SyncFailed).to(Syncing));
-    }
-    #[test]
-    fn stays() {
-        run(at(SyncFailed).stays());
-    }
-    #[test]
-    fn is_deleted() {
-        run(at(SyncFailed).is_deleted(Deleting));
-    }
-    #[test]
-    fn changes() {
-        run(at(SyncFailed).changes(Updating));
-    }
-    #[test]
-    fn restarts() {
-        run(at(SyncFailed).restarts(SyncFailed));
-    }
+#[test]
+fn from_sync_failed() {
+    run(
+        vec![
+            at(SyncFailed).to(Syncing), at(SyncFailed).stays(), at(SyncFailed)
+            .is_deleted(Deleting), at(SyncFailed).changes(Updating), at(SyncFailed)
+            .restarts(SyncFailed)
+        ],
+    );
 }
-mod deleting {
-    use super::*;
-    #[test]
-    fn to_deleted() {
-        run(at(Deleting).to(Deleted));
-    }
-    #[test]
-    fn stays() {
-        run(at(Deleting).stays());
-    }
-    #[test]
-    fn fails() {
-        run(at(Deleting).fails(Deleted));
-    }
-    #[test]
-    fn fails_for_good() {
-        run(at(Deleting).fails_for_good(Deleted));
-    }
-    #[test]
-    fn restarts() {
-        run(at(Deleting).restarts(Deleting));
-    }
+#[test]
+fn from_deleting() {
+    run(
+        vec![
+            at(Deleting).to(Deleted), at(Deleting).stays(), at(Deleting).fails(Deleted),
+            at(Deleting).fails_for_good(Deleted), at(Deleting).restarts(Deleting)
+        ],
+    );
 }
-mod deleted {
-    use super::*;
-    #[test]
-    fn ends() {
-        run(at(Deleted).ends());
-    }
-    #[test]
-    fn fails() {
-        run(at(Deleted).fails_and_ends());
-    }
-    #[test]
-    fn restarts() {
-        run(at(Deleted).restarts(Deleted));
-    }
+#[test]
+fn from_deleted() {
+    run(
+        vec![
+            at(Deleted).ends(), at(Deleted).fails_and_ends(), at(Deleted)
+            .restarts(Deleted)
+        ],
+    );
 }
