@@ -12,6 +12,8 @@ mod macros;
 mod rename;
 mod resolve;
 mod rules;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod types;
 mod walk;

@@ -7,8 +7,8 @@ mod uses;
 
 use super::facts::{At, Facts, Meaning, Name, StateOf};
 use super::resolve::{Place, Target, segments};
-use super::tree::{ModuleId, Names, Space, Tree};
-use super::types::{Ty, unraw};
+use super::tree::{Def, ModuleId, Names, Space, Tree};
+use super::types::{Variable, unraw};
 use crate::model::KindId;
 use std::collections::BTreeMap;
 use syn::visit::{self, Visit as _};
@@ -33,7 +33,7 @@ pub(super) struct Walk<'s, 'a> {
     blocks: Vec<Names<'a>>,
     generics: Vec<String>,
     self_type: Option<Target<'a>>,
-    variables: Vec<BTreeMap<String, Ty<'a>>>,
+    variables: Vec<BTreeMap<String, Variable<'a>>>,
     /// The state whose answers are given here.
     from: Option<StateOf>,
     /// How many declarations were followed to get here.
@@ -90,6 +90,24 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
     }
 
+    /// Whether a name in a pattern is that of an item, and so no variable.
+    pub fn is_item(&self, ident: &syn::Ident) -> bool {
+        let target = self
+            .tree
+            .resolve(self.place(), &[unraw(ident)], false, Space::Values)
+            .pop();
+        matches!(
+            target,
+            Some(
+                Target::Variant { .. }
+                    | Target::Item {
+                        def: Def::Struct(_) | Def::OtherValue,
+                        ..
+                    }
+            )
+        )
+    }
+
     /// What a path means here.
     pub fn target(&self, path: &syn::Path, space: Space) -> Target<'a> {
         let (names, is_absolute) = segments(path);
@@ -99,7 +117,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             .unwrap_or(Target::Unknown)
     }
 
-    pub fn variable(&self, name: &str) -> Option<Ty<'a>> {
+    pub fn variable(&self, name: &str) -> Option<Variable<'a>> {
         self.variables
             .iter()
             .rev()
@@ -107,9 +125,9 @@ impl<'s, 'a> Walk<'s, 'a> {
             .cloned()
     }
 
-    pub fn declare(&mut self, name: String, ty: Ty<'a>) {
+    pub fn declare(&mut self, name: String, variable: Variable<'a>) {
         if let Some(scope) = self.variables.last_mut() {
-            scope.insert(name, ty);
+            scope.insert(name, variable);
         }
     }
 

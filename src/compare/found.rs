@@ -72,6 +72,16 @@ impl<'p> Found<'p> {
         self
     }
 
+    /// Nothing is spared for being unchanged.
+    pub fn not_spared(mut self) -> Self {
+        if let Some(verdict) = &mut self.verdict
+            && (verdict.anew, verdict.updated) == (Fate::Refused, Fate::Kept)
+        {
+            verdict.updated = Fate::Refused;
+        }
+        self
+    }
+
     pub fn unchanged(mut self, path: SchemaPath) -> Self {
         if let Some(verdict) = &mut self.verdict {
             verdict.unchanged = path;

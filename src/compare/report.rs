@@ -9,7 +9,7 @@ use crate::finding::{Finding, Style};
 pub(super) fn meaning(change: &Change) -> Vec<String> {
     let mut lines = match &change.stored {
         Stored::Keep => Vec::new(),
-        Stored::May(verdict) => judged(verdict),
+        Stored::May(verdict) => judged(change, verdict),
         Stored::Stranded => {
             vec!["stored objects stay as they are, and nothing moves them any more".to_owned()]
         }
@@ -21,7 +21,7 @@ pub(super) fn meaning(change: &Change) -> Vec<String> {
     lines
 }
 
-fn judged(verdict: &Verdict) -> Vec<String> {
+fn judged(change: &Change, verdict: &Verdict) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(match verdict.anew {
         Fate::Kept | Fate::ApplyFails => None,
@@ -39,6 +39,10 @@ fn judged(verdict: &Verdict) -> Vec<String> {
         Fate::ApplyFails => Some(
             "stored already, every server-side apply to it fails, the operator's to its status too"
                 .to_owned(),
+        ),
+        // Rules are judged whatever is written.
+        Fate::Refused if change.what.contains("rule") => Some(
+            "stored already, any write of it may be refused, the operator's of its status too".to_owned(),
         ),
         Fate::Refused => Some("stored already, any change of it may be refused".to_owned()),
     });

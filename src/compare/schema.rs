@@ -22,6 +22,7 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
     let mut walk = Walk {
         pair,
         changes: Vec::new(),
+        is_spared: true,
     };
     for root in ["spec", "status"] {
         walk.value(
@@ -39,6 +40,8 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
 pub(super) struct Walk<'a> {
     pair: &'a Pair<'a>,
     changes: Vec<Change>,
+    /// Whether the API server can tell that the value at hand is unchanged, see [`is_comparable`].
+    is_spared: bool,
 }
 
 /// A schema about which nothing is known: any value.
@@ -67,6 +70,32 @@ fn sorts(schema: &Json) -> BTreeSet<Sort> {
         _ => &Sort::ALL,
     };
     sorts.iter().copied().collect()
+}
+
+/// The schema of a list's items.
+fn items_of(list: &Json) -> Json {
+    list.get("items").cloned().unwrap_or_else(open)
+}
+
+/// Whether null can be an item of a list.
+fn takes_null(schema: &Json) -> bool {
+    let is_any = schema.get("type").is_none() && !is_true(schema, "x-kubernetes-int-or-string");
+    schema["nullable"] == true || is_any
+}
+
+/// Whether the API server can tell that a value is unchanged, so that it spares it. It goes through both by their
+/// fields, and takes one that the schema does not name for changed; lists are compared as a whole, but for keyed ones.
+fn is_comparable(schema: &Json) -> bool {
+    let members = schema["properties"].as_object().into_iter().flatten();
+    let mut below = members
+        .map(|(_, member)| member)
+        .chain(schema.get("additionalProperties"))
+        .chain(
+            schema
+                .get("items")
+                .filter(|_| schema["x-kubernetes-list-type"] == "map"),
+        );
+    !is_open(schema) && below.all(is_comparable)
 }
 
 /// The type as people call it.
@@ -98,6 +127,7 @@ fn required(schema: &Json) -> BTreeSet<&str> {
 impl Walk<'_> {
     /// Takes a change up.
     pub fn add(&mut self, found: Found<'_>) {
+        let found = if self.is_spared { found } else { found.not_spared() };
         let change = found.into_change(self.pair);
         self.changes.push(change);
     }
@@ -107,6 +137,12 @@ impl Walk<'_> {
         if old == new {
             return;
         }
+        let around = std::mem::replace(&mut self.is_spared, is_comparable(new));
+        self.parts(old, new, path);
+        self.is_spared = around;
+    }
+
+    fn parts(&mut self, old: &Json, new: &Json, path: &SchemaPath) {
         let (before, now) = (sorts(old), sorts(new));
         let gone: BTreeSet<Sort> = before.difference(&now).copied().collect();
         if !gone.is_empty() {
@@ -133,10 +169,21 @@ impl Walk<'_> {
 
     fn other_type(&mut self, old: &Json, new: &Json, path: &SchemaPath, gone: &BTreeSet<Sort>) {
         let message = format!("was {} and is {} now", sort_name(old), sort_name(new));
-        // Whole numbers and fractions are one to a server-side apply.
-        let updated = match gone.iter().all(|sort| *sort == Sort::Fraction) {
-            true => Fate::Kept,
-            false => Fate::ApplyFails,
+        let is_only = |sorts: &[Sort]| gone.iter().all(|sort| sorts.contains(sort));
+        let updated = if is_true(new, "x-kubernetes-int-or-string") {
+            // A server-side apply takes it for anything, but fields of objects are unknown ones, those of a list's too.
+            let items = gone.contains(&Sort::List) && sorts(&items_of(old)).contains(&Sort::Object);
+            match gone.contains(&Sort::Object) || items {
+                true => Fate::Lost,
+                false => Fate::Kept,
+            }
+        } else if new["format"] == "date-time" && is_only(&[Sort::Whole, Sort::Fraction, Sort::Truth])
+            // Whole numbers and fractions are one to it.
+            || is_only(&[Sort::Fraction])
+        {
+            Fate::Kept
+        } else {
+            Fate::ApplyFails
         };
         self.add(
             Found::refused("type-changed", path, Part::Type, message, Judge::Sort(sorts(new)))
@@ -354,16 +401,23 @@ impl Walk<'_> {
     }
 
     fn list(&mut self, old: &Json, new: &Json, path: &SchemaPath) {
-        let unspecified = open();
-        let items = |schema: &'_ Json| {
-            schema
-                .get("items")
-                .cloned()
-                .unwrap_or_else(|| unspecified.clone())
-        };
-        let (old_items, new_items) = (items(old), items(new));
+        let (old_items, new_items) = (items_of(old), items_of(new));
         let below = path.then(Step::Items);
-        if old_items["nullable"] == true && new_items["nullable"] != true {
+        let list_type = new["x-kubernetes-list-type"].as_str();
+        // What a list of keyed objects does not tell apart, no update gets past.
+        let keyed = sorts(&old_items).iter().any(|sort| *sort != Sort::Object) || takes_null(&old_items);
+        if list_type == Some("map") && keyed {
+            let message = "has to be an object now: the list tells its items by their fields";
+            self.add(
+                Found::refused("list-type-changed", &below, Part::Type, message, Judge::NoObject)
+                    .fates(Fate::Refused, Fate::Refused)
+                    .unreadable(),
+            );
+        } else if takes_null(&old_items) && !takes_null(&new_items) {
+            let updated = match list_type {
+                Some("set") => Fate::ApplyFails,
+                _ => Fate::Kept,
+            };
             self.add(
                 Found::refused(
                     "nullable-removed",
@@ -372,6 +426,7 @@ impl Walk<'_> {
                     "cannot be null any more",
                     Judge::Null,
                 )
+                .fates(Fate::Refused, updated)
                 .unreadable(),
             );
         }

@@ -3,7 +3,7 @@
 use crate::accept::documents;
 use crate::cluster::{Cluster, DEADLINE, tail, until};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
@@ -101,6 +101,36 @@ impl Crate {
     pub fn cargo(&self, runs: &[&[&str]]) {
         let bench = Bench::take(self);
         runs.iter().for_each(|args| bench.cargo(args));
+    }
+
+    /// The places of the compiler's errors in the crate, tests included: file and line.
+    pub fn errors(&self) -> BTreeSet<(String, u64)> {
+        let bench = Bench::take(self);
+        let mut check = cargo();
+        check.current_dir(&bench.crate_dir).args([
+            "check",
+            "--locked",
+            "--offline",
+            "--all-targets",
+            "--keep-going",
+        ]);
+        let output = check.arg("--message-format=json").output().expect("cargo runs");
+        let mut places = BTreeSet::new();
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
+            let message: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+            let message = &message["message"];
+            let spans = message["spans"].as_array().into_iter().flatten();
+            for span in spans.filter(|span| message["level"] == "error" && span["is_primary"] == true) {
+                let file = span["file_name"].as_str().unwrap_or_default().replace('\\', "/");
+                places.insert((file, span["line_start"].as_u64().unwrap_or_default()));
+            }
+        }
+        let wrote = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success() || !places.is_empty(),
+            "cargo check: {wrote}"
+        );
+        places
     }
 }
 

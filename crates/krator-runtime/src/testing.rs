@@ -16,8 +16,21 @@ use crate::{Exit, Final, Machine, MayStay, Node, StateId, Transition, Transition
 use case::{Case, Way};
 use std::{future::Future, pin::Pin};
 
-/// A test of one edge, to be run on tokio's paused clock. Panics with everything that is wrong.
-pub type Check = Pin<Box<dyn Future<Output = ()>>>;
+/// A test of one edge, to be run on tokio's paused clock: everything that is wrong.
+pub type Check = Pin<Box<dyn Future<Output = Vec<String>>>>;
+
+/// Runs checks, one after the other, on tokio's paused clock.
+///
+/// # Panics
+///
+/// With everything that is wrong, if anything is.
+pub async fn hold(checks: Vec<Check>) {
+    let mut wrong = Vec::new();
+    for check in checks {
+        wrong.extend(check.await);
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
 
 /// The edges that leave a state.
 pub fn at<F: Node>(state: F) -> At<F> {
@@ -117,6 +130,6 @@ fn drive<M: Machine>(from: StateId, way: Way, to: Option<StateId>) -> Check {
                 }
             }
         }
-        assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+        wrong
     })
 }

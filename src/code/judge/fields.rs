@@ -21,6 +21,10 @@ impl Judge<'_, '_> {
                 Some(field.ty.to_token_stream().to_string())
             };
             let Some(now) = field(used.of) else {
+                // Said where it is named.
+                if !used.is_direct {
+                    continue;
+                }
                 let names: Vec<String> = used
                     .of
                     .fields

@@ -23,9 +23,12 @@ impl Judge<'_, '_> {
                     let near = self.beside(within, &name.text);
                     (format!("{what} has no `{}`", name.text), near)
                 }
-                // Whether it ever was ours is known only of names that krator has made.
+                // Whether it ever was ours is known only of names that krator has made, and those of modules are words
+                // that code has for its own things, too.
                 Meaning::Unresolved
-                    if former.contains(name.text.as_str()) && !now.contains(name.text.as_str()) =>
+                    if name.text.starts_with(|c: char| c.is_ascii_uppercase())
+                        && former.contains(name.text.as_str())
+                        && !now.contains(name.text.as_str()) =>
                 {
                     (format!("the description has no `{}` any more", name.text), None)
                 }
@@ -112,7 +115,8 @@ impl Judge<'_, '_> {
                     continue;
                 };
                 // Declared, but from where it is not read.
-                if root.names.defs.contains_key(module) {
+                let is_imported = root.names.imports.iter().any(|import| import.name == module);
+                if root.names.defs.contains_key(module) || is_imported {
                     continue;
                 }
                 let message = format!("`{}` is not part of the crate", file.path);

@@ -57,9 +57,10 @@ impl Judge<'_, '_> {
                 .unwrap_or_else(|| used.object.last().cloned().unwrap_or_default());
             let allows = |rights: &Rights| rights.allow(used.need, &used.object);
             let Some(kind) = used.kind else {
-                // A client of its own may be for our own kinds, too.
+                // A client of its own may be for our own kinds; and events every operator may write.
+                let is_event = reference == "events.k8s.io/v1.Event";
                 let is_own = used.object.first().is_some_and(|first| first != "k8s_openapi");
-                if !is_own && !rights.values().any(allows) {
+                if !is_own && !is_event && !rights.values().any(allows) {
                     let message = format!("nothing in krator.yaml gives a right to `{reference}`");
                     let finding = Finding::new(&UNNAMED_CLIENT, used.at.span, message)
                         .label("the generated RBAC would refuse it")

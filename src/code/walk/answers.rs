@@ -6,6 +6,7 @@ use crate::code::macros;
 use crate::code::resolve::Target;
 use crate::code::tree::Space;
 use crate::code::types::unraw;
+use std::collections::BTreeSet;
 use syn::{
     Expr,
     visit::{self, Visit},
@@ -23,7 +24,7 @@ impl<'a> Walk<'_, 'a> {
         }
         let mut paths = Answers(Vec::new());
         paths.visit_return_type(output);
-        let mut states = paths.0.into_iter().filter_map(|path| {
+        let states = paths.0.into_iter().filter_map(|path| {
             let Target::External(of) = self.target(path, Space::Types) else {
                 return None;
             };
@@ -40,7 +41,9 @@ impl<'a> Walk<'_, 'a> {
                 _ => None,
             }
         });
-        states.next()
+        // More than one: which of them it is depends on where the answer goes.
+        let states: BTreeSet<StateOf> = states.collect();
+        states.first().copied().filter(|_| states.len() == 1)
     }
 
     /// Which answer a path of a function gives: `Transition::to`.

@@ -5,7 +5,7 @@ use super::uses::{innermost, innermost_call, parts};
 use crate::code::facts::{Answer, Exit, Impl, MacroUse};
 use crate::code::macros::{self, Body};
 use crate::code::resolve::Target;
-use crate::code::tree::{Def, Space, names_of};
+use crate::code::tree::{Space, names_of};
 use crate::code::types::{Ty, unraw};
 use syn::{
     Expr, Item, Pat,
@@ -119,15 +119,16 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
                 self.access(call, Some(&expected));
             }
         }
+        let behind = local.init.as_ref().and_then(|init| self.field_behind(&init.expr));
         self.visit_pat(&local.pat);
-        self.bind(&local.pat, ty);
+        self.bind_field(&local.pat, ty, behind);
     }
 
     fn visit_expr_let(&mut self, expr: &'a syn::ExprLet) {
         self.visit_expr(&expr.expr);
-        let ty = self.type_of(&expr.expr);
+        let (ty, behind) = (self.type_of(&expr.expr), self.field_behind(&expr.expr));
         self.visit_pat(&expr.pat);
-        self.bind(&expr.pat, ty);
+        self.bind_field(&expr.pat, ty, behind);
     }
 
     fn visit_expr_if(&mut self, expr: &'a syn::ExprIf) {
@@ -160,12 +161,12 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
     fn visit_expr_match(&mut self, expr: &'a syn::ExprMatch) {
         self.match_use(expr);
         self.visit_expr(&expr.expr);
-        let ty = self.type_of(&expr.expr);
+        let (ty, behind) = (self.type_of(&expr.expr), self.field_behind(&expr.expr));
         for arm in &expr.arms {
             let (pattern, guard) = parts(&arm.pat);
             self.within(|walk| {
                 walk.visit_pat(pattern);
-                walk.bind(pattern, ty.clone());
+                walk.bind_field(pattern, ty.clone(), behind.clone());
                 guard.into_iter().for_each(|guard| walk.visit_expr(guard));
                 walk.visit_expr(&arm.body);
             });
@@ -214,6 +215,12 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
     }
 
     fn visit_expr_path(&mut self, path: &'a syn::ExprPath) {
+        // A variable hides everything else of its name.
+        if let Some(name) = path.path.get_ident()
+            && let Some(variable) = self.variable(&unraw(name))
+        {
+            return self.field_use(name, variable.field, false);
+        }
         let target = self.note_qualified(path.qself.as_ref(), &path.path, Space::Values);
         self.client(&path.path, &target);
         if self.answer_of(&target) == Some("to") {
@@ -233,7 +240,8 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
         self.visit_expr(&expr.base);
         if let syn::Member::Named(name) = &expr.member {
             let of = self.type_of(&expr.base);
-            self.field_use(name, &of);
+            let field = self.generated_field(&of, name);
+            self.field_use(name, field, true);
         }
     }
 
@@ -244,7 +252,8 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
         for field in &literal.fields {
             if let syn::Member::Named(name) = &field.member {
                 named.push(unraw(name));
-                self.field_use(name, &of);
+                let field = self.generated_field(&of, name);
+                self.field_use(name, field, true);
             }
             // `S { field }` names a variable, which is no path to what is generated.
             if field.colon_token.is_some() {
@@ -264,7 +273,8 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
         for field in &pattern.fields {
             if let syn::Member::Named(name) = &field.member {
                 named.push(unraw(name));
-                self.field_use(name, &of);
+                let field = self.generated_field(&of, name);
+                self.field_use(name, field, true);
             }
             if field.colon_token.is_some() {
                 self.visit_pat(&field.pat);
@@ -283,19 +293,7 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
     fn visit_pat_ident(&mut self, pattern: &'a syn::PatIdent) {
         // A name that stands for a constant, a variant or a state is no variable.
         let is_name = pattern.subpat.is_none() && pattern.by_ref.is_none() && pattern.mutability.is_none();
-        let name = [unraw(&pattern.ident)];
-        let target = self.tree.resolve(self.place(), &name, false, Space::Values).pop();
-        let is_item = matches!(
-            target,
-            Some(
-                Target::Variant { .. }
-                    | Target::Item {
-                        def: Def::Struct(_) | Def::OtherValue,
-                        ..
-                    }
-            )
-        );
-        if is_name && is_item {
+        if is_name && self.is_item(&pattern.ident) {
             self.note(&[&pattern.ident], false, Space::Values);
         }
         visit::visit_pat_ident(self, pattern);

@@ -5,7 +5,7 @@ use crate::code::access;
 use crate::code::facts::{Access, FieldUse, MatchUse, Need, StructUse};
 use crate::code::resolve::Target;
 use crate::code::tree::Space;
-use crate::code::types::{Ty, unraw};
+use crate::code::types::{FieldOf, Ty, unraw};
 use std::collections::BTreeSet;
 use syn::{Expr, Pat};
 
@@ -112,17 +112,17 @@ impl<'a> Walk<'_, 'a> {
         });
     }
 
-    pub(super) fn field_use(&mut self, ident: &syn::Ident, of: &Ty<'a>) {
-        let Ty::Struct(module, of) = of else { return };
-        if !self.tree.modules[*module].is_generated {
+    pub(super) fn field_use(&mut self, ident: &syn::Ident, field: Option<FieldOf<'a>>, is_direct: bool) {
+        let Some(FieldOf { module, of, name }) = field else {
             return;
-        }
+        };
         let at = self.at(ident.span());
         self.facts.fields.push(FieldUse {
             at,
             of,
-            module: *module,
-            name: unraw(ident),
+            module,
+            name,
+            is_direct,
         });
     }
 

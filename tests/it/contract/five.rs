@@ -321,7 +321,6 @@ pub fn route(kind: &Kind, to: StateId) -> Option<Route> {
         for step in graph.leaving(here) {
             let directive = match step.edge.kind {
                 EdgeKind::Next => name(step.to),
-                EdgeKind::Timeout if kind.state(here).may_stay() => "stay",
                 EdgeKind::Timeout => "hang",
                 EdgeKind::Retry => "fail",
                 EdgeKind::SpecChange if rests => "stay",

@@ -450,6 +450,9 @@ type Route = (bool, BTreeMap<StateId, Answer>, Vec<StateId>);
 
 /// The shortest way to a state from one that an object can be found in, and what the handlers on it do.
 fn route(graph: &Graph, to: StateId) -> Option<Route> {
+    if is_found(graph.state(to)) {
+        return Some((false, BTreeMap::new(), vec![to]));
+    }
     let mut before: BTreeMap<StateId, Option<(StateId, Answer)>> = BTreeMap::new();
     let starts = ids(graph).filter(|id| is_found(graph.state(*id)) || *id == graph.initial());
     let mut next: VecDeque<StateId> = starts.collect();

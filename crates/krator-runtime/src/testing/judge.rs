@@ -216,7 +216,7 @@ impl Judge {
             return;
         }
         let name = status.state.as_deref().unwrap_or_default();
-        let Some(state) = self.graph.find(name) else {
+        let Some(state) = now.state else {
             return self
                 .wrong
                 .push(format!("the state `{name}` is stored, which is none"));
@@ -230,7 +230,7 @@ impl Judge {
                 format!("stateEnteredAt of {name} moves")
             });
         } else {
-            self.read_entry(state, status, &former);
+            self.read_entry(state, status, (before.state, &former));
         }
         self.found(status.observed_generation >= former.observed_generation, || {
             format!(
@@ -256,10 +256,14 @@ impl Judge {
     }
 
     /// A state that is stored for the first time.
-    fn read_entry(&mut self, state: StateId, status: &MachineStatus, former: &MachineStatus) {
+    fn read_entry(
+        &mut self,
+        state: StateId,
+        status: &MachineStatus,
+        (from, former): (Option<StateId>, &MachineStatus),
+    ) {
         let policy = self.graph.state(state);
         let name = policy.name;
-        let from = former.state.as_deref().and_then(|name| self.graph.find(name));
         let known = self
             .last
             .as_ref()

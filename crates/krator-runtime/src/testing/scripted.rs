@@ -1,6 +1,6 @@
 //! A machine with the graph of another one and handlers that follow a script; its objects are of paper.
 use super::{
-    case::{Answer, timeout, told},
+    case::{Answer, timeout},
     stage::{Note, Stage, Started, Stored},
 };
 use crate::{
@@ -26,8 +26,8 @@ impl<M: Machine> Machine for Scripted<M> {
     fn run<'a>(self, cx: &'a mut Context<'_, Self>) -> Dispatch<'a> {
         Box::pin(act(self.id(), cx))
     }
-    fn told(_: &ManifestOf<Self>, _: Option<&StatusOf<Self>>) -> Vec<Option<Told>> {
-        told(Self::GRAPH)
+    fn told(paper: &ManifestOf<Self>, _: Option<&StatusOf<Self>>) -> Vec<Option<Told>> {
+        paper.told.clone()
     }
 }
 
@@ -57,7 +57,7 @@ async fn act<M: Machine>(state: StateId, cx: &mut Context<'_, Scripted<M>>) -> R
     let once = |act: &dyn Fn(&Handle<Scripted<M>>)| {
         if nth == 0 {
             act(&outside);
-            stage.saw(outside.stored().as_deref().map(|paper| paper.seen()));
+            stage.saw(outside.stored().as_deref().map(|paper| paper.seen(M::GRAPH)));
         }
     };
     let forever = std::future::pending::<Exit>();
@@ -131,6 +131,7 @@ pub(super) struct Paper {
     pub deleting: bool,
     pub held: bool,
     pub label: u64,
+    pub told: Vec<Option<Told>>,
     pub status: Option<PaperStatus>,
 }
 
@@ -147,8 +148,10 @@ impl ObjectStatus for PaperStatus {
 }
 
 impl Paper {
-    pub fn seen(&self) -> Stored {
+    pub fn seen(&self, graph: &Graph) -> Stored {
+        let state = self.status.as_ref().and_then(|status| status.0.state.as_deref());
         Stored {
+            state: state.and_then(|name| graph.find(name)),
             generation: self.generation,
             deleting: self.deleting,
             held: self.held,

@@ -28,6 +28,8 @@ pub(super) struct Stored {
     pub generation: i64,
     pub deleting: bool,
     pub held: bool,
+    /// The state that the status names.
+    pub state: Option<StateId>,
     pub status: Option<MachineStatus>,
 }
 

@@ -1,6 +1,6 @@
 //! One walk of an object: from where it is found over one edge, through any number of processes.
 use super::{
-    case::{Case, Goal},
+    case::{Case, Goal, told},
     judge,
     scripted::{Paper, PaperStatus, Scripted},
     stage::{Note, Stage},
@@ -150,6 +150,7 @@ fn paper(case: &Case) -> Paper {
         deleting: case.deleted_before,
         held: case.deleted_before,
         label: 0,
+        told: told(case.graph),
         status: (!case.is_new).then_some(PaperStatus(status)),
     }
 }

@@ -62,8 +62,12 @@ impl<M: Machine> Witness<M> {
 
     /// Notes what is stored now.
     pub fn look(&self) {
-        self.stage
-            .saw(self.outside().stored().as_deref().map(Paper::seen));
+        self.stage.saw(
+            self.outside()
+                .stored()
+                .as_deref()
+                .map(|paper| paper.seen(M::GRAPH)),
+        );
     }
 
     async fn faulty<T>(&self, write: impl Future<Output = Result<T, WriteError>>) -> Result<T, WriteError> {
