@@ -6,6 +6,8 @@
 //! same. `diff.txt` is what `krator gen --diff` prints, `output.txt` what `krator gen` says and its exit code.
 //! `KRATOR_UPDATE=1 cargo test` rewrites these three.
 
+mod random;
+
 use crate::operator::{files, krator};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
