@@ -1,6 +1,7 @@
 //! The command line: one thin file a verb. Each takes its arguments, makes one call, and gives an exit code.
 //! A new verb is a file with `Args` and `run`, and a line in [`Verb`] and in [`run`].
 
+mod against;
 mod artifact;
 mod check;
 mod diff;

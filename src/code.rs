@@ -12,6 +12,8 @@ mod macros;
 mod rename;
 mod resolve;
 mod rules;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod types;
 mod walk;
@@ -19,9 +21,11 @@ mod walk;
 pub use rename::{Renamed, Renames, rename};
 pub(crate) use rules::RULES;
 
+use crate::Checked;
 use crate::finding::{Finding, Source};
 use crate::model::{Description, Kind, KindId, StateId};
 use crate::plan::{Ownership, Plan};
+use crate::render::{self, Runtime};
 use std::collections::{BTreeMap, BTreeSet};
 use walk::KindCode;
 
@@ -39,7 +43,7 @@ pub struct Code<'a> {
 pub struct InFile {
     /// The file under its path in the crate, or the description.
     pub source: Source,
-    /// Never empty.
+    /// In the order of the text.
     pub findings: Vec<Finding>,
 }
 
@@ -128,4 +132,26 @@ fn types_of(kind: &Kind) -> Vec<String> {
 /// have another type now. Files in the order of their paths.
 pub fn findings(code: &Code<'_>, former: Option<&Code<'_>>) -> Vec<InFile> {
     judge::judge(code, former)
+}
+
+/// The findings of a crate as `krator gen` would leave it: `written` are its files as they are, which take new names
+/// before they are read. `former` is the description as last generated. Nothing is said while either has errors.
+pub fn of_crate(now: &Checked, former: &Checked, mut written: BTreeMap<String, String>) -> Vec<InFile> {
+    let (Some(description), Some(old)) = (now.sound(), former.sound()) else {
+        return Vec::new();
+    };
+    // Where the runtime is says nothing of code.
+    let plan =
+        |of: &Checked, description| render::plan(description, &of.source, &Runtime::Path(String::new()));
+    let (now_plan, old_plan) = (plan(now, description), plan(former, old));
+    let renames = Renames::between(old, description);
+    let renamed = rename(&Code::new(old, &former.source, &old_plan, &written), &renames);
+    for path in renamed.files.keys() {
+        written.remove(path);
+    }
+    written.extend(renamed.files.into_values());
+    let code = Code::new(description, &now.source, &now_plan, &written);
+    let old = Code::new(old, &former.source, &old_plan, &written);
+    let has_changed = former.source.text() != now.source.text();
+    findings(&code, has_changed.then_some(&old))
 }

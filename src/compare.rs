@@ -7,6 +7,8 @@
 //! tests hold every verdict to a real one. No object is looked at here but by [`Change::breaks`].
 
 mod bounds;
+mod census;
+mod found;
 mod graph;
 mod judge;
 mod path;
@@ -15,6 +17,7 @@ mod report;
 mod resource;
 mod schema;
 
+pub use census::{Census, Resource, census_to_text, resources};
 pub use judge::Breaks;
 pub use path::{SchemaPath, Step};
 pub use report::{to_json, to_text};
@@ -121,9 +124,10 @@ impl Change {
 
     /// Whether this object of the kind, as the API server has stored it, is one that breaks.
     pub fn breaks(&self, object: &serde_json::Value) -> Breaks {
-        match self.stored {
-            Stored::Keep => Breaks::No,
-            _ => self.judge.of(object, self.path.as_ref()),
+        match (&self.stored, &self.judge) {
+            // Of a state that was on its way out, only the objects tell whether anything is left in it.
+            (Stored::Keep, judge) if !matches!(judge, Judge::InState(_)) => Breaks::No,
+            (_, judge) => judge.of(object, self.path.as_ref()),
         }
     }
 

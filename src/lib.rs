@@ -36,6 +36,14 @@ pub struct Checked {
     pub findings: Vec<Finding>,
 }
 
+impl Checked {
+    /// The description, if nothing is wrong with it.
+    pub fn sound(&self) -> Option<&Description> {
+        let description = self.description.as_ref();
+        description.filter(|_| !finding::has_errors(&self.findings))
+    }
+}
+
 /// Reads and judges a description; `name` is what findings call the file.
 pub fn check(name: &str, bytes: &[u8]) -> Checked {
     let (source, mut findings) = spec::source_of(name, bytes);
@@ -70,6 +78,9 @@ pub fn check(name: &str, bytes: &[u8]) -> Checked {
 /// too. Nothing is said of that while either of them has errors of its own.
 pub fn check_against(former: &[u8], name: &str, bytes: &[u8]) -> Checked {
     let mut checked = check(name, bytes);
+    if former == bytes {
+        return checked;
+    }
     let old = check(name, former);
     if let (Some(old_description), Some(description)) = (&old.description, &checked.description)
         && !finding::has_errors(&old.findings)

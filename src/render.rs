@@ -219,6 +219,11 @@ fn of_kind(plan: &mut Plan, description: &Description, kind: &Kind, source: &Sou
     );
     plan.add(at("generated/prelude.rs"), Generated, rust::prelude(kind));
     plan.add(
+        at("generated/tests.rs"),
+        Generated,
+        rust::graph_tests::tests(kind),
+    );
+    plan.add(
         at("generated/types.rs"),
         Generated,
         rust::types::types(description, kind),

@@ -1,12 +1,17 @@
 //! `krator check`.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
 use krator::Checked;
+use krator::code::{self, InFile};
+use krator::disk::Folder;
 use krator::finding::{Finding, Severity, Source, to_json, to_sarif};
+use krator::plan::Ownership;
+use krator::render::home::{self, Home};
 
 use super::{FINDINGS, read, read_file, show, shown_path, spec_path};
 
@@ -44,14 +49,15 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     } else {
         args.spec.clone()
     };
-    let checked = paths
+    let found = paths
         .iter()
         .map(|path| read_in_crate(path))
-        .collect::<anyhow::Result<Vec<Checked>>>()?;
+        .collect::<anyhow::Result<Vec<Vec<InFile>>>>()?;
     let is_shown = |finding: &Finding| args.verbose || finding.rule.severity != Severity::Info;
-    let all: Vec<(&Source, &Finding)> = checked
+    let all: Vec<(&Source, &Finding)> = found
         .iter()
-        .flat_map(|checked| checked.findings.iter().map(|finding| (&checked.source, finding)))
+        .flatten()
+        .flat_map(|file| file.findings.iter().map(|finding| (&file.source, finding)))
         .filter(|(_, finding)| is_shown(finding))
         .collect();
     let mut out = std::io::stdout().lock();
@@ -78,17 +84,63 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Reads and judges a description; that of a crate also against itself as last generated.
-fn read_in_crate(path: &Path) -> anyhow::Result<Checked> {
+/// Reads and judges a description; that of a crate also against itself as last generated, and against the code.
+fn read_in_crate(path: &Path) -> anyhow::Result<Vec<InFile>> {
     let former = path.with_file_name(krator::disk::HOME).join("krator.yaml");
     if !path.ends_with("krator.yaml") || !former.is_file() {
-        return read(path);
+        return Ok(vec![in_file(read(path)?)]);
     }
-    Ok(krator::check_against(
-        &read_file(&former)?,
-        &shown_path(path),
-        &read_file(path)?,
-    ))
+    let (name, former, text) = (shown_path(path), read_file(&former)?, read_file(path)?);
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let code = match written(&Folder::open(folder)?)? {
+        Some(written) => code::of_crate(
+            &krator::check(&name, &text),
+            &krator::check(home::DESCRIPTION, &former),
+            written,
+        ),
+        None => Vec::new(),
+    };
+    let mut found = vec![in_file(krator::check_against(&former, &name, &text))];
+    // Files are named as the description is: from here.
+    found.extend(code.into_iter().map(|file| InFile {
+        source: Source::new(
+            match file.source.name() {
+                of_description if of_description == name => name.clone(),
+                file => shown_path(&folder.join(file)),
+            },
+            file.source.text(),
+        ),
+        ..file
+    }));
+    Ok(found)
+}
+
+fn in_file(checked: Checked) -> InFile {
+    InFile {
+        source: checked.source,
+        findings: checked.findings,
+    }
+}
+
+/// The Rust files of a crate that krator does not write; `None` where nobody knows which these are.
+fn written(folder: &Folder) -> anyhow::Result<Option<BTreeMap<String, String>>> {
+    let notes = folder.read([home::MANIFEST])?;
+    let Some(manifest) = notes.text(home::MANIFEST) else {
+        return Ok(None);
+    };
+    let home = Home::parse(manifest, None)?;
+    let paths = folder.rust_files()?;
+    let is_generated = |path: &String| {
+        let entry = home.files.get(path);
+        entry.is_some_and(|entry| entry.ownership == Ownership::Generated)
+    };
+    let paths: Vec<&String> = paths.iter().filter(|path| !is_generated(path)).collect();
+    let files = folder.read(paths.into_iter().map(String::as_str))?;
+    let texts = files.files().filter_map(|(path, contents)| {
+        let text = std::str::from_utf8(contents).ok()?;
+        Some((path.to_owned(), text.to_owned()))
+    });
+    Ok(Some(texts.collect()))
 }
 
 fn summary(files: usize, findings: &[(&Source, &Finding)]) -> String {

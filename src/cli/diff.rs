@@ -7,8 +7,9 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use krator::Checked;
-use krator::compare::{self, Comparison, Texts};
+use krator::compare::{self, Change, Comparison, Texts};
 
+use super::against::{self, Against};
 use super::{FINDINGS, read, read_all, sound, style_of};
 
 /// Says what an edit means for stored objects, for clients, and for the state graph
@@ -23,6 +24,9 @@ pub struct Args {
     /// How the comparison is printed
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// Also count the stored objects that break
+    #[arg(long, value_enum)]
+    against: Option<Against>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -54,12 +58,25 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         old: &old_source,
         new: &new_source,
     };
+    let counted = match args.against {
+        Some(Against::Cluster) => Some(against::count(&comparison, &old, &new)?),
+        None => None,
+    };
     let mut out = std::io::stdout().lock();
     match args.format {
-        Format::Json => writeln!(out, "{:#}", compare::to_json(&comparison, texts))?,
+        Format::Json => {
+            let mut report = compare::to_json(&comparison, texts);
+            if let Some(counted) = &counted {
+                report["cluster"] = counted.iter().map(|census| census.to_json(&comparison)).collect();
+            }
+            writeln!(out, "{report:#}")?;
+        }
         Format::Text => {
             let style = style_of(&out);
             out.write_all(compare::to_text(&comparison, texts, style).as_bytes())?;
+            if let Some(counted) = &counted {
+                out.write_all(compare::census_to_text(&comparison, counted).as_bytes())?;
+            }
             out.flush()?;
             eprintln!("{}", summary(&comparison));
         }
@@ -71,14 +88,20 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn summary(comparison: &Comparison) -> String {
-    let changes = comparison.changes.len();
-    let count =
-        |is: fn(&compare::Change) -> bool| comparison.changes.iter().filter(|change| is(change)).count();
-    let stored = count(compare::Change::breaks_stored);
-    let clients = count(|change| change.clients.is_some());
-    match changes {
+    let changes = &comparison.changes;
+    let count = |is: fn(&Change) -> bool| changes.iter().filter(|change| is(change)).count();
+    let verb = |count: usize| if count == 1 { "breaks" } else { "break" };
+    let (stored, clients) = (
+        count(Change::breaks_stored),
+        count(|change| change.clients.is_some()),
+    );
+    match changes.len() {
         0 => "nothing changes".to_owned(),
-        1 => format!("1 change: {stored} for stored objects to break on, {clients} for clients"),
-        _ => format!("{changes} changes: {stored} for stored objects to break on, {clients} for clients"),
+        all => format!(
+            "{all} change{}: {stored} {} stored objects, {clients} {} clients",
+            if all == 1 { "" } else { "s" },
+            verb(stored),
+            verb(clients)
+        ),
     }
 }

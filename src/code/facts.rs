@@ -93,6 +93,8 @@ pub(super) struct FieldUse<'a> {
     pub of: &'a syn::ItemStruct,
     pub module: ModuleId,
     pub name: String,
+    /// Named itself, and not by a variable that was made of it.
+    pub is_direct: bool,
 }
 
 /// A struct taken apart or put together.

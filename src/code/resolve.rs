@@ -188,7 +188,7 @@ impl<'a> Tree<'a> {
         if PRELUDE.contains(&name) {
             return Target::External(vec!["std".to_owned(), name.to_owned()]);
         }
-        if !is_certain && !(CRATES.contains(&name) && !is_only) {
+        if !is_certain && (is_only || !CRATES.contains(&name)) {
             return Target::Unknown;
         }
         match is_only && space != Space::Any {

@@ -25,6 +25,22 @@ pub(super) enum Ty<'a> {
     Unknown,
 }
 
+/// A field of a generated struct.
+#[derive(Clone)]
+pub(super) struct FieldOf<'a> {
+    pub module: ModuleId,
+    pub of: &'a syn::ItemStruct,
+    pub name: String,
+}
+
+/// What is known of a variable.
+#[derive(Clone)]
+pub(super) struct Variable<'a> {
+    pub ty: Ty<'a>,
+    /// The field whose value it is.
+    pub field: Option<FieldOf<'a>>,
+}
+
 impl<'a> Walk<'_, 'a> {
     /// What a written type means here.
     pub fn ty(&self, ty: &Type) -> Ty<'a> {
@@ -122,6 +138,33 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
+    /// The field of a type that krator wrote.
+    pub fn generated_field(&self, of: &Ty<'a>, name: &syn::Ident) -> Option<FieldOf<'a>> {
+        let Ty::Struct(module, of) = of else { return None };
+        self.tree.modules[*module].is_generated.then(|| FieldOf {
+            module: *module,
+            of,
+            name: unraw(name),
+        })
+    }
+
+    /// The field whose value an expression is, as it stands there or a copy of it.
+    pub fn field_behind(&self, expr: &Expr) -> Option<FieldOf<'a>> {
+        match expr {
+            Expr::Paren(inner) => self.field_behind(&inner.expr),
+            Expr::Reference(inner) => self.field_behind(&inner.expr),
+            Expr::Unary(inner) => self.field_behind(&inner.expr),
+            Expr::Try(inner) => self.field_behind(&inner.expr),
+            Expr::MethodCall(call) => self.field_behind(&call.receiver),
+            Expr::Path(path) => self.variable(&unraw(path.path.get_ident()?))?.field,
+            Expr::Field(field) => match &field.member {
+                syn::Member::Named(name) => self.generated_field(&self.type_of(&field.base), name),
+                syn::Member::Unnamed(_) => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The type of an expression.
     pub fn type_of(&self, expr: &Expr) -> Ty<'a> {
         match expr {
@@ -145,7 +188,7 @@ impl<'a> Walk<'_, 'a> {
             Expr::Struct(literal) => self.ty_of_path(&literal.path),
             Expr::Path(path) if path.qself.is_none() => {
                 match path.path.get_ident().and_then(|name| self.variable(&unraw(name))) {
-                    Some(ty) => ty,
+                    Some(variable) => variable.ty,
                     None => self.ty_of_target(self.target(&path.path, Space::Values)),
                 }
             }
@@ -207,6 +250,22 @@ impl<'a> Walk<'_, 'a> {
         match (receiver, name.as_str()) {
             (Ty::Context(kind), "manifest") => self.resource(kind),
             (Ty::Context(kind), "status" | "status_mut") => self.status(kind),
+            (Ty::Context(_), answer @ ("apply" | "owned" | "watched" | "all_watched")) => {
+                let turbofish = call
+                    .turbofish
+                    .as_ref()
+                    .and_then(|turbofish| turbofish.args.first());
+                let object = match (turbofish, call.args.first()) {
+                    (_, Some(argument)) => self.type_of(argument),
+                    (Some(GenericArgument::Type(ty)), None) => self.ty(ty),
+                    _ => Ty::Unknown,
+                };
+                match answer {
+                    "all_watched" => Ty::Many(Box::new(object)),
+                    "owned" => Ty::Within(Box::new(Ty::Many(Box::new(object)))),
+                    _ => Ty::Within(Box::new(object)),
+                }
+            }
             (
                 Ty::Within(inner),
                 "unwrap" | "expect" | "unwrap_or_default" | "get_or_insert_default" | "unwrap_or",
@@ -217,6 +276,11 @@ impl<'a> Walk<'_, 'a> {
                 "as_ref" | "as_mut" | "as_deref" | "as_deref_mut" | "clone" | "cloned" | "take" | "permanent"
                 | "ok" | "ok_or" | "ok_or_else" | "map_err" | "filter" | "or",
             ) => inner,
+            (Ty::Within(inner), "iter" | "iter_mut" | "into_iter") => Ty::Many(inner),
+            (Ty::Many(inner), "flatten") => match *inner {
+                Ty::Many(inner) | Ty::Within(inner) => Ty::Many(inner),
+                _ => Ty::Unknown,
+            },
             (Ty::Many(inner), "first" | "last" | "first_mut" | "last_mut") => Ty::Within(inner),
             (
                 inner @ Ty::Many(_),
@@ -245,14 +309,27 @@ impl<'a> Walk<'_, 'a> {
 
     /// Gives the variables of a pattern their types: what is not understood hides what was known by its name.
     pub fn bind(&mut self, pattern: &Pat, ty: Ty<'a>) {
+        self.bind_field(pattern, ty, None);
+    }
+
+    /// The same, of what is the value of a field.
+    pub fn bind_field(&mut self, pattern: &Pat, ty: Ty<'a>, behind: Option<FieldOf<'a>>) {
         match (pattern, ty) {
-            (Pat::Ident(ident), ty) => self.declare(unraw(&ident.ident), ty),
+            (Pat::Ident(ident), ty) => {
+                if let Some((_, inner)) = &ident.subpat {
+                    self.bind_field(inner, ty.clone(), behind.clone());
+                }
+                // A constant, a variant or a state is compared with, not bound.
+                if !self.is_item(&ident.ident) {
+                    self.declare(unraw(&ident.ident), Variable { ty, field: behind });
+                }
+            }
             (Pat::Type(typed), _) => {
                 let ty = self.ty(&typed.ty);
-                self.bind(&typed.pat, ty);
+                self.bind_field(&typed.pat, ty, behind);
             }
-            (Pat::Reference(inner), ty) => self.bind(&inner.pat, ty),
-            (Pat::Paren(inner), ty) => self.bind(&inner.pat, ty),
+            (Pat::Reference(inner), ty) => self.bind_field(&inner.pat, ty, behind),
+            (Pat::Paren(inner), ty) => self.bind_field(&inner.pat, ty, behind),
             (Pat::TupleStruct(wrapper), Ty::Within(inner)) if wrapper.elems.len() == 1 => {
                 let name = wrapper
                     .path
@@ -263,16 +340,18 @@ impl<'a> Walk<'_, 'a> {
                     Some("Some" | "Ok") => *inner,
                     _ => Ty::Unknown,
                 };
-                self.bind(&wrapper.elems[0], inner);
+                self.bind_field(&wrapper.elems[0], inner, behind);
             }
             (Pat::Struct(pattern), _) => {
                 let of = self.ty_of_path(&pattern.path);
                 for field in &pattern.fields {
-                    let ty = match &field.member {
-                        syn::Member::Named(name) => self.field(&of, &unraw(name)),
-                        syn::Member::Unnamed(_) => Ty::Unknown,
+                    let (ty, behind) = match &field.member {
+                        syn::Member::Named(name) => {
+                            (self.field(&of, &unraw(name)), self.generated_field(&of, name))
+                        }
+                        syn::Member::Unnamed(_) => (Ty::Unknown, None),
                     };
-                    self.bind(&field.pat, ty);
+                    self.bind_field(&field.pat, ty, behind);
                 }
             }
             (Pat::Tuple(tuple), _) => tuple.elems.iter().for_each(|inner| self.bind(inner, Ty::Unknown)),

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 
 use super::SchemaPath;
+use super::found::Found;
 use super::judge::{Judge, Sort};
 use super::place::Part;
-use super::schema::{Found, Walk};
+use super::schema::Walk;
 use crate::finding::shown;
 
 /// Formats of texts that the API server checks; others are words for people.

@@ -1,6 +1,6 @@
 //! What changes in the state graph, and whether stored objects are stranded in a state that is gone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::judge::Judge;
 use super::resource::{Pair, plain, state_path};
@@ -33,8 +33,9 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
             }
         }
     }
+    let inherited: BTreeSet<StateId> = heirs.values().copied().collect();
     for (id, state) in pair.new.state_ids() {
-        if !heirs.values().any(|heir| *heir == id) {
+        if !inherited.contains(&id) {
             let message = format!("state `{}` is new", state.name.value);
             changes.push(plain("state-added", Some(pair.new), message, state.name.span));
         }
@@ -49,15 +50,17 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
 
 /// Where objects of each old state go on: in the state of the same name, or in the one that names it as a former name.
 fn heirs(pair: &Pair<'_>) -> BTreeMap<StateId, StateId> {
-    let heir = |name: &str| {
-        let renamed = |state: &State| state.renamed_from.iter().any(|former| former.as_str() == name);
-        pair.new
-            .state_named(name)
-            .or_else(|| Some(pair.new.state_ids().find(|(_, state)| renamed(state))?.0))
-    };
-    pair.old
-        .state_ids()
-        .filter_map(|(id, state)| Some((id, heir(state.name.as_str())?)))
+    let mut heirs: BTreeMap<&str, StateId> = BTreeMap::new();
+    for (id, state) in pair.new.state_ids() {
+        for former in &state.renamed_from {
+            heirs.entry(former.as_str()).or_insert(id);
+        }
+    }
+    // A name that is still there is no former one.
+    heirs.extend(pair.new.state_ids().map(|(id, state)| (state.name.as_str(), id)));
+    let states = pair.old.state_ids();
+    states
+        .filter_map(|(id, state)| Some((id, *heirs.get(state.name.as_str())?)))
         .collect()
 }
 
@@ -67,14 +70,10 @@ fn removed(pair: &Pair<'_>, heirs: &BTreeMap<StateId, StateId>, id: StateId) -> 
     // It stood behind a state that is still there, or else before all of them.
     let before = heirs.range(..id).next_back();
     let place = before.map_or(StateId(0), |(_, heir)| *heir);
-    Change {
+    let gone = Change {
         path: Some(state_path()),
         old: Some(state.name.span),
         is_gone: true,
-        stored: Stored::Stranded,
-        help: Some(format!(
-            "say `renamedFrom: [{name}]` in the state that takes its place, or keep it with `legacy: true` and a way out"
-        )),
         judge: Judge::InState(name.to_string()),
         ..plain(
             STATE_REMOVED,
@@ -82,6 +81,24 @@ fn removed(pair: &Pair<'_>, heirs: &BTreeMap<StateId, StateId>, id: StateId) -> 
             format!("state `{name}` is gone, and objects may be in it"),
             pair.new.state(place).name.span,
         )
+    };
+    // Nothing has entered it since the former description, and what was in it has been leaving: it may go at last.
+    if state.legacy.is_some() {
+        return Change {
+            what: "legacy-state-removed",
+            message: format!("state `{name}`, which nothing entered any more, is gone"),
+            help: Some(
+                "objects that have not left it stay as they are, and nothing moves them any more".to_owned(),
+            ),
+            ..gone
+        };
+    }
+    Change {
+        stored: Stored::Stranded,
+        help: Some(format!(
+            "say `renamedFrom: [{name}]` in the state that takes its place, or keep it with `legacy: true` and a way out"
+        )),
+        ..gone
     }
 }
 

@@ -48,6 +48,8 @@ pub(super) enum Judge {
     Beside(BTreeSet<String>),
     /// One with a value that is null.
     Null,
+    /// One with a value that is no object.
+    NoObject,
     /// One with a value that is no object of the API.
     NoResource,
     /// One that is in the state.
@@ -123,7 +125,9 @@ impl Judge {
             _ => None,
         };
         match self {
-            Judge::Every | Judge::Present => true,
+            Judge::Every => true,
+            // Null is nothing at all.
+            Judge::Present => !value.is_null(),
             Judge::Lacks(field) => value.get(field).is_none_or(Json::is_null),
             Judge::Sort(sorts) => Sort::of(value).is_some_and(|sort| !sorts.contains(&sort)),
             Judge::Below(least, exclusive) => {
@@ -151,10 +155,12 @@ impl Judge {
                     .flatten()
                     .any(|item| !seen.insert(told_by(item)))
             }
-            Judge::Beside(known) => value
-                .as_object()
-                .is_some_and(|fields| fields.keys().any(|name| !known.contains(name))),
+            Judge::Beside(known) => value.as_object().is_some_and(|fields| {
+                let mut there = fields.iter().filter(|(_, value)| !value.is_null());
+                there.any(|(name, _)| !known.contains(name))
+            }),
             Judge::Null => value.is_null(),
+            Judge::NoObject => !value.is_object(),
             Judge::NoResource => {
                 let has = |field: &str| value[field].as_str().is_some_and(|text| !text.is_empty());
                 !has("apiVersion") || !has("kind")

@@ -7,53 +7,49 @@ use crate::finding::{Finding, Style};
 
 /// What a change means, a line for each that it concerns.
 pub(super) fn meaning(change: &Change) -> Vec<String> {
-    let mut lines = Vec::new();
-    match &change.stored {
-        Stored::Keep => {}
-        Stored::May(verdict) => lines.push(format!("stored objects: {}", judged(verdict))),
+    let mut lines = match &change.stored {
+        Stored::Keep => Vec::new(),
+        Stored::May(verdict) => judged(change, verdict),
         Stored::Stranded => {
-            lines.push("stored objects: they stay as they are, and nothing moves them".to_owned())
+            vec!["stored objects stay as they are, and nothing moves them any more".to_owned()]
         }
         Stored::DefinitionRefused => {
-            lines.push(
-                "stored objects: the API server refuses the new CRD as long as it has the old one".to_owned(),
-            );
+            vec!["the API server refuses the new CRD as long as it has the old one".to_owned()]
         }
-    }
-    if let Some(clients) = change.clients {
-        lines.push(format!("clients: {clients}"));
-    }
+    };
+    lines.extend(change.clients.map(|meet| format!("clients: {meet}")));
     lines
 }
 
-fn judged(verdict: &Verdict) -> String {
-    let Verdict {
-        anew,
-        updated,
-        unchanged,
-        is_readable,
-    } = verdict;
-    let anew = match anew {
-        Fate::Kept | Fate::ApplyFails => "",
-        Fate::Lost => "created anew, one with such a value loses it",
-        Fate::Refused => "created anew, one that does not fit is refused",
-    };
-    let updated = match updated {
-        Fate::Kept if anew.is_empty() => String::new(),
-        Fate::Kept => format!("stored, it can be updated as long as `{unchanged}` stays as it is"),
-        Fate::Lost => "stored, it loses the value when it is next read".to_owned(),
-        Fate::ApplyFails => {
-            "stored, every server-side apply to it fails, the operator's to its status too".to_owned()
-        }
-        Fate::Refused => "stored, an update of anything in it may be refused".to_owned(),
-    };
-    let readable = match is_readable {
-        true => "",
-        false => "the operator cannot read it, and leaves it alone",
-    };
-    let parts = [anew, &updated, readable];
-    let said: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    said.join("; ")
+fn judged(change: &Change, verdict: &Verdict) -> Vec<String> {
+    let mut lines = Vec::new();
+    lines.extend(match verdict.anew {
+        Fate::Kept | Fate::ApplyFails => None,
+        Fate::Lost => Some("created anew, an object loses the value".to_owned()),
+        Fate::Refused => Some("created anew, an object that does not fit is refused".to_owned()),
+    });
+    let unchanged = &verdict.unchanged;
+    lines.extend(match verdict.updated {
+        // Where it fits when it is created, it fits.
+        Fate::Kept if verdict.anew == Fate::Kept => None,
+        Fate::Kept => Some(format!(
+            "stored already, it can be written as long as `{unchanged}` stays as it is"
+        )),
+        Fate::Lost => Some("stored already, it loses the value when it is next read".to_owned()),
+        Fate::ApplyFails => Some(
+            "stored already, every server-side apply to it fails, the operator's to its status too"
+                .to_owned(),
+        ),
+        // Rules are judged whatever is written.
+        Fate::Refused if change.what.contains("rule") => Some(
+            "stored already, any write of it may be refused, the operator's of its status too".to_owned(),
+        ),
+        Fate::Refused => Some("stored already, any change of it may be refused".to_owned()),
+    });
+    if !verdict.is_readable {
+        lines.push("the operator cannot read an object that does not fit, and leaves it alone".to_owned());
+    }
+    lines
 }
 
 /// The comparison as people read it: what breaks is drawn with its place, the rest has a line each.

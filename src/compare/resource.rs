@@ -3,7 +3,7 @@
 use super::judge::Judge;
 use super::{Change, SchemaPath, Stored};
 use crate::finding::Span;
-use crate::model::{Description, Kind, Scope};
+use crate::model::{Description, Kind, Resource, Scope};
 
 /// A kind in both descriptions.
 pub(super) struct Pair<'a> {
@@ -247,8 +247,12 @@ fn words(pair: &Pair<'_>, changes: &mut Vec<Change>) {
             }
         }
     };
-    let singular =
-        |resource: &crate::model::Resource| vec![(resource.singular.to_string(), resource.singular.span)];
+    // One that follows from the kind changes with it, which is said of the kind.
+    let follows = |resource: &Resource| resource.singular.span == resource.kind.span;
+    let singular = |resource: &Resource| match follows(old) && follows(new) {
+        true => Vec::new(),
+        false => vec![(resource.singular.to_string(), resource.singular.span)],
+    };
     compare(
         "names-changed",
         "singular",
@@ -267,7 +271,7 @@ fn words(pair: &Pair<'_>, changes: &mut Vec<Change>) {
         names(&new.short_names),
         place,
     );
-    let categories = |resource: &crate::model::Resource| -> Words {
+    let categories = |resource: &Resource| -> Words {
         let categories = resource.categories.iter();
         categories
             .map(|category| (category.to_string(), category.span))
@@ -280,7 +284,7 @@ fn words(pair: &Pair<'_>, changes: &mut Vec<Change>) {
         categories(new),
         place,
     );
-    let selectable = |resource: &crate::model::Resource| -> Words {
+    let selectable = |resource: &Resource| -> Words {
         let paths = resource.selectable_fields.iter();
         paths.map(|path| (path.to_string(), path.span)).collect()
     };
@@ -345,7 +349,7 @@ fn scale(pair: &Pair<'_>, changes: &mut Vec<Change>) {
 /// Other kinds that the operator deals with.
 fn others(pair: &Pair<'_>, changes: &mut Vec<Change>) {
     for old in &pair.old.owns {
-        let is_there = |kind: &crate::model::Kind| {
+        let is_there = |kind: &Kind| {
             kind.owns
                 .iter()
                 .any(|new| new.kind.value.is_same_kind(&old.kind.value))

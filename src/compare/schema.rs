@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value as Json, json};
 
+use super::found::Found;
 use super::judge::{Judge, Sort};
-use super::place::{self, Part};
+use super::place::Part;
 use super::resource::Pair;
-use super::{Change, Fate, SchemaPath, Step, Stored, Verdict, bounds};
+use super::{Change, Fate, SchemaPath, Step, bounds};
 use crate::finding::shown;
 use crate::render::crd;
 
@@ -21,6 +22,7 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
     let mut walk = Walk {
         pair,
         changes: Vec::new(),
+        is_spared: true,
     };
     for root in ["spec", "status"] {
         walk.value(
@@ -38,134 +40,8 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
 pub(super) struct Walk<'a> {
     pair: &'a Pair<'a>,
     changes: Vec<Change>,
-}
-
-/// A change of a schema, before it is known where the texts say it.
-pub(super) struct Found<'p> {
-    what: &'static str,
-    path: SchemaPath,
-    part: Part<'p>,
-    message: String,
-    verdict: Option<Verdict>,
-    clients: Option<&'static str>,
-    readers: Option<&'static str>,
-    judge: Judge,
-    help: Option<&'static str>,
-    is_gone: bool,
-}
-
-impl<'p> Found<'p> {
-    /// A change that breaks nothing.
-    pub fn safe(what: &'static str, path: &SchemaPath, part: Part<'p>, message: impl Into<String>) -> Self {
-        Found {
-            what,
-            path: path.clone(),
-            part,
-            message: format!("`{path}` {}", message.into()),
-            verdict: None,
-            clients: None,
-            readers: None,
-            judge: Judge::Unknown,
-            help: None,
-            is_gone: false,
-        }
-    }
-
-    /// A bound that some values break: an object with one is refused, unless it is stored with it already.
-    pub fn refused(
-        what: &'static str,
-        path: &SchemaPath,
-        part: Part<'p>,
-        message: impl Into<String>,
-        judge: Judge,
-    ) -> Self {
-        Found {
-            verdict: Some(Verdict {
-                anew: Fate::Refused,
-                updated: Fate::Kept,
-                unchanged: path.clone(),
-                is_readable: true,
-            }),
-            clients: Some("requests with such a value are refused"),
-            judge,
-            ..Found::safe(what, path, part, message)
-        }
-    }
-
-    /// The operator's types have no place for such a value.
-    pub fn unreadable(mut self) -> Self {
-        if let Some(verdict) = &mut self.verdict {
-            verdict.is_readable = false;
-        }
-        self
-    }
-
-    fn fates(mut self, anew: Fate, updated: Fate) -> Self {
-        if let Some(verdict) = &mut self.verdict {
-            (verdict.anew, verdict.updated) = (anew, updated);
-        }
-        self
-    }
-
-    fn unchanged(mut self, path: SchemaPath) -> Self {
-        if let Some(verdict) = &mut self.verdict {
-            verdict.unchanged = path;
-        }
-        self
-    }
-
-    fn clients(mut self, meet: &'static str) -> Self {
-        self.clients = Some(meet);
-        self
-    }
-
-    /// What clients that read the value meet: those are all that `.status` has.
-    fn readers(mut self, meet: &'static str) -> Self {
-        self.readers = Some(meet);
-        self
-    }
-
-    pub fn help(mut self, help: &'static str) -> Self {
-        self.help = Some(help);
-        self
-    }
-
-    fn gone(mut self) -> Self {
-        self.is_gone = true;
-        self
-    }
-
-    fn into_change(mut self, pair: &Pair<'_>) -> Change {
-        let is_status = self.path.is_status();
-        if is_status && let Some(verdict) = &mut self.verdict {
-            // An object is created without status.
-            verdict.anew = Fate::Kept;
-        }
-        let breaks = |verdict: &Verdict| {
-            (verdict.anew, verdict.updated, verdict.is_readable) != (Fate::Kept, Fate::Kept, true)
-        };
-        let stored = self.verdict.filter(breaks).map_or(Stored::Keep, Stored::May);
-        let clients = if is_status {
-            self.readers
-        } else {
-            self.clients.or(self.readers)
-        };
-        let old = place::of(pair.old_description, pair.old, &self.path, self.part);
-        let new = place::of(pair.new_description, pair.new, &self.path, self.part);
-        Change {
-            what: self.what,
-            kind: Some(pair.new.resource.kind.to_string()),
-            path: Some(self.path),
-            message: self.message,
-            new,
-            old: Some(old),
-            is_gone: self.is_gone,
-            stored,
-            clients,
-            help: self.help.map(str::to_owned),
-            judge: self.judge,
-        }
-    }
+    /// Whether the API server can tell that the value at hand is unchanged, see [`is_comparable`].
+    is_spared: bool,
 }
 
 /// A schema about which nothing is known: any value.
@@ -194,6 +70,32 @@ fn sorts(schema: &Json) -> BTreeSet<Sort> {
         _ => &Sort::ALL,
     };
     sorts.iter().copied().collect()
+}
+
+/// The schema of a list's items.
+fn items_of(list: &Json) -> Json {
+    list.get("items").cloned().unwrap_or_else(open)
+}
+
+/// Whether null can be an item of a list.
+fn takes_null(schema: &Json) -> bool {
+    let is_any = schema.get("type").is_none() && !is_true(schema, "x-kubernetes-int-or-string");
+    schema["nullable"] == true || is_any
+}
+
+/// Whether the API server can tell that a value is unchanged, so that it spares it. It goes through both by their
+/// fields, and takes one that the schema does not name for changed; lists are compared as a whole, but for keyed ones.
+fn is_comparable(schema: &Json) -> bool {
+    let members = schema["properties"].as_object().into_iter().flatten();
+    let mut below = members
+        .map(|(_, member)| member)
+        .chain(schema.get("additionalProperties"))
+        .chain(
+            schema
+                .get("items")
+                .filter(|_| schema["x-kubernetes-list-type"] == "map"),
+        );
+    !is_open(schema) && below.all(is_comparable)
 }
 
 /// The type as people call it.
@@ -225,6 +127,7 @@ fn required(schema: &Json) -> BTreeSet<&str> {
 impl Walk<'_> {
     /// Takes a change up.
     pub fn add(&mut self, found: Found<'_>) {
+        let found = if self.is_spared { found } else { found.not_spared() };
         let change = found.into_change(self.pair);
         self.changes.push(change);
     }
@@ -234,6 +137,12 @@ impl Walk<'_> {
         if old == new {
             return;
         }
+        let around = std::mem::replace(&mut self.is_spared, is_comparable(new));
+        self.parts(old, new, path);
+        self.is_spared = around;
+    }
+
+    fn parts(&mut self, old: &Json, new: &Json, path: &SchemaPath) {
         let (before, now) = (sorts(old), sorts(new));
         let gone: BTreeSet<Sort> = before.difference(&now).copied().collect();
         if !gone.is_empty() {
@@ -260,10 +169,21 @@ impl Walk<'_> {
 
     fn other_type(&mut self, old: &Json, new: &Json, path: &SchemaPath, gone: &BTreeSet<Sort>) {
         let message = format!("was {} and is {} now", sort_name(old), sort_name(new));
-        // Whole numbers and fractions are one to a server-side apply.
-        let updated = match gone.iter().all(|sort| *sort == Sort::Fraction) {
-            true => Fate::Kept,
-            false => Fate::ApplyFails,
+        let is_only = |sorts: &[Sort]| gone.iter().all(|sort| sorts.contains(sort));
+        let updated = if is_true(new, "x-kubernetes-int-or-string") {
+            // A server-side apply takes it for anything, but fields of objects are unknown ones, those of a list's too.
+            let items = gone.contains(&Sort::List) && sorts(&items_of(old)).contains(&Sort::Object);
+            match gone.contains(&Sort::Object) || items {
+                true => Fate::Lost,
+                false => Fate::Kept,
+            }
+        } else if new["format"] == "date-time" && is_only(&[Sort::Whole, Sort::Fraction, Sort::Truth])
+            // Whole numbers and fractions are one to it.
+            || is_only(&[Sort::Fraction])
+        {
+            Fate::Kept
+        } else {
+            Fate::ApplyFails
         };
         self.add(
             Found::refused("type-changed", path, Part::Type, message, Judge::Sort(sorts(new)))
@@ -377,13 +297,13 @@ impl Walk<'_> {
             let then = &old["properties"][*name];
             if then.get("default").is_some() {
                 // Where it was left out it was filled in, and stored.
-                let mut found = Found::safe(
+                let found = Found::safe(
                     "required-added",
                     &path,
                     Part::Name,
                     "has no default any more and has to be there",
                 );
-                found.clients = Some("requests without it are refused");
+                let found = found.clients("requests without it are refused");
                 self.add(found.help("keep the default, or make it `optional`"));
                 continue;
             }
@@ -433,9 +353,8 @@ impl Walk<'_> {
                     value(now),
                     value(then)
                 );
-                let mut found = Found::safe("default-changed", path, Part::Default, message);
-                found.clients = Some(changes);
-                self.add(found);
+                let found = Found::safe("default-changed", path, Part::Default, message);
+                self.add(found.clients(changes));
             }
             (None, Some(now)) => {
                 let message = format!("is {} where it is left out now", value(now));
@@ -444,9 +363,8 @@ impl Walk<'_> {
             // What has to be there now is another change.
             (Some(then), None) if !required(holder).contains(name) => {
                 let message = format!("is not {} any more where it is left out", value(then));
-                let mut found = Found::safe("default-removed", path, Part::Name, message);
-                found.clients = Some(changes);
-                self.add(found);
+                let found = Found::safe("default-removed", path, Part::Name, message);
+                self.add(found.clients(changes));
             }
             _ => {}
         }
@@ -454,8 +372,12 @@ impl Walk<'_> {
 
     /// Null that is not allowed any more: the API server takes it for nothing at all.
     fn null(&mut self, then: &Json, now: &Json, holder: &Json, path: &SchemaPath) {
-        if then["nullable"] != true || now["nullable"] == true {
-            return;
+        match (then["nullable"] == true, now["nullable"] == true) {
+            (true, false) => {}
+            (false, true) => {
+                return self.add(Found::safe("nullable-added", path, Part::Name, "may be null now"));
+            }
+            _ => return,
         }
         let Some(Step::Field(name)) = path.0.last() else {
             return;
@@ -479,16 +401,23 @@ impl Walk<'_> {
     }
 
     fn list(&mut self, old: &Json, new: &Json, path: &SchemaPath) {
-        let unspecified = open();
-        let items = |schema: &'_ Json| {
-            schema
-                .get("items")
-                .cloned()
-                .unwrap_or_else(|| unspecified.clone())
-        };
-        let (old_items, new_items) = (items(old), items(new));
+        let (old_items, new_items) = (items_of(old), items_of(new));
         let below = path.then(Step::Items);
-        if old_items["nullable"] == true && new_items["nullable"] != true {
+        let list_type = new["x-kubernetes-list-type"].as_str();
+        // What a list of keyed objects does not tell apart, no update gets past.
+        let keyed = sorts(&old_items).iter().any(|sort| *sort != Sort::Object) || takes_null(&old_items);
+        if list_type == Some("map") && keyed {
+            let message = "has to be an object now: the list tells its items by their fields";
+            self.add(
+                Found::refused("list-type-changed", &below, Part::Type, message, Judge::NoObject)
+                    .fates(Fate::Refused, Fate::Refused)
+                    .unreadable(),
+            );
+        } else if takes_null(&old_items) && !takes_null(&new_items) {
+            let updated = match list_type {
+                Some("set") => Fate::ApplyFails,
+                _ => Fate::Kept,
+            };
             self.add(
                 Found::refused(
                     "nullable-removed",
@@ -497,6 +426,7 @@ impl Walk<'_> {
                     "cannot be null any more",
                     Judge::Null,
                 )
+                .fates(Fate::Refused, updated)
                 .unreadable(),
             );
         }
@@ -584,7 +514,6 @@ fn twice<'p>(path: &SchemaPath, part: Part<'p>, message: String, keys: Vec<Strin
 }
 
 fn atomic<'p>(path: &SchemaPath, key: &'p str, message: &'static str) -> Found<'p> {
-    let mut found = Found::safe("applied-as-whole", path, Part::Key(key), message);
-    found.clients = Some("those that apply parts of it take the others' parts away");
-    found
+    Found::safe("applied-as-whole", path, Part::Key(key), message)
+        .clients("those that apply parts of it take the others' parts away")
 }

@@ -1,5 +1,6 @@
 //! Rust that nobody edits: token streams, printed by prettyplease.
 
+pub mod graph_tests;
 pub mod handlers;
 pub mod kinds;
 pub mod machine;
@@ -96,6 +97,8 @@ pub fn generated_module() -> String {
         pub mod kinds;
         pub mod machine;
         pub mod prelude;
+        #[cfg(test)]
+        mod tests;
         pub mod types;
     })
 }

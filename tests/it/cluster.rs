@@ -133,6 +133,11 @@ impl Cluster {
         self.dir.join(format!("{user}.kubeconfig"))
     }
 
+    /// The folder with the server's binaries, and with kubectl.
+    pub fn assets(&self) -> &Path {
+        &self.assets
+    }
+
     /// Where tests may write what ends with the cluster.
     pub fn dir(&self) -> &Path {
         &self.dir

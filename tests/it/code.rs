@@ -6,6 +6,7 @@
 //! `krator check` says of it; `KRATOR_UPDATE=1 cargo test` rewrites it.
 
 use crate::goldens;
+use crate::operator::Crate;
 use krator::code::{self, Code, InFile, Renames};
 use krator::finding::{Severity, Style, to_text};
 use krator::plan::{Ownership, Plan};
@@ -50,7 +51,11 @@ impl Described {
     fn seeded(&self) -> BTreeMap<String, String> {
         let files = self.plan.files();
         files
-            .filter(|(path, file)| path.ends_with(".rs") && file.ownership == Ownership::Seeded)
+            .filter(|(path, file)| {
+                path.ends_with(".rs")
+                    && file.ownership != Ownership::Generated
+                    && !path.starts_with("vendor/")
+            })
             .map(|(path, file)| (path.to_owned(), file.contents.clone()))
             .collect()
     }
@@ -103,6 +108,17 @@ fn text(files: &[InFile]) -> String {
     findings.collect()
 }
 
+/// What is said of a case: its description, what people wrote, and the findings.
+fn told(case: &Path) -> (Described, BTreeMap<String, String>, Vec<InFile>) {
+    let now = Described::read(&case.join("spec.yaml"));
+    let path = case.join("former.yaml");
+    let former = path.is_file().then(|| Described::read(&path));
+    let written = written(case, former.as_ref().unwrap_or(&now).seeded());
+    let former = former.as_ref().map(|former| former.code(&written));
+    let found = code::findings(&now.code(&written), former.as_ref());
+    (now, written, found)
+}
+
 /// Compares with a file, or rewrites it.
 fn compare(path: &Path, text: &str, wrong: &mut Vec<String>) {
     if std::env::var_os("KRATOR_UPDATE").is_some() {
@@ -119,13 +135,55 @@ fn compare(path: &Path, text: &str, wrong: &mut Vec<String>) {
 fn each_case_is_told_as_expected() {
     let mut wrong = Vec::new();
     for (_, case) in cases("code") {
-        let now = Described::read(&case.join("spec.yaml"));
-        let path = case.join("former.yaml");
-        let former = path.is_file().then(|| Described::read(&path));
-        let written = written(&case, former.as_ref().unwrap_or(&now).seeded());
-        let former = former.as_ref().map(|former| former.code(&written));
-        let found = code::findings(&now.code(&written), former.as_ref());
+        let (_, _, found) = told(&case);
         compare(&case.join("expected.txt"), &text(&found), &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A crate as generated from a description, with what people wrote in place of what they had been given.
+fn crate_of(spec: &Path, seeded: &BTreeMap<String, String>, written: &BTreeMap<String, String>) -> Crate {
+    let text = fs::read_to_string(spec).expect("a description of a test");
+    Crate::generate(&text, |folder| {
+        for path in seeded.keys() {
+            fs::remove_file(folder.join(path)).expect("a generated file");
+        }
+        for (path, contents) in written {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder of our own");
+            fs::write(path, contents).expect("a folder of our own");
+        }
+    })
+}
+
+/// Whatever the compiler finds in written code was told before, at its line.
+#[test]
+fn the_compiler_names_no_line_that_was_not_told() {
+    let mut wrong = Vec::new();
+    for (name, case) in cases("code") {
+        let (now, written, found) = told(&case);
+        let lines: BTreeSet<(String, u64)> = found
+            .iter()
+            .flat_map(|file| {
+                file.findings.iter().map(|finding| {
+                    let line = file.source.position(finding.span.start).line;
+                    (file.source.name().to_owned(), line as u64)
+                })
+            })
+            .collect();
+        let krate = crate_of(&case.join("spec.yaml"), &now.seeded(), &written);
+        let untold: Vec<_> = krate
+            .errors()
+            .into_iter()
+            // What is wrong with generated code is what is missing in written code.
+            .filter(|(file, line)| match written.contains_key(file) {
+                true => !lines.contains(&(file.clone(), *line)),
+                false => lines.is_empty(),
+            })
+            .collect();
+        if !untold.is_empty() {
+            wrong.push(format!("{name}: {untold:?}"));
+        }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -166,6 +224,26 @@ fn each_case_is_renamed_as_expected() {
             .any(|f| f.rule.severity == Severity::Error);
         if errors {
             wrong.push(format!("{name} has errors when it is renamed:\n{}", text(&found)));
+        }
+        let krate = crate_of(&case.join("spec.yaml"), &now.seeded(), &after);
+        let compiler = krate.errors();
+        // What was left in macros is said, and is all that does not compile.
+        let is_left = |(file, line): &(String, u64)| {
+            let reports = renamed
+                .reports
+                .iter()
+                .filter(|report| report.source.name() == file);
+            reports
+                .flat_map(|report| {
+                    report
+                        .findings
+                        .iter()
+                        .map(|f| report.source.position(f.span.start).line)
+                })
+                .any(|at| at as u64 == *line)
+        };
+        if let Some(place) = compiler.iter().find(|place| !is_left(place)) {
+            wrong.push(format!("{name} does not compile when it is renamed: {place:?}"));
         }
         // Lines are where they were.
         for (path, contents) in &renamed.files {

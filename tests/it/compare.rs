@@ -13,7 +13,9 @@ use krator::model::Description;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 
 /// How many pairs of schemas a real API server judges at least.
 const PAIRS: usize = 40;
@@ -83,6 +85,76 @@ fn a_description_does_not_differ_from_itself() {
         let description = krator::check("spec.yaml", &text).description.expect("a good one");
         assert_eq!(compare(&description, &description).changes, [], "{name}");
     }
+}
+
+fn krator(folder: &Path, args: &[&str], input: &str) -> Output {
+    let mut krator = Command::new(env!("CARGO_BIN_EXE_krator"))
+        .current_dir(folder)
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("krator starts");
+    let stdin = krator.stdin.take().expect("a pipe was asked for");
+    // krator may refuse its arguments before it reads.
+    let _ = { stdin }.write_all(input.as_bytes());
+    krator.wait_with_output().expect("krator ends")
+}
+
+#[test]
+fn the_former_description_may_come_from_git() {
+    for (name, code) in [("field-removed", 1), ("default-changed", 1), ("field-added", 0)] {
+        let case = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("testdata/compare")
+            .join(name);
+        let old = fs::read_to_string(case.join("old.yaml")).expect("a case has two descriptions");
+        let output = krator(&case, &["diff", "-", "new.yaml"], &old);
+        assert_eq!(output.status.code(), Some(code), "{name}");
+        let expected = fs::read_to_string(case.join("expected.txt")).expect("a case has an expectation");
+        let said = String::from_utf8(output.stdout).expect("krator writes UTF-8");
+        assert_eq!(said, expected.replace("old.yaml", "<stdin>"), "{name}");
+
+        let output = krator(&case, &["diff", "-", "new.yaml", "--format", "json"], &old);
+        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(report["changes"].as_array().map(Vec::len), Some(1), "{report:#}");
+    }
+    let both = krator(Path::new("/"), &["diff", "-", "-"], "");
+    assert_eq!(both.status.code(), Some(2));
+    let broken = krator(Path::new("/"), &["diff", "-", "/nowhere"], "krator: 1\n");
+    assert_eq!(
+        broken.status.code(),
+        Some(2),
+        "what cannot be read is no matter of the description"
+    );
+}
+
+#[test]
+fn a_crate_is_checked_against_itself_as_last_generated() {
+    let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/compare/states");
+    let home = tempfile::tempdir().expect("a temporary folder");
+    fs::create_dir(home.path().join(".krator")).expect("a folder of our own");
+    let copy =
+        |from: &str, to: &str| fs::copy(case.join(from), home.path().join(to)).expect("a file of ours");
+    copy("new.yaml", "krator.yaml");
+    copy("old.yaml", ".krator/krator.yaml");
+    let check = || {
+        let output = krator(home.path(), &["check", "--format", "json"], "");
+        let findings: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let rules: Vec<String> = findings
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|finding| finding["rule"].as_str().expect("a finding has a rule").to_owned())
+            .collect();
+        (output.status.code(), rules)
+    };
+    assert_eq!(check(), (Some(1), vec!["state-removed".to_owned()]));
+    copy("new.yaml", ".krator/krator.yaml");
+    assert_eq!(check(), (Some(0), Vec::new()));
+    // A former description that means nothing says nothing.
+    fs::write(home.path().join(".krator/krator.yaml"), "krator: [").expect("a file of our own");
+    assert_eq!(check(), (Some(0), Vec::new()));
 }
 
 /// What becomes of an object.
@@ -299,6 +371,10 @@ fn an_api_server_does_with_stored_objects_what_krator_says() {
         );
     }
 
+    for case in &judged {
+        counts_what_breaks(cluster, case, &stored);
+    }
+
     // The edit.
     let (never, edited): (Vec<&Case>, Vec<&Case>) =
         judged.into_iter().partition(|case| is_definition_refused(case));
@@ -397,6 +473,50 @@ fn an_api_server_does_with_stored_objects_what_krator_says() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// `--against cluster` counts the objects of a case that break, and those that may. Asking for a few cases is enough.
+fn counts_what_breaks(cluster: &Cluster, case: &Case, stored: &BTreeMap<Key, Value>) {
+    let counts = match case.name.as_str() {
+        // One of each two objects.
+        "enum-narrowed" | "field-removed" | "optional-required" => (1, 0),
+        // Nobody but the API server can tell.
+        "rule-added" | "pattern-changed" => (0, 2),
+        // All.
+        "version-changed" => (1, 0),
+        "enum-widened" => (0, 0),
+        _ => return,
+    };
+    let group = format!("{}.example.com", case.name);
+    let objects = stored.keys().filter(|(of, _)| *of == group).count();
+    let mut path = vec![cluster.assets().to_owned()];
+    path.extend(std::env::split_paths(
+        &std::env::var_os("PATH").unwrap_or_default(),
+    ));
+    let output = Command::new(env!("CARGO_BIN_EXE_krator"))
+        .current_dir(&case.folder)
+        .args([
+            "diff",
+            "old.yaml",
+            "new.yaml",
+            "--against",
+            "cluster",
+            "--format",
+            "json",
+        ])
+        .env("KUBECONFIG", cluster.kubeconfig("admin"))
+        // kubectl keeps what it has learned in there.
+        .env("HOME", cluster.dir())
+        .env("PATH", std::env::join_paths(path).expect("it was one"))
+        .output()
+        .expect("krator runs");
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    let counted = &report["cluster"][0];
+    let expected = json!({"objects": objects, "breaking": counts.0, "doubtful": counts.1});
+    for (key, expected) in expected.as_object().expect("made above") {
+        assert_eq!(&counted[key], expected, "{}: {key}: {counted:#}", case.name);
+    }
 }
 
 /// The value without fields that are null: the API server takes them for nothing.

@@ -112,6 +112,17 @@ fn the_changelog_has_this_version() {
     );
 }
 
+/// The benchmark itself takes minutes and is run by hand. That it still compiles, clippy sees to.
+#[test]
+fn the_description_of_the_benchmark_is_sound() {
+    let output = krator(&[Path::new("check"), Path::new("benches/converge/spec.yaml")]);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
+}
+
 /// `KRATOR_UPDATE=1` draws it anew.
 #[test]
 fn the_picture_of_the_readme_is_the_graph_of_its_description() {

@@ -9,6 +9,8 @@ mod operator;
 mod moose;
 // Two kinds in one operator, on a real API server.
 mod karpenter;
+// The promises of the runtime under faults, judged by an oracle.
+mod contract;
 // What depends on how things were built: a krator from its packages, and what an operator has inside.
 mod package;
 // The files that people read first, held to what is there.
@@ -25,6 +27,8 @@ mod hostile;
 mod goldens;
 // Every good description's crate, and cargo's opinion of it.
 mod crates;
+// Whether the tests of generated crates see a defect of the runtime.
+mod planted;
 // Texts that some reader of YAML takes for something else.
 mod manifests;
 // What wakes a state.

@@ -6,6 +6,7 @@ mod herd;
 mod judge;
 mod life;
 mod quiet;
+mod renamed;
 
 pub use judge::states;
 

@@ -3,7 +3,7 @@
 use crate::accept::documents;
 use crate::cluster::{Cluster, DEADLINE, tail, until};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
@@ -94,8 +94,13 @@ impl Crate {
 
     /// Builds the operator as `binary`.
     pub fn build(&self, binary: &Path) {
+        self.build_with(binary, &[]);
+    }
+
+    /// The same, with more arguments for cargo.
+    pub fn build_with(&self, binary: &Path, args: &[&str]) {
         let bench = Bench::take(self);
-        bench.cargo(&["build", "--locked"]);
+        bench.cargo(&[&["build", "--locked"], args].concat());
         // Not by fs::copy: a file that is open for writing when another thread forks cannot be run for a moment.
         run(Command::new("cp")
             .arg(build_folder().join("debug").join(&self.operator))
@@ -130,6 +135,36 @@ impl Crate {
     pub fn cargo(&self, runs: &[&[&str]]) {
         let bench = Bench::take(self);
         runs.iter().for_each(|args| bench.cargo(args));
+    }
+
+    /// The places of the compiler's errors in the crate, tests included: file and line.
+    pub fn errors(&self) -> BTreeSet<(String, u64)> {
+        let bench = Bench::take(self);
+        let mut check = cargo();
+        check.current_dir(&bench.crate_dir).args([
+            "check",
+            "--locked",
+            "--offline",
+            "--all-targets",
+            "--keep-going",
+        ]);
+        let output = check.arg("--message-format=json").output().expect("cargo runs");
+        let mut places = BTreeSet::new();
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
+            let message: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+            let message = &message["message"];
+            let spans = message["spans"].as_array().into_iter().flatten();
+            for span in spans.filter(|span| message["level"] == "error" && span["is_primary"] == true) {
+                let file = span["file_name"].as_str().unwrap_or_default().replace('\\', "/");
+                places.insert((file, span["line_start"].as_u64().unwrap_or_default()));
+            }
+        }
+        let wrote = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success() || !places.is_empty(),
+            "cargo check: {wrote}"
+        );
+        places
     }
 }
 
@@ -281,6 +316,17 @@ pub struct Operator {
 impl Operator {
     /// Runs `binary` as the user `operator`. Its output is appended to `log`.
     pub fn start(cluster: &'static Cluster, binary: &Path, args: &[&str], log: &Path) -> Operator {
+        Operator::start_with(cluster, binary, args, log, &[])
+    }
+
+    /// The same, with variables.
+    pub fn start_with(
+        cluster: &'static Cluster,
+        binary: &Path,
+        args: &[&str],
+        log: &Path,
+        variables: &[(&str, &str)],
+    ) -> Operator {
         let output = File::options()
             .create(true)
             .append(true)
@@ -291,6 +337,7 @@ impl Operator {
             .env("KUBECONFIG", cluster.kubeconfig("operator"))
             // Not the developer's own.
             .env_remove("RUST_LOG")
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(output.try_clone().expect("a log file"))
             .stderr(output)
@@ -302,6 +349,11 @@ impl Operator {
             cluster,
             log: log.to_owned(),
         }
+    }
+
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.process.id()
     }
 
     /// Whether it has not ended by itself.

@@ -153,7 +153,10 @@ impl<M: Machine> Actor<M> {
     fn read(&mut self, mail: Mail<ManifestOf<M>>, now: Now) -> bool {
         let mut interrupt = mail.gone;
         self.dropped |= mail.gone;
-        if let Some(object) = mail.object {
+        if let Some(seen) = mail.object
+            && seen.version > self.manifest.version()
+            && let Some(object) = seen.decode()
+        {
             interrupt |= self.absorb(object, now);
         }
         self.unjudged.extend(mail.changes);

@@ -5,9 +5,12 @@ mod clock;
 mod command;
 mod concerned;
 mod dispatch;
+#[cfg(feature = "faults")]
+mod faults;
 mod links;
 mod object;
 mod patience;
+mod raw;
 mod remote;
 
 pub use access::{Grants, Owns, Watches};
@@ -21,9 +24,10 @@ use futures::future::BoxFuture;
 use kube::{
     Api, Client, Config, Resource, ResourceExt as _,
     client::ClientBuilder,
-    core::{ClusterResourceScope, DeserializeGuard, NamespaceResourceScope},
+    core::{ClusterResourceScope, NamespaceResourceScope},
     runtime::watcher,
 };
+use raw::Raw;
 use remote::Remote;
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
@@ -44,11 +48,6 @@ const GRACE: Duration = Duration::from_secs(25);
 pub trait KubeObject:
     Object<Status: Serialize> + Resource<DynamicType = (), Scope: Place> + DeserializeOwned + Debug
 {
-    /// Access to the objects of a namespace; of the whole cluster where it is empty, or the kind has none.
-    #[doc(hidden)]
-    fn api(client: Client, namespace: &str) -> Api<Self> {
-        <Self::Scope as Place>::api(client, namespace)
-    }
 }
 impl<K> KubeObject for K where
     K: Object<Status: Serialize> + Resource<DynamicType = (), Scope: Place> + DeserializeOwned + Debug
@@ -233,7 +232,10 @@ impl OperatorRuntime {
         };
         let clock = Arc::new(Clock::new());
         let learning = Arc::clone(&clock);
-        let client = ClientBuilder::try_from(config)?
+        let client = ClientBuilder::try_from(config)?;
+        #[cfg(feature = "faults")]
+        let client = client.with_layer(&faults::Faults::from_env()?);
+        let client = client
             .with_layer(&MapResponseLayer::new(move |answer: http::Response<_>| {
                 learning.learn(answer.headers());
                 answer
@@ -284,12 +286,12 @@ where
         config,
         stop,
     } = common;
-    let guarded = |namespace: &str| -> Api<DeserializeGuard<ManifestOf<O::Machine>>> {
+    let raw = |namespace: &str| -> Api<Raw<ManifestOf<O::Machine>>> {
         <<ManifestOf<O::Machine> as Resource>::Scope as Place>::api(client.clone(), namespace)
     };
     let apis = match &namespaces[..] {
-        [] => vec![guarded("")],
-        some => some.iter().map(|namespace| guarded(namespace)).collect(),
+        [] => vec![raw("")],
+        some => some.iter().map(|namespace| raw(namespace)).collect(),
     };
     let links = O::Machine::links();
     let started: Vec<links::Started> = links

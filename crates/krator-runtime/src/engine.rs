@@ -67,6 +67,8 @@ pub(crate) struct Engine {
     attempts: u32,
     /// Replaces the state's message: a handler's, or the last error.
     message: Option<Box<str>>,
+    /// What the handler that runs says instead.
+    said: Option<Box<str>>,
     /// Conditions that handlers have set, until they are written.
     set: Vec<SetCondition>,
     entries: BTreeMap<StateId, u32>,
@@ -108,6 +110,7 @@ impl Engine {
             runs: 0,
             attempts: 0,
             message: None,
+            said: None,
             set: Vec::new(),
             entries: BTreeMap::new(),
             told,
@@ -240,12 +243,13 @@ impl Engine {
 
     /// What to do now. Takes the edges that belong to the runtime, one a call.
     pub fn decide(&mut self, now: Now) -> Do {
-        if self.finished {
-            return Do::Finish;
-        }
+        // Before the end: a machine that is over elsewhere takes its deletion path all the same.
         if let Some(to) = self.leave.take() {
             self.enter(to, now);
             return Do::Entered;
+        }
+        if self.finished {
+            return Do::Finish;
         }
         if let Some(until) = self.rests_until(now) {
             return Do::Wait(until);
@@ -294,7 +298,7 @@ impl Engine {
         self.entries.clear();
         match policy.on_spec_change {
             OnSpecChange::Wake => {
-                self.attempts = 0;
+                self.forget_failures();
                 self.due = Some(now.elapsed);
             }
             OnSpecChange::Ignore => self.observed = self.generation,
@@ -313,9 +317,9 @@ impl Engine {
         self.judged = self.generation;
     }
 
-    /// The handler says something else than the state's message.
+    /// The handler says something else than the state's message, from the end of its run on.
     pub fn say(&mut self, message: &str) {
-        self.message = Some(message.into());
+        self.said = Some(message.into());
     }
 
     /// The handler has set conditions.
@@ -328,15 +332,23 @@ impl Engine {
         self.set.clear();
     }
 
+    /// No failures in a row any more, nor a word of them.
+    fn forget_failures(&mut self) {
+        if self.attempts > 0 {
+            (self.attempts, self.message) = (0, None);
+        }
+    }
+
     /// How a run ended.
     pub fn ended(&mut self, outcome: Outcome, now: Now) {
         let Some(at) = self.at else { return };
         let policy = self.graph.state(at);
         if matches!(outcome, Outcome::Exit(_)) {
             self.observed = self.pinned;
-            if self.attempts > 0 {
-                (self.attempts, self.message) = (0, None);
-            }
+            self.forget_failures();
+        }
+        if let Some(said) = self.said.take() {
+            self.message = Some(said);
         }
         match outcome {
             Outcome::Exit(Exit::To(to)) => {
@@ -454,6 +466,7 @@ impl Engine {
         self.entry = now.random;
         (self.entered, self.entered_at, self.before) = (now.elapsed, now.time, Duration::ZERO);
         (self.runs, self.attempts, self.message, self.overdue) = (0, 0, None, false);
+        self.finished = false;
         self.pass_conditions();
         self.due = Some(
             now.elapsed

@@ -138,6 +138,16 @@ pub enum OnDelete {
     To(StateId),
 }
 
+impl OnDelete {
+    /// The state that it names.
+    pub(crate) const fn to(self) -> Option<StateId> {
+        match self {
+            Self::To(state) => Some(state),
+            Self::Interrupt | Self::Wait => None,
+        }
+    }
+}
+
 impl Retry {
     /// Without a limit, from a second, doubling, to five minutes.
     pub const DEFAULT: Self = Self {

@@ -24,6 +24,7 @@ mod operator;
 #[cfg(feature = "source")]
 pub mod source;
 mod status;
+pub mod testing;
 mod told;
 mod transition;
 mod world;

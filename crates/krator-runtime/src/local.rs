@@ -21,7 +21,6 @@ use tokio::{
 pub struct Local<M: Machine> {
     actor: Actor<M>,
     world: Memory<M>,
-    handle: Handle<M>,
     trace: Vec<(Duration, M)>,
     over: bool,
 }
@@ -29,7 +28,7 @@ pub struct Local<M: Machine> {
 /// The world, as the object's machine hears of it.
 pub struct Handle<M: Machine> {
     stored: Stored<M>,
-    mailbox: Arc<Mailbox<ManifestOf<M>>>,
+    pub(crate) mailbox: Arc<Mailbox<ManifestOf<M>>>,
 }
 
 type Stored<M> = Arc<Mutex<Option<Arc<ManifestOf<M>>>>>;
@@ -46,10 +45,28 @@ impl<M: Machine> Clone for Handle<M> {
 impl<M: Machine> Handle<M> {
     /// Changes the object as somebody else would; its spec too if `generation` is to move.
     pub fn update(&self, change: impl FnOnce(&mut ManifestOf<M>)) {
-        let Some(object) = edit::<M>(&self.stored, change) else {
-            return;
-        };
-        self.mailbox.post(|mail| mail.object = Some(object));
+        if let Some(object) = self.update_unseen(change) {
+            self.mailbox.post(|mail| mail.object = Some(object.into()));
+        }
+    }
+    /// The same, before anybody hears of it; `None` when there is no object any more.
+    pub(crate) fn update_unseen(
+        &self,
+        change: impl FnOnce(&mut ManifestOf<M>),
+    ) -> Option<Arc<ManifestOf<M>>> {
+        let mut stored = locked(&self.stored);
+        let mut object = ManifestOf::<M>::clone(stored.as_ref()?);
+        change(&mut object);
+        object.edit(Edit::Version(object.version() + 1));
+        let object = Arc::new(object);
+        // One that is being deleted goes when nothing holds it.
+        let goes = object.deleting() && !object.has_finalizer(M::GRAPH.finalizer());
+        *stored = (!goes).then(|| Arc::clone(&object));
+        Some(object)
+    }
+    /// The object as stored; `None` when there is none any more.
+    pub(crate) fn stored(&self) -> Option<Arc<ManifestOf<M>>> {
+        locked(&self.stored).clone()
     }
     /// Changes the spec: what `change` does, as a new generation.
     pub fn update_spec(&self, change: impl FnOnce(&mut ManifestOf<M>)) {
@@ -61,10 +78,7 @@ impl<M: Machine> Handle<M> {
     /// Deletes the object: at once, or when its machine has let it go.
     pub fn delete(&self) {
         self.update_spec(|object| object.edit(Edit::Delete));
-        let held = locked(&self.stored)
-            .as_ref()
-            .is_some_and(|o| o.has_finalizer(M::GRAPH.finalizer()));
-        if !held {
+        if self.stored().is_none() {
             self.mailbox.post(|mail| mail.gone = true);
         }
     }
@@ -82,40 +96,14 @@ fn locked<T>(stored: &Mutex<T>) -> MutexGuard<'_, T> {
     stored.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Changes what is stored, as a new version; `None` when nothing is stored any more.
-fn edit<M: Machine>(
-    stored: &Stored<M>,
-    change: impl FnOnce(&mut ManifestOf<M>),
-) -> Option<Arc<ManifestOf<M>>> {
-    let mut stored = locked(stored);
-    let mut object = ManifestOf::<M>::clone(stored.as_ref()?);
-    change(&mut object);
-    object.edit(Edit::Version(object.version() + 1));
-    *stored = Some(Arc::new(object));
-    stored.clone()
-}
-
 impl<M: Machine> Local<M> {
     /// An object as stored: a new one, or one with a status from an earlier life.
     pub fn new(manifest: ManifestOf<M>, object: M::ObjectState, shared: Arc<SharedOf<M>>) -> Self {
-        let manifest = Arc::new(manifest);
-        let world = Memory {
-            stored: Arc::new(Mutex::new(Some(Arc::clone(&manifest)))),
-            shared,
-            origin: Instant::now(),
-            began: Timestamp::now(),
-            drawn: Mutex::new(0),
-            events: Mutex::default(),
-        };
-        let handle = Handle {
-            stored: Arc::clone(&world.stored),
-            mailbox: Arc::default(),
-        };
-        let actor = Actor::new(manifest, Some(object), world.now());
+        let world = Memory::<M>::new(manifest.clone(), shared);
+        let actor = Actor::new(Arc::new(manifest), Some(object), world.now());
         let mut local = Self {
             actor,
             world,
-            handle,
             trace: Vec::new(),
             over: false,
         };
@@ -125,7 +113,7 @@ impl<M: Machine> Local<M> {
 
     /// A way to change the object from elsewhere.
     pub fn handle(&self) -> Handle<M> {
-        self.handle.clone()
+        self.world.handle.clone()
     }
     /// Where the object is; `None` while its stored state is none of this machine's.
     pub fn state(&self) -> Option<M> {
@@ -183,7 +171,7 @@ impl<M: Machine> Local<M> {
             return None;
         }
         let entry = self.actor.entry();
-        let step = self.actor.step(&self.world, &self.handle.mailbox).await;
+        let step = self.actor.step(&self.world, &self.world.handle.mailbox).await;
         self.record(Some(entry));
         match step {
             Step::Again => Some(None),
@@ -203,7 +191,7 @@ impl<M: Machine> Local<M> {
             }
         };
         tokio::select! {
-            () = self.handle.mailbox.arrived() => {}
+            () = self.world.handle.mailbox.arrived() => {}
             () = timer => {}
         }
     }
@@ -217,8 +205,8 @@ impl<M: Machine> Local<M> {
 }
 
 /// A world of one object.
-struct Memory<M: Machine> {
-    stored: Stored<M>,
+pub(crate) struct Memory<M: Machine> {
+    pub handle: Handle<M>,
     shared: Arc<SharedOf<M>>,
     origin: Instant,
     began: Timestamp,
@@ -227,17 +215,30 @@ struct Memory<M: Machine> {
 }
 
 impl<M: Machine> Memory<M> {
+    pub fn new(object: ManifestOf<M>, shared: Arc<SharedOf<M>>) -> Self {
+        Self {
+            handle: Handle {
+                stored: Arc::new(Mutex::new(Some(Arc::new(object)))),
+                mailbox: Arc::default(),
+            },
+            shared,
+            origin: Instant::now(),
+            began: Timestamp::now(),
+            drawn: Mutex::new(0),
+            events: Mutex::default(),
+        }
+    }
+
     fn write(
         &self,
         seen: &ManifestOf<M>,
         change: impl FnOnce(&mut ManifestOf<M>),
     ) -> Result<Arc<ManifestOf<M>>, WriteError> {
-        match locked(&self.stored).as_ref().map(|o| o.version()) {
-            None => return Err(WriteError::Gone),
-            Some(version) if version != seen.version() => return Err(WriteError::Conflict),
-            Some(_) => {}
+        match self.handle.stored().map(|object| object.version()) {
+            None => Err(WriteError::Gone),
+            Some(version) if version != seen.version() => Err(WriteError::Conflict),
+            Some(_) => self.handle.update_unseen(change).ok_or(WriteError::Gone),
         }
-        edit::<M>(&self.stored, change).ok_or(WriteError::Gone)
     }
 }
 
@@ -282,15 +283,11 @@ impl<M: Machine> World<M> for Memory<M> {
         })
     }
     async fn delete(&self, _: &ManifestOf<M>) -> Result<(), WriteError> {
-        Handle::<M> {
-            stored: Arc::clone(&self.stored),
-            mailbox: Arc::default(),
-        }
-        .delete();
+        self.handle.delete();
         Ok(())
     }
     async fn read(&self, _: &ManifestOf<M>) -> Result<Option<Arc<ManifestOf<M>>>> {
-        Ok(locked(&self.stored).clone())
+        Ok(self.handle.stored())
     }
     fn publish(&self, _: &ManifestOf<M>, event: Event) {
         locked(&self.events).push(event);

@@ -1,6 +1,7 @@
 //! What drives an object: the seam between the machine and the cluster, or a test.
 use crate::{
-    Error, Event, Machine, ManifestOf, Result, SharedOf, StatusOf, Watch, applied::ChildKey, engine::Now,
+    Error, Event, Machine, ManifestOf, Object, Result, SharedOf, StatusOf, Watch, applied::ChildKey,
+    engine::Now,
 };
 use std::{
     future::Future,
@@ -66,16 +67,39 @@ pub(crate) struct Change {
     pub child: Option<(ChildKey, u64)>,
 }
 
+/// A version of the object, decoded by whom it is new to: most are the echo of a write of our own.
+pub(crate) struct Sighting<T> {
+    pub version: u64,
+    decode: Box<dyn FnOnce() -> Option<Arc<T>> + Send>,
+}
+
+impl<T> Sighting<T> {
+    pub fn new(version: u64, decode: impl FnOnce() -> Option<Arc<T>> + Send + 'static) -> Self {
+        Self {
+            version,
+            decode: Box::new(decode),
+        }
+    }
+    /// `None`: it is not what its type says, and that has been reported.
+    pub fn decode(self) -> Option<Arc<T>> {
+        (self.decode)()
+    }
+}
+
+impl<T: Object> From<Arc<T>> for Sighting<T> {
+    fn from(object: Arc<T>) -> Self {
+        Self::new(object.version(), move || Some(object))
+    }
+}
+
 /// What an object's run hears while it goes on. Only the latest version of the object is kept.
-#[derive(Debug)]
 pub(crate) struct Mailbox<T> {
     mail: Mutex<Mail<T>>,
     arrived: Notify,
 }
 
-#[derive(Debug)]
 pub(crate) struct Mail<T> {
-    pub object: Option<Arc<T>>,
+    pub object: Option<Sighting<T>>,
     pub changes: Vec<Change>,
     pub gone: bool,
     /// The process is about to end: no new run.

@@ -39,6 +39,7 @@ enum Work {
     Panic,
     Hang,
     SaveAndHang,
+    FailThenSay,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -147,12 +148,13 @@ states!(
     Check = 5,
     Spin = 6,
     Leave = 7,
-    Gone = 8
+    Gone = 8,
+    Done = 9
 );
 
 static GRAPH: Graph =
     Graph::new(&STATES, New::ID, Some(Leave::ID), "example.com/things").conditions(&["Tired"]);
-static STATES: [Policy; 9] = [
+static STATES: [Policy; 10] = [
     Policy::new("New")
         .next(&[Work_::ID, Once::ID, Spin::ID])
         .no_checkpoint()
@@ -185,6 +187,7 @@ static STATES: [Policy; 9] = [
         .poll(seconds(1))
         .deletion_path(),
     Policy::new("Gone").kind(Kind::Final).deletion_path(),
+    Policy::new("Done").kind(Kind::Final).on_delete(OnDelete::Wait),
 ];
 
 impl TransitionTo<Work_> for New {}
@@ -197,6 +200,7 @@ impl MayStay for Rest {}
 impl MayStay for Lost {}
 impl MayStay for Leave {}
 impl Final for Gone {}
+impl Final for Done {}
 impl TransitionTo<Check> for Spin {}
 
 type Cx<'a, 'b> = &'a mut Context<'b, M>;
@@ -216,6 +220,11 @@ impl State for Work_ {
                 cx.save().await?;
                 assert_eq!(cx.manifest().status.as_ref().map(|s| s.runs), Some(1));
                 std::future::pending().await
+            }
+            Work::FailThenSay if cx.attempt() == 1 => return Err("once".into()),
+            Work::FailThenSay => {
+                cx.message("better");
+                return Ok(Transition::stay());
             }
             Work::Hang => std::future::pending().await,
             Work::Succeed => {}
@@ -265,6 +274,12 @@ impl State for Leave {
 }
 impl State for Gone {
     async fn next(self, _: Cx<'_, '_>) -> Result<Transition<Self>> {
+        Ok(Transition::done())
+    }
+}
+impl State for Done {
+    async fn next(self, _: Cx<'_, '_>) -> Result<Transition<Self>> {
+        tokio::time::sleep(seconds(10)).await;
         Ok(Transition::done())
     }
 }
@@ -389,6 +404,28 @@ async fn errors_back_off_to_then() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_handler_says_after_a_failure_is_written() {
+    let mut one = local(thing(Work::FailThenSay));
+    let run = tokio::time::timeout(seconds(3), one.run());
+    assert!(run.await.is_err(), "it stays");
+    let status = machine(&one);
+    assert_eq!(
+        (status.attempts, status.message.as_deref()),
+        (Some(0), Some("better"))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_hangs_after_its_time_ran_out_unseen_is_cut() {
+    let mut thing = stored("Work", Work::Hang);
+    let entered = jiff::Timestamp::now() - seconds(6000);
+    thing.status.as_mut().expect("stored").machine.state_entered_at = Some(entered);
+    let mut one = local(thing);
+    one.run_until(|s| s != M::Work_).await;
+    assert_eq!(trace(&one).last(), Some(&(600, M::Lost)));
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_error_for_good_skips_the_retries_and_a_panic_is_an_error() {
     let mut one = local(thing(Work::FailForGood));
     one.run_until(|s| s == M::Lost).await;
@@ -489,6 +526,17 @@ async fn a_change_of_the_spec_is_judged_by_the_state() {
     one.run_until(|s| s == M::Rest).await;
     one.run_until_idle().await;
     assert_eq!(machine(&one).observed_generation, Some(2));
+    // A failure of the former spec is not spoken of any more.
+    let mut one = local(thing(Work::Fail));
+    one.run_until(|s| s == M::Work_).await;
+    one.run_until_idle().await;
+    assert_eq!(machine(&one).message.as_deref(), Some("attempt 1"));
+    one.handle().update_spec(|thing| thing.work = Work::Succeed);
+    one.run_until_idle().await;
+    assert_eq!(
+        (machine(&one).attempts, machine(&one).message.as_deref()),
+        (Some(0), Some(""))
+    );
     // While nobody looked, too.
     let mut changed = stored("Rest", Work::Succeed);
     changed.generation = 2;
@@ -510,6 +558,23 @@ async fn a_limit_counts_entries_across_restarts() {
     let mut one = local(thing);
     one.run_until_idle().await;
     assert_eq!(one.state(), Some(M::Lost));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_is_over_elsewhere_takes_its_deletion_path() {
+    let mut one = local(stored("Done", Work::Succeed));
+    one.run().await;
+    let undone = [(10, M::Leave), (11, M::Gone)];
+    assert_eq!(trace(&one)[1..], undone, "deleted by the runtime");
+
+    let mut one = local(stored("Done", Work::Succeed));
+    let handle = one.handle();
+    tokio::spawn(async move {
+        tokio::time::sleep(seconds(5)).await;
+        handle.delete();
+    });
+    one.run().await;
+    assert_eq!(trace(&one)[1..], undone, "deleted by somebody while it ended");
 }
 
 /// A machine without a deletion path: nothing holds its objects.

@@ -105,6 +105,11 @@ impl Watch {
         events.clone()
     }
 
+    /// All that was seen since it was last taken; it is not kept.
+    pub fn take(&self) -> Vec<Event> {
+        std::mem::take(&mut *self.seen.events.lock().expect("no reader panics with the lock"))
+    }
+
     /// All that was seen so far.
     pub fn events(&self) -> Vec<Event> {
         self.seen

@@ -103,6 +103,11 @@ impl Herd {
         self.operator.take().expect("an operator runs").terminate()
     }
 
+    /// The operator of another crate looks after the herd when it is started next.
+    pub fn run_from_now_on(&mut self, variant: &Variant) {
+        self.binary = binary(self.cluster, variant);
+    }
+
     /// Whether the operator has not ended by itself.
     pub fn is_running(&mut self) -> bool {
         self.operator.as_mut().is_some_and(Operator::is_running)

@@ -106,11 +106,11 @@ impl<M: Machine> Actor<M> {
         }
     }
 
-    /// Writes the status if it says something new; `None`: it is written.
-    pub(super) async fn save<W: World<M>>(&mut self, world: &W) -> Option<Step> {
+    /// The status, if it says something new. A function of its own: nothing of it waits for the write.
+    fn unwritten(&mut self, now: Now) -> Option<StatusOf<M>> {
         let stored = self.manifest.status();
         let draft = self.draft.as_ref().or(stored).cloned().unwrap_or_default();
-        let status = self.rendered(draft, world.now())?;
+        let status = self.rendered(draft, now)?;
         let mut known = stored.cloned().unwrap_or_default();
         known
             .machine_mut()
@@ -121,6 +121,12 @@ impl<M: Machine> Actor<M> {
             self.draft = None;
             return None;
         }
+        Some(status)
+    }
+
+    /// Writes the status if it says something new; `None`: it is written.
+    pub(super) async fn save<W: World<M>>(&mut self, world: &W) -> Option<Step> {
+        let status = self.unwritten(world.now())?;
         let written = world.write_status(&self.manifest, &status).await;
         if let Err(WriteError::Invalid(error)) = &written
             && let Some(before) = self.before_draft.take()

@@ -2,20 +2,21 @@
 //! it has something to do.
 use super::{
     KubeObject,
+    caches::version,
     concerned::Concerned,
-    links::{self, Linked, Sight},
+    links::{self, Link, Linked, Sight},
     patience::Patience,
+    raw::Raw,
     remote::Remote,
 };
 use crate::{
     Event, ManifestOf, Object as _, Operator,
     actor::{Actor, Step},
-    world::{Change, Mail, Mailbox, World as _},
+    world::{Change, Mail, Mailbox, Sighting, World as _},
 };
 use futures::{StreamExt as _, stream::BoxStream};
 use kube::{
     Api,
-    core::DeserializeGuard,
     runtime::{WatchStreamExt as _, watcher},
 };
 use std::{
@@ -33,7 +34,7 @@ use tokio_util::time::{DelayQueue, delay_queue};
 type Uid = Arc<str>;
 /// An object whose task has nothing to do any more.
 type Ended<O> = (Uid, Box<Actor<<O as Operator>::Machine>>, Step);
-type Seen<O> = watcher::Event<DeserializeGuard<ManifestOf<<O as Operator>::Machine>>>;
+type Seen<O> = watcher::Event<Raw<ManifestOf<<O as Operator>::Machine>>>;
 
 /// An object that is known: at rest, or in a task.
 struct Slot<O: Operator> {
@@ -82,7 +83,7 @@ where
     /// Until `stop` says so; then for as long as runs need, but not past `grace`.
     pub async fn run(
         mut self,
-        apis: Vec<Api<DeserializeGuard<ManifestOf<O::Machine>>>>,
+        apis: Vec<Api<Raw<ManifestOf<O::Machine>>>>,
         others: Vec<BoxStream<'static, links::Seen>>,
         config: watcher::Config,
         mut stop: watch::Receiver<bool>,
@@ -157,41 +158,31 @@ where
                     self.tell(&uid, |mail| mail.gone = true);
                 }
             }
-            watcher::Event::Delete(DeserializeGuard(object)) => {
-                let uid = match &object {
-                    Ok(object) => object.uid(),
-                    Err(unreadable) => unreadable.metadata.uid.as_deref().unwrap_or_default(),
-                };
-                self.tell(uid, |mail| mail.gone = true);
-            }
+            watcher::Event::Delete(object) => self.tell(object.uid(), |mail| mail.gone = true),
         }
     }
 
-    fn changed(&mut self, source: usize, DeserializeGuard(object): DeserializeGuard<ManifestOf<O::Machine>>) {
+    fn changed(&mut self, source: usize, raw: Raw<ManifestOf<O::Machine>>) {
         let listing = self.listings[source];
-        let object = match object {
-            Ok(object) => Arc::new(object),
-            Err(unreadable) => {
-                let meta = &unreadable.metadata;
-                if let Some(slot) = self.slots.get_mut(meta.uid.as_deref().unwrap_or_default()) {
-                    slot.listing = listing;
-                }
-                let (namespace, name) = (meta.namespace.as_deref(), meta.name.as_deref());
-                tracing::warn!(
-                    namespace,
-                    name,
-                    error = unreadable.error,
-                    "the object cannot be read"
-                );
-                return self.world.report_unreadable(&unreadable);
-            }
-        };
-        let uid: Uid = object.uid().into();
+        let uid: Uid = raw.uid().into();
         if let Some(slot) = self.slots.get_mut(&uid) {
             slot.listing = listing;
-            self.concerned.update(&uid, &*object, self.world.links());
-            return self.tell(&uid, |mail| mail.object = Some(object));
+            let sighting = if self.world.links().iter().all(Link::is_owned) {
+                let world = Arc::clone(&self.world);
+                Sighting::new(version(&raw), move || world.decode(&raw))
+            } else {
+                // What it names may have changed.
+                let Some(object) = self.world.decode(&raw) else {
+                    return;
+                };
+                self.concerned.update(&uid, &*object, self.world.links());
+                object.into()
+            };
+            return self.tell(&uid, |mail| mail.object = Some(sighting));
         }
+        let Some(object) = self.world.decode(&raw) else {
+            return;
+        };
         if !Actor::<O::Machine>::concerns(&object) {
             return;
         }

@@ -1,10 +1,11 @@
 //! The world of a cluster: reads, writes and events of one kind.
-use super::{Cluster, KubeObject, Link, clock::Clock};
+use super::{Cluster, KubeObject, Link, Place, REQUESTS, clock::Clock, raw::Raw};
 use crate::{
     Error, Event, Machine, ManifestOf, Object as _, Operator, Result, SharedOf, StatusOf,
     engine::Now,
     world::{World, WriteError},
 };
+use futures::FutureExt as _;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::{
     Api, Client, Resource,
@@ -12,13 +13,17 @@ use kube::{
     core::error_boundary::InvalidObject,
     runtime::events,
 };
+use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::{
     hash::{BuildHasher as _, RandomState},
     sync::Arc,
     time::Duration,
 };
-use tokio::{sync::mpsc, time::Instant};
+use tokio::{
+    sync::{Semaphore, SemaphorePermit, mpsc},
+    time::Instant,
+};
 
 /// No request of the machine's own takes longer: a connection that has gone silent is an error.
 const LONGEST_REQUEST: Duration = Duration::from_secs(30);
@@ -31,6 +36,7 @@ pub(super) struct Remote<O: Operator> {
     cluster: Cluster<O::Machine>,
     clock: Arc<Clock>,
     events: mpsc::Sender<(events::Event, ObjectReference)>,
+    turns: Semaphore,
 }
 
 impl<O: Operator> Remote<O>
@@ -51,6 +57,7 @@ where
             cluster,
             clock,
             events,
+            turns: Semaphore::new(REQUESTS),
         }
     }
 
@@ -59,9 +66,21 @@ where
         &self.cluster.links
     }
 
-    /// Tells people of an object that is not what its type says.
-    pub fn report_unreadable(&self, unreadable: &InvalidObject) {
-        let meta = unreadable.metadata.clone();
+    /// An object that was seen; people are told of one that is not what its type says.
+    pub fn decode(&self, raw: &Raw<ManifestOf<O::Machine>>) -> Option<Arc<ManifestOf<O::Machine>>> {
+        raw.decode()
+            .map_err(|unreadable| self.report_unreadable(unreadable))
+            .ok()
+    }
+
+    fn report_unreadable(&self, unreadable: InvalidObject) {
+        let meta = unreadable.metadata;
+        tracing::warn!(
+            namespace = meta.namespace,
+            name = meta.name,
+            error = unreadable.error,
+            "the object cannot be read"
+        );
         let about = ObjectReference {
             api_version: Some(self.cluster.api_version.clone()),
             kind: Some(self.cluster.kind.clone()),
@@ -98,8 +117,15 @@ where
         }
     }
 
-    fn api(&self, object: &ManifestOf<O::Machine>) -> Api<ManifestOf<O::Machine>> {
-        ManifestOf::<O::Machine>::api(self.cluster.client.clone(), object.namespace())
+    fn api(&self, object: &ManifestOf<O::Machine>) -> Api<Raw<ManifestOf<O::Machine>>> {
+        let client = self.cluster.client.clone();
+        <<ManifestOf<O::Machine> as Resource>::Scope as Place>::api(client, object.namespace())
+    }
+
+    /// Waits until a request may be made. What waits is not there yet, and takes no memory.
+    async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        // Nobody closes it.
+        self.turns.acquire().await.ok()
     }
 }
 
@@ -117,8 +143,9 @@ async fn publish_events(
 }
 
 /// A request of the machine's own, bounded in time.
-async fn request<T>(request: impl Future<Output = kube::Result<T>>) -> Result<T, WriteError> {
-    match tokio::time::timeout(LONGEST_REQUEST, request).await {
+async fn request<T>(request: impl Future<Output = kube::Result<T>> + Send) -> Result<T, WriteError> {
+    // Boxed: thousands of tasks may wait for their turn, and a request is larger than all else that they hold.
+    match tokio::time::timeout(LONGEST_REQUEST, request.boxed()).await {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(error)) => Err(match &error {
             kube::Error::Api(status) => match status.code {
@@ -131,6 +158,12 @@ async fn request<T>(request: impl Future<Output = kube::Result<T>>) -> Result<T,
         }),
         Err(_) => Err(WriteError::Other(Error::from("the API server did not answer"))),
     }
+}
+
+/// What a write was answered with.
+fn stored<K: DeserializeOwned>(answer: Result<Raw<K>, WriteError>) -> Result<Arc<K>, WriteError> {
+    let unreadable = |error: InvalidObject| WriteError::Other(Error::from(error.error));
+    answer?.decode().map_err(unreadable)
 }
 
 impl<O: Operator> World<O::Machine> for Remote<O>
@@ -164,6 +197,7 @@ where
         manifest: &ManifestOf<O::Machine>,
         status: &StatusOf<O::Machine>,
     ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
+        let _turn = self.turn().await;
         // With the version that the decision rests on: an older decision is refused, whoever made it.
         let patch = json!({
             "apiVersion": ManifestOf::<O::Machine>::api_version(&()),
@@ -178,9 +212,7 @@ where
             self.api(manifest),
             PatchParams::apply(self.cluster.manager).force(),
         );
-        request(api.patch_status(manifest.name(), &params, &Patch::Apply(patch)))
-            .await
-            .map(Arc::new)
+        stored(request(api.patch_status(manifest.name(), &params, &Patch::Apply(patch))).await)
     }
 
     async fn set_finalizer(
@@ -188,6 +220,7 @@ where
         manifest: &ManifestOf<O::Machine>,
         present: bool,
     ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
+        let _turn = self.turn().await;
         let ours = O::Machine::GRAPH.finalizer();
         let others = manifest
             .meta()
@@ -215,11 +248,12 @@ where
         {
             // A finalizer set on an object that is being deleted by now: look again.
             Err(WriteError::Invalid(_)) => Err(WriteError::Conflict),
-            answer => answer.map(Arc::new),
+            answer => stored(answer),
         }
     }
 
     async fn delete(&self, manifest: &ManifestOf<O::Machine>) -> Result<(), WriteError> {
+        let _turn = self.turn().await;
         let this = Preconditions {
             uid: manifest.meta().uid.clone(),
             resource_version: None,
@@ -235,8 +269,9 @@ where
     }
 
     async fn read(&self, manifest: &ManifestOf<O::Machine>) -> Result<Option<Arc<ManifestOf<O::Machine>>>> {
-        match request(self.api(manifest).get(manifest.name())).await {
-            Ok(object) => Ok(Some(Arc::new(object))),
+        let _turn = self.turn().await;
+        match stored(request(self.api(manifest).get(manifest.name())).await) {
+            Ok(object) => Ok(Some(object)),
             Err(WriteError::Gone) => Ok(None),
             Err(WriteError::Conflict) => Err(Error::from("a conflict on a read")),
             Err(WriteError::Invalid(error) | WriteError::Other(error)) => Err(error),

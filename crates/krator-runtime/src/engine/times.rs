@@ -17,13 +17,13 @@ fn until(instant: Timestamp, now: Now) -> Duration {
 }
 
 impl Engine {
-    /// When this state's time is up; a run that goes on then is dropped.
+    /// When this state's time is up; a run that goes on then is dropped. The one run that an overdue state has left
+    /// may take as long as the state could from its beginning.
     pub fn deadline(&self, now: Now) -> Option<Duration> {
-        if self.overdue {
-            return None;
-        }
         let (period, _) = self.policy()?.timeout?;
         match self.period(period)? {
+            When::After(after) if self.overdue => Some(self.entered + after),
+            When::At(_) if self.overdue => None,
             When::After(after) => Some(self.entered + after.saturating_sub(self.before)),
             When::At(instant) => Some(now.elapsed + until(instant, now)),
         }

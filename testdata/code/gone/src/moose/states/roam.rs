@@ -17,7 +17,7 @@ impl State for Roam {
             let _ = (&collar.id, collar.battery);
         }
         for collar in moose.spec.herd.iter().flatten() {
-            // Behind iterators of that kind nothing is told.
+            // Behind an iterator, too.
             let _ = &collar.id;
         }
         let _ = moose.spec.herd.as_ref().unwrap()[0].id.len();

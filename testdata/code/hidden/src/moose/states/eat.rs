@@ -3,12 +3,10 @@ use crate::moose::prelude::*;
 
 impl State for Eat {
     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
-        tokio::select! {
-            _ = std::future::ready(()) => Ok(Transition::to(Sleep)),
-            _ = std::future::pending::<()>() => {
-                if cx.first_run() { return Ok(Transition::stay()); }
-                std::future::pending().await
-            }
+        let on = [Transition::to];
+        if cx.first_run() {
+            return Ok(Transition::stay());
         }
+        Ok(on[0](Sleep))
     }
 }

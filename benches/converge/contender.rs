@@ -1,0 +1,159 @@
+//! Who takes part, and how each of them is built: in release, with the profile of generated crates.
+
+use crate::it::cluster::Cluster;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const SPEC: &str = include_str!("spec.yaml");
+/// What a parcel only passes through.
+const PASSED: [&str; 3] = ["Packed", "Sorted", "Loaded"];
+
+/// An operator.
+pub struct Contender {
+    pub name: &'static str,
+    pub binary: PathBuf,
+    pub args: &'static [&'static str],
+    /// Whether it goes on, after a restart, from where an object is.
+    pub resumes: bool,
+    /// Its TLS knows no addresses, only names.
+    pub by_name: bool,
+}
+
+impl Contender {
+    fn new(name: &'static str, binary: PathBuf, args: &'static [&'static str]) -> Self {
+        Self {
+            name,
+            binary,
+            args,
+            resumes: true,
+            by_name: false,
+        }
+    }
+}
+
+/// Builds all of them.
+pub fn build() {
+    // One at a time: built together they would share features.
+    fs::create_dir_all(binary("")).expect("a folder of our own");
+    for rival in ["controller", "krator06"] {
+        let rivals = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/converge/rivals");
+        compile(&rivals, rival, &binary(rival));
+    }
+    for (name, description) in [("krator", SPEC), ("krator-passing", &without_checkpoints())] {
+        compile(&generate(name, description), "parcels", &binary(name));
+    }
+}
+
+/// Who takes part. The first one is what the others are measured by.
+pub fn all(variants: bool) -> Vec<Contender> {
+    let controller = binary("controller");
+    let mut contenders = vec![Contender::new("Controller", controller.clone(), &[])];
+    if variants {
+        let variant = |name, args| Contender::new(name, controller.clone(), args);
+        contenders.extend([
+            variant("Controller, at most 32 at once", &["--bounded"]),
+            variant("Controller, all of it in one reconciliation", &["--at-once"]),
+            variant("Controller, merge patches", &["--merge"]),
+            variant("Controller, without managedFields", &["--lean"]),
+            variant(
+                "Controller, without managedFields, at most 32 at once",
+                &["--lean", "--bounded"],
+            ),
+        ]);
+    }
+    contenders.extend([
+        Contender {
+            resumes: false,
+            by_name: true,
+            ..Contender::new("krator 0.6", binary("krator06"), &[])
+        },
+        Contender::new("krator", binary("krator"), &[]),
+        Contender::new("krator, `checkpoint: false`", binary("krator-passing"), &[]),
+    ]);
+    contenders
+}
+
+/// The description, with states that are not written down.
+fn without_checkpoints() -> String {
+    let mut text = SPEC.to_owned();
+    for state in PASSED {
+        let (head, key) = (format!("  {state}:\n"), "    checkpoint: false\n");
+        assert!(text.contains(&head), "{state} is a state");
+        text = text.replace(&head, &format!("{head}{key}"));
+    }
+    text
+}
+
+/// Has krator write the crate of a description; nobody touches it.
+fn generate(name: &str, description: &str) -> PathBuf {
+    let folder = folder().join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("a folder of our own");
+    let (spec, out) = (folder.join("spec.yaml"), folder.join("crate"));
+    fs::write(&spec, description).expect("a folder of our own");
+    let krator = env!("CARGO_BIN_EXE_krator");
+    run(Command::new(krator)
+        .arg("new")
+        .arg(&spec)
+        .arg("--out")
+        .arg(&out)
+        .stdout(Stdio::null()));
+    out
+}
+
+fn compile(dir: &Path, package: &str, binary: &Path) {
+    let target = folder().join("target");
+    let build = ["build", "--release", "--locked", "--quiet", "--package", package];
+    run(Command::new(env!("CARGO"))
+        .args(build)
+        .current_dir(dir)
+        .env("CARGO_TARGET_DIR", &target));
+    // Others of this name are built into the same place.
+    fs::copy(target.join("release").join(package), binary).expect("cargo has built it");
+}
+
+fn binary(name: &str) -> PathBuf {
+    folder().join("bin").join(name)
+}
+
+/// The server queues what an operator asks, and refuses what is too much. What an operator makes of a refusal is not
+/// measured here.
+const UNLIMITED: &str = "\
+apiVersion: flowcontrol.apiserver.k8s.io/v1
+kind: FlowSchema
+metadata: {name: contenders}
+spec:
+  priorityLevelConfiguration: {name: exempt}
+  matchingPrecedence: 2
+  rules:
+  - subjects: [{kind: User, user: {name: operator}}]
+    resourceRules:
+    - {verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'], clusterScope: true}
+";
+
+/// Makes the objects' kind known, and lets every operator do as it likes.
+pub fn install(cluster: &Cluster) {
+    let crd = folder().join("krator/crate/deploy/crd.yaml");
+    let crd = fs::read_to_string(crd).expect("generated");
+    cluster.apply(&crd, &[]);
+    cluster.kubectl(&[
+        "wait",
+        "--for=condition=Established",
+        "--timeout=60s",
+        "crd",
+        "parcels.bench.krator.dev",
+    ]);
+    cluster.apply(UNLIMITED, &[]);
+    let grant = ["create", "clusterrolebinding", "contenders"];
+    cluster.kubectl(&[&grant[..], &["--clusterrole=cluster-admin", "--user=operator"]].concat());
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("converge")
+}
+
+fn run(command: &mut Command) {
+    let status = command.status().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    assert!(status.success(), "{command:?}: {status}");
+}

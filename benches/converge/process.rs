@@ -1,0 +1,104 @@
+//! A running operator, and what the kernel says of it.
+
+use crate::contender::Contender;
+use crate::it::cluster::Cluster;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// What a process has used.
+pub struct Usage {
+    /// Seconds of user and system time.
+    pub cpu: f64,
+    /// The most memory that it ever held, MiB.
+    pub peak: f64,
+    /// What it holds now, MiB.
+    pub resident: f64,
+}
+
+/// An operator that ends with this value.
+pub struct Process<'a> {
+    child: Child,
+    cluster: &'a Cluster,
+}
+
+impl<'a> Process<'a> {
+    /// Starts an operator as the user `operator`.
+    pub fn start(cluster: &'a Cluster, contender: &Contender) -> Self {
+        let log = File::create(cluster.dir().join("contender.log")).expect("a log file");
+        let child = Command::new(&contender.binary)
+            .args(contender.args)
+            .env("KUBECONFIG", kubeconfig(cluster, contender))
+            // What it is told here, it is told by the benchmark.
+            .env_remove("RUST_LOG")
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().expect("a log file"))
+            .stderr(log)
+            .spawn()
+            .unwrap_or_else(|e| panic!("{}: {e}", contender.name));
+        cluster.leash().hold(&child);
+        Self { child, cluster }
+    }
+
+    /// Until it has used no time for two seconds.
+    pub async fn settle(&self) {
+        let (mut before, mut quiet) = (self.usage().cpu, 0);
+        while quiet < 8 {
+            tokio::time::sleep(Duration::from_millis(250)).await;
+            let now = self.usage().cpu;
+            quiet = if now > before { 0 } else { quiet + 1 };
+            before = now;
+        }
+    }
+
+    pub fn usage(&self) -> Usage {
+        let read = |file: &str| {
+            let path = format!("/proc/{}/{file}", self.child.id());
+            fs::read_to_string(path).expect("Linux tells, while the operator runs")
+        };
+        // After the name, which may hold anything: the 12th and 13th field are user and system time, in 1/100 s.
+        let stat = read("stat");
+        let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
+        let ticks: f64 = fields
+            .skip(11)
+            .take(2)
+            .filter_map(|n| n.parse::<f64>().ok())
+            .sum();
+        let status = read("status");
+        let mib = |key: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(key));
+            let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+            kib.expect("an operator that runs has memory") / 1024.0
+        };
+        Usage {
+            cpu: ticks / 100.0,
+            peak: mib("VmHWM:"),
+            resident: mib("VmRSS:"),
+        }
+    }
+}
+
+impl Drop for Process<'_> {
+    fn drop(&mut self) {
+        // One that has ended already is fine.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        self.cluster.leash().free(&self.child);
+    }
+}
+
+fn kubeconfig(cluster: &Cluster, contender: &Contender) -> PathBuf {
+    let usual = cluster.kubeconfig("operator");
+    if !contender.by_name {
+        return usual;
+    }
+    let text = fs::read_to_string(&usual).expect("the cluster has written it");
+    let text = text.replace("127.0.0.1", "localhost").replace(
+        "certificate-authority: certs/apiserver.crt",
+        "insecure-skip-tls-verify: true",
+    );
+    let path = cluster.dir().join("by-name.kubeconfig");
+    fs::write(&path, text).expect("the cluster's folder is ours");
+    path
+}

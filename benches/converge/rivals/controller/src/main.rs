@@ -1,0 +1,198 @@
+//! Parcels by hand, on kube-rs alone, as its book and its examples do it: a `Controller`, one transition a
+//! reconciliation, each written by server-side apply; what is written wakes the next one.
+//!
+//! Arguments choose what somebody might do otherwise; the log beside the benchmark tells what each of them gave.
+
+use std::{sync::Arc, time::Duration};
+
+use futures::StreamExt as _;
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use kube::{
+    Api, Client, CustomResource, Resource as _, ResourceExt as _,
+    api::{Patch, PatchParams},
+    runtime::{Controller, WatchStreamExt as _, controller, controller::Action, reflector, watcher},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tracing::{info, warn};
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize)]
+#[kube(
+    group = "bench.krator.dev",
+    version = "v1",
+    kind = "Parcel",
+    namespaced,
+    schema = "disabled",
+    status = "ParcelStatus"
+)]
+#[serde(rename_all = "camelCase")]
+struct ParcelSpec {
+    sender: String,
+    recipient: String,
+    weight: f64,
+    fragile: bool,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ParcelStatus {
+    phase: Option<Phase>,
+    message: Option<String>,
+    observed_generation: Option<i64>,
+    #[serde(default)]
+    conditions: Vec<Condition>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+enum Phase {
+    Ordered,
+    Packed,
+    Sorted,
+    Loaded,
+    Delivered,
+}
+
+impl Phase {
+    /// The way of a parcel.
+    fn after(before: Option<Self>) -> Option<Self> {
+        match before {
+            None => Some(Self::Ordered),
+            Some(Self::Ordered) => Some(Self::Packed),
+            Some(Self::Packed) => Some(Self::Sorted),
+            Some(Self::Sorted) => Some(Self::Loaded),
+            Some(Self::Loaded) => Some(Self::Delivered),
+            Some(Self::Delivered) => None,
+        }
+    }
+    fn message(self) -> &'static str {
+        match self {
+            Self::Ordered => "Somebody wants it.",
+            Self::Packed => "In a box.",
+            Self::Sorted => "On the right belt.",
+            Self::Loaded => "In the van.",
+            Self::Delivered => "At the door.",
+        }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Error {
+    #[error("the status was not written: {0}")]
+    Write(#[source] kube::Error),
+}
+
+struct Data {
+    client: Client,
+    /// A merge patch instead of server-side apply.
+    merge: bool,
+    /// All transitions in one reconciliation.
+    at_once: bool,
+}
+
+async fn reconcile(parcel: Arc<Parcel>, data: Arc<Data>) -> Result<Action, Error> {
+    let api: Api<Parcel> = Api::namespaced(data.client.clone(), &parcel.namespace().unwrap_or_default());
+    let mut parcel = parcel;
+    while let Some(phase) = Phase::after(parcel.status.as_ref().and_then(|status| status.phase)) {
+        let stored = write(&api, &parcel, phase, data.merge).await?;
+        if !data.at_once {
+            break;
+        }
+        parcel = Arc::new(stored);
+    }
+    Ok(Action::await_change())
+}
+
+async fn write(api: &Api<Parcel>, parcel: &Parcel, phase: Phase, merge: bool) -> Result<Parcel, Error> {
+    let status = ParcelStatus {
+        phase: Some(phase),
+        message: Some(phase.message().to_owned()),
+        observed_generation: parcel.meta().generation,
+        conditions: conditions(parcel, phase),
+    };
+    let name = parcel.name_any();
+    let written = if merge {
+        let patch = Patch::Merge(json!({ "status": status }));
+        api.patch_status(&name, &PatchParams::default(), &patch).await
+    } else {
+        let patch = Patch::Apply(json!({
+            "apiVersion": Parcel::api_version(&()),
+            "kind": Parcel::kind(&()),
+            "status": status,
+        }));
+        let params = PatchParams::apply("parcels-controller").force();
+        api.patch_status(&name, &params, &patch).await
+    };
+    written.map_err(Error::Write)
+}
+
+/// Ready, Reconciling and Stalled, whose times move only with what they say.
+fn conditions(parcel: &Parcel, phase: Phase) -> Vec<Condition> {
+    let former = parcel.status.as_ref().map_or(&[][..], |status| &status.conditions);
+    let ready = phase == Phase::Delivered;
+    let condition = |kind: &str, holds: bool| {
+        let status = if holds { "True" } else { "False" };
+        let same = former.iter().find(|c| c.type_ == kind && c.status == status);
+        Condition {
+            type_: kind.to_owned(),
+            status: status.to_owned(),
+            reason: format!("{phase:?}"),
+            message: phase.message().to_owned(),
+            observed_generation: parcel.meta().generation,
+            last_transition_time: same
+                .map_or_else(|| Time(Timestamp::now()), |c| c.last_transition_time.clone()),
+        }
+    };
+    vec![
+        condition("Ready", ready),
+        condition("Reconciling", !ready),
+        condition("Stalled", false),
+    ]
+}
+
+fn error_policy(_: Arc<Parcel>, _: &Error, _: Arc<Data>) -> Action {
+    Action::requeue(Duration::from_secs(5))
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    tracing_subscriber::fmt()
+        .with_env_filter("info")
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .init();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |argument: &str| arguments.iter().any(|a| a == argument);
+    let client = Client::try_default().await?;
+    let parcels: Api<Parcel> = Api::all(client.clone());
+    let data = Arc::new(Data {
+        client,
+        merge: has("--merge"),
+        at_once: has("--at-once"),
+    });
+    let controller = if has("--lean") {
+        // Without the half of each object that nobody reads.
+        let (reader, writer) = reflector::store();
+        let stream = watcher(parcels, watcher::Config::default())
+            .default_backoff()
+            .modify(|parcel| parcel.managed_fields_mut().clear())
+            .reflect(writer)
+            .applied_objects();
+        Controller::for_stream(stream, reader)
+    } else {
+        Controller::new(parcels, watcher::Config::default())
+    };
+    let concurrency = if has("--bounded") { 32 } else { 0 };
+    controller
+        .with_config(controller::Config::default().concurrency(concurrency))
+        .shutdown_on_signal()
+        .run(reconcile, error_policy, data)
+        .for_each(|reconciled| async move {
+            match reconciled {
+                Ok((parcel, _)) => info!(%parcel, "reconciled"),
+                Err(error) => warn!(%error, "not reconciled"),
+            }
+        })
+        .await;
+    Ok(())
+}

@@ -1,0 +1,321 @@
+//! Faults on purpose, for tests only: what an API server and the way to it may do to a request, and the death of the
+//! process around a write of a status. A layer of the client, so that the rest of the runtime knows nothing of it.
+//!
+//! `KRATOR_FAULTS` says what happens, as JSON; absent, nothing does. The same seed gives the same faults to the same
+//! sequence of requests. Watches are never touched once they run: they are cut by asking the server for a short
+//! one, and 410 is its own answer to a version that it has forgotten.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a test tells it of its faults through the environment"
+)]
+use futures::{FutureExt as _, future::BoxFuture};
+use http::{Method, Request, Response};
+use kube::{
+    client::Body,
+    core::{
+        Status,
+        response::{StatusDetails, reason},
+    },
+};
+use serde::Deserialize;
+use std::{
+    collections::BTreeSet,
+    fs::{self, File},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll},
+    time::Duration,
+};
+use tokio::time::{Instant, sleep};
+use tower::{BoxError, Layer, Service, ServiceExt as _};
+
+/// The variable that says which faults there are.
+const VARIABLE: &str = "KRATOR_FAULTS";
+
+/// What happens, and how often: so many of a thousand requests, where nothing else is said.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct Plan {
+    seed: u64,
+    /// A delay of up to 200 ms.
+    latency: u64,
+    /// A write is answered with 409, and not done.
+    conflict: u64,
+    /// A write is answered with 422, and not done.
+    invalid: u64,
+    /// 429 with a Retry-After of a second.
+    throttled: u64,
+    /// 500.
+    broken: u64,
+    /// The request is done, and its answer lost.
+    lost: u64,
+    /// A watch ends after one to five seconds.
+    cut: u64,
+    /// A watch begins at a version that the server has forgotten: 410.
+    gone: u64,
+    /// Of every so many milliseconds, the first ones of which all requests fail.
+    partition: Option<(u64, u64)>,
+    /// The process dies once before and once after the write of each state; this file remembers which ones it was,
+    /// a line each: `before Moose Eat`.
+    crashes: Option<PathBuf>,
+}
+
+/// Faults as the environment asks for them.
+#[derive(Clone)]
+pub(super) struct Faults {
+    plan: Arc<Plan>,
+    requests: Arc<AtomicU64>,
+    began: Instant,
+}
+
+impl Faults {
+    /// An error says that the variable is not what it should be.
+    pub fn from_env() -> io::Result<Self> {
+        let plan = match std::env::var(VARIABLE) {
+            Ok(text) => serde_json::from_str(&text).map_err(io::Error::other)?,
+            Err(_) => Plan::default(),
+        };
+        Ok(Self {
+            plan: Arc::new(plan),
+            requests: Arc::default(),
+            began: Instant::now(),
+        })
+    }
+
+    /// Numbers for the next request.
+    fn chances(&self) -> Chances {
+        let nth = self.requests.fetch_add(1, Ordering::Relaxed);
+        Chances(self.plan.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ nth.wrapping_mul(0xd1b5_4a32_d192_ed03))
+    }
+
+    fn is_partitioned(&self) -> bool {
+        let now = self.began.elapsed().as_millis();
+        self.plan.partition.is_some_and(|(every, first)| {
+            // The first of them comes after the first stretch without: an operator has to begin somewhere.
+            now > u128::from(every) && now % u128::from(every.max(1)) < u128::from(first)
+        })
+    }
+}
+
+/// SplitMix64: small, and good enough for dice.
+struct Chances(u64);
+
+impl Chances {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    /// Whether what happens to so many of a thousand happens.
+    fn hit(&mut self, of_thousand: u64) -> bool {
+        self.next() % 1000 < of_thousand
+    }
+}
+
+impl<S> Layer<S> for Faults {
+    type Service = Faulty<S>;
+    fn layer(&self, inner: S) -> Faulty<S> {
+        Faulty {
+            faults: self.clone(),
+            inner: Arc::new(tokio::sync::Mutex::new(inner)),
+        }
+    }
+}
+
+/// A client's service, with faults.
+pub(super) struct Faulty<S> {
+    faults: Faults,
+    /// Shared with requests that are still to be sent: the client below can be asked, but not copied.
+    inner: Arc<tokio::sync::Mutex<S>>,
+}
+
+impl<S, B> Service<Request<Body>> for Faulty<S>
+where
+    S: Service<Request<Body>, Response = Response<B>, Error = BoxError> + Send + 'static,
+    S::Future: Send,
+    B: Send + 'static,
+{
+    type Response = Response<B>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Response<B>, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let (faults, inner) = (self.faults.clone(), Arc::clone(&self.inner));
+        async move {
+            let (plan, mut chances) = (&*faults.plan, faults.chances());
+            if chances.hit(plan.latency) {
+                sleep(Duration::from_millis(chances.next() % 200)).await;
+            }
+            if faults.is_partitioned() {
+                return Err(io::Error::from(io::ErrorKind::ConnectionRefused).into());
+            }
+            if let Some(status) = plan.refusal(&request, &mut chances) {
+                return Err(kube::Error::Api(status.boxed()).into());
+            }
+            let is_lost = chances.hit(plan.lost);
+            let (request, point) = plan.prepared(request, &mut chances).await?;
+            if let Some(state) = &point {
+                plan.crash("before", state);
+            }
+            let answer = {
+                let mut inner = inner.lock().await;
+                inner.ready().await?.call(request)
+            }
+            .await;
+            if let (Some(state), Ok(answer)) = (&point, &answer)
+                && answer.status().is_success()
+            {
+                plan.crash("after", state);
+            }
+            if is_lost {
+                return Err(io::Error::from(io::ErrorKind::ConnectionReset).into());
+            }
+            answer
+        }
+        .boxed()
+    }
+}
+
+impl Plan {
+    /// An answer instead of the server's.
+    fn refusal(&self, request: &Request<Body>, chances: &mut Chances) -> Option<Status> {
+        let is_write = request.method() != Method::GET;
+        // All dice are thrown for every request, so that one fault's share does not move the others.
+        let (conflict, invalid) = (chances.hit(self.conflict), chances.hit(self.invalid));
+        let (throttled, broken) = (chances.hit(self.throttled), chances.hit(self.broken));
+        let failure = |code, reason| Some(Status::failure("a fault on purpose", reason).with_code(code));
+        match () {
+            () if is_write && conflict => failure(409, reason::CONFLICT),
+            () if is_write && invalid => failure(422, reason::INVALID),
+            () if throttled => failure(429, reason::TOO_MANY_REQUESTS).map(|status| {
+                status.with_details(StatusDetails {
+                    name: String::new(),
+                    group: String::new(),
+                    kind: String::new(),
+                    uid: String::new(),
+                    causes: Vec::new(),
+                    retry_after_seconds: 1,
+                })
+            }),
+            () if broken => failure(500, reason::INTERNAL_ERROR),
+            () => None,
+        }
+    }
+
+    /// The request as it is sent, and the state that it writes, if it writes one.
+    async fn prepared(
+        &self,
+        request: Request<Body>,
+        chances: &mut Chances,
+    ) -> Result<(Request<Body>, Option<String>), BoxError> {
+        let (mut parts, mut body) = request.into_parts();
+        let (cut, gone) = (chances.hit(self.cut), chances.hit(self.gone));
+        if let Some(query) = parts.uri.query().filter(|query| query.contains("watch=true")) {
+            let mut uri = format!("{}?{query}", parts.uri.path());
+            if cut {
+                uri = replaced(&uri, "timeoutSeconds", 1 + chances.next() % 5);
+            }
+            if gone {
+                uri = replaced(&uri, "resourceVersion", 1);
+            }
+            let mut whole = parts.uri.clone().into_parts();
+            whole.path_and_query = Some(uri.parse()?);
+            parts.uri = whole.try_into()?;
+        }
+        let mut point = None;
+        if self.crashes.is_some() && parts.method == Method::PATCH && parts.uri.path().ends_with("/status") {
+            let bytes = body.collect_bytes().await?;
+            let written: serde_json::Value = serde_json::from_slice(&bytes)?;
+            point = written["kind"]
+                .as_str()
+                .zip(written["status"]["state"].as_str())
+                .map(|(kind, state)| format!("{kind} {state}"));
+            body = bytes.into();
+        }
+        Ok((Request::from_parts(parts, body), point))
+    }
+
+    /// Dies as by `kill -9`, once at each point: nothing unwinds, nothing is flushed.
+    fn crash(&self, when: &str, state: &str) {
+        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+        let Some(file) = &self.crashes else { return };
+        let _dying = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let point = format!("{when} {state}");
+        if !crashed(file).contains(&point) {
+            let noted = File::options().create(true).append(true).open(file);
+            let noted = noted.and_then(|mut file| writeln!(file, "{point}"));
+            // A point that is not remembered would kill each process to come.
+            if noted.is_ok() {
+                std::process::abort();
+            }
+        }
+    }
+}
+
+/// The points at which the process has died.
+fn crashed(file: &Path) -> BTreeSet<String> {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// A path with another value of a parameter that it has; added where it has none.
+fn replaced(uri: &str, parameter: &str, value: u64) -> String {
+    let mut parts = uri.splitn(2, '?');
+    let (path, query) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let others = query
+        .split('&')
+        .filter(|pair| !pair.starts_with(&format!("{parameter}=")));
+    let query: Vec<&str> = others.collect();
+    format!("{path}?{}&{parameter}={value}", query.join("&"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_gives_the_same_faults() {
+        let drawn = |seed: u64| {
+            let faults = Faults {
+                plan: Arc::new(Plan {
+                    seed,
+                    ..Plan::default()
+                }),
+                requests: Arc::default(),
+                began: Instant::now(),
+            };
+            let hits = (0..2000).map(|_| faults.chances().hit(100));
+            hits.collect::<Vec<bool>>()
+        };
+        assert_eq!(drawn(7), drawn(7));
+        assert_ne!(drawn(7), drawn(8));
+        let hits = drawn(7).into_iter().filter(|hit| *hit).count();
+        assert!(
+            (150..250).contains(&hits),
+            "{hits} of 2000, where 200 were asked for"
+        );
+    }
+
+    #[test]
+    fn a_watch_is_asked_for_otherwise_and_keeps_what_else_it_says() {
+        let uri = "/api/v1/pods?watch=true&timeoutSeconds=290&resourceVersion=7";
+        assert_eq!(
+            replaced(uri, "timeoutSeconds", 3),
+            "/api/v1/pods?watch=true&resourceVersion=7&timeoutSeconds=3"
+        );
+        assert_eq!(
+            replaced("/a?watch=true", "resourceVersion", 1),
+            "/a?watch=true&resourceVersion=1"
+        );
+    }
+}

@@ -1,0 +1,166 @@
+//! What happens in one walk, in order: written by the world and the handlers, read by the judge.
+use super::case::{Case, Goal};
+use crate::{Exit, Graph, MachineStatus, StateId};
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+use tokio::{sync::Notify, time::Instant};
+
+/// One thing that happened.
+#[derive(Clone, Debug)]
+pub(super) enum Note {
+    /// The object as it was stored.
+    Stored(Box<Stored>),
+    /// The object is no more.
+    Gone,
+    Started(Started),
+    /// A handler ended by itself; `None`: with an error.
+    Ended(Option<Exit>),
+    /// A handler was dropped at an await.
+    Dropped,
+    /// The process died, and the next one begins with what is stored.
+    Died,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Stored {
+    pub generation: i64,
+    pub deleting: bool,
+    pub held: bool,
+    /// The state that the status names.
+    pub state: Option<StateId>,
+    pub status: Option<MachineStatus>,
+}
+
+/// A handler as it starts, in its own words.
+#[derive(Clone, Debug)]
+pub(super) struct Started {
+    pub state: StateId,
+    pub entry: String,
+    pub attempt: u32,
+    pub in_state_for: Duration,
+    pub deleting: bool,
+}
+
+pub(super) struct Stage {
+    pub case: Case,
+    origin: Instant,
+    notes: Mutex<Vec<(Duration, Note)>>,
+    /// The process is to die.
+    pub dies: Notify,
+    /// The goal may be reached.
+    pub reached: Notify,
+}
+
+impl Note {
+    /// For people.
+    pub fn told(&self, graph: &Graph) -> String {
+        match self {
+            Note::Stored(stored) => {
+                let status = stored.status.as_ref();
+                let state = status.and_then(|s| s.state.as_deref()).unwrap_or("nothing");
+                let entry = status.and_then(|s| s.entry.as_deref()).unwrap_or_default();
+                let attempts = status.and_then(|s| s.attempts).unwrap_or_default();
+                let (held, deleting) = (stored.held, stored.deleting);
+                format!("stored: {state} {entry}, attempts {attempts}, held {held}, deleting {deleting}")
+            }
+            Note::Gone => "gone".to_owned(),
+            Note::Started(started) => {
+                format!("{} runs, {}", graph.state(started.state).name, started.entry)
+            }
+            Note::Ended(exit) => format!("ended: {exit:?}"),
+            Note::Dropped => "dropped".to_owned(),
+            Note::Died => "the process dies".to_owned(),
+        }
+    }
+}
+
+impl Stage {
+    pub fn new(case: Case) -> Self {
+        Self {
+            case,
+            origin: Instant::now(),
+            notes: Mutex::default(),
+            dies: Notify::new(),
+            reached: Notify::new(),
+        }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Vec<(Duration, Note)>> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn notes(&self) -> Vec<(Duration, Note)> {
+        self.locked().clone()
+    }
+
+    pub fn note(&self, note: Note) {
+        self.locked().push((self.origin.elapsed(), note));
+        self.reached.notify_one();
+    }
+
+    /// Notes what is stored if it is something new.
+    pub fn saw(&self, stored: Option<Stored>) {
+        let note = stored.map_or(Note::Gone, |stored| Note::Stored(Box::new(stored)));
+        let last = self.locked().iter().rev().find_map(|(_, note)| match note {
+            Note::Stored(stored) => Some(Some(stored.clone())),
+            Note::Gone => Some(None),
+            _ => None,
+        });
+        let same = match (&last, &note) {
+            (Some(Some(last)), Note::Stored(now)) => last == now,
+            (Some(None), Note::Gone) => true,
+            _ => false,
+        };
+        if !same {
+            self.note(note);
+        }
+    }
+
+    /// How often the handler of a state has started.
+    pub fn starts(&self, state: StateId) -> usize {
+        let notes = self.locked();
+        let starts = notes
+            .iter()
+            .filter(|(_, note)| matches!(note, Note::Started(started) if started.state == state));
+        starts.count()
+    }
+
+    /// Whether the object has arrived.
+    pub fn arrived(&self) -> bool {
+        let case = &self.case;
+        let Some(from) = case.route.last().copied() else {
+            return true;
+        };
+        // What was changed before is seen before any handler runs.
+        let (mut runs, enough) = (0, usize::from(!case.changed_before && !case.deleted_before));
+        let (mut died, mut stored_in) = (false, Vec::new());
+        self.locked().iter().any(|(_, note)| match note {
+            Note::Died => {
+                died = true;
+                false
+            }
+            Note::Gone => case.goal == Goal::Gone,
+            Note::Stored(stored) => {
+                let status = stored.status.clone().unwrap_or_default();
+                stored_in.extend(status.state.and_then(|name| case.graph.find(&name)));
+                status
+                    .observed_generation
+                    .is_some_and(|seen| case.goal == Goal::Observed(seen))
+            }
+            Note::Started(start) => {
+                let before = runs;
+                runs += usize::from(start.state == from);
+                match case.goal {
+                    Goal::Again => before > 0 && start.state == from,
+                    Goal::Started(to) if start.state == to && before >= enough => true,
+                    // After an effect that may happen once, a new process looks.
+                    Goal::Started(_) | Goal::Gone => died && case.looks(&stored_in, start.state),
+                    _ => false,
+                }
+            }
+            Note::Ended(_) | Note::Dropped => false,
+        })
+    }
+}

@@ -1,0 +1,170 @@
+//! Edges: answers that the graph does not have, edges that nobody takes, states that nobody handles.
+
+use super::{Judge, Said};
+use crate::code::facts::{Answer, StateOf};
+use crate::code::rules::{
+    DONE_BEFORE_FINAL, EDGE_NEVER_TAKEN, EDGE_NOT_IN_GRAPH, HANDLER_MISSING, STAY_WITHOUT_WAIT,
+};
+use crate::finding::{Finding, Span};
+use crate::model::StateKind;
+use std::collections::BTreeSet;
+
+impl Judge<'_, '_> {
+    /// Answers that the graph does not have, and edges that nobody takes.
+    pub(super) fn exits(&self) -> Vec<Said> {
+        let mut taken: BTreeSet<(StateOf, StateOf)> = BTreeSet::new();
+        let mut found = Vec::new();
+        for exit in &self.facts.exits {
+            let Some(from) = exit.from else { continue };
+            let (state, name) = (self.state(from), self.name(from));
+            match exit.answer {
+                Answer::Names(to) => {
+                    taken.insert((from, to));
+                }
+                Answer::To(to) => {
+                    taken.insert((from, to));
+                    let is_edge = from.0 == to.0 && state.next.iter().any(|next| next.to.value == to.1);
+                    if !is_edge {
+                        found.push((Some(exit.at.file), self.no_edge(from, to, exit.at.span)));
+                    }
+                }
+                Answer::Stay if !state.may_stay() => {
+                    let message = format!("the state `{name}` may not stay");
+                    let line = self.line(state.name.span);
+                    let finding = Finding::new(&STAY_WITHOUT_WAIT, exit.at.span, message)
+                        .label(format!("`{name}` has no `wait`, {line}"))
+                        .help(format!(
+                            "go on to another state, or give `{name}` a `wait`: {line}"
+                        ));
+                    found.push((Some(exit.at.file), finding));
+                }
+                Answer::Done if state.kind.value != StateKind::Final => {
+                    let message = format!("the state `{name}` is not final");
+                    let line = self.line(state.name.span);
+                    let finding = Finding::new(&DONE_BEFORE_FINAL, exit.at.span, message)
+                        .label(format!("`{name}` is `{}`, {line}", state.kind.value.as_str()))
+                        .help("choose a next state with `Transition::to`");
+                    found.push((Some(exit.at.file), finding));
+                }
+                Answer::Stay | Answer::Done => {}
+            }
+        }
+        found.extend(self.never_taken(&taken));
+        found
+    }
+
+    fn no_edge(&self, from: StateOf, to: StateOf, span: Span) -> Finding {
+        let (state, name, target) = (self.state(from), self.name(from), self.name(to));
+        let message = format!("the state graph has no transition from `{name}` to `{target}`");
+        let finding = Finding::new(&EDGE_NOT_IN_GRAPH, span, message);
+        let line = self.line(state.next.first().map_or(state.name.span, |next| next.to.span));
+        if from.0 != to.0 {
+            return finding.label("a state of another kind");
+        }
+        if state.kind.value == StateKind::Final {
+            return finding
+                .label(format!("`{name}` is final, {line}"))
+                .help("answer with `Transition::done()`");
+        }
+        let now: Vec<&str> = state
+            .next
+            .iter()
+            .map(|next| self.name((from.0, next.to.value)))
+            .collect();
+        let now = if now.is_empty() {
+            "nothing".to_owned()
+        } else {
+            now.join(", ")
+        };
+        finding
+            .label(format!("not in `next` of `{name}`, {line}"))
+            .help(format!(
+                "add the state to `next` of `{name}` (now: {now}), or choose one of these"
+            ))
+    }
+
+    fn never_taken(&self, taken: &BTreeSet<(StateOf, StateOf)>) -> Vec<Said> {
+        let mut found = Vec::new();
+        for (from, at) in &self.facts.handlers {
+            if self.facts.hides_all_exits || self.facts.hidden_exits.contains(from) {
+                continue;
+            }
+            let (kind, state, name) = (self.kind(*from), self.state(*from), self.name(*from));
+            let is_allowed = state
+                .allow
+                .iter()
+                .chain(&kind.allow)
+                .any(|allow| allow.rule.value == EDGE_NEVER_TAKEN.name);
+            let never = state
+                .next
+                .iter()
+                .filter(|next| !taken.contains(&(*from, (from.0, next.to.value))));
+            for next in never.filter(|_| !is_allowed) {
+                let to = self.name((from.0, next.to.value));
+                let when = next
+                    .when
+                    .as_ref()
+                    .map_or(String::new(), |when| format!(" ({})", when.value));
+                let message = format!(
+                    "the handler of `{name}` never goes to `{to}`{}",
+                    crate::finding::shown(&when)
+                );
+                let finding = Finding::new(&EDGE_NEVER_TAKEN, at.span, message)
+                    .label(format!("no `Transition::to({to})` in here"))
+                    .help(format!(
+                        "take the edge, or remove it: {}",
+                        self.line(next.to.span)
+                    ));
+                found.push((Some(at.file), finding));
+            }
+        }
+        found
+    }
+
+    /// States without a handler.
+    pub(super) fn handlers(&self) -> Vec<Said> {
+        let written: BTreeSet<StateOf> = self.facts.handlers.iter().map(|(state, _)| *state).collect();
+        // What cannot be parsed rustc will name, and what a macro may have written is not seen.
+        let is_hidden = self.tree.files.iter().any(|file| file.ast.is_none())
+            || self.tree.modules.iter().any(|module| module.names.is_open);
+        let mut found = Vec::new();
+        let all = self.kinds.iter().flat_map(|kind| kind.states.values());
+        for of in all.filter(|state| !written.contains(state)) {
+            let (module, state) = (self.kind(*of).resource.kind.value.module(), self.state(*of));
+            // Without its module nothing of the kind is compiled, which is said once.
+            if self.tree.module(&[&module, "states"]).is_none() {
+                continue;
+            }
+            let (name, path) = (
+                state.name.as_str(),
+                format!("src/{module}/states/{}.rs", state.name.value.module()),
+            );
+            match self.tree.files.iter().position(|file| file.path == path) {
+                None => {
+                    let message = format!("the handler of `{name}` is missing");
+                    let finding = Finding::new(&HANDLER_MISSING, state.name.span, message)
+                        .label(format!("there is no `{path}`"))
+                        .help("`krator gen` writes it anew");
+                    found.push((None, finding));
+                }
+                Some(_) if is_hidden => {}
+                Some(file) => {
+                    let end = self.tree.files[file]
+                        .text
+                        .lines()
+                        .next()
+                        .unwrap_or_default()
+                        .len();
+                    let message = format!("no code implements `State` for `{name}`");
+                    let finding = Finding::new(&HANDLER_MISSING, Span { start: 0, end }, message)
+                        .label("this is where it belongs")
+                        .help(format!(
+                            "write `impl State for {name}`, or remove the file: `krator gen` then writes it anew"
+                        ));
+                    found.push((Some(file), finding));
+                }
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,122 @@
+//! Small crates, read.
+
+use super::{Code, InFile, findings};
+use crate::render::{self, Runtime};
+use std::collections::BTreeMap;
+
+const MOOSE: &str = "
+krator: 1
+resource: {group: animals.com, version: v1, kind: Moose, plural: moose}
+spec: {height: number, mood: {enum: [calm, wild]}}
+status: {seen: integer}
+machine: {initial: Roam}
+states:
+  Roam: {next: [Eat], wait: {poll: 2s}}
+  Eat: {next: [Roam, Sleep]}
+  Sleep: {kind: ready, next: [Roam]}
+";
+
+/// What is said of a handler of `Eat` with this body, by the names of rules, with their lines in the file.
+fn of_body(body: &str) -> Vec<String> {
+    of(&format!(
+        "use super::{{Eat, Roam, Sleep}};\nuse crate::moose::prelude::*;\nimpl State for Eat {{\n\
+         async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {{\n{body}\n}}\n}}\n"
+    ))
+}
+
+/// What is said of a file with the handler of `Eat`.
+fn of(eat: &str) -> Vec<String> {
+    let checked = crate::check("krator.yaml", MOOSE.as_bytes());
+    let description = checked.sound().expect("a good description");
+    let plan = render::plan(description, &checked.source, &Runtime::Path("runtime".into()));
+    let files = plan.files().filter(|(path, _)| path.ends_with(".rs"));
+    let mut written: BTreeMap<String, String> = files
+        .filter(|(_, file)| file.ownership != crate::plan::Ownership::Generated)
+        .map(|(path, file)| (path.to_owned(), file.contents.clone()))
+        .collect();
+    written.insert("src/moose/states/eat.rs".to_owned(), eat.to_owned());
+    let found = findings(&Code::new(description, &checked.source, &plan, &written), None);
+    let of_file = |file: &InFile| file.source.name() == "src/moose/states/eat.rs";
+    let told = found.iter().filter(|file| of_file(file)).flat_map(|file| {
+        let line = |finding: &crate::finding::Finding| file.source.position(finding.span.start).line;
+        file.findings
+            .iter()
+            .map(move |finding| format!("{}:{}", finding.rule.name, line(finding)))
+    });
+    told.collect()
+}
+
+#[test]
+fn edges_are_seen_in_macros_whose_tokens_are_understood() {
+    let select = "tokio::select! {\n\
+                  _ = std::future::ready(()) => Ok(Transition::to(Sleep)),\n\
+                  _ = std::future::pending::<()>() => Ok(Transition::to(Eat)),\n\
+                  _ = other() => { return Ok(Transition::stay()); }\n}";
+    let told = of_body(select);
+    assert_eq!(
+        told,
+        ["edge-never-taken:3", "edge-not-in-graph:7", "stay-without-wait:8"]
+    );
+}
+
+#[test]
+fn what_is_hidden_is_not_told() {
+    for body in [
+        "let to = Sleep; Ok(Transition::to(to))",
+        "Ok([Sleep].map(Transition::to).into_iter().next().unwrap())",
+        "unknown!(Transition::to(Sleep))",
+        "include!(\"answer.rs\")",
+    ] {
+        assert!(of_body(body).is_empty(), "{body}: {:?}", of_body(body));
+    }
+}
+
+#[test]
+fn names_of_ones_own_are_not_ours() {
+    let own = "let height = 1; struct Height { heights: u32 }\n\
+               let spec = Height { heights: height };\n\
+               let _ = spec.heights;\n\
+               let moose = cx.manifest();\n\
+               let check = |moose: Height| moose.heights;\n\
+               let _ = (check(spec), moose.spec.height);\n\
+               if cx.first_run() { return Ok(Transition::to(Roam)); }\n\
+               Ok(Transition::to(Sleep))";
+    assert!(of_body(own).is_empty(), "{:?}", of_body(own));
+}
+
+#[test]
+fn shadows_end_with_their_scope() {
+    let own = "let moose = cx.manifest();\n\
+               { let moose = (1, 2); let _ = moose.0; }\n\
+               for moose in [1] { let _ = moose; }\n\
+               let _ = moose.spec.width;\n\
+               if cx.first_run() { return Ok(Transition::to(Roam)); }\n\
+               Ok(Transition::to(Sleep))";
+    assert_eq!(of_body(own), ["field-gone:8"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_parsed_is_the_compilers_to_name() {
+    assert!(of("impl State for Eat {").is_empty());
+    assert!(of("").iter().all(|told| told == "handler-missing:1"));
+}
+
+#[test]
+fn places_count_what_comes_before_the_first_token() {
+    let text = "\u{feff}#!/usr/bin/env run\n// ä\nuse super::Graze;\n";
+    let told = of(text);
+    assert!(told.contains(&"name-gone:3".to_owned()), "{told:?}");
+}
+
+#[test]
+fn modules_that_import_each_other_come_to_an_end() {
+    let round = "pub mod a { pub use super::b::*; pub type A = super::b::B; }\n\
+                 pub mod b { pub use super::a::*; pub type B = super::a::A; }\n\
+                 type Own = Own;\n\
+                 fn f(_: a::Nothing, _: Own, x: a::A) { let _ = x.spec.height; Own::new(); }\n";
+    let told = of(round);
+    assert!(
+        told.iter().all(|told| told.starts_with("handler-missing")),
+        "{told:?}"
+    );
+}

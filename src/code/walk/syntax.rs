@@ -1,0 +1,356 @@
+//! The way through the syntax tree.
+
+use super::Walk;
+use super::uses::{innermost, innermost_call, parts};
+use crate::code::facts::{Answer, Exit, Impl, MacroUse};
+use crate::code::macros::{self, Body};
+use crate::code::resolve::Target;
+use crate::code::tree::{Space, names_of};
+use crate::code::types::{Ty, unraw};
+use syn::{
+    Expr, Item, Pat,
+    visit::{self, Visit},
+};
+
+impl<'a> Visit<'a> for Walk<'_, 'a> {
+    // What attributes say is not code.
+    fn visit_attribute(&mut self, _: &'a syn::Attribute) {}
+
+    fn visit_item_mod(&mut self, item: &'a syn::ItemMod) {
+        // Its items are a module of their own.
+        self.note_definition(&item.ident);
+    }
+
+    fn visit_item_use(&mut self, item: &'a syn::ItemUse) {
+        self.note_import(&item.tree, &mut Vec::new(), item.leading_colon.is_some());
+    }
+
+    fn visit_item_struct(&mut self, item: &'a syn::ItemStruct) {
+        self.note_definition(&item.ident);
+        self.generic(&item.generics, |walk| visit::visit_item_struct(walk, item));
+    }
+
+    fn visit_item_enum(&mut self, item: &'a syn::ItemEnum) {
+        self.note_definition(&item.ident);
+        self.generic(&item.generics, |walk| visit::visit_item_enum(walk, item));
+    }
+
+    fn visit_item_type(&mut self, item: &'a syn::ItemType) {
+        self.note_definition(&item.ident);
+        self.generic(&item.generics, |walk| visit::visit_item_type(walk, item));
+    }
+
+    fn visit_item_trait(&mut self, item: &'a syn::ItemTrait) {
+        self.note_definition(&item.ident);
+        let outer = self.self_type.replace(Target::Unknown);
+        self.generic(&item.generics, |walk| visit::visit_item_trait(walk, item));
+        self.self_type = outer;
+    }
+
+    fn visit_item_fn(&mut self, item: &'a syn::ItemFn) {
+        self.function(&item.sig, Some(&item.block));
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'a syn::ImplItemFn) {
+        self.function(&item.sig, Some(&item.block));
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'a syn::TraitItemFn) {
+        self.function(&item.sig, item.default.as_ref());
+    }
+
+    fn visit_item_impl(&mut self, item: &'a syn::ItemImpl) {
+        self.generic(&item.generics, |walk| {
+            walk.visit_generics(&item.generics);
+            walk.visit_type(&item.self_ty);
+            let for_ = match &*item.self_ty {
+                syn::Type::Path(path) if path.qself.is_none() => walk.target(&path.path, Space::Types),
+                _ => Target::Unknown,
+            };
+            if let Some((path, _)) = &item.trait_ {
+                let of = walk.note_path(path, Space::Types);
+                let at = walk.at(syn::spanned::Spanned::span(path));
+                let handler = walk.at(syn::spanned::Spanned::span(&*item.self_ty));
+                let is_state = matches!(&of, Target::External(of) if *of == ["krator_runtime", "State"]);
+                if let Some(state) = walk.state_of(&for_).filter(|_| is_state) {
+                    walk.facts.handlers.push((state, handler));
+                }
+                walk.facts.impls.push(Impl {
+                    at,
+                    of,
+                    for_: for_.clone(),
+                });
+            }
+            let outer = walk.self_type.replace(for_);
+            for item in &item.items {
+                walk.visit_impl_item(item);
+            }
+            walk.self_type = outer;
+        });
+    }
+
+    fn visit_block(&mut self, block: &'a syn::Block) {
+        let items = || {
+            block.stmts.iter().filter_map(|statement| match statement {
+                syn::Stmt::Item(item) => Some(item),
+                _ => None,
+            })
+        };
+        let has_names = items().any(|item| !matches!(item, Item::Macro(_)));
+        if has_names {
+            self.blocks.push(names_of(items()));
+        }
+        self.within(|walk| visit::visit_block(walk, block));
+        if has_names {
+            self.blocks.pop();
+        }
+    }
+
+    fn visit_local(&mut self, local: &'a syn::Local) {
+        let mut ty = Ty::Unknown;
+        if let Some(init) = &local.init {
+            self.visit_expr(&init.expr);
+            ty = self.type_of(&init.expr);
+            if let Some((_, otherwise)) = &init.diverge {
+                self.visit_expr(otherwise);
+            }
+            if let (Pat::Type(typed), Some(call)) = (&local.pat, innermost_call(&init.expr)) {
+                let expected = innermost(self.ty(&typed.ty));
+                self.access(call, Some(&expected));
+            }
+        }
+        let behind = local.init.as_ref().and_then(|init| self.field_behind(&init.expr));
+        self.visit_pat(&local.pat);
+        self.bind_field(&local.pat, ty, behind);
+    }
+
+    fn visit_expr_let(&mut self, expr: &'a syn::ExprLet) {
+        self.visit_expr(&expr.expr);
+        let (ty, behind) = (self.type_of(&expr.expr), self.field_behind(&expr.expr));
+        self.visit_pat(&expr.pat);
+        self.bind_field(&expr.pat, ty, behind);
+    }
+
+    fn visit_expr_if(&mut self, expr: &'a syn::ExprIf) {
+        self.within(|walk| {
+            walk.visit_expr(&expr.cond);
+            walk.visit_block(&expr.then_branch);
+        });
+        if let Some((_, otherwise)) = &expr.else_branch {
+            self.visit_expr(otherwise);
+        }
+    }
+
+    fn visit_expr_while(&mut self, expr: &'a syn::ExprWhile) {
+        self.within(|walk| visit::visit_expr_while(walk, expr));
+    }
+
+    fn visit_expr_for_loop(&mut self, expr: &'a syn::ExprForLoop) {
+        self.visit_expr(&expr.expr);
+        let ty = match self.type_of(&expr.expr) {
+            Ty::Many(inner) => *inner,
+            _ => Ty::Unknown,
+        };
+        self.within(|walk| {
+            walk.visit_pat(&expr.pat);
+            walk.bind(&expr.pat, ty);
+            walk.visit_block(&expr.body);
+        });
+    }
+
+    fn visit_expr_match(&mut self, expr: &'a syn::ExprMatch) {
+        self.match_use(expr);
+        self.visit_expr(&expr.expr);
+        let (ty, behind) = (self.type_of(&expr.expr), self.field_behind(&expr.expr));
+        for arm in &expr.arms {
+            let (pattern, guard) = parts(&arm.pat);
+            self.within(|walk| {
+                walk.visit_pat(pattern);
+                walk.bind_field(pattern, ty.clone(), behind.clone());
+                guard.into_iter().for_each(|guard| walk.visit_expr(guard));
+                walk.visit_expr(&arm.body);
+            });
+        }
+    }
+
+    fn visit_expr_closure(&mut self, closure: &'a syn::ExprClosure) {
+        self.within(|walk| {
+            for input in &closure.inputs {
+                walk.visit_pat(input);
+                walk.bind(input, Ty::Unknown);
+            }
+            visit::visit_return_type(walk, &closure.output);
+            walk.visit_expr(&closure.body);
+        });
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'a syn::ExprMethodCall) {
+        visit::visit_expr_method_call(self, call);
+        self.access(call, None);
+    }
+
+    fn visit_expr_call(&mut self, call: &'a syn::ExprCall) {
+        let how = match &*call.func {
+            Expr::Path(path) if path.qself.is_none() => {
+                let how = self.answer_of(&self.target(&path.path, Space::Values));
+                how.map(|how| (how, path))
+            }
+            _ => None,
+        };
+        let Some((how, path)) = how else {
+            visit::visit_expr_call(self, call);
+            return;
+        };
+        self.note_path(&path.path, Space::Values);
+        self.exit(call, how, syn::spanned::Spanned::span(path));
+        for argument in &call.args {
+            match argument {
+                // Named to be gone to, which has been noted.
+                Expr::Path(path) => {
+                    self.note_qualified(path.qself.as_ref(), &path.path, Space::Values);
+                }
+                argument => self.visit_expr(argument),
+            }
+        }
+    }
+
+    fn visit_expr_path(&mut self, path: &'a syn::ExprPath) {
+        // A variable hides everything else of its name.
+        if let Some(name) = path.path.get_ident()
+            && let Some(variable) = self.variable(&unraw(name))
+        {
+            return self.field_use(name, variable.field, false);
+        }
+        let target = self.note_qualified(path.qself.as_ref(), &path.path, Space::Values);
+        self.client(&path.path, &target);
+        if self.answer_of(&target) == Some("to") {
+            self.hide_exits();
+        }
+        if let Some(state) = self.state_of(&target) {
+            let exit = Exit {
+                at: self.at(syn::spanned::Spanned::span(path)),
+                from: self.from,
+                answer: Answer::Names(state),
+            };
+            self.facts.exits.push(exit);
+        }
+    }
+
+    fn visit_expr_field(&mut self, expr: &'a syn::ExprField) {
+        self.visit_expr(&expr.base);
+        if let syn::Member::Named(name) = &expr.member {
+            let of = self.type_of(&expr.base);
+            let field = self.generated_field(&of, name);
+            self.field_use(name, field, true);
+        }
+    }
+
+    fn visit_expr_struct(&mut self, literal: &'a syn::ExprStruct) {
+        self.note_qualified(literal.qself.as_ref(), &literal.path, Space::Types);
+        let of = self.ty_of_target(self.target(&literal.path, Space::Types));
+        let mut named = Vec::new();
+        for field in &literal.fields {
+            if let syn::Member::Named(name) = &field.member {
+                named.push(unraw(name));
+                let field = self.generated_field(&of, name);
+                self.field_use(name, field, true);
+            }
+            // `S { field }` names a variable, which is no path to what is generated.
+            if field.colon_token.is_some() {
+                self.visit_expr(&field.expr);
+            }
+        }
+        self.struct_use(&literal.path, named, literal.dot2_token.is_some());
+        if let Some(rest) = &literal.rest {
+            self.visit_expr(rest);
+        }
+    }
+
+    fn visit_pat_struct(&mut self, pattern: &'a syn::PatStruct) {
+        self.note_qualified(pattern.qself.as_ref(), &pattern.path, Space::Types);
+        let of = self.ty_of_target(self.target(&pattern.path, Space::Types));
+        let mut named = Vec::new();
+        for field in &pattern.fields {
+            if let syn::Member::Named(name) = &field.member {
+                named.push(unraw(name));
+                let field = self.generated_field(&of, name);
+                self.field_use(name, field, true);
+            }
+            if field.colon_token.is_some() {
+                self.visit_pat(&field.pat);
+            }
+        }
+        self.struct_use(&pattern.path, named, pattern.rest.is_some());
+    }
+
+    fn visit_pat_tuple_struct(&mut self, pattern: &'a syn::PatTupleStruct) {
+        self.note_qualified(pattern.qself.as_ref(), &pattern.path, Space::Any);
+        for inner in &pattern.elems {
+            self.visit_pat(inner);
+        }
+    }
+
+    fn visit_pat_ident(&mut self, pattern: &'a syn::PatIdent) {
+        // A name that stands for a constant, a variant or a state is no variable.
+        let is_name = pattern.subpat.is_none() && pattern.by_ref.is_none() && pattern.mutability.is_none();
+        if is_name && self.is_item(&pattern.ident) {
+            self.note(&[&pattern.ident], false, Space::Values);
+        }
+        visit::visit_pat_ident(self, pattern);
+    }
+
+    fn visit_type_path(&mut self, path: &'a syn::TypePath) {
+        let target = self.note_qualified(path.qself.as_ref(), &path.path, Space::Types);
+        self.client(&path.path, &target);
+    }
+
+    fn visit_trait_bound(&mut self, bound: &'a syn::TraitBound) {
+        self.note_path(&bound.path, Space::Types);
+    }
+
+    fn visit_vis_restricted(&mut self, visibility: &'a syn::VisRestricted) {
+        self.note_path(&visibility.path, Space::Types);
+    }
+
+    fn visit_item_macro(&mut self, item: &'a syn::ItemMacro) {
+        let file = self.file();
+        let tokens = &item.mac.tokens;
+        self.facts.macros.push(MacroUse { file, tokens });
+    }
+
+    fn visit_macro(&mut self, of: &'a syn::Macro) {
+        let (tree, file) = (self.tree, self.file());
+        match tree.files[file].bodies.get(&macros::key(of)) {
+            Some(Body::Exprs(exprs)) => exprs.iter().for_each(|expr| self.visit_expr(expr)),
+            Some(Body::Matches(expr, pattern, guard)) => self.within(|walk| {
+                walk.visit_expr(expr);
+                walk.visit_pat(pattern);
+                walk.bind(pattern, Ty::Unknown);
+                guard.iter().for_each(|guard| walk.visit_expr(guard));
+            }),
+            None => {
+                let name = macros::name(of);
+                if macros::repeats_paths(&name) && !tree.own_macros.contains(&name) {
+                    self.token_paths(&of.tokens);
+                    return;
+                }
+                // A macro of this crate may say anything; one of another crate can only repeat what it is given.
+                let is_own = tree.own_macros.contains(&name) || name == "include";
+                if is_own || mentions(&of.tokens, "Transition") {
+                    self.hide_exits();
+                }
+                let tokens = &of.tokens;
+                self.facts.macros.push(MacroUse { file, tokens });
+            }
+        }
+    }
+}
+
+/// Whether a word is among tokens, however deep.
+fn mentions(tokens: &proc_macro2::TokenStream, word: &str) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        proc_macro2::TokenTree::Ident(ident) => ident == word,
+        proc_macro2::TokenTree::Group(group) => mentions(&group.stream(), word),
+        _ => false,
+    })
+}

@@ -1,0 +1,153 @@
+//! Which objects of a cluster a comparison breaks. Pure too: somebody else asks the cluster.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value as Json, json};
+
+use super::resource::pairs;
+use super::{Breaks, Change, Comparison};
+use crate::finding::printable;
+use crate::model::{Description, Kind};
+
+/// A resource that objects are stored as before the edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resource {
+    /// The kind, as the changes call it.
+    pub kind: String,
+    /// As kubectl names it: `plural.version.group`.
+    pub name: String,
+}
+
+/// The resources of the old description.
+pub fn resources(old: &Description, new: &Description) -> Vec<Resource> {
+    let pairs = pairs(old, new);
+    let called = |kind: &Kind| {
+        let pair = pairs.iter().find(|pair| std::ptr::eq(pair.old, kind));
+        pair.map_or(kind, |pair| pair.new).resource.kind.to_string()
+    };
+    old.kinds
+        .iter()
+        .map(|kind| {
+            let (plural, version, group) = (
+                &kind.resource.plural.value,
+                &kind.resource.version.value,
+                &kind.resource.group.value,
+            );
+            Resource {
+                kind: called(kind),
+                name: format!("{plural}.{version}.{group}"),
+            }
+        })
+        .collect()
+}
+
+/// The objects of a resource that break.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Census {
+    /// The resource, as kubectl names it.
+    pub resource: String,
+    /// How many objects there are.
+    pub objects: usize,
+    /// How many of them break.
+    pub breaking: usize,
+    /// How many of the others may: only the API server can tell whether a rule or a pattern holds.
+    pub doubtful: usize,
+    /// The names of those that break by one change, and of those that may, by the change's number in the comparison.
+    pub by_change: BTreeMap<usize, (Vec<String>, Vec<String>)>,
+}
+
+impl Census {
+    /// Judges all objects of a resource.
+    pub fn of(comparison: &Comparison, resource: &Resource, objects: &[Json]) -> Census {
+        let mut census = Census {
+            resource: resource.name.clone(),
+            objects: objects.len(),
+            breaking: 0,
+            doubtful: 0,
+            by_change: BTreeMap::new(),
+        };
+        let is_of_kind = |change: &Change| change.kind.as_ref() == Some(&resource.kind);
+        for object in objects {
+            let mut worst = Breaks::No;
+            for (at, change) in comparison
+                .changes
+                .iter()
+                .enumerate()
+                .filter(|(_, change)| is_of_kind(change))
+            {
+                let breaks = change.breaks(object);
+                worst = worst.max(breaks);
+                if breaks != Breaks::No {
+                    let (yes, maybe) = census.by_change.entry(at).or_default();
+                    if breaks == Breaks::Yes { yes } else { maybe }.push(name(object));
+                }
+            }
+            match worst {
+                Breaks::Yes => census.breaking += 1,
+                Breaks::Maybe => census.doubtful += 1,
+                Breaks::No => {}
+            }
+        }
+        census
+    }
+
+    /// As programs read it.
+    pub fn to_json(&self, comparison: &Comparison) -> Json {
+        let by_change = self.by_change.iter().map(|(at, (yes, maybe))| {
+            let change = &comparison.changes[*at];
+            json!({"change": change.what, "message": change.message, "breaking": yes, "doubtful": maybe})
+        });
+        json!({
+            "resource": self.resource,
+            "objects": self.objects,
+            "breaking": self.breaking,
+            "doubtful": self.doubtful,
+            "changes": by_change.collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn name(object: &Json) -> String {
+    let metadata = &object["metadata"];
+    let name = metadata["name"].as_str().unwrap_or_default();
+    match metadata["namespace"].as_str() {
+        Some(namespace) => format!("{namespace}/{name}"),
+        None => name.to_owned(),
+    }
+}
+
+/// What was counted, as people read it.
+pub fn census_to_text(comparison: &Comparison, counted: &[Census]) -> String {
+    /// As many names as are shown of one change.
+    const MOST: usize = 5;
+    let named = |names: &[String]| {
+        let mut shown: Vec<String> = names.iter().take(MOST).map(|name| printable(name)).collect();
+        if names.len() > MOST {
+            shown.push(format!("{} more", names.len() - MOST));
+        }
+        shown.join(", ")
+    };
+    let mut out = "in the cluster:\n\n".to_owned();
+    for census in counted {
+        let Census {
+            resource,
+            objects,
+            breaking,
+            doubtful,
+            ..
+        } = census;
+        out.push_str(&format!(
+            "  {resource}: {objects} stored, {breaking} break, {doubtful} may break\n"
+        ));
+        for (at, (yes, maybe)) in &census.by_change {
+            out.push_str(&format!("    {}\n", comparison.changes[*at].message));
+            for (word, names) in [("break", yes), ("may break", maybe)] {
+                if !names.is_empty() {
+                    out.push_str(&format!("      {} {word}: {}\n", names.len(), named(names)));
+                }
+            }
+        }
+    }
+    out.push('\n');
+    out
+}

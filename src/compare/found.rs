@@ -1,0 +1,149 @@
+//! A change of a schema on its way into the comparison: what the API server does with it, and where the texts say it.
+
+use super::judge::Judge;
+use super::place::{self, Part};
+use super::resource::Pair;
+use super::{Change, Fate, SchemaPath, Step, Stored, Verdict};
+
+/// A change of a schema, before it is known where the texts say it.
+pub(super) struct Found<'p> {
+    what: &'static str,
+    path: SchemaPath,
+    part: Part<'p>,
+    message: String,
+    verdict: Option<Verdict>,
+    clients: Option<&'static str>,
+    readers: Option<&'static str>,
+    judge: Judge,
+    help: Option<&'static str>,
+    is_gone: bool,
+}
+
+impl<'p> Found<'p> {
+    /// A change that breaks nothing.
+    pub fn safe(what: &'static str, path: &SchemaPath, part: Part<'p>, message: impl Into<String>) -> Self {
+        Found {
+            what,
+            path: path.clone(),
+            part,
+            message: format!("`{path}` {}", message.into()),
+            verdict: None,
+            clients: None,
+            readers: None,
+            judge: Judge::Unknown,
+            help: None,
+            is_gone: false,
+        }
+    }
+
+    /// A bound that some values break: an object with one is refused, unless it is stored with it already.
+    pub fn refused(
+        what: &'static str,
+        path: &SchemaPath,
+        part: Part<'p>,
+        message: impl Into<String>,
+        judge: Judge,
+    ) -> Self {
+        Found {
+            verdict: Some(Verdict {
+                anew: Fate::Refused,
+                updated: Fate::Kept,
+                unchanged: path.clone(),
+                is_readable: true,
+            }),
+            clients: Some("requests with such a value are refused"),
+            judge,
+            ..Found::safe(what, path, part, message)
+        }
+    }
+
+    /// The operator's types have no place for such a value.
+    pub fn unreadable(mut self) -> Self {
+        if let Some(verdict) = &mut self.verdict {
+            verdict.is_readable = false;
+        }
+        self
+    }
+
+    pub fn fates(mut self, anew: Fate, updated: Fate) -> Self {
+        if let Some(verdict) = &mut self.verdict {
+            (verdict.anew, verdict.updated) = (anew, updated);
+        }
+        self
+    }
+
+    /// Nothing is spared for being unchanged.
+    pub fn not_spared(mut self) -> Self {
+        if let Some(verdict) = &mut self.verdict
+            && (verdict.anew, verdict.updated) == (Fate::Refused, Fate::Kept)
+        {
+            verdict.updated = Fate::Refused;
+        }
+        self
+    }
+
+    pub fn unchanged(mut self, path: SchemaPath) -> Self {
+        if let Some(verdict) = &mut self.verdict {
+            verdict.unchanged = path;
+        }
+        self
+    }
+
+    pub fn clients(mut self, meet: &'static str) -> Self {
+        self.clients = Some(meet);
+        self
+    }
+
+    /// What clients that read the value meet: those are all that `.status` has.
+    pub fn readers(mut self, meet: &'static str) -> Self {
+        self.readers = Some(meet);
+        self
+    }
+
+    pub fn help(mut self, help: &'static str) -> Self {
+        self.help = Some(help);
+        self
+    }
+
+    pub fn gone(mut self) -> Self {
+        self.is_gone = true;
+        self
+    }
+
+    pub fn into_change(mut self, pair: &Pair<'_>) -> Change {
+        let is_status = self.path.is_status();
+        if let Some(verdict) = &mut self.verdict {
+            // Items of a list are told by their number: all of the list has to stay.
+            let until = verdict.unchanged.0.iter().position(|step| *step == Step::Items);
+            verdict.unchanged.0.truncate(until.unwrap_or(usize::MAX));
+        }
+        if is_status && let Some(verdict) = &mut self.verdict {
+            // An object is created without status.
+            verdict.anew = Fate::Kept;
+        }
+        let breaks = |verdict: &Verdict| {
+            (verdict.anew, verdict.updated, verdict.is_readable) != (Fate::Kept, Fate::Kept, true)
+        };
+        let stored = self.verdict.filter(breaks).map_or(Stored::Keep, Stored::May);
+        let clients = if is_status {
+            self.readers
+        } else {
+            self.clients.or(self.readers)
+        };
+        let old = place::of(pair.old_description, pair.old, &self.path, self.part);
+        let new = place::of(pair.new_description, pair.new, &self.path, self.part);
+        Change {
+            what: self.what,
+            kind: Some(pair.new.resource.kind.to_string()),
+            path: Some(self.path),
+            message: self.message,
+            new,
+            old: Some(old),
+            is_gone: self.is_gone,
+            stored,
+            clients,
+            help: self.help.map(str::to_owned),
+            judge: self.judge,
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What stands around generated code, without Kubernetes: objects of paper, and handlers that nobody runs.
+
+pub mod thing {
+    #[path = "machine.rs"]
+    pub mod machine;
+    #[cfg(test)]
+    #[path = "tests.rs"]
+    mod tests;
+
+    pub mod object {
+        use krator_runtime::{Edit, MachineStatus, Object, ObjectState, ObjectStatus};
+
+        pub struct ThingState;
+
+        impl ObjectState for ThingState {
+            type Manifest = Thing;
+            type SharedState = ();
+        }
+
+        #[derive(Clone)]
+        pub struct Thing;
+
+        impl Object for Thing {
+            type Status = Status;
+            fn name(&self) -> &str {
+                ""
+            }
+            fn namespace(&self) -> &str {
+                ""
+            }
+            fn uid(&self) -> &str {
+                ""
+            }
+            fn generation(&self) -> i64 {
+                0
+            }
+            fn version(&self) -> u64 {
+                0
+            }
+            fn deleting(&self) -> bool {
+                false
+            }
+            fn has_finalizer(&self, _: &str) -> bool {
+                false
+            }
+            fn same_labels(&self, _: &Self) -> bool {
+                true
+            }
+            fn status(&self) -> Option<&Status> {
+                None
+            }
+            fn edit(&mut self, _: Edit<'_, Status>) {}
+        }
+
+        #[derive(Clone, Default, PartialEq)]
+        pub struct Status(MachineStatus);
+
+        impl ObjectStatus for Status {
+            fn machine(&self) -> &MachineStatus {
+                &self.0
+            }
+            fn machine_mut(&mut self) -> &mut MachineStatus {
+                &mut self.0
+            }
+        }
+    }
+
+    pub mod states {
+        use super::machine::ThingMachine;
+        use krator_runtime::{Context, Result, State, Transition};
+
+        macro_rules! states {
+            ($($state:ident),*) => {$(
+                pub struct $state;
+                impl State for $state {
+                    async fn next(self, _: &mut Context<'_, ThingMachine>) -> Result<Transition<Self>> {
+                        std::future::pending().await
+                    }
+                }
+            )*};
+        }
+        states!(New, Working, Paying, Looking, Resting, Lost, Closed, Leaving, Gone);
+    }
+}

@@ -1,0 +1,34 @@
+//! What one Moose carries in memory.
+
+use std::sync::Arc;
+
+use super::prelude::*;
+
+/// The memory of one object.
+#[derive(Debug, Default)]
+pub struct ElkState {
+    pub moose: Vec<Elk>,
+}
+
+impl ObjectState for ElkState {
+    type Manifest = Elk;
+    type SharedState = SharedState;
+}
+
+/// Looks after the objects of this kind.
+#[derive(Debug, Default)]
+pub struct ElkOperator {
+    shared: Arc<SharedState>,
+}
+
+impl Operator for ElkOperator {
+    type Machine = ElkMachine;
+
+    async fn initialize_object_state(&self, _object: &Elk) -> Result<ElkState> {
+        Ok(ElkState::default())
+    }
+
+    async fn shared_state(&self) -> Arc<SharedState> {
+        Arc::clone(&self.shared)
+    }
+}

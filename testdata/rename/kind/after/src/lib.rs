@@ -1,0 +1,15 @@
+//! Moose and more.
+#![forbid(unsafe_code)]
+
+pub mod elk;
+pub mod shared;
+
+pub use crate::elk::{Elk, ElkMachine as Machine};
+
+/// What the program says of itself.
+pub const ABOUT: krator_runtime::About = krator_runtime::About {
+    name: env!("CARGO_PKG_NAME"),
+    version: env!("CARGO_PKG_VERSION"),
+    about: env!("CARGO_PKG_DESCRIPTION"),
+    crd: include_str!("../deploy/crd.yaml"),
+};

@@ -1,0 +1,88 @@
+//! A state that gets another name while moose are in it.
+
+use super::DESCRIPTION;
+use super::herd::{Herd, Variant, names};
+use super::judge::states;
+use crate::operator::Crate;
+use crate::regen::generate;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Roaming moose stay where they are, so that the operator can be stopped then.
+fn former(description: &str) -> String {
+    let patient = description.replace("poll: 2s", "poll: 1h");
+    assert_ne!(patient, description);
+    patient
+}
+
+/// Names the state in its handler, in another one, in a test, in comments and in texts.
+fn write(folder: &Path) {
+    let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/rename/state");
+    for path in ["src/moose/states/roam.rs", "tests/moose.rs"] {
+        fs::copy(case.join(path), folder.join(path)).expect("a file of the repository");
+    }
+}
+
+/// Writes, then lets `krator gen` rename.
+fn rename(folder: &Path) {
+    write(folder);
+    let renamed = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testdata/rename/state/spec.yaml");
+    fs::copy(renamed, folder.join("krator.yaml")).expect("a file of the repository");
+    let output = generate(folder, &[]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    for left in ["in a comment", "in a text"] {
+        assert!(
+            told.contains(&format!("`Roam` is `Wander` now, and was left {left}")),
+            "{told}"
+        );
+    }
+    let handler = fs::read_to_string(folder.join("src/moose/states/wander.rs")).expect("it was moved");
+    assert!(handler.contains("impl State for Wander"), "{handler}");
+}
+
+const ROAM: Variant = Variant {
+    name: "roam",
+    description: former,
+    edit: write,
+};
+
+const WANDER: Variant = Variant {
+    name: "wander",
+    description: former,
+    edit: rename,
+};
+
+#[test]
+fn moose_in_a_renamed_state_go_on_from_there() {
+    let Some(mut herd) = Herd::new("renamed", &ROAM) else {
+        return;
+    };
+    let krate = Crate::generate(&former(DESCRIPTION), rename);
+    assert!(krate.errors().is_empty(), "{:?}", krate.errors());
+
+    let names = names(5);
+    herd.create(&names);
+    herd.start(&[]);
+    herd.wait("each moose roams", |events| {
+        names
+            .iter()
+            .all(|name| states(events, name).last() == Some(&"Roam"))
+    });
+    herd.kill();
+
+    herd.run_from_now_on(&WANDER);
+    herd.start(&[]);
+    let events = herd.wait("each moose goes on", |events| {
+        names.iter().all(|name| states(events, name).contains(&"Sleep"))
+    });
+    for name in &names {
+        let mut states = states(&events, name);
+        // The stored name changes with the next write, in the same stay.
+        states.retain(|state| *state != "Wander");
+        assert!(
+            states.starts_with(&["Tagged", "Roam", "Eat", "Sleep"]),
+            "{name}: {states:?}"
+        );
+    }
+}
