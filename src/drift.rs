@@ -182,7 +182,7 @@ pub fn compare(
 pub fn paths<'a>(plan: &'a Plan, former: &'a Home) -> impl Iterator<Item = String> + 'a {
     let planned = plan.files().map(|(path, _)| path.to_owned());
     let pruned = former.files.keys().map(|path| format!("{PRUNED}/{path}"));
-    let home = former.render("").map(|(path, _)| path.to_owned());
+    let home = home::FILES.map(str::to_owned);
     planned
         .chain(former.files.keys().cloned())
         .chain(pruned)

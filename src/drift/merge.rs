@@ -18,45 +18,67 @@ pub(super) enum Merged {
     },
 }
 
-/// Takes what changed from `base` to `theirs` into `ours`, whose line ends stay as they are.
+/// Takes what changed from `base` to `theirs` into `ours`, whose line ends stay as they are. Where both only added lines
+/// in one place, and theirs declare or import something in Rust, both are taken: their order means nothing.
 pub(super) fn merge(base: &str, ours: &str, theirs: &str) -> Merged {
     let is_dos = ours.contains("\r\n");
+    let ends = |text: String| if is_dos { text.replace('\n', "\r\n") } else { text };
     let mut options = MergeOptions::new();
     options
-        .set_conflict_style(ConflictStyle::Merge)
+        .set_conflict_style(ConflictStyle::Diff3)
         .set_incomplete_hunk_style(IncompleteHunkStyle::Git);
-    let ends = |text: String| if is_dos { text.replace('\n', "\r\n") } else { text };
-    match options.merge(base, &ours.replace("\r\n", "\n"), theirs) {
-        Ok(text) => Merged::Clean(ends(text)),
-        Err(text) => {
-            let marked = ends(text);
-            let span = conflict_in(ours, &marked);
-            Merged::Conflict { marked, span }
+    let marked = match options.merge(base, &ours.replace("\r\n", "\n"), theirs) {
+        Ok(text) => return Merged::Clean(ends(text)),
+        Err(marked) => marked,
+    };
+    let (mut text, mut first) = (String::new(), None);
+    let mut lines = marked.split_inclusive('\n');
+    while let Some(line) = lines.next() {
+        if !line.starts_with("<<<<<<< ") {
+            text.push_str(line);
+            continue;
         }
+        let mut until = |end: &str| {
+            lines
+                .by_ref()
+                .take_while(|line| !line.starts_with(end))
+                .collect::<String>()
+        };
+        let (mine, was, new) = (until("||||||| "), until("======="), until(">>>>>>> "));
+        if was.is_empty() && new.lines().all(is_declaration) {
+            text.push_str(&(mine + &new));
+        } else {
+            // Where all of ours is gone, what stands before shows the place.
+            let shown = if mine.is_empty() {
+                text.lines().last().unwrap_or_default()
+            } else {
+                &mine
+            };
+            first.get_or_insert_with(|| place_of(ours, &ends(shown.to_owned())));
+            text.push_str(&format!(
+                "<<<<<<< yours\n{mine}||||||| before\n{was}=======\n{new}>>>>>>> krator's\n"
+            ));
+        }
+    }
+    match first {
+        None => Merged::Clean(ends(text)),
+        Some(span) => Merged::Conflict {
+            marked: ends(text),
+            span,
+        },
     }
 }
 
-/// The first lines of ours between markers, found again in ours.
-fn conflict_in(ours: &str, marked: &str) -> Span {
-    let lines: Vec<&str> = marked.split_inclusive('\n').collect();
-    let from = lines
+fn is_declaration(line: &str) -> bool {
+    ["mod ", "pub mod ", "use ", "pub use ", "#[rustfmt::skip]"]
         .iter()
-        .position(|line| line.starts_with("<<<<<<<"))
-        .unwrap_or(0);
-    let between: String = lines
-        .iter()
-        .skip(from + 1)
-        .take_while(|line| !line.starts_with("======="))
-        .copied()
-        .collect();
-    // Where all of ours is gone, what stood before it shows the place.
-    let before = from.checked_sub(1).map_or("", |at| lines[at]);
-    let shown = if between.is_empty() { before } else { &between };
-    let start = ours.find(shown).unwrap_or(0);
-    Span {
-        start,
-        end: start + shown.trim_end().len(),
-    }
+        .any(|start| line.starts_with(start))
+}
+
+fn place_of(text: &str, lines: &str) -> Span {
+    let start = text.find(lines).unwrap_or(0);
+    let end = start + lines.trim_end().len();
+    Span { start, end }
 }
 
 #[cfg(test)]
@@ -89,12 +111,27 @@ mod tests {
         assert_eq!(&ours[span.start..span.end], "C of mine");
         assert_eq!(
             marked,
-            "mine\na\nb\n<<<<<<< ours\nC of mine\n=======\nC\n>>>>>>> theirs\nd\ne\n"
+            "mine\na\nb\n<<<<<<< yours\nC of mine\n||||||| before\nc\n=======\nC\n>>>>>>> krator's\nd\ne\n"
         );
+        // Ours is gone.
         let without = "a\nb\nd\ne\n";
         let Merged::Conflict { span, .. } = merge(BASE, without, "a\nb\nC\nd\ne\n") else {
             panic!("the line is gone on one side");
         };
         assert_eq!(&without[span.start..span.end], "b");
+    }
+
+    #[test]
+    fn declarations_in_one_place_are_both_taken() {
+        let base = "pub mod door;\npub mod shared;\n";
+        let merged = merge(
+            base,
+            "pub mod door;\nmod keys;\npub mod shared;\n",
+            "pub mod door;\npub mod gate;\npub mod shared;\n",
+        );
+        assert_eq!(
+            merged,
+            Merged::Clean("pub mod door;\nmod keys;\npub mod gate;\npub mod shared;\n".to_owned())
+        );
     }
 }

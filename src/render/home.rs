@@ -16,6 +16,9 @@ pub const DESCRIPTION: &str = ".krator/krator.yaml";
 /// Keeps what only matters while krator runs out of the user's repository.
 const IGNORE: &str = ".krator/.gitignore";
 
+/// All files of `.krator/` that are written.
+pub const FILES: [&str; 4] = [IGNORE, BASE, DESCRIPTION, MANIFEST];
+
 /// Version of the layout of `.krator/`: a krator that knows only an older one refuses the crate. The first had no
 /// [`BASE`].
 const LAYOUT: u64 = 2;

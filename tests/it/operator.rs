@@ -51,6 +51,16 @@ impl Crate {
         krate
     }
 
+    /// A crate that is there once `make` has made it in the folder that it is given.
+    pub fn of(operator: &str, make: impl FnOnce(&Path)) -> Crate {
+        let krate = Crate {
+            folder: tempfile::tempdir().expect("a temporary folder"),
+            operator: operator.to_owned(),
+        };
+        make(&krate.dir());
+        krate
+    }
+
     /// Its folder.
     pub fn dir(&self) -> PathBuf {
         self.folder.path().join("crate")
@@ -95,6 +105,30 @@ impl Crate {
         run(Command::new("cp")
             .arg(build_folder().join("debug").join(&self.operator))
             .arg(binary));
+    }
+
+    /// Builds it; the packages that cargo compiled for that.
+    pub fn compiled(&self) -> Vec<String> {
+        let bench = Bench::take(self);
+        let build = ["build", "--locked", "--message-format=json"];
+        let output = cargo()
+            .args(build)
+            .current_dir(&bench.crate_dir)
+            .output()
+            .expect("cargo runs");
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let messages = String::from_utf8(output.stdout).expect("JSON is text");
+        let messages = messages
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"));
+        let built = messages.filter(|message: &serde_json::Value| message["fresh"] == false);
+        built
+            .map(|message| message["target"]["name"].to_string())
+            .collect()
     }
 
     /// Runs cargo in the crate, once for each list of arguments, and panics with what it wrote when it fails.

@@ -6,6 +6,10 @@
 //! same. `diff.txt` is what `krator gen --diff` prints, `output.txt` what `krator gen` says and its exit code.
 //! `KRATOR_UPDATE=1 cargo test` rewrites these three.
 
+mod random;
+mod safety;
+mod upgrade;
+
 use crate::operator::{files, krator};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -144,4 +148,23 @@ fn edits_do_what_was_read() {
         "not as expected; `KRATOR_UPDATE=1 cargo test regen` rewrites what is:\n{}",
         differ.join("\n")
     );
+}
+
+#[test]
+fn the_documents_show_every_case() {
+    let documents = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/regeneration.md");
+    let documents = fs::read_to_string(documents).expect("the document is there");
+    let rows = documents
+        .lines()
+        .filter_map(|line| line.strip_suffix("` |")?.rsplit_once('`'));
+    let shown: BTreeSet<String> = rows.map(|(_, case)| case.to_owned()).collect();
+    let cases = fs::read_dir(root()).expect("testdata/regen is there");
+    let there = cases.map(|entry| {
+        entry
+            .expect("a case")
+            .file_name()
+            .into_string()
+            .expect("a plain name")
+    });
+    assert_eq!(shown, there.collect());
 }

@@ -7,14 +7,16 @@ use doors::door::DoorOperator;
 use doors::gate::GateOperator;
 
 fn main() -> ExitCode {
-<<<<<<< ours
+<<<<<<< yours
     eprintln!("knock, knock");
     krator_runtime::main(&ABOUT, |runtime| runtime.operator(DoorOperator::of_oak()))
+||||||| before
+    krator_runtime::main(&ABOUT, |runtime| runtime.operator(DoorOperator::default()))
 =======
     krator_runtime::main(&ABOUT, |runtime| {
         runtime
             .operator(DoorOperator::default())
             .operator(GateOperator::default())
     })
->>>>>>> theirs
+>>>>>>> krator's
 }

@@ -1,0 +1,84 @@
+//! Random edits, one after the other, of descriptions whose crates somebody has written in: after each, a crate compiles,
+//! or the compiler names lines that `krator gen` has named.
+//!
+//! A sequence is five edits of one description. Six crates, of six descriptions, are members of one workspace and are
+//! edited at once, so that one run of cargo judges them. `KRATOR_SEQUENCES` is their number, `KRATOR_SEED` where the dice
+//! begin.
+
+mod crates;
+mod edits;
+
+use crate::goldens::cases;
+use crates::Member;
+use std::collections::BTreeSet;
+
+/// The descriptions that are edited.
+const CASES: [&str; 6] = ["backup", "cronjob", "helmrelease", "memcached", "moose", "order"];
+/// Edits of a sequence.
+const STEPS: usize = 5;
+
+/// Dice that fall the same way each time: splitmix64.
+pub struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below another one.
+    fn below(&mut self, bound: usize) -> usize {
+        (self.roll() % bound.max(1) as u64) as usize
+    }
+
+    /// One of several, if there are any.
+    fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
+        let at = self.below(from.len());
+        from.get(at)
+    }
+}
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
+}
+
+#[test]
+fn after_every_edit_a_crate_compiles_or_the_lines_that_do_not_were_named() {
+    let (sequences, seed) = (number("KRATOR_SEQUENCES", 40), number("KRATOR_SEED", 1));
+    let rounds = sequences.div_ceil(CASES.len() as u64);
+    let (mut named, mut wrong, mut edits) = (0, Vec::new(), BTreeSet::new());
+    for round in 0..rounds {
+        let mut dice = Dice(seed.wrapping_mul(1_000_003).wrapping_add(round));
+        let workspace = crates::Workspace::new();
+        let mut members: Vec<Member> = CASES
+            .iter()
+            .map(|case| workspace.member(case, &cases()[*case], &mut dice))
+            .collect();
+        for step in 0..STEPS {
+            for member in &mut members {
+                edits.insert(member.edit(&mut dice));
+            }
+            let errors = workspace.check();
+            for member in &mut members {
+                let place = format!("seed {seed}, round {round}, step {step}, {}", member.last());
+                wrong.extend(
+                    member
+                        .judge(&errors)
+                        .into_iter()
+                        .map(|what| format!("{place}: {what}")),
+                );
+                named += member.mend();
+                member.mark(&mut dice);
+            }
+            assert!(wrong.is_empty(), "{}\n{}", wrong.join("\n"), workspace.keep());
+        }
+    }
+    println!(
+        "{} sequences, seed {seed}: {named} lines named, edits: {edits:?}",
+        rounds * CASES.len() as u64
+    );
+    assert!(named > 0, "no edit ever asked for a change of handlers");
+}

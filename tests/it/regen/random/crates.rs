@@ -1,0 +1,267 @@
+//! The crates whose descriptions are edited, in one workspace.
+
+use super::{Dice, edits};
+use crate::accept::documents;
+use crate::operator::{build_folder, cargo, files, krator};
+use crate::regen::generate;
+use krator::names::FieldName;
+use serde_json::Value as Json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+/// A line of a file: its path in the workspace, and its number.
+type Line = (PathBuf, usize);
+
+/// The folder of all members.
+pub struct Workspace {
+    dir: PathBuf,
+}
+
+/// One crate.
+pub struct Member {
+    dir: PathBuf,
+    name: &'static str,
+    documents: Vec<Json>,
+    /// The last edit.
+    edit: String,
+    /// Lines of handlers that the last `krator gen` named as errors.
+    named: BTreeSet<Line>,
+    /// Lines that somebody wrote, by what ends them.
+    marks: usize,
+}
+
+impl Workspace {
+    /// An empty one, always in the same place: cargo tells crates apart by where they are.
+    pub fn new() -> Self {
+        let dir = build_folder().join("edits");
+        let _ = fs::remove_dir_all(&dir);
+        fs::create_dir_all(&dir).expect("the target folder is ours");
+        let members = super::CASES.map(|case| format!("\"{case}\"")).join(", ");
+        let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = [{members}]\n");
+        fs::write(dir.join("Cargo.toml"), manifest).expect("the target folder is ours");
+        Workspace { dir }
+    }
+
+    /// A new crate, in which somebody has written.
+    pub fn member(&self, name: &'static str, case: &Path, dice: &mut Dice) -> Member {
+        let dir = self.dir.join(name);
+        let spec = case.join("spec.yaml");
+        // Six vendored runtimes in one workspace would be six crates of one name.
+        let runtime = format!("path={}/crates/krator-runtime", env!("CARGO_MANIFEST_DIR"));
+        let new = [
+            Path::new("new"),
+            &spec,
+            Path::new("--out"),
+            &dir,
+            Path::new("--runtime"),
+            Path::new(&runtime),
+        ];
+        let output = krator(&new);
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let manifest = fs::read_to_string(dir.join("Cargo.toml")).expect("generated");
+        let (manifest, _) = manifest
+            .split_once("# A workspace of its own")
+            .expect("generated");
+        let (package, _) = manifest.split_once("# Small:").expect("generated");
+        fs::write(dir.join("Cargo.toml"), package).expect("writable");
+        fs::copy(dir.join("Cargo.lock"), self.dir.join("Cargo.lock")).expect("writable");
+        let mut member = Member {
+            documents: documents(&fs::read(spec).expect("a description")),
+            dir,
+            name,
+            edit: String::new(),
+            named: BTreeSet::new(),
+            marks: 0,
+        };
+        member.mark(dice);
+        member
+    }
+
+    /// The lines that rustc calls wrong, by the members' names.
+    pub fn check(&self) -> BTreeMap<String, Vec<(Line, String)>> {
+        let check = [
+            "check",
+            "--workspace",
+            "--keep-going",
+            "--message-format=json",
+            "--offline",
+            "--quiet",
+        ];
+        let output = cargo()
+            .args(check)
+            .current_dir(&self.dir)
+            .stdin(Stdio::null())
+            .output()
+            .expect("cargo runs");
+        let mut errors: BTreeMap<String, Vec<(Line, String)>> = BTreeMap::new();
+        let messages = String::from_utf8(output.stdout).expect("JSON");
+        for message in messages
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Json>(line).ok())
+        {
+            let inner = &message["message"];
+            if inner["level"] != "error" {
+                continue;
+            }
+            let manifest = PathBuf::from(message["manifest_path"].as_str().expect("a path"));
+            let dir = manifest.parent().and_then(Path::file_name).expect("a member");
+            let spans = inner["spans"].as_array().into_iter().flatten();
+            for span in spans.filter(|span| span["is_primary"] == true) {
+                let file = span["file_name"].as_str().expect("a path");
+                let line = span["line_start"].as_u64().expect("a number") as usize;
+                let text = inner["message"].as_str().unwrap_or_default().to_owned();
+                errors
+                    .entry(dir.to_string_lossy().into_owned())
+                    .or_default()
+                    .push(((file.into(), line), text));
+            }
+        }
+        let is_ok = output.status.success();
+        assert_eq!(
+            is_ok,
+            errors.is_empty(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        errors
+    }
+
+    /// Where the crates are left to be looked at.
+    pub fn keep(&self) -> String {
+        format!("the crates are in {}", self.dir.display())
+    }
+}
+
+impl Member {
+    /// The name of the member and of its last edit.
+    pub fn last(&self) -> String {
+        format!("{}: {}", self.name, self.edit)
+    }
+
+    /// Edits the description, and brings the crate in step; the sort of the edit.
+    pub fn edit(&mut self, dice: &mut Dice) -> &'static str {
+        let (sort, what, documents) = edits::random(&self.documents, dice);
+        self.documents = documents;
+        self.edit = what;
+        fs::write(self.dir.join("krator.yaml"), edits::text(&self.documents)).expect("writable");
+        let prune: &[&str] = if dice.below(3) == 0 { &["--prune"] } else { &[] };
+        let output = generate(&self.dir, &[&["--allow-breaking"], prune].concat());
+        let told = String::from_utf8(output.stderr).expect("text");
+        assert!(!told.contains("nothing was written"), "{}:\n{told}", self.last());
+        self.named.clear();
+        let mut lines = told.lines();
+        while let Some(line) = lines.next() {
+            if line.starts_with("error") {
+                let place = lines
+                    .next()
+                    .and_then(|place| place.split_once("--> "))
+                    .expect("a place")
+                    .1;
+                let mut parts = place.split(':');
+                let path = parts.next().expect("a path");
+                let line = parts.next().and_then(|line| line.parse().ok()).expect("a line");
+                if path.starts_with("src/") {
+                    self.named.insert((Path::new(self.name).join(path), line));
+                }
+            }
+        }
+        sort
+    }
+
+    /// What is not as it should be after an edit.
+    pub fn judge(&self, errors: &BTreeMap<String, Vec<(Line, String)>>) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let errors = errors.get(self.name).map_or(&[][..], Vec::as_slice);
+        for ((path, line), text) in errors {
+            if !self.named.contains(&(path.clone(), *line)) {
+                wrong.push(format!("krator did not name {}:{line}: {text}", path.display()));
+            }
+        }
+        if errors.is_empty() {
+            let lines = self
+                .named
+                .iter()
+                .map(|(path, line)| format!("{}:{line}", path.display()));
+            wrong.extend(lines.map(|line| format!("krator named {line}, which compiles")));
+        }
+        let written: String = files(&self.dir)
+            .into_iter()
+            .filter(|(path, _)| path.extension().is_some_and(|e| e == "rs"))
+            .map(|(_, contents)| String::from_utf8(contents).expect("Rust"))
+            .collect();
+        let there: BTreeSet<&str> = written
+            .lines()
+            .filter_map(|line| Some(line.rsplit_once("// mine ")?.1))
+            .collect();
+        let lost = (0..self.marks).filter(|mark| !there.contains(mark.to_string().as_str()));
+        wrong.extend(lost.map(|mark| format!("the line `// mine {mark}` is lost")));
+        wrong
+    }
+
+    /// Does by hand what `krator gen` said; how many lines that were.
+    pub fn mend(&mut self) -> usize {
+        let root = self.dir.parent().expect("the workspace").to_owned();
+        for (path, number) in &self.named {
+            let path = root.join(path);
+            let text = fs::read_to_string(&path).expect("a handler");
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            let line = &mut lines[number - 1];
+            let code = line.trim_start();
+            *line = match line.rsplit_once("// mine ") {
+                Some((_, mark)) => format!("        // Mended. // mine {mark}"),
+                None if code.starts_with("use super::") => "use super::*;".to_owned(),
+                None if code.starts_with("return ") => {
+                    "            return std::future::pending().await;".to_owned()
+                }
+                None => "        std::future::pending().await".to_owned(),
+            };
+            fs::write(&path, lines.join("\n") + "\n").expect("writable");
+        }
+        self.named.len()
+    }
+
+    /// Writes into each handler that nobody has written in yet: what uses edges and fields of the description.
+    pub fn mark(&mut self, dice: &mut Dice) {
+        for document in self.documents.clone() {
+            let kind = document["resource"]["kind"].as_str().expect("a kind");
+            let module = krator::names::snake(kind);
+            let fields: Vec<String> = edits::fields(&document, "spec");
+            for (state, how) in document["states"].as_object().expect("states") {
+                let path = format!("src/{module}/states/{}.rs", krator::names::snake(state));
+                let path = self.dir.join(path);
+                let text = fs::read_to_string(&path).expect("a handler");
+                if text.contains("// mine ") {
+                    continue;
+                }
+                let mut block = vec![
+                    "let mine = \"a text of mine\";".to_owned(),
+                    "let _ = (mine, cx.first_run());".to_owned(),
+                ];
+                if let Some(field) = dice.pick(&fields) {
+                    let field = FieldName::parse(field).expect("a field").rust_field();
+                    block.push(format!("let _ = &cx.manifest().spec.{field};"));
+                }
+                for to in edits::next(how) {
+                    block.push(format!(
+                        "if mine.is_empty() {{ return Ok(Transition::to(super::{to})); }}"
+                    ));
+                }
+                let signature = "&mut Context<'_>) -> Result<Transition<Self>> {\n";
+                let (head, body) = text.split_once(signature).expect("a handler");
+                let head = head.replace("_cx:", "cx:");
+                let mut marked = format!("{head}{signature}");
+                for line in block {
+                    marked.push_str(&format!("        {line} // mine {}\n", self.marks));
+                    self.marks += 1;
+                }
+                fs::write(&path, marked + body).expect("writable");
+            }
+        }
+    }
+}

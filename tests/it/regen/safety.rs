@@ -1,0 +1,219 @@
+//! What a run must never do, whatever is in its way.
+
+use super::{generate, lay, new, text};
+use crate::moose::DESCRIPTION;
+use crate::operator::{files, run};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// A crate of the moose; `krator.yaml` has been edited since, so that a run has something to do.
+fn edited() -> (TempDir, PathBuf) {
+    let work = tempfile::tempdir().expect("a temporary folder");
+    let description = work.path().join("moose.yaml");
+    fs::write(&description, DESCRIPTION).expect("writable");
+    let dir = work.path().join("crate");
+    new(&description, &dir);
+    let edit = BTreeMap::from([(
+        "krator.yaml".into(),
+        DESCRIPTION.replace("[mo]", "[mo, mos]").into_bytes(),
+    )]);
+    lay(&edit, &dir);
+    (work, dir)
+}
+
+/// The run fails, says this, and changes nothing.
+fn refuses(dir: &Path, args: &[&str], why: &str) {
+    let before = files(dir);
+    let output = generate(dir, args);
+    let told = text(output.stderr);
+    assert!(!output.status.success(), "{told}");
+    assert!(told.contains(why), "{told}");
+    let mut after = files(dir);
+    after.remove(Path::new(".krator/lock"));
+    assert_eq!(after, before, "{told}");
+}
+
+fn move_and_link(dir: &Path, path: &str, to: &Path) {
+    run(Command::new("mv").arg(dir.join(path)).arg(to));
+    symlink(to, dir.join(path)).expect("a link");
+}
+
+#[test]
+fn links_that_lead_out_of_the_crate_are_not_followed() {
+    for path in ["src/moose/generated", "deploy/crd.yaml", "README.md", "vendor"] {
+        let (work, dir) = edited();
+        let outside = work.path().join("outside");
+        move_and_link(&dir, path, &outside);
+        let before = files(work.path());
+        refuses(&dir, &[], "leads out of the crate");
+        let mut after = files(work.path());
+        after.remove(Path::new("crate/.krator/lock"));
+        assert_eq!(after, before);
+    }
+    // Within the crate, where a link leads is the owner's matter.
+    let (_work, dir) = edited();
+    move_and_link(&dir, "deploy", &dir.join("manifests"));
+    assert!(generate(&dir, &[]).status.success());
+    assert!(dir.join("deploy").is_symlink());
+    assert!(
+        fs::read_to_string(dir.join("manifests/crd.yaml"))
+            .expect("written")
+            .contains("mos")
+    );
+}
+
+#[test]
+fn paths_of_a_forged_manifest_are_not_followed() {
+    let (work, dir) = edited();
+    fs::write(work.path().join("precious"), "").expect("writable");
+    let manifest = dir.join(".krator/manifest.json");
+    let forged = fs::read_to_string(&manifest).expect("generated");
+    let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    let entry =
+        format!("\"files\": {{\n\"../precious\": {{\"ownership\": \"generated\", \"sha256\": \"{empty}\"}},");
+    fs::write(manifest, forged.replacen("\"files\": {", &entry, 1)).expect("writable");
+    refuses(&dir, &[], "leads out of the crate");
+    assert!(work.path().join("precious").exists());
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_to_is_left_as_it_was() {
+    let (work, dir) = edited();
+    let is_root = user_is_root();
+    // The superuser may write anywhere: nobody may not.
+    let generate_as_somebody = |dir: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_krator"));
+        command
+            .arg("gen")
+            .current_dir(dir)
+            .env_clear()
+            .stdin(Stdio::null());
+        if is_root {
+            command.uid(65534);
+        }
+        command.output().expect("krator runs")
+    };
+    let set = |path: &str, mode: u32| {
+        fs::set_permissions(dir.join(path), fs::Permissions::from_mode(mode)).expect("our own");
+    };
+    run(Command::new("chmod").args(["-R", "a+rwX"]).arg(work.path()));
+    fs::set_permissions(env!("CARGO_BIN_EXE_krator"), fs::Permissions::from_mode(0o755)).expect("our own");
+    set("deploy", 0o555);
+    let before = files(&dir);
+    let output = generate_as_somebody(&dir);
+    let told = text(output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("nothing was changed: cannot write into"), "{told}");
+    let mut after = files(&dir);
+    after.remove(Path::new(".krator/lock"));
+    assert_eq!(after, before);
+    set("deploy", 0o777);
+    assert!(generate_as_somebody(&dir).status.success());
+}
+
+fn user_is_root() -> bool {
+    let output = Command::new("id").arg("-u").output().expect("id runs");
+    output.stdout == b"0\n"
+}
+
+#[test]
+fn a_second_run_waits_and_says_so() {
+    let (_work, dir) = edited();
+    // The lock of a run that is at work.
+    let lock = File::options()
+        .create(true)
+        .append(true)
+        .open(dir.join(".krator/lock"))
+        .expect("writable");
+    lock.lock().expect("free");
+    let mut second = Command::new(env!("CARGO_BIN_EXE_krator"))
+        .arg("gen")
+        .current_dir(&dir)
+        .env_clear()
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("krator runs");
+    let mut told = BufReader::new(second.stderr.take().expect("piped"));
+    let mut line = String::new();
+    told.read_line(&mut line).expect("text");
+    assert_eq!(line, "note: waiting for another krator to end its work here\n");
+    assert!(second.try_wait().expect("our own child").is_none());
+    drop(lock);
+    assert!(second.wait().expect("our own child").success());
+    assert!(text(generate(&dir, &["--diff"]).stdout).is_empty());
+}
+
+#[test]
+fn a_crate_of_a_newer_krator_is_refused_with_a_sentence() {
+    let (_work, dir) = edited();
+    let manifest = dir.join(".krator/manifest.json");
+    let newer = fs::read_to_string(&manifest).expect("generated");
+    let newer = newer.replace(env!("CARGO_PKG_VERSION"), "99.0.0");
+    fs::write(&manifest, newer).expect("writable");
+    refuses(&dir, &[], "this crate was last generated by krator 99.0.0");
+}
+
+#[test]
+fn what_is_no_crate_of_ours_is_refused() {
+    let (_work, dir) = edited();
+    fs::remove_dir_all(dir.join(".krator")).expect("our own");
+    refuses(&dir, &[], "is no crate that krator made");
+    let (_work, dir) = edited();
+    fs::write(dir.join(".krator/manifest.json"), "<<<<<<< HEAD\n").expect("writable");
+    refuses(&dir, &[], "restore it from version control");
+}
+
+#[test]
+fn a_file_that_is_missing_comes_back_unless_its_owner_took_it_away() {
+    let (_work, dir) = edited();
+    for path in [
+        "src/moose/generated/types.rs",
+        "src/moose/states/roam.rs",
+        "README.md",
+        "Dockerfile",
+    ] {
+        fs::remove_file(dir.join(path)).expect("our own");
+    }
+    assert!(generate(&dir, &[]).status.success());
+    assert!(dir.join("src/moose/generated/types.rs").exists());
+    assert!(dir.join("src/moose/states/roam.rs").exists());
+    assert!(!dir.join("README.md").exists() && !dir.join("Dockerfile").exists());
+}
+
+#[test]
+fn a_run_without_anything_to_do_writes_nothing() {
+    let (_work, dir) = edited();
+    assert!(generate(&dir, &[]).status.success());
+    let times = |dir: &Path| -> BTreeMap<PathBuf, std::time::SystemTime> {
+        let modified = |path: &Path| {
+            fs::metadata(dir.join(path))
+                .and_then(|m| m.modified())
+                .expect("there")
+        };
+        let mut times: BTreeMap<_, _> = files(dir)
+            .into_keys()
+            .map(|path| (path.clone(), modified(&path)))
+            .collect();
+        for folder in ["", ".krator", "src", "deploy", "vendor"] {
+            times.insert(folder.into(), modified(Path::new(folder)));
+        }
+        times
+    };
+    let before = times(&dir);
+    // Line ends of another system are no difference either.
+    let readme = fs::read_to_string(dir.join("src/moose/mod.rs")).expect("generated");
+    assert!(generate(&dir, &[]).status.success());
+    assert_eq!(times(&dir), before);
+    fs::write(dir.join("src/moose/mod.rs"), readme.replace('\n', "\r\n")).expect("writable");
+    let before = times(&dir);
+    assert!(generate(&dir, &[]).status.success());
+    assert!(generate(&dir, &["--check"]).status.success());
+    assert_eq!(times(&dir), before);
+}
