@@ -89,7 +89,8 @@ pub fn main(about: &About, with: impl FnOnce(OperatorRuntime) -> OperatorRuntime
         .enable_all()
         .build()
         .map_err(crate::Error::from)
-        .and_then(|threads| threads.block_on(runtime.start()));
+        // On one of the workers, beside the tasks that it wakes: from this thread each of them would be a switch.
+        .and_then(|threads| threads.block_on(async { tokio::spawn(runtime.start()).await? }));
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
