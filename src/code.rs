@@ -7,6 +7,7 @@
 
 mod access;
 mod facts;
+mod items;
 mod judge;
 mod macros;
 mod rename;

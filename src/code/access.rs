@@ -1,8 +1,9 @@
 //! Which types handlers may reach, as the generated code says it.
 
 use super::facts::Need;
+use super::items::Space;
 use super::resolve::{Place, Target, segments};
-use super::tree::{Space, Tree};
+use super::tree::Tree;
 use crate::model::{Kind, kubernetes};
 use std::collections::{BTreeMap, BTreeSet};
 use syn::{GenericArgument, Item, PathArguments, Type};

@@ -6,7 +6,8 @@ mod names;
 mod rights;
 
 use super::facts::{Facts, StateOf};
-use super::tree::{self, FileId, Names, Tree, names_of};
+use super::items::{Names, names_of};
+use super::tree::{self, FileId, Tree};
 use super::walk::{KindCode, walk};
 use super::{Code, InFile};
 use crate::finding::{Finding, Source, Span, sort};

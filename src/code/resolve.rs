@@ -1,7 +1,8 @@
 //! What a path means where it is written: the names of blocks, of the module, of `use` and of globs, as far as they
 //! can be known without the compiler. What cannot is [`Target::Unknown`], of which no rule speaks.
 
-use super::tree::{Def, ImportPath, ModuleId, Names, Space, Tree};
+use super::items::{Def, ImportPath, Names, Space};
+use super::tree::{ModuleId, Tree};
 
 /// What a path leads to.
 #[derive(Clone)]

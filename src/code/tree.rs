@@ -3,10 +3,11 @@
 
 use super::Code;
 use super::facts::At;
+use super::items::{Def, Names, names_of};
 use super::macros::{self, Body};
 use crate::finding::Span;
 use std::collections::{BTreeMap, BTreeSet};
-use syn::{Attribute, Item, UseTree, ext::IdentExt as _};
+use syn::{Attribute, Item, ext::IdentExt as _};
 
 /// Index of a file in [`Files`].
 pub(super) type FileId = usize;
@@ -81,68 +82,6 @@ fn own_macros(files: &[File<'_>]) -> BTreeSet<String> {
         .collect()
 }
 
-/// What a name stands for.
-#[derive(Clone, Copy)]
-pub(super) enum Def<'a> {
-    Module(ModuleId),
-    Struct(&'a syn::ItemStruct),
-    Enum(&'a syn::ItemEnum),
-    Type(&'a syn::ItemType),
-    Fn(&'a syn::Signature),
-    /// The resource itself, which kube's derive macro makes of its spec: `Moose`.
-    Resource,
-    /// Anything else in the namespace of types.
-    OtherType,
-    /// Anything else in the namespace of values.
-    OtherValue,
-}
-
-/// Rust's namespaces, as far as they matter here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Space {
-    Types,
-    Values,
-    Any,
-}
-
-impl Def<'_> {
-    pub fn is_in(&self, space: Space) -> bool {
-        let (is_type, is_value) = match self {
-            Def::Struct(item) => (true, !matches!(item.fields, syn::Fields::Named(_))),
-            Def::Fn(_) | Def::OtherValue => (false, true),
-            _ => (true, false),
-        };
-        match space {
-            Space::Types => is_type,
-            Space::Values => is_value,
-            Space::Any => true,
-        }
-    }
-}
-
-/// One name of a `use`.
-pub(super) struct Import {
-    pub name: String,
-    pub path: ImportPath,
-}
-
-/// The path of a `use`, its segments without `r#`.
-#[derive(Clone)]
-pub(super) struct ImportPath {
-    pub segments: Vec<String>,
-    pub is_absolute: bool,
-}
-
-/// The names of a module, or of a block that has items.
-#[derive(Default)]
-pub(super) struct Names<'a> {
-    pub defs: BTreeMap<String, Vec<Def<'a>>>,
-    pub imports: Vec<Import>,
-    pub globs: Vec<ImportPath>,
-    /// Macros may have put more names here than can be seen.
-    pub is_open: bool,
-}
-
 /// A module.
 pub(super) struct Module<'a> {
     /// From the root of the library: `["moose", "states"]`; that of another target begins with its file in `<>`.
@@ -171,48 +110,6 @@ pub(super) struct Tree<'a> {
     pub crate_name: String,
     pub own_macros: BTreeSet<String>,
 }
-
-/// Derives that add no names.
-const PLAIN_DERIVES: &[&str] = &[
-    "Clone",
-    "Copy",
-    "Debug",
-    "Default",
-    "PartialEq",
-    "Eq",
-    "PartialOrd",
-    "Ord",
-    "Hash",
-    "Serialize",
-    "Deserialize",
-    "JsonSchema",
-    "Error",
-];
-/// Attributes that leave an item as it is.
-const PLAIN_ATTRIBUTES: &[&str] = &[
-    "allow",
-    "cfg",
-    "cfg_attr",
-    "deny",
-    "derive",
-    "deprecated",
-    "diagnostic",
-    "doc",
-    "error",
-    "expect",
-    "forbid",
-    "inline",
-    "must_use",
-    "non_exhaustive",
-    "path",
-    "repr",
-    "rustfmt",
-    "serde",
-    "test",
-    "tokio",
-    "tracing",
-    "warn",
-];
 
 impl<'a> Tree<'a> {
     /// The modules of these files. `resources` are the kinds' own types, by the path of their module.
@@ -373,53 +270,6 @@ pub(super) fn module_path(file: &str) -> Option<Vec<String>> {
     Some(path.split('/').map(str::to_owned).collect())
 }
 
-/// What items declare and import; modules apart, which have files.
-pub(super) fn names_of<'a>(items: impl Iterator<Item = &'a Item>) -> Names<'a> {
-    let mut names = Names::default();
-    let mut add =
-        |ident: &syn::Ident, def| names.defs.entry(ident.unraw().to_string()).or_default().push(def);
-    let mut is_open = false;
-    let mut uses = Vec::new();
-    for item in items {
-        match item {
-            Item::Struct(item) => add(&item.ident, Def::Struct(item)),
-            Item::Enum(item) => add(&item.ident, Def::Enum(item)),
-            Item::Type(item) => add(&item.ident, Def::Type(item)),
-            Item::Fn(item) => add(&item.sig.ident, Def::Fn(&item.sig)),
-            Item::Trait(item) => add(&item.ident, Def::OtherType),
-            Item::TraitAlias(item) => add(&item.ident, Def::OtherType),
-            Item::Union(item) => add(&item.ident, Def::OtherType),
-            Item::Const(item) => add(&item.ident, Def::OtherValue),
-            Item::Static(item) => add(&item.ident, Def::OtherValue),
-            Item::Use(item) => uses.push(item),
-            // `macro_rules!` has a name, other macros may make any.
-            Item::Macro(item) => is_open |= item.ident.is_none(),
-            Item::ForeignMod(_) | Item::Verbatim(_) | Item::ExternCrate(_) => is_open = true,
-            _ => {}
-        }
-        is_open |= attributes(item).iter().any(may_add_names);
-    }
-    names.is_open = is_open;
-    for item in uses {
-        let mut path = Vec::new();
-        add_imports(&item.tree, &mut path, item.leading_colon.is_some(), &mut names);
-    }
-    names
-}
-
-fn attributes(item: &Item) -> &[Attribute] {
-    match item {
-        Item::Struct(item) => &item.attrs,
-        Item::Enum(item) => &item.attrs,
-        Item::Fn(item) => &item.attrs,
-        Item::Impl(item) => &item.attrs,
-        Item::Mod(item) => &item.attrs,
-        Item::Trait(item) => &item.attrs,
-        Item::Type(item) => &item.attrs,
-        _ => &[],
-    }
-}
-
 fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")
@@ -427,68 +277,4 @@ fn is_for_tests(attributes: &[Attribute]) -> bool {
                 .parse_args::<syn::Path>()
                 .is_ok_and(|what| what.is_ident("test"))
     })
-}
-
-/// Whether an attribute could put further items beside its own.
-pub(super) fn may_add_names(attribute: &Attribute) -> bool {
-    let first = attribute
-        .path()
-        .segments
-        .first()
-        .map(|segment| segment.ident.to_string());
-    if first.as_deref() == Some("derive") {
-        let derives = attribute
-            .parse_args_with(syn::punctuated::Punctuated::<syn::Path, syn::Token![,]>::parse_terminated);
-        return derives.is_ok_and(|derives| {
-            derives
-                .iter()
-                .filter_map(|path| path.segments.last())
-                .any(|segment| !PLAIN_DERIVES.contains(&segment.ident.to_string().as_str()))
-        });
-    }
-    first.is_none_or(|first| !PLAIN_ATTRIBUTES.contains(&first.as_str()))
-}
-
-fn add_imports(tree: &UseTree, path: &mut Vec<String>, is_absolute: bool, names: &mut Names<'_>) {
-    let ends = |path: &[String]| ImportPath {
-        segments: path.to_vec(),
-        is_absolute,
-    };
-    match tree {
-        UseTree::Path(inner) => {
-            path.push(inner.ident.unraw().to_string());
-            add_imports(&inner.tree, path, is_absolute, names);
-            path.pop();
-        }
-        UseTree::Group(group) => {
-            for tree in &group.items {
-                add_imports(tree, path, is_absolute, names);
-            }
-        }
-        UseTree::Glob(_) => names.globs.push(ends(path)),
-        UseTree::Name(leaf) => {
-            let name = leaf.ident.unraw().to_string();
-            // `use a::{self}` imports `a`.
-            let (name, path) = match path.last() {
-                Some(last) if name == "self" => (last.clone(), ends(path)),
-                _ => {
-                    let mut path = ends(path);
-                    path.segments.push(name.clone());
-                    (name, path)
-                }
-            };
-            names.imports.push(Import { name, path });
-        }
-        UseTree::Rename(leaf) => {
-            let mut path = ends(path);
-            let name = leaf.ident.unraw().to_string();
-            if name != "self" {
-                path.segments.push(name);
-            }
-            names.imports.push(Import {
-                name: leaf.rename.unraw().to_string(),
-                path,
-            });
-        }
-    }
 }

@@ -1,8 +1,9 @@
 //! The types of expressions, as far as they can be told without the compiler: what is declared, what a context
 //! answers with, and fields of generated types.
 
+use super::items::{Def, Space};
 use super::resolve::{Target, segments};
-use super::tree::{Def, ModuleId, Space};
+use super::tree::ModuleId;
 use super::walk::Walk;
 use crate::model::KindId;
 use syn::{Expr, GenericArgument, Pat, PathArguments, Type};

@@ -6,8 +6,9 @@ mod syntax;
 mod uses;
 
 use super::facts::{At, Facts, Meaning, Name, StateOf};
+use super::items::{Def, Names, Space};
 use super::resolve::{Place, Target, segments};
-use super::tree::{Def, ModuleId, Names, Space, Tree};
+use super::tree::{ModuleId, Tree};
 use super::types::{Variable, unraw};
 use crate::model::KindId;
 use std::collections::BTreeMap;

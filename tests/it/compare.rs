@@ -133,28 +133,26 @@ fn the_former_description_may_come_from_git() {
 fn a_crate_is_checked_against_itself_as_last_generated() {
     let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/compare/states");
     let home = tempfile::tempdir().expect("a temporary folder");
-    fs::create_dir(home.path().join(".krator")).expect("a folder of our own");
-    let copy =
-        |from: &str, to: &str| fs::copy(case.join(from), home.path().join(to)).expect("a file of ours");
-    copy("new.yaml", "krator.yaml");
-    copy("old.yaml", ".krator/krator.yaml");
-    let check = || {
-        let output = krator(home.path(), &["check", "--format", "json"], "");
+    let folder = home.path().join("crate");
+    let out = folder.to_str().expect("temporary folders have plain names");
+    let made = krator(&case, &["new", "old.yaml", "--out", out], "");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let copy = |from: &str, to: &str| fs::copy(case.join(from), folder.join(to)).expect("a file of ours");
+    // What the code lacks for the new states is found too, and is no matter of this test.
+    let is_state_missed = || {
+        let output = krator(&folder, &["check", "--format", "json"], "");
         let findings: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-        let rules: Vec<String> = findings
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(|finding| finding["rule"].as_str().expect("a finding has a rule").to_owned())
-            .collect();
-        (output.status.code(), rules)
+        let mut findings = findings.as_array().into_iter().flatten();
+        findings.any(|finding| finding["rule"] == "state-removed")
     };
-    assert_eq!(check(), (Some(1), vec!["state-removed".to_owned()]));
+    assert!(!is_state_missed(), "nothing has changed");
+    copy("new.yaml", "krator.yaml");
+    assert!(is_state_missed());
     copy("new.yaml", ".krator/krator.yaml");
-    assert_eq!(check(), (Some(0), Vec::new()));
+    assert!(!is_state_missed(), "it was generated without the state");
     // A former description that means nothing says nothing.
-    fs::write(home.path().join(".krator/krator.yaml"), "krator: [").expect("a file of our own");
-    assert_eq!(check(), (Some(0), Vec::new()));
+    fs::write(folder.join(".krator/krator.yaml"), "krator: [").expect("a file of our own");
+    assert!(!is_state_missed());
 }
 
 /// What becomes of an object.

@@ -9,3 +9,5 @@ mod oracle;
 mod soak;
 mod twins;
 mod wait;
+
+pub use oracle::Oracle;

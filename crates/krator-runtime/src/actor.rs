@@ -277,7 +277,7 @@ impl<M: Machine> Actor<M> {
             #[cfg(feature = "kube")]
             applied: &applied,
             #[cfg(feature = "kube")]
-            cluster: world.cluster(),
+            around: world.around(),
         };
         let deadline = self.engine.deadline(world.now()).map(|at| world.origin() + at);
         let ended = {

@@ -1,6 +1,7 @@
 //! The cluster: the same machines, with an API server behind them.
 mod access;
 mod caches;
+mod children;
 mod clock;
 mod command;
 mod concerned;
@@ -9,6 +10,7 @@ mod dispatch;
 mod faults;
 mod links;
 mod object;
+mod others;
 mod patience;
 mod raw;
 mod remote;
@@ -27,6 +29,7 @@ use kube::{
     core::{ClusterResourceScope, NamespaceResourceScope},
     runtime::watcher,
 };
+pub(crate) use others::Others;
 use raw::Raw;
 use remote::Remote;
 use serde::{Serialize, de::DeserializeOwned};
@@ -100,6 +103,13 @@ impl Place for ClusterResourceScope {
     fn api<K: Resource<DynamicType = (), Scope = Self>>(client: Client, _: &str) -> Api<K> {
         Api::all(client)
     }
+}
+
+/// Where objects of other kinds are.
+pub(crate) enum Around<'a, M: Machine> {
+    Cluster(&'a Cluster<M>),
+    /// In a test.
+    Memory(&'a Arc<Others>),
 }
 
 /// What handlers of one machine reach of the cluster.

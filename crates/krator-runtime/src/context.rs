@@ -26,7 +26,7 @@ pub struct Context<'a, M: Machine> {
     #[cfg(feature = "kube")]
     pub(crate) applied: &'a Arc<crate::applied::Applied>,
     #[cfg(feature = "kube")]
-    pub(crate) cluster: Option<&'a crate::cluster::Cluster<M>>,
+    pub(crate) around: crate::cluster::Around<'a, M>,
 }
 
 /// What is known of a run when it begins.

@@ -29,6 +29,8 @@ pub struct Local<M: Machine> {
 pub struct Handle<M: Machine> {
     stored: Stored<M>,
     pub(crate) mailbox: Arc<Mailbox<ManifestOf<M>>>,
+    #[cfg(feature = "kube")]
+    pub(crate) others: Arc<crate::cluster::Others>,
 }
 
 type Stored<M> = Arc<Mutex<Option<Arc<ManifestOf<M>>>>>;
@@ -38,6 +40,8 @@ impl<M: Machine> Clone for Handle<M> {
         Self {
             stored: Arc::clone(&self.stored),
             mailbox: Arc::clone(&self.mailbox),
+            #[cfg(feature = "kube")]
+            others: Arc::clone(&self.others),
         }
     }
 }
@@ -220,6 +224,8 @@ impl<M: Machine> Memory<M> {
             handle: Handle {
                 stored: Arc::new(Mutex::new(Some(Arc::new(object)))),
                 mailbox: Arc::default(),
+                #[cfg(feature = "kube")]
+                others: Arc::default(),
             },
             shared,
             origin: Instant::now(),
@@ -293,8 +299,8 @@ impl<M: Machine> World<M> for Memory<M> {
         locked(&self.events).push(event);
     }
     #[cfg(feature = "kube")]
-    fn cluster(&self) -> Option<&crate::cluster::Cluster<M>> {
-        None
+    fn around(&self) -> crate::cluster::Around<'_, M> {
+        crate::cluster::Around::Memory(&self.handle.others)
     }
 }
 
@@ -313,6 +319,8 @@ pub struct Fixture<M: Machine> {
     run: Run,
     #[cfg(feature = "kube")]
     applied: Arc<crate::applied::Applied>,
+    #[cfg(feature = "kube")]
+    pub(crate) others: Arc<crate::cluster::Others>,
 }
 
 impl<M: Machine> Fixture<M> {
@@ -335,6 +343,8 @@ impl<M: Machine> Fixture<M> {
             },
             #[cfg(feature = "kube")]
             applied: Arc::default(),
+            #[cfg(feature = "kube")]
+            others: Arc::default(),
         }
     }
     /// As the `attempt`th try.
@@ -381,7 +391,7 @@ impl<M: Machine> Fixture<M> {
             #[cfg(feature = "kube")]
             applied: &self.applied,
             #[cfg(feature = "kube")]
-            cluster: None,
+            around: crate::cluster::Around::Memory(&self.others),
         };
         state.next(&mut cx).await
     }

@@ -32,7 +32,7 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     /// Tells people; best effort.
     fn publish(&self, manifest: &ManifestOf<M>, event: Event);
     #[cfg(feature = "kube")]
-    fn cluster(&self) -> Option<&crate::cluster::Cluster<M>>;
+    fn around(&self) -> crate::cluster::Around<'_, M>;
 }
 
 /// A write to come: what is stored after it.

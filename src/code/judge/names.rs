@@ -2,8 +2,8 @@
 
 use super::{Judge, Said};
 use crate::code::facts::{At, Meaning};
+use crate::code::items::{Def, Names};
 use crate::code::rules::{MODULE_MISSING, NAME_GONE, OPERATOR_NOT_RUN};
-use crate::code::tree::{Def, Names};
 use crate::code::types::unraw;
 use crate::finding::{Finding, Span, nearest};
 use std::collections::BTreeSet;

@@ -2,9 +2,9 @@
 
 use super::Walk;
 use crate::code::facts::{Answer, Exit, StateOf};
+use crate::code::items::Space;
 use crate::code::macros;
 use crate::code::resolve::Target;
-use crate::code::tree::Space;
 use crate::code::types::unraw;
 use std::collections::BTreeSet;
 use syn::{

@@ -3,9 +3,9 @@
 use super::Walk;
 use super::uses::{innermost, innermost_call, parts};
 use crate::code::facts::{Answer, Exit, Impl, MacroUse};
+use crate::code::items::{Space, names_of};
 use crate::code::macros::{self, Body};
 use crate::code::resolve::Target;
-use crate::code::tree::{Space, names_of};
 use crate::code::types::{Ty, unraw};
 use syn::{
     Expr, Item, Pat,

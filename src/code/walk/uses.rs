@@ -3,8 +3,8 @@
 use super::Walk;
 use crate::code::access;
 use crate::code::facts::{Access, FieldUse, MatchUse, Need, StructUse};
+use crate::code::items::Space;
 use crate::code::resolve::Target;
-use crate::code::tree::Space;
 use crate::code::types::{FieldOf, Ty, unraw};
 use std::collections::BTreeSet;
 use syn::{Expr, Pat};

@@ -3,7 +3,10 @@
 use super::DESCRIPTION;
 use crate::cluster::watch::{Event, Watch};
 use crate::cluster::{self, Cluster};
+use crate::contract::Oracle;
 use crate::operator::{Crate, Operator};
+use k8s_openapi::jiff::Timestamp;
+use krator::model::Kind;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -35,6 +38,7 @@ pub struct Herd {
     binary: PathBuf,
     log: PathBuf,
     operator: Option<Operator>,
+    oracle: Oracle,
 }
 
 impl Herd {
@@ -55,6 +59,7 @@ impl Herd {
             binary,
             log,
             operator: None,
+            oracle: Oracle::new(&kind(variant)),
         })
     }
 
@@ -90,7 +95,16 @@ impl Herd {
     /// Starts the operator, for this namespace.
     pub fn start(&mut self, args: &[&str]) {
         let args = [&["run", "--namespace", &self.namespace], args].concat();
+        self.oracle.operator_starts(Timestamp::now());
         self.operator = Some(Operator::start(self.cluster, &self.binary, &args, &self.log));
+    }
+
+    /// Panics unless all of this is as the description and the contract have it.
+    pub fn judge(&mut self, events: &[Event]) {
+        events.iter().for_each(|event| self.oracle.see(event));
+        // Handlers as generated tell of nothing.
+        self.oracle.hear("");
+        self.oracle.assert_clean();
     }
 
     /// `kill -9`
@@ -198,6 +212,12 @@ fn prepared_cluster() -> Option<&'static Cluster> {
         ]);
     });
     Some(cluster)
+}
+
+fn kind(variant: &Variant) -> Kind {
+    let text = (variant.description)(DESCRIPTION);
+    let description = krator::check("krator.yaml", text.as_bytes()).description;
+    description.expect("a good description").kinds.remove(0)
 }
 
 fn generated(variant: &Variant) -> Crate {

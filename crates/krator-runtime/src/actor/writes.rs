@@ -1,7 +1,7 @@
 //! What an actor writes: the status, the finalizer, the end of the object; and what it makes of the answers.
 use super::{Actor, Step};
 use crate::{
-    Class, Error, Event, Machine, ManifestOf, Object as _, ObjectStatus as _, StatusOf,
+    Class, Error, Event, Machine, MachineStatus, ManifestOf, Object as _, ObjectStatus as _, StatusOf,
     engine::Now,
     world::{World, WriteError, request_backoff},
 };
@@ -59,12 +59,9 @@ impl<M: Machine> Actor<M> {
 
     /// A status to be written: what the machine says of it, and the user's fields of `draft`. `None` while parked.
     fn rendered(&self, mut draft: StatusOf<M>, now: Now) -> Option<StatusOf<M>> {
-        let former = self
-            .manifest
-            .status()
-            .map(|s| s.machine().clone())
-            .unwrap_or_default();
-        *draft.machine_mut() = self.engine.render(&former, now)?;
+        let none = MachineStatus::default();
+        let former = self.manifest.status().map_or(&none, |status| status.machine());
+        *draft.machine_mut() = self.engine.render(former, now)?;
         Some(draft)
     }
 

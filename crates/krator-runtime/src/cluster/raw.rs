@@ -1,7 +1,7 @@
 //! An object as a watch or an answer tells it: who it is, and the rest as text, decoded when somebody asks. Most of
 //! what a watch says is the echo of what was written here, and nobody asks.
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::{Resource, core::error_boundary::InvalidObject};
+use kube::Resource;
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeOwned, Error as _},
@@ -40,12 +40,8 @@ impl<K: DeserializeOwned> Raw<K> {
     pub fn uid(&self) -> &str {
         self.metadata.uid.as_deref().unwrap_or_default()
     }
-    pub fn decode(&self) -> Result<Arc<K>, InvalidObject> {
-        let decoded = serde_json::from_str(&self.text).map(Arc::new);
-        decoded.map_err(|error| InvalidObject {
-            error: error.to_string(),
-            metadata: self.metadata.clone(),
-        })
+    pub fn decode(&self) -> serde_json::Result<Arc<K>> {
+        serde_json::from_str(&self.text).map(Arc::new)
     }
 }
 
@@ -112,21 +108,22 @@ mod tests {
     use k8s_openapi::api::core::v1::ConfigMap;
     use kube::core::WatchEvent;
 
-    fn decoded(object: &str) -> Result<Arc<ConfigMap>, InvalidObject> {
+    fn raw(object: &str) -> Raw<ConfigMap> {
         let event = format!(r#"{{"type":"ADDED","object":{object}}}"#);
         let Ok(WatchEvent::Added(raw)) = serde_json::from_str::<WatchEvent<Raw<ConfigMap>>>(&event) else {
             panic!("not an event: {event}")
         };
         assert_eq!(raw.uid(), "1-2");
-        raw.decode()
+        raw
     }
 
     #[test]
     fn managed_fields_are_left_out_and_nothing_else() {
-        let config = decoded(
+        let config = raw(
             r#"{"metadata": {"uid": "1-2", "managedFields": [{"manager": "a"}], "labels": {"a": "b"}},
                 "data": {"managedFields": "[{\"manager\": \"a\"}]"}}"#,
         )
+        .decode()
         .expect("a config map");
         assert_eq!(config.metadata.managed_fields, None);
         assert_eq!(
@@ -145,9 +142,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_decoded_still_has_a_name() {
-        let unreadable = decoded(r#"{"data": 7, "metadata": {"name": "odd", "uid": "1-2"}}"#);
-        let unreadable = unreadable.expect_err("data is a map");
-        assert_eq!(unreadable.metadata.name.as_deref(), Some("odd"));
-        assert!(unreadable.error.contains("invalid type"), "{}", unreadable.error);
+        let odd = raw(r#"{"data": 7, "metadata": {"name": "odd", "uid": "1-2"}}"#);
+        let error = odd.decode().expect_err("data is a map").to_string();
+        assert_eq!(odd.meta().name.as_deref(), Some("odd"));
+        assert!(error.contains("invalid type"), "{error}");
     }
 }

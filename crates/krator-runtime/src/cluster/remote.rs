@@ -1,16 +1,15 @@
 //! The world of a cluster: reads, writes and events of one kind.
-use super::{Cluster, KubeObject, Link, Place, REQUESTS, clock::Clock, raw::Raw};
+use super::{Around, Cluster, KubeObject, Link, Place, REQUESTS, clock::Clock, raw::Raw};
 use crate::{
     Error, Event, Machine, ManifestOf, Object as _, Operator, Result, SharedOf, StatusOf,
     engine::Now,
     world::{World, WriteError},
 };
 use futures::FutureExt as _;
-use k8s_openapi::api::core::v1::ObjectReference;
+use k8s_openapi::{api::core::v1::ObjectReference, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{
     Api, Client, Resource,
     api::{DeleteParams, Patch, PatchParams, Preconditions},
-    core::error_boundary::InvalidObject,
     runtime::events,
 };
 use serde::de::DeserializeOwned;
@@ -69,16 +68,15 @@ where
     /// An object that was seen; people are told of one that is not what its type says.
     pub fn decode(&self, raw: &Raw<ManifestOf<O::Machine>>) -> Option<Arc<ManifestOf<O::Machine>>> {
         raw.decode()
-            .map_err(|unreadable| self.report_unreadable(unreadable))
+            .map_err(|error| self.report_unreadable(raw.meta().clone(), &error))
             .ok()
     }
 
-    fn report_unreadable(&self, unreadable: InvalidObject) {
-        let meta = unreadable.metadata;
+    fn report_unreadable(&self, meta: ObjectMeta, error: &serde_json::Error) {
         tracing::warn!(
             namespace = meta.namespace,
             name = meta.name,
-            error = unreadable.error,
+            %error,
             "the object cannot be read"
         );
         let about = ObjectReference {
@@ -91,10 +89,7 @@ where
         };
         let event = Event {
             reason: "Unreadable".to_owned(),
-            note: format!(
-                "the object cannot be read, and is left alone: {}",
-                unreadable.error
-            ),
+            note: format!("the object cannot be read, and is left alone: {error}"),
             warning: true,
         };
         self.tell(about, event);
@@ -162,8 +157,7 @@ async fn request<T>(request: impl Future<Output = kube::Result<T>> + Send) -> Re
 
 /// What a write was answered with.
 fn stored<K: DeserializeOwned>(answer: Result<Raw<K>, WriteError>) -> Result<Arc<K>, WriteError> {
-    let unreadable = |error: InvalidObject| WriteError::Other(Error::from(error.error));
-    answer?.decode().map_err(unreadable)
+    answer?.decode().map_err(|error| WriteError::Other(error.into()))
 }
 
 impl<O: Operator> World<O::Machine> for Remote<O>
@@ -282,7 +276,7 @@ where
         self.tell(manifest.object_ref(&()), event);
     }
 
-    fn cluster(&self) -> Option<&Cluster<O::Machine>> {
-        Some(&self.cluster)
+    fn around(&self) -> Around<'_, O::Machine> {
+        Around::Cluster(&self.cluster)
     }
 }

@@ -136,7 +136,7 @@ impl<M: Machine> World<Scripted<M>> for Witness<M> {
         self.memory.publish(paper, event);
     }
     #[cfg(feature = "kube")]
-    fn cluster(&self) -> Option<&crate::cluster::Cluster<Scripted<M>>> {
-        None
+    fn around(&self) -> crate::cluster::Around<'_, Scripted<M>> {
+        self.memory.around()
     }
 }

@@ -1,0 +1,244 @@
+//! Requests about children: each completed in the same way, whether an API server answers it or a test's memory.
+use super::{
+    Child, Place,
+    caches::{Caches, Known, drop_what_nobody_reads, version},
+    others::Others,
+};
+use crate::{
+    Error, Result,
+    applied::{Applied, ChildKey},
+};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::{
+    Api, Client, Resource, ResourceExt as _,
+    api::{DeleteParams, Patch, PatchParams, Preconditions},
+};
+use serde_json::{Value, json};
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    sync::Arc,
+};
+
+/// What a request about children needs, apart from the context, which it outlives.
+pub(super) struct Request<K: Child> {
+    pub children: Children<K>,
+    pub operator: &'static str,
+    /// The owner's; empty where it has none.
+    pub namespace: String,
+    pub owner: OwnerReference,
+}
+
+/// Where children are.
+pub(super) enum Children<K: Child> {
+    Cluster(InCluster<K>),
+    Memory(Arc<Others>),
+}
+
+pub(super) struct InCluster<K: Child> {
+    pub client: Client,
+    pub caches: Arc<Caches<K>>,
+    pub kind: &'static str,
+    pub applied: Arc<Applied>,
+}
+
+impl<K: Child> Request<K> {
+    pub async fn apply(self, mut body: Value) -> Result<Arc<K>> {
+        let name = body["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        if name.is_empty() {
+            return Err(Error::permanent("a child needs a name"));
+        }
+        let namespace = self.namespace_of(body["metadata"]["namespace"].as_str())?;
+        self.complete(&mut body, &namespace);
+        match &self.children {
+            Children::Cluster(cluster) => {
+                // A manager of this owner's own: two owners cannot silently swap a child.
+                let manager = format!("{}-{}", self.operator, self.owner.uid);
+                cluster
+                    .apply(namespace, name, &body, &manager, &self.owner.uid)
+                    .await
+            }
+            Children::Memory(others) => others.apply(body, &self.owner.uid),
+        }
+    }
+
+    pub async fn owned(self) -> Result<Vec<Arc<K>>> {
+        let is_ours = |child: &K| is_controlled_by(child, &self.owner.uid);
+        let mut children = match &self.children {
+            Children::Cluster(cluster) => cluster.owned(is_ours).await?,
+            Children::Memory(others) => others
+                .all::<K>()
+                .into_iter()
+                .filter(|child| is_ours(child))
+                .collect(),
+        };
+        children.sort_by_key(|child| (child.namespace(), child.name_any()));
+        Ok(children)
+    }
+
+    pub async fn delete(self, child: &K) -> Result<()> {
+        if !is_controlled_by(child, &self.owner.uid) {
+            return Err(Error::permanent(format!(
+                "`{}` is not a child of this object",
+                child.name_any()
+            )));
+        }
+        match &self.children {
+            Children::Cluster(cluster) => cluster.delete(child).await,
+            Children::Memory(others) => {
+                others.remove(child);
+                Ok(())
+            }
+        }
+    }
+
+    /// Sets what every child has.
+    fn complete(&self, body: &mut Value, namespace: &str) {
+        body["apiVersion"] = json!(K::api_version(&()));
+        body["kind"] = json!(K::kind(&()));
+        let metadata = &mut body["metadata"];
+        if !namespace.is_empty() {
+            metadata["namespace"] = json!(namespace);
+        }
+        metadata["ownerReferences"] = json!([self.owner]);
+        metadata["labels"]["app.kubernetes.io/managed-by"] = json!(self.operator);
+        if let Some(metadata) = metadata.as_object_mut() {
+            for servers in [
+                "managedFields",
+                "resourceVersion",
+                "uid",
+                "creationTimestamp",
+                "generation",
+            ] {
+                metadata.remove(servers);
+            }
+        }
+        if let Some(body) = body.as_object_mut() {
+            body.remove("status");
+        }
+    }
+
+    /// Where a child lives: with its owner, if that has a namespace.
+    fn namespace_of(&self, wanted: Option<&str>) -> Result<String> {
+        if !<K::Scope as Place>::NAMESPACED {
+            return Ok(String::new());
+        }
+        match wanted.filter(|wanted| !wanted.is_empty()) {
+            Some(wanted) if !self.namespace.is_empty() && wanted != self.namespace => Err(Error::permanent(
+                format!("a child lives in the namespace of its owner, not in `{wanted}`"),
+            )),
+            Some(wanted) => Ok(wanted.to_owned()),
+            None if self.namespace.is_empty() => {
+                Err(Error::permanent("a child of this kind needs a namespace"))
+            }
+            None => Ok(self.namespace.clone()),
+        }
+    }
+}
+
+impl<K: Child> InCluster<K> {
+    async fn apply(
+        &self,
+        namespace: String,
+        name: String,
+        body: &Value,
+        manager: &str,
+        owner: &str,
+    ) -> Result<Arc<K>> {
+        let key: ChildKey = (self.kind, namespace.clone(), name.clone());
+        let hash = hash(body);
+        let (known, last) = (self.caches.known(&namespace, &name), self.applied.last(&key));
+        if let (Some(known), Some(last)) = (&known, &last)
+            && (last.hash, last.version) == (hash, known.version)
+            && let Ok(same) = Arc::clone(&last.answer).downcast::<K>()
+        {
+            return Ok(same);
+        }
+        let api: Api<K> = <K::Scope as Place>::api(self.client.clone(), &namespace);
+        let is_ours = |known: &Known| known.controller.as_deref() == Some(owner);
+        let there = match known.filter(is_ours) {
+            Some(ours) => Some(ours),
+            None => api.get_metadata_opt(&name).await?.as_ref().map(Known::of),
+        };
+        if there.as_ref().is_some_and(|there| !is_ours(there)) {
+            return Err(not_ours::<K>(&name));
+        }
+        let mut stored = api
+            .patch(&name, &PatchParams::apply(manager).force(), &Patch::Apply(body))
+            .await?;
+        drop_what_nobody_reads(&mut stored);
+        let (version, stored) = (version(&stored), Arc::new(stored));
+        // The same again, and it made a difference.
+        let mended = last.is_some_and(|last| last.hash == hash)
+            && there.is_none_or(|before| before.version != version);
+        self.applied
+            .record(key, hash, version, Arc::clone(&stored) as _, mended);
+        Ok(stored)
+    }
+
+    /// The children as in the cache, and never older than what was applied here.
+    async fn owned(&self, ours: impl Fn(&K) -> bool) -> Result<Vec<Arc<K>>> {
+        self.caches.fill().await?;
+        let mut children: Vec<Arc<K>> = self.caches.all().filter(|child| ours(child)).collect();
+        // What was applied here and is not in the cache yet.
+        for ((_, namespace, name), version) in self.applied.of_kind(self.kind) {
+            let at = children.iter().position(|child| {
+                child.name_any() == name && child.namespace().unwrap_or_default() == namespace
+            });
+            if at.is_some_and(|at| self::version(&*children[at]) >= version) {
+                continue;
+            }
+            let api: Api<K> = <K::Scope as Place>::api(self.client.clone(), &namespace);
+            let now = api
+                .get_opt(&name)
+                .await?
+                .filter(|child| ours(child))
+                .map(Arc::new);
+            match (at, now) {
+                (Some(at), Some(now)) => children[at] = now,
+                (Some(at), None) => drop(children.remove(at)),
+                (None, Some(now)) => children.push(now),
+                (None, None) => self.applied.forget(&(self.kind, namespace, name)),
+            }
+        }
+        Ok(children)
+    }
+
+    async fn delete(&self, child: &K) -> Result<()> {
+        let (name, uid) = (child.name_any(), child.uid());
+        let namespace = child.namespace().unwrap_or_default();
+        self.applied.forget(&(self.kind, namespace.clone(), name.clone()));
+        let api: Api<K> = <K::Scope as Place>::api(self.client.clone(), &namespace);
+        let this = Preconditions {
+            uid,
+            resource_version: None,
+        };
+        let params = DeleteParams {
+            preconditions: Some(this),
+            ..DeleteParams::background()
+        };
+        match api.delete(&name, &params).await {
+            Ok(_) => Ok(()),
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// What exists and belongs to somebody else.
+pub(super) fn not_ours<K: Child>(name: &str) -> Error {
+    Error::permanent(format!(
+        "{} `{name}` exists and is not a child of this object: it is left alone",
+        K::kind(&())
+    ))
+}
+
+pub(super) fn is_controlled_by<K: Resource>(child: &K, uid: &str) -> bool {
+    let mut owners = child.meta().owner_references.iter().flatten();
+    owners.any(|owner| owner.controller == Some(true) && owner.uid == uid)
+}
+
+fn hash(body: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    body.to_string().hash(&mut hasher);
+    hasher.finish()
+}
