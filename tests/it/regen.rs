@@ -154,7 +154,8 @@ fn edits_do_what_was_read() {
 fn the_documents_show_every_case() {
     let documents = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/regeneration.md");
     let documents = fs::read_to_string(documents).expect("the document is there");
-    let rows = documents
+    let (_, table) = documents.split_once("| case |").expect("a table of cases");
+    let rows = table
         .lines()
         .filter_map(|line| line.strip_suffix("` |")?.rsplit_once('`'));
     let shown: BTreeSet<String> = rows.map(|(_, case)| case.to_owned()).collect();

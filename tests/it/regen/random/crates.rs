@@ -211,16 +211,31 @@ impl Member {
             let path = root.join(path);
             let text = fs::read_to_string(&path).expect("a handler");
             let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-            let line = &mut lines[number - 1];
-            let code = line.trim_start();
-            *line = match line.rsplit_once("// mine ") {
-                Some((_, mark)) => format!("        // Mended. // mine {mark}"),
-                None if code.starts_with("use super::") => "use super::*;".to_owned(),
-                None if code.starts_with("return ") => {
-                    "            return std::future::pending().await;".to_owned()
-                }
-                None => "        std::future::pending().await".to_owned(),
+            let is_import = lines[number - 1].starts_with("use super::");
+            let imported =
+                is_import.then(|| std::mem::replace(&mut lines[number - 1], "use super::*;".to_owned()));
+            let Some(imported) = imported else {
+                mend_line(&mut lines[number - 1]);
+                fs::write(&path, lines.join("\n") + "\n").expect("writable");
+                continue;
             };
+            // Where an import fails, rustc says nothing of its uses; they go with it all the same.
+            let is_gone = |name: &&str| {
+                !self
+                    .documents
+                    .iter()
+                    .any(|document| document["states"].get(*name).is_some())
+            };
+            let names = imported
+                .split(|c: char| !c.is_ascii_alphanumeric())
+                .filter(|name| !name.is_empty());
+            for gone in names.filter(is_gone) {
+                let uses = format!("to({gone})");
+                lines
+                    .iter_mut()
+                    .filter(|line| line.contains(&uses))
+                    .for_each(mend_line);
+            }
             fs::write(&path, lines.join("\n") + "\n").expect("writable");
         }
         self.named.len()
@@ -264,4 +279,15 @@ impl Member {
             }
         }
     }
+}
+
+/// A line of code that compiles whatever the description is.
+fn mend_line(line: &mut String) {
+    *line = match line.rsplit_once("// mine ") {
+        Some((_, mark)) => format!("        // Mended. // mine {mark}"),
+        None if line.trim_start().starts_with("return ") => {
+            "            return std::future::pending().await;".to_owned()
+        }
+        None => "        std::future::pending().await".to_owned(),
+    };
 }

@@ -4,38 +4,49 @@ use super::Dice;
 use serde_json::{Map, Value as Json, json};
 
 /// What can be done; each may fail for want of what it needs.
-type Edit = fn(&mut Vec<Json>, &mut Dice) -> Option<String>;
+enum Edit {
+    /// Of one kind.
+    OfKind(fn(&mut Json, &mut Dice) -> Option<String>),
+    /// Of all of it.
+    OfAll(fn(&mut Vec<Json>, &mut Dice) -> Option<String>),
+}
+use Edit::{OfAll, OfKind};
 
 const EDITS: &[(&str, Edit)] = &[
-    ("state added", add_state),
-    ("state removed", remove_state),
-    ("state renamed", rename_state),
-    ("edge added", add_edge),
-    ("edge removed", remove_edge),
-    ("edge retargeted", retarget_edge),
-    ("wait changed", change_wait),
-    ("retry changed", change_retry),
-    ("kind of state changed", change_kind_of_state),
-    ("field added", add_field),
-    ("field removed", remove_field),
-    ("field retyped", retype_field),
-    ("owns switched", switch_owns),
-    ("access switched", switch_access),
-    ("version changed", change_version),
-    ("group changed", change_group),
-    ("kind renamed", rename_kind),
-    ("kind added", add_kind),
-    ("kind removed", remove_kind),
+    ("state added", OfKind(add_state)),
+    ("state removed", OfKind(remove_state)),
+    ("state renamed", OfKind(rename_state)),
+    ("edge added", OfKind(add_edge)),
+    ("edge removed", OfKind(remove_edge)),
+    ("edge retargeted", OfKind(retarget_edge)),
+    ("wait changed", OfKind(change_wait)),
+    ("retry changed", OfKind(change_retry)),
+    ("kind of state changed", OfKind(change_kind_of_state)),
+    ("field added", OfKind(add_field)),
+    ("field removed", OfKind(remove_field)),
+    ("field retyped", OfKind(retype_field)),
+    ("owns switched", OfKind(switch_owns)),
+    ("access switched", OfKind(switch_access)),
+    ("version changed", OfKind(change_version)),
+    ("group changed", OfKind(change_group)),
+    ("kind renamed", OfKind(rename_kind)),
+    ("kind added", OfAll(add_kind)),
+    ("kind removed", OfAll(remove_kind)),
 ];
 
 /// A random edit that leaves no error: its sort, what it does, and the description.
 pub fn random(documents: &[Json], dice: &mut Dice) -> (&'static str, String, Vec<Json>) {
     for _ in 0..1000 {
-        let (sort, edit) = EDITS[dice.below(EDITS.len())];
+        let (sort, edit) = &EDITS[dice.below(EDITS.len())];
         let mut edited = documents.to_vec();
-        let Some(what) = edit(&mut edited, dice) else {
-            continue;
+        let what = match edit {
+            OfKind(edit) => {
+                let at = dice.below(edited.len());
+                edit(&mut edited[at], dice)
+            }
+            OfAll(edit) => edit(&mut edited, dice),
         };
+        let Some(what) = what else { continue };
         let checked = krator::check("krator.yaml", text(&edited).as_bytes());
         let is_sound = checked.description.is_some() && !krator::finding::has_errors(&checked.findings);
         if is_sound && edited != documents {
@@ -70,11 +81,6 @@ pub fn next(state: &Json) -> Vec<String> {
         .collect()
 }
 
-fn document<'a>(documents: &'a mut [Json], dice: &mut Dice) -> &'a mut Json {
-    let at = dice.below(documents.len());
-    &mut documents[at]
-}
-
 fn states(document: &Json) -> Vec<String> {
     document["states"]
         .as_object()
@@ -102,8 +108,7 @@ fn fresh(dice: &mut Dice, begin: &str) -> String {
     format!("{begin}{}", dice.below(100_000))
 }
 
-fn add_state(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
-    let document = document(documents, dice);
+fn add_state(document: &mut Json, dice: &mut Dice) -> Option<String> {
     let names = states(document);
     let (from, to) = (dice.pick(&names)?.clone(), dice.pick(&names)?.clone());
     let name = fresh(dice, "Added");
@@ -112,8 +117,7 @@ fn add_state(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
     Some(format!("{from} -> {name} -> {to}"))
 }
 
-fn remove_state(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
-    let document = document(documents, dice);
+fn remove_state(document: &mut Json, dice: &mut Dice) -> Option<String> {
     let name = dice.pick(&states(document))?.clone();
     document["states"].as_object_mut()?.shift_remove(&name);
     for other in states(document) {
@@ -134,8 +138,7 @@ fn remove_state(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
     Some(name)
 }
 
-fn rename_state(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
-    let document = document(documents, dice);
+fn rename_state(document: &mut Json, dice: &mut Dice) -> Option<String> {
     let name = dice.pick(&states(document))?.clone();
     let now = fresh(dice, "Renamed");
     document.as_object_mut()?.shift_remove("properties");
@@ -169,16 +172,14 @@ fn rename(value: &mut Json, from: &str, to: &str) {
     }
 }
 
-fn add_edge(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
-    let document = document(documents, dice);
+fn add_edge(document: &mut Json, dice: &mut Dice) -> Option<String> {
     let names = states(document);
     let (from, to) = (dice.pick(&names)?.clone(), dice.pick(&names)?.clone());
     push_next(state(document, &from), &to);
     Some(format!("{from} -> {to}"))
 }
 
-fn remove_edge(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
-    let document = document(documents, dice);
+fn remove_edge(document: &mut Json, dice: &mut Dice) -> Option<String> {
     let from = dice.pick(&states(document))?.clone();
     let next = state(document, &from).get_mut("next")?.as_array_mut()?;
     let at = dice.below(next.len());
@@ -189,8 +190,7 @@ fn remove_edge(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
     Some(format!("{from} -> {gone}"))
 }
 
-fn retarget_edge(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
-    let document = document(documents, dice);
+fn retarget_edge(document: &mut Json, dice: &mut Dice) -> Option<String> {
     let names = states(document);
     let (from, to) = (dice.pick(&names)?.clone(), dice.pick(&names)?.clone());
     let next = state(document, &from).get_mut("next")?.as_array_mut()?;
@@ -201,8 +201,7 @@ fn retarget_edge(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
     Some(what)
 }
 
-fn change_wait(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
-    let document = document(documents, dice);
+fn change_wait(document: &mut Json, dice: &mut Dice) -> Option<String> {
     let name = dice.pick(&states(document))?.clone();
     let state = state(document, &name);
     match dice.below(2) {
@@ -215,8 +214,7 @@ fn change_wait(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
     Some(name)
 }
 
-fn change_retry(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
-    let document = document(documents, dice);
+fn change_retry(document: &mut Json, dice: &mut Dice) -> Option<String> {
     let names = states(document);
     let (name, then) = (dice.pick(&names)?.clone(), dice.pick(&names)?.clone());
     let retry = json!({"limit": 1 + dice.below(9), "then": then});
@@ -224,8 +222,7 @@ fn change_retry(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
     Some(format!("{name}, then {then}"))
 }
 
-fn change_kind_of_state(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
-    let document = document(documents, dice);
+fn change_kind_of_state(document: &mut Json, dice: &mut Dice) -> Option<String> {
     let name = dice.pick(&states(document))?.clone();
     let state = state(document, &name);
     if state.get("kind").is_some_and(|kind| kind == "final") {
@@ -249,8 +246,7 @@ fn some_type(dice: &mut Dice) -> Json {
     json!(types[dice.below(types.len())])
 }
 
-fn add_field(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
-    let document = document(documents, dice);
+fn add_field(document: &mut Json, dice: &mut Dice) -> Option<String> {
     let part = *dice.pick(&["spec", "status"])?;
     let name = fresh(dice, "field");
     if document[part].is_null() {
@@ -262,27 +258,25 @@ fn add_field(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
     Some(format!("{part}.{name}"))
 }
 
-fn remove_field(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
-    let document = document(documents, dice);
+fn remove_field(document: &mut Json, dice: &mut Dice) -> Option<String> {
     let name = dice.pick(&fields(document, "spec"))?.clone();
     document["spec"].as_object_mut()?.shift_remove(&name);
     Some(name)
 }
 
-fn retype_field(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
-    let document = document(documents, dice);
+fn retype_field(document: &mut Json, dice: &mut Dice) -> Option<String> {
     let name = dice.pick(&fields(document, "spec"))?.clone();
     document["spec"][&name] = some_type(dice);
     Some(name)
 }
 
-fn switch_owns(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
-    switch(document(documents, dice), "owns", &json!("core/v1.ConfigMap"))
+fn switch_owns(document: &mut Json, _dice: &mut Dice) -> Option<String> {
+    switch(document, "owns", &json!("core/v1.ConfigMap"))
 }
 
-fn switch_access(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
+fn switch_access(document: &mut Json, _dice: &mut Dice) -> Option<String> {
     let pods = json!({"kind": "core/v1.Pod", "verbs": ["get"]});
-    switch(document(documents, dice), "access", &pods)
+    switch(document, "access", &pods)
 }
 
 fn switch(document: &mut Json, key: &str, entry: &Json) -> Option<String> {
@@ -298,21 +292,21 @@ fn switch(document: &mut Json, key: &str, entry: &Json) -> Option<String> {
     Some(entry.to_string())
 }
 
-fn change_version(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
+fn change_version(document: &mut Json, dice: &mut Dice) -> Option<String> {
     let version = format!("v{}", 1 + dice.below(9));
-    document(documents, dice)["resource"]["version"] = json!(version);
+    document["resource"]["version"] = json!(version);
     Some(version)
 }
 
-fn change_group(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
+fn change_group(document: &mut Json, dice: &mut Dice) -> Option<String> {
     let group = format!("{}.example.com", fresh(dice, "group"));
-    document(documents, dice)["resource"]["group"] = json!(group);
+    document["resource"]["group"] = json!(group);
     Some(group)
 }
 
-fn rename_kind(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
+fn rename_kind(document: &mut Json, dice: &mut Dice) -> Option<String> {
     let kind = fresh(dice, "Kind");
-    document(documents, dice)["resource"]["kind"] = json!(kind);
+    document["resource"]["kind"] = json!(kind);
     Some(kind)
 }
 

@@ -3,4 +3,6 @@ pub mod kinds;
 pub mod machine;
 pub mod mine;
 pub mod prelude;
+#[cfg(test)]
+mod tests;
 pub mod types;

@@ -2,4 +2,6 @@
 pub mod kinds;
 pub mod machine;
 pub mod prelude;
+#[cfg(test)]
+mod tests;
 pub mod types;
