@@ -7,10 +7,12 @@
 //! changes is taken into what the user has.
 
 mod cargo;
+mod found;
 mod merge;
 mod renames;
 mod rules;
 
+pub use found::Found;
 pub(crate) use rules::RULES;
 
 use std::collections::BTreeMap;
@@ -18,11 +20,12 @@ use std::collections::BTreeMap;
 use crate::changes::Changes;
 use crate::code::{self, Code};
 use crate::disk::Snapshot;
-use crate::finding::{Finding, Severity, Source, Span};
+use crate::finding::{Severity, Source};
 use crate::model::Description;
 use crate::plan::{File, Ownership, Plan};
 use crate::render::home::{self, Entry, Home};
 use crate::render::{Runtime, normalized};
+use found::first_line;
 use merge::Merged;
 
 /// Where what is moved out of the way goes.
@@ -87,17 +90,6 @@ pub enum Fate {
     Offered,
     /// It stays, though nothing in the description needs it any more.
     Unused,
-}
-
-/// A finding in a file of the crate.
-#[derive(Debug)]
-pub struct Found {
-    /// The file as it is.
-    pub source: Source,
-    /// What is to be said of it.
-    pub finding: Finding,
-    /// What krator would change, where that says more than the place: a text, and the one that it would become.
-    pub wanted: Option<(String, Option<String>)>,
 }
 
 /// A description and what it comes to.
@@ -413,112 +405,4 @@ impl Run<'_> {
         }
         drift
     }
-}
-
-/// What there is to say.
-impl Run<'_> {
-    fn say(&mut self, path: &str, text: &str, finding: Finding, wanted: Option<(&str, Option<&str>)>) {
-        self.drift.found.push(Found {
-            source: Source::new(crate::finding::printable(path), text),
-            finding,
-            wanted: wanted.map(|(from, to)| (from.to_owned(), to.map(str::to_owned))),
-        });
-    }
-
-    fn edited(&mut self, path: &str, text: &str, wanted: Option<&str>) {
-        let place = first_difference(text, wanted.unwrap_or_default());
-        let finding = Finding::new(&rules::EDITED_FILE, place, format!("`{path}` was edited by hand"))
-            .label("krator would write over this")
-            .help("move the edit into a file of yours; `krator gen --force` then writes this one anew");
-        self.drift.is_refused = true;
-        self.say(path, text, finding, Some((text, wanted)));
-    }
-
-    fn occupied(&mut self, path: &str, text: &str) {
-        let finding = Finding::new(
-            &rules::OCCUPIED_PATH,
-            first_line(text),
-            format!("`{path}` is not krator's, and has to be"),
-        )
-        .label("somebody else wrote this file")
-        .help(format!(
-            "move it, or let `krator gen --force` move it to `{PRUNED}/`"
-        ));
-        self.drift.is_refused = true;
-        self.say(path, text, finding, None);
-    }
-
-    fn conflict(&mut self, path: &str, text: &str, span: Span, (from, to): (&str, &str)) {
-        let finding = Finding::new(
-            &rules::MERGE_CONFLICT,
-            span,
-            format!("what krator has to change in `{path}`, somebody else has changed too"),
-        )
-        .label("left as it is")
-        .help(
-            "make the change below by hand and say so by `krator gen --merge=mine`, or let `krator gen \
-             --merge=conflicts` write both versions into the file",
-        );
-        self.say(path, text, finding, Some((from, Some(to))));
-    }
-
-    fn unreadable(&mut self, path: &str, text: &str, error: &toml_edit::TomlError) {
-        let span = error.span().map_or(first_line(text), |span| Span {
-            start: span.start,
-            end: span.end,
-        });
-        let finding =
-            Finding::new(&rules::UNREADABLE_MANIFEST, span, "this is not TOML").label(error.message());
-        self.drift.is_refused = true;
-        self.say(path, text, finding, None);
-    }
-}
-
-impl Found {
-    fn new(source: &Source, finding: Finding) -> Self {
-        Found {
-            source: source.clone(),
-            finding,
-            wanted: None,
-        }
-    }
-
-    /// Whether it is an error.
-    pub fn is_error(&self) -> bool {
-        self.finding.rule.severity == Severity::Error
-    }
-}
-
-fn occupied(path: &str, text: &str) -> Found {
-    let finding = Finding::new(
-        &rules::OCCUPIED_PATH,
-        first_line(text),
-        format!("`{path}` is not krator's, and has to be"),
-    )
-    .label("somebody else wrote this file")
-    .help(format!(
-        "move it, or let `krator gen --force` move it to `{PRUNED}/`"
-    ));
-    Found::new(&Source::new(crate::finding::printable(path), text), finding)
-}
-
-fn first_line(text: &str) -> Span {
-    Span {
-        start: 0,
-        end: text.find('\n').unwrap_or(text.len()),
-    }
-}
-
-/// The first line of a text that another one has not.
-fn first_difference(text: &str, other: &str) -> Span {
-    let mut start = 0;
-    let mut others = other.lines();
-    for line in text.split_inclusive('\n') {
-        if others.next() != Some(line.trim_end_matches(['\r', '\n'])) {
-            let end = start + line.trim_end().len();
-            return Span { start, end };
-        }
-        start += line.len();
-    }
-    Span { start, end: start }
 }

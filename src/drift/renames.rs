@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Fate, Found, Version, occupied};
+use super::found::occupied;
+use super::{Fate, Found, Version};
 use crate::code::{self, Renames};
 use crate::disk::Snapshot;
 use crate::plan::Ownership;
