@@ -20,7 +20,7 @@ mod types;
 mod walk;
 
 pub use rename::{Renamed, Renames, rename};
-pub(crate) use rules::RULES;
+pub(crate) use rules::{FIELD_RETYPED, RULES};
 
 use crate::Checked;
 use crate::finding::{Finding, Source};

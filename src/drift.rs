@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use crate::changes::Changes;
 use crate::code::{self, Code};
 use crate::disk::Snapshot;
-use crate::finding::{Severity, Source};
+use crate::finding::{Finding, Severity, Source};
 use crate::model::Description;
 use crate::plan::{File, Ownership, Plan};
 use crate::render::home::{self, Entry, Home};
@@ -370,8 +370,8 @@ impl Run<'_> {
         self.drift.fates.insert(path.to_owned(), Fate::Moved(to));
     }
 
-    /// What people wrote, as it will be, against the description: what will not compile, or not be allowed. What is
-    /// merely doubtful, `krator check` says.
+    /// What people wrote, as it will be, against the description: what will not compile, or may not, or not be
+    /// allowed. What is merely doubtful, `krator check` says.
     fn read_code(&mut self, now: Version<'_>, former: Option<Version<'_>>) {
         let files = self
             .tree
@@ -385,8 +385,12 @@ impl Run<'_> {
         let former = former.map(|former| former.code(&written));
         for in_file in code::findings(&now.code(&written), former.as_ref()) {
             let findings = in_file.findings.into_iter();
-            let errors = findings.filter(|finding| finding.rule.severity == Severity::Error);
-            let found = errors.map(|finding| Found::new(&in_file.source, finding));
+            let may_not_compile = |finding: &Finding| {
+                finding.rule.severity == Severity::Error || finding.rule.name == code::FIELD_RETYPED.name
+            };
+            let found = findings
+                .filter(may_not_compile)
+                .map(|finding| Found::new(&in_file.source, finding));
             self.drift.found.extend(found);
         }
     }

@@ -38,7 +38,9 @@ fn stored(resource: &str) -> anyhow::Result<Vec<Json>> {
         if error.contains("the server doesn't have a resource type") {
             return Ok(Vec::new());
         }
-        bail!("kubectl get {resource}: {}", printable(error.trim()));
+        // What kubectl has to say stands at the end, below what its libraries have logged.
+        let said = error.trim().lines().last().unwrap_or_default();
+        bail!("kubectl get {resource}: {}", printable(said));
     }
     let list: Json = serde_json::from_slice(&output.stdout).context("kubectl wrote no JSON")?;
     match list.get("items") {

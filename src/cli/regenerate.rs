@@ -7,12 +7,13 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use krator::changes::unified;
-use krator::disk::{self, Folder, Hold};
+use krator::disk::{self, Folder, Hold, Snapshot};
 use krator::drift::{self, Drift, Fate, Options, Version};
 use krator::finding::{Source, Style, has_errors};
 use krator::model::Description;
 use krator::render::{self, home, home::Home};
 
+use super::against::{self, Against};
 use super::{FINDINGS, read_sound, show, spec_path, style_of};
 
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -29,6 +30,9 @@ pub struct Flags {
     /// Go on where stored objects or clients would break
     #[arg(long)]
     allow_breaking: bool,
+    /// Also count the stored objects that the edit breaks
+    #[arg(long, value_enum)]
+    against: Option<Against>,
     /// Write generated files even where somebody edited them
     #[arg(long)]
     force: bool,
@@ -50,7 +54,13 @@ enum Merge {
 impl Flags {
     /// Whether something was asked for that only regeneration has.
     pub fn is_any(&self) -> bool {
-        self.check || self.diff || self.prune || self.force || self.allow_breaking || self.merge.is_some()
+        self.check
+            || self.diff
+            || self.prune
+            || self.force
+            || self.allow_breaking
+            || self.against.is_some()
+            || self.merge.is_some()
     }
 
     fn options(&self) -> Options {
@@ -75,6 +85,9 @@ pub fn run(flags: &Flags) -> anyhow::Result<ExitCode> {
         Ok(sound) => sound,
         Err(code) => return Ok(code),
     };
+    if let Some(Against::Cluster) = flags.against {
+        count(&folder, &source, &description)?;
+    }
     let compare = || compare(&folder, &source, &description, flags.options());
     if flags.check || flags.diff {
         if folder.is_interrupted() {
@@ -121,14 +134,9 @@ fn compare(
     let paths: Vec<String> = drift::paths(&plan, &home).chain(folder.rust_files()?).collect();
     let snapshot = folder.read(paths.iter().map(String::as_str))?;
 
-    let text = notes.bytes(home::DESCRIPTION).unwrap_or_default();
-    let is_former = text != render::normalized(source.text()).as_bytes();
-    let former = is_former.then(|| krator::check(home::DESCRIPTION, text));
-    // One that this krator cannot read says nothing.
-    let former = former.and_then(|checked| {
-        let description = checked.description.filter(|_| !has_errors(&checked.findings))?;
-        let plan = plan_of(&description, &checked.source);
-        Some((checked.source, description, plan))
+    let former = former(&notes, source).map(|(source, description)| {
+        let plan = plan_of(&description, &source);
+        (source, description, plan)
     });
     let former = former.as_ref().map(|(source, description, plan)| Version {
         description,
@@ -141,6 +149,26 @@ fn compare(
         plan: &plan,
     };
     Ok(drift::compare(now, former, &home, &snapshot, options))
+}
+
+/// The description as last generated, where it is another one. One that this krator cannot read says nothing.
+fn former(notes: &Snapshot, source: &Source) -> Option<(Source, Description)> {
+    let text = notes.bytes(home::DESCRIPTION).unwrap_or_default();
+    let is_former = text != render::normalized(source.text()).as_bytes();
+    let checked = is_former.then(|| krator::check(home::DESCRIPTION, text))?;
+    let description = checked.description.filter(|_| !has_errors(&checked.findings))?;
+    Some((checked.source, description))
+}
+
+/// Says how many objects of a cluster the edit breaks.
+fn count(folder: &Folder, source: &Source, description: &Description) -> anyhow::Result<()> {
+    let Some((_, former)) = former(&folder.read([home::DESCRIPTION])?, source) else {
+        return Ok(());
+    };
+    let comparison = krator::compare::compare(&former, description);
+    let counted = against::count(&comparison, &former, description)?;
+    eprint!("{}", krator::compare::census_to_text(&comparison, &counted));
+    Ok(())
 }
 
 /// How what happens to files is told.
