@@ -65,6 +65,8 @@ pub(crate) struct Engine {
     /// Runs of this state's handler that ended without an error.
     runs: u32,
     attempts: u32,
+    /// What somebody else has counted in this stay.
+    others_attempts: u32,
     /// Replaces the state's message: a handler's, or the last error.
     message: Option<Box<str>>,
     /// What the handler that runs says instead.
@@ -109,6 +111,7 @@ impl Engine {
             before: Duration::ZERO,
             runs: 0,
             attempts: 0,
+            others_attempts: 0,
             message: None,
             said: None,
             set: Vec::new(),
@@ -202,6 +205,15 @@ impl Engine {
     /// A generation was seen; it is judged when no handler runs.
     pub fn saw_generation(&mut self, generation: i64) {
         self.generation = generation;
+    }
+
+    /// Another operator of the same objects, there by mistake, has counted failures in this stay: they are not taken
+    /// back.
+    pub fn saw_attempts(&mut self, attempts: u32) {
+        self.others_attempts = attempts;
+        if self.attempts > 0 {
+            self.attempts = self.attempts.max(attempts);
+        }
     }
 
     /// The object is being deleted. `true`: a running handler is to be dropped now.
@@ -334,6 +346,7 @@ impl Engine {
 
     /// No failures in a row any more, nor a word of them.
     fn forget_failures(&mut self) {
+        self.others_attempts = 0;
         if self.attempts > 0 {
             (self.attempts, self.message) = (0, None);
         }
@@ -389,7 +402,7 @@ impl Engine {
 
     fn failed(&mut self, policy: &Policy, class: Class, error: String, now: Now) {
         let retry = policy.retry;
-        self.attempts = self.attempts.saturating_add(1);
+        self.attempts = self.attempts.max(self.others_attempts).saturating_add(1);
         (self.hops, self.overdue) = (0, false);
         let is_final = policy.kind == Kind::Final;
         let limit = retry.limit.or(is_final.then_some(FINAL_RETRIES));
@@ -466,6 +479,7 @@ impl Engine {
         self.entry = now.random;
         (self.entered, self.entered_at, self.before) = (now.elapsed, now.time, Duration::ZERO);
         (self.runs, self.attempts, self.message, self.overdue) = (0, 0, None, false);
+        self.others_attempts = 0;
         self.finished = false;
         self.pass_conditions();
         self.due = Some(

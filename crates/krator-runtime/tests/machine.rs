@@ -404,6 +404,21 @@ async fn errors_back_off_to_then() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn failures_that_another_operator_has_counted_are_not_taken_back() {
+    let mut one = local(thing(Work::Fail));
+    one.run_until(|s| s == M::Work_).await;
+    one.run_until_idle().await;
+    assert_eq!(machine(&one).attempts, Some(1));
+    one.handle()
+        .update(|thing| thing.status.as_mut().expect("stored").machine.attempts = Some(3));
+    one.run_until(|s| s == M::Lost).await;
+    assert!(
+        one.trace().last().expect("a trace").0 < seconds(3),
+        "the next one is the fourth"
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_a_handler_says_after_a_failure_is_written() {
     let mut one = local(thing(Work::FailThenSay));
     let run = tokio::time::timeout(seconds(3), one.run());
