@@ -369,15 +369,8 @@ impl<M: Machine> Actor<M> {
             );
         }
         if self.engine.slowed() {
-            let note = "100 transitions without a wait: slowed to one a second".to_owned();
-            world.publish(
-                &self.manifest,
-                Event {
-                    reason: "Slowed".to_owned(),
-                    note,
-                    warning: true,
-                },
-            );
+            let note = "100 transitions without a wait: slowed to one a second";
+            world.publish(&self.manifest, Event::warning("Slowed", note));
         }
     }
 }

@@ -88,6 +88,17 @@ pub struct Event {
     pub warning: bool,
 }
 
+impl Event {
+    /// Something of the runtime's that asks for somebody's attention.
+    pub(crate) fn warning(reason: &str, note: impl Into<String>) -> Self {
+        Self {
+            reason: reason.to_owned(),
+            note: note.into(),
+            warning: true,
+        }
+    }
+}
+
 impl<M: Machine> Context<'_, M> {
     /// The object as last seen, never older than the operator's own last write.
     pub fn manifest(&self) -> Arc<ManifestOf<M>> {

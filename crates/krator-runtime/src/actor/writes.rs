@@ -24,14 +24,7 @@ impl<M: Machine> Actor<M> {
                     "the finalizer `{finalizer}` of a former description cannot be taken off: {error}"
                 );
                 self.kept_finalizer = true;
-                world.publish(
-                    &self.manifest,
-                    Event {
-                        reason: "FormerFinalizer".to_owned(),
-                        note,
-                        warning: true,
-                    },
-                );
+                world.publish(&self.manifest, Event::warning("FormerFinalizer", note));
                 None
             }
             written => Some(self.written(written, world).await),
@@ -79,15 +72,9 @@ impl<M: Machine> Actor<M> {
                     self.absorb_own(stored);
                     return Some(Ok(()));
                 }
-                Err(WriteError::Conflict) => match world.read(&self.manifest).await {
-                    Ok(Some(stored)) if stored.version() <= self.manifest.version() => {
-                        return Some(Err(Error::from("a conflict on the version just read")));
-                    }
-                    Ok(Some(stored)) => {
-                        if self.absorb(stored, world.now()) {
-                            return None;
-                        }
-                    }
+                Err(WriteError::Conflict) => match self.look_again(world).await {
+                    Ok(Some(false)) => {}
+                    Ok(Some(true)) => return None,
                     Ok(None) => {
                         self.dropped = true;
                         return None;
@@ -161,20 +148,26 @@ impl<M: Machine> Actor<M> {
                 Step::Again
             }
             Err(WriteError::Gone) => self.over(world).await,
-            Err(WriteError::Conflict) => match world.read(&self.manifest).await {
-                Ok(Some(stored)) => {
-                    // The same version again: what refused the write is not seen yet.
-                    if stored.version() <= self.manifest.version() && stored.uid() == self.manifest.uid() {
-                        return self.later(&Error::from("a conflict on the version just read"), now);
-                    }
-                    self.absorb(stored, now);
-                    Step::Again
-                }
+            Err(WriteError::Conflict) => match self.look_again(world).await {
+                Ok(Some(_)) => Step::Again,
                 Ok(None) => self.over(world).await,
                 Err(error) => self.later(&error, now),
             },
             Err(WriteError::Invalid(error) | WriteError::Other(error)) => self.later(&error, now),
         }
+    }
+
+    /// Takes notice of what has refused a write: whether a running handler is to be dropped for it, and nothing when
+    /// the object is gone.
+    async fn look_again<W: World<M>>(&mut self, world: &W) -> crate::Result<Option<bool>> {
+        let Some(stored) = world.read(&self.manifest).await? else {
+            return Ok(None);
+        };
+        // The same version again: what refused the write is not seen yet.
+        if stored.version() <= self.manifest.version() && stored.uid() == self.manifest.uid() {
+            return Err(Error::from("a conflict on the version just read"));
+        }
+        Ok(Some(self.absorb(stored, world.now())))
     }
 
     fn later(&mut self, error: &Error, now: Now) -> Step {

@@ -73,7 +73,7 @@ impl Known {
     pub fn of<K: Resource>(object: &K) -> Self {
         Self {
             version: version(object),
-            controller: controller(object),
+            controller: controller(object).map(str::to_owned),
         }
     }
 }
@@ -231,7 +231,7 @@ fn sight<K: Resource>(object: &K) -> Sight {
         namespace: object.namespace().unwrap_or_default(),
         name: object.name_any(),
         version: version(object),
-        controller: controller(object),
+        controller: controller(object).map(str::to_owned),
         labels: object
             .labels()
             .iter()
@@ -240,10 +240,11 @@ fn sight<K: Resource>(object: &K) -> Sight {
     }
 }
 
-fn controller<K: Resource>(object: &K) -> Option<String> {
-    let owners = object.meta().owner_references.as_deref().unwrap_or_default();
-    let controller = owners.iter().find(|owner| owner.controller == Some(true));
-    controller.map(|owner| owner.uid.clone())
+/// The uid of whom an object belongs to.
+pub(super) fn controller<K: Resource>(object: &K) -> Option<&str> {
+    let mut owners = object.meta().owner_references.iter().flatten();
+    let controller = owners.find(|owner| owner.controller == Some(true));
+    controller.map(|owner| owner.uid.as_str())
 }
 
 /// `metadata.resourceVersion` as a number, 0 when there is none.

@@ -1,7 +1,7 @@
 //! Requests about children: each completed in the same way, whether an API server answers it or a test's memory.
 use super::{
     Child, Place,
-    caches::{Caches, Known, drop_what_nobody_reads, version},
+    caches::{Caches, Known, controller, drop_what_nobody_reads, version},
     others::Others,
 };
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{
-    Api, Client, Resource, ResourceExt as _,
+    Api, Client, ResourceExt as _,
     api::{DeleteParams, Patch, PatchParams, Preconditions},
 };
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ impl<K: Child> Request<K> {
     }
 
     pub async fn owned(self) -> Result<Vec<Arc<K>>> {
-        let is_ours = |child: &K| is_controlled_by(child, &self.owner.uid);
+        let is_ours = |child: &K| controller(child) == Some(&*self.owner.uid);
         let mut children = match &self.children {
             Children::Cluster(cluster) => cluster.owned(is_ours).await?,
             Children::Memory(others) => others
@@ -76,7 +76,7 @@ impl<K: Child> Request<K> {
     }
 
     pub async fn delete(self, child: &K) -> Result<()> {
-        if !is_controlled_by(child, &self.owner.uid) {
+        if controller(child) != Some(&*self.owner.uid) {
             return Err(Error::permanent(format!(
                 "`{}` is not a child of this object",
                 child.name_any()
@@ -230,11 +230,6 @@ pub(super) fn not_ours<K: Child>(name: &str) -> Error {
         "{} `{name}` exists and is not a child of this object: it is left alone",
         K::kind(&())
     ))
-}
-
-pub(super) fn is_controlled_by<K: Resource>(child: &K, uid: &str) -> bool {
-    let mut owners = child.meta().owner_references.iter().flatten();
-    owners.any(|owner| owner.controller == Some(true) && owner.uid == uid)
 }
 
 fn hash(body: &Value) -> u64 {

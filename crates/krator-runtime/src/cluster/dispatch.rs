@@ -189,14 +189,9 @@ where
         self.concerned.update(&uid, &*object, self.world.links());
         let actor = Box::new(Actor::new(Arc::clone(&object), None, self.world.now()));
         if actor.state().is_none() {
-            let note = "the stored state is none of this operator's: the object is left alone".to_owned();
+            let note = "the stored state is none of this operator's: the object is left alone";
             tracing::warn!(namespace = object.namespace(), name = object.name(), "{note}");
-            let event = Event {
-                reason: "UnknownState".to_owned(),
-                note,
-                warning: true,
-            };
-            self.world.publish(&object, event);
+            self.world.publish(&object, Event::warning("UnknownState", note));
         }
         let life = self.spawn(Arc::clone(&uid), actor, Mail::default());
         self.slots.insert(

@@ -1,8 +1,5 @@
 //! Objects of other kinds, in memory: what handlers apply, and what a test puts there.
-use super::{
-    Child,
-    children::{is_controlled_by, not_ours},
-};
+use super::{Child, caches::controller, children::not_ours};
 use crate::{Fixture, Handle, Linked, Machine, Result, world::Change};
 use kube::ResourceExt as _;
 use serde_json::{Value, json};
@@ -55,7 +52,7 @@ impl Others {
         let mut objects = self.locked();
         let former = objects.get(&key).cloned();
         if let Some(former) = &former
-            && !is_controlled_by(&serde_json::from_value::<K>(former.clone())?, owner)
+            && controller(&serde_json::from_value::<K>(former.clone())?) != Some(owner)
         {
             return Err(not_ours::<K>(&key.2));
         }
@@ -132,5 +129,44 @@ fn merge(target: &mut Value, patch: Value) {
             }
         }
         (target, patch) => *target = patch,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    fn applied(data: &str, owner: &str) -> Value {
+        let owner =
+            json!({"apiVersion": "v1", "kind": "Owner", "name": "o", "uid": owner, "controller": true});
+        json!({"metadata": {"name": "one", "ownerReferences": [owner]}, "data": {"applied": data}})
+    }
+
+    #[test]
+    fn what_is_applied_is_set_and_what_others_set_stays() {
+        let others = Others::default();
+        let first: Arc<ConfigMap> = others.apply(applied("a", "1"), "1").expect("new");
+        let mut seen = ConfigMap::clone(&first);
+        seen.data
+            .get_or_insert_default()
+            .insert("others".to_owned(), "b".to_owned());
+        others.put(&seen).expect("an object");
+        let again: Arc<ConfigMap> = others.apply(applied("c", "1"), "1").expect("ours");
+        let data = again.data.as_ref().expect("applied");
+        assert_eq!((data["applied"].as_str(), data["others"].as_str()), ("c", "b"));
+        assert_eq!(again.resource_version().as_deref(), Some("3"));
+        let same: Arc<ConfigMap> = others.apply(applied("c", "1"), "1").expect("ours");
+        assert_eq!(same, again, "nothing differs: nothing is written");
+
+        let foreign = others
+            .apply::<ConfigMap>(applied("d", "2"), "2")
+            .expect_err("somebody else's");
+        assert!(
+            foreign.to_string().contains("is not a child of this object"),
+            "{foreign}"
+        );
+        others.remove(&*same);
+        assert!(others.all::<ConfigMap>().is_empty());
     }
 }

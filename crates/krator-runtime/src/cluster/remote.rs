@@ -87,12 +87,8 @@ where
             uid: meta.uid,
             ..ObjectReference::default()
         };
-        let event = Event {
-            reason: "Unreadable".to_owned(),
-            note: format!("the object cannot be read, and is left alone: {error}"),
-            warning: true,
-        };
-        self.tell(about, event);
+        let note = format!("the object cannot be read, and is left alone: {error}");
+        self.tell(about, Event::warning("Unreadable", note));
     }
 
     fn tell(&self, about: ObjectReference, event: Event) {
