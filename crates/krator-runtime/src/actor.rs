@@ -184,9 +184,10 @@ impl<M: Machine> Actor<M> {
         let entry = |m: &ManifestOf<M>| m.status().and_then(|s| s.machine().entry.clone());
         let entry_seen = entry(&seen);
         let moved = entry_seen != entry(&self.manifest) && entry_seen != Some(self.engine.entry());
-        let attempts = |m: &ManifestOf<M>| m.status().and_then(|s| s.machine().attempts).unwrap_or(0);
-        if entry_seen == Some(self.engine.entry()) && attempts(&seen) != attempts(&self.manifest) {
-            self.engine.saw_attempts(attempts(&seen));
+        if entry_seen == Some(self.engine.entry())
+            && let Some(status) = seen.status()
+        {
+            self.engine.saw_others_status(status.machine(), now);
         }
         let changed = !seen.same_labels(&self.manifest) || seen.status() != self.manifest.status();
         let deleted = seen.deleting() && !self.manifest.deleting();

@@ -3,6 +3,7 @@
 //!
 //! When several things are due: deletion, timeout, spec change, wake-up, in this order. A transition that a
 //! handler chose stands against all but deletion.
+mod failures;
 mod render;
 mod times;
 
@@ -49,8 +50,6 @@ pub(crate) enum Outcome {
 /// After so many entries without a wait an object is slowed to one a second: a loop that the checker could not
 /// see, through code that never stays.
 const UNSLOWED_ENTRIES: u32 = 100;
-/// How often a final state is tried when its description does not say.
-const FINAL_RETRIES: u32 = 5;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
@@ -65,8 +64,8 @@ pub(crate) struct Engine {
     /// Runs of this state's handler that ended without an error.
     runs: u32,
     attempts: u32,
-    /// What somebody else has counted in this stay.
-    others_attempts: u32,
+    /// Failures in a row as stored: what differs is still to be written.
+    stored_attempts: u32,
     /// Replaces the state's message: a handler's, or the last error.
     message: Option<Box<str>>,
     /// What the handler that runs says instead.
@@ -111,7 +110,7 @@ impl Engine {
             before: Duration::ZERO,
             runs: 0,
             attempts: 0,
-            others_attempts: 0,
+            stored_attempts: 0,
             message: None,
             said: None,
             set: Vec::new(),
@@ -161,10 +160,8 @@ impl Engine {
         self.entered_at = stored.state_entered_at.unwrap_or(now.time);
         self.before = Duration::try_from(now.time.duration_since(self.entered_at)).unwrap_or_default();
         self.attempts = stored.attempts.unwrap_or(0);
-        let message = stored.message.as_deref().unwrap_or_default();
-        if message != self.graph.state(found).message {
-            self.message = Some(message.into());
-        }
+        self.stored_attempts = self.attempts;
+        self.message = self.words_of(stored);
         self.due = Some(now.elapsed);
         self.overdue = self.deadline(now).is_some_and(|end| end <= now.elapsed);
     }
@@ -205,15 +202,6 @@ impl Engine {
     /// A generation was seen; it is judged when no handler runs.
     pub fn saw_generation(&mut self, generation: i64) {
         self.generation = generation;
-    }
-
-    /// Another operator of the same objects, there by mistake, has counted failures in this stay: they are not taken
-    /// back.
-    pub fn saw_attempts(&mut self, attempts: u32) {
-        self.others_attempts = attempts;
-        if self.attempts > 0 {
-            self.attempts = self.attempts.max(attempts);
-        }
     }
 
     /// The object is being deleted. `true`: a running handler is to be dropped now.
@@ -342,14 +330,7 @@ impl Engine {
     /// What was rendered is stored.
     pub fn written(&mut self) {
         self.set.clear();
-    }
-
-    /// No failures in a row any more, nor a word of them.
-    fn forget_failures(&mut self) {
-        self.others_attempts = 0;
-        if self.attempts > 0 {
-            (self.attempts, self.message) = (0, None);
-        }
+        self.stored_attempts = self.attempts;
     }
 
     /// How a run ended.
@@ -400,40 +381,6 @@ impl Engine {
         }
     }
 
-    fn failed(&mut self, policy: &Policy, class: Class, error: String, now: Now) {
-        let retry = policy.retry;
-        self.attempts = self.attempts.max(self.others_attempts).saturating_add(1);
-        (self.hops, self.overdue) = (0, false);
-        let is_final = policy.kind == Kind::Final;
-        let limit = retry.limit.or(is_final.then_some(FINAL_RETRIES));
-        let exhausted = class == Class::Permanent || limit.is_some_and(|limit| self.attempts > limit);
-        let delay = retry.delay(self.attempts, now.random);
-        match (exhausted, retry.then) {
-            (true, _) if is_final => self.finished = true,
-            (true, Some(then)) => {
-                self.enter(then, now);
-                return self.explain(error);
-            }
-            (true, None) => self.due = Some(now.elapsed + retry.max),
-            (false, _) => {
-                let least = if let Class::After(least) = class {
-                    least
-                } else {
-                    Duration::ZERO
-                };
-                self.due = Some(now.elapsed + delay.max(least));
-            }
-        }
-        self.message = Some(crate::status::truncated(&error).into());
-    }
-
-    /// Why the object came here, unless the state has words of its own.
-    fn explain(&mut self, error: String) {
-        if self.policy().is_some_and(|p| p.message.is_empty()) {
-            self.message = Some(crate::status::truncated(&error).into());
-        }
-    }
-
     /// What a state that is left before it is written says of conditions is written with the next one.
     fn pass_conditions(&mut self) {
         let Some(policy) = self.policy().filter(|p| !p.checkpoint) else {
@@ -479,7 +426,7 @@ impl Engine {
         self.entry = now.random;
         (self.entered, self.entered_at, self.before) = (now.elapsed, now.time, Duration::ZERO);
         (self.runs, self.attempts, self.message, self.overdue) = (0, 0, None, false);
-        self.others_attempts = 0;
+        self.stored_attempts = 0;
         self.finished = false;
         self.pass_conditions();
         self.due = Some(

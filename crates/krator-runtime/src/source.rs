@@ -34,6 +34,7 @@ pub const FILES: &[(&str, &str)] = files![
     "src/conditions.rs",
     "src/context.rs",
     "src/engine.rs",
+    "src/engine/failures.rs",
     "src/engine/render.rs",
     "src/engine/times.rs",
     "src/error.rs",

@@ -117,7 +117,8 @@ impl Oracle {
         {
             let failed_enough = match retry.limit.value {
                 RetryLimit::Unlimited => false,
-                RetryLimit::Times(limit) => before.attempts() == i64::from(limit),
+                // One of two operators may have ended the row just after the other had found it too long.
+                RetryLimit::Times(limit) => self.contested || before.attempts() == i64::from(limit),
             };
             if (is_first && failed_enough) || (ran && state.on_deletion_path) {
                 to.push(then.value);
