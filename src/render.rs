@@ -90,6 +90,7 @@ fn surroundings(plan: &mut Plan, description: &Description) {
     plan.add(".gitignore", Seeded, documents::gitignore());
     plan.add(".gitattributes", Seeded, documents::gitattributes());
     plan.add("README.md", Seeded, documents::readme(description));
+    plan.add("docs/states.md", Generated, documents::states(description));
     plan.add(
         ".github/workflows/ci.yml",
         Seeded,

@@ -19,6 +19,7 @@ use contender::Contender;
 use it::cluster::{self, Cluster};
 use parcels::Parcels;
 use process::{Process, Usage};
+use std::path::Path;
 use std::time::Instant;
 
 #[derive(Parser)]
@@ -30,7 +31,7 @@ struct Args {
     #[arg(long, default_value_t = 10_000)]
     idle: usize,
     /// How often everything is measured: medians count
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 3)]
     rounds: usize,
     /// The Controller as others might write it, too
     #[arg(long)]
@@ -64,15 +65,11 @@ async fn main() {
         .into_iter()
         .filter(|contender| args.only.is_empty() || args.only.iter().any(|name| name == contender.name))
         .collect();
-    let cluster = Cluster::start(&assets);
-    contender::install(&cluster);
-    let parcels = Parcels::new(&cluster).await;
-
     let mut runs: Vec<Vec<Run>> = contenders.iter().map(|_| Vec::new()).collect();
     // In turns, so that whatever else the machine does hits all of them.
     for round in 1..=args.rounds {
         for (contender, runs) in contenders.iter().zip(&mut runs) {
-            let run = converge(&cluster, &parcels, contender, args.objects).await;
+            let run = converge(&assets, contender, args.objects).await;
             cluster::say(&format!(
                 "{round}/{}: {}: {:.2} s, CPU {:.2} s, {:.1} MiB, {} writes",
                 args.rounds, contender.name, run.seconds, run.usage.cpu, run.usage.peak, run.writes
@@ -82,44 +79,51 @@ async fn main() {
     }
     print_runs(&contenders, &runs, args.objects);
     if args.idle > 0 {
-        idle(&cluster, &parcels, &contenders, &args).await;
+        idle(&assets, &contenders, &args).await;
     }
 }
 
+/// A server of its own, so that nobody has to do with what others have left it to do.
+async fn server(assets: &Path) -> (Cluster, Parcels) {
+    let cluster = Cluster::start(assets);
+    contender::install(&cluster);
+    let parcels = Parcels::new(&cluster).await;
+    (cluster, parcels)
+}
+
 /// One operator brings fresh objects to their end.
-async fn converge(cluster: &Cluster, parcels: &Parcels, contender: &Contender, objects: usize) -> Run {
+async fn converge(assets: &Path, contender: &Contender, objects: usize) -> Run {
+    let (cluster, parcels) = server(assets).await;
     parcels.create(objects).await;
     let delivered = parcels.watch_deliveries().await;
     let writes_before = cluster.writes("").len();
     let start = Instant::now();
-    let process = Process::start(cluster, contender);
+    let process = Process::start(&cluster, contender);
     delivered.wait_for(objects).await;
     let seconds = start.elapsed().as_secs_f64();
     // What its own last writes make it do belongs to the work.
     process.settle().await;
     let usage = process.usage();
-    drop(process);
-    let writes = cluster.writes("").len() - writes_before;
-    parcels.delete_all().await;
     Run {
         seconds,
         usage,
-        writes,
+        writes: cluster.writes("").len() - writes_before,
     }
 }
 
 /// What objects cost that have nothing to do.
-async fn idle(cluster: &Cluster, parcels: &Parcels, contenders: &[Contender], args: &Args) {
+async fn idle(assets: &Path, contenders: &[Contender], args: &Args) {
+    let (cluster, parcels) = server(assets).await;
     let contenders: Vec<&Contender> = contenders.iter().filter(|contender| contender.resumes).collect();
-    let empty = memory(cluster, &contenders, args.rounds).await;
+    let empty = memory(&cluster, &contenders, args.rounds).await;
     parcels.create(args.idle).await;
     let delivered = parcels.watch_deliveries().await;
     let last = contenders.last().expect("there is always one");
-    let process = Process::start(cluster, last);
+    let process = Process::start(&cluster, last);
     delivered.wait_for(args.idle).await;
     process.settle().await;
     drop(process);
-    let full = memory(cluster, &contenders, args.rounds).await;
+    let full = memory(&cluster, &contenders, args.rounds).await;
 
     println!("\n{} objects at rest, MiB resident\n", args.idle);
     println!("| operator | without objects | with them | above | of the first's |\n|---|---|---|---|---|");

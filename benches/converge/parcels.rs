@@ -1,15 +1,14 @@
-//! The objects: made and deleted by the administrator, and watched until the last one is where it should be.
+//! The objects: made by the administrator, and watched until the last one is where it should be.
 
 use crate::it::cluster::{Cluster, DEADLINE};
 use futures::{StreamExt as _, TryStreamExt as _};
-use kube::api::{DeleteParams, DynamicObject, ListParams, PostParams};
+use kube::api::{DynamicObject, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::runtime::watcher;
 use kube::{Api, Client, Config, ResourceExt as _};
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::time::Duration;
 use tokio::sync::watch;
 
 /// Requests at once.
@@ -50,18 +49,6 @@ impl Parcels {
             .try_for_each(|_| async { Ok(()) })
             .await
             .expect("the server takes parcels");
-    }
-
-    pub async fn delete_all(&self) {
-        let all = ListParams::default();
-        self.0
-            .delete_collection(&DeleteParams::default(), &all)
-            .await
-            .expect("nothing holds parcels");
-        let one = ListParams::default().limit(1);
-        while !self.0.list_metadata(&one).await.expect("a list").items.is_empty() {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
     }
 
     /// Watches from here on.

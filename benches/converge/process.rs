@@ -41,10 +41,14 @@ impl<'a> Process<'a> {
         Self { child, cluster }
     }
 
-    /// Until it has used no time for two seconds.
+    /// Until it has used no time for two seconds. One that never rests, as krator 0.6, is not waited for longer than
+    /// twenty.
     pub async fn settle(&self) {
         let (mut before, mut quiet) = (self.usage().cpu, 0);
-        while quiet < 8 {
+        for _ in 0..80 {
+            if quiet == 8 {
+                return;
+            }
             tokio::time::sleep(Duration::from_millis(250)).await;
             let now = self.usage().cpu;
             quiet = if now > before { 0 } else { quiet + 1 };

@@ -20,9 +20,17 @@ pub fn readme(description: &Description) -> String {
         "operator": description.operator.as_str(),
         "doc": description.doc.as_ref().map(|doc| paragraph(&doc.value)).unwrap_or_default(),
         "version": FIRST_VERSION,
-        "diagram": mermaid(description),
         "folder": folder,
-        "kinds": description.kinds.iter().map(|kind| kind_values(description, kind)).collect::<Vec<_>>(),
+        "kinds": kinds(description),
+    }))
+}
+
+/// `docs/states.md`: what follows from the graph, in a file of its own that changes with it.
+pub fn states(description: &Description) -> String {
+    Template::States.render(&json!({
+        "operator": description.operator.as_str(),
+        "diagram": mermaid(description),
+        "kinds": kinds(description),
     }))
 }
 
@@ -39,6 +47,11 @@ pub fn gitignore() -> String {
 /// `.gitattributes`.
 pub fn gitattributes() -> String {
     Template::Gitattributes.render(&json!({}))
+}
+
+fn kinds(description: &Description) -> Vec<Json> {
+    let kinds = description.kinds.iter();
+    kinds.map(|kind| kind_values(description, kind)).collect()
 }
 
 fn kind_values(description: &Description, kind: &Kind) -> Json {
@@ -65,23 +78,22 @@ mod tests {
     use super::*;
     use crate::render::testing::{documents, from};
 
-    fn readme_with(text: &str) -> String {
+    fn documents_with(text: &str) -> String {
         let text = json!(text);
-        readme(&from(&format!(
+        let description = from(&format!(
             "krator: 1\ndoc: {text}\nresource: {{group: example.com, version: v1, kind: Thing}}\nspec: {{}}\n\
              machine: {{initial: A}}\n\
              states: {{A: {{doc: {text}, next: [{{to: B, when: {text}}}]}}, B: {{kind: ready, message: {text}}}}}\n"
-        )))
+        ));
+        readme(&description) + &states(&description)
     }
 
     #[test]
-    fn no_text_of_a_description_changes_the_structure_of_the_readme() {
+    fn no_text_of_a_description_changes_the_structure_of_documents() {
         // The same lines in the same order, each beginning as it would with harmless words.
-        let skeleton = |readme: &str| {
-            let starts = readme
-                .lines()
-                .map(|line| line.chars().take(2).collect::<String>());
-            (starts.collect::<Vec<_>>(), readme.matches("```").count())
+        let skeleton = |text: &str| {
+            let starts = text.lines().map(|line| line.chars().take(2).collect::<String>());
+            (starts.collect::<Vec<_>>(), text.matches("```").count())
         };
         for text in [
             "words\n\n    code\n\n```\nfence\n```",
@@ -92,10 +104,14 @@ mod tests {
             "words\"]\n    click A call x()",
             "words {{operator}} ${{ secrets.X }} $(X) \\",
         ] {
-            let readme = readme_with(text);
-            assert_eq!(skeleton(&readme), skeleton(&readme_with("words")), "{readme}");
+            let written = documents_with(text);
+            assert_eq!(
+                skeleton(&written),
+                skeleton(&documents_with("words")),
+                "{written}"
+            );
             for harm in ["javascript:", "<script", "${{", "\n    click"] {
-                assert!(!readme.contains(harm), "{harm:?} in {readme}");
+                assert!(!written.contains(harm), "{harm:?} in {written}");
             }
         }
     }

@@ -47,6 +47,7 @@ templates! {
     Object = "src/kind/object.rs.hbs",
     Readme = "README.md.hbs",
     Shared = "src/shared.rs.hbs",
+    States = "docs/states.md.hbs",
     Workflow = "github/workflows/ci.yml.hbs",
 }
 

@@ -33,6 +33,72 @@ pub async fn apply(cx: &mut Context<'_>) -> Result<()> {
 }
 "#;
 
+/// What the owner of the crate writes to try that without a cluster.
+const SCENARIO: &str = r##"use std::sync::Arc;
+
+use k8s_openapi::api::apps::v1::Deployment;
+use krator_runtime::Local;
+use memcached_operator::memcached::{MemcachedMachine, MemcachedState};
+
+fn object() -> Local<MemcachedMachine> {
+    let manifest = serde_json::json!({
+        "apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached",
+        "metadata": {"name": "cache", "namespace": "default", "uid": "1"}, "spec": {"size": 1},
+    });
+    let manifest = serde_json::from_value(manifest).expect("the object is one");
+    Local::new(manifest, MemcachedState::default(), Arc::default())
+}
+
+/// The one child, and how many replicas it has.
+fn child(object: &Local<MemcachedMachine>) -> (Arc<Deployment>, Option<i32>) {
+    let [child] = <[_; 1]>::try_from(object.handle().all::<Deployment>()).expect("one child");
+    let replicas = child.spec.as_ref().and_then(|spec| spec.replicas);
+    (child, replicas)
+}
+
+fn message(object: &Local<MemcachedMachine>) -> Option<String> {
+    object.manifest().status.as_ref()?.machine.message.clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_child_follows_its_owner_and_drifts_no_further() {
+    let mut object = object();
+    object.run_until_idle().await;
+    assert_eq!(object.state(), Some(MemcachedMachine::Available));
+    assert_eq!(message(&object).as_deref(), Some("1 owned"));
+    let (deployment, replicas) = child(&object);
+    assert_eq!(replicas, Some(1));
+    assert_eq!(deployment.metadata.owner_references.as_ref().map(Vec::len), Some(1));
+
+    object.handle().update_spec(|cache| cache.spec.size = Some(2));
+    object.run_until_idle().await;
+    assert_eq!(child(&object).1, Some(2));
+
+    let mut drifted = Deployment::clone(&deployment);
+    drifted.spec.as_mut().expect("applied").replicas = Some(3);
+    object.handle().put(&drifted).expect("it is JSON");
+    object.run_until_idle().await;
+    assert_eq!(child(&object).1, Some(2), "drift is mended");
+
+    object.handle().remove(&*deployment);
+    assert!(object.handle().all::<Deployment>().is_empty());
+    object.run_until_idle().await;
+    assert_eq!(child(&object).1, Some(2), "what was deleted comes back");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_child_of_nobody_is_left_alone() {
+    let mut object = object();
+    let foreign = serde_json::json!({"metadata": {"name": "cache", "namespace": "default"}});
+    let foreign: Deployment = serde_json::from_value(foreign).expect("a Deployment");
+    object.handle().put(&foreign).expect("it is JSON");
+    object.run_until_idle().await;
+    assert_eq!(object.state(), Some(MemcachedMachine::Reconciling));
+    assert!(message(&object).is_some_and(|message| message.contains("is left alone")));
+    assert_eq!(child(&object).1, None);
+}
+"##;
+
 /// Reconciling goes on when the Deployment is applied, Available keeps it so.
 fn edit(dir: &Path) {
     let write = |path: &str, text: &str| fs::write(dir.join(path), text).expect("a generated folder");
@@ -77,13 +143,26 @@ fn memcached(name: &str, size: u32) -> String {
     object.to_string()
 }
 
+fn generated(edit: impl FnOnce(&Path)) -> Crate {
+    let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/ok/memcached/spec.yaml");
+    Crate::generate(&fs::read_to_string(case).expect("a case has a description"), edit)
+}
+
+#[test]
+fn children_are_tried_without_a_cluster() {
+    let krate = generated(|dir| {
+        edit(dir);
+        fs::write(dir.join("tests/scenario.rs"), SCENARIO).expect("a generated folder");
+    });
+    krate.cargo(&[&["test", "--locked", "--test", "scenario"]]);
+}
+
 /// A cluster with the operator's manifests in it, and the operator.
 fn installed() -> Option<(&'static Cluster, PathBuf)> {
     let assets = cluster::assets()?;
     // Of our own: the rights of this operator are none of the other tests'. It ends with this process.
     let cluster: &'static Cluster = Box::leak(Box::new(Cluster::start(&assets)));
-    let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/ok/memcached/spec.yaml");
-    let krate = Crate::generate(&fs::read_to_string(case).expect("a case has a description"), edit);
+    let krate = generated(edit);
     krate.install(cluster);
     let binary = cluster.dir().join("memcached");
     krate.build(&binary);

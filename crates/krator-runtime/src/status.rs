@@ -44,6 +44,28 @@ pub struct MachineStatus {
     pub conditions: Vec<Condition>,
 }
 
+impl MachineStatus {
+    /// Whether all of it is stored, too: conditions that are not `ours` are somebody else's.
+    pub(crate) fn is_in(&self, stored: &Self, ours: impl Fn(&str) -> bool) -> bool {
+        let Self {
+            state,
+            phase,
+            message,
+            entry,
+            state_entered_at,
+            attempts,
+            entries,
+            observed_generation,
+            conditions,
+        } = self;
+        let theirs = stored.conditions.iter().filter(|c| ours(&c.kind));
+        (state, phase, message, entry) == (&stored.state, &stored.phase, &stored.message, &stored.entry)
+            && (state_entered_at, attempts) == (&stored.state_entered_at, &stored.attempts)
+            && (entries, observed_generation) == (&stored.entries, &stored.observed_generation)
+            && theirs.eq(conditions)
+    }
+}
+
 /// One condition, as `meta/v1.Condition`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

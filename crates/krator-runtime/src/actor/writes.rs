@@ -1,7 +1,7 @@
 //! What an actor writes: the status, the finalizer, the end of the object; and what it makes of the answers.
 use super::{Actor, Step};
 use crate::{
-    Class, Error, Event, Machine, MachineStatus, ManifestOf, Object as _, ObjectStatus as _, StatusOf,
+    Class, Error, Event, Machine, MachineStatus, ManifestOf, Object as _, ObjectStatus, StatusOf,
     engine::Now,
     world::{World, WriteError, request_backoff},
 };
@@ -50,12 +50,11 @@ impl<M: Machine> Actor<M> {
         }
     }
 
-    /// A status to be written: what the machine says of it, and the user's fields of `draft`. `None` while parked.
-    fn rendered(&self, mut draft: StatusOf<M>, now: Now) -> Option<StatusOf<M>> {
+    /// What the machine has to say over what is stored. `None` while parked.
+    fn rendered(&self, now: Now) -> Option<MachineStatus> {
         let none = MachineStatus::default();
         let former = self.manifest.status().map_or(&none, |status| status.machine());
-        *draft.machine_mut() = self.engine.render(former, now)?;
-        Some(draft)
+        self.engine.render(former, now)
     }
 
     /// Writes the user's fields in the middle of a run. `None`: the run is to be dropped.
@@ -65,7 +64,8 @@ impl<M: Machine> Actor<M> {
         world: &W,
     ) -> Option<crate::Result<()>> {
         loop {
-            let status = self.rendered(draft.clone(), world.now())?;
+            let machine = self.rendered(world.now())?;
+            let status = with_machine(draft.clone(), machine);
             match world.write_status(&self.manifest, &status).await {
                 Ok(stored) => {
                     self.engine.written();
@@ -90,22 +90,24 @@ impl<M: Machine> Actor<M> {
         }
     }
 
-    /// The status, if it says something new. A function of its own: nothing of it waits for the write.
+    /// The status, if it says something new. A function of its own: nothing of it waits for the write. Statuses have
+    /// many texts: none is copied to be compared.
     fn unwritten(&mut self, now: Now) -> Option<StatusOf<M>> {
-        let stored = self.manifest.status();
-        let draft = self.draft.as_ref().or(stored).cloned().unwrap_or_default();
-        let status = self.rendered(draft, now)?;
-        let mut known = stored.cloned().unwrap_or_default();
-        known
-            .machine_mut()
-            .conditions
-            .retain(|c| M::GRAPH.sets_condition(&c.kind));
-        if known == status {
+        let machine = self.rendered(now)?;
+        let none = StatusOf::<M>::default();
+        let stored = self.manifest.status().unwrap_or(&none);
+        let is_known = machine.is_in(stored.machine(), |kind| M::GRAPH.sets_condition(kind))
+            && self
+                .draft
+                .as_ref()
+                .is_none_or(|draft| with_machine(draft.clone(), stored.machine().clone()) == *stored);
+        if is_known {
             self.engine.written();
             self.draft = None;
             return None;
         }
-        Some(status)
+        let fields = self.draft.as_ref().unwrap_or(stored).clone();
+        Some(with_machine(fields, machine))
     }
 
     /// Writes the status if it says something new; `None`: it is written.
@@ -187,4 +189,10 @@ impl<M: Machine> Actor<M> {
         );
         Step::Wait(Some(now.elapsed + delay))
     }
+}
+
+/// The user's fields of one status, and the machine's of another.
+fn with_machine<S: ObjectStatus>(mut fields: S, machine: MachineStatus) -> S {
+    *fields.machine_mut() = machine;
+    fields
 }

@@ -12,9 +12,11 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams, Preconditions},
     runtime::events,
 };
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 use std::{
+    borrow::Cow,
+    fmt,
     hash::{BuildHasher as _, RandomState},
     sync::Arc,
     time::Duration,
@@ -151,6 +153,31 @@ async fn request<T>(request: impl Future<Output = kube::Result<T>> + Send) -> Re
     }
 }
 
+/// A status, to be applied. A type of its own, for it is most of what is ever written: no tree of values is built.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StatusPatch<'a, S> {
+    api_version: Cow<'static, str>,
+    kind: Cow<'static, str>,
+    metadata: Decided<'a>,
+    status: &'a S,
+}
+
+/// For kube, which logs no patch.
+impl<S> fmt::Debug for StatusPatch<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the status of {}", self.metadata.name)
+    }
+}
+
+/// With the version that the decision rests on: an older decision is refused, whoever made it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Decided<'a> {
+    name: &'a str,
+    resource_version: Option<&'a str>,
+}
+
 /// What a write was answered with.
 fn stored<K: DeserializeOwned>(answer: Result<Raw<K>, WriteError>) -> Result<Arc<K>, WriteError> {
     answer?.decode().map_err(|error| WriteError::Other(error.into()))
@@ -188,16 +215,15 @@ where
         status: &StatusOf<O::Machine>,
     ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
         let _turn = self.turn().await;
-        // With the version that the decision rests on: an older decision is refused, whoever made it.
-        let patch = json!({
-            "apiVersion": ManifestOf::<O::Machine>::api_version(&()),
-            "kind": ManifestOf::<O::Machine>::kind(&()),
-            "metadata": {
-                "name": manifest.name(),
-                "resourceVersion": manifest.meta().resource_version,
+        let patch = StatusPatch {
+            api_version: ManifestOf::<O::Machine>::api_version(&()),
+            kind: ManifestOf::<O::Machine>::kind(&()),
+            metadata: Decided {
+                name: manifest.name(),
+                resource_version: manifest.meta().resource_version.as_deref(),
             },
-            "status": status,
-        });
+            status,
+        };
         let (api, params) = (
             self.api(manifest),
             PatchParams::apply(self.cluster.manager).force(),
