@@ -9,7 +9,7 @@ use kube::runtime::watcher;
 use kube::{Api, Client, Config, ResourceExt as _};
 use serde_json::json;
 use std::collections::BTreeSet;
-use tokio::sync::watch;
+use tokio::{sync::watch, task::JoinSet};
 
 /// Requests at once.
 const AT_ONCE: usize = 16;
@@ -18,7 +18,11 @@ const AT_ONCE: usize = 16;
 pub struct Parcels(Api<DynamicObject>);
 
 /// How many parcels have been delivered.
-pub struct Delivered(watch::Receiver<usize>);
+pub struct Delivered {
+    count: watch::Receiver<usize>,
+    /// Ends with this value.
+    _counter: JoinSet<()>,
+}
 
 impl Parcels {
     pub async fn new(cluster: &Cluster) -> Self {
@@ -57,7 +61,8 @@ impl Parcels {
         let (listed, is_listed) = tokio::sync::oneshot::channel();
         let mut listed = Some(listed);
         let mut events = watcher(self.0.clone(), watcher::Config::default()).boxed();
-        tokio::spawn(async move {
+        let mut counter = JoinSet::new();
+        counter.spawn(async move {
             let mut names = BTreeSet::new();
             while let Some(event) = events.next().await {
                 match event.expect("a watch") {
@@ -69,22 +74,22 @@ impl Parcels {
                     watcher::Event::InitDone => drop(listed.take().map(|listed| listed.send(()))),
                     watcher::Event::Init | watcher::Event::Delete(_) => {}
                 }
-                if count.is_closed() {
-                    break;
-                }
             }
         });
         is_listed.await.expect("a list");
-        Delivered(delivered)
+        Delivered {
+            count: delivered,
+            _counter: counter,
+        }
     }
 }
 
 impl Delivered {
     /// Until so many have been delivered.
     pub async fn wait_for(mut self, count: usize) {
-        let all = self.0.wait_for(|delivered| *delivered >= count);
+        let all = self.count.wait_for(|delivered| *delivered >= count);
         let waited = tokio::time::timeout(DEADLINE, all).await.map(|_| ());
-        let delivered = *self.0.borrow();
+        let delivered = *self.count.borrow();
         assert!(
             waited.is_ok(),
             "not within {DEADLINE:?}: {delivered} of {count} delivered"

@@ -57,7 +57,7 @@ fn child(object: &Local<MemcachedMachine>) -> (Arc<Deployment>, Option<i32>) {
 }
 
 fn message(object: &Local<MemcachedMachine>) -> Option<String> {
-    object.manifest().status.as_ref()?.machine.message.clone()
+    object.manifest().status.as_ref()?.machine_status.message.clone()
 }
 
 #[tokio::test(start_paused = true)]
@@ -70,7 +70,7 @@ async fn a_child_follows_its_owner_and_drifts_no_further() {
     assert_eq!(replicas, Some(1));
     assert_eq!(deployment.metadata.owner_references.as_ref().map(Vec::len), Some(1));
 
-    object.handle().update_spec(|cache| cache.spec.size = Some(2));
+    object.handle().update_spec(|cache| cache.spec.size = 2);
     object.run_until_idle().await;
     assert_eq!(child(&object).1, Some(2));
 
