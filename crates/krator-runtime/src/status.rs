@@ -102,3 +102,38 @@ pub(crate) fn truncated(text: &str) -> String {
         .unwrap_or(0);
     format!("{}…", &text[..end])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(attempts: u32, kinds: &[&str]) -> MachineStatus {
+        let condition = |kind: &&str| Condition {
+            kind: (*kind).to_owned(),
+            status: "True".to_owned(),
+            reason: String::new(),
+            message: String::new(),
+            last_transition_time: Timestamp::UNIX_EPOCH,
+            observed_generation: None,
+        };
+        MachineStatus {
+            attempts: Some(attempts),
+            conditions: kinds.iter().map(condition).collect(),
+            ..MachineStatus::default()
+        }
+    }
+
+    #[test]
+    fn conditions_of_others_make_no_difference() {
+        let ours = |kind: &str| kind.starts_with("Our");
+        let known = |status: &MachineStatus, stored: &MachineStatus| status.is_in(stored, ours);
+        let stored = status(1, &["Theirs", "Our1", "Our2"]);
+        assert!(known(&status(1, &["Our1", "Our2"]), &stored));
+        assert!(!known(&status(1, &["Our1"]), &stored), "one of ours goes");
+        assert!(
+            !known(&status(1, &["Our1", "Our2", "Our3"]), &stored),
+            "one comes"
+        );
+        assert!(!known(&status(2, &["Our1", "Our2"]), &stored));
+    }
+}
