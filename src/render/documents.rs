@@ -12,7 +12,8 @@ use markdown::paragraph;
 
 /// `README.md`.
 pub fn readme(description: &Description) -> String {
-    let folder = match &description.kinds[..] {
+    let kinds = &description.kinds[..];
+    let folder = match kinds {
         [kind] => kind.resource.kind.module(),
         _ => "<kind>".to_owned(),
     };
@@ -21,7 +22,7 @@ pub fn readme(description: &Description) -> String {
         "doc": description.doc.as_ref().map(|doc| paragraph(&doc.value)).unwrap_or_default(),
         "version": FIRST_VERSION,
         "folder": folder,
-        "kinds": kinds(description),
+        "kinds": kinds.iter().map(|kind| introduced(description, kind)).collect::<Vec<_>>(),
     }))
 }
 
@@ -30,7 +31,7 @@ pub fn states(description: &Description) -> String {
     Template::States.render(&json!({
         "operator": description.operator.as_str(),
         "diagram": mermaid(description),
-        "kinds": kinds(description),
+        "kinds": description.kinds.iter().map(explained).collect::<Vec<_>>(),
     }))
 }
 
@@ -49,26 +50,29 @@ pub fn gitattributes() -> String {
     Template::Gitattributes.render(&json!({}))
 }
 
-fn kinds(description: &Description) -> Vec<Json> {
-    let kinds = description.kinds.iter();
-    kinds.map(|kind| kind_values(description, kind)).collect()
-}
-
-fn kind_values(description: &Description, kind: &Kind) -> Json {
+/// What the README says of a kind.
+fn introduced(description: &Description, kind: &Kind) -> Json {
     let resource = &kind.resource;
     // The first document's is that of the operator, and is said above.
     let own_doc = kind
         .doc
         .as_ref()
         .filter(|doc| description.doc.as_ref() != Some(doc));
+    json!({
+        "kind": resource.kind.as_str(),
+        "resource": format!("{}.{}", resource.plural.value, resource.group.value),
+        "doc": own_doc.map(|doc| paragraph(&doc.value)).unwrap_or_default(),
+    })
+}
+
+/// What a kind says of its states.
+fn explained(kind: &Kind) -> Json {
     let states = kind.states.iter().filter_map(|state| {
         let doc = paragraph(&state.doc.as_ref()?.value);
         Some(json!({"name": state.name.as_str(), "doc": doc}))
     });
     json!({
-        "kind": resource.kind.as_str(),
-        "resource": format!("{}.{}", resource.plural.value, resource.group.value),
-        "doc": own_doc.map(|doc| paragraph(&doc.value)).unwrap_or_default(),
+        "kind": kind.resource.kind.as_str(),
         "states": states.collect::<Vec<_>>(),
     })
 }

@@ -183,10 +183,9 @@ impl<M: Machine> Actor<M> {
         }
         let entry = |m: &ManifestOf<M>| m.status().and_then(|s| s.machine().entry.clone());
         let entry_seen = entry(&seen);
-        let moved = entry_seen != entry(&self.manifest) && entry_seen != Some(self.engine.entry());
-        if entry_seen == Some(self.engine.entry())
-            && let Some(status) = seen.status()
-        {
+        let is_this_stay = entry_seen == Some(self.engine.entry());
+        let moved = !is_this_stay && entry_seen != entry(&self.manifest);
+        if is_this_stay && let Some(status) = seen.status() {
             self.engine.saw_others_status(status.machine(), now);
         }
         let changed = !seen.same_labels(&self.manifest) || seen.status() != self.manifest.status();

@@ -91,7 +91,7 @@ impl<M: Machine> Actor<M> {
     }
 
     /// The status, if it says something new. A function of its own: nothing of it waits for the write. Statuses have
-    /// many texts: none is copied to be compared.
+    /// many texts: none is copied to be compared, unless a handler has changed its fields.
     fn unwritten(&mut self, now: Now) -> Option<StatusOf<M>> {
         let machine = self.rendered(now)?;
         let none = StatusOf::<M>::default();

@@ -117,8 +117,11 @@ impl Oracle {
         {
             let failed_enough = match retry.limit.value {
                 RetryLimit::Unlimited => false,
-                // One of two operators may have ended the row just after the other had found it too long.
-                RetryLimit::Times(limit) => self.contested || before.attempts() == i64::from(limit),
+                RetryLimit::Times(limit) => {
+                    let failed = before.attempts();
+                    // One of two operators may have ended the row just after the other had found it too long.
+                    failed == i64::from(limit) || (self.contested && failed == 0)
+                }
             };
             if (is_first && failed_enough) || (ran && state.on_deletion_path) {
                 to.push(then.value);
