@@ -1,11 +1,13 @@
 //! What krator says of an edit, held to what somebody has read and to what a real API server does.
 //!
-//! `testdata/compare/<case>/` has a description before and after an edit, `old.yaml` and `new.yaml`; `expected.txt` is
-//! what `krator diff` says of them, which `KRATOR_UPDATE=1 cargo test compare` writes anew. `objects.yaml` has objects
-//! that the old CRD takes: where the edit breaks objects, at least one that breaks. Each case has an API group of its
-//! own, and in its spec a field `note` that no edit touches.
+//! `testdata/compare/<case>.txt` has a description before and after an edit, in the sections `old.yaml` and `new.yaml`.
+//! `expected` is what `krator diff` says of them; `KRATOR_UPDATE=1 cargo test compare` rewrites it. `objects.yaml` has
+//! objects that the old CRD takes: where the edit breaks objects, at least one that breaks. `counted` is what
+//! `krator diff --against cluster` counts of these objects; it is asked only for the few cases that have the section. Each
+//! case has an API group of its own, and in its spec a field `note` that no edit touches.
 
 use crate::accept::{documents, lost};
+use crate::case_file::{CaseFile, case_files};
 use crate::cluster::{Cluster, shared, until};
 use krator::compare::{Breaks, Comparison, Fate, SchemaPath, Stored, Texts, compare, to_text};
 use krator::finding::{Source, Style, has_errors};
@@ -14,45 +16,62 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
 
 /// How many pairs of schemas a real API server judges at least.
 const PAIRS: usize = 40;
 
 struct Case {
-    name: String,
-    folder: PathBuf,
+    file: CaseFile,
     old: (Source, Description),
     new: (Source, Description),
     comparison: Comparison,
 }
 
+impl Case {
+    fn read(file: CaseFile) -> Case {
+        let description = |section: &str| {
+            let checked = krator::check(section, file.section(section).as_bytes());
+            assert!(!has_errors(&checked.findings), "{}: {section}", file.name());
+            let description = checked.description.expect("no errors, so there is a description");
+            (checked.source, description)
+        };
+        let (old, new) = (description("old.yaml"), description("new.yaml"));
+        Case {
+            comparison: compare(&old.1, &new.1),
+            file,
+            old,
+            new,
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.file.name()
+    }
+
+    /// A folder with both descriptions, as somebody has them who runs krator.
+    fn folder(&self) -> TempDir {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for description in ["old.yaml", "new.yaml"] {
+            fs::write(folder.path().join(description), self.file.section(description))
+                .expect("a folder of our own");
+        }
+        folder
+    }
+}
+
 fn cases() -> Vec<Case> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/compare");
-    let folders = fs::read_dir(root).expect("testdata/compare is there");
-    let mut cases: Vec<Case> = folders
-        .map(|entry| {
-            let folder = entry.expect("a folder of our own").path();
-            let read = |file: &str| {
-                let text = fs::read(folder.join(file)).expect("a case has two descriptions");
-                let checked = krator::check(file, &text);
-                assert!(!has_errors(&checked.findings), "{}: {file}", folder.display());
-                let description = checked.description.expect("no errors, so there is a description");
-                (checked.source, description)
-            };
-            let (old, new) = (read("old.yaml"), read("new.yaml"));
-            Case {
-                name: folder.file_name().expect("a name").to_string_lossy().into_owned(),
-                comparison: compare(&old.1, &new.1),
-                folder,
-                old,
-                new,
-            }
-        })
-        .collect();
-    cases.sort_by(|a, b| a.name.cmp(&b.name));
-    cases
+    let sections = ["old.yaml", "new.yaml", "objects.yaml", "counted", "expected"];
+    let files = case_files("compare", &sections);
+    files.into_iter().map(Case::read).collect()
+}
+
+fn case(name: &str) -> Case {
+    let mut cases = cases().into_iter();
+    let case = cases.find(|case| case.name() == name);
+    case.unwrap_or_else(|| panic!("there is no case {name}"))
 }
 
 #[test]
@@ -64,18 +83,9 @@ fn comparisons_are_as_they_were_read() {
             new: &case.new.0,
         };
         let text = to_text(&case.comparison, texts, Style::Plain);
-        let expected = case.folder.join("expected.txt");
-        if std::env::var_os("KRATOR_UPDATE").is_some() {
-            fs::write(&expected, &text).expect("a folder of our own");
-        } else if fs::read_to_string(&expected).unwrap_or_default() != text {
-            differ.push(format!("{}, now:\n{text}", expected.display()));
-        }
+        case.file.expect("expected", &text, &mut differ);
     }
-    assert!(
-        differ.is_empty(),
-        "not as expected; `KRATOR_UPDATE=1 cargo test compare` rewrites what is:\n{}",
-        differ.join("\n")
-    );
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
 }
 
 #[test]
@@ -105,17 +115,15 @@ fn krator(folder: &Path, args: &[&str], input: &str) -> Output {
 #[test]
 fn the_former_description_may_come_from_git() {
     for (name, code) in [("field-removed", 1), ("default-changed", 1), ("field-added", 0)] {
-        let case = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("testdata/compare")
-            .join(name);
-        let old = fs::read_to_string(case.join("old.yaml")).expect("a case has two descriptions");
-        let output = krator(&case, &["diff", "-", "new.yaml"], &old);
+        let case = case(name);
+        let (folder, old) = (case.folder(), case.file.section("old.yaml"));
+        let output = krator(folder.path(), &["diff", "-", "new.yaml"], old);
         assert_eq!(output.status.code(), Some(code), "{name}");
-        let expected = fs::read_to_string(case.join("expected.txt")).expect("a case has an expectation");
+        let expected = case.file.section("expected");
         let said = String::from_utf8(output.stdout).expect("krator writes UTF-8");
         assert_eq!(said, expected.replace("old.yaml", "<stdin>"), "{name}");
 
-        let output = krator(&case, &["diff", "-", "new.yaml", "--format", "json"], &old);
+        let output = krator(folder.path(), &["diff", "-", "new.yaml", "--format", "json"], old);
         let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert_eq!(report["changes"].as_array().map(Vec::len), Some(1), "{report:#}");
     }
@@ -131,13 +139,15 @@ fn the_former_description_may_come_from_git() {
 
 #[test]
 fn a_crate_is_checked_against_itself_as_last_generated() {
-    let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/compare/states");
+    let descriptions = case("states").folder();
     let home = tempfile::tempdir().expect("a temporary folder");
     let folder = home.path().join("crate");
     let out = folder.to_str().expect("temporary folders have plain names");
-    let made = krator(&case, &["new", "old.yaml", "--out", out], "");
+    let made = krator(descriptions.path(), &["new", "old.yaml", "--out", out], "");
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let copy = |from: &str, to: &str| fs::copy(case.join(from), folder.join(to)).expect("a file of ours");
+    let copy = |from: &str, to: &str| {
+        fs::copy(descriptions.path().join(from), folder.join(to)).expect("a file of our own");
+    };
     // What the code lacks for the new states is found too, and is no matter of this test.
     let is_state_missed = || {
         let output = krator(&folder, &["check", "--format", "json"], "");
@@ -312,18 +322,18 @@ fn an_api_server_does_with_stored_objects_what_krator_says() {
     let all = cases();
     let mut objects: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for case in &all {
-        let Ok(text) = fs::read(case.folder.join("objects.yaml")) else {
+        let Some(text) = case.file.optional("objects.yaml") else {
             continue;
         };
-        let mut documents = documents(&text);
+        let mut documents = documents(text.as_bytes());
         for object in &mut documents {
             object["metadata"]["namespace"] = namespace.as_str().into();
         }
-        objects.insert(&case.name, documents);
+        objects.insert(case.name(), documents);
     }
     let judged: Vec<&Case> = all
         .iter()
-        .filter(|case| objects.contains_key(case.name.as_str()))
+        .filter(|case| objects.contains_key(case.name()))
         .collect();
     assert!(judged.len() >= PAIRS, "only {} pairs", judged.len());
 
@@ -383,9 +393,9 @@ fn an_api_server_does_with_stored_objects_what_krator_says() {
         assert!(
             answer.is_err(),
             "{}: the new definition is taken: {answer:?}",
-            case.name
+            case.name()
         );
-        objects.remove(case.name.as_str());
+        objects.remove(case.name());
     }
     let written: Vec<Value> = objects.values().flatten().cloned().collect();
     replace_definitions(cluster, &edited, &written);
@@ -427,7 +437,7 @@ fn an_api_server_does_with_stored_objects_what_krator_says() {
     let mut wrong = Vec::new();
     for case in edited {
         let mut stays_valid = true;
-        for object in &objects[case.name.as_str()] {
+        for object in &objects[case.name()] {
             let (group, name) = key(object);
             let of = |objects: &BTreeMap<Key, Value>, name: &str| {
                 objects.get(&(group.clone(), name.to_owned())).cloned()
@@ -458,7 +468,7 @@ fn an_api_server_does_with_stored_objects_what_krator_says() {
             if let Some(predicted) = predicted(&case.comparison, then).filter(|said| *said != observed) {
                 wrong.push(format!(
                     "{}/{name}: said {predicted:?}, was {observed:?}",
-                    case.name
+                    case.name()
                 ));
             }
         }
@@ -466,33 +476,35 @@ fn an_api_server_does_with_stored_objects_what_krator_says() {
             let said = case.comparison.keeps_valid();
             wrong.push(format!(
                 "{}: objects stay valid: said {said}, was {stays_valid}",
-                case.name
+                case.name()
             ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// `--against cluster` counts the objects of a case that break, and those that may. Asking for a few cases is enough.
+/// `--against cluster` counts the objects of a case that break, and those that may. A case says in its section `counted`
+/// how many these are, as `breaking 1, doubtful 0`; asking for a few cases is enough.
 fn counts_what_breaks(cluster: &Cluster, case: &Case, stored: &BTreeMap<Key, Value>) {
-    let counts = match case.name.as_str() {
-        // One of each two objects.
-        "enum-narrowed" | "field-removed" | "optional-required" => (1, 0),
-        // Nobody but the API server can tell.
-        "rule-added" | "pattern-changed" => (0, 2),
-        // All.
-        "version-changed" => (1, 0),
-        "enum-widened" => (0, 0),
-        _ => return,
+    let Some(counted) = case.file.optional("counted") else {
+        return;
     };
-    let group = format!("{}.example.com", case.name);
+    let (breaking, doubtful) = counted.trim().split_once(", ").expect("two numbers");
+    let number = |text: &str, name: &str| -> u64 {
+        let number = text
+            .strip_prefix(name)
+            .and_then(|number| number.trim().parse().ok());
+        number.unwrap_or_else(|| panic!("{}: no number of {name} in {counted}", case.name()))
+    };
+    let (breaking, doubtful) = (number(breaking, "breaking"), number(doubtful, "doubtful"));
+    let group = format!("{}.example.com", case.name());
     let objects = stored.keys().filter(|(of, _)| *of == group).count();
     let mut path = vec![cluster.assets().to_owned()];
     path.extend(std::env::split_paths(
         &std::env::var_os("PATH").unwrap_or_default(),
     ));
     let output = Command::new(env!("CARGO_BIN_EXE_krator"))
-        .current_dir(&case.folder)
+        .current_dir(case.folder().path())
         .args([
             "diff",
             "old.yaml",
@@ -511,9 +523,9 @@ fn counts_what_breaks(cluster: &Cluster, case: &Case, stored: &BTreeMap<Key, Val
     let report: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
     let counted = &report["cluster"][0];
-    let expected = json!({"objects": objects, "breaking": counts.0, "doubtful": counts.1});
+    let expected = json!({"objects": objects, "breaking": breaking, "doubtful": doubtful});
     for (key, expected) in expected.as_object().expect("made above") {
-        assert_eq!(&counted[key], expected, "{}: {key}: {counted:#}", case.name);
+        assert_eq!(&counted[key], expected, "{}: {key}: {counted:#}", case.name());
     }
 }
 

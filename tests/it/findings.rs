@@ -1,43 +1,38 @@
 //! Each rule finds its mutant, at the marked line, and nothing else is an error; good descriptions give none.
 //!
-//! `testdata/err/<rule>[.<variant>]/spec.yaml` is a description with one mistake, its line marked by `#<`; where it is
-//! a mistake only against the description as it was, that is `before.yaml` beside it. `expected.txt` is what `krator check` says. `KRATOR_UPDATE=1 cargo test` rewrites the latter.
+//! `testdata/err/<rule>[.<variant>].txt` is a case: the section `spec.yaml` is a description with one mistake, whose line
+//! is marked by `#<`. Where it is a mistake only against the description as it was, that one is the section `before.yaml`.
+//! `expected` is what `krator check` says; `KRATOR_UPDATE=1 cargo test` rewrites it.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
-
+use crate::case_file::{CaseFile, case_files};
 use krator::Checked;
 use krator::finding::{Severity, Style, has_errors, to_text};
+use std::collections::BTreeSet;
+use std::fs;
 
-fn cases(folder: &str) -> Vec<(String, PathBuf)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("testdata")
-        .join(folder);
-    let mut cases: Vec<_> = fs::read_dir(root)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.join("spec.yaml").is_file())
-        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), path))
-        .collect();
-    cases.sort();
-    cases
+/// Every case, with the rule that it breaks.
+fn mutants() -> Vec<(String, CaseFile)> {
+    let cases = case_files("err", &["before.yaml", "spec.yaml", "expected"]);
+    let with_rule = cases.into_iter().map(|case| {
+        let rule = case.name().split('.').next().expect("the part before a dot");
+        (rule.to_owned(), case)
+    });
+    with_rule.collect()
 }
 
-fn check(case: &Path) -> Checked {
-    let text = fs::read(case.join("spec.yaml")).unwrap();
-    match fs::read(case.join("before.yaml")) {
-        Ok(before) => krator::check_against(&before, "spec.yaml", &text),
-        Err(_) => krator::check("spec.yaml", &text),
+fn check(case: &CaseFile) -> Checked {
+    let text = case.section("spec.yaml").as_bytes();
+    match case.optional("before.yaml") {
+        Some(before) => krator::check_against(before.as_bytes(), "spec.yaml", text),
+        None => krator::check("spec.yaml", text),
     }
 }
 
 #[test]
 fn every_mutant_gives_its_finding_and_no_other_error() {
     let mut wrong = Vec::new();
-    for (name, path) in cases("err") {
-        let rule = name.split('.').next().unwrap();
-        let checked = check(&path);
+    for (rule, case) in mutants() {
+        let (name, checked) = (case.name(), check(&case));
         let lines: Vec<&str> = checked.source.text().lines().collect();
         let of_rule: Vec<_> = checked
             .findings
@@ -64,23 +59,16 @@ fn every_mutant_gives_its_finding_and_no_other_error() {
             .filter(|finding| finding.rule.severity != Severity::Info || finding.rule.name == rule)
             .map(|finding| to_text(&checked.source, finding, Style::Plain))
             .collect();
-        let expected = path.join("expected.txt");
-        if std::env::var_os("KRATOR_UPDATE").is_some() {
-            fs::write(&expected, &text).unwrap();
-        } else if fs::read_to_string(&expected).unwrap_or_default() != text {
-            wrong.push(format!(
-                "{name}: expected.txt differs (KRATOR_UPDATE=1 rewrites it), now:\n{text}"
-            ));
-        }
+        case.expect("expected", &text, &mut wrong);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn every_rule_has_a_mutant() {
-    let covered: BTreeSet<String> = cases("err")
+    let covered: BTreeSet<String> = mutants()
         .into_iter()
-        .map(|(name, _)| name.split('.').next().unwrap().to_owned())
+        .map(|(rule, _)| rule)
         .chain(crate::regen::covered())
         .chain(crate::code::covered())
         .collect();
@@ -90,8 +78,9 @@ fn every_rule_has_a_mutant() {
 
 #[test]
 fn good_descriptions_have_no_errors() {
-    for (name, path) in cases("ok") {
-        let checked = check(&path);
+    for (name, path) in crate::goldens::cases() {
+        let text = fs::read(path.join("spec.yaml")).expect("a case has a description");
+        let checked = krator::check("spec.yaml", &text);
         let text: String = checked
             .findings
             .iter()

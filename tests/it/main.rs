@@ -2,6 +2,8 @@
 
 // The API server that tests run against, and what they see of it. Its own tests are here too.
 mod cluster;
+// Test cases that are one file each. Its own tests are here too.
+mod case_file;
 // Generated crates: building one, and running its operator. No tests of behaviour.
 mod operator;
 

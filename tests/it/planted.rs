@@ -1,8 +1,9 @@
 //! A test of the tests: a runtime with a defect turns the generated tests of a crate red, and for the right reason.
 //!
-//! `testdata/planted/<defect>.txt` names a file of the runtime, what is right in it, what is planted instead, and what
-//! the red tests say. The crate is that of `spec.yaml` there, without Kubernetes: it is built in seconds.
+//! `testdata/planted/<defect>.txt` names a file of the runtime in its first line. Its sections are what is `right` in that
+//! file, what is `planted` instead, and what the tests say that turn `red`. The crate is that of `spec.yaml` there, without Kubernetes: it is built in seconds.
 
+use crate::case_file::{CaseFile, case_files};
 use crate::operator::{build_folder, cargo};
 use krator::render::{self, Runtime};
 use std::collections::BTreeMap;
@@ -39,16 +40,12 @@ struct Defect {
 }
 
 impl Defect {
-    fn read(path: &Path) -> Defect {
-        let text = fs::read_to_string(path).expect("a file of the repository");
-        let (file, rest) = text.split_once("--- right\n").expect("what is right");
-        let (right, rest) = rest.split_once("--- planted\n").expect("what is planted");
-        let (planted, red) = rest.split_once("--- red\n").expect("what the tests say");
+    fn of(case: &CaseFile) -> Defect {
         Defect {
-            file: Path::new("vendor/krator-runtime").join(file.trim()),
-            right: right.trim_end().to_owned(),
-            planted: planted.trim_end().to_owned(),
-            red: red.trim().to_owned(),
+            file: Path::new("vendor/krator-runtime").join(case.introduction().trim()),
+            right: case.section("right").trim_end().to_owned(),
+            planted: case.section("planted").trim_end().to_owned(),
+            red: case.section("red").trim().to_owned(),
         }
     }
 }
@@ -133,12 +130,8 @@ fn a_defect_of_the_runtime_turns_generated_tests_red() {
     assert!(passes, "without a defect they pass:\n{said}");
 
     let mut green = Vec::new();
-    for entry in fs::read_dir(data()).expect("a folder of the repository") {
-        let path = entry.expect("a folder of the repository").path();
-        if path.extension().is_none_or(|extension| extension != "txt") {
-            continue;
-        }
-        let (name, defect) = (path.display(), Defect::read(&path));
+    for case in case_files("planted", &["right", "planted", "red"]) {
+        let (name, defect) = (case.name(), Defect::of(&case));
         let whole = files.get(&defect.file).expect("a file of the runtime");
         assert_eq!(
             whole.matches(&defect.right).count(),
