@@ -37,7 +37,7 @@ impl<'a> Process<'a> {
             .stderr(log)
             .spawn()
             .unwrap_or_else(|e| panic!("{}: {e}", contender.name));
-        cluster.leash().hold(&child);
+        cluster.process_guard().hold(&child);
         Self { child, cluster }
     }
 
@@ -88,7 +88,7 @@ impl Drop for Process<'_> {
         // One that has ended already is fine.
         let _ = self.child.kill();
         let _ = self.child.wait();
-        self.cluster.leash().free(&self.child);
+        self.cluster.process_guard().free(&self.child);
     }
 }
 

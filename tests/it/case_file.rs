@@ -38,7 +38,11 @@ pub fn case_files(folder: &str, known: &[&str]) -> Vec<CaseFile> {
         .join("testdata")
         .join(folder);
     let entries = fs::read_dir(&root).expect("a folder of the repository");
-    let paths = entries.map(|entry| entry.expect("a folder of the repository").path());
+    let paths = entries.map(|entry| {
+        let path = entry.expect("a folder of the repository").path();
+        assert!(!path.is_dir(), "a case is one file: {}", path.display());
+        path
+    });
     let mut cases: Vec<CaseFile> = paths
         .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
         .map(|path| CaseFile::read(path, known))

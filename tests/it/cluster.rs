@@ -4,11 +4,11 @@
 //! users: `admin`, which tests act as, and `operator`, which operators run as and which has no right of its own.
 
 pub mod audit;
-pub mod leash;
+pub mod process_guard;
 mod server;
 pub mod watch;
 
-use leash::Leash;
+use process_guard::ProcessGuard;
 use server::Server;
 use std::fs;
 use std::io::Write;
@@ -28,7 +28,7 @@ pub struct Cluster {
     assets: PathBuf,
     dir: PathBuf,
     server: Server,
-    leash: Leash,
+    guard: ProcessGuard,
 }
 
 /// The API server that all tests share, started by the first one that asks. None, and a line that says so, when there
@@ -60,13 +60,13 @@ impl Cluster {
     /// Starts a control plane with the binaries of `assets`. It ends when dropped, or else with this process.
     pub fn start(assets: &Path) -> Cluster {
         let dir = tempfile::tempdir().expect("a temporary folder").keep();
-        let leash = Leash::new(&dir);
-        let server = Server::start(assets, &dir, &leash);
+        let guard = ProcessGuard::new(&dir);
+        let server = Server::start(assets, &dir, &guard);
         Cluster {
             assets: assets.to_owned(),
             dir,
             server,
-            leash,
+            guard,
         }
     }
 
@@ -144,14 +144,14 @@ impl Cluster {
     }
 
     /// What ends with the cluster.
-    pub fn leash(&self) -> &Leash {
-        &self.leash
+    pub fn process_guard(&self) -> &ProcessGuard {
+        &self.guard
     }
 }
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        self.server.end(&self.leash);
+        self.server.end(&self.guard);
     }
 }
 

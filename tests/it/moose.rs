@@ -2,7 +2,7 @@
 //! ClusterRole and no other right.
 
 mod faults;
-mod herd;
+mod fixture;
 mod judge;
 mod life;
 mod quiet;

@@ -343,7 +343,7 @@ impl Operator {
             .stderr(output)
             .spawn()
             .unwrap_or_else(|e| panic!("{}: {e}", binary.display()));
-        cluster.leash().hold(&process);
+        cluster.process_guard().hold(&process);
         Operator {
             process,
             cluster,
@@ -392,7 +392,7 @@ impl Drop for Operator {
         // One that has ended already is fine.
         let _ = self.process.kill();
         let _ = self.process.wait();
-        self.cluster.leash().free(&self.process);
+        self.cluster.process_guard().free(&self.process);
     }
 }
 

@@ -1,6 +1,6 @@
 //! etcd and kube-apiserver as child processes on free ports of loopback.
 
-use super::leash::Leash;
+use super::process_guard::ProcessGuard;
 use std::fs::{self, File};
 use std::net::TcpListener;
 use std::path::Path;
@@ -28,12 +28,12 @@ pub struct Server {
 
 impl Server {
     /// Starts a control plane in `dir`, which gets `admin.kubeconfig`, `operator.kubeconfig`, `audit.log` and its logs.
-    pub fn start(assets: &Path, dir: &Path, leash: &Leash) -> Server {
+    pub fn start(assets: &Path, dir: &Path, guard: &ProcessGuard) -> Server {
         fs::write(dir.join("tokens.csv"), TOKENS).expect("tokens");
         fs::write(dir.join("audit.yaml"), AUDIT_POLICY).expect("audit policy");
         // A port that is free now may be taken when the server binds it: then it ends, and other ports are tried.
         for _ in 0..5 {
-            if let Some(server) = Server::try_start(assets, dir, leash) {
+            if let Some(server) = Server::try_start(assets, dir, guard) {
                 return server;
             }
         }
@@ -44,7 +44,7 @@ impl Server {
         );
     }
 
-    fn try_start(assets: &Path, dir: &Path, leash: &Leash) -> Option<Server> {
+    fn try_start(assets: &Path, dir: &Path, guard: &ProcessGuard) -> Option<Server> {
         for leftover in ["etcd.data", "certs"] {
             let _ = fs::remove_dir_all(dir.join(leftover));
         }
@@ -69,7 +69,7 @@ impl Server {
                 .args(["--listen-peer-urls", &format!("http://127.0.0.1:{peer}")]),
             dir,
             "etcd.log",
-            leash,
+            guard,
         );
         let apiserver = spawn(
             Command::new(assets.join("kube-apiserver"))
@@ -87,13 +87,13 @@ impl Server {
                 .args(["--audit-policy-file=audit.yaml", "--audit-log-path=audit.log"]),
             dir,
             "apiserver.log",
-            leash,
+            guard,
         );
         let mut server = Server { etcd, apiserver };
         if server.becomes_ready(assets, dir) {
             return Some(server);
         }
-        server.end(leash);
+        server.end(guard);
         None
     }
 
@@ -119,12 +119,12 @@ impl Server {
     }
 
     /// Ends both processes and waits for them. All data is temporary, so there is nothing to be gentle with.
-    pub fn end(&mut self, leash: &Leash) {
+    pub fn end(&mut self, guard: &ProcessGuard) {
         for child in [&mut self.apiserver, &mut self.etcd] {
             // One that has ended already is fine.
             let _ = child.kill();
             let _ = child.wait();
-            leash.free(child);
+            guard.free(child);
         }
     }
 }
@@ -135,7 +135,7 @@ fn free_ports() -> [u16; 3] {
     listeners.map(|listener| listener.local_addr().expect("its own address").port())
 }
 
-fn spawn(command: &mut Command, dir: &Path, log: &str, leash: &Leash) -> Child {
+fn spawn(command: &mut Command, dir: &Path, log: &str, guard: &ProcessGuard) -> Child {
     let log = File::create(dir.join(log)).expect("a log file");
     let child = command
         .current_dir(dir)
@@ -144,7 +144,7 @@ fn spawn(command: &mut Command, dir: &Path, log: &str, leash: &Leash) -> Child {
         .stderr(log)
         .spawn()
         .unwrap_or_else(|e| panic!("{}: {e}", command.get_program().display()));
-    leash.hold(&child);
+    guard.hold(&child);
     child
 }
 

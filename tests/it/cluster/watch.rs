@@ -159,7 +159,7 @@ impl Seen {
             .stdout(Stdio::piped())
             .spawn()
             .expect("kubectl starts");
-        cluster.leash().hold(&child);
+        cluster.process_guard().hold(&child);
         let stream = child.stdout.take().expect("a pipe was asked for");
         *kubectl = Some(child);
         Some(BufReader::new(stream))
@@ -178,7 +178,7 @@ impl Seen {
             // One that has ended already is fine.
             let _ = child.kill();
             let _ = child.wait();
-            cluster.leash().free(&child);
+            cluster.process_guard().free(&child);
         }
     }
 }

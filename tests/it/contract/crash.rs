@@ -1,8 +1,9 @@
-//! `kill -9` before and after the write of every state's status: the next process goes on, and nobody can tell but by
-//! what the contract allows.
+//! An operator that dies, as by `kill -9`, before and after the write of every state's status. The next process goes on,
+//! and the objects show no more of that than the contract allows.
 
-use super::court::Court;
-use super::five::{Five, Route, prepared, route};
+use super::oracle::Oracle;
+use super::scripted_operator::{Route, ScriptedOperator, prepared, route};
+use super::session::Session;
 use crate::cluster::until;
 use crate::operator::Operator;
 use krator::model::{Kind, State};
@@ -14,10 +15,10 @@ use std::time::{Duration, Instant};
 
 /// How long objects may take to come to rest after the last start.
 const REST: Duration = Duration::from_secs(60);
-/// After so long without a kill, objects at rest count as staying there: only time can tell.
+/// Objects that have been at rest for so long, without a kill, are taken to stay there.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// A state, and how objects come there.
+/// A state before and after whose write the operator has to die, and how an object comes there.
 struct Target<'a> {
     kind: &'a Kind,
     state: &'a State,
@@ -25,16 +26,16 @@ struct Target<'a> {
 }
 
 impl Target<'_> {
-    /// The points at which the operator dies for it.
+    /// The points at which the operator dies, as the faults of the runtime name them.
     fn points(&self) -> [String; 2] {
         let (kind, state) = (self.kind.resource.kind.as_str(), self.state.name.as_str());
         ["before", "after"].map(|when| format!("{when} {kind} {state}"))
     }
 }
 
-/// An operator that dies at each point once, and is started again.
+/// An operator that dies once at each point that it reaches, and is started again each time.
 struct Dying {
-    court: Court,
+    session: Session,
     operator: Operator,
     faults: Value,
     file: PathBuf,
@@ -43,12 +44,12 @@ struct Dying {
 }
 
 impl Dying {
-    fn new(five: &'static Five, mut court: Court) -> Dying {
-        let file = five.cluster.dir().join("crash.points");
+    fn new(scripted: &'static ScriptedOperator, mut session: Session) -> Dying {
+        let file = scripted.cluster.dir().join("crash.points");
         let faults = json!({"crashes": file});
         Dying {
-            operator: court.start(&faults),
-            court,
+            operator: session.start(&faults),
+            session,
             faults,
             file,
             deaths: 0,
@@ -56,7 +57,7 @@ impl Dying {
         }
     }
 
-    /// The points at which it has died.
+    /// The points at which it has died so far.
     fn hit(&self) -> BTreeSet<String> {
         let text = fs::read_to_string(&self.file).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
@@ -67,18 +68,19 @@ impl Dying {
         target.points().iter().any(|point| !hit.contains(point))
     }
 
-    /// Until all objects rest, and nothing has died for a while; or until `enough`.
-    fn settle(&mut self, objects: usize, enough: impl Fn(&Dying) -> bool) {
+    /// Waits, and restarts the operator whenever it has died, until all objects have been at rest for a while, or until
+    /// `is_enough`.
+    fn settle(&mut self, objects: usize, is_enough: impl Fn(&Dying) -> bool) {
         let mut calm = Instant::now();
         until("objects come to rest between the kills", || {
-            self.court.follow();
+            self.session.follow();
             if !self.operator.is_running() {
                 self.deaths += 1;
-                self.operator = self.court.start(&self.faults);
+                self.operator = self.session.start(&self.faults);
                 self.started = Instant::now();
             }
-            let seen: usize = self.court.oracles().map(|oracle| oracle.seen().0).sum();
-            let restless = self.court.restless();
+            let seen: usize = self.session.oracles().map(Oracle::objects).sum();
+            let restless = self.session.restless();
             if !restless.is_empty() || seen < objects || self.deaths < self.hit().len() {
                 calm = Instant::now();
                 assert!(
@@ -86,26 +88,28 @@ impl Dying {
                     "not at rest after {REST:?}: {restless:?}"
                 );
             }
-            (calm.elapsed() > SETTLED || enough(self)).then_some(())
+            (calm.elapsed() > SETTLED || is_enough(self)).then_some(())
         });
     }
 }
 
 #[test]
 fn a_kill_before_or_after_any_status_write_is_survived() {
-    let Some(five) = prepared() else { return };
-    let kinds = ["Backup", "Postgresql", "Moose"].map(|name| five.kind(name));
+    let Some(scripted) = prepared() else { return };
+    let kinds = ["Backup", "Postgresql", "Moose"].map(|name| scripted.kind(name));
     let targets: Vec<Target> = kinds
         .iter()
         .flat_map(|kind| kind.state_ids().map(move |(id, state)| (kind, id, state)))
         .map(|(kind, id, state)| {
-            let route = route(kind, id).unwrap_or_else(|| panic!("no way leads to {}", state.name.as_str()));
+            let route =
+                route(kind, id).unwrap_or_else(|| panic!("no route leads to {}", state.name.as_str()));
             Target { kind, state, route }
         })
         .collect();
-    let mut dying = Dying::new(five, Court::new(five, "crash", &kinds, false));
+    let mut dying = Dying::new(scripted, Session::new(scripted, "crash", &kinds, false));
     let mut created = 0;
-    // A kill leads objects elsewhere when they were in a state that resumes elsewhere; others are sent after them.
+    // A kill in a state with `resume` leads an object away from its route, so another round sends new objects to the
+    // states that were not reached.
     for round in 1.. {
         let missing: Vec<&Target> = targets.iter().filter(|target| dying.is_missing(target)).collect();
         if missing.is_empty() {
@@ -113,31 +117,31 @@ fn a_kill_before_or_after_any_status_write_is_survived() {
         }
         assert!(
             round <= 5,
-            "no way to {:?}",
+            "these points are not reached: {:?}",
             missing.iter().map(|target| target.points()).collect::<Vec<_>>()
         );
         let name = |target: &Target| format!("{}-{round}", target.state.name.as_str().to_lowercase());
         let object = |target: &&Target| {
-            five.object(
+            scripted.object(
                 target.kind,
-                &dying.court.namespace,
+                &dying.session.namespace,
                 &name(target),
                 Some(&target.route.script),
             )
         };
-        five.create(&missing.iter().map(object).collect::<Vec<_>>());
+        scripted.create(&missing.iter().map(object).collect::<Vec<_>>());
         created += missing.len();
         dying.settle(created, |_| false);
         for target in &missing {
             let resource = resource(target.kind, &name(target));
             if target.route.is_changed {
-                let change = five.change(target.kind, round).expect("its spec may change");
+                let change = scripted.change(target.kind, round).expect("its spec may change");
                 let patch = ["patch", &resource, "--type=merge", "--patch", &change];
-                dying.court.kubectl(&patch).expect("it is there");
+                dying.session.kubectl(&patch).expect("it is there");
             }
             if target.route.is_deleted {
                 dying
-                    .court
+                    .session
                     .kubectl(&["delete", "--wait=false", &resource])
                     .expect("it is there");
             }
@@ -148,7 +152,7 @@ fn a_kill_before_or_after_any_status_write_is_survived() {
     }
     dying.settle(created, |_| false);
     let Dying {
-        mut court,
+        mut session,
         operator,
         deaths,
         ..
@@ -160,18 +164,18 @@ fn a_kill_before_or_after_any_status_write_is_survived() {
         2 * targets.len(),
         "it died where it should, and nowhere else"
     );
-    let (seen, entries) = court.judge();
-    assert_eq!(seen, created);
-    assert!(entries > seen, "{entries} entries of {seen} objects");
-    // The oracle has held kstatus's reading of each of them to what the state is.
-    for oracle in court.oracles() {
+    let totals = session.judge();
+    assert_eq!(totals.objects, created);
+    assert!(totals.entries > totals.objects, "{totals:?}");
+    // The oracles compare what kstatus reads with the state, so each state has to have been read.
+    for oracle in session.oracles() {
         let read: BTreeSet<_> = oracle.readings().iter().map(|(state, _)| *state).collect();
         let all: BTreeSet<_> = oracle.kind().state_ids().map(|(id, _)| id).collect();
         assert_eq!(read, all, "states of {}", oracle.kind().resource.kind.as_str());
     }
 }
 
-/// How kubectl names an object of a kind.
+/// An object of a kind, as an argument of kubectl.
 pub fn resource(kind: &Kind, name: &str) -> String {
     let (plural, group) = (kind.resource.plural.as_str(), kind.resource.group.as_str());
     format!("{plural}.{group}/{name}")

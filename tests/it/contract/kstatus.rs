@@ -1,9 +1,10 @@
-//! How kstatus reads an object: what Helm, Flux and kpt show of it. Written after `Compute` in
-//! https://github.com/kubernetes-sigs/cli-utils, pkg/kstatus/status/{status,generic}.go, for kinds that it does not know.
+//! How kstatus reads an object, which is what Helm, Flux and kpt show. This follows `Compute` in
+//! <https://github.com/kubernetes-sigs/cli-utils>, `pkg/kstatus/status/{status,generic}.go`, as far as it concerns kinds
+//! that kstatus does not know.
 
 use serde_json::Value;
 
-/// What it says.
+/// The status of an object as kstatus computes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reading {
     Terminating,
@@ -12,7 +13,7 @@ pub enum Reading {
     Current,
 }
 
-/// The rules of kstatus, in its order.
+/// Reads an object by the rules of kstatus, in their order.
 pub fn reading(object: &Value) -> Reading {
     let deleted = object["metadata"]["deletionTimestamp"].as_str();
     if deleted.is_some_and(|time| !time.is_empty()) {
@@ -35,13 +36,13 @@ pub fn reading(object: &Value) -> Reading {
     }
     match conditions.iter().find(|condition| condition["type"] == "Ready") {
         Some(ready) if ready["status"] != "True" => Reading::InProgress,
-        // Nothing speaks against it.
+        // An object without a condition that says otherwise is current.
         _ => Reading::Current,
     }
 }
 
 #[test]
-fn an_object_is_read_as_kstatus_reads_it() {
+fn objects_are_read_as_kstatus_reads_them() {
     use serde_json::json;
     let read = |status: Value| reading(&json!({"metadata": {"generation": 2}, "status": status}));
     let with = |kind: &str, status: &str| read(json!({"conditions": [{"type": kind, "status": status}]}));

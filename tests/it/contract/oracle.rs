@@ -1,5 +1,5 @@
-//! An oracle: from the history of a kind's objects, as a watch tells it, and the graph of its description it says what
-//! the runtime did that it should not have. It knows the language and nothing of the runtime.
+//! An oracle: it reads the history of a kind's objects from a watch, and finds what the runtime should not have done by the
+//! graph of the description. It knows the language and nothing of the runtime.
 
 mod moves;
 mod planted;
@@ -12,44 +12,46 @@ use krator::model::{Effects, Kind, StateId, StateKind};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// How far apart clocks are that tell the same time: the machine's is good to about two seconds, and stamps leave out
-/// fractions.
+/// How far apart two readings of the same moment may be: the runtime reads its clock to about two seconds, and timestamps
+/// in objects have no fractions.
 const TOLERANCE: SignedDuration = SignedDuration::from_secs(3);
 
 /// Judges the objects of one kind.
 pub struct Oracle {
     kind: Kind,
     finalizer: String,
-    objects: BTreeMap<String, Past>,
-    /// All entries of states that were written: of which object, and into which state.
+    /// By uid.
+    objects: BTreeMap<String, History>,
+    /// All entries of states that were written, each with the uid of its object and its state.
     entries: HashMap<String, (String, StateId)>,
-    /// When an operator was started.
+    /// When operators were started.
     started: Vec<Timestamp>,
-    /// Whether several operators work on the same objects, so that one meets entries that are not its own.
+    /// Whether several operators work on the same objects, so that one finds states that it did not enter itself.
     contested: bool,
     readings: BTreeSet<(StateId, Reading)>,
-    /// Objects that were let go in a state before the last one. A status that cannot be written stops nothing on the
-    /// deletion path, so the handler of the last one may have run all the same: it tells.
+    /// By uid, what to report of objects whose finalizer was removed in a state before the final one. It is reported only
+    /// if the handler of the final state did not run: on the deletion path the runtime goes on when a status cannot be
+    /// written, so the final state need not have been seen.
     released_early: BTreeMap<String, String>,
     findings: Vec<String>,
 }
 
-/// What is known of an object.
+/// What is known of one object.
 #[derive(Default)]
-struct Past {
-    /// As the last write left it.
+struct History {
+    /// The object after the last write.
     last: Value,
-    was_held: bool,
+    had_finalizer: bool,
     gone: bool,
     /// How many operators had been started when it was last seen at rest.
     rested: usize,
 }
 
-/// An object as one write left it.
+/// An object after one write.
 #[derive(Clone, Copy)]
-struct Sight<'a>(&'a Value);
+struct View<'a>(&'a Value);
 
-impl<'a> Sight<'a> {
+impl<'a> View<'a> {
     fn text(self, pointer: &str) -> &'a str {
         self.0
             .pointer(pointer)
@@ -90,7 +92,7 @@ impl<'a> Sight<'a> {
     fn attempts(self) -> i64 {
         self.number("/status/attempts").unwrap_or_default()
     }
-    /// When it was written, by the API server's clock; nothing where that does not say.
+    /// When it was last written, by the clock of the API server, as far as the managed fields show it.
     fn written_at(self) -> Option<Timestamp> {
         let managers = self.0["metadata"]["managedFields"].as_array()?;
         let times = managers.iter().filter_map(|manager| manager["time"].as_str());
@@ -99,7 +101,7 @@ impl<'a> Sight<'a> {
 }
 
 impl Oracle {
-    /// For a kind of a description.
+    /// An oracle for one kind of a description.
     pub fn new(kind: &Kind) -> Oracle {
         let (group, plural) = (kind.resource.group.as_str(), kind.resource.plural.as_str());
         Oracle {
@@ -115,7 +117,7 @@ impl Oracle {
         }
     }
 
-    /// The same, where several operators work on the same objects.
+    /// An oracle for objects on which several operators work.
     pub fn contested(kind: &Kind) -> Oracle {
         Oracle {
             contested: true,
@@ -123,51 +125,51 @@ impl Oracle {
         }
     }
 
-    /// An operator is started at that time.
+    /// Records that an operator is started at that time.
     pub fn operator_starts(&mut self, time: Timestamp) {
         self.started.push(time);
     }
 
-    /// The next thing that happened.
+    /// Judges the next write.
     pub fn see(&mut self, event: &Event) {
-        let now = Sight(&event.object);
+        let now = View(&event.object);
         let mut past = self.objects.remove(now.uid()).unwrap_or_default();
-        let before = Sight(&past.last);
-        let mut said = Vec::new();
+        let before = View(&past.last);
+        let mut problems = Vec::new();
         if past.gone {
-            said.push("it is written after its end".to_owned());
+            problems.push("it is written after its end".to_owned());
         }
-        past.was_held |= now.has_finalizer(&self.finalizer);
+        past.had_finalizer |= now.has_finalizer(&self.finalizer);
         if event.deleted {
-            self.judge_end(&past, now, &mut said);
+            self.judge_end(&past, now, &mut problems);
         } else {
-            self.judge_finalizer(before, now, &mut said);
+            self.judge_finalizer(before, now, &mut problems);
         }
-        if let Some(at) = self.state(now, &mut said) {
-            self.judge_entry(before, now, at, &mut said);
+        if let Some(at) = self.state(now, &mut problems) {
+            self.judge_entry(before, now, at, &mut problems);
             if self.kind.state(at).kind.value != StateKind::Working {
                 past.rested = self.started.len();
             }
-            // What deletion leaves of an object is not written by the operator.
+            // The last version of a deleted object is not a write of the operator.
             if !event.deleted {
-                self.judge_status(before, now, at, &mut said);
+                self.judge_status(before, now, at, &mut problems);
                 self.readings.insert((at, reading(now.0)));
             }
         } else if self.state(before, &mut Vec::new()).is_some() {
-            said.push("its state is lost".to_owned());
+            problems.push("its state is lost".to_owned());
         } else if reading(now.0) == Reading::Current {
-            said.push("kstatus takes it for ready before an operator has seen it".to_owned());
+            problems.push("kstatus takes it for ready before an operator has seen it".to_owned());
         }
-        for said in said {
-            self.note(now, &said);
+        for problem in problems {
+            self.report(now, &problem);
         }
         past.last = event.object.clone();
         past.gone = event.deleted;
         self.objects.insert(now.uid().to_owned(), past);
     }
 
-    /// What handlers told of their starts, a line each: entry, state, uid, and more.
-    pub fn hear(&mut self, starts: &str) {
+    /// Judges the starts of handlers, once all writes have been seen. Each line is a start: entry, state, uid, and more.
+    pub fn check_handler_starts(&mut self, starts: &str) {
         let mut once: BTreeMap<&str, u32> = BTreeMap::new();
         for line in starts.lines() {
             let mut words = line.split(' ');
@@ -195,19 +197,20 @@ impl Oracle {
                 .get(entry)
                 .is_some_and(|known| *known == (uid.to_owned(), id));
             if !known && policy.checkpoint.value && !policy.on_deletion_path {
-                let said = format!("the handler of {state} ran for an entry that was never written: {line}");
-                self.findings.push(said);
+                let problem =
+                    format!("the handler of {state} ran for an entry that was never written: {line}");
+                self.findings.push(problem);
             }
         }
         self.findings
             .extend(std::mem::take(&mut self.released_early).into_values());
         for (entry, times) in once.into_iter().filter(|(_, times)| *times > 1) {
-            let said = format!("a handler that may run once has run {times} times for the entry {entry}");
-            self.findings.push(said);
+            let problem = format!("a handler that may run once has run {times} times for the entry {entry}");
+            self.findings.push(problem);
         }
     }
 
-    /// Panics with what was found.
+    /// Panics if anything was found.
     pub fn assert_clean(&self) {
         let kind = self.kind.resource.kind.as_str();
         let first: Vec<&String> = self.findings.iter().take(20).collect();
@@ -228,56 +231,61 @@ impl Oracle {
         &self.kind
     }
 
-    /// How many objects were seen, and how many entries of states were written.
-    pub fn seen(&self) -> (usize, usize) {
-        (self.objects.len(), self.entries.len())
+    /// How many objects were seen.
+    pub fn objects(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// How many entries of states were written.
+    pub fn entries(&self) -> usize {
+        self.entries.len()
     }
 
     /// Whether an object of that name was seen.
-    pub fn knows(&self, name: &str) -> bool {
-        self.objects.values().any(|past| Sight(&past.last).name() == name)
+    pub fn has_seen(&self, name: &str) -> bool {
+        self.objects.values().any(|past| View(&past.last).name() == name)
     }
 
-    /// What kstatus read of objects in which state.
+    /// How kstatus read objects, with the states that they were in.
     pub fn readings(&self) -> &BTreeSet<(StateId, Reading)> {
         &self.readings
     }
 
-    /// Objects that are not gone and have been in no ready, failed or final state since the last start of an operator.
+    /// The objects that still exist and have been in no ready, failed or final state since the last start of an operator.
     pub fn restless(&self) -> Vec<String> {
-        let rests = |past: &Past| {
-            let at = self.kind.state_named(Sight(&past.last).text("/status/state"));
+        let rests = |past: &History| {
+            let at = self.kind.state_named(View(&past.last).text("/status/state"));
             at.is_some_and(|at| self.kind.state(at).kind.value != StateKind::Working)
         };
         let restless = self
             .objects
             .values()
             .filter(|past| !past.gone && past.rested < self.started.len() && !rests(past));
-        let described = |past: &Past| {
-            let sight = Sight(&past.last);
-            format!("{} in {}", sight.name(), sight.text("/status/state"))
+        let described = |past: &History| {
+            let last = View(&past.last);
+            format!("{} in {}", last.name(), last.text("/status/state"))
         };
         restless.map(described).collect()
     }
 
-    fn note(&mut self, object: Sight, said: &str) {
+    fn report(&mut self, object: View, problem: &str) {
         let (kind, name) = (self.kind.resource.kind.as_str(), object.name());
         let status = &object.0["status"];
         self.findings
-            .push(format!("{kind} {name}: {said}; its status: {status}"));
+            .push(format!("{kind} {name}: {problem}; its status: {status}"));
     }
 
-    /// The state that an object is in.
-    fn state(&self, object: Sight, said: &mut Vec<String>) -> Option<StateId> {
+    /// The state that an object is in, if it is in one.
+    fn state(&self, object: View, problems: &mut Vec<String>) -> Option<StateId> {
         let name = object.text("/status/state");
         let found = self.kind.state_named(name);
         if found.is_none() && !name.is_empty() {
-            said.push(format!("there is no state {name}"));
+            problems.push(format!("there is no state {name}"));
         }
         found
     }
 
-    fn judge_finalizer(&mut self, before: Sight, now: Sight, said: &mut Vec<String>) {
+    fn judge_finalizer(&mut self, before: View, now: View, problems: &mut Vec<String>) {
         let (held, holds) = (
             before.has_finalizer(&self.finalizer),
             now.has_finalizer(&self.finalizer),
@@ -285,55 +293,55 @@ impl Oracle {
         let has_deletion = self.kind.machine.deletion.is_some();
         let runs = !now.text("/status/state").is_empty();
         if runs && has_deletion && !holds && !now.is_deleted() {
-            said.push("it has a state and no finalizer".to_owned());
+            problems.push("it has a state and no finalizer".to_owned());
         }
         if holds && !has_deletion {
-            said.push("it has a finalizer that nobody will take away".to_owned());
+            problems.push("it has a finalizer that nobody will remove".to_owned());
         }
         if holds && !held && before.is_deleted() {
-            said.push("the finalizer was added while it was being deleted".to_owned());
+            problems.push("the finalizer was added while it was being deleted".to_owned());
         }
         if held && !holds {
-            self.judge_release(now, said);
+            self.judge_release(now, problems);
         }
     }
 
-    /// An object is let go only where the deletion path ends.
-    fn judge_release(&mut self, now: Sight, said: &mut Vec<String>) {
+    /// The finalizer may be removed only where the deletion path ends.
+    fn judge_release(&mut self, now: View, problems: &mut Vec<String>) {
         if !now.is_deleted() {
-            return said.push("the finalizer was taken from an object that lives".to_owned());
+            return problems.push("the finalizer was removed from an object that is not deleted".to_owned());
         }
         let at = self.kind.state_named(now.text("/status/state"));
         if !at.is_some_and(|at| self.is_end(at)) {
             let (kind, name) = (self.kind.resource.kind.as_str(), now.name());
-            let said = format!(
+            let problem = format!(
                 "{kind} {name}: the finalizer was lost before the deletion path had ended; its status: {}",
                 now.0["status"]
             );
-            self.released_early.insert(now.uid().to_owned(), said);
+            self.released_early.insert(now.uid().to_owned(), problem);
         }
     }
 
-    /// Whether the deletion path ends in a state.
+    /// Whether the deletion path ends in this state.
     fn is_end(&self, at: StateId) -> bool {
         let state = self.kind.state(at);
         state.on_deletion_path && state.kind.value == StateKind::Final
     }
 
-    fn judge_end(&mut self, past: &Past, now: Sight, said: &mut Vec<String>) {
-        if past.was_held && self.kind.machine.deletion.is_some() {
-            self.judge_release(now, said);
+    fn judge_end(&mut self, past: &History, now: View, problems: &mut Vec<String>) {
+        if past.had_finalizer && self.kind.machine.deletion.is_some() {
+            self.judge_release(now, problems);
         }
     }
 
-    /// Into each entry the object comes once, by an edge.
-    fn judge_entry(&mut self, before: Sight, now: Sight, at: StateId, said: &mut Vec<String>) {
+    /// An object has each entry only once, and comes into it by an edge.
+    fn judge_entry(&mut self, before: View, now: View, at: StateId, problems: &mut Vec<String>) {
         if now.entry().is_empty() {
-            return said.push("it is in a state without an entry".to_owned());
+            return problems.push("it is in a state without an entry".to_owned());
         }
         if before.entry() == now.entry() {
             if before.text("/status/state") != now.text("/status/state") {
-                said.push("its state changed without a new entry".to_owned());
+                problems.push("its state changed without a new entry".to_owned());
             }
             return;
         }
@@ -341,10 +349,10 @@ impl Oracle {
             .entries
             .insert(now.entry().to_owned(), (now.uid().to_owned(), at));
         if known.is_some() {
-            said.push("an older state has replaced a newer one: its entry was there before".to_owned());
+            problems.push("an older state has replaced a newer one: its entry was there before".to_owned());
         }
         if let Err(why) = self.judge_move(before, now, at) {
-            said.push(why);
+            problems.push(why);
         }
     }
 }

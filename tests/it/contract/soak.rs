@@ -1,9 +1,9 @@
-//! A thousand objects of five descriptions under faults and kills: a minute of it, or as many as `KRATOR_SOAK_MINUTES`
-//! says. One operator is killed again and again; another one is not, so that its memory can be looked at.
+//! A thousand objects of five descriptions under faults and kills, for a minute or for as many as `KRATOR_SOAK_MINUTES`
+//! says. One operator is killed again and again; the other one is not, so that its memory can be measured.
 
-use super::court::Court;
 use super::crash::resource;
-use super::five::{Five, prepared};
+use super::scripted_operator::{ScriptedOperator, prepared};
+use super::session::Session;
 use crate::cluster::say;
 use crate::operator::Operator;
 use krator::model::Kind;
@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 
 /// Objects of each of the five kinds, for each of the two operators.
 const OBJECTS: u64 = 100;
-/// Of the faults, the kills and what is done to the objects.
+/// The seed of the kills and of what is done to the objects.
 const SEED: u64 = 20_220_801;
-/// What is measured at the end was measured for the first time then, or half way where that comes earlier.
+/// When the memory is first measured, or half-way through the test if that is earlier. The second time is at the end.
 const WARM: Duration = Duration::from_secs(60);
 
-/// What happens to requests; each process has its own seed, or each would begin with the same faults.
+/// The faults of requests. Each process gets a seed of its own, because otherwise each would begin with the same faults.
 fn faults(seed: u64) -> Value {
     json!({
         "seed": seed, "latency": 50, "conflict": 10, "invalid": 3, "throttled": 5, "broken": 10, "lost": 10,
@@ -26,7 +26,7 @@ fn faults(seed: u64) -> Value {
     })
 }
 
-/// SplitMix64.
+/// A random number generator: SplitMix64.
 struct Dice(u64);
 
 impl Dice {
@@ -39,27 +39,27 @@ impl Dice {
     }
 }
 
-/// The objects of one operator.
+/// One of the two operators, with its objects.
 struct Half {
-    court: Court,
-    /// None while it is dead.
+    session: Session,
+    /// None between a kill and the next start.
     operator: Option<Operator>,
     starts: u64,
 }
 
 impl Half {
-    fn new(five: &'static Five, name: &str, seed: u64) -> Half {
-        let kinds: Vec<&Kind> = five.description.kinds.iter().collect();
-        let mut court = Court::new(five, name, &kinds, false);
+    fn new(scripted: &'static ScriptedOperator, name: &str, seed: u64) -> Half {
+        let kinds: Vec<&Kind> = scripted.description.kinds.iter().collect();
+        let mut session = Session::new(scripted, name, &kinds, false);
         for kind in kinds {
             let objects: Vec<Value> = (0..OBJECTS)
-                .map(|number| five.object(kind, &court.namespace, &format!("it-{number}"), None))
+                .map(|number| scripted.object(kind, &session.namespace, &format!("it-{number}"), None))
                 .collect();
-            five.create(&objects);
+            scripted.create(&objects);
         }
-        let operator = Some(court.start(&faults(seed)));
+        let operator = Some(session.start(&faults(seed)));
         Half {
-            court,
+            session,
             operator,
             starts: seed,
         }
@@ -72,29 +72,30 @@ impl Half {
     fn kill(&mut self) {
         self.operator.take().expect("it runs").kill();
         self.starts += 1;
-        self.operator = Some(self.court.start(&faults(self.starts)));
+        self.operator = Some(self.session.start(&faults(self.starts)));
     }
 
-    /// What people do to objects. Some of it is refused, when it comes too early or too late.
-    fn disturb(&self, five: &Five, dice: &mut Dice) {
-        let kinds = &five.description.kinds;
-        let kind = &kinds[usize::try_from(dice.below(kinds.len() as u64)).expect("five")];
+    /// Deletes, creates or changes an object, as people do. Some of these requests are refused, because the object is or
+    /// is not there.
+    fn disturb(&self, scripted: &ScriptedOperator, dice: &mut Dice) {
+        let kinds = &scripted.description.kinds;
+        let kind = &kinds[usize::try_from(dice.below(kinds.len() as u64)).expect("a small number")];
         let name = format!("it-{}", dice.below(OBJECTS));
         let resource = resource(kind, &name);
         if dice.below(3) == 0 {
-            let _ = self.court.kubectl(&["delete", "--wait=false", &resource]);
-            let again = five.object(
+            let _ = self.session.kubectl(&["delete", "--wait=false", &resource]);
+            let again = scripted.object(
                 kind,
-                &self.court.namespace,
+                &self.session.namespace,
                 &format!("it-{}", dice.below(OBJECTS)),
                 None,
             );
-            let _ = five
+            let _ = scripted
                 .cluster
                 .try_kubectl("admin", &["create", "-f", "-"], &again.to_string());
-        } else if let Some(change) = five.change(kind, dice.below(1000)) {
+        } else if let Some(change) = scripted.change(kind, dice.below(1000)) {
             let _ = self
-                .court
+                .session
                 .kubectl(&["patch", &resource, "--type=merge", "--patch", &change]);
         }
     }
@@ -105,27 +106,27 @@ impl Half {
         let status = fs::read_to_string(format!("/proc/{id}/status")).expect("it runs");
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let number = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
-        number.expect("Linux tells the resident memory")
+        number.expect("Linux shows the resident memory")
     }
 }
 
 #[test]
 fn a_thousand_objects_live_through_faults_and_kills() {
-    let Some(five) = prepared() else { return };
+    let Some(scripted) = prepared() else { return };
     let minutes = std::env::var("KRATOR_SOAK_MINUTES")
         .ok()
         .and_then(|minutes| minutes.parse().ok());
     let length = Duration::from_secs(60 * minutes.unwrap_or(1));
     let mut dice = Dice(SEED);
-    let mut killed = Half::new(five, "soak-killed", 1000);
-    let mut spared = Half::new(five, "soak-spared", 2000);
+    let mut killed = Half::new(scripted, "soak-killed", 1000);
+    let mut spared = Half::new(scripted, "soak-spared", 2000);
     let (begun, mut kills, mut warm) = (Instant::now(), 0, None);
     let mut next_kill = Instant::now() + Duration::from_secs(5);
     while begun.elapsed() < length {
         for half in [&mut killed, &mut spared] {
-            half.court.follow();
+            half.session.follow();
             assert!(half.is_running(), "it ended by itself");
-            half.disturb(five, &mut dice);
+            half.disturb(scripted, &mut dice);
         }
         if Instant::now() > next_kill {
             killed.kill();
@@ -141,17 +142,19 @@ fn a_thousand_objects_live_through_faults_and_kills() {
     let (mut objects, mut entries) = (0, 0);
     for half in [killed, spared] {
         let Half {
-            mut court, operator, ..
+            mut session,
+            operator,
+            ..
         } = half;
         assert_eq!(operator.expect("it runs").terminate().code(), Some(0));
-        let seen = court.judge();
-        (objects, entries) = (objects + seen.0, entries + seen.1);
+        let totals = session.judge();
+        (objects, entries) = (objects + totals.objects, entries + totals.entries);
     }
     say(&format!(
         "soak: {objects} objects, {entries} entries of states, {kills} kills in {length:?}; memory {warm} KiB, then {end} KiB"
     ));
     assert!(objects as u64 >= 2 * 5 * OBJECTS && entries > objects);
-    // An allocator keeps what it has had: an eighth, and a little, is no growth.
+    // An allocator keeps some of the memory that was freed, so growth by an eighth and a little is tolerated.
     assert!(
         end <= warm + warm / 8 + 4096,
         "memory grew from {warm} KiB to {end} KiB"

@@ -1,25 +1,25 @@
-//! What `kubectl wait` and kstatus make of objects: before an operator has seen them, in every kind of state, and of a
-//! change that nobody has dealt with yet.
+//! How `kubectl wait` and kstatus read objects: before an operator has seen them, in each kind of state, and after a change
+//! that no operator has seen.
 
-use super::court::Court;
 use super::crash::resource;
-use super::five::prepared;
 use super::kstatus::{Reading, reading};
+use super::scripted_operator::prepared;
+use super::session::Session;
 use serde_json::{Value, json};
 
 #[test]
-fn kubectl_and_kstatus_read_objects_right_from_their_first_moment() {
-    let Some(five) = prepared() else { return };
-    let kind = five.kind("Backup");
-    let mut court = Court::new(five, "wait", &[kind], false);
+fn kubectl_and_kstatus_read_objects_correctly_from_their_creation_on() {
+    let Some(scripted) = prepared() else { return };
+    let kind = scripted.kind("Backup");
+    let mut session = Session::new(scripted, "wait", &[kind], false);
     let objects = [
         ("ready", "InProgress>Finalizing,"),
         ("failed", "New>FailedValidation,"),
         ("working", "Queued>hang,"),
         ("deleted", "Deleting>hang,"),
     ];
-    let create = objects.map(|(name, script)| five.object(kind, &court.namespace, name, Some(script)));
-    five.create(&create);
+    let create = objects.map(|(name, script)| scripted.object(kind, &session.namespace, name, Some(script)));
+    scripted.create(&create);
     let all: Vec<String> = objects.iter().map(|(name, _)| resource(kind, name)).collect();
     let [ready, failed, working, deleted] = &all[..] else {
         panic!("four objects")
@@ -27,17 +27,17 @@ fn kubectl_and_kstatus_read_objects_right_from_their_first_moment() {
     let conditions = ["Ready", "Stalled", "Reconciling"];
     let for_ = |condition: &str| format!("--for=condition={condition}");
 
-    // Nobody has seen them: they are neither ready nor failed, and whoever waits goes on waiting.
+    // No operator has seen the objects yet: they are neither ready nor failed, and `kubectl wait` goes on waiting.
     for object in &all {
-        assert_eq!(read(&court, object), Reading::InProgress, "{object}");
+        assert_eq!(read(&session, object), Reading::InProgress, "{object}");
     }
     for condition in conditions {
-        assert_waits(&court, ready, &for_(condition));
+        assert_waits(&session, ready, &for_(condition));
     }
 
-    let operator = court.start(&json!({}));
+    let operator = session.start(&json!({}));
     let wait = |object: &str, for_: &str| {
-        let waited = court.kubectl(&["wait", for_, object, "--timeout=60s"]);
+        let waited = session.kubectl(&["wait", for_, object, "--timeout=60s"]);
         waited.unwrap_or_else(|error| panic!("{object} {for_}: {error}"));
     };
     let expected = [
@@ -52,46 +52,47 @@ fn kubectl_and_kstatus_read_objects_right_from_their_first_moment() {
             wait(object, &format!("--for=condition={other}=False"));
         }
     }
-    assert_eq!(read(&court, ready), Reading::Current);
-    assert_eq!(read(&court, failed), Reading::Failed);
-    assert_eq!(read(&court, working), Reading::InProgress);
+    assert_eq!(read(&session, ready), Reading::Current);
+    assert_eq!(read(&session, failed), Reading::Failed);
+    assert_eq!(read(&session, working), Reading::InProgress);
 
-    // Deleted, and held until its path has ended.
-    court
+    // A deleted object stays until its deletion path has ended.
+    session
         .kubectl(&["delete", "--wait=false", deleted])
         .expect("it is there");
     wait(deleted, "--for=jsonpath={.status.state}=Deleting");
-    assert_eq!(read(&court, deleted), Reading::Terminating);
-    assert_waits(&court, deleted, "--for=delete");
-    court
+    assert_eq!(read(&session, deleted), Reading::Terminating);
+    assert_waits(&session, deleted, "--for=delete");
+    session
         .kubectl(&["delete", ready])
         .expect("kubectl waits for the end");
     wait(ready, "--for=delete");
 
-    // A change that no operator has seen is nobody's to be ready for. (SIGTERM would wait for the handlers that hang.)
+    // After a change that no operator has seen, the object is in progress. (The operator is killed, because SIGTERM would
+    // wait for the handlers that hang.)
     operator.kill();
-    let change = five.change(kind, 7).expect("its spec may change");
+    let change = scripted.change(kind, 7).expect("its spec may change");
     let patch = ["patch", failed, "--type=merge", "--patch", &change];
-    court.kubectl(&patch).expect("it is there");
-    assert_eq!(read(&court, failed), Reading::InProgress);
-    assert_waits(&court, failed, &for_("Stalled"));
-    let operator = court.start(&json!({}));
-    let again = court.kubectl(&["wait", &for_("Stalled"), failed, "--timeout=60s"]);
-    again.expect("the change leads it where it was");
+    session.kubectl(&patch).expect("it is there");
+    assert_eq!(read(&session, failed), Reading::InProgress);
+    assert_waits(&session, failed, &for_("Stalled"));
+    let operator = session.start(&json!({}));
+    let again = session.kubectl(&["wait", &for_("Stalled"), failed, "--timeout=60s"]);
+    again.expect("after the change it fails again");
     operator.kill();
-    court.judge();
+    session.judge();
 }
 
-fn read(court: &Court, object: &str) -> Reading {
-    let text = court
+fn read(session: &Session, object: &str) -> Reading {
+    let text = session
         .kubectl(&["get", object, "--output=json"])
         .expect("it is there");
     reading(&serde_json::from_str::<Value>(&text).expect("kubectl writes JSON"))
 }
 
 /// Panics unless `kubectl wait` goes on waiting.
-fn assert_waits(court: &Court, object: &str, for_: &str) {
-    let waited = court.kubectl(&["wait", for_, object, "--timeout=1s"]);
-    let error = waited.expect_err("there is nothing of the kind to be seen");
+fn assert_waits(session: &Session, object: &str, for_: &str) {
+    let waited = session.kubectl(&["wait", for_, object, "--timeout=1s"]);
+    let error = waited.expect_err("what is waited for has not happened");
     assert!(error.contains("timed out"), "{object} {for_}: {error}");
 }

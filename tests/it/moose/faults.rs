@@ -1,6 +1,6 @@
 //! What becomes of moose whose handlers fail.
 
-use super::herd::{Herd, Variant};
+use super::fixture::{Fixture, Variant};
 use super::judge::states;
 use std::fs;
 use std::path::Path;
@@ -42,26 +42,26 @@ pub fn replaced(text: &str, from: &str, to: &str) -> String {
 
 #[test]
 fn a_moose_whose_handler_fails_backs_off_and_is_lost() {
-    let Some(mut herd) = Herd::new("sick", &FAULTY) else {
+    let Some(mut fixture) = Fixture::new("sick", &FAULTY) else {
         return;
     };
-    lost_alone(&mut herd, "sick", "no appetite");
+    lost_alone(&mut fixture, "sick", "no appetite");
 }
 
 #[test]
 fn a_panic_hurts_its_own_moose_only() {
-    let Some(mut herd) = Herd::new("wild", &FAULTY) else {
+    let Some(mut fixture) = Fixture::new("wild", &FAULTY) else {
         return;
     };
-    lost_alone(&mut herd, "wild", "a wild moose");
+    lost_alone(&mut fixture, "wild", "a wild moose");
 }
 
 /// The moose of that name fails with that message until it is lost, while the other one sleeps and roams again.
-fn lost_alone(herd: &mut Herd, name: &str, message: &str) {
-    herd.create(&[name.to_owned(), "healthy".to_owned()]);
-    herd.start(&[]);
+fn lost_alone(fixture: &mut Fixture, name: &str, message: &str) {
+    fixture.create(&[name.to_owned(), "healthy".to_owned()]);
+    fixture.start(&[]);
 
-    let events = herd.wait("one is lost, one has slept", |events| {
+    let events = fixture.wait("one is lost, one has slept", |events| {
         states(events, name).contains(&"Lost") && states(events, "healthy").len() > 4
     });
 
@@ -97,15 +97,15 @@ fn lost_alone(herd: &mut Herd, name: &str, message: &str) {
         .rfind(|event| event.name() == name)
         .expect("just seen");
     assert_eq!(lost.text("/status/state"), "Lost");
-    let table = herd.kubectl(&[
+    let table = fixture.kubectl(&[
         "wait",
         "--for=condition=Stalled",
         &format!("moose/{name}"),
         "--timeout=60s",
     ]);
     assert!(table.contains("condition met"), "{table}");
-    herd.judge(&events);
+    fixture.judge(&events);
     assert_eq!(states(&events, name), ["Tagged", "Roam", "Eat", "Lost"]);
     assert!(!states(&events, "healthy").contains(&"Lost"));
-    assert!(herd.is_running(), "the operator has survived");
+    assert!(fixture.is_running(), "the operator has survived");
 }

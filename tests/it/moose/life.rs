@@ -1,6 +1,6 @@
 //! What becomes of moose when nothing fails but the operator itself.
 
-use super::herd::{Herd, UNTOUCHED, names};
+use super::fixture::{Fixture, UNTOUCHED, names};
 use super::judge::states;
 use crate::cluster::watch::Event;
 use serde_json::Value;
@@ -14,21 +14,21 @@ fn was(events: &[Event], name: &str, phase: &str) -> bool {
 
 #[test]
 fn every_moose_is_seen_roaming_hungry_and_asleep() {
-    let Some(mut herd) = Herd::new("phases", &UNTOUCHED) else {
+    let Some(mut fixture) = Fixture::new("phases", &UNTOUCHED) else {
         return;
     };
     let names = names(25);
-    herd.create(&names);
-    herd.start(&[]);
+    fixture.create(&names);
+    fixture.start(&[]);
 
-    herd.kubectl(&[
+    fixture.kubectl(&[
         "wait",
         "--for=condition=Ready",
         "moose",
         "--all",
         "--timeout=180s",
     ]);
-    let events = herd.wait("each moose seen in each phase", |events| {
+    let events = fixture.wait("each moose seen in each phase", |events| {
         names.iter().all(|name| {
             ["Roaming", "Hungry", "Asleep"]
                 .iter()
@@ -36,7 +36,7 @@ fn every_moose_is_seen_roaming_hungry_and_asleep() {
         })
     });
 
-    herd.judge(&events);
+    fixture.judge(&events);
     for name in &names {
         let states = states(&events, name);
         assert!(
@@ -44,7 +44,7 @@ fn every_moose_is_seen_roaming_hungry_and_asleep() {
             "{name}: {states:?}"
         );
     }
-    let table = herd.kubectl(&["get", "moose"]);
+    let table = fixture.kubectl(&["get", "moose"]);
     let mut rows = table
         .lines()
         .map(|line| line.split_whitespace().collect::<Vec<_>>());
@@ -55,92 +55,95 @@ fn every_moose_is_seen_roaming_hungry_and_asleep() {
     assert!(["True", "False"].contains(&row[3]), "{table}");
 
     assert_eq!(
-        herd.terminate().code(),
+        fixture.terminate().code(),
         Some(0),
         "SIGTERM is an order, not a failure"
     );
-    assert_eq!(herd.forbidden(), [""; 0], "the generated role is enough");
+    assert_eq!(fixture.forbidden(), [""; 0], "the generated role is enough");
 }
 
 #[test]
 fn every_moose_goes_on_from_its_stored_state_after_a_kill() {
-    let Some(mut herd) = Herd::new("kill", &UNTOUCHED) else {
+    let Some(mut fixture) = Fixture::new("kill", &UNTOUCHED) else {
         return;
     };
     let names = names(25);
-    herd.create(&names);
+    fixture.create(&names);
     let mut before = 0;
     for phase in ["Roaming", "Hungry", "Asleep"] {
-        herd.start(&[]);
+        fixture.start(&[]);
         // The first one of them: the others are in states of all kinds, and writes are on their way.
-        let events = herd.wait(&format!("a moose becomes {phase}"), |events| {
+        let events = fixture.wait(&format!("a moose becomes {phase}"), |events| {
             events[before..]
                 .iter()
                 .any(|event| event.text("/status/phase") == phase)
         });
-        herd.kill();
+        fixture.kill();
         before = events.len();
     }
-    herd.start(&[]);
+    fixture.start(&[]);
     let entries = |events: &[Event], name: &str| states(events, name).len();
-    let seen = herd.watch.events();
-    herd.wait("each moose goes on after the kills", |events| {
+    let seen = fixture.watch.events();
+    fixture.wait("each moose goes on after the kills", |events| {
         names
             .iter()
             .all(|name| entries(events, name) > entries(&seen, name))
     });
 
-    assert_eq!(herd.terminate().code(), Some(0));
-    let seen = herd.watch.events();
-    herd.start(&[]);
-    let events = herd.wait("each moose goes on after SIGTERM", |events| {
+    assert_eq!(fixture.terminate().code(), Some(0));
+    let seen = fixture.watch.events();
+    fixture.start(&[]);
+    let events = fixture.wait("each moose goes on after SIGTERM", |events| {
         names
             .iter()
             .all(|name| entries(events, name) > entries(&seen, name))
     });
 
     // Nothing leads to Tagged but the beginning, so this says as well that no moose went back to it.
-    herd.judge(&events);
+    fixture.judge(&events);
 }
 
 #[test]
 fn a_deleted_moose_passes_released_and_goes() {
-    let Some(mut herd) = Herd::new("delete", &UNTOUCHED) else {
+    let Some(mut fixture) = Fixture::new("delete", &UNTOUCHED) else {
         return;
     };
-    herd.create(&names(3));
-    herd.start(&[]);
-    herd.wait("the moose walk", |events| was(events, "moose-2", "Hungry"));
+    fixture.create(&names(3));
+    fixture.start(&[]);
+    fixture.wait("the moose walk", |events| was(events, "moose-2", "Hungry"));
 
-    herd.kubectl(&["delete", "moose", "moose-2", "--timeout=120s"]);
+    fixture.kubectl(&["delete", "moose", "moose-2", "--timeout=120s"]);
 
-    let events = herd.wait("the moose is gone", |events| {
+    let events = fixture.wait("the moose is gone", |events| {
         events.iter().any(|event| event.deleted)
     });
     assert_eq!(states(&events, "moose-2").last(), Some(&"Released"));
     let end = events.iter().find(|event| event.deleted).expect("just seen");
     assert_eq!((end.name(), end.text("/status/message")), ("moose-2", "Bye!"));
-    herd.judge(&events);
+    fixture.judge(&events);
     assert_eq!(
-        herd.kubectl(&["get", "moose", "--output=name"]).lines().count(),
+        fixture
+            .kubectl(&["get", "moose", "--output=name"])
+            .lines()
+            .count(),
         2
     );
 }
 
 #[test]
 fn a_moose_deleted_while_no_operator_runs_goes_after_the_start() {
-    let Some(mut herd) = Herd::new("delete-down", &UNTOUCHED) else {
+    let Some(mut fixture) = Fixture::new("delete-down", &UNTOUCHED) else {
         return;
     };
-    herd.create(&names(3));
-    herd.start(&[]);
-    herd.wait("all moose walk", |events| {
+    fixture.create(&names(3));
+    fixture.start(&[]);
+    fixture.wait("all moose walk", |events| {
         names(3).iter().all(|name| was(events, name, "Hungry"))
     });
-    herd.kill();
+    fixture.kill();
 
-    herd.kubectl(&["delete", "moose", "moose-1", "moose-2", "--wait=false"]);
-    let held = herd.kubectl(&["get", "moose", "moose-1", "--output=json"]);
+    fixture.kubectl(&["delete", "moose", "moose-1", "moose-2", "--wait=false"]);
+    let held = fixture.kubectl(&["get", "moose", "moose-1", "--output=json"]);
     let held: Value = serde_json::from_str(&held).expect("kubectl writes JSON");
     assert_eq!(
         held["metadata"]["finalizers"],
@@ -151,31 +154,35 @@ fn a_moose_deleted_while_no_operator_runs_goes_after_the_start() {
         "deleted, and held by the finalizer"
     );
 
-    herd.start(&[]);
-    let events = herd.wait("both moose are gone", |events| {
+    fixture.start(&[]);
+    let events = fixture.wait("both moose are gone", |events| {
         events.iter().filter(|e| e.deleted).count() == 2
     });
     for name in ["moose-1", "moose-2"] {
         assert_eq!(states(&events, name).last(), Some(&"Released"), "{name}");
     }
-    herd.judge(&events);
+    fixture.judge(&events);
 }
 
 #[test]
 fn the_operator_keeps_to_its_selector_and_logs_json() {
-    let Some(mut herd) = Herd::new("selector", &UNTOUCHED) else {
+    let Some(mut fixture) = Fixture::new("selector", &UNTOUCHED) else {
         return;
     };
-    herd.create(&names(2));
-    herd.start(&["--selector", "name=moose-2", "--log-format", "json"]);
+    fixture.create(&names(2));
+    fixture.start(&["--selector", "name=moose-2", "--log-format", "json"]);
 
-    herd.wait("the selected moose walks", |events| {
+    fixture.wait("the selected moose walks", |events| {
         was(events, "moose-2", "Hungry")
     });
 
-    assert_eq!(herd.terminate().code(), Some(0));
-    assert_eq!(states(&herd.watch.events(), "moose-1"), [""; 0], "not selected");
-    let log = herd.log();
+    assert_eq!(fixture.terminate().code(), Some(0));
+    assert_eq!(
+        states(&fixture.watch.events(), "moose-1"),
+        [""; 0],
+        "not selected"
+    );
+    let log = fixture.log();
     assert!(!log.is_empty(), "it says that it runs");
     for line in log.lines() {
         serde_json::from_str::<Value>(line).unwrap_or_else(|e| panic!("{e}: {line}"));

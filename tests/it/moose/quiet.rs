@@ -1,7 +1,7 @@
 //! What an operator does when there is nothing to do.
 
 use super::faults::replaced;
-use super::herd::{Herd, Variant, names};
+use super::fixture::{Fixture, Variant, names};
 use crate::cluster::until;
 use std::time::Duration;
 
@@ -24,19 +24,19 @@ const SETTLED: Duration = Duration::from_secs(3);
 
 #[test]
 fn an_operator_with_a_hundred_ready_moose_writes_nothing() {
-    let Some(mut herd) = Herd::new("quiet", &SLEEPY) else {
+    let Some(mut fixture) = Fixture::new("quiet", &SLEEPY) else {
         return;
     };
-    herd.create(&names(100));
-    herd.start(&[]);
-    herd.kubectl(&[
+    fixture.create(&names(100));
+    fixture.start(&[]);
+    fixture.kubectl(&[
         "wait",
         "--for=condition=Ready",
         "moose",
         "--all",
         "--timeout=180s",
     ]);
-    let written = || herd.cluster.writes(&herd.namespace).len();
+    let written = || fixture.cluster.writes(&fixture.namespace).len();
     let before = until("the last writes of the beginning", || {
         let before = written();
         // Only time can tell that nothing comes.
@@ -50,15 +50,15 @@ fn an_operator_with_a_hundred_ready_moose_writes_nothing() {
 
     std::thread::sleep(WINDOW);
 
-    let writes = herd.cluster.writes(&herd.namespace);
+    let writes = fixture.cluster.writes(&fixture.namespace);
     assert_eq!(writes.len(), before, "{:#?}", &writes[before..]);
     // Asleep, not lost.
-    herd.kubectl(&[
+    fixture.kubectl(&[
         "wait",
         "--for=jsonpath={.status.state}=Sleep",
         "moose",
         "--all",
         "--timeout=60s",
     ]);
-    assert!(herd.is_running());
+    assert!(fixture.is_running());
 }

@@ -1,7 +1,7 @@
 //! A state that gets another name while moose are in it.
 
 use super::DESCRIPTION;
-use super::herd::{Herd, Variant, names};
+use super::fixture::{Fixture, Variant, names};
 use super::judge::states;
 use crate::operator::Crate;
 use crate::regen::generate;
@@ -55,25 +55,25 @@ const WANDER: Variant = Variant {
 
 #[test]
 fn moose_in_a_renamed_state_go_on_from_there() {
-    let Some(mut herd) = Herd::new("renamed", &ROAM) else {
+    let Some(mut fixture) = Fixture::new("renamed", &ROAM) else {
         return;
     };
     let krate = Crate::generate(&former(DESCRIPTION), rename);
     assert!(krate.errors().is_empty(), "{:?}", krate.errors());
 
     let names = names(5);
-    herd.create(&names);
-    herd.start(&[]);
-    herd.wait("each moose roams", |events| {
+    fixture.create(&names);
+    fixture.start(&[]);
+    fixture.wait("each moose roams", |events| {
         names
             .iter()
             .all(|name| states(events, name).last() == Some(&"Roam"))
     });
-    herd.kill();
+    fixture.kill();
 
-    herd.run_from_now_on(&WANDER);
-    herd.start(&[]);
-    let events = herd.wait("each moose goes on", |events| {
+    fixture.run_from_now_on(&WANDER);
+    fixture.start(&[]);
+    let events = fixture.wait("each moose goes on", |events| {
         names.iter().all(|name| states(events, name).contains(&"Sleep"))
     });
     for name in &names {

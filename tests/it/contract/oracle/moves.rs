@@ -1,7 +1,7 @@
-//! Whether an object can have come from one state to another: along which edges, and whether what takes an object along
-//! them was there.
+//! Whether an object can have moved from one state to another: whether a path of edges leads there, and whether each edge
+//! on it had its cause.
 
-use super::{Oracle, Sight, TOLERANCE};
+use super::{Oracle, TOLERANCE, View};
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use krator::model::{
     Effects, FieldPath, MomentUnit, OnSpecChange, PathRoot, Period, RetryLimit, Segment, StateId, Times,
@@ -10,32 +10,32 @@ use krator::model::{
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// A state on the way between two writes.
+/// A state that an object may have been in between two writes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Stand {
-    /// Its entry was written, or need not be: its handler may have run.
-    Run(StateId),
-    /// It was entered and left again before its write succeeded: its handler has not run.
+enum Position {
+    /// Its entry was written, or need not be, so its handler may have run.
+    MayHaveRun(StateId),
+    /// It was entered and left again before its entry was written, so its handler has not run.
     Unwritten(StateId),
 }
 
 impl Oracle {
-    /// Whether a new entry follows from what was written before.
-    pub(super) fn judge_move(&self, before: Sight, now: Sight, to: StateId) -> Result<(), String> {
+    /// Whether an object can have moved to a state since the write before.
+    pub(super) fn judge_move(&self, before: View, now: View, to: StateId) -> Result<(), String> {
         let from = self.kind.state_named(before.text("/status/state"));
         let name = |id: StateId| self.kind.state(id).name.as_str();
-        let mut reached: BTreeSet<Stand> = BTreeSet::new();
-        let mut next: Vec<Stand> = match from {
-            Some(from) => self.left(Stand::Run(from), before, now, from),
+        let mut visited: BTreeSet<Position> = BTreeSet::new();
+        let mut next: Vec<Position> = match from {
+            Some(from) => self.successors(Position::MayHaveRun(from), before, now, from),
             None => vec![self.entered(self.kind.machine.initial.value, now)],
         };
-        while let Some(stand) = next.pop() {
-            let (Stand::Run(state) | Stand::Unwritten(state)) = stand;
+        while let Some(position) = next.pop() {
+            let (Position::MayHaveRun(state) | Position::Unwritten(state)) = position;
             if state == to {
                 return Ok(());
             }
-            if reached.insert(stand) {
-                next.extend(self.left(stand, before, now, from.unwrap_or(state)));
+            if visited.insert(position) {
+                next.extend(self.successors(position, before, now, from.unwrap_or(state)));
             }
         }
         let from = from.map_or("nowhere", name);
@@ -45,15 +45,17 @@ impl Oracle {
         ))
     }
 
-    /// What entering a state comes to: its limit leads on.
-    fn entered(&self, mut to: StateId, now: Sight) -> Stand {
-        // No limit is passed twice on the way.
+    /// Where an object ends up that enters a state: a limit that is passed leads to another state.
+    fn entered(&self, mut to: StateId, now: View) -> Position {
+        // Each state's limit can lead on at most once.
         for _ in &self.kind.states {
             let state = self.kind.state(to);
             let Some(limit) = &state.limit else { break };
             let times = match &limit.times.value {
                 Times::Number(times) => Some(i64::from(*times)),
-                Times::Field(path) => told(now, path).and_then(Value::as_i64).filter(|times| *times > 0),
+                Times::Field(path) => field_value(now, path)
+                    .and_then(Value::as_i64)
+                    .filter(|times| *times > 0),
             };
             let pointer = format!("/status/entries/{}", state.name.as_str());
             let count = now.number(&pointer).unwrap_or_default();
@@ -63,19 +65,19 @@ impl Oracle {
             to = limit.then.value;
         }
         let state = self.kind.state(to);
-        // On the deletion path a status that cannot be written stops nothing.
+        // On the deletion path the runtime goes on even when the status cannot be written.
         if state.checkpoint.value && !state.on_deletion_path {
-            Stand::Unwritten(to)
+            Position::Unwritten(to)
         } else {
-            Stand::Run(to)
+            Position::MayHaveRun(to)
         }
     }
 
-    /// Where the edges lead that can have been taken from here. `from` is the state of the last write.
-    fn left(&self, stand: Stand, before: Sight, now: Sight, from: StateId) -> Vec<Stand> {
-        let (id, ran) = match stand {
-            Stand::Run(id) => (id, true),
-            Stand::Unwritten(id) => (id, false),
+    /// Where the edges lead that the object can have taken from here. `from` is the state of the last write.
+    fn successors(&self, position: Position, before: View, now: View, from: StateId) -> Vec<Position> {
+        let (id, ran) = match position {
+            Position::MayHaveRun(id) => (id, true),
+            Position::Unwritten(id) => (id, false),
         };
         let state = self.kind.state(id);
         let is_first = id == from && ran;
@@ -85,23 +87,29 @@ impl Oracle {
             && !state.on_deletion_path
         {
             to.push(deletion);
-            // A write that was decided without knowing of the deletion is refused, so nothing else leads to one. But
-            // what it would have written was entered, and deletion leads on from there.
-            let elsewhere = self.ordinarily_left(stand, before, now, is_first);
+            // The write of a move that was decided before the deletion was known is refused, so only deletion leads to a
+            // state that is written. But the refused move was made, and deletion may lead on from its target.
+            let elsewhere = self.successors_unless_deleted(position, before, now, is_first);
             to.extend(
                 elsewhere
                     .into_iter()
                     .filter_map(|to| self.kind.state(to).on_delete.to),
             );
         } else {
-            to.extend(self.ordinarily_left(stand, before, now, is_first));
+            to.extend(self.successors_unless_deleted(position, before, now, is_first));
         }
         to.into_iter().map(|to| self.entered(to, now)).collect()
     }
 
-    fn ordinarily_left(&self, stand: Stand, before: Sight, now: Sight, is_first: bool) -> Vec<StateId> {
-        let (Stand::Run(id) | Stand::Unwritten(id)) = stand;
-        let ran = matches!(stand, Stand::Run(_));
+    fn successors_unless_deleted(
+        &self,
+        position: Position,
+        before: View,
+        now: View,
+        is_first: bool,
+    ) -> Vec<StateId> {
+        let (Position::MayHaveRun(id) | Position::Unwritten(id)) = position;
+        let ran = matches!(position, Position::MayHaveRun(_));
         let state = self.kind.state(id);
         let mut to: Vec<StateId> = Vec::new();
         if ran {
@@ -119,7 +127,7 @@ impl Oracle {
                 RetryLimit::Unlimited => false,
                 RetryLimit::Times(limit) => {
                     let failed = before.attempts();
-                    // One of two operators may have ended the row just after the other had found it too long.
+                    // One of two operators may have reset the count just after the other had found it too high.
                     failed == i64::from(limit) || (self.contested && failed == 0)
                 }
             };
@@ -144,7 +152,7 @@ impl Oracle {
         to
     }
 
-    fn was_started_between(&self, before: Sight, now: Sight) -> bool {
+    fn was_started_between(&self, before: View, now: View) -> bool {
         let (Some(since), Some(until)) = (before.entered_at(), now.entered_at()) else {
             return false;
         };
@@ -153,14 +161,14 @@ impl Oracle {
     }
 }
 
-/// Whether a state's time can have run out between the two writes.
-fn is_over(after: &Period, before: Sight, now: Sight) -> bool {
+/// Whether a state's timeout can have run out between the two writes.
+fn is_over(after: &Period, before: View, now: View) -> bool {
     let (Some(since), Some(until)) = (before.entered_at().or(now.entered_at()), now.entered_at()) else {
         return false;
     };
     let after = match after {
         Period::Fixed(after) => SignedDuration::try_from(*after).ok(),
-        Period::Field(field) => match (field.unit, told(now, &field.path)) {
+        Period::Field(field) => match (field.unit, field_value(now, &field.path)) {
             (MomentUnit::Duration, Some(Value::String(text))) => {
                 parse_duration(text).and_then(|after| SignedDuration::try_from(after).ok())
             }
@@ -175,8 +183,8 @@ fn is_over(after: &Period, before: Sight, now: Sight) -> bool {
     after.is_some_and(|after| until.duration_since(since) + TOLERANCE >= after)
 }
 
-/// What a field says.
-fn told<'a>(object: Sight<'a>, path: &FieldPath) -> Option<&'a Value> {
+/// The value of a field.
+fn field_value<'a>(object: View<'a>, path: &FieldPath) -> Option<&'a Value> {
     let root = match &path.root {
         PathRoot::Spec => &object.0["spec"],
         PathRoot::Status => &object.0["status"],

@@ -1,4 +1,4 @@
-//! A test of the oracle: a good history, in which it finds nothing, and the same with one thing wrong at a time.
+//! A test of the oracle: it finds nothing in a correct history, and it finds each defect that is planted into that history.
 #![cfg(test)]
 
 mod table;
@@ -7,7 +7,7 @@ use super::Oracle;
 use crate::cluster::watch::Event;
 use krator::model::{Kind, Ready};
 use serde_json::{Value, json};
-use table::{PLANTED, resumed};
+use table::{planted, resumed};
 
 const DESCRIPTION: &str = "\
 krator: 1
@@ -33,7 +33,7 @@ fn kind() -> Kind {
     description.kinds[0].clone()
 }
 
-/// An object in a state, entered at that second, as it has to be written.
+/// An object as it has to be written in a state that was entered at that second.
 fn thing(kind: &Kind, state: &str, entry: &str, second: u32) -> Value {
     let policy = kind.state(kind.state_named(state).expect("a state"));
     let message = policy
@@ -46,7 +46,7 @@ fn thing(kind: &Kind, state: &str, entry: &str, second: u32) -> Value {
     let condition = |name: &str, status: &str, reason: &str, message: &str| {
         json!({
             "type": name, "status": status, "reason": reason, "message": message,
-            // Each has its own since: none of them moves with another's.
+            // Each condition has a time of its own, so that the test sees when one takes over the time of another.
             "lastTransitionTime": format!("2026-01-01T00:00:00Z#{name}{status}"), "observedGeneration": 1,
         })
     };
@@ -68,24 +68,24 @@ fn thing(kind: &Kind, state: &str, entry: &str, second: u32) -> Value {
     })
 }
 
-/// A life without a fault: created, made to work, ready, deleted.
-fn life(kind: &Kind) -> Vec<Event> {
+/// A correct history of one object: it is created, works, becomes ready and is deleted.
+fn correct_history(kind: &Kind) -> Vec<Event> {
     let mut created = thing(kind, "Begin", "", 0);
     created["status"] = json!({"observedGeneration": -1});
     let held = created.clone();
     created["metadata"]["finalizers"] = json!([]);
-    let mut life = vec![created, held];
-    life.push(thing(kind, "Begin", "1", 1));
-    life.push(thing(kind, "Work", "2", 2));
-    life.push(thing(kind, "Running", "3", 3));
-    life.push(thing(kind, "Running", "3", 3));
-    life.push(thing(kind, "Deleting", "4", 5));
-    life.push(thing(kind, "Deleted", "5", 6));
-    life.push(thing(kind, "Deleted", "5", 6));
-    for object in &mut life[5..] {
+    let mut objects = vec![created, held];
+    objects.push(thing(kind, "Begin", "1", 1));
+    objects.push(thing(kind, "Work", "2", 2));
+    objects.push(thing(kind, "Running", "3", 3));
+    objects.push(thing(kind, "Running", "3", 3));
+    objects.push(thing(kind, "Deleting", "4", 5));
+    objects.push(thing(kind, "Deleted", "5", 6));
+    objects.push(thing(kind, "Deleted", "5", 6));
+    for object in &mut objects[5..] {
         object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:04Z");
     }
-    let mut events: Vec<Event> = life
+    let mut events: Vec<Event> = objects
         .into_iter()
         .map(|object| Event {
             deleted: false,
@@ -101,15 +101,15 @@ fn life(kind: &Kind) -> Vec<Event> {
 fn findings(events: &[Event], starts: &str) -> Vec<String> {
     let mut oracle = Oracle::new(&kind());
     events.iter().for_each(|event| oracle.see(event));
-    oracle.hear(starts);
+    oracle.check_handler_starts(starts);
     oracle.findings().to_vec()
 }
 
 #[test]
-fn each_planted_fault_is_found_and_nothing_in_good_lives() {
-    for (name, plant, expected) in PLANTED {
+fn each_planted_defect_is_found_and_nothing_in_correct_histories() {
+    for (name, plant, expected) in planted() {
         let kind = kind();
-        let mut events = life(&kind);
+        let mut events = correct_history(&kind);
         plant(&kind, &mut events);
         let found = findings(&events, "");
         if expected.is_empty() {
@@ -125,12 +125,12 @@ fn each_planted_fault_is_found_and_nothing_in_good_lives() {
 
 #[test]
 fn starts_of_handlers_are_held_to_what_was_written() {
-    let events = life(&kind());
+    let events = correct_history(&kind());
     assert_eq!(
         findings(&events, "1 Begin uid 7\n2 Work uid 7\n1 Begin uid 8\n"),
         [""; 0]
     );
-    // A status that could not be written stops nothing on the deletion path.
+    // On the deletion path the runtime goes on when a status cannot be written, so handlers of unwritten entries may run.
     let mut early = events.clone();
     early.remove(7);
     let end = early[6].object.clone();
@@ -156,9 +156,9 @@ fn starts_of_handlers_are_held_to_what_was_written() {
 }
 
 #[test]
-fn a_restart_explains_what_else_would_not_be() {
+fn a_restart_explains_a_move_that_nothing_else_does() {
     let kind = kind();
-    let mut events = life(&kind);
+    let mut events = correct_history(&kind);
     resumed(&kind, &mut events);
     let mut oracle = Oracle::new(&kind);
     oracle.operator_starts("2026-01-01T00:00:09Z".parse().expect("a time"));

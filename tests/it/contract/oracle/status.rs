@@ -1,33 +1,34 @@
-//! Whether the parts of a status say the same: what the language has of phase, message, conditions, attempts and times.
+//! Whether the parts of a status agree with each other and with the description: phase, message, conditions, attempts,
+//! generations and times.
 
-use super::{Oracle, Sight, TOLERANCE};
+use super::{Oracle, TOLERANCE, View};
 use crate::contract::kstatus::{Reading, reading};
 use krator::model::{Ready, RetryLimit, State, StateId, StateKind};
 use serde_json::Value;
 
 impl Oracle {
-    pub(super) fn judge_status(&self, before: Sight, now: Sight, at: StateId, said: &mut Vec<String>) {
+    pub(super) fn judge_status(&self, before: View, now: View, at: StateId, problems: &mut Vec<String>) {
         let state = self.kind.state(at);
         let is_new = before.entry() != now.entry();
-        judge_times(before, now, is_new, said);
-        judge_attempts(before, now, state, is_new, said);
-        judge_generations(before, now, said);
+        judge_times(before, now, is_new, problems);
+        judge_attempts(before, now, state, is_new, problems);
+        judge_generations(before, now, problems);
         if now.text("/status/phase") != state.phase.value {
-            said.push("its phase is not that of its state".to_owned());
+            problems.push("its phase is not that of its state".to_owned());
         }
         let own = state
             .message
             .as_ref()
             .map_or("", |message| message.value.as_str());
         let message = now.text("/status/message");
-        // A state without a message of its own keeps what has led there.
+        // A state without a message of its own keeps the message of the handler that led there.
         if now.attempts() == 0 && !own.is_empty() && message != own {
-            said.push("its message is not that of its state".to_owned());
+            problems.push("its message is not that of its state".to_owned());
         }
         if now.attempts() > 0 && message.is_empty() {
-            said.push("it does not say what failed".to_owned());
+            problems.push("it does not say what failed".to_owned());
         }
-        self.judge_conditions(before, now, state, said);
+        self.judge_conditions(before, now, state, problems);
         let expected = match (state.kind.value, is_retrying(now, state)) {
             _ if now.is_deleted() => Reading::Terminating,
             _ if now.generation() != now.observed() => Reading::InProgress,
@@ -37,11 +38,11 @@ impl Oracle {
         };
         let read = reading(now.0);
         if read != expected {
-            said.push(format!("kstatus reads {read:?}, and it is {expected:?}"));
+            problems.push(format!("kstatus reads {read:?}, and it is {expected:?}"));
         }
     }
 
-    fn judge_conditions(&self, before: Sight, now: Sight, state: &State, said: &mut Vec<String>) {
+    fn judge_conditions(&self, before: View, now: View, state: &State, problems: &mut Vec<String>) {
         let retrying = is_retrying(now, state);
         let word = |holds: bool| if holds { "True" } else { "False" };
         let core = &state.standard_conditions;
@@ -60,23 +61,23 @@ impl Oracle {
         let reason = if retrying { "Retrying" } else { state.name.as_str() };
         for (kind, status) in core {
             let Some(found) = condition(now, kind) else {
-                said.push(format!("the condition {kind} is missing"));
+                problems.push(format!("the condition {kind} is missing"));
                 continue;
             };
             if found["status"] != status || found["reason"] != reason {
-                said.push(format!(
+                problems.push(format!(
                     "the condition {kind} should be {status} for {reason}: {found}"
                 ));
             }
             if found["message"] != now.text("/status/message") {
-                said.push(format!(
+                problems.push(format!(
                     "the condition {kind} has another message than the status: {found}"
                 ));
             }
             let observed = found["observedGeneration"].as_i64();
             if observed.is_none_or(|observed| observed > now.generation()) {
-                said.push(format!(
-                    "the condition {kind} speaks of a generation that is not there: {found}"
+                problems.push(format!(
+                    "the condition {kind} is of a generation that does not exist: {found}"
                 ));
             }
         }
@@ -86,7 +87,7 @@ impl Oracle {
                 condition(before, kind).map_or("Unknown", |c| c["status"].as_str().unwrap_or_default());
             let status = set.map_or(former, |set| set.status.value.as_str());
             if condition(now, kind).is_none_or(|found| found["status"] != status) {
-                said.push(format!("the condition {kind} should be {status}"));
+                problems.push(format!("the condition {kind} should be {status}"));
             }
         }
         for found in now.0["status"]["conditions"].as_array().into_iter().flatten() {
@@ -95,7 +96,7 @@ impl Oracle {
             };
             let moved = former["lastTransitionTime"] != found["lastTransitionTime"];
             if former["status"] == found["status"] && moved {
-                said.push(format!(
+                problems.push(format!(
                     "lastTransitionTime moved without the status: {former} to {found}"
                 ));
             }
@@ -103,51 +104,51 @@ impl Oracle {
     }
 }
 
-fn is_retrying(object: Sight, state: &State) -> bool {
+fn is_retrying(object: View, state: &State) -> bool {
     object.attempts() > 0 && state.kind.value != StateKind::Failed
 }
 
-fn condition<'a>(object: Sight<'a>, kind: &str) -> Option<&'a Value> {
+fn condition<'a>(object: View<'a>, kind: &str) -> Option<&'a Value> {
     let all = object.0["status"]["conditions"].as_array()?;
     all.iter().find(|condition| condition["type"] == kind)
 }
 
-fn judge_times(before: Sight, now: Sight, is_new: bool, said: &mut Vec<String>) {
+fn judge_times(before: View, now: View, is_new: bool, problems: &mut Vec<String>) {
     let Some(entered) = now.entered_at() else {
-        return said.push("it does not say when its state was entered".to_owned());
+        return problems.push("it does not say when its state was entered".to_owned());
     };
     if !is_new {
         if before.entered_at() != Some(entered) {
-            said.push("stateEnteredAt changed without an entry".to_owned());
+            problems.push("stateEnteredAt changed without an entry".to_owned());
         }
         return;
     }
     let former = before.entered_at().or(now.time("/metadata/creationTimestamp"));
     if former.is_some_and(|former| entered + TOLERANCE < former) {
-        said.push("stateEnteredAt went back".to_owned());
+        problems.push("stateEnteredAt went back".to_owned());
     }
     if now
         .written_at()
         .is_some_and(|written| written + TOLERANCE < entered)
     {
-        said.push("stateEnteredAt is in the future".to_owned());
+        problems.push("stateEnteredAt is in the future".to_owned());
     }
 }
 
-fn judge_attempts(before: Sight, now: Sight, state: &State, is_new: bool, said: &mut Vec<String>) {
+fn judge_attempts(before: View, now: View, state: &State, is_new: bool, problems: &mut Vec<String>) {
     let (former, attempts) = (before.attempts(), now.attempts());
     if is_new {
-        // Where nothing is written before the handler runs, its failure may be the first that is.
+        // Where nothing is written before the handler runs, the first write may be of its failure.
         let unwritten = !state.checkpoint.value || state.on_deletion_path;
         if attempts != 0 && !unwritten {
-            said.push("it has failed in a state that it has just entered".to_owned());
+            problems.push("it has failed in a state that it has just entered".to_owned());
         }
     } else if attempts != former
         && attempts != former + 1
         && attempts != 0
         && !(state.on_deletion_path && attempts > former)
     {
-        said.push(format!("attempts went from {former} to {attempts}"));
+        problems.push(format!("attempts went from {former} to {attempts}"));
     }
     let limit = state
         .retry
@@ -157,15 +158,15 @@ fn judge_attempts(before: Sight, now: Sight, state: &State, is_new: bool, said: 
     if let Some(RetryLimit::Times(limit)) = limit
         && attempts > i64::from(limit)
     {
-        said.push(format!("it was tried again after {limit} failures"));
+        problems.push(format!("it was tried again after {limit} failures"));
     }
 }
 
-fn judge_generations(before: Sight, now: Sight, said: &mut Vec<String>) {
+fn judge_generations(before: View, now: View, problems: &mut Vec<String>) {
     if now.observed() < before.observed() {
-        said.push("observedGeneration went back".to_owned());
+        problems.push("observedGeneration went back".to_owned());
     }
     if now.observed() > now.generation() {
-        said.push("observedGeneration speaks of a generation that is not there".to_owned());
+        problems.push("observedGeneration is of a generation that does not exist".to_owned());
     }
 }

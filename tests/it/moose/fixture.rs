@@ -31,7 +31,7 @@ pub const UNTOUCHED: Variant = Variant {
 };
 
 /// The moose of one test.
-pub struct Herd {
+pub struct Fixture {
     pub cluster: &'static Cluster,
     pub namespace: String,
     pub watch: Watch,
@@ -41,9 +41,9 @@ pub struct Herd {
     oracle: Oracle,
 }
 
-impl Herd {
-    /// A herd without moose or a running operator. None without an API server.
-    pub fn new(test: &str, variant: &Variant) -> Option<Herd> {
+impl Fixture {
+    /// A fixture without moose or a running operator. None without an API server.
+    pub fn new(test: &str, variant: &Variant) -> Option<Fixture> {
         let cluster = prepared_cluster()?;
         let binary = binary(cluster, variant);
         let namespace = cluster.namespace(test);
@@ -52,7 +52,7 @@ impl Herd {
             &format!("/apis/animals.com/v1/namespaces/{namespace}/moose"),
         );
         let log = cluster.dir().join(format!("{test}.operator.log"));
-        Some(Herd {
+        Some(Fixture {
             cluster,
             namespace,
             watch,
@@ -86,7 +86,7 @@ impl Herd {
         })
     }
 
-    /// Runs kubectl in the namespace of the herd.
+    /// Runs kubectl in the namespace of the fixture.
     pub fn kubectl(&self, args: &[&str]) -> String {
         self.cluster
             .kubectl(&[args, &["--namespace", &self.namespace]].concat())
@@ -103,7 +103,7 @@ impl Herd {
     pub fn judge(&mut self, events: &[Event]) {
         events.iter().for_each(|event| self.oracle.see(event));
         // Handlers as generated tell of nothing.
-        self.oracle.hear("");
+        self.oracle.check_handler_starts("");
         self.oracle.assert_clean();
     }
 
@@ -117,7 +117,7 @@ impl Herd {
         self.operator.take().expect("an operator runs").terminate()
     }
 
-    /// The operator of another crate looks after the herd when it is started next.
+    /// The operator of another crate looks after the fixture when it is started next.
     pub fn run_from_now_on(&mut self, variant: &Variant) {
         self.binary = binary(self.cluster, variant);
     }
@@ -143,7 +143,7 @@ impl Herd {
     }
 }
 
-impl Drop for Herd {
+impl Drop for Fixture {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             return;

@@ -1,9 +1,9 @@
-//! Two operators on the same objects, by mistake, and one of them frozen in the middle of a handler: when it goes on, it
-//! knows nothing of what has happened, and must not undo it.
+//! Two operators that work on the same objects by mistake, one of which is frozen in the middle of a handler. When it
+//! goes on, it does not know what has happened in the meantime, and must not undo it.
 
-use super::court::Court;
 use super::crash::resource;
-use super::five::prepared;
+use super::scripted_operator::prepared;
+use super::session::Session;
 use crate::cluster::until;
 use crate::operator::{Operator, run};
 use serde_json::json;
@@ -12,10 +12,11 @@ use std::time::Duration;
 
 /// How long one of them is frozen.
 const FROZEN: Duration = Duration::from_secs(30);
-/// How long both run then.
+/// How long both run after that.
 const THAWED: Duration = Duration::from_secs(8);
 
-/// Each kind with a way into a handler that takes its time; some of them may run once only.
+/// Each kind with a script that leads into a slow handler, and the state of that handler. Some of these handlers may run
+/// only once.
 const SLOW: [(&str, &str, &str); 5] = [
     ("Moose", "Tagged>Roam,Roam>Eat,Eat>slow,", "Eat"),
     ("Backup", "InProgress>slow,", "InProgress"),
@@ -29,34 +30,34 @@ const SLOW: [(&str, &str, &str); 5] = [
 ];
 
 #[test]
-fn an_operator_that_was_frozen_undoes_nothing_of_anothers() {
-    let Some(five) = prepared() else { return };
-    let kinds = SLOW.map(|(kind, ..)| five.kind(kind));
-    let mut court = Court::new(five, "twins", &kinds, true);
+fn an_operator_that_was_frozen_undoes_nothing_that_another_one_did() {
+    let Some(scripted) = prepared() else { return };
+    let kinds = SLOW.map(|(kind, ..)| scripted.kind(kind));
+    let mut session = Session::new(scripted, "two-operators", &kinds, true);
     let mut objects = Vec::new();
     for (kind, (_, script, _)) in kinds.iter().zip(SLOW) {
         for number in 0..5 {
-            objects.push(five.object(kind, &court.namespace, &format!("slow-{number}"), Some(script)));
-            objects.push(five.object(kind, &court.namespace, &format!("free-{number}"), None));
+            objects.push(scripted.object(kind, &session.namespace, &format!("slow-{number}"), Some(script)));
+            objects.push(scripted.object(kind, &session.namespace, &format!("free-{number}"), None));
         }
     }
-    five.create(&objects);
+    scripted.create(&objects);
     let none = json!({});
-    let mut first = court.start(&none);
-    // In a handler of each kind, as they themselves tell. A moment is left for those that began with them.
+    let mut first = session.start(&none);
+    // The first operator is frozen once a slow handler of each kind has recorded its start.
     until("handlers run", || {
         assert!(first.is_running());
-        let told = court.files.told();
-        let runs = |state: &str| told.lines().any(|line| line.split(' ').nth(1) == Some(state));
+        let starts = session.files.handler_starts();
+        let runs = |state: &str| starts.lines().any(|line| line.split(' ').nth(1) == Some(state));
         SLOW.iter().all(|(.., state)| runs(state)).then_some(())
     });
     signal(&first, "STOP");
-    let frozen = court.files.told();
-    let mut second = court.start(&none);
+    let at_freeze = session.files.handler_starts();
+    let mut second = session.start(&none);
     std::thread::sleep(FROZEN / 2);
-    // What the frozen one knows gets older.
+    // What the frozen operator has cached becomes stale.
     for (number, kind) in kinds.iter().enumerate() {
-        if let Some(change) = five.change(kind, 77) {
+        if let Some(change) = scripted.change(kind, 77) {
             let patch = [
                 "patch",
                 &resource(kind, "slow-0"),
@@ -64,10 +65,10 @@ fn an_operator_that_was_frozen_undoes_nothing_of_anothers() {
                 "--patch",
                 &change,
             ];
-            court.kubectl(&patch).expect("it is there");
+            session.kubectl(&patch).expect("it is there");
         }
         let victim = resource(kind, &format!("slow-{}", 1 + number % 4));
-        court
+        session
             .kubectl(&["delete", "--wait=false", &victim])
             .expect("it is there");
     }
@@ -76,21 +77,21 @@ fn an_operator_that_was_frozen_undoes_nothing_of_anothers() {
     std::thread::sleep(THAWED);
     assert!(first.is_running() && second.is_running());
 
-    let told = court.files.told();
+    let starts = session.files.handler_starts();
     for operator in [&first, &second] {
         let id = operator.id().to_string();
-        let ran = told[frozen.len()..]
+        let ran = starts[at_freeze.len()..]
             .lines()
             .any(|line| line.ends_with(&format!(" {id}")));
-        assert!(ran, "both have worked after the frost");
+        assert!(ran, "both have run handlers since the first one was frozen");
     }
     for operator in [first, second] {
         assert_eq!(operator.terminate().code(), Some(0));
     }
-    let (seen, entries) = court.judge();
+    let totals = session.judge();
     assert!(
-        seen == objects.len() && entries > seen,
-        "{entries} entries of {seen} objects"
+        totals.objects == objects.len() && totals.entries > totals.objects,
+        "{totals:?}"
     );
 }
 

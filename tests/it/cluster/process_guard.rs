@@ -1,7 +1,8 @@
-//! What ends the processes of a test run, however the run ends.
+//! Ends the processes that a test run has started, however the run ends.
 //!
-//! A destructor is not enough: statics are never dropped, and a killed test binary drops nothing. So a shell holds the
-//! list of processes and reads its standard input; when the last writer is gone, which the kernel sees to, it ends them.
+//! A destructor is not enough: statics are never dropped, and a killed test binary drops nothing. So a shell keeps the
+//! list of processes, which it reads from its standard input. When that is closed, at the latest by the kernel at the end
+//! of this process, the shell ends the processes.
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -26,25 +27,25 @@ for pid in $held; do kill -9 "$pid"; done 2>/dev/null
 rm -rf "$1"
 "#;
 
-/// Ends the processes that it holds and removes a folder, at the latest when this process is gone.
-pub struct Leash {
+/// Ends the processes that it holds and removes a folder: when it is dropped, or else when this process ends.
+pub struct ProcessGuard {
     shell: Child,
     held: Mutex<Option<ChildStdin>>,
 }
 
-impl Leash {
-    /// A leash that removes `folder` at its end.
-    pub fn new(folder: &Path) -> Leash {
+impl ProcessGuard {
+    /// A guard that removes `folder` at its end.
+    pub fn new(folder: &Path) -> ProcessGuard {
         let mut shell = Command::new("sh")
-            .args(["-c", SCRIPT, "leash"])
+            .args(["-c", SCRIPT, "process-guard"])
             .arg(folder)
             .stdin(Stdio::piped())
-            // A group of its own: Ctrl-C on the test run must not end the one that cleans up.
+            // A process group of its own, so that Ctrl-C on the test run does not end the shell that cleans up.
             .process_group(0)
             .spawn()
-            .expect("a shell for the leash");
+            .expect("a shell for the guard");
         let held = shell.stdin.take();
-        Leash {
+        ProcessGuard {
             shell,
             held: Mutex::new(held),
         }
@@ -52,44 +53,44 @@ impl Leash {
 
     /// From here on `child` ends with the test run.
     pub fn hold(&self, child: &Child) {
-        self.tell("hold", child);
+        self.send("hold", child);
     }
 
-    /// The caller has waited for `child`: its number may belong to another process soon.
+    /// Lets go of `child`, for which the caller has waited: its process ID may soon belong to another process.
     pub fn free(&self, child: &Child) {
-        self.tell("free", child);
+        self.send("free", child);
     }
 
-    fn tell(&self, verb: &str, child: &Child) {
-        let mut held = self.held.lock().expect("no holder of the leash panics");
+    fn send(&self, verb: &str, child: &Child) {
+        let mut held = self.held.lock().expect("nobody panics with the lock");
         let pipe = held
             .as_mut()
-            .expect("the pipe is there until the leash is dropped");
-        writeln!(pipe, "{verb} {}", child.id()).expect("the leash reads");
+            .expect("the pipe is there until the guard is dropped");
+        writeln!(pipe, "{verb} {}", child.id()).expect("the guard reads");
     }
 }
 
-impl Drop for Leash {
+impl Drop for ProcessGuard {
     fn drop(&mut self) {
         if let Ok(held) = self.held.get_mut() {
             held.take();
         }
-        // Nothing to do about a shell that cannot be waited for.
+        // Nothing can be done about a shell that cannot be waited for.
         let _ = self.shell.wait();
     }
 }
 
 #[test]
-fn a_leash_ends_what_it_holds_and_nothing_else() {
+fn a_guard_ends_the_processes_that_it_holds_and_no_others() {
     let folder = tempfile::tempdir().expect("a folder").keep();
-    let leash = Leash::new(&folder);
+    let guard = ProcessGuard::new(&folder);
     let sleeper = || Command::new("sleep").arg("1000").spawn().expect("sleep");
     let (mut held, mut freed) = (sleeper(), sleeper());
-    leash.hold(&held);
-    leash.hold(&freed);
-    leash.free(&freed);
+    guard.hold(&held);
+    guard.hold(&freed);
+    guard.free(&freed);
 
-    drop(leash);
+    drop(guard);
 
     assert!(!held.wait().expect("the held one").success(), "ended by a signal");
     assert!(

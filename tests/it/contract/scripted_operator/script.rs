@@ -1,5 +1,5 @@
-//! Handlers of tests: each tells of its start, then goes the way that its object's annotation says, or that dice say.
-//! Compiled into the operator, not into the tests.
+//! What the handlers of the scripted operator have in common: each records its start, and then goes where the annotation
+//! `script` of its object says, or where dice say. This file is compiled into the operator, not into the tests.
 
 use krator_runtime::{Context, Error, Machine, ManifestOf, Object as _, Result};
 use std::{
@@ -11,14 +11,16 @@ use std::{
 
 /// Longer than any timeout of the description.
 const HANG: Duration = Duration::from_secs(600);
-/// Long enough to be stopped in.
+/// Long enough for a test to freeze the process while the handler runs.
 const SLOW: Duration = Duration::from_secs(3);
 
-/// The state to go to; none is to stay, to be done, or the first way where neither can be.
+/// The state to go to. With none the handler stays in its state or is done, or takes the first edge where it may do
+/// neither.
 ///
-/// The annotation `script` is a list as `Roam>Eat,Eat>fail,`: by state, where to go, or `stay`, `fail`, `hang`, or `slow`
-/// for the first way after a while. A state that it does not name is left by its first way, but for those that rest.
-pub async fn way<M: Machine>(
+/// The annotation `script` is a list such as `Roam>Eat,Eat>fail,`. It gives each state a state to go to, or one of these
+/// words: `stay`, `fail`, `hang`, and `slow`, which takes the first edge after a while. A state that the script does not
+/// name takes its first edge, unless it is a ready or failed state, in which the object stays.
+pub async fn next_state<M: Machine>(
     cx: &Context<'_, M>,
     state: &str,
     kind: &str,
@@ -29,18 +31,18 @@ where
     ManifestOf<M>: kube::Resource<DynamicType = ()>,
 {
     let object = cx.manifest();
-    tell(cx.entry(), state, object.uid())?;
+    record_start(cx.entry(), state, object.uid())?;
     let annotations = kube::Resource::meta(&*object).annotations.as_ref();
     let Some(script) = annotations.and_then(|all| all.get("script")) else {
-        return thrown(cx, kind, nexts, may_stay).await;
+        return random_state(cx, kind, nexts, may_stay).await;
     };
-    let said = script
+    let directive = script
         .split(',')
         .filter_map(|step| step.split_once('>'))
         .find(|(from, _)| *from == state)
         .map(|(_, to)| to);
     let first = nexts.first().copied();
-    match said {
+    match directive {
         Some("stay") => Ok(None),
         Some("fail") => Err(Error::from("as the script says")),
         Some("hang") => {
@@ -57,15 +59,16 @@ where
     }
 }
 
-/// What chance says: the same for the same entry and attempt, so that a second run of them does the same.
-async fn thrown<M: Machine>(
+/// A state, or a failure, by chance. The dice are seeded by the entry and the attempt, so that a second run of the same
+/// attempt does the same.
+async fn random_state<M: Machine>(
     cx: &Context<'_, M>,
     kind: &str,
     nexts: &[&'static str],
     may_stay: bool,
 ) -> Result<Option<&'static str>> {
     let mut dice = DefaultHasher::new();
-    // Whoever stays throws anew.
+    // The time in the state is part of the seed too, so that an object that stays gets another throw later.
     (cx.entry(), cx.attempt(), cx.in_state_for().as_millis() / 500).hash(&mut dice);
     let dice = dice.finish();
     match dice % 64 {
@@ -82,8 +85,8 @@ async fn thrown<M: Machine>(
     Ok(Some(nexts[at]))
 }
 
-/// One line in one write, so that those of several processes do not mix.
-fn tell(entry: &str, state: &str, uid: &str) -> Result<()> {
+/// Appends a line to the file that the test reads. It is one write, so that lines of several processes do not mix.
+fn record_start(entry: &str, state: &str, uid: &str) -> Result<()> {
     let Ok(path) = std::env::var("KRATOR_STARTS") else {
         return Ok(());
     };

@@ -1,5 +1,5 @@
-//! Five descriptions as one operator that is told what to do: every handler tells of its start, and then does what its
-//! object's annotation says, or what dice say where there is none.
+//! One operator of five descriptions, whose handlers do what a test wants: each records its start, and then does what the
+//! annotation `script` of its object says, or what dice say where there is no script.
 
 use crate::accept::documents;
 use crate::cluster::watch::Watch;
@@ -12,38 +12,39 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The first names the operator.
+/// The descriptions, by their folders in `testdata/ok/`. The first one names the operator.
 const CASES: [&str; 5] = ["moose", "backup", "postgresql", "order", "helmrelease"];
 
-/// What scripted handlers have in common; compiled into the operator.
-const SCRIPT: &str = include_str!("five/script.rs");
+/// What the handlers have in common. It is compiled into the operator.
+const SCRIPT: &str = include_str!("scripted_operator/script.rs");
 
-/// The operator and where its objects live: a control plane with its kinds, those that it watches, and its rights.
-pub struct Five {
+/// The operator and where its objects live: a control plane that has its kinds, the kinds that it watches, and its rights.
+pub struct ScriptedOperator {
     pub cluster: &'static Cluster,
     pub description: Description,
     binary: PathBuf,
     samples: Vec<Value>,
 }
 
-/// Built once in a run; it ends with this process. None without an API server.
-pub fn prepared() -> Option<&'static Five> {
-    static PREPARED: OnceLock<Five> = OnceLock::new();
+/// The scripted operator, which is built once in a test run. Its control plane ends with this process. None without an
+/// API server.
+pub fn prepared() -> Option<&'static ScriptedOperator> {
+    static PREPARED: OnceLock<ScriptedOperator> = OnceLock::new();
     let assets = cluster::assets()?;
     Some(PREPARED.get_or_init(|| {
         let cluster: &'static Cluster = Box::leak(Box::new(Cluster::start(&assets)));
-        let text = text();
+        let text = joined_descriptions();
         let checked = krator::check("krator.yaml", text.as_bytes());
         let description = checked.description.expect("good descriptions are good together");
-        let krate = Crate::generate(&text, |dir| script(dir, &description));
+        let krate = Crate::generate(&text, |dir| replace_handlers(dir, &description));
         krate.install(cluster);
-        install_others(cluster, &description);
-        let binary = cluster.dir().join("five");
+        install_foreign_kinds(cluster, &description);
+        let binary = cluster.dir().join("scripted-operator");
         krate.build_with(&binary, &["--features", "krator-runtime/faults"]);
         let sample = fs::read(krate.dir().join("deploy/sample.yaml")).expect("generated");
         let samples = documents(&sample);
         assert_eq!(samples.len(), description.kinds.len());
-        Five {
+        ScriptedOperator {
             cluster,
             description,
             binary,
@@ -52,8 +53,8 @@ pub fn prepared() -> Option<&'static Five> {
     }))
 }
 
-/// The descriptions in one file, with durations of tenths of a second.
-fn text() -> String {
+/// The descriptions in one file, with their durations shortened.
+fn joined_descriptions() -> String {
     let texts = CASES.map(|case| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("testdata/ok")
@@ -64,14 +65,15 @@ fn text() -> String {
             let is_first = case == CASES[0];
             is_first || !(line.starts_with("operator:") || line.starts_with("deploy:"))
         };
-        let lines = text.lines().filter(of_the_file).map(quickened);
+        let lines = text.lines().filter(of_the_file).map(with_short_durations);
         lines.collect::<Vec<String>>().join("\n")
     });
     texts.join("\n---\n")
 }
 
-/// A line of a description whose times of the machine are short. Ten retries are over before a timeout is.
-fn quickened(line: &str) -> String {
+/// A line of a description, with polls, timeouts and backoffs shortened so that a test need not wait for them. Ten retries
+/// still take less time than a timeout.
+fn with_short_durations(line: &str) -> String {
     let mut quick = line.to_owned();
     for (key, short) in [
         ("poll", "500ms"),
@@ -86,7 +88,7 @@ fn quickened(line: &str) -> String {
         let end = quick[begin..]
             .find([',', '}', ' '])
             .map_or(quick.len(), |end| begin + end);
-        // A state may be called `initial`, and a field may tell a time.
+        // Only durations are replaced: a state may be called `initial`, and a period may be read from a field.
         if krator::model::parse_duration(&quick[begin..end]).is_some() {
             quick.replace_range(begin..end, short);
         }
@@ -94,8 +96,8 @@ fn quickened(line: &str) -> String {
     quick
 }
 
-/// Replaces each handler by one that does as it is told.
-fn script(dir: &Path, description: &Description) {
+/// Replaces each generated handler by one that follows the script of its object.
+fn replace_handlers(dir: &Path, description: &Description) {
     let write = |path: &Path, text: &str| fs::write(path, text).expect("a generated folder");
     let replace = |path: &str, from: &str, to: &str| {
         let path = dir.join(path);
@@ -109,7 +111,7 @@ fn script(dir: &Path, description: &Description) {
         "pub mod shared;",
         "pub mod script;\npub mod shared;",
     );
-    // The crate's tests have it; here its handlers need it too.
+    // The dependencies of the crate's tests become dependencies of its handlers.
     replace("Cargo.toml", "[dev-dependencies]\n", "");
     let mut replaced = 0;
     for (path, text) in files(&dir.join("src")) {
@@ -124,15 +126,21 @@ fn script(dir: &Path, description: &Description) {
             let folder = kind.resource.kind.as_str().to_lowercase();
             folder == module.replace('_', "")
         };
-        let kind = description.kinds.iter().find(of_module).expect("a folder a kind");
-        let state = kind.state(kind.state_named(name).expect("a handler a state"));
+        let kind = description
+            .kinds
+            .iter()
+            .find(of_module)
+            .expect("a folder for each kind");
+        let state = kind.state(kind.state_named(name).expect("a handler for each state"));
         write(&dir.join("src").join(&path), &handler(kind, state, module));
         replaced += 1;
     }
     let states: usize = description.kinds.iter().map(|kind| kind.states.len()).sum();
-    assert_eq!(replaced, states, "a handler a state");
+    assert_eq!(replaced, states, "each state has one handler");
 }
 
+/// The source of a state's handler. `script::next_state` names the state to go to, and the handler turns that into a
+/// transition, whose type names the state; it falls back to staying, the first edge, or being done.
 fn handler(kind: &Kind, state: &State, module: &str) -> String {
     let name = state.name.as_str();
     let nexts: Vec<&str> = state
@@ -155,7 +163,7 @@ fn handler(kind: &Kind, state: &State, module: &str) -> String {
         "use super::{{{imports}}};\nuse crate::{module}::prelude::*;\n\n\
          impl State for {name} {{\n    \
              async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {{\n        \
-                 Ok(match crate::script::way(cx, {name:?}, {kind_of:?}, &{nexts:?}, {may_stay}).await? {{\n\
+                 Ok(match crate::script::next_state(cx, {name:?}, {kind_of:?}, &{nexts:?}, {may_stay}).await? {{\n\
                  {arms}            _ => {rest},\n        \
                  }})\n    \
              }}\n\
@@ -165,8 +173,8 @@ fn handler(kind: &Kind, state: &State, module: &str) -> String {
     )
 }
 
-/// The kinds that the operator looks at and that neither Kubernetes nor the description has.
-fn install_others(cluster: &Cluster, description: &Description) {
+/// Installs CRDs for the kinds that the operator owns or watches and that neither Kubernetes nor the description defines.
+fn install_foreign_kinds(cluster: &Cluster, description: &Description) {
     let owned = description
         .kinds
         .iter()
@@ -200,22 +208,22 @@ fn install_others(cluster: &Cluster, description: &Description) {
     }
 }
 
-impl Five {
+impl ScriptedOperator {
     /// A kind of the description.
     pub fn kind(&self, name: &str) -> &Kind {
         let mut kinds = self.description.kinds.iter();
         kinds
             .find(|kind| kind.resource.kind.as_str() == name)
-            .expect("one of the five")
+            .expect("a kind of the five descriptions")
     }
 
-    /// An object to be created: the sample of its kind, with a script, if it is not to throw dice.
+    /// An object to be created: the sample of its kind. With a script, its handlers follow that, else they throw dice.
     pub fn object(&self, kind: &Kind, namespace: &str, name: &str, script: Option<&str>) -> Value {
         let sample = self
             .samples
             .iter()
             .find(|sample| sample["kind"] == kind.resource.kind.as_str());
-        let mut object = sample.expect("a sample a kind").clone();
+        let mut object = sample.expect("a sample for each kind").clone();
         object["metadata"] = json!({"name": name, "namespace": namespace});
         if let Some(script) = script {
             object["metadata"]["annotations"] = json!({"script": script});
@@ -223,7 +231,7 @@ impl Five {
         object
     }
 
-    /// A change of an object's spec, another one for each number; none for a kind whose spec never changes.
+    /// A merge patch of an object's spec, a different one for each number. None for a kind whose spec may not change.
     pub fn change(&self, kind: &Kind, number: u64) -> Option<String> {
         let spec = match kind.resource.kind.as_str() {
             "Moose" => json!({"weight": 400 + number % 100}),
@@ -252,7 +260,7 @@ impl Five {
         )
     }
 
-    /// Starts the operator for a namespace. Its handlers write of their starts into `starts`.
+    /// Starts the operator for a namespace. It injects `faults`, and its handlers record their starts in `files.starts`.
     pub fn start(&self, namespace: &str, files: &Files, faults: &Value) -> Operator {
         let starts = files.starts.to_str().expect("a plain name");
         let faults = faults.to_string();
@@ -266,15 +274,15 @@ impl Five {
     }
 }
 
-/// Where an operator of a test leaves its traces.
+/// The files that the operators of a test write.
 pub struct Files {
     pub log: PathBuf,
-    /// Starts of handlers, a line each: entry, state, uid and process.
+    /// The starts of handlers, one a line: entry, state, uid of the object and process ID.
     pub starts: PathBuf,
 }
 
 impl Files {
-    /// For a test of this name.
+    /// The files of a test of this name.
     pub fn new(cluster: &Cluster, test: &str) -> Files {
         Files {
             log: cluster.dir().join(format!("{test}.log")),
@@ -282,8 +290,8 @@ impl Files {
         }
     }
 
-    /// What handlers have told so far.
-    pub fn told(&self) -> String {
+    /// The starts of handlers that were recorded so far.
+    pub fn handler_starts(&self) -> String {
         fs::read_to_string(&self.starts).unwrap_or_default()
     }
 }
@@ -296,18 +304,18 @@ impl Drop for Files {
     }
 }
 
-/// How an object comes to a state.
+/// What has to be done so that an object comes to a state.
 #[derive(Clone, Default)]
 pub struct Route {
-    /// What its handlers are to do.
+    /// The script that its handlers have to follow.
     pub script: String,
-    /// Whether its spec has to be changed, once it is at rest.
+    /// Whether its spec has to be changed, once the object is at rest.
     pub is_changed: bool,
-    /// Whether it has to be deleted.
+    /// Whether the object has to be deleted.
     pub is_deleted: bool,
 }
 
-/// The shortest way to a state that does without limits and restarts.
+/// The shortest path to a state among those that need no limit to be passed and no restart. None when there is none.
 pub fn route(kind: &Kind, to: StateId) -> Option<Route> {
     let graph = StateGraph::of(kind);
     let name = |id: StateId| kind.state(id).name.as_str();

@@ -1,0 +1,117 @@
+//! One test of the contract: its namespace, the operators that run there, and the watches and oracles that follow its
+//! objects. See the module `contract` for how these work together.
+
+use super::oracle::Oracle;
+use super::scripted_operator::{Files, ScriptedOperator};
+use crate::cluster::until;
+use crate::cluster::watch::Watch;
+use crate::operator::Operator;
+use k8s_openapi::jiff::Timestamp;
+use krator::model::Kind;
+use serde_json::Value;
+
+/// The name of the objects that are created last, to mark the end of each watch.
+const LAST: &str = "last";
+
+/// How much a session has seen, apart from the objects that mark its end.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Totals {
+    pub objects: usize,
+    /// Entries of states that were written.
+    pub entries: usize,
+}
+
+/// The objects of some kinds in a namespace of their own. Each kind has a watch, which records every write, and an
+/// oracle, which judges them.
+pub struct Session {
+    scripted: &'static ScriptedOperator,
+    pub namespace: String,
+    pub files: Files,
+    kinds: Vec<(Watch, Oracle)>,
+}
+
+impl Session {
+    /// A session for the objects of these kinds. It is `contested` when several operators work on the same objects.
+    pub fn new(scripted: &'static ScriptedOperator, test: &str, kinds: &[&Kind], contested: bool) -> Session {
+        let namespace = scripted.cluster.namespace(test);
+        let observed = |kind: &&Kind| {
+            let oracle = if contested {
+                Oracle::contested(kind)
+            } else {
+                Oracle::new(kind)
+            };
+            (scripted.watch(kind, &namespace), oracle)
+        };
+        Session {
+            kinds: kinds.iter().map(observed).collect(),
+            files: Files::new(scripted.cluster, test),
+            scripted,
+            namespace,
+        }
+    }
+
+    /// Starts an operator in the namespace. The oracles learn when, because a restart explains some moves of objects.
+    pub fn start(&mut self, faults: &Value) -> Operator {
+        let time = Timestamp::now();
+        for (_, oracle) in &mut self.kinds {
+            oracle.operator_starts(time);
+        }
+        self.scripted.start(&self.namespace, &self.files, faults)
+    }
+
+    /// Passes the writes that the watches have recorded since the last call to the oracles.
+    pub fn follow(&mut self) {
+        for (watch, oracle) in &mut self.kinds {
+            watch.take().iter().for_each(|event| oracle.see(event));
+        }
+    }
+
+    /// The oracles, one for each kind.
+    pub fn oracles(&self) -> impl Iterator<Item = &Oracle> {
+        self.kinds.iter().map(|(_, oracle)| oracle)
+    }
+
+    /// The objects that still exist and have not come to rest since the last start of an operator.
+    pub fn restless(&self) -> Vec<String> {
+        self.oracles().flat_map(Oracle::restless).collect()
+    }
+
+    /// Ends the session, after its operators have ended: passes the remaining writes and the starts of handlers to the
+    /// oracles, and panics when one of them has found anything.
+    pub fn judge(&mut self) -> Totals {
+        self.follow_to_the_end();
+        let starts = self.files.handler_starts();
+        let mut totals = Totals {
+            objects: 0,
+            entries: 0,
+        };
+        for (_, oracle) in &mut self.kinds {
+            oracle.check_handler_starts(&starts);
+            oracle.assert_clean();
+            // The object that marks the end of the watch is not counted.
+            totals.objects += oracle.objects() - 1;
+            totals.entries += oracle.entries();
+        }
+        totals
+    }
+
+    /// Follows until no write is under way any more. A watch delivers writes in their order, so once it has delivered
+    /// the creation of a new object, it has delivered all that was written before.
+    fn follow_to_the_end(&mut self) {
+        let kinds = self.kinds.iter().map(|(_, oracle)| oracle.kind());
+        let last: Vec<Value> = kinds
+            .map(|kind| self.scripted.object(kind, &self.namespace, LAST, Some("")))
+            .collect();
+        self.scripted.create(&last);
+        until("the last objects are seen", || {
+            self.follow();
+            self.oracles().all(|oracle| oracle.has_seen(LAST)).then_some(())
+        });
+    }
+
+    /// Runs kubectl in the namespace.
+    pub fn kubectl(&self, args: &[&str]) -> Result<String, String> {
+        let args = [args, &["--namespace", &self.namespace]].concat();
+        self.scripted.cluster.try_kubectl("admin", &args, "")
+    }
+}
