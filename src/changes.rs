@@ -6,6 +6,12 @@ use diffy::{DiffOptions, PatchFormatter};
 
 use crate::finding::Style;
 
+/// Files as they were found, by their paths in the crate. Those that are not there are not in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    files: BTreeMap<String, Vec<u8>>,
+}
+
 /// The files that change, by their paths in the crate. Files that stay as they are, are not here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
@@ -19,6 +25,33 @@ pub struct Change {
     pub before: Option<Vec<u8>>,
     /// What is to be there; nothing: the file goes.
     pub after: Option<Vec<u8>>,
+}
+
+impl Snapshot {
+    /// What is in a file; nothing where there is none.
+    pub fn bytes(&self, path: &str) -> Option<&[u8]> {
+        self.files.get(path).map(Vec::as_slice)
+    }
+
+    /// The same as text; nothing where it is none.
+    pub fn text(&self, path: &str) -> Option<&str> {
+        std::str::from_utf8(self.bytes(path)?).ok()
+    }
+
+    /// All files.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.files
+            .iter()
+            .map(|(path, contents)| (path.as_str(), contents.as_slice()))
+    }
+}
+
+impl FromIterator<(String, Vec<u8>)> for Snapshot {
+    fn from_iter<I: IntoIterator<Item = (String, Vec<u8>)>>(files: I) -> Self {
+        Snapshot {
+            files: files.into_iter().collect(),
+        }
+    }
 }
 
 impl Changes {

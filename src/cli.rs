@@ -17,7 +17,8 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::{Parser, Subcommand};
 use krator::Checked;
-use krator::finding::{Finding, Severity, Source, Style, has_errors, printable, to_text};
+use krator::catalog::Severity;
+use krator::finding::{Finding, Source, Style, has_errors, printable, to_text};
 use krator::model::Description;
 
 /// Writes Kubernetes operators in Rust from one description of a resource and its state graph.

@@ -12,7 +12,6 @@ mod judge;
 mod macros;
 mod rename;
 mod resolve;
-mod rules;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -20,7 +19,6 @@ mod types;
 mod walk;
 
 pub use rename::{Renamed, Renames, rename};
-pub(crate) use rules::{FIELD_RETYPED, RULES};
 
 use crate::Checked;
 use crate::finding::{Finding, Source};

@@ -22,9 +22,9 @@ pub use judge::Breaks;
 pub use path::{SchemaPath, Step};
 pub use report::{to_json, to_text};
 
+use crate::catalog::{BREAKING_SCHEMA, STATE_REMOVED};
 use crate::finding::{Finding, Source, Span};
 use crate::model::Description;
-use crate::rules::changes::{BREAKING_SCHEMA, STATE_REMOVED};
 use judge::Judge;
 
 /// Everything that an edit changes, kind by kind, in the order of the text.

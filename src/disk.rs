@@ -7,9 +7,10 @@ mod folder;
 mod journal;
 mod operations;
 
-pub use folder::{Folder, Hold, Snapshot};
+pub use folder::{Folder, Hold};
 
 use crate::plan::Plan;
+use crate::record::STATE_DIR;
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -72,9 +73,6 @@ fn cannot(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     move |source| Error::Io { what, path, source }
 }
 
-/// Where krator keeps what it knows of a crate.
-pub const HOME: &str = ".krator";
-
 /// Writes a plan as a new folder. It appears whole, by one rename, or not at all; an empty folder of that name is
 /// replaced, anything else is left alone and an error.
 pub fn create(folder: &Path, plan: &Plan) -> Result<(), Error> {
@@ -115,7 +113,7 @@ fn check_vacant(folder: &Path) -> Result<(), Error> {
         }
         Err(error) => return Err(cannot("read", folder)(error)),
     };
-    if folder.join(HOME).is_dir() {
+    if folder.join(STATE_DIR).is_dir() {
         return Err(Error::IsOurs(folder.to_owned()));
     }
     match entries.next() {
@@ -159,7 +157,7 @@ mod tests {
         create(&at("empty"), &plan()).expect("an empty folder is vacant");
         fs::create_dir_all(at("full/sub")).expect("full");
         assert!(matches!(create(&at("full"), &plan()), Err(Error::NotEmpty(_))));
-        fs::create_dir_all(at("ours").join(HOME)).expect("ours");
+        fs::create_dir_all(at("ours").join(STATE_DIR)).expect("ours");
         assert!(matches!(create(&at("ours"), &plan()), Err(Error::IsOurs(_))));
         fs::write(at("file"), "x").expect("file");
         assert!(matches!(create(&at("file"), &plan()), Err(Error::NotAFolder(_))));

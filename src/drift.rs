@@ -10,20 +10,19 @@ mod cargo;
 mod found;
 mod merge;
 mod renames;
-mod rules;
 
 pub use found::Found;
-pub(crate) use rules::RULES;
 
 use std::collections::BTreeMap;
 
+use crate::catalog::Severity;
 use crate::changes::Changes;
+use crate::changes::Snapshot;
 use crate::code::{self, Code};
-use crate::disk::Snapshot;
-use crate::finding::{Finding, Severity, Source};
+use crate::finding::{Finding, Source};
 use crate::model::Description;
 use crate::plan::{File, Ownership, Plan};
-use crate::render::home::{self, Entry, Home};
+use crate::record::{self, Entry, GenerationRecord};
 use crate::render::{Runtime, normalized};
 use found::first_line;
 use merge::Merged;
@@ -111,11 +110,11 @@ impl<'a> Version<'a> {
 }
 
 /// Compares. `now` is the description to be in step with, `former` the one of the last run where it was another one and
-/// can be read; `home` is what that run left behind, and `disk` what is there: [`paths`], and all Rust files.
+/// can be read; `record` is what that run left behind, and `disk` what is there: [`paths`], and all Rust files.
 pub fn compare(
     now: Version<'_>,
     former: Option<Version<'_>>,
-    home: &Home,
+    record: &GenerationRecord,
     disk: &Snapshot,
     options: Options,
 ) -> Drift {
@@ -129,9 +128,9 @@ pub fn compare(
                 .map(|finding| Found::new(now.source, finding)),
         );
     }
-    let named = renames::follow(now, former, home, disk, options.force);
+    let named = renames::follow(now, former, record, disk, options.force);
     let mut run = Run {
-        former: &named.home,
+        former: &named.record,
         tree: named
             .disk
             .files()
@@ -139,7 +138,7 @@ pub fn compare(
             .collect(),
         disk: &named.disk,
         options,
-        home: Home::default(),
+        record: GenerationRecord::default(),
         drift,
     };
     run.drift.fates = named.fates;
@@ -154,14 +153,14 @@ pub fn compare(
             (_, Ownership::Generated) => run.generated(path, file),
             (_, Ownership::Seeded | Ownership::Merged) => run.kept(path, file),
         };
-        run.home.files.insert(path.to_owned(), entry);
+        run.record.files.insert(path.to_owned(), entry);
     }
-    for (path, entry) in &named.home.files {
+    for (path, entry) in &named.record.files {
         if now.plan.get(path).is_none() {
             run.gone(path, entry);
         }
     }
-    for (path, contents) in run.home.render(&normalized(now.source.text())) {
+    for (path, contents) in run.record.render(&normalized(now.source.text())) {
         run.put(path, &contents);
     }
     if !run.drift.is_refused {
@@ -171,18 +170,18 @@ pub fn compare(
 }
 
 /// The paths that a comparison looks at.
-pub fn paths<'a>(plan: &'a Plan, former: &'a Home) -> impl Iterator<Item = String> + 'a {
+pub fn paths<'a>(plan: &'a Plan, former: &'a GenerationRecord) -> impl Iterator<Item = String> + 'a {
     let planned = plan.files().map(|(path, _)| path.to_owned());
     let pruned = former.files.keys().map(|path| format!("{PRUNED}/{path}"));
-    let home = home::FILES.map(str::to_owned);
+    let record = record::FILES.map(str::to_owned);
     planned
         .chain(former.files.keys().cloned())
         .chain(pruned)
-        .chain(home)
+        .chain(record)
 }
 
 /// Where a crate takes its runtime from: what the last run knew, or else its Cargo.toml.
-pub fn runtime(former: &Home, manifest: Option<&str>) -> Runtime {
+pub fn runtime(former: &GenerationRecord, manifest: Option<&str>) -> Runtime {
     let is_vendored = former.files.keys().any(|path| path.starts_with("vendor/"));
     let named = manifest.and_then(cargo::runtime).filter(|_| !is_vendored);
     named.map_or(Runtime::Vendored, Runtime::Path)
@@ -190,13 +189,13 @@ pub fn runtime(former: &Home, manifest: Option<&str>) -> Runtime {
 
 /// One comparison on its way.
 struct Run<'a> {
-    former: &'a Home,
+    former: &'a GenerationRecord,
     disk: &'a Snapshot,
     options: Options,
     /// The crate as it will be.
     tree: BTreeMap<String, Vec<u8>>,
     /// What this run leaves behind.
-    home: Home,
+    record: GenerationRecord,
     drift: Drift,
 }
 
@@ -336,7 +335,7 @@ impl Run<'_> {
             self.set_aside(path);
         } else {
             self.drift.fates.insert(path.to_owned(), Fate::Unused);
-            self.home.files.insert(path.to_owned(), entry.clone());
+            self.record.files.insert(path.to_owned(), entry.clone());
         }
     }
 
@@ -363,7 +362,7 @@ impl Run<'_> {
         };
         let mut to = format!("{PRUNED}/{path}");
         if self.tree.get(&to).is_some_and(|there| *there != bytes) {
-            let hash = home::hash_bytes(&bytes);
+            let hash = record::hash_bytes(&bytes);
             to = format!("{to}.{}", hash.get(..8).unwrap_or(&hash));
         }
         self.tree.insert(to.clone(), bytes);
@@ -386,7 +385,8 @@ impl Run<'_> {
         for in_file in code::findings(&now.code(&written), former.as_ref()) {
             let findings = in_file.findings.into_iter();
             let may_not_compile = |finding: &Finding| {
-                finding.rule.severity == Severity::Error || finding.rule.name == code::FIELD_RETYPED.name
+                finding.rule.severity == Severity::Error
+                    || finding.rule.name == crate::catalog::FIELD_RETYPED.name
             };
             let found = findings
                 .filter(may_not_compile)

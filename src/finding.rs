@@ -13,6 +13,8 @@ pub use source::{Position, Source};
 pub use suggest::nearest;
 pub use text::{Style, to_text};
 
+use crate::catalog::{Rule, Severity};
+
 /// A stretch of the description's text, in bytes, `end` exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span {
@@ -62,41 +64,6 @@ impl<T> std::ops::Deref for Spanned<T> {
     fn deref(&self) -> &T {
         &self.value
     }
-}
-
-/// How much a finding matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// Nothing is generated from such a description.
-    Error,
-    /// Probably not meant; `allow` silences it.
-    Warning,
-    /// Worth knowing; hidden unless asked for.
-    Info,
-}
-
-impl Severity {
-    /// The word that people and machines read.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Info => "info",
-        }
-    }
-}
-
-/// A rule of the language, as `krator explain` prints it. `crate::rules` has the table of all.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Rule {
-    /// Stable name, in kebab case.
-    pub name: &'static str,
-    /// The same for every finding of the rule.
-    pub severity: Severity,
-    /// One line: holds when.
-    pub summary: &'static str,
-    /// The long form, in Markdown, with a bad and a good example.
-    pub explanation: &'static str,
 }
 
 /// An edit that mends a finding: replace what is at `span`.

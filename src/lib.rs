@@ -6,21 +6,26 @@
 // Tests may touch what they like.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_macros))]
 
-pub mod changes;
-pub mod code;
-pub mod compare;
-// The one room that touches the file system.
-#[allow(clippy::disallowed_methods)]
-pub mod disk;
-pub mod drift;
-pub mod finding;
-pub mod graph;
-pub mod model;
+// In the order of the layers, lowest first: each room knows those above it in this list only.
 pub mod names;
-pub mod plan;
-pub mod render;
-pub mod rules;
+pub mod catalog;
+pub mod finding;
 pub mod spec;
+pub mod model;
+pub mod graph;
+pub mod rules;
+pub mod plan;
+pub mod changes;
+pub mod record;
+pub mod render;
+pub mod compare;
+pub mod code;
+pub mod drift;
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the one room that touches the file system"
+)]
+pub mod disk;
 
 use finding::{Finding, Source};
 use model::Description;
@@ -59,7 +64,7 @@ pub fn check(name: &str, bytes: &[u8]) -> Checked {
     findings.extend(found);
     let mut description = None;
     if is_readable {
-        let (built, found) = model::build(&source, &documents);
+        let (built, found) = model::lower(&source, &documents);
         // The tree of a large text is as large as its model: rules work in the room that it leaves.
         drop(documents);
         findings.extend(found);

@@ -19,15 +19,15 @@
 //! Building is total: what is wrong becomes a finding and a stand-in takes its place, so that one run says all there
 //! is to say. Only a description without findings of severity error may be generated from; its stand-ins are gone.
 
-mod build;
 pub mod kubernetes;
+mod lower;
 mod machine;
 mod path;
 mod period;
 mod resource;
 mod schema;
 
-pub use build::build;
+pub use lower::lower;
 pub use machine::{
     ConditionSetting, ConditionStatus, Effects, Limit, Machine, Next, OnDelete, OnSpecChange, Property,
     PropertyKind, Ready, Retry, RetryLimit, Simulated, StandardConditions, State, StateKind, StateSet,

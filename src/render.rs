@@ -5,7 +5,6 @@ pub mod crd;
 pub mod deploy;
 pub mod diagram;
 pub mod documents;
-pub mod home;
 pub mod rbac;
 pub mod rust;
 pub mod sample;
@@ -67,7 +66,7 @@ pub fn plan(description: &Description, source: &Source, runtime: &Runtime) -> Pl
 
 /// The plan of a new crate, with what the next run of krator has to know of it.
 pub fn with_home(mut plan: Plan, source: &Source) -> Plan {
-    for (path, contents) in home::Home::of(&plan).render(&normalized(source.text())) {
+    for (path, contents) in crate::record::GenerationRecord::of(&plan).render(&normalized(source.text())) {
         plan.add(path, Generated, contents);
     }
     plan

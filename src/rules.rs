@@ -4,7 +4,6 @@
 //! What only follows from another finding is left out: a `Check` says which findings make its own meaningless.
 
 mod access;
-pub mod changes;
 mod cost;
 mod deletion;
 mod edges;
@@ -15,11 +14,11 @@ mod names;
 mod owners;
 mod properties;
 mod reach;
-pub mod resume;
-pub mod syntax;
+mod resume;
 mod traps;
 
-use crate::finding::{Finding, Rule, Severity, Span, sort};
+use crate::catalog::{Rule, Severity};
+use crate::finding::{Finding, Span, sort};
 use crate::graph::StateGraph;
 use crate::model::{Allow, Description, Kind, StateId};
 
@@ -98,31 +97,6 @@ const CHECKS: &[&[Check]] = &[
     hints::CHECKS,
 ];
 
-/// Every rule.
-pub fn all() -> impl Iterator<Item = &'static Rule> {
-    // Reading and the rules of names share `name-collision`.
-    let is_new = |rule: &&Rule| !syntax::ALL.contains(rule);
-    let functions = CHECKS
-        .iter()
-        .copied()
-        .flatten()
-        .map(|check| check.rule)
-        .filter(is_new);
-    syntax::ALL
-        .iter()
-        .copied()
-        .chain(functions)
-        .chain([&access::UNELECTED_REPLICAS, &traps::UNUSED_ALLOW])
-        .chain(crate::drift::RULES.iter().copied())
-        .chain(changes::ALL.iter().copied())
-        .chain(crate::code::RULES.iter().copied())
-}
-
-/// A rule by its name.
-pub fn named(name: &str) -> Option<&'static Rule> {
-    all().find(|rule| rule.name == name)
-}
-
 /// What the rules have to say about a description, what `allow` silences left out. `is_sound`: reading it gave no
 /// errors; only then can an `allow` be called unused.
 pub fn judge(description: &Description, is_sound: bool) -> Vec<Finding> {
@@ -144,7 +118,9 @@ pub fn judge(description: &Description, is_sound: bool) -> Vec<Finding> {
                     .iter()
                     .any(|rule| found.iter().any(|found| found.finding.rule == *rule));
             if !is_follow_up {
-                found.extend((check.find)(&subject));
+                let hits = (check.find)(&subject);
+                debug_assert!(hits.iter().all(|hit| hit.finding.rule == check.rule));
+                found.extend(hits);
             }
         }
         let mut used: Vec<*const Allow> = Vec::new();

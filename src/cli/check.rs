@@ -7,11 +7,12 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use krator::Checked;
+use krator::catalog::Severity;
 use krator::code::{self, InFile};
 use krator::disk::Folder;
-use krator::finding::{Finding, Severity, Source, to_json, to_sarif};
+use krator::finding::{Finding, Source, to_json, to_sarif};
 use krator::plan::Ownership;
-use krator::render::home::{self, Home};
+use krator::record::{self, GenerationRecord};
 
 use super::{FINDINGS, read, read_file, show, shown_path, spec_path};
 
@@ -86,7 +87,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// Reads and judges a description; that of a crate also against itself as last generated, and against the code.
 fn read_in_crate(path: &Path) -> anyhow::Result<Vec<InFile>> {
-    let former = path.with_file_name(krator::disk::HOME).join("krator.yaml");
+    let former = path.with_file_name(krator::record::STATE_DIR).join("krator.yaml");
     if !path.ends_with("krator.yaml") || !former.is_file() {
         return Ok(vec![in_file(read(path)?)]);
     }
@@ -95,7 +96,7 @@ fn read_in_crate(path: &Path) -> anyhow::Result<Vec<InFile>> {
     let code = match written(&Folder::open(folder)?)? {
         Some(written) => code::of_crate(
             &krator::check(&name, &text),
-            &krator::check(home::DESCRIPTION, &former),
+            &krator::check(record::DESCRIPTION, &former),
             written,
         ),
         None => Vec::new(),
@@ -124,11 +125,11 @@ fn in_file(checked: Checked) -> InFile {
 
 /// The Rust files of a crate that krator does not write; `None` where nobody knows which these are.
 fn written(folder: &Folder) -> anyhow::Result<Option<BTreeMap<String, String>>> {
-    let notes = folder.read([home::MANIFEST])?;
-    let Some(manifest) = notes.text(home::MANIFEST) else {
+    let notes = folder.read([record::MANIFEST])?;
+    let Some(manifest) = notes.text(record::MANIFEST) else {
         return Ok(None);
     };
-    let home = Home::parse(manifest, None)?;
+    let home = GenerationRecord::parse(manifest, None)?;
     let paths = folder.rust_files()?;
     let is_generated = |path: &String| {
         let entry = home.files.get(path);

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::bail;
+use krator::catalog;
 use krator::finding::{nearest, shown};
-use krator::rules;
 
 /// Explains a rule, with a bad and a good graph
 #[derive(Debug, clap::Args)]
@@ -17,7 +17,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout().lock();
     let Some(name) = &args.rule else {
-        for rule in rules::all() {
+        for rule in catalog::all() {
             writeln!(
                 out,
                 "{:<26} {:<8} {}",
@@ -28,8 +28,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     };
-    let Some(rule) = rules::named(name) else {
-        match nearest(name, rules::all().map(|rule| rule.name)) {
+    let Some(rule) = catalog::named(name) else {
+        match nearest(name, catalog::all().map(|rule| rule.name)) {
             Some(near) => bail!("there is no rule `{}`; did you mean `{near}`?", shown(name)),
             None => bail!("there is no rule `{}`; `krator explain` lists them", shown(name)),
         }

@@ -6,12 +6,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use krator::changes::unified;
-use krator::disk::{self, Folder, Hold, Snapshot};
+use krator::changes::{Snapshot, unified};
+use krator::disk::{self, Folder, Hold};
 use krator::drift::{self, Drift, Fate, Options, Version};
 use krator::finding::{Source, Style, has_errors};
 use krator::model::Description;
-use krator::render::{self, home, home::Home};
+use krator::record::{self, GenerationRecord};
+use krator::render;
 
 use super::against::{self, Against};
 use super::{FINDINGS, read_sound, show, spec_path, style_of};
@@ -123,10 +124,10 @@ fn compare(
     description: &Description,
     options: Options,
 ) -> anyhow::Result<Drift> {
-    let notes = folder.read([home::MANIFEST, home::BASE, home::DESCRIPTION, "Cargo.toml"])?;
-    let home = Home::parse(
-        notes.text(home::MANIFEST).unwrap_or_default(),
-        notes.text(home::BASE),
+    let notes = folder.read([record::MANIFEST, record::BASE, record::DESCRIPTION, "Cargo.toml"])?;
+    let home = GenerationRecord::parse(
+        notes.text(record::MANIFEST).unwrap_or_default(),
+        notes.text(record::BASE),
     )?;
     let runtime = drift::runtime(&home, notes.text("Cargo.toml"));
     let plan_of = |description: &Description, source: &Source| render::plan(description, source, &runtime);
@@ -153,16 +154,16 @@ fn compare(
 
 /// The description as last generated, where it is another one. One that this krator cannot read says nothing.
 fn former(notes: &Snapshot, source: &Source) -> Option<(Source, Description)> {
-    let text = notes.bytes(home::DESCRIPTION).unwrap_or_default();
+    let text = notes.bytes(record::DESCRIPTION).unwrap_or_default();
     let is_former = text != render::normalized(source.text()).as_bytes();
-    let checked = is_former.then(|| krator::check(home::DESCRIPTION, text))?;
+    let checked = is_former.then(|| krator::check(record::DESCRIPTION, text))?;
     let description = checked.description.filter(|_| !has_errors(&checked.findings))?;
     Some((checked.source, description))
 }
 
 /// Says how many objects of a cluster the edit breaks.
 fn count(folder: &Folder, source: &Source, description: &Description) -> anyhow::Result<()> {
-    let Some((_, former)) = former(&folder.read([home::DESCRIPTION])?, source) else {
+    let Some((_, former)) = former(&folder.read([record::DESCRIPTION])?, source) else {
         return Ok(());
     };
     let comparison = krator::compare::compare(&former, description);
@@ -212,7 +213,7 @@ fn report(drift: &Drift, tense: Tense) -> anyhow::Result<ExitCode> {
     let count = match drift
         .changes
         .iter()
-        .filter(|(path, _)| !path.starts_with(disk::HOME))
+        .filter(|(path, _)| !path.starts_with(record::STATE_DIR))
         .count()
     {
         1 => "1 file".to_owned(),
@@ -273,7 +274,7 @@ fn print_diff(drift: &Drift) -> io::Result<()> {
     for (path, change) in drift
         .changes
         .iter()
-        .filter(|(path, _)| !path.starts_with(disk::HOME))
+        .filter(|(path, _)| !path.starts_with(record::STATE_DIR))
     {
         write!(out, "{}", change.diff(path, style))?;
     }

@@ -2,10 +2,10 @@
 //! a file changes by a byte.
 
 use super::facts::{Facts, Meaning};
-use super::rules::NAME_LEFT;
 use super::tree::{self, File};
 use super::walk::walk;
 use super::{Code, InFile};
+use crate::catalog::NAME_LEFT;
 use crate::finding::{Finding, Source, Span, sort};
 use crate::model::{Description, Kind};
 use crate::names::{KIND_ENDINGS, StateName, rust_ident};

@@ -1,13 +1,12 @@
 //! The folder of a crate that krator made: found, read, and held by one run at a time.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::{Error, HOME, cannot, journal};
-use crate::changes::Changes;
-use crate::render::home;
+use super::{Error, cannot, journal};
+use crate::changes::{Changes, Snapshot};
+use crate::record::{self, STATE_DIR};
 
 /// The folder of a crate that krator made.
 #[derive(Debug)]
@@ -18,44 +17,11 @@ pub struct Folder {
     real: PathBuf,
 }
 
-/// Files as they were found, by their paths in the crate. Those that are not there are not in it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Snapshot {
-    files: BTreeMap<String, Vec<u8>>,
-}
-
 /// The right to change a folder: there is one at a time, in all processes.
 #[derive(Debug)]
 pub struct Hold<'a> {
     folder: &'a Folder,
     _lock: File,
-}
-
-impl Snapshot {
-    /// What is in a file; nothing where there is none.
-    pub fn bytes(&self, path: &str) -> Option<&[u8]> {
-        self.files.get(path).map(Vec::as_slice)
-    }
-
-    /// The same as text; nothing where it is none.
-    pub fn text(&self, path: &str) -> Option<&str> {
-        std::str::from_utf8(self.bytes(path)?).ok()
-    }
-
-    /// All files.
-    pub fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        self.files
-            .iter()
-            .map(|(path, contents)| (path.as_str(), contents.as_slice()))
-    }
-}
-
-impl FromIterator<(String, Vec<u8>)> for Snapshot {
-    fn from_iter<I: IntoIterator<Item = (String, Vec<u8>)>>(files: I) -> Self {
-        Snapshot {
-            files: files.into_iter().collect(),
-        }
-    }
 }
 
 impl Folder {
@@ -67,7 +33,7 @@ impl Folder {
             folder
         };
         let real = fs::canonicalize(shown).map_err(cannot("open", shown))?;
-        if !real.join(home::MANIFEST).is_file() {
+        if !real.join(record::MANIFEST).is_file() {
             return Err(Error::NotOurs(shown.to_owned()));
         }
         Ok(Folder {
@@ -84,7 +50,7 @@ impl Folder {
     /// Takes the right to change the folder, and first ends what a run that was cut short began. `on_wait` is called
     /// when another run has it: this one waits.
     pub fn hold(&self, on_wait: impl FnOnce()) -> Result<Hold<'_>, Error> {
-        let path = self.real.join(HOME).join("lock");
+        let path = self.real.join(STATE_DIR).join("lock");
         // Made anew or found: what counts is the lock, which ends with the process that has it.
         let options = File::options().create(true).append(true).open(&path);
         let lock = options.map_err(cannot("open", &path))?;
@@ -105,16 +71,16 @@ impl Folder {
 
     /// Reads files, those of them that are there.
     pub fn read<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> Result<Snapshot, Error> {
-        let mut files = BTreeMap::new();
+        let mut files = Vec::new();
         for path in paths {
             let Some(real) = self.resolve(path)? else { continue };
             match fs::read(&real) {
-                Ok(contents) => drop(files.insert(path.to_owned(), contents)),
+                Ok(contents) => files.push((path.to_owned(), contents)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(cannot("read", &self.shown.join(path))(error)),
             }
         }
-        Ok(Snapshot { files })
+        Ok(files.into_iter().collect())
     }
 
     /// The paths of all Rust files that cargo may compile: those below `src`, `tests`, `examples` and `benches`.

@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Folder, HOME, cannot, operations};
+use super::{Error, Folder, cannot, operations};
 use crate::changes::Changes;
-use crate::render::home::hash_bytes;
+use crate::record::{STATE_DIR, hash_bytes};
 
 #[cfg(test)]
 mod tests;
@@ -37,7 +37,7 @@ struct Journal<'a> {
 
 impl<'a> Journal<'a> {
     fn of(folder: &'a Folder) -> Self {
-        let path = folder.root().join(HOME).join("journal");
+        let path = folder.root().join(STATE_DIR).join("journal");
         Journal { folder, path }
     }
 

@@ -1,7 +1,8 @@
 //! What a comparison has to say, each at its place.
 
-use super::{PRUNED, Run, rules};
-use crate::finding::{Finding, Severity, Source, Span};
+use super::{PRUNED, Run};
+use crate::catalog::Severity;
+use crate::finding::{Finding, Source, Span};
 
 /// A finding in a file of the crate.
 #[derive(Debug)]
@@ -26,16 +27,20 @@ impl Run<'_> {
 
     pub(super) fn edited(&mut self, path: &str, text: &str, wanted: Option<&str>) {
         let place = first_difference(text, wanted.unwrap_or_default());
-        let finding = Finding::new(&rules::EDITED_FILE, place, format!("`{path}` was edited by hand"))
-            .label("krator would write over this")
-            .help("move the edit into a file of yours; `krator gen --force` then writes this one anew");
+        let finding = Finding::new(
+            &crate::catalog::EDITED_FILE,
+            place,
+            format!("`{path}` was edited by hand"),
+        )
+        .label("krator would write over this")
+        .help("move the edit into a file of yours; `krator gen --force` then writes this one anew");
         self.drift.is_refused = true;
         self.say(path, text, finding, Some((text, wanted)));
     }
 
     pub(super) fn occupied(&mut self, path: &str, text: &str) {
         let finding = Finding::new(
-            &rules::OCCUPIED_PATH,
+            &crate::catalog::OCCUPIED_PATH,
             first_line(text),
             format!("`{path}` is not krator's, and has to be"),
         )
@@ -49,7 +54,7 @@ impl Run<'_> {
 
     pub(super) fn conflict(&mut self, path: &str, text: &str, span: Span, (from, to): (&str, &str)) {
         let finding = Finding::new(
-            &rules::MERGE_CONFLICT,
+            &crate::catalog::MERGE_CONFLICT,
             span,
             format!("what krator has to change in `{path}`, somebody else has changed too"),
         )
@@ -66,8 +71,8 @@ impl Run<'_> {
             start: span.start,
             end: span.end,
         });
-        let finding =
-            Finding::new(&rules::UNREADABLE_MANIFEST, span, "this is not TOML").label(error.message());
+        let finding = Finding::new(&crate::catalog::UNREADABLE_MANIFEST, span, "this is not TOML")
+            .label(error.message());
         self.drift.is_refused = true;
         self.say(path, text, finding, None);
     }
@@ -90,7 +95,7 @@ impl Found {
 
 pub(super) fn occupied(path: &str, text: &str) -> Found {
     let finding = Finding::new(
-        &rules::OCCUPIED_PATH,
+        &crate::catalog::OCCUPIED_PATH,
         first_line(text),
         format!("`{path}` is not krator's, and has to be"),
     )

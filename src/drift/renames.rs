@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 
 use super::found::occupied;
 use super::{Fate, Found, Version};
+use crate::changes::Snapshot;
 use crate::code::{self, Renames};
-use crate::disk::Snapshot;
 use crate::plan::Ownership;
-use crate::render::home::{self, Entry, Home};
+use crate::record::{self, Entry, GenerationRecord};
 
 /// A crate under its new names.
 pub(super) struct Named {
     pub disk: Snapshot,
-    pub home: Home,
+    pub record: GenerationRecord,
     pub fates: BTreeMap<String, Fate>,
     pub found: Vec<Found>,
     pub is_refused: bool,
@@ -23,13 +23,13 @@ pub(super) struct Named {
 pub(super) fn follow(
     now: Version<'_>,
     former: Option<Version<'_>>,
-    home: &Home,
+    record: &GenerationRecord,
     disk: &Snapshot,
     force: bool,
 ) -> Named {
     let mut named = Named {
         disk: disk.clone(),
-        home: home.clone(),
+        record: record.clone(),
         fates: BTreeMap::new(),
         found: Vec::new(),
         is_refused: false,
@@ -40,10 +40,10 @@ pub(super) fn follow(
         return named;
     }
     let rename = |written: &BTreeMap<String, String>| code::rename(&former.code(written), &renames);
-    named.home = home_under(&renames, home, disk, |bases| rename(bases).files);
+    named.record = record_under(&renames, record, disk, |bases| rename(bases).files);
 
     let is_generated = |path: &str| {
-        let entry = home.files.get(path);
+        let entry = record.files.get(path);
         entry.is_some_and(|entry| entry.ownership == Ownership::Generated)
     };
     let renamed = rename(&written(disk.files(), is_generated));
@@ -94,28 +94,28 @@ pub(super) fn written<'a>(
 }
 
 /// What the last run left behind, as if it had known the new names.
-fn home_under(
+fn record_under(
     renames: &Renames,
-    home: &Home,
+    record: &GenerationRecord,
     disk: &Snapshot,
     rename: impl FnOnce(&BTreeMap<String, String>) -> BTreeMap<String, (String, String)>,
-) -> Home {
+) -> GenerationRecord {
     let base = |path: &str, entry: &Entry| {
         let untouched = disk.text(path).filter(|text| entry.wrote(text));
         entry.base.clone().or(untouched.map(crate::render::normalized))
     };
     let is_code =
         |path: &str, entry: &Entry| path.ends_with(".rs") && entry.ownership != Ownership::Generated;
-    let code = home.files.iter().filter(|(path, entry)| is_code(path, entry));
+    let code = record.files.iter().filter(|(path, entry)| is_code(path, entry));
     let bases: BTreeMap<String, String> = code
         .filter_map(|(path, entry)| Some((path.clone(), base(path, entry)?)))
         .collect();
     let renamed = rename(&bases);
-    let files = home.files.iter().map(|(path, entry)| match renamed.get(path) {
+    let files = record.files.iter().map(|(path, entry)| match renamed.get(path) {
         Some((to, text)) => {
             let entry = Entry {
                 ownership: entry.ownership,
-                sha256: home::hash(text),
+                sha256: record::hash(text),
                 base: Some(text.clone()),
             };
             (to.clone(), entry)
@@ -123,7 +123,7 @@ fn home_under(
         None if is_code(path, entry) => (renames.path(path), entry.clone()),
         None => (path.clone(), entry.clone()),
     });
-    Home {
+    GenerationRecord {
         files: files.collect(),
     }
 }

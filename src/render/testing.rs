@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use crate::finding::Severity;
+use crate::catalog::Severity;
 use crate::model::Description;
 
 /// The smallest description with a Ready state; `more` stands beside its keys.

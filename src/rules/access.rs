@@ -1,44 +1,9 @@
 //! Rights that are broader than they look, and replicas that would work against each other.
 
 use super::{Check, Found, Subject};
-use crate::finding::{Finding, Rule, Severity};
+use crate::catalog::{BROAD_ACCESS, UNELECTED_REPLICAS};
+use crate::finding::Finding;
 use crate::model::{Description, LookIn, ObjectKind};
-
-/// See its summary.
-pub static UNELECTED_REPLICAS: Rule = Rule {
-    name: "unelected-replicas",
-    severity: Severity::Error,
-    summary: "`replicas` over 1 with neither `leaderElection` nor `shards`",
-    explanation: "Two replicas that both think themselves in charge run every handler twice, at the same time. One of them leads, or each
-has its share of the objects.
-
-Bad:
-
-    deploy: {replicas: 2}
-
-Good:
-
-    deploy: {replicas: 2, leaderElection: true}",
-};
-
-/// See its summary.
-pub static BROAD_ACCESS: Rule = Rule {
-    name: "broad-access",
-    severity: Severity::Warning,
-    summary: "secrets in the whole cluster, or verbs that give more rights than one has",
-    explanation: "An operator that may read every secret of the cluster is worth attacking; so is one that may `escalate`, `bind` or
-`impersonate`. Where it works in some namespaces only, `deploy: {namespaces: [..]}` says so and Roles take the place of
-ClusterRoles. Where it must be, `allow` it and say why.
-
-Bad:
-
-    access: [{kind: core/v1.Secret, verbs: [get, list]}]
-
-Good:
-
-    access: [{kind: core/v1.Secret, verbs: [get, list]}]
-    deploy: {namespaces: [moose]}",
-};
 
 pub(super) const CHECKS: &[Check] = &[Check {
     rule: &BROAD_ACCESS,

@@ -4,27 +4,9 @@
 //! a request. Which lists a rule walks is read from its tokens; whether it is right CEL, the API server says.
 
 use super::{Check, Found, Subject};
-use crate::finding::{Finding, Rule, Severity, shown};
+use crate::catalog::COSTLY_RULE;
+use crate::finding::{Finding, shown};
 use crate::model::{Description, Schema, Shape, Validation};
-
-/// See its summary.
-pub static COSTLY_RULE: Rule = Rule {
-    name: "costly-rule",
-    severity: Severity::Warning,
-    summary: "a CEL rule walks a list or map without a bound",
-    explanation: "The API server estimates what a rule may cost at worst, and refuses a CRD whose rules may cost too much. A rule that
-walks a list without `maxItems`, or a map without `maxProperties`, may have to walk millions of items.
-
-Bad:
-
-    tags: list of string
-    validations: [{rule: \"self.tags.all(tag, tag != '')\"}]
-
-Good:
-
-    tags: {type: list of string, maxItems: 64}
-    validations: [{rule: \"self.tags.all(tag, tag != '')\"}]",
-};
 
 pub(super) const CHECKS: &[Check] = &[Check {
     rule: &COSTLY_RULE,

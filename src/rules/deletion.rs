@@ -1,78 +1,10 @@
 //! The deletion path: that it ends, that it keeps apart from ordinary life, that errors cannot hold it up.
 
 use super::{Check, Found, Subject};
-use crate::finding::{Finding, Rule, Severity};
+use crate::catalog::{DELETION_ESCAPE, DELETION_NO_BAILOUT, NO_PATH_TO_FINAL};
+use crate::finding::Finding;
 use crate::graph::{EdgeKind, Step};
 use crate::model::{RetryLimit, StateId, StateKind};
-
-/// See its summary.
-pub static NO_PATH_TO_FINAL: Rule = Rule {
-    name: "no-path-to-final",
-    severity: Severity::Error,
-    summary: "a state of the deletion path cannot reach a `final` one",
-    explanation: "A deleted object keeps its finalizer until a `final` state has done its work. From every state of the deletion path
-one must be reached by next, timeout, retry and limit edges, or the object can never go.
-
-Bad:
-
-    machine: {initial: Roam, deletion: Release}
-    states:
-      Roam: {kind: ready}
-      Release: {next: [Check], wait: {poll: 1m}}
-      Check: {next: [Release]}
-
-Good:
-
-    machine: {initial: Roam, deletion: Release}
-    states:
-      Roam: {kind: ready}
-      Release: {next: [Check], wait: {poll: 1m}}
-      Check: {next: [Release, Released]}
-      Released: {kind: final}",
-};
-
-/// See its summary.
-pub static DELETION_ESCAPE: Rule = Rule {
-    name: "deletion-escape",
-    severity: Severity::Error,
-    summary: "the deletion path and ordinary life share a state",
-    explanation: "The deletion path is what `deletion` and the states named by `onDelete` lead to; ordinary life is what `initial`
-leads to otherwise. They share no state but final ones: after a restart nobody could tell from the state whether the
-object is being deleted.
-
-Bad:
-
-    machine: {initial: Roam, deletion: Release}
-    states:
-      Roam: {kind: ready, next: [Release]}
-      Release: {next: [Released, Roam]}
-      Released: {kind: final}
-
-Good:
-
-    machine: {initial: Roam, deletion: Release}
-    states:
-      Roam: {kind: ready}
-      Release: {next: [Released]}
-      Released: {kind: final}",
-};
-
-/// See its summary.
-pub static DELETION_NO_BAILOUT: Rule = Rule {
-    name: "deletion-no-bailout",
-    severity: Severity::Warning,
-    summary: "the deletion path retries without limit or timeout",
-    explanation: "While a handler of the deletion path fails, the object cannot go, and with it its namespace. A limit with a `then`,
-or a timeout, says when to give up. Where giving up would be worse, `allow` the finding and say why.
-
-Bad:
-
-    Release: {next: [Released]}
-
-Good:
-
-    Release: {next: [Released], retry: {limit: 5, then: Released}}",
-};
 
 pub(super) const ESCAPE: &[Check] = &[Check {
     rule: &DELETION_ESCAPE,

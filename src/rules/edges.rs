@@ -3,41 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{Check, Found, Subject};
-use crate::finding::{Finding, Rule, Severity, Span};
+use crate::catalog::{DUPLICATE_EDGE, SELF_EDGE};
+use crate::finding::{Finding, Span};
 use crate::model::StateId;
-
-/// See its summary.
-pub static DUPLICATE_EDGE: Rule = Rule {
-    name: "duplicate-edge",
-    severity: Severity::Error,
-    summary: "`next` names a state twice",
-    explanation: "An edge is there or not; a handler chooses the target, not the line that names it. Two reasons for one edge go into
-one label.
-
-Bad:
-
-    Roam: {next: [{to: Eat, when: hungry}, {to: Eat, when: bored}]}
-
-Good:
-
-    Roam: {next: [{to: Eat, when: hungry or bored}]}",
-};
-
-/// See its summary.
-pub static SELF_EDGE: Rule = Rule {
-    name: "self-edge",
-    severity: Severity::Error,
-    summary: "`next` names its own state",
-    explanation: "A handler that is to run again in the same state stays, which is what `wait` is for.
-
-Bad:
-
-    Roam: {next: [Roam, Eat]}
-
-Good:
-
-    Roam: {next: [Eat], wait: {poll: 10s}}",
-};
 
 pub(super) const CHECKS: &[Check] = &[
     Check {

@@ -4,77 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::{Check, Found, Subject};
-use crate::finding::{Finding, Rule, Severity};
+use crate::catalog::{CHOKE_POINT, DUPLICATE_PHASE, NO_BACKOFF, NO_TIMEOUT, SPEC_CHANGE_IGNORED};
+use crate::finding::Finding;
 use crate::graph::{EdgeKind, Step};
 use crate::model::{OnSpecChange, Period, StateId, StateKind};
-
-/// See its summary.
-pub static NO_BACKOFF: Rule = Rule {
-    name: "no-backoff",
-    severity: Severity::Warning,
-    summary: "`retry` at a fixed delay under 1 s, or `poll` under 100 ms",
-    explanation: "What fails is asked again and again without a pause that grows, by every object at once. The runtime keeps a poll to one
-a second at most, so that a shorter one promises what is not kept.
-
-Bad:
-
-    retry: {initial: 100ms, factor: 1}
-
-Good:
-
-    retry: {initial: 100ms, factor: 2}",
-};
-
-/// See its summary.
-pub static DUPLICATE_PHASE: Rule = Rule {
-    name: "duplicate-phase",
-    severity: Severity::Info,
-    summary: "several states show the same phase",
-    explanation: "People who look at `.status.phase` cannot tell these states apart. Often that is meant.
-
-    Tagged: {phase: Roaming, next: [Roam]}
-    Roam: {phase: Roaming, kind: ready}",
-};
-
-/// See its summary.
-pub static NO_TIMEOUT: Rule = Rule {
-    name: "no-timeout",
-    severity: Severity::Info,
-    summary: "a `working` state may wait for ever",
-    explanation: "The handler may stay, and nothing leads on when what it waits for never comes.
-
-    Creating: {next: [Ready], wait: {watch: owned}}
-
-With a timeout, time leads on:
-
-    Creating: {next: [Ready], wait: {watch: owned}, timeout: {after: 10m, to: Failed}}",
-};
-
-/// See its summary.
-pub static SPEC_CHANGE_IGNORED: Rule = Rule {
-    name: "spec-change-ignored",
-    severity: Severity::Info,
-    summary: "a resting state ignores changes of the spec",
-    explanation: "Users change the spec and see nothing happen until the state is left by other means.
-
-    Ready: {kind: ready, onSpecChange: ignore}
-
-Better:
-
-    Ready: {kind: ready, onSpecChange: Updating}",
-};
-
-/// See its summary.
-pub static CHOKE_POINT: Rule = Rule {
-    name: "choke-point",
-    severity: Severity::Info,
-    summary: "every way from `initial` to a `ready` state passes the state",
-    explanation: "While the state's handler fails, no new object becomes ready: a good place for tests, metrics and care.
-
-    Validating: {next: [Creating]}
-    Creating: {next: [Ready]}
-    Ready: {kind: ready}",
-};
 
 pub(super) const CHECKS: &[Check] = &[
     Check {

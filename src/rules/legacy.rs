@@ -1,42 +1,9 @@
 //! States of an earlier description, in which stored objects may still be.
 
 use super::{Check, Found, Subject};
-use crate::finding::{Finding, Rule, Severity, Span};
+use crate::catalog::{LEGACY_DEAD_END, LEGACY_ENTERED};
+use crate::finding::{Finding, Span};
 use crate::model::{StateId, StateKind};
-
-/// See its summary.
-pub static LEGACY_ENTERED: Rule = Rule {
-    name: "legacy-entered",
-    severity: Severity::Error,
-    summary: "an edge leads to a `legacy` state",
-    explanation: "`legacy: true` says that nothing enters the state any more. An edge to it says otherwise.
-
-Bad:
-
-    Roam: {next: [Graze]}
-    Graze: {legacy: true, next: [Roam]}
-
-Good:
-
-    Roam: {next: [Eat]}
-    Graze: {legacy: true, next: [Roam]}",
-};
-
-/// See its summary.
-pub static LEGACY_DEAD_END: Rule = Rule {
-    name: "legacy-dead-end",
-    severity: Severity::Error,
-    summary: "a `legacy` state has no way out",
-    explanation: "Stored objects are to leave the state, since nobody wants them there any more. Without a way out they stay for ever.
-
-Bad:
-
-    Graze: {legacy: true}
-
-Good:
-
-    Graze: {legacy: true, next: [Roam]}",
-};
 
 pub(super) const CHECKS: &[Check] = &[
     Check {

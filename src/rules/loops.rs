@@ -1,47 +1,10 @@
 //! Cycles that no code and no time slows down.
 
 use super::{Check, Found, Subject};
-use crate::finding::{Finding, Rule, Severity};
+use crate::catalog::{HOT_LOOP, UNBOUNDED_LOOP};
+use crate::finding::Finding;
 use crate::graph::{EdgeKind, Step};
 use crate::model::StateId;
-
-/// See its summary.
-pub static HOT_LOOP: Rule = Rule {
-    name: "hot-loop",
-    severity: Severity::Error,
-    summary: "a cycle of `next`, `limit` and `resume` edges in which no state may stay, times out or has a `limit`",
-    explanation: "An object in such a cycle goes round as fast as the API server answers, and never rests. At least one state of each
-cycle waits, times out, or counts its entries.
-
-Bad:
-
-    Roam: {next: [Eat]}
-    Eat: {next: [Roam]}
-
-Good:
-
-    Roam: {next: [Eat], wait: {poll: 2s}}
-    Eat: {next: [Roam]}",
-};
-
-/// See its summary.
-pub static UNBOUNDED_LOOP: Rule = Rule {
-    name: "unbounded-loop",
-    severity: Severity::Warning,
-    summary: "a cycle of edges that only the runtime takes",
-    explanation: "Timeouts, retries and limits lead round in a circle: an object can go round for ever, and no code ever decides that
-it should.
-
-Bad:
-
-    Pull: {next: [Done], timeout: {after: 5m, to: Backoff}}
-    Backoff: {next: [Pull], wait: {}, timeout: {after: 1m, to: Pull}}
-
-Good:
-
-    Pull: {next: [Done], timeout: {after: 5m, to: Backoff}, limit: {times: 5, then: Failed}}
-    Backoff: {next: [Pull], wait: {poll: 1m}}",
-};
 
 pub(super) const CHECKS: &[Check] = &[
     Check {

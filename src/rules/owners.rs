@@ -1,28 +1,9 @@
 //! What scopes forbid between owners and what they own or watch.
 
 use super::{Check, Found, Subject};
-use crate::finding::{Finding, Rule, Severity};
+use crate::catalog::INVALID_OWNER;
+use crate::finding::Finding;
 use crate::model::{Scope, WatchBy};
-
-/// See its summary.
-pub static INVALID_OWNER: Rule = Rule {
-    name: "invalid-owner",
-    severity: Severity::Error,
-    summary: "scopes forbid the ownership, or leave no namespace to look in",
-    explanation: "A namespaced object cannot own a cluster-scoped one: the garbage collector would delete it. An object that lives in no
-namespace has none in which a namespaced object of a given name could be looked up.
-
-Bad:
-
-    resource: {group: animals.com, version: v1, kind: Moose}
-    owns: [core/v1.Namespace]
-
-Good:
-
-    resource: {group: animals.com, version: v1, kind: Moose, scope: Cluster}
-    owns: [core/v1.Namespace]
-    watches: [{kind: core/v1.Secret, by: .spec.secretName, namespace: .spec.secretNamespace}]",
-};
 
 pub(super) const CHECKS: &[Check] = &[Check {
     rule: &INVALID_OWNER,

@@ -1,37 +1,10 @@
 //! What the description says must hold of its graph.
 
 use super::{Check, Found, Subject};
-use crate::finding::{Finding, Rule, Severity, Span};
+use crate::catalog::PROPERTY_VIOLATED;
+use crate::finding::{Finding, Span};
 use crate::graph::{EdgeKind, Step};
 use crate::model::{PropertyKind, StateId, StateSet};
-
-/// See its summary.
-pub static PROPERTY_VIOLATED: Rule = Rule {
-    name: "property-violated",
-    severity: Severity::Error,
-    summary: "a property does not hold; the path shows why",
-    explanation: "`properties` say what must hold of the graph whatever becomes of it: all kinds of edges count, those of the runtime
-too, but for `resume`.
-
-    {from: [A], canReach: B}     from each there is a path
-    {never: A -> B}              there is no path
-    {only: B, through: A}        every path from `initial` to B passes A
-    {leadsTo: B, from: A}        every path from A ends up in B
-
-Bad:
-
-    states:
-      Pay: {next: [Ship], wait: {}}
-      Ship: {kind: ready, next: [Pay]}
-    properties: [{never: Ship -> Pay}]
-
-Good:
-
-    states:
-      Pay: {next: [Ship], wait: {}}
-      Ship: {kind: ready}
-    properties: [{never: Ship -> Pay}]",
-};
 
 pub(super) const CHECKS: &[Check] = &[Check {
     rule: &PROPERTY_VIOLATED,

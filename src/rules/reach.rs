@@ -1,57 +1,10 @@
 //! States that nothing leads to, and states that nothing leads out of.
 
 use super::{Check, Found, Subject};
-use crate::finding::{Finding, Rule, Severity};
+use crate::catalog::{DELETION_ESCAPE, NO_EXIT, NO_PATH_TO_FINAL, UNREACHABLE_STATE};
+use crate::finding::Finding;
 use crate::graph::EdgeKind;
 use crate::model::{StateId, StateKind};
-
-use super::deletion::{DELETION_ESCAPE, NO_PATH_TO_FINAL};
-
-/// See its summary.
-pub static UNREACHABLE_STATE: Rule = Rule {
-    name: "unreachable-state",
-    severity: Severity::Error,
-    summary: "no edge of any kind leads to the state",
-    explanation: "No object could ever be in the state: no edge leads there from `initial`, `deletion` or a `legacy` state. Of
-states that only an unreachable one leads to, the first is named.
-
-Bad:
-
-    machine: {initial: Roam}
-    states:
-      Roam: {next: [Eat]}
-      Eat: {next: [Roam], wait: {poll: 1m}}
-      Sleep: {next: [Roam], wait: {poll: 1m}}
-
-Good:
-
-    machine: {initial: Roam}
-    states:
-      Roam: {next: [Eat]}
-      Eat: {next: [Sleep], wait: {poll: 1m}}
-      Sleep: {next: [Roam], wait: {poll: 1m}}
-
-Where objects of an earlier description may still be in the state, say `legacy: true`.",
-};
-
-/// See its summary.
-pub static NO_EXIT: Rule = Rule {
-    name: "no-exit",
-    severity: Severity::Error,
-    summary: "a `working` state has neither `next` nor `timeout`, or a `final` one has them",
-    explanation: "A `working` state is on its way somewhere. One that leads nowhere keeps its objects unfinished for ever: a state
-where objects rest is `ready` or `failed`, one after which they go is `final`. A `final` state leads nowhere.
-
-Bad:
-
-    Eat: {wait: {poll: 1m}}
-    Released: {kind: final, next: [Roam]}
-
-Good:
-
-    Eat: {wait: {poll: 1m}, next: [Sleep]}
-    Released: {kind: final}",
-};
 
 pub(super) const CHECKS: &[Check] = &[
     Check {

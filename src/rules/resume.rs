@@ -2,67 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::deletion::DELETION_ESCAPE;
 use super::{Check, Found, Subject};
-use crate::finding::{Finding, Rule, Severity};
+use crate::catalog::{DELETE_INTERRUPTS_ONCE, DELETION_ESCAPE, RESUME_HAZARD, TIMEOUT_INTERRUPTS_ONCE};
+use crate::finding::Finding;
 use crate::model::{Effects, StateId, StateKind};
-
-/// See its summary.
-pub static RESUME_HAZARD: Rule = Rule {
-    name: "resume-hazard",
-    severity: Severity::Error,
-    summary: "a restart could run a `once` handler twice, or lose the state",
-    explanation: "`effects: once` promises that a handler runs at most once per entry. So it cannot `wait` or `retry`; after a crash the
-object goes to `resume`, a state that looks at the world, which is another one and not `once` itself; and it has no
-place on the deletion path, which must go on after a crash.
-
-`checkpoint: false` leaves out a write of `.status`. Only a `working` state that is left at once can do without: one
-without wait, timeout, limit or `once`, and not entered from a `once` one.
-
-Bad:
-
-    Charge: {effects: once, next: [Charged]}
-
-Good:
-
-    Charge: {effects: once, resume: LookUp, next: [Charged]}
-    LookUp: {next: [Charged, Charge], wait: {poll: 10s}}",
-};
-
-/// See its summary.
-pub static DELETE_INTERRUPTS_ONCE: Rule = Rule {
-    name: "delete-interrupts-once",
-    severity: Severity::Warning,
-    summary: "deletion may cut a `once` handler short",
-    explanation: "Deletion interrupts a running handler, unless `onDelete: wait` says otherwise. A `once` handler that is cut short is not
-run again: nobody knows how far it came. A handler that deletion waits for needs a timeout in turn, or a deleted
-object waits as long as the handler hangs.
-
-Bad:
-
-    Charge: {effects: once, resume: LookUp, next: [Charged]}
-
-Good:
-
-    Charge: {effects: once, resume: LookUp, onDelete: wait, next: [Charged], timeout: {after: 5m, to: LookUp}}",
-};
-
-/// See its summary.
-pub static TIMEOUT_INTERRUPTS_ONCE: Rule = Rule {
-    name: "timeout-interrupts-once",
-    severity: Severity::Warning,
-    summary: "a timeout may cut a `once` handler short",
-    explanation: "A timeout interrupts a running handler. A `once` handler that is cut short is not run again, and the state that the
-timeout leads to must not assume how far it came: the state that `resume` names looks, and is a good target.
-
-Bad:
-
-    Charge: {effects: once, resume: LookUp, next: [Charged], timeout: {after: 5m, to: Failed}}
-
-Good:
-
-    Charge: {effects: once, resume: LookUp, next: [Charged], timeout: {after: 5m, to: LookUp}}",
-};
 
 pub(super) const CHECKS: &[Check] = &[
     Check {

@@ -1,41 +1,9 @@
 //! States that keep what comes to them, and allowances that allow nothing.
 
 use super::{Check, Found, Subject};
-use crate::finding::{Finding, Rule, Severity};
+use crate::catalog::{FAILURE_TRAP, UNUSED_ALLOW};
+use crate::finding::Finding;
 use crate::model::{Allow, Kind, OnSpecChange, StateKind};
-
-/// See its summary.
-pub static FAILURE_TRAP: Rule = Rule {
-    name: "failure-trap",
-    severity: Severity::Warning,
-    summary: "a `failed` state that neither code, spec change nor time leaves",
-    explanation: "A user mends a failure by changing the spec, an operator by looking again. A failed state without `next`, `timeout` or
-`onSpecChange: STATE` is left by neither: the object has to be deleted. Where that is meant, `allow` it and say why.
-
-Bad:
-
-    Failed: {kind: failed}
-
-Good:
-
-    Failed: {kind: failed, onSpecChange: Validating}",
-};
-
-/// See its summary.
-pub static UNUSED_ALLOW: Rule = Rule {
-    name: "unused-allow",
-    severity: Severity::Warning,
-    summary: "an `allow` that silences nothing",
-    explanation: "The finding is gone, or stands elsewhere: under the state that it is about, or beside `states` when it is about none.
-
-Bad:
-
-    Failed: {kind: failed, next: [Retry], allow: {failure-trap: nobody retries}}
-
-Good:
-
-    Failed: {kind: failed, next: [Retry]}",
-};
 
 pub(super) const CHECKS: &[Check] = &[Check {
     rule: &FAILURE_TRAP,
@@ -67,12 +35,8 @@ pub(super) fn unused_allows(kind: &Kind, used: &[*const Allow]) -> Vec<Finding> 
     let of_states = kind.states.iter().flat_map(|state| &state.allow);
     of_states
         .chain(&kind.allow)
-        // What code says is not known here.
-        .filter(|allow| {
-            crate::code::RULES
-                .iter()
-                .all(|rule| rule.name != allow.rule.value)
-        })
+        // Rules about written code run elsewhere, so nothing here can tell whether these are used.
+        .filter(|allow| !crate::catalog::is_about_code(&allow.rule))
         .filter(|allow| !used.contains(&std::ptr::from_ref(*allow)))
         .map(|allow| {
             let message = format!("there is no `{}` here to allow", allow.rule.value);

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use saphyr_parser::{Event, Parser, ScalarStyle, Span as YamlSpan};
 
 use super::{Entry, Mapping, Node, NodeKind, Scalar};
+use crate::catalog::SYNTAX;
 use crate::finding::{Finding, Source, Span, shown};
-use crate::rules::syntax::SYNTAX;
 
 /// The size of a file that is still read.
 pub const LARGEST_FILE: usize = 16 * 1024 * 1024;

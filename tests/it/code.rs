@@ -7,8 +7,9 @@
 
 use crate::goldens;
 use crate::operator::Crate;
+use krator::catalog::Severity;
 use krator::code::{self, Code, InFile, Renames};
-use krator::finding::{Severity, Style, to_text};
+use krator::finding::{Style, to_text};
 use krator::plan::{Ownership, Plan};
 use krator::render::{self, Runtime};
 use krator::{Checked, model::Description};
@@ -284,7 +285,7 @@ pub fn covered() -> BTreeSet<String> {
     let texts: String = expected
         .map(|path| fs::read_to_string(path).unwrap_or_default())
         .collect();
-    let rules = krator::rules::all();
+    let rules = krator::catalog::all();
     rules
         .filter(|rule| texts.contains(&format!("[{}]", rule.name)))
         .map(|rule| rule.name.to_owned())

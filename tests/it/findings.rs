@@ -6,7 +6,8 @@
 
 use crate::case_file::{CaseFile, case_files};
 use krator::Checked;
-use krator::finding::{Severity, Style, has_errors, to_text};
+use krator::catalog::Severity;
+use krator::finding::{Style, has_errors, to_text};
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -72,7 +73,7 @@ fn every_rule_has_a_mutant() {
         .chain(crate::regen::covered())
         .chain(crate::code::covered())
         .collect();
-    let rules: BTreeSet<String> = krator::rules::all().map(|rule| rule.name.to_owned()).collect();
+    let rules: BTreeSet<String> = krator::catalog::all().map(|rule| rule.name.to_owned()).collect();
     assert_eq!(rules, covered);
 }
 
@@ -95,7 +96,7 @@ fn good_descriptions_have_no_errors() {
 
 #[test]
 fn every_explanation_has_a_bad_and_a_good_example_or_is_a_hint() {
-    for rule in krator::rules::all() {
+    for rule in krator::catalog::all() {
         let has_both = rule.explanation.contains("Bad:") && rule.explanation.contains("Good:");
         assert!(
             has_both || matches!(rule.severity, Severity::Info) || rule.name == "syntax",

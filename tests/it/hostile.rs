@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use krator::Checked;
-use krator::finding::{Severity, Style, to_json, to_text};
+use krator::catalog::Severity;
+use krator::finding::{Style, to_json, to_text};
 use proptest::prelude::*;
 
 const MOOSE: &str = include_str!("../../testdata/ok/moose/spec.yaml");

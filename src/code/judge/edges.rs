@@ -1,10 +1,10 @@
 //! Edges: answers that the graph does not have, edges that nobody takes, states that nobody handles.
 
 use super::{Judge, Said};
-use crate::code::facts::{Answer, StateOf};
-use crate::code::rules::{
+use crate::catalog::{
     DONE_BEFORE_FINAL, EDGE_NEVER_TAKEN, EDGE_NOT_IN_GRAPH, HANDLER_MISSING, STAY_WITHOUT_WAIT,
 };
+use crate::code::facts::{Answer, StateOf};
 use crate::finding::{Finding, Span};
 use crate::model::StateKind;
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
 //! Fields and values of generated types.
 
 use super::{Judge, Said};
+use crate::catalog::{FIELD_ADDED, FIELD_GONE, FIELD_RETYPED, VARIANT_UNMATCHED};
 use crate::code::items::{Def, Names};
-use crate::code::rules::{FIELD_ADDED, FIELD_GONE, FIELD_RETYPED, VARIANT_UNMATCHED};
 use crate::code::types::unraw;
 use crate::finding::{Finding, nearest};
 use quote::ToTokens as _;

@@ -1,9 +1,9 @@
 //! Names of what is gone, and modules and operators that nothing leads to.
 
 use super::{Judge, Said};
+use crate::catalog::{MODULE_MISSING, NAME_GONE, OPERATOR_NOT_RUN};
 use crate::code::facts::{At, Meaning};
 use crate::code::items::{Def, Names};
-use crate::code::rules::{MODULE_MISSING, NAME_GONE, OPERATOR_NOT_RUN};
 use crate::code::types::unraw;
 use crate::finding::{Finding, Span, nearest};
 use std::collections::BTreeSet;

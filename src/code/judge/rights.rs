@@ -1,10 +1,10 @@
 //! Rights: traits that are krator's to implement, and objects that the description does not name.
 
 use super::{Judge, Said};
+use crate::catalog::{HAND_WRITTEN_TRANSITION, NO_RIGHTS, UNNAMED_CLIENT};
 use crate::code::access::{self, Rights};
 use crate::code::facts::Need;
 use crate::code::resolve::Target;
-use crate::code::rules::{HAND_WRITTEN_TRANSITION, NO_RIGHTS, UNNAMED_CLIENT};
 use crate::finding::Finding;
 
 impl Judge<'_, '_> {

@@ -6,10 +6,12 @@ use std::path::Path;
 
 use crate::changes::Changes;
 use crate::disk::operations::faults::{Fault, under};
-use crate::disk::{Error, Folder, HOME, create};
+use crate::disk::{Error, Folder, create};
 use crate::drift::{self, Version};
 use crate::plan::{Ownership, Plan};
-use crate::render::{self, Runtime, home::Home};
+use crate::record::GenerationRecord;
+use crate::record::STATE_DIR;
+use crate::render::{self, Runtime};
 
 /// A crate of a former krator, whose runtime was another one, and what brings it in step with another description.
 struct Regeneration {
@@ -56,7 +58,7 @@ impl Regeneration {
             source: &source_now,
             plan: &plan,
         };
-        let home = Home::of(&former);
+        let home = GenerationRecord::of(&former);
         let former = render::with_home(former, &source);
         let there = former
             .files()
@@ -100,7 +102,7 @@ fn tree(root: &Path) -> BTreeMap<String, Option<Vec<u8>>> {
         for path in entries {
             if path.is_dir() {
                 collect(root, &path, found);
-            } else if name(&path) != format!("{HOME}/lock") {
+            } else if name(&path) != format!("{STATE_DIR}/lock") {
                 found.insert(name(&path), Some(fs::read(&path).expect("a file")));
             }
         }
@@ -200,7 +202,7 @@ fn a_journal_leads_nowhere_else() {
     let regeneration = Regeneration::of_the_moose(false);
     let work = tempfile::tempdir().expect("a temporary folder");
     let folder = regeneration.crate_in(work.path());
-    let journal = folder.root().join(HOME).join("journal");
+    let journal = folder.root().join(STATE_DIR).join("journal");
     fs::create_dir(&journal).expect("writable");
     fs::write(journal.join("0"), "harm").expect("writable");
     for path in ["../harm", "/tmp/harm", "src/../../harm", ""] {

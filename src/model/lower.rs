@@ -1,9 +1,9 @@
 //! From the tree to the model. Nothing stops at the first mistake: each is reported, a stand-in takes its place, and
 //! reading goes on.
 
-mod beside;
 mod bounds;
 mod cel;
+mod constraints;
 mod deploy;
 mod keys;
 mod kinds;
@@ -16,20 +16,20 @@ mod states;
 mod values;
 mod waits;
 
-use beside::validation_list;
+use constraints::validation_list;
 use keys::{Keys, Sink, entries, name, text};
 use kinds::Kinds;
 use paths::Fields;
 use schema::Types;
 
 use super::{Deploy, Description, Kind, Schema, Shape, Webhooks, machine::is_machine_field};
+use crate::catalog::{MISSING_KEY, NAME_COLLISION, SYNTAX, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Source, Span, Spanned};
 use crate::names::{OperatorName, kebab, unusable_operator};
-use crate::rules::syntax::{MISSING_KEY, NAME_COLLISION, SYNTAX, UNKNOWN_KEY, WRONG_TYPE};
 use crate::spec::{Node, NodeKind};
 
 /// Builds the model. There is none where the text does not even name its kinds and states; findings then say why.
-pub fn build(source: &Source, documents: &[Node]) -> (Option<Description>, Vec<Finding>) {
+pub fn lower(source: &Source, documents: &[Node]) -> (Option<Description>, Vec<Finding>) {
     let mut sink = Sink::new(source);
     let description = description(documents, &mut sink);
     (description, sink.findings)

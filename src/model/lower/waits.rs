@@ -2,9 +2,9 @@
 
 use super::keys::{Keys, Sink, list, text};
 use super::states::Around;
+use crate::catalog::{UNKNOWN_KIND, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned, shown};
 use crate::model::{Wait, WatchSource};
-use crate::rules::syntax::{UNKNOWN_KIND, WRONG_TYPE};
 use crate::spec::Node;
 
 /// Reads `wait`.

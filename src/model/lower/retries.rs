@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::keys::{Keys, Sink, count, duration};
 use super::states::Table;
+use crate::catalog::{MISSING_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{RetryLimit, StateId};
-use crate::rules::syntax::{MISSING_KEY, WRONG_TYPE};
 use crate::spec::Node;
 
 /// `retry` as written.

@@ -9,13 +9,13 @@ use super::paths::{Fields, Leaf};
 use super::resource::is_standard_condition;
 use super::retries::{WrittenRetry, retry};
 use super::waits::wait;
+use crate::catalog::{UNKNOWN_STATE, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned, shown};
 use crate::model::{
     Allow, ConditionSetting, ConditionStatus, Effects, Limit, Next, OnSpecChange, Ready, StateId, StateKind,
     Timeout, Times, Wait,
 };
 use crate::names::{ConditionName, StateName};
-use crate::rules::syntax::{UNKNOWN_STATE, WRONG_TYPE};
 use crate::spec::{Entry, Node};
 
 /// The states' names, to which edges are resolved.

@@ -6,11 +6,11 @@ use serde_json::Value as Json;
 
 use super::keys::{Sink, duration, text};
 use super::schema::Types;
+use crate::catalog::{UNKNOWN_FIELD, WRONG_TYPE};
 use crate::finding::{Finding, Spanned, shown};
 use crate::model::{
     Field, FieldPath, MomentField, MomentUnit, PathRoot, Period, Schema, Segment, Shape, kubernetes,
 };
-use crate::rules::syntax::{UNKNOWN_FIELD, WRONG_TYPE};
 use crate::spec::Node;
 
 /// The fields that paths of one kind can lead to.

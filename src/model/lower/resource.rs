@@ -2,12 +2,12 @@
 
 use super::keys::{Keys, Sink, count, entries, list, name, named, text, word};
 use super::paths::{Fields, Leaf};
+use crate::catalog::{INVALID_NAME, MISSING_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};
 use crate::model::{Column, ColumnType, DeclaredCondition, Resource, Scale, Scope};
 use crate::names::{
     Category, ColumnName, ConditionName, GroupName, KindName, ResourceName, VersionName, plural,
 };
-use crate::rules::syntax::{INVALID_NAME, MISSING_KEY, WRONG_TYPE};
 use crate::spec::Node;
 
 /// Reads `resource`, but for its paths, which need the schema.

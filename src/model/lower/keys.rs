@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use crate::finding::{Finding, Rule, Source, Span, Spanned, nearest, shown};
+use crate::catalog::Rule;
+use crate::catalog::{INVALID_DURATION, INVALID_NAME, MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
+use crate::finding::{Finding, Source, Span, Spanned, nearest, shown};
 use crate::model::parse_duration;
 use crate::names::NotAName;
-use crate::rules::syntax::{INVALID_DURATION, INVALID_NAME, MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
 use crate::spec::{Entry, Mapping, Node, NodeKind};
 
 /// Where findings go while the model is built.

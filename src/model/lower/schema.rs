@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::beside::{constraints, extension, is_told_by_shape, validation_list};
+use super::constraints::{constraints, extension, is_told_by_shape, validation_list};
 use super::keys::{Keys, Sink, boolean, entries, list, named, text};
 use super::values::{json_of, typed_json};
+use crate::catalog::{INVALID_SCHEMA, NAME_COLLISION, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned, shown};
 use crate::model::{Field, KubernetesType, NamedType, Schema, Shape, TypeId, kubernetes};
 use crate::names::{FieldName, TypeName, is_rust_keyword};
-use crate::rules::syntax::{INVALID_SCHEMA, NAME_COLLISION, WRONG_TYPE};
 use crate::spec::{Entry, Node, NodeKind};
 
 /// How deep named types may build upon each other.

@@ -4,9 +4,9 @@ use serde_json::{Map, Number, Value as Json};
 
 use super::keys::Sink;
 use super::schema::Types;
+use crate::catalog::INVALID_SCHEMA;
 use crate::finding::{Finding, shown};
 use crate::model::{Schema, Shape};
-use crate::rules::syntax::INVALID_SCHEMA;
 use crate::spec::{Node, NodeKind};
 
 /// A value by YAML 1.2's core schema.

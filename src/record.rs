@@ -7,6 +7,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::plan::{File, Ownership, Plan};
 
+/// The folder of a crate in which krator keeps what it knows of it.
+pub const STATE_DIR: &str = ".krator";
 /// Who owns which file, and what was written into it.
 pub const MANIFEST: &str = ".krator/manifest.json";
 /// What krator last wrote into files that people edit: the common past of a three-way merge.
@@ -28,12 +30,12 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What a run of krator left behind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Home {
+pub struct GenerationRecord {
     /// Each file that it wrote, or found and left to its owner, by its path in the crate.
     pub files: BTreeMap<String, Entry>,
 }
 
-/// One file of a [`Home`].
+/// One file of a [`GenerationRecord`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Whose it is.
@@ -79,13 +81,13 @@ impl Entry {
     }
 }
 
-impl Home {
+impl GenerationRecord {
     /// Of a crate that is as planned.
     pub fn of(plan: &Plan) -> Self {
         let entries = plan
             .files()
             .map(|(path, file)| (path.to_owned(), Entry::of(path, file)));
-        Home {
+        GenerationRecord {
             files: entries.collect(),
         }
     }
@@ -146,7 +148,7 @@ impl Home {
             // The first layout counted its own files.
             .filter(|entry| !matches!(entry, Ok((path, _)) if path.starts_with(".krator/")))
             .collect::<Result<_, Error>>()?;
-        Ok(Home { files })
+        Ok(GenerationRecord { files })
     }
 }
 
@@ -188,9 +190,9 @@ mod tests {
         plan.add("krator.yaml", Ownership::Seeded, "krator: 1\n");
         plan.add("src/a.rs", Ownership::Seeded, "a\n");
         plan.add("src/b.rs", Ownership::Generated, "b\n");
-        let home = Home::of(&plan);
+        let home = GenerationRecord::of(&plan);
         let files: BTreeMap<_, _> = home.render("krator: 1\n").into();
-        let parse = |manifest: &str| Home::parse(manifest, Some(&files[BASE]));
+        let parse = |manifest: &str| GenerationRecord::parse(manifest, Some(&files[BASE]));
         assert_eq!(parse(&files[MANIFEST]).expect("our own"), home);
 
         let newer = files[MANIFEST].replace(&format!("\"{VERSION}\""), "\"10.0.0\"");
@@ -198,7 +200,7 @@ mod tests {
         let newer = files[MANIFEST].replace("\"layout\": 2", "\"layout\": 3");
         assert!(matches!(parse(&newer), Err(Error::Newer(_))));
         assert!(matches!(parse("<<<<<<<"), Err(Error::Unreadable(_))));
-        let forged = Home::parse(&files[MANIFEST], Some("{\"src/a.rs\": \"else\"}"));
+        let forged = GenerationRecord::parse(&files[MANIFEST], Some("{\"src/a.rs\": \"else\"}"));
         assert_eq!(forged.expect("a manifest").files["src/a.rs"].base, None);
     }
 }

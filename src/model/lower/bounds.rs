@@ -3,9 +3,9 @@
 use serde_json::{Number, Value as Json};
 
 use super::keys::Sink;
+use crate::catalog::INVALID_SCHEMA;
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{Schema, Shape, parse_duration};
-use crate::rules::syntax::INVALID_SCHEMA;
 
 /// The sort of a shape that bounds speak of.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,25 +1,9 @@
-//! Rules that reading itself applies: of YAML, keys, types and names. They have no function of their own; the
-//! parser and the model's building report them where they meet them.
+//! Rules that reading itself applies: of YAML, keys, types and names.
 
-use crate::finding::{Rule, Severity};
+use super::rules;
 
-macro_rules! errors {
-    ($($id:ident $name:literal: $summary:literal, $explanation:literal;)*) => {$(
-        #[doc = $summary]
-        pub static $id: Rule = Rule {
-            name: $name,
-            severity: Severity::Error,
-            summary: $summary,
-            explanation: $explanation,
-        };
-    )*
-        /// All of them.
-        pub(super) static ALL: &[&Rule] = &[$(&$id),*];
-    };
-}
-
-errors! {
-    SYNTAX "syntax": "the text is not YAML, or uses YAML that is not of this language",
+rules! {
+    Error SYNTAX "syntax": "the text is not YAML, or uses YAML that is not of this language",
 "A description is YAML 1.2 in UTF-8, at most 16 MiB. Keys are unique in their mapping. Anchors and aliases work
 within a document; merge keys (`<<`) and tags (`!x`) do not, nor do control characters, nor nesting without measure.
 
@@ -33,7 +17,7 @@ Good:
 
     states:
       Roam: {next: [Eat, Sleep]}";
-    UNKNOWN_KEY "unknown-key": "a key that the language does not know here",
+    Error UNKNOWN_KEY "unknown-key": "a key that the language does not know here",
 "Nothing is ignored: a key that is not known would otherwise be a wish that nobody fulfils. An unquoted comma inside
 `{}` makes an extra key, too.
 
@@ -46,7 +30,7 @@ Good:
 
     Roam: {next: [Eat], wait: {poll: 2s}}
     Roam: {next: [{to: Eat, when: \"hungry, tired\"}]}";
-    WRONG_TYPE "wrong-type": "a value of another type than its key takes",
+    Error WRONG_TYPE "wrong-type": "a value of another type than its key takes",
 "Each key takes a text, a number, a boolean, a list or a mapping. A key without a value has none of them. A word for
 which only certain values exist takes no other.
 
@@ -57,7 +41,7 @@ Bad:
 Good:
 
     Roam: {next: [Eat], checkpoint: false}";
-    MISSING_KEY "missing-key": "a key that is required is not there",
+    Error MISSING_KEY "missing-key": "a key that is required is not there",
 "`krator`, `resource` with `group`, `version` and `kind`, `spec`, `machine` with `initial`, and `states` must be there;
 so must `then` where `retry` has a numeric `limit`, `deletion` where a state's `onDelete` names a state, and the keys
 of small mappings such as `timeout`.
@@ -69,7 +53,7 @@ Bad:
 Good:
 
     machine: {initial: Roam, retry: {limit: 5, then: Lost}}";
-    INVALID_NAME "invalid-name": "a name has a form that names of its sort do not have",
+    Error INVALID_NAME "invalid-name": "a name has a form that names of its sort do not have",
 "States, kinds, types and conditions are PascalCase of letters and digits; fields are letters, digits, `_` and `-`;
 `operator` is a DNS label that starts with a letter, at most 40 long; groups are DNS names. Names become files, Rust
 code and objects in the cluster: what is not a name never gets there.
@@ -83,7 +67,7 @@ Good:
 
     states:
       RoamAround: {next: [Eat]}";
-    INVALID_SCHEMA "invalid-schema": "the schema is none that an API server accepts",
+    Error INVALID_SCHEMA "invalid-schema": "the schema is none that an API server accepts",
 "The schema becomes the CRD's: structural, with defaults that are valid, bounds that fit their type, patterns and CEL
 rules that parse.
 
@@ -98,7 +82,7 @@ Good:
     spec:
       size: {type: integer, minimum: 1, default: 1}
       name: {type: string, maxLength: 9}";
-    INVALID_DURATION "invalid-duration": "a text is no duration",
+    Error INVALID_DURATION "invalid-duration": "a text is no duration",
 "Durations are written as in Go: numbers with the units h, m, s, ms, us and ns. There are no days. Where a field may
 tell the time, its path starts with a dot.
 
@@ -111,7 +95,7 @@ Good:
 
     wait: {poll: 30s}
     timeout: {after: 24h, to: Lost}";
-    UNKNOWN_KIND "unknown-kind": "a `watch` of a kind that is neither owned nor watched, or a kind that does not exist",
+    Error UNKNOWN_KIND "unknown-kind": "a `watch` of a kind that is neither owned nor watched, or a kind that does not exist",
 "`wait: {watch: …}` wakes a handler when objects change that the operator already looks at: those of `owns` and
 `watches`. In the API groups of Kubernetes itself the kinds are known.
 
@@ -126,7 +110,7 @@ Good:
     owns: [batch/v1.Job]
     states:
       Run: {next: [Done], wait: {watch: [batch/v1.Job]}}";
-    UNKNOWN_FIELD "unknown-field": "a path leads to a field that the schema does not have",
+    Error UNKNOWN_FIELD "unknown-field": "a path leads to a field that the schema does not have",
 "Paths of columns, `by`, `namespace`, `poll`, `after`, `times`, `scale` and `selectableFields` are followed through
 the schema of `.spec` and `.status`, and end at a value of a type that fits.
 
@@ -139,7 +123,7 @@ Good:
 
     spec: {weight: number}
     columns: [{name: Weight, path: .spec.weight}]";
-    UNKNOWN_STATE "unknown-state": "an edge leads to a state that is not there",
+    Error UNKNOWN_STATE "unknown-state": "an edge leads to a state that is not there",
 "Every name of a state stands under `states`, in the same spelling.
 
 Bad:
@@ -153,7 +137,7 @@ Good:
     machine: {initial: Roam}
     states:
       Roam: {kind: ready}";
-    NAME_COLLISION "name-collision": "two names become one Rust identifier, module or file, or a name is taken",
+    Error NAME_COLLISION "name-collision": "two names become one Rust identifier, module or file, or a name is taken",
 "Each state becomes a type, a module and a file; files must differ on a disk that ignores case, too. Some names are
 taken: what Rust keeps for itself and cannot write raw (`self`, `Self`, `super`, `crate`, `_`), `mod`, Windows devices
 (`Con`), the kind itself, what a handler imports (`State`, `Transition`, `Context`, `Result`, `Ok`, …), and for
@@ -171,7 +155,7 @@ Good:
     states:
       DeleteMachine: {next: [Deleted]}
       Deleted: {kind: final}";
-    WILDCARD_ACCESS "wildcard-access": "`*` anywhere in `owns`, `watches` or `access`",
+    Error WILDCARD_ACCESS "wildcard-access": "`*` anywhere in `owns`, `watches` or `access`",
 "A wildcard grants what does not exist yet and what nobody had in mind. Every kind, verb and resource has a name.
 
 Bad:

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use super::bounds::is_quantity;
 use super::keys::{Keys, Sink, boolean, duration, entries, list, name, named, text, whole, word};
+use crate::catalog::{INVALID_SCHEMA, MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned, shown};
 use crate::model::{
     Allow, Deploy, FailurePolicy, MatchCondition, Operation, PodResources, Webhook, Webhooks,
 };
 use crate::names::{LabelKey, NamespaceName};
-use crate::rules::syntax::{INVALID_SCHEMA, MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
 use crate::spec::Node;
 
 /// Reads `webhooks`.
@@ -197,13 +197,13 @@ fn quantities(node: &Node, sink: &mut Sink<'_>) -> Vec<(LabelKey, Spanned<String
 pub(super) fn allow(node: &Node, sink: &mut Sink<'_>) -> Vec<Allow> {
     let mut allowed = Vec::new();
     for entry in entries(node, "reasons by rule", sink) {
-        let Some(rule) = crate::rules::named(&entry.key) else {
+        let Some(rule) = crate::catalog::named(&entry.key) else {
             let message = format!("there is no rule `{}`", shown(&entry.key));
-            let suggestion = sink.suggest(&entry.key, crate::rules::all().map(|rule| rule.name));
+            let suggestion = sink.suggest(&entry.key, crate::catalog::all().map(|rule| rule.name));
             sink.report(Finding::new(&UNKNOWN_KEY, entry.key_span, message).did_you_mean(suggestion));
             continue;
         };
-        if rule.severity == crate::finding::Severity::Error {
+        if rule.severity == crate::catalog::Severity::Error {
             let message = format!("`{}` is an error, which `allow` does not silence", rule.name);
             sink.error(&WRONG_TYPE, entry.key_span, message);
             continue;

@@ -2,10 +2,10 @@
 
 use super::keys::{Keys, Sink, boolean, list, name, text, whole};
 use super::values::json_of;
+use crate::catalog::{INVALID_SCHEMA, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned, shown};
 use crate::model::{Constraints, Shape, Validation};
 use crate::names::NotAName;
-use crate::rules::syntax::{INVALID_SCHEMA, UNKNOWN_KEY, WRONG_TYPE};
 use crate::spec::Node;
 
 /// What the shape itself says need not be said again.

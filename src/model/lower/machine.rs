@@ -7,13 +7,13 @@ use super::keys::{Keys, Sink, duration, list};
 use super::retries::{WrittenRetry, judge_retry, retry};
 use super::states::{Table, WrittenOnDelete, WrittenState, keyed, on_delete, on_spec_change};
 use super::waits::default_watch;
+use crate::catalog::RESUME_HAZARD;
+use crate::catalog::{MISSING_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned, shown};
 use crate::model::{
     Effects, Machine, OnDelete, OnSpecChange, Property, PropertyKind, Retry, RetryLimit, Simulated,
     StandardConditions, State, StateId, StateKind, StateSet, Wait,
 };
-use crate::rules::resume::RESUME_HAZARD;
-use crate::rules::syntax::{MISSING_KEY, WRONG_TYPE};
 use crate::spec::Node;
 
 /// `machine` as written.
