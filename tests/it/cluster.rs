@@ -44,10 +44,16 @@ pub fn shared() -> Option<&'static Cluster> {
 pub fn assets() -> Option<PathBuf> {
     let assets = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
     if assets.is_none() {
-        let test = std::thread::current().name().unwrap_or("a test").to_owned();
-        say(&format!("{test}: skipped: KUBEBUILDER_ASSETS is not set"));
+        say(&format!(
+            "{}: skipped: KUBEBUILDER_ASSETS is not set",
+            test_name()
+        ));
     }
     assets
+}
+
+fn test_name() -> String {
+    std::thread::current().name().unwrap_or("a test").to_owned()
 }
 
 /// A line that is seen: what eprintln! writes, the test runner keeps to itself when the test passes.
@@ -68,6 +74,26 @@ impl Cluster {
             server,
             guard,
         }
+    }
+
+    /// Starts a control plane with some of the controllers of kube-controller-manager, such as
+    /// `garbage-collector-controller`. None, and a line that says that the test is skipped, when there are no binaries
+    /// for that.
+    pub fn with_controllers(controllers: &[&str]) -> Option<Cluster> {
+        let assets = assets()?;
+        if !assets.join(server::CONTROLLER_MANAGER).exists() {
+            say(&format!(
+                "{}: skipped: KUBEBUILDER_ASSETS has no {}",
+                test_name(),
+                server::CONTROLLER_MANAGER
+            ));
+            return None;
+        }
+        let mut cluster = Cluster::start(&assets);
+        cluster
+            .server
+            .start_controllers(controllers, &assets, &cluster.dir, &cluster.guard);
+        Some(cluster)
     }
 
     /// A new namespace, for one test.
@@ -231,4 +257,39 @@ fn a_cluster_that_is_dropped_leaves_nothing_behind() {
 
     assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_err());
     assert!(!dir.exists());
+}
+
+/// kube-apiserver alone collects no garbage: without a controller manager an object stays when its owner is gone.
+#[test]
+fn the_garbage_collector_deletes_the_children_of_a_deleted_owner() {
+    let Some(cluster) = Cluster::with_controllers(&["garbage-collector-controller"]) else {
+        return;
+    };
+    let namespace = cluster.namespace("garbage");
+    let in_namespace = ["--namespace", namespace.as_str()];
+    cluster.apply(
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: owner}}",
+        &in_namespace,
+    );
+    let uid = cluster.kubectl(
+        &[
+            &["get", "configmap", "owner", "-o", "jsonpath={.metadata.uid}"],
+            &in_namespace[..],
+        ]
+        .concat(),
+    );
+    let child = format!(
+        "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: child, ownerReferences: \
+         [{{apiVersion: v1, kind: ConfigMap, name: owner, uid: '{uid}'}}]}}}}"
+    );
+    cluster.apply(&child, &in_namespace);
+
+    // `background`: the server deletes the owner at once and knows nothing of its children.
+    let delete = ["delete", "configmap", "owner", "--cascade=background"];
+    cluster.kubectl(&[&delete[..], &in_namespace].concat());
+
+    until("the child is collected", || {
+        let list = [&["get", "configmap", "-o", "name"], &in_namespace[..]].concat();
+        (!cluster.kubectl(&list).contains("configmap/child")).then_some(())
+    });
 }

@@ -1,4 +1,5 @@
-//! etcd and kube-apiserver as child processes on free ports of loopback.
+//! etcd and kube-apiserver as child processes on free ports of loopback, and kube-controller-manager where a test asks
+//! for some of its controllers. There is no kubelet: no pod ever runs.
 
 use super::process_guard::ProcessGuard;
 use std::fs::{self, File};
@@ -20,10 +21,14 @@ rules:
 - {level: None}
 ";
 
+/// The binary that runs the controllers of a cluster. setup-envtest does not install it.
+pub const CONTROLLER_MANAGER: &str = "kube-controller-manager";
+
 /// A running control plane.
 pub struct Server {
     etcd: Child,
     apiserver: Child,
+    manager: Option<Child>,
 }
 
 impl Server {
@@ -89,7 +94,11 @@ impl Server {
             "apiserver.log",
             guard,
         );
-        let mut server = Server { etcd, apiserver };
+        let mut server = Server {
+            etcd,
+            apiserver,
+            manager: None,
+        };
         if server.becomes_ready(assets, dir) {
             return Some(server);
         }
@@ -118,9 +127,37 @@ impl Server {
         false
     }
 
-    /// Ends both processes and waits for them. All data is temporary, so there is nothing to be gentle with.
+    /// Starts kube-controller-manager with these controllers only, as administrator.
+    pub fn start_controllers(
+        &mut self,
+        controllers: &[&str],
+        assets: &Path,
+        dir: &Path,
+        guard: &ProcessGuard,
+    ) {
+        let manager = spawn(
+            Command::new(assets.join(CONTROLLER_MANAGER))
+                .args(["--kubeconfig=admin.kubeconfig", "--leader-elect=false"])
+                .args([
+                    "--secure-port=0",
+                    "--service-account-private-key-file=certs/apiserver.key",
+                ])
+                .arg(format!("--controllers={}", controllers.join(","))),
+            dir,
+            "manager.log",
+            guard,
+        );
+        self.manager = Some(manager);
+    }
+
+    /// Kills all processes and waits for them. All data is temporary, so nothing is lost.
     pub fn end(&mut self, guard: &ProcessGuard) {
-        for child in [&mut self.apiserver, &mut self.etcd] {
+        let running = [
+            self.manager.as_mut(),
+            Some(&mut self.apiserver),
+            Some(&mut self.etcd),
+        ];
+        for child in running.into_iter().flatten() {
             // One that has ended already is fine.
             let _ = child.kill();
             let _ = child.wait();

@@ -1,0 +1,10 @@
+//go:build tools
+
+// Package apiserver makes `go mod tidy` keep the modules of the commands that `build` compiles.
+package apiserver
+
+import (
+	_ "k8s.io/kubernetes/cmd/kube-apiserver"
+	_ "k8s.io/kubernetes/cmd/kube-controller-manager"
+	_ "k8s.io/kubernetes/cmd/kubectl"
+)
