@@ -33,6 +33,8 @@ mod crates;
 mod planted;
 // Texts that some reader of YAML takes for something else.
 mod manifests;
+// The rooms of both crates, and which uses which.
+mod layers;
 // What wakes a state.
 mod watches;
 // Objects that an operator makes for its own.

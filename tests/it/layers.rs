@@ -1,0 +1,55 @@
+//! The rooms of both crates form layers: no room uses another one that uses it back, however far around.
+//!
+//! A room is a top-level module. A path belongs to the room that defines what it names: re-exports are followed, and a
+//! re-export of another room counts as a use of both.
+
+mod modules;
+mod planted;
+mod rooms;
+
+use modules::Sources;
+use rooms::{Rooms, rooms_of};
+use std::fs;
+use std::path::Path;
+
+fn sources(folder: &Path) -> Sources {
+    let mut sources = Sources::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(&next).expect("a folder of the repository") {
+            let path = entry.expect("a folder of the repository").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let name = path.strip_prefix(folder).expect("found below it");
+                let text = fs::read_to_string(&path).expect("Rust is UTF-8");
+                sources.insert(name.to_str().expect("a plain name").to_owned(), text);
+            }
+        }
+    }
+    sources
+}
+
+fn crate_at(name: &str, folder: &str) -> Rooms {
+    rooms_of(
+        name,
+        &sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)),
+    )
+}
+
+/// Prints the cycles that are left: `cargo test --test it layers:: -- --nocapture`.
+#[test]
+fn the_rooms_of_both_crates() {
+    for (name, folder) in [("krator", "src"), ("krator_runtime", "crates/krator-runtime/src")] {
+        let rooms = crate_at(name, folder);
+        assert!(rooms.edges.len() > 10, "{folder}: not read");
+        eprintln!(
+            "{folder}: shortest cycle:\n{}",
+            rooms.cycle_report().unwrap_or_default()
+        );
+        eprintln!(
+            "{folder}: against the order of lib.rs:\n{}",
+            rooms.order_report().unwrap_or_default()
+        );
+    }
+}

@@ -1,0 +1,247 @@
+//! Which room uses which: the modules' paths, resolved to the rooms that define what they name.
+
+use super::modules::{Module, ModulePath, Modules, Segments, Sources, and, read};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// A top-level module, or `lib` and `main` for what the roots define themselves.
+pub type Room = String;
+
+/// The lines at which a room uses another one.
+pub type Lines = BTreeSet<(String, usize)>;
+
+pub struct Rooms {
+    /// The rooms of the library in the order in which `lib.rs` lists them.
+    pub listed: Vec<Room>,
+    pub edges: BTreeMap<(Room, Room), Lines>,
+}
+
+/// Reads a crate. `name` is what the binary of the same package calls the library.
+pub fn rooms_of(name: &str, sources: &Sources) -> Rooms {
+    let mut modules = read(sources);
+    expand_globs(name, &mut modules);
+    let mut edges: BTreeMap<_, Lines> = BTreeMap::new();
+    // A name that was imported is a second reason only where it leads to a room that the import did not name.
+    for is_bare in [false, true] {
+        let mut found = Vec::new();
+        for (path, module) in &modules {
+            for mention in module
+                .mentions
+                .iter()
+                .filter(|mention| mention.is_bare(name) == is_bare)
+            {
+                let mut used = BTreeSet::new();
+                Resolver {
+                    name,
+                    modules: &modules,
+                    seen: BTreeSet::new(),
+                }
+                .add(path, &mention.segments, &mut used);
+                for to in used.into_iter().filter(|to| to != room(path)) {
+                    let edge = (room(path).clone(), to);
+                    let known: Option<&Lines> = edges.get(&edge);
+                    if !is_bare
+                        || known.is_none_or(|lines| lines.iter().all(|(file, _)| *file != mention.file))
+                    {
+                        found.push((edge, (mention.file.clone(), mention.line)));
+                    }
+                }
+            }
+        }
+        for (edge, line) in found {
+            edges.entry(edge).or_default().insert(line);
+        }
+    }
+    let listed = modules
+        .get(&["lib".to_owned()][..])
+        .map(|lib| lib.children.clone());
+    Rooms {
+        listed: listed.unwrap_or_default(),
+        edges,
+    }
+}
+
+fn room(module: &[String]) -> &Room {
+    module.get(1).unwrap_or(&module[0])
+}
+
+/// Binds the names that `use a::*` imports, also those that `a` itself has from such an import.
+fn expand_globs(name: &str, modules: &mut Modules) {
+    loop {
+        let mut found = Vec::new();
+        for (path, module) in modules.iter() {
+            for glob in &module.globs {
+                let mut resolver = Resolver {
+                    name,
+                    modules,
+                    seen: BTreeSet::new(),
+                };
+                let Some(target) = resolver.module_at(path, glob) else {
+                    continue;
+                };
+                let names = modules[&target].names();
+                let names = names.filter(|name| !module.names().any(|known| known == *name));
+                found.extend(names.map(|name| (path.clone(), name.clone(), and(glob, name))));
+            }
+        }
+        if found.is_empty() {
+            return;
+        }
+        for (path, name, segments) in found {
+            let module = modules.get_mut(&path).expect("found there");
+            module.bindings.entry(name).or_default().push(segments);
+        }
+    }
+}
+
+impl Module {
+    fn names(&self) -> impl Iterator<Item = &String> {
+        self.children
+            .iter()
+            .chain(&self.items)
+            .chain(self.bindings.keys())
+    }
+}
+
+struct Resolver<'a> {
+    name: &'a str,
+    modules: &'a Modules,
+    /// Imports that were followed already: `use a::a` would otherwise be followed forever.
+    seen: BTreeSet<(ModulePath, String)>,
+}
+
+impl Resolver<'_> {
+    /// Adds the rooms that the path `segments`, written in `module`, leads through and to.
+    fn add(&mut self, module: &[String], segments: &[String], rooms: &mut BTreeSet<Room>) {
+        if let Some((base, rest)) = self.absolute(module, segments) {
+            self.walk(&base, rest, rooms);
+        }
+    }
+
+    /// The module that a path starts in, and what is left of the path there. None for paths into other crates.
+    fn absolute<'s>(&self, module: &[String], segments: &'s [String]) -> Option<(ModulePath, &'s [String])> {
+        let (first, mut rest) = segments.split_first()?;
+        let mut base = match first.as_str() {
+            "crate" => module[..1].to_vec(),
+            "self" => module.to_vec(),
+            "super" => module[..module.len() - 1].to_vec(),
+            name if name == self.name => vec!["lib".to_owned()],
+            name => {
+                let here = &self.modules[module];
+                let is_known = here.names().any(|known| known == name);
+                return is_known.then(|| (module.to_vec(), segments));
+            }
+        };
+        while let Some((first, more)) = rest.split_first()
+            && first == "super"
+        {
+            base.pop();
+            rest = more;
+        }
+        Some((base, rest))
+    }
+
+    fn walk(&mut self, module: &ModulePath, rest: &[String], rooms: &mut BTreeSet<Room>) {
+        if module.len() > 1 {
+            rooms.insert(room(module).clone());
+        }
+        let Some((first, more)) = rest.split_first() else {
+            rooms.insert(room(module).clone());
+            return;
+        };
+        let known = &self.modules[module];
+        let child = and(module, first);
+        let is_child = self.modules.contains_key(&child);
+        if is_child {
+            self.walk(&child, more, rooms);
+        }
+        let targets = known.bindings.get(first);
+        if targets.is_some() && self.seen.insert((module.clone(), first.clone())) {
+            for target in targets.into_iter().flatten() {
+                self.add(module, &[&target[..], more].concat(), rooms);
+            }
+        } else if !is_child && targets.is_none() {
+            // An item of this module, and what follows are its variants or associated items.
+            rooms.insert(room(module).clone());
+        }
+    }
+
+    fn module_at(&mut self, module: &[String], segments: &[String]) -> Option<ModulePath> {
+        let (mut at, rest) = self.absolute(module, segments)?;
+        for (index, name) in rest.iter().enumerate() {
+            let child = and(&at, name);
+            if self.modules.contains_key(&child) {
+                at = child;
+                continue;
+            }
+            let target: &Segments = self.modules[&at].bindings.get(name)?.first()?;
+            if !self.seen.insert((at.clone(), name.clone())) {
+                return None;
+            }
+            return self.module_at(&at, &[&target[..], &rest[index + 1..]].concat());
+        }
+        Some(at)
+    }
+}
+
+impl Rooms {
+    /// The shortest cycle, as the rooms on it; the last one uses the first one.
+    pub fn shortest_cycle(&self) -> Option<Vec<Room>> {
+        let starts: BTreeSet<&Room> = self.edges.keys().map(|(from, _)| from).collect();
+        starts
+            .into_iter()
+            .filter_map(|start| self.way_back_to(start))
+            .min_by_key(Vec::len)
+    }
+
+    fn way_back_to(&self, start: &Room) -> Option<Vec<Room>> {
+        let mut queue = VecDeque::from([vec![start.clone()]]);
+        let mut visited = BTreeSet::new();
+        while let Some(way) = queue.pop_front() {
+            let last = way.last().expect("a way has a start");
+            for (_, to) in self.edges.keys().filter(|(from, _)| from == last) {
+                if to == start {
+                    return Some(way);
+                }
+                if visited.insert(to) {
+                    queue.push_back(and(&way, to));
+                }
+            }
+        }
+        None
+    }
+
+    /// The shortest cycle with the lines that make it, for people.
+    pub fn cycle_report(&self) -> Option<String> {
+        let cycle = self.shortest_cycle()?;
+        let next = cycle.iter().cycle().skip(1);
+        Some(
+            cycle
+                .iter()
+                .zip(next)
+                .map(|(from, to)| self.edge_report(from, to))
+                .collect(),
+        )
+    }
+
+    /// The uses of rooms that `lib.rs` lists after those that use them.
+    pub fn order_report(&self) -> Option<String> {
+        let place = |room: &Room| self.listed.iter().position(|listed| listed == room);
+        let upward: String = self
+            .edges
+            .keys()
+            .filter(|(from, to)| place(to).is_some() && place(from) < place(to))
+            .filter(|(from, _)| place(from).is_some())
+            .map(|(from, to)| self.edge_report(from, to))
+            .collect();
+        (!upward.is_empty()).then_some(upward)
+    }
+
+    fn edge_report(&self, from: &Room, to: &Room) -> String {
+        let lines = &self.edges[&(from.clone(), to.clone())];
+        let lines: Vec<String> = lines
+            .iter()
+            .map(|(file, line)| format!("{file}:{line}"))
+            .collect();
+        format!("{from} -> {to}: {}\n", lines.join(", "))
+    }
+}
