@@ -1,7 +1,7 @@
-//! A real Kubernetes API server, one for all tests of the run.
+//! A real Kubernetes API server, which most tests of a run share.
 //!
-//! Tests take a namespace each and leave it behind; the whole control plane is thrown away at the end. It knows two
-//! users: `admin`, which tests act as, and `operator`, which operators run as and which has no right of its own.
+//! Each test creates a namespace and leaves it behind, because the whole control plane is thrown away at the end. There
+//! are two users: `admin`, as whom tests act, and `operator`, as whom operators run and who has no rights at first.
 
 pub mod audit;
 pub mod process_guard;
@@ -17,13 +17,13 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// How long anything is waited for. Nothing takes near as long; the machine may be busy.
+/// The deadline of everything that tests wait for. Nothing takes nearly as long, unless the machine is very busy.
 pub const DEADLINE: Duration = Duration::from_secs(180);
 
-/// Namespaces of tests start with this, so that what happens outside of them can be told.
+/// The prefix of the namespaces of tests, which distinguishes them from others.
 pub const NAMESPACE_PREFIX: &str = "it-";
 
-/// A control plane and the folder with its kubeconfigs and logs.
+/// A control plane, and the folder with its kubeconfigs and logs.
 pub struct Cluster {
     assets: PathBuf,
     dir: PathBuf,
@@ -31,16 +31,15 @@ pub struct Cluster {
     guard: ProcessGuard,
 }
 
-/// The API server that all tests share, started by the first one that asks. None, and a line that says so, when there
-/// are no binaries to start.
+/// The API server that tests share, which the first of them starts. None when [`assets`] has no binaries.
 pub fn shared() -> Option<&'static Cluster> {
     static SHARED: OnceLock<Cluster> = OnceLock::new();
     let assets = assets()?;
     Some(SHARED.get_or_init(|| Cluster::start(&assets)))
 }
 
-/// The folder with the binaries of an API server. None, and a line that says that the test is skipped, when nobody
-/// has named one.
+/// The folder with the binaries of an API server. None when `KUBEBUILDER_ASSETS` is not set; then a line of the output
+/// says that the test is skipped.
 pub fn assets() -> Option<PathBuf> {
     let assets = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
     if assets.is_none() {
@@ -56,14 +55,14 @@ fn test_name() -> String {
     std::thread::current().name().unwrap_or("a test").to_owned()
 }
 
-/// A line that is seen: what eprintln! writes, the test runner keeps to itself when the test passes.
+/// Prints a line even when the test passes. (The test runner hides the output of `eprintln!` then.)
 pub fn say(line: &str) {
-    // Nobody to tell is no reason to fail.
+    // A closed standard error is no reason to fail.
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 impl Cluster {
-    /// Starts a control plane with the binaries of `assets`. It ends when dropped, or else with this process.
+    /// Starts a control plane with the binaries in `assets`. It ends when it is dropped, or else with this process.
     pub fn start(assets: &Path) -> Cluster {
         let dir = tempfile::tempdir().expect("a temporary folder").keep();
         let guard = ProcessGuard::new(&dir);
@@ -96,27 +95,28 @@ impl Cluster {
         Some(cluster)
     }
 
-    /// A new namespace, for one test.
+    /// Creates the namespace of a test.
     pub fn namespace(&self, test: &str) -> String {
         let namespace = format!("{NAMESPACE_PREFIX}{test}");
         self.kubectl(&["create", "namespace", &namespace]);
         namespace
     }
 
-    /// The output of kubectl, run by the administrator. Panics when it fails.
+    /// Runs kubectl as `admin` and returns its output. Panics when kubectl fails.
     pub fn kubectl(&self, args: &[&str]) -> String {
         self.try_kubectl("admin", args, "")
             .unwrap_or_else(|error| panic!("kubectl {}: {error}", args.join(" ")))
     }
 
-    /// Applies what the server must accept to the letter: unknown and duplicate fields are errors.
+    /// Applies a manifest as `admin`. Panics when the server does not accept it to the letter: unknown and duplicate fields
+    /// are errors.
     pub fn apply(&self, manifest: &str, args: &[&str]) -> String {
         let all = [&["apply", "--server-side", "--validate=strict", "-f", "-"], args].concat();
         self.try_kubectl("admin", &all, manifest)
             .unwrap_or_else(|error| panic!("kubectl apply: {error}\n{manifest}"))
     }
 
-    /// The output of kubectl, run by `user` with `input`, or what it complained about.
+    /// Runs kubectl as `user` with `input`, and returns its output, or its standard error when it fails.
     pub fn try_kubectl(&self, user: &str, args: &[&str], input: &str) -> Result<String, String> {
         let output = self.kubectl_output(user, args, input);
         let text = |bytes| String::from_utf8(bytes).expect("kubectl writes UTF-8");
@@ -127,7 +127,8 @@ impl Cluster {
         }
     }
 
-    /// What kubectl, run by `user` with `input`, has said: of several objects it does some and complains about others.
+    /// Runs kubectl as `user` with `input`, and returns all of its output: it may succeed for some objects and fail for
+    /// others.
     pub fn kubectl_output(&self, user: &str, args: &[&str], input: &str) -> Output {
         let mut command = self.kubectl_command(user, args);
         let mut child = command
@@ -136,7 +137,7 @@ impl Cluster {
             .stderr(Stdio::piped())
             .spawn()
             .expect("kubectl starts");
-        // kubectl reads all of its input before it writes; when it stops early its own complaint tells why.
+        // kubectl reads all of its input before it writes. When it ends early, its own error tells more than ours.
         let _ = child
             .stdin
             .take()
@@ -148,7 +149,7 @@ impl Cluster {
     fn kubectl_command(&self, user: &str, args: &[&str]) -> Command {
         let mut command = Command::new(self.assets.join("kubectl"));
         command.arg("--kubeconfig").arg(self.kubeconfig(user));
-        // A test run leaves nothing in anybody's home.
+        // Without this kubectl would write to the home of whoever runs the tests.
         command.arg("--cache-dir").arg(self.dir.join("kubectl-cache"));
         command.args(args);
         command
@@ -159,17 +160,17 @@ impl Cluster {
         self.dir.join(format!("{user}.kubeconfig"))
     }
 
-    /// The folder with the server's binaries, and with kubectl.
+    /// The folder with the binaries of the server and with kubectl.
     pub fn assets(&self) -> &Path {
         &self.assets
     }
 
-    /// Where tests may write what ends with the cluster.
+    /// A folder in which tests may write; it is removed with the cluster.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// What ends with the cluster.
+    /// Ends the processes that it holds, together with the cluster.
     pub fn process_guard(&self) -> &ProcessGuard {
         &self.guard
     }
@@ -181,7 +182,7 @@ impl Drop for Cluster {
     }
 }
 
-/// Waits until `probe` gives something, for what sends no event.
+/// Polls `probe` until it returns something.
 pub fn until<T>(what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + DEADLINE;
     loop {
@@ -193,7 +194,7 @@ pub fn until<T>(what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// The end of a log, to show beside a failure.
+/// The last lines of a log, to be shown with a failure.
 pub fn tail(log: &Path) -> String {
     let text = fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);

@@ -1,14 +1,14 @@
-//! The operator of the first example, as generated, on a real API server: it runs as a user that has the generated
-//! ClusterRole and no other right.
+//! The operator of the first example, as generated, on a real API server. It runs as a user that has the generated
+//! ClusterRole and no other rights.
 
 mod faults;
 mod fixture;
-mod judge;
+mod history;
 mod life;
 mod quiet;
 mod renamed;
 
-pub use judge::states;
+pub use history::states;
 
 /// The description of the moose operator.
 pub const DESCRIPTION: &str = include_str!("../../testdata/ok/moose/spec.yaml");

@@ -1,7 +1,8 @@
-//! A test of the tests: a runtime with a defect turns the generated tests of a crate red, and for the right reason.
+//! A test of the generated tests: a runtime with a defect turns them red, for the right reason.
 //!
 //! `testdata/planted/<defect>.txt` names a file of the runtime in its first line. Its sections are what is `right` in that
-//! file, what is `planted` instead, and what the tests say that turn `red`. The crate is that of `spec.yaml` there, without Kubernetes: it is built in seconds.
+//! file, what is `planted` instead, and what the tests print when they turn `red`. The crate is generated from `spec.yaml`
+//! of that folder. It is built without Kubernetes, which takes seconds.
 
 use crate::case_file::{CaseFile, case_files};
 use crate::operator::{build_folder, cargo};
@@ -31,7 +32,7 @@ fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/planted")
 }
 
-/// One defect.
+/// A case: a defect of the runtime.
 struct Defect {
     file: PathBuf,
     right: String,
@@ -50,22 +51,22 @@ impl Defect {
     }
 }
 
-/// The crate, in a folder of its own, where one test run at a time builds it.
-struct Bench {
+/// The crate that is built with each defect. Only one test run at a time uses its folder.
+struct PlantedCrate {
     folder: PathBuf,
     _lock: File,
 }
 
-impl Bench {
-    fn take() -> Bench {
+impl PlantedCrate {
+    fn take() -> PlantedCrate {
         let folder = build_folder().with_file_name("planted");
         fs::create_dir_all(&folder).expect("the target folder is ours");
         let lock = File::create(folder.join("lock")).expect("the target folder is ours");
         lock.lock().expect("a lock");
-        Bench { folder, _lock: lock }
+        PlantedCrate { folder, _lock: lock }
     }
 
-    /// Writes a file unless it is as it should be already.
+    /// Writes a file, unless it has these contents already.
     fn write(&self, path: &Path, contents: &str) {
         let path = self.folder.join(path);
         if fs::read(&path).ok().as_deref() != Some(contents.as_bytes()) {
@@ -80,20 +81,20 @@ impl Bench {
             .current_dir(&self.folder)
             .args(args)
             .env("CARGO_TARGET_DIR", self.folder.join("target"));
-        // Only a little of the runtime changes from one defect to the next.
+        // Incremental builds are worth it here, because defects change only a little of the runtime.
         cargo.env("CARGO_INCREMENTAL", "1").env("RUST_BACKTRACE", "0");
         cargo.output().expect("cargo runs")
     }
 
-    /// What the generated tests say, and whether they pass.
+    /// Runs the generated tests: whether they pass, and their output.
     fn test(&self) -> (bool, String) {
         let output = self.cargo(&["test", "--offline", "--quiet", "--lib"]);
-        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-        (output.status.success(), said)
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        (output.status.success(), text)
     }
 }
 
-/// The crate's files.
+/// The files of the crate, with a runtime that has no defect.
 fn files() -> BTreeMap<PathBuf, String> {
     let text = fs::read(data().join("spec.yaml")).expect("a file of the repository");
     let checked = krator::check("krator.yaml", &text);
@@ -119,15 +120,15 @@ fn files() -> BTreeMap<PathBuf, String> {
 
 #[test]
 fn a_defect_of_the_runtime_turns_generated_tests_red() {
-    let (bench, files) = (Bench::take(), files());
+    let (krate, files) = (PlantedCrate::take(), files());
     for (path, contents) in &files {
-        bench.write(path, contents);
+        krate.write(path, contents);
     }
-    if !bench.cargo(&["fetch", "--offline"]).status.success() {
-        assert!(bench.cargo(&["fetch"]).status.success(), "cargo fetch");
+    if !krate.cargo(&["fetch", "--offline"]).status.success() {
+        assert!(krate.cargo(&["fetch"]).status.success(), "cargo fetch");
     }
-    let (passes, said) = bench.test();
-    assert!(passes, "without a defect they pass:\n{said}");
+    let (passes, output) = krate.test();
+    assert!(passes, "the tests fail without a defect:\n{output}");
 
     let mut green = Vec::new();
     for case in case_files("planted", &["right", "planted", "red"]) {
@@ -136,14 +137,18 @@ fn a_defect_of_the_runtime_turns_generated_tests_red() {
         assert_eq!(
             whole.matches(&defect.right).count(),
             1,
-            "{name}: what is right is there once"
+            "{name}: what is right has to be in {} exactly once",
+            defect.file.display()
         );
-        bench.write(&defect.file, &whole.replace(&defect.right, &defect.planted));
-        let (passes, said) = bench.test();
-        bench.write(&defect.file, whole);
-        assert!(said.contains("test result:"), "{name} does not compile:\n{said}");
-        if passes || !said.contains(&defect.red) {
-            green.push(format!("{name}: not said: {}\n{said}", defect.red));
+        krate.write(&defect.file, &whole.replace(&defect.right, &defect.planted));
+        let (passes, output) = krate.test();
+        krate.write(&defect.file, whole);
+        assert!(
+            output.contains("test result:"),
+            "{name} does not compile:\n{output}"
+        );
+        if passes || !output.contains(&defect.red) {
+            green.push(format!("{name}: not output: {}\n{output}", defect.red));
         }
     }
     assert!(

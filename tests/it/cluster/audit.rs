@@ -1,17 +1,17 @@
-//! What the operator asked of the API server, from the server's own audit log.
+//! The requests of operators, read from the audit log of the API server.
 
 use super::{Cluster, NAMESPACE_PREFIX};
 use serde_json::Value;
 use std::fs;
 
-/// A request of the user `operator`, as answered.
+/// A request of the user `operator` that was answered.
 #[derive(Debug)]
 pub struct Request {
     /// get, list, watch, create, patch, …
     pub verb: String,
     /// The path, with its query.
     pub uri: String,
-    /// None for what is not in a namespace.
+    /// None for cluster-scoped objects.
     pub namespace: Option<String>,
     /// The HTTP status of the answer.
     pub code: u64,
@@ -32,24 +32,24 @@ impl Request {
         }
     }
 
-    /// Whether it could have changed anything.
+    /// Whether it is a request that may change something.
     pub fn is_write(&self) -> bool {
         !["get", "list", "watch"].contains(&self.verb.as_str())
     }
 }
 
 impl Cluster {
-    /// All requests so far that concern `namespace`, or none of the namespaces of tests.
+    /// All requests so far, apart from those that concern the namespaces of other tests.
     pub fn requests(&self, namespace: &str) -> Vec<Request> {
         let log = fs::read_to_string(self.dir().join("audit.log")).expect("the server writes an audit log");
-        // The last line may be half written.
+        // The last line may not be complete yet.
         let whole = log.rfind('\n').map_or("", |end| &log[..end]);
         let elsewhere = |other: &str| other != namespace && other.starts_with(NAMESPACE_PREFIX);
         let concerns = |request: &Request| !request.namespace.as_deref().is_some_and(elsewhere);
         whole.lines().map(Request::read).filter(concerns).collect()
     }
 
-    /// The writes among them.
+    /// The requests of [`requests`](Cluster::requests) that are writes.
     pub fn writes(&self, namespace: &str) -> Vec<Request> {
         self.requests(namespace)
             .into_iter()
@@ -59,7 +59,7 @@ impl Cluster {
 }
 
 #[test]
-fn the_audit_log_tells_what_the_operator_asked_and_the_answer() {
+fn the_audit_log_has_the_requests_of_the_operator_with_their_answers() {
     let Some(cluster) = super::shared() else { return };
     let namespace = cluster.namespace("audit");
     let create = ["create", "configmap", "mine", "--namespace", &namespace];
@@ -74,7 +74,7 @@ fn the_audit_log_tells_what_the_operator_asked_and_the_answer() {
         &namespace,
     ]);
 
-    // A request is logged once it is answered, so the line may come after kubectl has the answer.
+    // A request is logged after it was answered, so kubectl may have ended before.
     let writes = super::until("the request is logged", || {
         let writes: Vec<Request> = cluster
             .writes(&namespace)

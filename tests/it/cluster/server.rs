@@ -1,4 +1,4 @@
-//! etcd and kube-apiserver as child processes on free ports of loopback, and kube-controller-manager where a test asks
+//! etcd and kube-apiserver as child processes on free ports of the loopback interface, and kube-controller-manager where a test asks
 //! for some of its controllers. There is no kubelet: no pod ever runs.
 
 use super::process_guard::ProcessGuard;
@@ -8,10 +8,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Users: the administrator, and the operator that has no right until RBAC grants it one.
+/// The users: an administrator, and the operator, who has no rights until RBAC grants some.
 const TOKENS: &str = "admin-token,admin,admin,system:masters\noperator-token,operator,operator,operators\n";
 
-/// Requests of the operator only: the rest is none of its doing and much more.
+/// Only the requests of the operator are logged; there are many more of others.
 const AUDIT_POLICY: &str = "\
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -36,7 +36,7 @@ impl Server {
     pub fn start(assets: &Path, dir: &Path, guard: &ProcessGuard) -> Server {
         fs::write(dir.join("tokens.csv"), TOKENS).expect("tokens");
         fs::write(dir.join("audit.yaml"), AUDIT_POLICY).expect("audit policy");
-        // A port that is free now may be taken when the server binds it: then it ends, and other ports are tried.
+        // A port that is free now may be in use when the server binds it. Then the server ends, and other ports are tried.
         for _ in 0..5 {
             if let Some(server) = Server::try_start(assets, dir, guard) {
                 return server;
@@ -81,7 +81,7 @@ impl Server {
                 .args([&format!("--etcd-servers={etcd_url}"), "--bind-address=127.0.0.1"])
                 .args([&format!("--secure-port={secure}"), "--cert-dir=certs"])
                 .args(["--authorization-mode=RBAC", "--token-auth-file=tokens.csv"])
-                // Nobody uses service accounts here, but the server wants keys: the one that it makes for TLS will do.
+                // No test uses service accounts, but the server requires keys for them. Its key for TLS will do.
                 .args(["--service-account-key-file=certs/apiserver.key"])
                 .args(["--service-account-signing-key-file=certs/apiserver.key"])
                 .args(["--service-account-issuer=https://apiserver.test"])
@@ -158,7 +158,7 @@ impl Server {
             Some(&mut self.etcd),
         ];
         for child in running.into_iter().flatten() {
-            // One that has ended already is fine.
+            // Killing a process that has ended already fails, which does not matter here.
             let _ = child.kill();
             let _ = child.wait();
             guard.free(child);
@@ -167,7 +167,7 @@ impl Server {
 }
 
 fn free_ports() -> [u16; 3] {
-    // All listeners are open at once, so that the ports differ.
+    // All listeners are open at the same time, so that the ports differ.
     let listeners = [(); 3].map(|()| TcpListener::bind("127.0.0.1:0").expect("a free port"));
     listeners.map(|listener| listener.local_addr().expect("its own address").port())
 }

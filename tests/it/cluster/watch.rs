@@ -1,6 +1,6 @@
-//! Everything that happens to the objects of one kind in one namespace, in order.
+//! Everything that is written to the objects of one kind in one namespace, in order.
 //!
-//! A watch loses nothing between its start and now: where a list shows the state after the fact, this shows each write.
+//! Where a list shows only the current objects, a watch shows each write since it was started.
 
 use super::{Cluster, DEADLINE};
 use serde_json::Value;
@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// One object as one write left it.
+/// A write to an object.
 #[derive(Clone)]
 pub struct Event {
-    /// Whether this is the object's end.
+    /// Whether the object was removed.
     pub deleted: bool,
     /// The object after the write.
     pub object: Value,
@@ -25,7 +25,7 @@ impl Event {
         self.text("/metadata/name")
     }
 
-    /// The text at a JSON pointer, empty when there is none.
+    /// The string at a JSON pointer, empty when there is none.
     pub fn text(&self, pointer: &str) -> &str {
         text(&self.object, pointer)
     }
@@ -53,8 +53,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Watches the objects of a path, as `/api/v1/namespaces/default/configmaps`. What is there already comes first,
-    /// as it is.
+    /// Watches the objects of a path such as `/api/v1/namespaces/default/configmaps`. Objects that exist already come first,
+    /// as they are.
     pub fn start(cluster: &'static Cluster, path: &str) -> Watch {
         let list: Value = serde_json::from_str(&cluster.kubectl(&["get", "--raw", path])).expect("a list");
         let version = text(&list, "/metadata/resourceVersion").to_owned();
@@ -72,30 +72,30 @@ impl Watch {
         Watch { seen }
     }
 
-    /// Blocks until all that was seen so far satisfies `enough`, and returns it.
-    pub fn wait(&self, what: &str, enough: impl Fn(&[Event]) -> bool) -> Vec<Event> {
-        self.wait_while(what, enough, || true)
+    /// Blocks until the events seen so far satisfy `is_enough`, and returns them.
+    pub fn wait(&self, what: &str, is_enough: impl Fn(&[Event]) -> bool) -> Vec<Event> {
+        self.wait_while(what, is_enough, || true)
     }
 
-    /// The same, but gives up when there is no `hope` any more.
+    /// Waits as [`wait`](Watch::wait) does, but panics as soon as `may_come` says that there is nothing to wait for.
     pub fn wait_while(
         &self,
         what: &str,
-        enough: impl Fn(&[Event]) -> bool,
-        mut hope: impl FnMut() -> bool,
+        is_enough: impl Fn(&[Event]) -> bool,
+        mut may_come: impl FnMut() -> bool,
     ) -> Vec<Event> {
         let deadline = Instant::now() + DEADLINE;
         let mut events = self.seen.events.lock().expect("no reader panics with the lock");
-        while !enough(&events) {
+        while !is_enough(&events) {
             let in_time = Instant::now() < deadline;
-            if !in_time || !hope() {
+            if !in_time || !may_come() {
                 let count = events.len();
-                // Unlocked first, so that the writer does not panic as well.
+                // The lock is released first, so that the thread that writes the events does not panic as well.
                 drop(events);
                 let why = if in_time {
-                    "and will not be"
+                    "and no more are expected"
                 } else {
-                    "and it is late"
+                    "and the deadline has passed"
                 };
                 panic!("{what}: not after {count} events, {why}");
             }
@@ -105,12 +105,12 @@ impl Watch {
         events.clone()
     }
 
-    /// All that was seen since it was last taken; it is not kept.
+    /// Removes and returns the events that were seen since the last call.
     pub fn take(&self) -> Vec<Event> {
         std::mem::take(&mut *self.seen.events.lock().expect("no reader panics with the lock"))
     }
 
-    /// All that was seen so far.
+    /// The events that were seen so far.
     pub fn events(&self) -> Vec<Event> {
         self.seen
             .events
@@ -121,14 +121,14 @@ impl Watch {
 }
 
 impl Seen {
-    /// Records what happens after `version`. A server ends watches when it likes, for one when it is busy; then the
-    /// next one begins where that ended, so that nothing is lost.
+    /// Records what is written after `version`. A server may end a watch at any time, for example when it is busy. Then the
+    /// next watch begins where that one ended, so that nothing is lost.
     fn follow(&self, cluster: &Cluster, path: &str, mut version: String) {
         while let Some(stream) = self.watch(cluster, path, &version) {
-            // The stream ends in the middle of an event when the watch is dropped.
+            // The stream may end in the middle of an event when the watch is dropped.
             let stream = serde_json::Deserializer::from_reader(stream).into_iter::<Value>();
             for event in stream.map_while(Result::ok) {
-                // Waits will end at their deadline and show it.
+                // When this thread panics, waits will fail at their deadline.
                 assert!(
                     event["type"] != "ERROR",
                     "the watch of {path} cannot go on: {event}"
@@ -146,7 +146,7 @@ impl Seen {
         }
     }
 
-    /// Starts kubectl, unless the watch is over.
+    /// Starts kubectl, unless the watch was dropped.
     fn watch(&self, cluster: &Cluster, path: &str, version: &str) -> Option<BufReader<ChildStdout>> {
         let mut kubectl = self.kubectl.lock().expect("nobody panics with the lock");
         if self.ended.load(Ordering::Relaxed) {
@@ -165,17 +165,17 @@ impl Seen {
         Some(BufReader::new(stream))
     }
 
-    /// Ends kubectl; the thread that reads from it sees that.
+    /// Kills kubectl; the thread that reads its output notices that.
     fn cut(&self) {
         if let Some(child) = self.kubectl.lock().expect("nobody panics with the lock").as_mut() {
-            // One that has ended already is fine.
+            // Killing a process that has ended already fails, which does not matter here.
             let _ = child.kill();
         }
     }
 
     fn end(&self, cluster: &Cluster) {
         if let Some(mut child) = self.kubectl.lock().expect("nobody panics with the lock").take() {
-            // One that has ended already is fine.
+            // Killing a process that has ended already fails, which does not matter here.
             let _ = child.kill();
             let _ = child.wait();
             cluster.process_guard().free(&child);
@@ -191,7 +191,7 @@ impl Drop for Watch {
 }
 
 #[test]
-fn a_watch_shows_every_write_in_order_even_when_it_is_cut_off() {
+fn a_watch_shows_every_write_in_order_even_when_it_is_interrupted() {
     let Some(cluster) = super::shared() else { return };
     let namespace = cluster.namespace("watch");
     let within = ["--namespace", &namespace];
@@ -203,7 +203,7 @@ fn a_watch_shows_every_write_in_order_even_when_it_is_cut_off() {
         let patch = format!("{{\"data\": {{\"step\": \"{step}\"}}}}");
         let args = ["patch", "configmap", "it", "--type=merge", "--patch", &patch];
         cluster.kubectl(&[args.as_slice(), within.as_slice()].concat());
-        // As a server does when it has had enough of us.
+        // A server may end a watch at any time, which looks the same.
         watch.seen.cut();
     }
     cluster.kubectl(&[&["delete", "configmap", "it"], within.as_slice()].concat());

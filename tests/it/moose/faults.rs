@@ -1,11 +1,11 @@
-//! What becomes of moose whose handlers fail.
+//! Moose whose handlers fail or panic.
 
 use super::fixture::{Fixture, Variant};
-use super::judge::states;
+use super::history::states;
 use std::fs;
 use std::path::Path;
 
-/// Eats, but for moose of certain names.
+/// A handler that fails or panics for moose of certain names.
 const EAT: &str = r#"use super::{Eat, Sleep};
 use crate::moose::prelude::*;
 
@@ -34,7 +34,7 @@ const FAULTY: Variant = Variant {
     edit: |krate: &Path| fs::write(krate.join("src/moose/states/eat.rs"), EAT).expect("a crate of our own"),
 };
 
-/// The text with a part replaced that must be there.
+/// The text with `from` replaced, which has to be there.
 pub fn replaced(text: &str, from: &str, to: &str) -> String {
     assert!(text.contains(from), "no {from:?} in the description any more");
     text.replace(from, to)
@@ -45,19 +45,19 @@ fn a_moose_whose_handler_fails_backs_off_and_is_lost() {
     let Some(mut fixture) = Fixture::new("sick", &FAULTY) else {
         return;
     };
-    lost_alone(&mut fixture, "sick", "no appetite");
+    only_this_one_is_lost(&mut fixture, "sick", "no appetite");
 }
 
 #[test]
-fn a_panic_hurts_its_own_moose_only() {
+fn a_panic_affects_no_other_moose() {
     let Some(mut fixture) = Fixture::new("wild", &FAULTY) else {
         return;
     };
-    lost_alone(&mut fixture, "wild", "a wild moose");
+    only_this_one_is_lost(&mut fixture, "wild", "a wild moose");
 }
 
-/// The moose of that name fails with that message until it is lost, while the other one sleeps and roams again.
-fn lost_alone(fixture: &mut Fixture, name: &str, message: &str) {
+/// Asserts that the moose of that name fails with that message until it is lost, while another one sleeps and roams again.
+fn only_this_one_is_lost(fixture: &mut Fixture, name: &str, message: &str) {
     fixture.create(&[name.to_owned(), "healthy".to_owned()]);
     fixture.start(&[]);
 

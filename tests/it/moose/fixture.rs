@@ -1,4 +1,4 @@
-//! Moose in a namespace of their own, everything that is written to them, and an operator that can be killed.
+//! What a test with moose needs: a namespace, a watch and an oracle for its moose, and an operator that can be killed.
 
 use super::DESCRIPTION;
 use crate::cluster::watch::{Event, Watch};
@@ -13,24 +13,24 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::{Mutex, OnceLock};
 
-/// A crate to run: the generated one, or what a test made of it.
+/// The moose operator as a test needs it.
 pub struct Variant {
-    /// Names its binary.
+    /// The name of its binary.
     pub name: &'static str,
-    /// From the description to another one.
+    /// Changes the description.
     pub description: fn(&str) -> String,
-    /// What its owner does to the crate.
+    /// Changes the generated crate, as its owner would.
     pub edit: fn(&std::path::Path),
 }
 
-/// The crate as generated.
+/// The operator as generated from the description.
 pub const UNTOUCHED: Variant = Variant {
     name: "moose",
     description: |description| description.to_owned(),
     edit: |_| (),
 };
 
-/// The moose of one test.
+/// The moose of one test and their operator.
 pub struct Fixture {
     pub cluster: &'static Cluster,
     pub namespace: String,
@@ -42,7 +42,7 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    /// A fixture without moose or a running operator. None without an API server.
+    /// A fixture without moose and without a running operator. None without an API server.
     pub fn new(test: &str, variant: &Variant) -> Option<Fixture> {
         let cluster = prepared_cluster()?;
         let binary = binary(cluster, variant);
@@ -63,7 +63,7 @@ impl Fixture {
         })
     }
 
-    /// Creates moose and waits until the watch has them, so that it misses nothing of what an operator writes later.
+    /// Creates moose and waits until the watch has seen them, so that it sees all that an operator writes later.
     pub fn create(&self, names: &[String]) {
         let items: Vec<Value> = names.iter().map(|name| moose(name, &self.namespace)).collect();
         self.cluster.apply(
@@ -77,11 +77,10 @@ impl Fixture {
         });
     }
 
-    /// Blocks until all that was seen so far satisfies `enough`, and returns it. An operator that ends by itself ends
-    /// the wait.
-    pub fn wait(&mut self, what: &str, enough: impl Fn(&[Event]) -> bool) -> Vec<Event> {
+    /// Blocks until the events seen so far satisfy `is_enough`, and returns them. Panics when the operator ends by itself.
+    pub fn wait(&mut self, what: &str, is_enough: impl Fn(&[Event]) -> bool) -> Vec<Event> {
         let operator = &mut self.operator;
-        self.watch.wait_while(what, enough, || {
+        self.watch.wait_while(what, is_enough, || {
             operator.as_mut().is_none_or(Operator::is_running)
         })
     }
@@ -92,17 +91,17 @@ impl Fixture {
             .kubectl(&[args, &["--namespace", &self.namespace]].concat())
     }
 
-    /// Starts the operator, for this namespace.
+    /// Starts the operator for this namespace.
     pub fn start(&mut self, args: &[&str]) {
         let args = [&["run", "--namespace", &self.namespace], args].concat();
         self.oracle.operator_starts(Timestamp::now());
         self.operator = Some(Operator::start(self.cluster, &self.binary, &args, &self.log));
     }
 
-    /// Panics unless all of this is as the description and the contract have it.
+    /// Has the oracle judge all events, and panics when it finds anything.
     pub fn judge(&mut self, events: &[Event]) {
         events.iter().for_each(|event| self.oracle.see(event));
-        // Handlers as generated tell of nothing.
+        // Handlers as generated do not record their starts.
         self.oracle.check_handler_starts("");
         self.oracle.assert_clean();
     }
@@ -117,7 +116,7 @@ impl Fixture {
         self.operator.take().expect("an operator runs").terminate()
     }
 
-    /// The operator of another crate looks after the fixture when it is started next.
+    /// Makes the next start run the operator of another variant.
     pub fn run_from_now_on(&mut self, variant: &Variant) {
         self.binary = binary(self.cluster, variant);
     }
@@ -132,7 +131,7 @@ impl Fixture {
         std::fs::read_to_string(&self.log).expect("an operator was started")
     }
 
-    /// Everything that the generated role does not allow and the operator tried all the same.
+    /// The requests of the operator that the generated role does not allow.
     pub fn forbidden(&self) -> Vec<String> {
         let requests = self.cluster.requests(&self.namespace);
         requests
@@ -191,7 +190,7 @@ fn prepared_cluster() -> Option<&'static Cluster> {
         ]);
         let crd = "customresourcedefinition/moose.animals.com";
         cluster.kubectl(&["wait", "--for=condition=Established", crd, "--timeout=60s"]);
-        // A dry run: no operator of a test shall have it.
+        // A dry run, because otherwise the operators of tests would work on the sample.
         let sample = std::fs::read_to_string(krate.dir().join("deploy/sample.yaml")).expect("generated");
         cluster.apply(&sample, &["--dry-run=server"]);
         let rbac = cluster.kubectl(&["get", "-f", &format!("{deploy}/rbac.yaml"), "--output=json"]);
@@ -224,10 +223,10 @@ fn generated(variant: &Variant) -> Crate {
     Crate::generate(&(variant.description)(DESCRIPTION), variant.edit)
 }
 
-/// The operator of a variant, built once in a run.
+/// The operator of a variant, which is built once in a test run.
 fn binary(cluster: &Cluster, variant: &Variant) -> PathBuf {
     static BUILT: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
-    // Tests of the same variant wait for the one that builds; one that failed to build it fails each of them.
+    // Tests of the same variant wait for the one that builds it. When that panics, the next one tries again.
     let mut built = BUILT.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let build = || {
         let binary = cluster.dir().join(variant.name);

@@ -1,11 +1,11 @@
-//! What becomes of moose when nothing fails but the operator itself.
+//! Moose whose handlers never fail, while their operator is killed, stopped and restarted.
 
 use super::fixture::{Fixture, UNTOUCHED, names};
-use super::judge::states;
+use super::history::states;
 use crate::cluster::watch::Event;
 use serde_json::Value;
 
-/// Whether the moose of that name was ever in that phase.
+/// Whether the moose of that name was in that phase at any time.
 fn was(events: &[Event], name: &str, phase: &str) -> bool {
     events
         .iter()
@@ -57,7 +57,7 @@ fn every_moose_is_seen_roaming_hungry_and_asleep() {
     assert_eq!(
         fixture.terminate().code(),
         Some(0),
-        "SIGTERM is an order, not a failure"
+        "an operator that was told to end has not failed"
     );
     assert_eq!(fixture.forbidden(), [""; 0], "the generated role is enough");
 }
@@ -72,7 +72,7 @@ fn every_moose_goes_on_from_its_stored_state_after_a_kill() {
     let mut before = 0;
     for phase in ["Roaming", "Hungry", "Asleep"] {
         fixture.start(&[]);
-        // The first one of them: the others are in states of all kinds, and writes are on their way.
+        // The operator is killed when the first moose is there: the others are in various states, and writes are under way.
         let events = fixture.wait(&format!("a moose becomes {phase}"), |events| {
             events[before..]
                 .iter()
@@ -99,12 +99,12 @@ fn every_moose_goes_on_from_its_stored_state_after_a_kill() {
             .all(|name| entries(events, name) > entries(&seen, name))
     });
 
-    // Nothing leads to Tagged but the beginning, so this says as well that no moose went back to it.
+    // No edge leads to Tagged, so this also proves that no moose went back to the initial state.
     fixture.judge(&events);
 }
 
 #[test]
-fn a_deleted_moose_passes_released_and_goes() {
+fn a_deleted_moose_is_released_and_then_gone() {
     let Some(mut fixture) = Fixture::new("delete", &UNTOUCHED) else {
         return;
     };
@@ -131,7 +131,7 @@ fn a_deleted_moose_passes_released_and_goes() {
 }
 
 #[test]
-fn a_moose_deleted_while_no_operator_runs_goes_after_the_start() {
+fn a_moose_deleted_while_no_operator_runs_is_released_after_the_start() {
     let Some(mut fixture) = Fixture::new("delete-down", &UNTOUCHED) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! What an operator does when there is nothing to do.
+//! An operator that has nothing to do.
 
 use super::faults::replaced;
 use super::fixture::{Fixture, Variant, names};
@@ -18,8 +18,9 @@ const SLEEPY: Variant = Variant {
     edit: |_| (),
 };
 
-/// The time that is looked at, and a shorter one after which the last write of the beginning counts as the last.
+/// How long the operator is observed.
 const WINDOW: Duration = Duration::from_secs(60);
+/// After so long without a write, the writes of the beginning are taken to be over.
 const SETTLED: Duration = Duration::from_secs(3);
 
 #[test]
@@ -39,7 +40,7 @@ fn an_operator_with_a_hundred_ready_moose_writes_nothing() {
     let written = || fixture.cluster.writes(&fixture.namespace).len();
     let before = until("the last writes of the beginning", || {
         let before = written();
-        // Only time can tell that nothing comes.
+        // There is no event to wait for when nothing is written.
         std::thread::sleep(SETTLED);
         (written() == before).then_some(before)
     });
@@ -52,7 +53,7 @@ fn an_operator_with_a_hundred_ready_moose_writes_nothing() {
 
     let writes = fixture.cluster.writes(&fixture.namespace);
     assert_eq!(writes.len(), before, "{:#?}", &writes[before..]);
-    // Asleep, not lost.
+    // The moose are where they should be.
     fixture.kubectl(&[
         "wait",
         "--for=jsonpath={.status.state}=Sleep",

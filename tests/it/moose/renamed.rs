@@ -1,21 +1,21 @@
-//! A state that gets another name while moose are in it.
+//! A state that is renamed while moose are in it.
 
 use super::DESCRIPTION;
 use super::fixture::{Fixture, Variant, names};
-use super::judge::states;
+use super::history::states;
 use crate::operator::Crate;
 use crate::regen::generate;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Roaming moose stay where they are, so that the operator can be stopped then.
+/// The description with a long poll in `Roam`, so that the operator can be stopped while moose are there.
 fn former(description: &str) -> String {
     let patient = description.replace("poll: 2s", "poll: 1h");
     assert_ne!(patient, description);
     patient
 }
 
-/// Names the state in its handler, in another one, in a test, in comments and in texts.
+/// Writes files into the crate that name the state in its handler, in a test, in comments and in strings.
 fn write(folder: &Path) {
     let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/rename/state");
     for path in ["src/moose/states/roam.rs", "tests/moose.rs"] {
@@ -23,7 +23,7 @@ fn write(folder: &Path) {
     }
 }
 
-/// Writes, then lets `krator gen` rename.
+/// Writes these files, then renames the state with `krator gen`.
 fn rename(folder: &Path) {
     write(folder);
     let renamed = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testdata/rename/state/spec.yaml");
@@ -78,7 +78,7 @@ fn moose_in_a_renamed_state_go_on_from_there() {
     });
     for name in &names {
         let mut states = states(&events, name);
-        // The stored name changes with the next write, in the same stay.
+        // The name that is stored changes with the next write, which need not come while the moose is in the state.
         states.retain(|state| *state != "Wander");
         assert!(
             states.starts_with(&["Tagged", "Roam", "Eat", "Sleep"]),

@@ -1,0 +1,108 @@
+//! An operator as a process that runs as the user `operator`.
+
+use super::run;
+use crate::cluster::{Cluster, DEADLINE, tail, until};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+/// A running operator.
+pub struct Operator {
+    process: Child,
+    cluster: &'static Cluster,
+    log: PathBuf,
+}
+
+impl Operator {
+    /// Runs `binary` as the user `operator`. Its output is appended to `log`.
+    pub fn start(cluster: &'static Cluster, binary: &Path, args: &[&str], log: &Path) -> Operator {
+        Operator::start_with(cluster, binary, args, log, &[])
+    }
+
+    /// Runs `binary` as above, with environment variables.
+    pub fn start_with(
+        cluster: &'static Cluster,
+        binary: &Path,
+        args: &[&str],
+        log: &Path,
+        variables: &[(&str, &str)],
+    ) -> Operator {
+        let output = File::options()
+            .create(true)
+            .append(true)
+            .open(log)
+            .expect("a log file");
+        let process = Command::new(binary)
+            .args(args)
+            .env("KUBECONFIG", cluster.kubeconfig("operator"))
+            // A setting of the developer's shell must not change the log.
+            .env_remove("RUST_LOG")
+            .envs(variables.iter().copied())
+            .stdin(Stdio::null())
+            .stdout(output.try_clone().expect("a log file"))
+            .stderr(output)
+            .spawn()
+            .unwrap_or_else(|e| panic!("{}: {e}", binary.display()));
+        cluster.process_guard().hold(&process);
+        Operator {
+            process,
+            cluster,
+            log: log.to_owned(),
+        }
+    }
+
+    /// The process ID.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Whether the process has not ended by itself.
+    pub fn is_running(&mut self) -> bool {
+        self.process.try_wait().expect("our own child").is_none()
+    }
+
+    /// Ends the operator as `kill -9` does.
+    pub fn kill(mut self) {
+        assert!(
+            self.is_running(),
+            "the operator has ended by itself:\n{}",
+            tail(&self.log)
+        );
+        // The destructor kills the process.
+    }
+
+    /// Sends SIGTERM, and waits until the operator has ended.
+    pub fn terminate(mut self) -> ExitStatus {
+        assert!(
+            self.is_running(),
+            "the operator has ended by itself:\n{}",
+            tail(&self.log)
+        );
+        let pid = self.process.id().to_string();
+        run(Command::new("kill").args(["-TERM", &pid]));
+        until(
+            &format!("the operator ends on SIGTERM within {DEADLINE:?}"),
+            || self.process.try_wait().expect("our own child"),
+        )
+    }
+}
+
+impl Drop for Operator {
+    fn drop(&mut self) {
+        // Killing a process that has ended already fails, which does not matter here.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        self.cluster.process_guard().free(&self.process);
+    }
+}
+
+/// Shows the operator's log when the test panics.
+pub struct ShownOnPanic<'a>(pub &'a Path);
+
+impl Drop for ShownOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- the operator's log\n{}", tail(self.0));
+        }
+    }
+}
