@@ -4,6 +4,8 @@
 mod cluster;
 // Test cases that are one file each. Its own tests are here too.
 mod case_file;
+// Random numbers that are the same in each run.
+mod dice;
 // Generated crates: building one, and running its operator. No tests of behaviour.
 mod operator;
 

@@ -232,7 +232,7 @@ impl ScriptedOperator {
     }
 
     /// A merge patch of an object's spec, a different one for each number. None for a kind whose spec may not change.
-    pub fn change(&self, kind: &Kind, number: u64) -> Option<String> {
+    pub fn change(&self, kind: &Kind, number: usize) -> Option<String> {
         let spec = match kind.resource.kind.as_str() {
             "Moose" => json!({"weight": 400 + number % 100}),
             "Backup" => json!({"ttl": format!("{}h", 1 + number % 100)}),

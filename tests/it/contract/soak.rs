@@ -5,6 +5,7 @@ use super::crash::resource;
 use super::scripted_operator::{ScriptedOperator, prepared};
 use super::session::Session;
 use crate::cluster::say;
+use crate::dice::Dice;
 use crate::operator::Operator;
 use krator::model::Kind;
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 /// Objects of each of the five kinds, for each of the two operators.
-const OBJECTS: u64 = 100;
+const OBJECTS: usize = 100;
 /// The seed of the kills and of what is done to the objects.
 const SEED: u64 = 20_220_801;
 /// When the memory is first measured, or half-way through the test if that is earlier. The second time is at the end.
@@ -24,19 +25,6 @@ fn faults(seed: u64) -> Value {
         "seed": seed, "latency": 50, "conflict": 10, "invalid": 3, "throttled": 5, "broken": 10, "lost": 10,
         "cut": 500, "gone": 50, "partition": [20_000, 2_000],
     })
-}
-
-/// A random number generator: SplitMix64.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % bound
-    }
 }
 
 /// One of the two operators, with its objects.
@@ -79,7 +67,7 @@ impl Half {
     /// is not there.
     fn disturb(&self, scripted: &ScriptedOperator, dice: &mut Dice) {
         let kinds = &scripted.description.kinds;
-        let kind = &kinds[usize::try_from(dice.below(kinds.len() as u64)).expect("a small number")];
+        let kind = &kinds[dice.below(kinds.len())];
         let name = format!("it-{}", dice.below(OBJECTS));
         let resource = resource(kind, &name);
         if dice.below(3) == 0 {
@@ -117,7 +105,7 @@ fn a_thousand_objects_live_through_faults_and_kills() {
         .ok()
         .and_then(|minutes| minutes.parse().ok());
     let length = Duration::from_secs(60 * minutes.unwrap_or(1));
-    let mut dice = Dice(SEED);
+    let mut dice = Dice::new(SEED);
     let mut killed = Half::new(scripted, "soak-killed", 1000);
     let mut spared = Half::new(scripted, "soak-spared", 2000);
     let (begun, mut kills, mut warm) = (Instant::now(), 0, None);
@@ -131,7 +119,7 @@ fn a_thousand_objects_live_through_faults_and_kills() {
         if Instant::now() > next_kill {
             killed.kill();
             kills += 1;
-            next_kill = Instant::now() + Duration::from_millis(3000 + dice.below(12_000));
+            next_kill = Instant::now() + Duration::from_millis(3000 + dice.below(12_000) as u64);
         }
         if warm.is_none() && begun.elapsed() >= WARM.min(length / 2) {
             warm = Some(spared.memory());
@@ -153,7 +141,7 @@ fn a_thousand_objects_live_through_faults_and_kills() {
     say(&format!(
         "soak: {objects} objects, {entries} entries of states, {kills} kills in {length:?}; memory {warm} KiB, then {end} KiB"
     ));
-    assert!(objects as u64 >= 2 * 5 * OBJECTS && entries > objects);
+    assert!(objects >= 2 * 5 * OBJECTS && entries > objects);
     // An allocator keeps some of the memory that was freed, so growth by an eighth and a little is tolerated.
     assert!(
         end <= warm + warm / 8 + 4096,

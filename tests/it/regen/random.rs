@@ -8,6 +8,7 @@
 mod crates;
 mod edits;
 
+use crate::dice::Dice;
 use crate::goldens::cases;
 use crates::Member;
 use std::collections::BTreeSet;
@@ -16,30 +17,6 @@ use std::collections::BTreeSet;
 const CASES: [&str; 6] = ["backup", "cronjob", "helmrelease", "memcached", "moose", "order"];
 /// Edits of a sequence.
 const STEPS: usize = 5;
-
-/// Dice that fall the same way each time: splitmix64.
-pub struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below another one.
-    fn below(&mut self, bound: usize) -> usize {
-        (self.roll() % bound.max(1) as u64) as usize
-    }
-
-    /// One of several, if there are any.
-    fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
-        let at = self.below(from.len());
-        from.get(at)
-    }
-}
 
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
@@ -51,7 +28,7 @@ fn after_every_edit_a_crate_compiles_or_the_lines_that_do_not_were_named() {
     let rounds = sequences.div_ceil(CASES.len() as u64);
     let (mut named, mut wrong, mut edits) = (0, Vec::new(), BTreeSet::new());
     for round in 0..rounds {
-        let mut dice = Dice(seed.wrapping_mul(1_000_003).wrapping_add(round));
+        let mut dice = Dice::new(seed.wrapping_mul(1_000_003).wrapping_add(round));
         let workspace = crates::Workspace::new();
         let mut members: Vec<Member> = CASES
             .iter()

@@ -1,0 +1,219 @@
+//! What the rules over graphs should find, computed without petgraph: relations between states are closed by brute force,
+//! and the definitions in the reference of the language are applied to the result.
+
+use super::machine::{FAILED, FINAL, Machine, READY, WORKING};
+use std::collections::BTreeSet;
+
+/// Who reaches whom: `relation[from][to]`.
+pub type Relation = Vec<Vec<bool>>;
+
+/// What the rules should find in a machine.
+pub struct Reference<'m> {
+    machine: &'m Machine,
+    count: usize,
+    /// Which states are on the deletion path.
+    path: Vec<bool>,
+    /// In which states the deletion path begins.
+    entries: Vec<bool>,
+}
+
+impl<'m> Reference<'m> {
+    pub fn of(machine: &'m Machine) -> Self {
+        let count = machine.states.len();
+        let mut entries = vec![false; count];
+        for entry in machine
+            .deletion
+            .into_iter()
+            .chain(machine.states.iter().filter_map(|state| state.on_delete))
+        {
+            entries[entry] = true;
+        }
+        let mut reference = Reference {
+            machine,
+            count,
+            path: vec![false; count],
+            entries,
+        };
+        let forward =
+            reference.closed(|kind, _, _| matches!(kind, "next" | "timeout" | "retry" | "limit" | "resume"));
+        for entry in (0..count).filter(|at| reference.entries[*at]) {
+            for (to, reached) in forward[entry].iter().enumerate() {
+                reference.path[to] |= *reached;
+            }
+        }
+        reference
+    }
+
+    /// The kinds of all edges, with their states.
+    pub fn edges(&self) -> Vec<(&'static str, usize, usize)> {
+        let mut edges = Vec::new();
+        for (from, state) in self.machine.states.iter().enumerate() {
+            edges.extend(state.next.iter().map(|to| ("next", from, *to)));
+            edges.extend(state.timeout.map(|to| ("timeout", from, to)));
+            edges.extend(state.retry.map(|to| ("retry", from, to)));
+            edges.extend(state.limit.map(|to| ("limit", from, to)));
+            edges.extend(
+                state
+                    .resume
+                    .filter(|to| *to != from)
+                    .map(|to| ("resume", from, to)),
+            );
+            if !self.path[from] {
+                edges.extend(state.on_spec_change.map(|to| ("spec", from, to)));
+                edges.extend(
+                    state
+                        .on_delete
+                        .or(self.machine.deletion)
+                        .map(|to| ("delete", from, to)),
+                );
+            }
+        }
+        edges
+    }
+
+    /// Who reaches whom along the wanted edges. Each state reaches itself.
+    pub fn closed(&self, wanted: impl Fn(&str, usize, usize) -> bool) -> Relation {
+        let mut relation = self.stepped(wanted);
+        for (at, row) in relation.iter_mut().enumerate() {
+            row[at] = true;
+        }
+        self.close(relation)
+    }
+
+    /// Who reaches whom along at least one wanted edge.
+    pub fn stepped_closed(&self, wanted: impl Fn(&str, usize, usize) -> bool) -> Relation {
+        self.close(self.stepped(wanted))
+    }
+
+    /// Who reaches whom along exactly one wanted edge.
+    fn stepped(&self, wanted: impl Fn(&str, usize, usize) -> bool) -> Relation {
+        let mut relation = vec![vec![false; self.count]; self.count];
+        for (kind, from, to) in self.edges() {
+            relation[from][to] |= wanted(kind, from, to);
+        }
+        relation
+    }
+
+    /// The transitive closure, by brute force.
+    fn close(&self, mut relation: Relation) -> Relation {
+        for by in 0..self.count {
+            for from in 0..self.count {
+                for to in 0..self.count {
+                    relation[from][to] |= relation[from][by] && relation[by][to];
+                }
+            }
+        }
+        relation
+    }
+
+    fn is(&self, at: usize, kind: usize) -> bool {
+        self.machine.states[at].kind == kind
+    }
+
+    /// The states that `unreachable-state` names: the first state of each strongly connected component of unreachable
+    /// states that no other unreachable state leads to.
+    pub fn unreachable(&self) -> BTreeSet<usize> {
+        let all = self.closed(|_, _, _| true);
+        let roots: Vec<usize> = (0..self.count)
+            .filter(|at| *at == 0 || Some(*at) == self.machine.deletion || self.machine.states[*at].legacy)
+            .collect();
+        let lost: Vec<usize> = (0..self.count)
+            .filter(|at| !roots.iter().any(|root| all[*root][*at]))
+            .collect();
+        let is_first = |at: usize| {
+            lost.iter()
+                .all(|other| !(all[at][*other] && all[*other][at]) || at <= *other)
+        };
+        let is_source = |at: usize| lost.iter().all(|other| !all[*other][at] || all[at][*other]);
+        lost.iter()
+            .copied()
+            .filter(|at| is_first(*at) && is_source(*at))
+            .collect()
+    }
+
+    /// The states that `no-exit` names.
+    pub fn no_exit(&self) -> BTreeSet<usize> {
+        let states = self.machine.states.iter().enumerate();
+        states
+            .filter(|(_, state)| {
+                state.kind == WORKING && state.next.is_empty() && state.timeout.is_none() && !state.legacy
+            })
+            .map(|(at, _)| at)
+            .collect()
+    }
+
+    /// Whether an object can come onto the deletion path without being deleted.
+    pub fn escapes(&self) -> bool {
+        if !self.entries.contains(&true) {
+            return false;
+        }
+        if self.entries[0] {
+            return true;
+        }
+        let before_deletion =
+            self.closed(|kind, from, _| kind != "delete" && !self.entries[from] && !self.is(from, FINAL));
+        (0..self.count).any(|at| before_deletion[0][at] && self.path[at] && !self.is(at, FINAL))
+    }
+
+    /// The states of the deletion path from which no final state can be reached.
+    pub fn stuck(&self) -> BTreeSet<usize> {
+        let reaches = self.closed(|kind, _, _| matches!(kind, "next" | "timeout" | "retry" | "limit"));
+        let stuck =
+            |at: &usize| self.path[*at] && !(0..self.count).any(|to| reaches[*at][to] && self.is(to, FINAL));
+        if self.machine.deletion.is_none() {
+            BTreeSet::new()
+        } else {
+            (0..self.count).filter(stuck).collect()
+        }
+    }
+
+    /// Whether there is a cycle in which no state waits.
+    pub fn hot(&self) -> bool {
+        let state = |at: usize| &self.machine.states[at];
+        let may_stay = |at: usize| state(at).waits || self.is(at, READY) || self.is(at, FAILED);
+        let rests = |at: usize| may_stay(at) || state(at).timeout.is_some() || state(at).limit.is_some();
+        let cycles = self.stepped_closed(|kind, from, to| {
+            matches!(kind, "next" | "limit" | "resume") && from != to && !rests(from) && !rests(to)
+        });
+        (0..self.count).any(|at| cycles[at][at])
+    }
+
+    /// Whether there is a cycle of timeouts, retries and limits.
+    pub fn unbounded(&self) -> bool {
+        let reaches = self.stepped_closed(|kind, _, _| matches!(kind, "timeout" | "retry" | "limit"));
+        (0..self.count).any(|at| reaches[at][at])
+    }
+
+    /// The failed states that an object cannot leave.
+    pub fn traps(&self) -> BTreeSet<usize> {
+        let is_trap = |at: &usize| {
+            let state = &self.machine.states[*at];
+            let leaves_on_change = state.on_spec_change.is_some_and(|to| to != *at);
+            state.kind == FAILED && state.next.is_empty() && state.timeout.is_none() && !leaves_on_change
+        };
+        (0..self.count).filter(is_trap).collect()
+    }
+
+    /// Whether an object can come into a legacy state.
+    pub fn entered_legacy(&self) -> bool {
+        let is_legacy = |at: usize| self.machine.states[at].legacy;
+        is_legacy(0)
+            || self.machine.deletion.is_some_and(is_legacy)
+            || self
+                .edges()
+                .iter()
+                .any(|(_, from, to)| from != to && is_legacy(*to))
+    }
+
+    /// The legacy states that an object cannot leave.
+    pub fn dead_legacy(&self) -> BTreeSet<usize> {
+        let leaves = |at: usize| {
+            self.edges()
+                .iter()
+                .any(|(kind, from, to)| *from == at && to != from && *kind != "delete")
+        };
+        (0..self.count)
+            .filter(|at| self.machine.states[*at].legacy && !self.is(*at, FINAL) && !leaves(*at))
+            .collect()
+    }
+}
