@@ -1,4 +1,4 @@
-//! What krator writes for a cluster, before a real API server: it takes all of it to the letter, keeps it as written,
+//! The generated manifests on a real API server: it accepts them with strict validation, stores them as they were written,
 //! and refuses objects that break their schema.
 
 mod mutants;
@@ -13,19 +13,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// How many objects that break the schema each kind has to have at least.
+/// How many objects that break its schema are tried of each kind, at least.
 const BROKEN: usize = 10;
 
-/// A case whose manifests are in the cluster, its samples too.
-struct Case {
+/// A good description whose manifests and samples were applied to the cluster.
+struct Applied {
     name: String,
-    /// What was written, file by file, as YAML has it.
+    /// The documents of each generated manifest.
     manifests: BTreeMap<PathBuf, Vec<Value>>,
-    /// `deploy/`, in a folder of the cluster's.
+    /// Its `deploy/`, in a folder of the cluster.
     deploy: PathBuf,
 }
 
-impl Case {
+impl Applied {
     fn file(&self, name: &str) -> &[Value] {
         &self.manifests[Path::new(name)]
     }
@@ -46,14 +46,14 @@ impl Case {
     }
 }
 
-/// An API server of our own with what every good description comes to, applied as a person would. Not the shared one:
-/// operators of other tests would take the samples for their own.
-fn prepared() -> Option<&'static (Cluster, Vec<Case>)> {
-    static PREPARED: OnceLock<(Cluster, Vec<Case>)> = OnceLock::new();
+/// An API server to which the manifests of all good descriptions were applied, as a person would do it. It is not the
+/// shared one, because operators of other tests would work on the samples.
+fn prepared() -> Option<&'static (Cluster, Vec<Applied>)> {
+    static PREPARED: OnceLock<(Cluster, Vec<Applied>)> = OnceLock::new();
     let assets = cluster::assets()?;
     Some(PREPARED.get_or_init(|| {
         let cluster = Cluster::start(&assets);
-        let cases: Vec<Case> = cases()
+        let cases: Vec<Applied> = cases()
             .into_iter()
             .map(|(name, folder)| apply(&cluster, name, &folder))
             .collect();
@@ -61,7 +61,7 @@ fn prepared() -> Option<&'static (Cluster, Vec<Case>)> {
     }))
 }
 
-fn apply(cluster: &Cluster, name: String, folder: &Path) -> Case {
+fn apply(cluster: &Cluster, name: String, folder: &Path) -> Applied {
     let deploy = cluster.dir().join(&name);
     fs::create_dir_all(&deploy).expect("a folder of our own");
     let mut manifests = BTreeMap::new();
@@ -72,12 +72,12 @@ fn apply(cluster: &Cluster, name: String, folder: &Path) -> Case {
         fs::write(deploy.join(file), &contents).expect("a folder of our own");
         manifests.insert(file.to_owned(), documents(&contents));
     }
-    let case = Case {
+    let case = Applied {
         name,
         manifests,
         deploy,
     };
-    // Where the description names namespaces to work in, they are somebody else's to make.
+    // Namespaces that the description names are not generated; a user creates them.
     let namespaces: BTreeSet<&str> = case
         .file("rbac.yaml")
         .iter()
@@ -100,7 +100,7 @@ fn apply(cluster: &Cluster, name: String, folder: &Path) -> Case {
 /// The documents of a YAML file, by the rules of YAML 1.2.
 pub fn documents(yaml: &[u8]) -> Vec<Value> {
     serde_yaml::Deserializer::from_slice(yaml)
-        .map(|document| Value::deserialize(document).expect("YAML of ours is like JSON"))
+        .map(|document| Value::deserialize(document).expect("our YAML has only what JSON has"))
         .collect()
 }
 
@@ -133,11 +133,11 @@ fn the_api_server_accepts_and_keeps_what_was_written() {
             }
             if file == "sample.yaml" {
                 for ((schema, written), stored) in case.kinds().zip(&stored) {
-                    let made_up = made_up(schema, &written["spec"], &stored["spec"], ".spec");
-                    assert!(made_up.is_empty(), "{}: {made_up:#?}", case.name);
+                    let added = added(schema, &written["spec"], &stored["spec"], ".spec");
+                    assert!(added.is_empty(), "{}: {added:#?}", case.name);
                     assert_eq!(
                         stored["status"]["observedGeneration"], -1,
-                        "nothing takes it for ready"
+                        "kstatus must not take an object for ready that no operator has seen"
                     );
                 }
             }
@@ -145,7 +145,7 @@ fn the_api_server_accepts_and_keeps_what_was_written() {
     }
 }
 
-/// Where `stored` is not what was `written`, but for what it has more.
+/// The places where `stored` lacks something that was `written` or has another value. It may have more.
 pub fn lost(written: &Value, stored: &Value, at: &str) -> Vec<String> {
     match (written, stored) {
         (Value::Object(written), Value::Object(stored)) => written
@@ -166,8 +166,8 @@ pub fn lost(written: &Value, stored: &Value, at: &str) -> Vec<String> {
     }
 }
 
-/// What `stored` has and `written` has not, and is no default of the schema.
-fn made_up(schema: &Value, written: &Value, stored: &Value, at: &str) -> Vec<String> {
+/// The places where `stored` has something that was not `written` and is no default of the schema.
+fn added(schema: &Value, written: &Value, stored: &Value, at: &str) -> Vec<String> {
     let (Some(fields), Some(written)) = (stored.as_object(), written.as_object()) else {
         return Vec::new();
     };
@@ -176,9 +176,9 @@ fn made_up(schema: &Value, written: &Value, stored: &Value, at: &str) -> Vec<Str
         .flat_map(|(name, stored)| {
             let (schema, at) = (&schema["properties"][name], format!("{at}.{name}"));
             match written.get(name) {
-                Some(written) => made_up(schema, written, stored, &at),
-                // The defaults below a default are in it already, or are checked as it is.
-                None if schema.get("default").is_some() => made_up(schema, &schema["default"], stored, &at),
+                Some(written) => added(schema, written, stored, &at),
+                // The server fills in defaults below a default too.
+                None if schema.get("default").is_some() => added(schema, &schema["default"], stored, &at),
                 None => vec![at],
             }
         })
@@ -186,7 +186,7 @@ fn made_up(schema: &Value, written: &Value, stored: &Value, at: &str) -> Vec<Str
 }
 
 #[test]
-fn objects_that_break_the_schema_are_refused_and_the_reason_given() {
+fn objects_that_break_the_schema_are_refused_with_the_place_of_the_defect() {
     let Some((cluster, cases)) = prepared() else {
         return;
     };
@@ -204,14 +204,14 @@ fn objects_that_break_the_schema_are_refused_and_the_reason_given() {
             );
             for (mutant, error) in mutants.iter().zip(&refused) {
                 println!("{kind}: {}", mutant.what);
-                assert!(mutant.is_meant(error), "{kind}: {}: {error}", mutant.what);
+                assert!(mutant.is_named_by(error), "{kind}: {}: {error}", mutant.what);
             }
         }
     }
 }
 
 #[test]
-fn every_rule_of_a_description_refuses_what_it_is_there_for() {
+fn every_validation_rule_of_a_description_refuses_an_object() {
     let Some((cluster, cases)) = prepared() else {
         return;
     };
@@ -252,7 +252,7 @@ fn every_rule_of_a_description_refuses_what_it_is_there_for() {
     }
     assert!(
         untried.is_empty(),
-        "say in rules.rs how they are broken: {untried:#?}"
+        "these rules need an object in rules.rs that breaks them: {untried:#?}"
     );
 }
 
@@ -268,7 +268,7 @@ fn messages(schema: &Value) -> Vec<&str> {
     own.chain(below.into_iter().flat_map(messages)).collect()
 }
 
-/// RFC 7396.
+/// Applies a merge patch, by RFC 7396.
 fn merge(to: &mut Value, patch: &Value) {
     let Some(fields) = patch.as_object() else {
         *to = patch.clone();
@@ -286,7 +286,7 @@ fn merge(to: &mut Value, patch: &Value) {
     }
 }
 
-/// What the server says to each of several objects that it does not take; one that it takes is left out.
+/// The errors for those of several objects that the server refuses.
 fn refused(cluster: &Cluster, objects: &[&Value]) -> Vec<String> {
     let objects: Vec<String> = objects.iter().map(|object| object.to_string()).collect();
     let said = tried(cluster, "create", &objects.join("\n---\n"));
@@ -294,7 +294,7 @@ fn refused(cluster: &Cluster, objects: &[&Value]) -> Vec<String> {
     errors.map(|error| error.trim().to_owned()).collect()
 }
 
-/// What kubectl says to objects that it cannot create, or replace others by.
+/// The errors of kubectl when it creates or replaces objects; empty when there are none.
 fn tried(cluster: &Cluster, verb: &str, objects: &str) -> String {
     let args = [verb, "--dry-run=server", "--validate=strict", "-f", "-"];
     cluster

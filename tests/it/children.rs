@@ -1,5 +1,5 @@
-//! Children of an object, on a real API server: applied with the generated rights, mended where they drift, and never
-//! taken from somebody else.
+//! Children of an object, on a real API server: they are applied with the generated rights, corrected when somebody changes
+//! them, and never adopted from somebody else.
 
 use crate::cluster::{self, Cluster, until};
 use crate::operator::{Crate, Operator};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Both handlers apply the same Deployment.
+/// A module of the operator with which both handlers apply the same Deployment.
 const APPLY: &str = r#"use crate::memcached::prelude::*;
 use k8s_openapi::api::apps::v1::Deployment;
 
@@ -33,7 +33,7 @@ pub async fn apply(cx: &mut Context<'_>) -> Result<()> {
 }
 "#;
 
-/// What the owner of the crate writes to try that without a cluster.
+/// The tests that the owner of the crate writes to try that without a cluster.
 const SCENARIO: &str = r##"use std::sync::Arc;
 
 use k8s_openapi::api::apps::v1::Deployment;
@@ -61,7 +61,7 @@ fn message(object: &Local<MemcachedMachine>) -> Option<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_child_follows_its_owner_and_drifts_no_further() {
+async fn a_child_follows_its_owner_and_drift_is_corrected() {
     let mut object = object();
     object.run_until_idle().await;
     assert_eq!(object.state(), Some(MemcachedMachine::Available));
@@ -78,16 +78,16 @@ async fn a_child_follows_its_owner_and_drifts_no_further() {
     drifted.spec.as_mut().expect("applied").replicas = Some(3);
     object.handle().put(&drifted).expect("it is JSON");
     object.run_until_idle().await;
-    assert_eq!(child(&object).1, Some(2), "drift is mended");
+    assert_eq!(child(&object).1, Some(2), "drift is corrected");
 
     object.handle().remove(&*deployment);
     assert!(object.handle().all::<Deployment>().is_empty());
     object.run_until_idle().await;
-    assert_eq!(child(&object).1, Some(2), "what was deleted comes back");
+    assert_eq!(child(&object).1, Some(2), "a deleted child is created again");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_child_of_nobody_is_left_alone() {
+async fn a_deployment_without_an_owner_is_not_adopted() {
     let mut object = object();
     let foreign = serde_json::json!({"metadata": {"name": "cache", "namespace": "default"}});
     let foreign: Deployment = serde_json::from_value(foreign).expect("a Deployment");
@@ -99,7 +99,7 @@ async fn a_child_of_nobody_is_left_alone() {
 }
 "##;
 
-/// Reconciling goes on when the Deployment is applied, Available keeps it so.
+/// Writes the handlers: `Reconciling` applies the Deployment and goes on, `Available` applies it and stays.
 fn edit(dir: &Path) {
     let write = |path: &str, text: &str| fs::write(dir.join(path), text).expect("a generated folder");
     write("src/child.rs", APPLY);
@@ -149,7 +149,7 @@ fn generated(edit: impl FnOnce(&Path)) -> Crate {
 }
 
 #[test]
-fn children_are_tried_without_a_cluster() {
+fn children_can_be_tested_without_a_cluster() {
     let krate = generated(|dir| {
         edit(dir);
         fs::write(dir.join("tests/scenario.rs"), SCENARIO).expect("a generated folder");
@@ -157,10 +157,11 @@ fn children_are_tried_without_a_cluster() {
     krate.cargo(&[&["test", "--locked", "--test", "scenario"]]);
 }
 
-/// A cluster with the operator's manifests in it, and the operator.
+/// A cluster with the manifests of the operator, and the binary of the operator.
 fn installed() -> Option<(&'static Cluster, PathBuf)> {
     let assets = cluster::assets()?;
-    // Of our own: the rights of this operator are none of the other tests'. It ends with this process.
+    // Not the shared cluster, where the rights of this operator would be added to those of others. It ends with this
+    // process.
     let cluster: &'static Cluster = Box::leak(Box::new(Cluster::start(&assets)));
     let krate = generated(edit);
     krate.install(cluster);
@@ -170,13 +171,13 @@ fn installed() -> Option<(&'static Cluster, PathBuf)> {
 }
 
 #[test]
-fn an_object_that_cannot_be_read_is_an_event_and_not_the_end_of_the_others() {
+fn an_object_that_cannot_be_read_gets_an_event_and_does_not_stop_the_others() {
     let Some((cluster, binary)) = installed() else {
         return;
     };
     let namespace = cluster.namespace("unreadable");
     let here = ["--namespace", namespace.as_str()];
-    // Stored by an older CRD, which knew another type.
+    // An object is stored under an older CRD, in which a field has another type.
     let crd = "customresourcedefinition/memcacheds.cache.example.com";
     let former = cluster.kubectl(&["get", crd, "-o", "json", "--show-managed-fields=false"]);
     let loose = json!([{
@@ -197,7 +198,7 @@ fn an_object_that_cannot_be_read_is_an_event_and_not_the_end_of_the_others() {
     let replace = ["apply", "--server-side", "--force-conflicts", "-f", "-"];
     cluster
         .try_kubectl("admin", &replace, &former.to_string())
-        .expect("the CRD as it was");
+        .expect("the former CRD is restored");
 
     let log = cluster.dir().join("memcached.log");
     let operator = Operator::start(cluster, &binary, &here, &log);
@@ -221,14 +222,14 @@ fn an_object_that_cannot_be_read_is_an_event_and_not_the_end_of_the_others() {
         &here,
     ]
     .concat();
-    until("people are told of the other one", || {
+    until("there is an event about the other object", || {
         (!cluster.kubectl(&event).is_empty()).then_some(())
     });
     assert!(operator.terminate().success());
 }
 
 #[test]
-fn children_are_applied_mended_and_not_taken_from_others() {
+fn children_are_applied_corrected_and_not_adopted_from_others() {
     let Some((cluster, binary)) = installed() else {
         return;
     };
@@ -256,18 +257,18 @@ fn children_are_applied_mended_and_not_taken_from_others() {
     );
     assert_eq!(child["metadata"]["ownerReferences"][0]["controller"], true);
 
-    // What somebody else has changed, is changed back.
+    // A change that somebody else makes to the child is undone.
     let patch = r#"{"spec": {"replicas": 7}}"#;
     cluster.kubectl(&[&["patch", "deploy/cache", "--type=merge", "-p", patch][..], &here].concat());
-    let mended = [
+    let corrected = [
         "wait",
         "--for=jsonpath={.spec.replicas}=2",
         "--timeout=60s",
         "deploy/cache",
     ];
-    cluster.kubectl(&[&mended[..], &here].concat());
+    cluster.kubectl(&[&corrected[..], &here].concat());
 
-    // What the spec asks for, follows it.
+    // The child follows a change of the spec.
     cluster.apply(&memcached("cache", 3), &here);
     let grown = [
         "wait",
@@ -278,7 +279,7 @@ fn children_are_applied_mended_and_not_taken_from_others() {
     cluster.kubectl(&[&grown[..], &here].concat());
     cluster.kubectl(&[&ready[..], &here].concat());
 
-    // Its own writes wake nothing: the object and its child come to rest.
+    // The operator's own writes do not wake it, so the object and its child come to rest.
     let message = [
         "wait",
         "--for=jsonpath={.status.message}=1 owned",
@@ -287,8 +288,8 @@ fn children_are_applied_mended_and_not_taken_from_others() {
     ];
     cluster.kubectl(&[&message[..], &here].concat());
 
-    // What is there already and is nobody's child, stays as it is.
-    let foreign = child_of_nobody();
+    // A Deployment that exists already and has no owner stays as it is.
+    let foreign = deployment_without_an_owner();
     cluster.apply(&foreign, &here);
     cluster.apply(&memcached("foreign", 1), &here);
     let retrying = [
@@ -311,7 +312,7 @@ fn children_are_applied_mended_and_not_taken_from_others() {
     assert!(operator.terminate().success());
 }
 
-fn child_of_nobody() -> String {
+fn deployment_without_an_owner() -> String {
     let labels = json!({"app": "foreign"});
     let deployment = json!({
         "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "foreign"},

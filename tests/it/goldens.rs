@@ -1,16 +1,16 @@
-//! What is written for a description, held to what somebody has read.
+//! Generated crates, compared with crates that somebody has reviewed.
 //!
-//! `testdata/ok/<case>/spec.yaml` is a description; where `expected/` stands beside it, that is its crate, without
-//! the vendored runtime and the lock file. `KRATOR_UPDATE=1 cargo test` rewrites it: read the difference as you
-//! would read code.
+//! `testdata/ok/<case>/spec.yaml` is a description. Some have their crate beside them in `expected/`, without the vendored
+//! runtime and the lock file. `KRATOR_UPDATE=1 cargo test` rewrites it; review the difference as you would review code.
 
+use crate::case_file::is_update;
 use crate::operator::files;
 use krator::render::{self, Runtime};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The good descriptions, by the names of their folders.
+/// The folders of the good descriptions, by name.
 pub fn cases() -> BTreeMap<String, PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/ok");
     let folders = fs::read_dir(root).expect("testdata/ok is there");
@@ -25,7 +25,7 @@ pub fn cases() -> BTreeMap<String, PathBuf> {
     cases
 }
 
-/// The files of a case's crate, without those that `expected/` leaves out.
+/// The files of the crate of a case, without those that `expected/` leaves out.
 pub fn crate_of(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let text = fs::read(case.join("spec.yaml")).expect("a case has a description");
     let checked = krator::check("krator.yaml", &text);
@@ -40,8 +40,8 @@ pub fn crate_of(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 #[test]
-fn crates_are_as_they_were_read() {
-    let update = std::env::var_os("KRATOR_UPDATE").is_some();
+fn crates_are_as_reviewed() {
+    let update = is_update();
     let mut differ = Vec::new();
     for (name, case) in cases() {
         let expected = case.join("expected");
@@ -66,7 +66,7 @@ fn crates_are_as_they_were_read() {
     }
     assert!(
         differ.is_empty(),
-        "not as expected; `KRATOR_UPDATE=1 cargo test goldens` rewrites what is:\n{}",
+        "these files differ; `KRATOR_UPDATE=1 cargo test goldens` rewrites them:\n{}",
         differ.join("\n")
     );
 }

@@ -1,6 +1,7 @@
-//! Two kinds in one file: both machines run in one process, as a user that has the generated rights and no other.
+//! An operator of two kinds, on a real API server. Both machines run in one process, as a user that has the generated
+//! rights and no others.
 //!
-//! One of the kinds that the description watches is not on this server, on purpose: it must hold up nothing.
+//! One of the kinds that the description watches is deliberately missing on this server, which must not hinder anything.
 
 use crate::cluster::watch::{Event, Watch};
 use crate::cluster::{self, Cluster};
@@ -11,14 +12,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where claims and pools go with their handlers untouched.
+/// The states that claims and pools go through with handlers as generated.
 const CLAIM: [&str; 4] = ["Launching", "Registering", "Initializing", "Initialized"];
 const POOL: [&str; 2] = ["Validating", "Ready"];
 
 const CLAIMS: [&str; 3] = ["claim-1", "claim-2", "claim-3"];
 const POOLS: [&str; 2] = ["pool-1", "pool-2"];
 
-/// The description, with less to wait for.
+/// The description with shorter polls.
 fn description() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/ok/karpenter/spec.yaml");
     let text = fs::read_to_string(path).expect("a case has a description");
@@ -29,7 +30,8 @@ fn description() -> String {
     quick
 }
 
-/// An API server of our own, with what `deploy/` holds: the kinds live in no namespace, where other tests look too.
+/// An API server with the manifests of the operator. It is not the shared one, because the kinds are cluster-scoped, and
+/// other tests look there too.
 fn prepared() -> Option<(&'static Cluster, PathBuf)> {
     let assets = cluster::assets()?;
     // It ends with this process.
@@ -62,20 +64,20 @@ fn create(cluster: &Cluster) {
     );
 }
 
-/// Whether each of these objects has entered these states, one after the other, and no other.
+/// Whether each of these objects has entered exactly these states, in this order.
 fn walked(events: &[Event], names: &[&str], path: &[&str]) -> bool {
     names.iter().all(|name| states(events, name) == path)
 }
 
 #[test]
-fn both_machines_of_a_file_run_in_one_process() {
+fn both_machines_of_a_description_run_in_one_process() {
     let Some((cluster, binary)) = prepared() else {
         return;
     };
     let claims = Watch::start(cluster, "/apis/karpenter.sh/v1/nodeclaims");
     let pools = Watch::start(cluster, "/apis/karpenter.sh/v1/nodepools");
     create(cluster);
-    // From here on the watches miss nothing of what the operator writes.
+    // Once the watches have the objects, they see all that the operator writes.
     for (watch, count) in [(&claims, CLAIMS.len()), (&pools, POOLS.len())] {
         watch.wait("the objects are created", |events| events.len() == count);
     }
@@ -108,7 +110,7 @@ fn both_machines_of_a_file_run_in_one_process() {
         .into()
     );
 
-    // A changed spec is judged by the machine of its own kind.
+    // The machine of the object's own kind reacts to a changed spec.
     cluster.kubectl(&[
         "patch",
         "nodepool",
@@ -118,7 +120,7 @@ fn both_machines_of_a_file_run_in_one_process() {
         r#"{"spec": {"replicas": 3}}"#,
     ]);
     let again = [POOL, POOL].concat();
-    wait(&pools, "the pool is judged again", &|events| {
+    wait(&pools, "the pool goes through its states again", &|events| {
         walked(events, &["pool-1"], &again)
     });
 
@@ -134,11 +136,14 @@ fn both_machines_of_a_file_run_in_one_process() {
     );
     assert!(
         walked(&events, &["claim-1", "claim-3"], &CLAIM),
-        "the others stay"
+        "the other claims stay"
     );
     let end = events.iter().find(|event| event.deleted).expect("just seen");
     assert_eq!(end.name(), "claim-2");
-    assert!(walked(&pools.events(), &["pool-2"], &POOL), "and so do the pools");
+    assert!(
+        walked(&pools.events(), &["pool-2"], &POOL),
+        "the other pool stays"
+    );
 
     assert_eq!(operator.terminate().code(), Some(0));
     let requests = cluster.requests("default");
@@ -148,10 +153,10 @@ fn both_machines_of_a_file_run_in_one_process() {
         "the generated roles are enough: {forbidden:#?}"
     );
     let class = cluster.try_kubectl("admin", &["get", "ec2nodeclasses.karpenter.k8s.aws"], "");
-    class.expect_err("all that without a kind that is watched");
+    class.expect_err("a kind that is watched is not on this server");
 }
 
-/// The conditions of an object that are not everybody's, and their status.
+/// The statuses of the conditions that the description itself defines, as far as they are known.
 fn conditions(cluster: &Cluster, object: &str) -> BTreeMap<String, String> {
     let object = cluster.kubectl(&["get", object, "--output=json"]);
     let object: Value = serde_json::from_str(&object).expect("kubectl writes JSON");

@@ -1,4 +1,4 @@
-//! Texts that some reader of YAML takes for something else, before a real API server: they stay texts.
+//! Strings that some readers of YAML take for other types, on a real API server: they stay strings.
 
 use crate::cluster::{self, Cluster};
 use krator::render::{Runtime, plan};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Texts that some YAML reader takes for something else.
+/// Strings that some reader of YAML takes for something else when they are not quoted.
 const AMBIGUOUS: [&str; 28] = [
     "on",
     "Off",
@@ -38,7 +38,7 @@ const AMBIGUOUS: [&str; 28] = [
     "a: b #c",
 ];
 
-/// The folder with the manifests of a description.
+/// Writes the manifests of a description into a folder.
 fn written(cluster: &Cluster, case: &str, text: &str) -> PathBuf {
     let checked = krator::check("spec.yaml", text.as_bytes());
     let description = checked.description.expect("a description");
@@ -52,7 +52,7 @@ fn written(cluster: &Cluster, case: &str, text: &str) -> PathBuf {
     folder
 }
 
-/// The documents of a file, as kubectl reads them: without the server's part.
+/// The documents of a file as kubectl reads them, before a server has added anything.
 fn documents(cluster: &Cluster, file: &Path) -> Vec<Value> {
     let file = file.to_str().expect("a plain name");
     let args = [
@@ -71,7 +71,7 @@ fn documents(cluster: &Cluster, file: &Path) -> Vec<Value> {
         .collect()
 }
 
-/// Applies the manifests of a description, and gives its CRDs as the server has them beside what was written.
+/// Applies manifests, and returns their CRDs, each as it was written and as the server has stored it.
 fn applied(cluster: &Cluster, folder: &Path) -> Vec<(Value, Value)> {
     let name = folder.to_str().expect("a plain name");
     cluster.kubectl(&["apply", "--server-side", "--validate=strict", "--kustomize", name]);
@@ -89,10 +89,10 @@ fn applied(cluster: &Cluster, folder: &Path) -> Vec<(Value, Value)> {
 }
 
 #[test]
-fn texts_that_look_like_something_else_stay_texts() {
+fn strings_that_look_like_other_types_stay_strings() {
     let Some(cluster) = cluster::shared() else { return };
     let words = json!(AMBIGUOUS);
-    // As JSON, which is YAML: each text is quoted and means itself.
+    // The description is JSON, which is YAML in which all strings are quoted.
     let fields: Map<String, Value> = (0..AMBIGUOUS.len())
         .map(|index| {
             (

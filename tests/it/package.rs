@@ -1,4 +1,5 @@
-//! What depends on how things were built: a krator from its packages, and what an operator has inside.
+//! Binaries that are built another way than those of the other tests: krator from its packages, and an operator that
+//! prints its CRD.
 
 use crate::moose::DESCRIPTION;
 use crate::operator::{Crate, build_folder, cargo, files, krator, run};
@@ -20,9 +21,10 @@ fn the_operator_prints_the_crd_that_is_deployed() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), deployed);
 }
 
-/// `cargo package` leaves files out and rewrites manifests: a krator from crates.io has less around it than this one.
+/// `cargo package` leaves files out and rewrites manifests, so a krator from crates.io is not built from the same files as
+/// this one.
 #[test]
-fn a_krator_built_from_its_packages_writes_the_same_crate() {
+fn a_krator_built_from_its_packages_generates_the_same_crate() {
     let work = tempfile::tempdir().expect("a temporary folder");
     let packages = work.path().join("packages");
     let package = [
@@ -38,7 +40,7 @@ fn a_krator_built_from_its_packages_writes_the_same_crate() {
         .env("CARGO_TARGET_DIR", &packages));
     for name in ["krator", "krator-runtime"] {
         let archive = packages.join(format!("package/{name}-{}.crate", env!("CARGO_PKG_VERSION")));
-        // With the time of now: cargo would take files with the archive's for those of the run before.
+        // Files get the current time. With the times in the archive, cargo would not see that they changed since the last run.
         run(Command::new("tar")
             .arg("-xzmf")
             .arg(archive)
@@ -47,7 +49,7 @@ fn a_krator_built_from_its_packages_writes_the_same_crate() {
     }
     let unpacked = |name: &str| work.path().join(format!("{name}-{}", env!("CARGO_PKG_VERSION")));
     let runtime = unpacked("krator-runtime");
-    // Until it is published, the runtime has to be pointed at.
+    // The runtime of this version need not be published yet, so cargo is told where it is.
     let patch = format!(
         "patch.crates-io.krator-runtime.path={:?}",
         runtime.display().to_string()

@@ -1,5 +1,5 @@
-//! Every form in which a description names what wakes a state, on a real API server: an object's message tells what
-//! its handler found when it ran last.
+//! Every form of `watches` in a description, on a real API server. The message of an object shows what its handler found
+//! when it last ran.
 
 use crate::cluster::{self, Cluster};
 use crate::operator::{Crate, Operator, ShownOnPanic};
@@ -68,8 +68,8 @@ fn lookout(name: &str, spec: &Value) -> String {
         .to_string()
 }
 
-/// An object that a description can watch, of the least that a server accepts.
-fn other(api_version: &str, kind: &str, name: &str, rest: &Value) -> String {
+/// An object that the description watches, with as little as the server accepts.
+fn watched(api_version: &str, kind: &str, name: &str, rest: &Value) -> String {
     let mut object = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}});
     for (key, value) in rest.as_object().into_iter().flatten() {
         object[key] = value.clone();
@@ -78,11 +78,12 @@ fn other(api_version: &str, kind: &str, name: &str, rest: &Value) -> String {
 }
 
 #[test]
-fn every_form_of_watch_wakes_whom_it_concerns() {
+fn every_form_of_watch_wakes_the_objects_that_it_concerns() {
     let Some(assets) = cluster::assets() else {
         return;
     };
-    // Of our own: the rights of this operator are none of the other tests'. It ends with this process.
+    // Not the shared cluster, where the rights of this operator would be added to those of others. It ends with this
+    // process.
     let cluster: &'static Cluster = Box::leak(Box::new(Cluster::start(&assets)));
     let krate = Crate::generate(DESCRIPTION, |dir: &Path| {
         fs::write(dir.join("src/lookout/states/looking.rs"), LOOKING).expect("a generated folder");
@@ -112,32 +113,32 @@ fn every_form_of_watch_wakes_whom_it_concerns() {
     finds("one", "");
     finds("two", "");
 
-    cluster.apply(&other("v1", "ConfigMap", "a", &json!({})), &here);
+    cluster.apply(&watched("v1", "ConfigMap", "a", &json!({})), &here);
     finds("one", " a");
     let port = json!({"spec": {"ports": [{"port": 80}]}});
-    cluster.apply(&other("v1", "Service", "c", &port), &here);
+    cluster.apply(&watched("v1", "Service", "c", &port), &here);
     finds("one", " a c");
-    cluster.apply(&other("v1", "Service", "b", &port), &here);
+    cluster.apply(&watched("v1", "Service", "b", &port), &here);
     finds("one", " a b c");
-    cluster.apply(&other("v1", "ServiceAccount", "d", &json!({})), &there);
+    cluster.apply(&watched("v1", "ServiceAccount", "d", &json!({})), &there);
     finds("one", " a b c d");
     let limits = json!({"spec": {"limits": [{"type": "Pod"}]}});
     cluster.apply(
-        &other("v1", "LimitRange", "a", &limits),
+        &watched("v1", "LimitRange", "a", &limits),
         &["--namespace", "default"],
     );
     finds("one", " a a b c d");
     let lease = json!({"metadata": {"name": "e", "labels": {"lookout": "one"}}});
-    cluster.apply(&other("coordination.k8s.io/v1", "Lease", "e", &lease), &here);
+    cluster.apply(&watched("coordination.k8s.io/v1", "Lease", "e", &lease), &here);
     finds("one", " a a b c d e");
-    // None of it concerns the other one; what concerns all, does.
+    // None of these concerns the other object. A watch of all objects of a kind concerns both.
     finds("two", "");
     let volume = json!({"spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/f"}}});
-    cluster.apply(&other("v1", "PersistentVolume", "f", &volume), &[]);
+    cluster.apply(&watched("v1", "PersistentVolume", "f", &volume), &[]);
     finds("one", " a a b c d e f");
     finds("two", " f");
 
-    // What goes is missed; what is named anew is found; so is a label of the object's own.
+    // A deletion wakes an object, and so does a change of its own spec or labels, which may name other objects.
     cluster.kubectl(&[&["delete", "service", "b"][..], &here].concat());
     finds("one", " a a c d e f");
     cluster.apply(&lookout("two", &json!({"config": "a"})), &here);
@@ -145,7 +146,7 @@ fn every_form_of_watch_wakes_whom_it_concerns() {
     cluster.kubectl(&[&["label", "lookout/two", "mark=0"][..], &here].concat());
     finds("two", "0 a a f");
 
-    // A poll that a field tells.
+    // The period of a poll is read from a field.
     cluster.apply(&lookout("three", &json!({"every": "1s"})), &here);
     let polled = [
         "wait",

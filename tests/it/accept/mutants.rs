@@ -1,4 +1,4 @@
-//! Objects that break a schema in one place each, made from the schema and an object that it accepts.
+//! Objects that break a schema in one place each, derived from the schema and from an object that it accepts.
 
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -8,36 +8,38 @@ pub struct Mutant {
     /// What is wrong with it.
     pub what: String,
     pub object: Value,
-    /// The place of the defect, as the server writes it.
+    /// The place of the defect, as errors of the server write it.
     pub place: String,
 }
 
 impl Mutant {
-    /// Whether this is said of the place of the defect.
-    pub fn is_meant(&self, error: &str) -> bool {
+    /// Whether an error names the place of the defect.
+    pub fn is_named_by(&self, error: &str) -> bool {
         let goes_on = |c: char| c.is_ascii_alphanumeric() || "_.-[".contains(c);
         let mut found = error.match_indices(&self.place);
         found.any(|(at, place)| !error[at + place.len()..].starts_with(goes_on))
     }
 }
 
-/// As many as are tried of one kind: the rest would be more of the same.
+/// How many mutants of one kind are tried at most; more would repeat the same defects in other fields.
 const MOST: usize = 40;
 
-/// A bad value: what is wrong with it, and where in it.
+/// A value that breaks a schema.
 struct Bad {
-    sort: &'static str,
+    /// What is wrong with it.
+    defect: &'static str,
     value: Value,
+    /// The place of the defect in the value.
     at: String,
 }
 
-/// The mutants of a sample: each sort of defect first, before more of a sort.
+/// The mutants of a sample: one of each defect before the second of any.
 pub fn of(spec: &Value, sample: &Value) -> Vec<Mutant> {
     let mut bad = within(spec, Some(&sample["spec"]));
-    // The sort and its number of each; both together are the order.
+    // The values are sorted by how many with the same defect come before them.
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     bad.sort_by_cached_key(|bad| {
-        let count = counts.entry(bad.sort).or_default();
+        let count = counts.entry(bad.defect).or_default();
         *count += 1;
         *count
     });
@@ -52,7 +54,7 @@ pub fn of(spec: &Value, sample: &Value) -> Vec<Mutant> {
         .map(|bad| {
             let place = format!("spec{}", bad.at);
             Mutant {
-                what: format!("{place}: {}", bad.sort),
+                what: format!("{place}: {}", bad.defect),
                 object: with(bad.value),
                 place,
             }
@@ -75,12 +77,12 @@ pub fn of(spec: &Value, sample: &Value) -> Vec<Mutant> {
     mutants
 }
 
-/// Values that break a schema; where there is a good one, they differ from it in one place.
+/// Values that break a schema. Where there is a good value, they differ from it in one place.
 fn within(schema: &Value, good: Option<&Value>) -> Vec<Bad> {
     let mut bad = Vec::new();
-    let mut add = |sort, value: Value| {
+    let mut add = |defect, value: Value| {
         bad.push(Bad {
-            sort,
+            defect,
             value,
             at: String::new(),
         })
@@ -96,7 +98,7 @@ fn within(schema: &Value, good: Option<&Value>) -> Vec<Bad> {
             add("empty", "".into());
         }
     } else if let Some(pattern) = schema["pattern"].as_str() {
-        // Whether it does break the pattern, the server says.
+        // Whether these break the pattern is seen when the server refuses them.
         add(
             "not of the pattern",
             if pattern.contains("[^/]") { "a/b" } else { "! ! !" }.into(),
@@ -132,9 +134,9 @@ fn within(schema: &Value, good: Option<&Value>) -> Vec<Bad> {
 
 fn items(schema: &Value, good: Option<&Value>, bad: &mut Vec<Bad>) {
     let good = good.and_then(Value::as_array).and_then(|items| items.first());
-    let mut add = |sort, value: Value, at: &str| {
+    let mut add = |defect, value: Value, at: &str| {
         bad.push(Bad {
-            sort,
+            defect,
             value,
             at: at.to_owned(),
         })
@@ -151,14 +153,14 @@ fn items(schema: &Value, good: Option<&Value>, bad: &mut Vec<Bad>) {
         add("too many", vec![item; most + 1].into(), "");
     }
     for item in within(&schema["items"], good) {
-        add(item.sort, json!([item.value]), &format!("[0]{}", item.at));
+        add(item.defect, json!([item.value]), &format!("[0]{}", item.at));
     }
 }
 
 fn fields(schema: &Value, good: Option<&Value>, bad: &mut Vec<Bad>) {
     let empty = Map::new();
     let good_fields = good.and_then(Value::as_object).unwrap_or(&empty);
-    let mut add = |sort, name: &str, at: &str, value: Option<Value>| {
+    let mut add = |defect, name: &str, at: &str, value: Option<Value>| {
         let mut fields = good_fields.clone();
         match value {
             Some(value) => fields.insert(name.to_owned(), value),
@@ -166,7 +168,7 @@ fn fields(schema: &Value, good: Option<&Value>, bad: &mut Vec<Bad>) {
         };
         let at = format!(".{name}{at}");
         bad.push(Bad {
-            sort,
+            defect,
             value: fields.into(),
             at,
         });
@@ -176,7 +178,7 @@ fn fields(schema: &Value, good: Option<&Value>, bad: &mut Vec<Bad>) {
         .filter(|values| values.is_object())
     {
         for value in within(values, None) {
-            add(value.sort, "key", &value.at, Some(value.value));
+            add(value.defect, "key", &value.at, Some(value.value));
         }
     } else if let Some(properties) = schema["properties"].as_object() {
         if schema["x-kubernetes-preserve-unknown-fields"] != true {
@@ -187,7 +189,7 @@ fn fields(schema: &Value, good: Option<&Value>, bad: &mut Vec<Bad>) {
         }
         for (name, schema) in properties {
             for value in within(schema, good_fields.get(name)) {
-                add(value.sort, name, &value.at, Some(value.value));
+                add(value.defect, name, &value.at, Some(value.value));
             }
         }
     }

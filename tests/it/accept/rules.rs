@@ -1,13 +1,13 @@
-//! How the rules of the good descriptions are broken: no schema tells that.
+//! Objects that break the validation rules of the good descriptions. A schema does not show how to break its rules.
 
-/// Changes of the sample that break a rule.
+/// A validation rule, and changes of the sample that break it.
 pub struct Rule {
     pub kind: &'static str,
-    /// What the rule says when it is broken.
+    /// The message of the rule.
     pub message: &'static str,
-    /// For rules over changes, a merge patch of the sample's spec: the object that is there before.
+    /// For rules about changes, the object that is stored before, as a merge patch of the sample's spec.
     pub before: Option<&'static str>,
-    /// A merge patch of the sample's spec: the object that is refused.
+    /// The object that is refused, as a merge patch of the sample's spec.
     pub refused: &'static str,
 }
 
