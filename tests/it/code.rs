@@ -1,10 +1,11 @@
-//! What people wrote, held against their description.
+//! Hand-written code, checked against its description.
 //!
-//! `testdata/code/<case>/` is a crate with one thing to say: `spec.yaml` is its description, the other files are what
-//! somebody wrote over those that krator had made, `without.txt` names those that are gone. `former.yaml` is the
-//! description that the crate was last generated from, where that was another. `expected.txt` is what
-//! `krator check` says of it; `KRATOR_UPDATE=1 cargo test` rewrites it.
+//! `testdata/code/<case>/` is a crate. `spec.yaml` is its description; the other files replace generated ones, as somebody
+//! has edited them; `without.txt` names the files that somebody has deleted. `former.yaml` is the description that the crate
+//! was last generated from, if that was another one. `expected.txt` is what `krator check` finds in the code;
+//! `KRATOR_UPDATE=1 cargo test` rewrites it.
 
+use crate::case_file::is_update;
 use crate::goldens;
 use crate::operator::Crate;
 use krator::catalog::Severity;
@@ -48,7 +49,7 @@ impl Described {
         Code::new(self.description(), &self.checked.source, &self.plan, written)
     }
 
-    /// The files that krator leaves to people, as they find them.
+    /// The Rust files that are generated once and then belong to their owner, as generated.
     fn seeded(&self) -> BTreeMap<String, String> {
         let files = self.plan.files();
         files
@@ -80,7 +81,7 @@ fn cases(folder: &str) -> Vec<(String, PathBuf)> {
     cases
 }
 
-/// What people wrote in a case.
+/// The Rust files of a case: those that are generated once, as somebody has edited or deleted them.
 fn written(case: &Path, seeded: BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut written = seeded;
     for (path, contents) in crate::operator::files(case) {
@@ -109,8 +110,8 @@ fn text(files: &[InFile]) -> String {
     findings.collect()
 }
 
-/// What is said of a case: its description, what people wrote, and the findings.
-fn told(case: &Path) -> (Described, BTreeMap<String, String>, Vec<InFile>) {
+/// Checks a case. Returns its description, the written files, and the findings.
+fn check(case: &Path) -> (Described, BTreeMap<String, String>, Vec<InFile>) {
     let now = Described::read(&case.join("spec.yaml"));
     let path = case.join("former.yaml");
     let former = path.is_file().then(|| Described::read(&path));
@@ -120,9 +121,9 @@ fn told(case: &Path) -> (Described, BTreeMap<String, String>, Vec<InFile>) {
     (now, written, found)
 }
 
-/// Compares with a file, or rewrites it.
+/// Compares a file with what a run gave, or rewrites it.
 fn compare(path: &Path, text: &str, wrong: &mut Vec<String>) {
-    if std::env::var_os("KRATOR_UPDATE").is_some() {
+    if is_update() {
         fs::write(path, text).expect("the repository can be written");
     } else if fs::read_to_string(path).unwrap_or_default() != text {
         wrong.push(format!(
@@ -133,16 +134,16 @@ fn compare(path: &Path, text: &str, wrong: &mut Vec<String>) {
 }
 
 #[test]
-fn each_case_is_told_as_expected() {
+fn each_case_gives_the_expected_findings() {
     let mut wrong = Vec::new();
     for (_, case) in cases("code") {
-        let (_, _, found) = told(&case);
+        let (_, _, found) = check(&case);
         compare(&case.join("expected.txt"), &text(&found), &mut wrong);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A crate as generated from a description, with what people wrote in place of what they had been given.
+/// A crate that is generated from a description, with written files in place of the generated ones.
 fn crate_of(spec: &Path, seeded: &BTreeMap<String, String>, written: &BTreeMap<String, String>) -> Crate {
     let text = fs::read_to_string(spec).expect("a description of a test");
     Crate::generate(&text, |folder| {
@@ -157,12 +158,12 @@ fn crate_of(spec: &Path, seeded: &BTreeMap<String, String>, written: &BTreeMap<S
     })
 }
 
-/// Whatever the compiler finds in written code was told before, at its line.
+/// For each error of the compiler in written code there is a finding at the same line.
 #[test]
-fn the_compiler_names_no_line_that_was_not_told() {
+fn the_compiler_names_no_line_without_a_finding() {
     let mut wrong = Vec::new();
     for (name, case) in cases("code") {
-        let (now, written, found) = told(&case);
+        let (now, written, found) = check(&case);
         let lines: BTreeSet<(String, u64)> = found
             .iter()
             .flat_map(|file| {
@@ -173,24 +174,25 @@ fn the_compiler_names_no_line_that_was_not_told() {
             })
             .collect();
         let krate = crate_of(&case.join("spec.yaml"), &now.seeded(), &written);
-        let untold: Vec<_> = krate
+        let unexpected: Vec<_> = krate
             .errors()
             .into_iter()
-            // What is wrong with generated code is what is missing in written code.
+            // Errors in generated code are caused by something that written code lacks, so there is no line to compare.
             .filter(|(file, line)| match written.contains_key(file) {
                 true => !lines.contains(&(file.clone(), *line)),
                 false => lines.is_empty(),
             })
             .collect();
-        if !untold.is_empty() {
-            wrong.push(format!("{name}: {untold:?}"));
+        if !unexpected.is_empty() {
+            wrong.push(format!("{name}: {unexpected:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// `testdata/rename/<case>/` is a crate of `former.yaml` whose names change with `spec.yaml`: `after/` has its written
-/// files then, `reports.txt` is what was left alone. The renamed crate has no errors.
+/// `testdata/rename/<case>/` is a crate that was generated from `former.yaml`, in which names change to those of `spec.yaml`.
+/// `after/` has its written files after that, and `reports.txt` names what was left unchanged. The renamed crate has no
+/// errors.
 #[test]
 fn each_case_is_renamed_as_expected() {
     let mut wrong = Vec::new();
@@ -228,7 +230,7 @@ fn each_case_is_renamed_as_expected() {
         }
         let krate = crate_of(&case.join("spec.yaml"), &now.seeded(), &after);
         let compiler = krate.errors();
-        // What was left in macros is said, and is all that does not compile.
+        // Names in macros are left unchanged and reported; nothing else may fail to compile.
         let is_left = |(file, line): &(String, u64)| {
             let reports = renamed
                 .reports
@@ -246,7 +248,7 @@ fn each_case_is_renamed_as_expected() {
         if let Some(place) = compiler.iter().find(|place| !is_left(place)) {
             wrong.push(format!("{name} does not compile when it is renamed: {place:?}"));
         }
-        // Lines are where they were.
+        // Renaming moves no lines.
         for (path, contents) in &renamed.files {
             assert_eq!(before[path].lines().count(), contents.1.lines().count());
         }
@@ -254,9 +256,9 @@ fn each_case_is_renamed_as_expected() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What was just generated has no mistake; edges that are not taken yet are all that is left to say.
+/// The only findings in a crate as generated are about edges that its handlers do not take yet.
 #[test]
-fn untouched_crates_have_nothing_but_edges_to_write() {
+fn crates_as_generated_have_no_findings_but_edges_that_are_not_taken() {
     for (name, case) in goldens::cases() {
         let described = Described::read(&case.join("spec.yaml"));
         let written = described.seeded();
@@ -272,7 +274,7 @@ fn untouched_crates_have_nothing_but_edges_to_write() {
     }
 }
 
-/// Rules of code, each of which some case shows.
+/// The rules that are broken in some case.
 pub fn covered() -> BTreeSet<String> {
     let expected = cases("code")
         .into_iter()

@@ -1,4 +1,5 @@
-//! Each rule finds its mutant, at the marked line, and nothing else is an error; good descriptions give none.
+//! Each rule finds its mutant: a description with one mistake. It is found at the marked line, and there is no other error.
+//! Good descriptions have no errors.
 //!
 //! `testdata/err/<rule>[.<variant>].txt` is a case: the section `spec.yaml` is a description with one mistake, whose line
 //! is marked by `#<`. Where it is a mistake only against the description as it was, that one is the section `before.yaml`.
@@ -46,7 +47,7 @@ fn every_mutant_gives_its_finding_and_no_other_error() {
                 .is_some_and(|line| line.contains("#<"))
         };
         if !of_rule.iter().any(|finding| is_marked(finding.span.start)) {
-            wrong.push(format!("{name}: not found at its line"));
+            wrong.push(format!("{name}: not found at the marked line"));
         }
         for finding in &checked.findings {
             if finding.rule.severity == Severity::Error && finding.rule.name != rule {
@@ -56,7 +57,7 @@ fn every_mutant_gives_its_finding_and_no_other_error() {
         let text: String = checked
             .findings
             .iter()
-            // Hints about the description that all mutants are made of say nothing about the mutant.
+            // There are hints about the description that all mutants are derived from; they do not matter here.
             .filter(|finding| finding.rule.severity != Severity::Info || finding.rule.name == rule)
             .map(|finding| to_text(&checked.source, finding, Style::Plain))
             .collect();

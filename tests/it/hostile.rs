@@ -1,4 +1,4 @@
-//! Descriptions that mean no good: one clear finding, no panic, no hang.
+//! Malicious and random descriptions: they give a clear finding, and no panic or endless loop.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ fn check(bytes: &[u8]) -> Checked {
     checked
 }
 
-/// The one error of a text that is refused, which can be drawn and has a place in the text.
+/// The only error of a description. It can be rendered, so its place is in the text.
 fn one_finding(bytes: &[u8]) -> String {
     let checked = check(bytes);
     let findings: Vec<_> = checked
@@ -42,7 +42,7 @@ fn one_finding(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_no_description_at_all() {
+fn files_that_are_not_descriptions() {
     assert!(one_finding(b"krator: 1\n\xff\xfe").contains("not UTF-8"));
     assert!(one_finding(b"").contains("empty"));
     assert!(one_finding(b"# nothing\n").contains("empty"));
@@ -53,7 +53,7 @@ fn what_is_no_description_at_all() {
 }
 
 #[test]
-fn yaml_that_is_not_of_the_language() {
+fn yaml_that_the_language_does_not_allow() {
     let with = |line: &str| MOOSE.replacen("  antlers: boolean", line, 1);
     assert!(one_finding(with("  antlers: boolean\n  antlers: boolean").as_bytes()).contains("twice"));
     assert!(one_finding(with("  antlers: boolean\n  <<: {a: string}").as_bytes()).contains("merge keys"));
@@ -64,7 +64,7 @@ fn yaml_that_is_not_of_the_language() {
 }
 
 #[test]
-fn nesting_without_measure() {
+fn deep_nesting() {
     for open in ["[", "{a: ", "- ", "? "] {
         let text = format!("spec: \n {}", open.repeat(20_000));
         assert!(one_finding(text.as_bytes()).starts_with("syntax"), "{open}");
@@ -76,7 +76,7 @@ fn nesting_without_measure() {
 }
 
 #[test]
-fn bombs() {
+fn descriptions_that_expand_exponentially() {
     let mut aliases = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
     for level in 1..20 {
         let below = format!("*a{}", level - 1);
@@ -84,7 +84,7 @@ fn bombs() {
     }
     assert!(one_finding(aliases.as_bytes()).contains("aliases stand for more than"));
 
-    // The same with names of types: the CRD would hold them all.
+    // The same with named types, which the CRD would expand.
     let mut types = String::from("types:\n  T0: {properties: {a: string}}\n");
     for level in 1..20 {
         let fields: Vec<String> = (0..9).map(|at| format!("f{at}: T{}", level - 1)).collect();
@@ -103,7 +103,7 @@ fn bombs() {
 }
 
 #[test]
-fn many_mistakes_take_no_longer_than_they_must() {
+fn thousands_of_mistakes_are_found_in_time() {
     let states: String = (0..5_000)
         .map(|at| format!("  S{at}: {{next: [Nowhere{at}, Else{at}], wait: {{}}}}\n"))
         .collect();
@@ -114,7 +114,7 @@ fn many_mistakes_take_no_longer_than_they_must() {
     assert!(checked.findings.len() >= 10_000);
 }
 
-/// What a description says reaches a terminal: nothing in a message may move its cursor or turn its text.
+/// Messages quote descriptions and reach a terminal, so they must have no characters that move its cursor or reverse text.
 #[test]
 fn messages_show_no_control_characters() {
     for hostile in ["\\e[31m", "\\u202e", "\\0", "\\r", "\\x07", "\\u2028"] {
@@ -147,7 +147,7 @@ fn messages_show_no_control_characters() {
     }
 }
 
-/// One of each vector in each text that is a name: none gets into the model.
+/// A name with special characters is an error, whatever it names.
 #[test]
 fn hostile_names_are_refused() {
     let long = "A".repeat(300);
@@ -210,8 +210,9 @@ fn hostile_names_are_refused() {
     }
 }
 
-/// Every finding has a place in the text, and can be drawn and written.
-fn sound(bytes: &[u8]) {
+/// Asserts that every finding has its place in the text and can be rendered, and that a description without errors can be
+/// drawn.
+fn assert_sound(bytes: &[u8]) {
     let checked = check(bytes);
     let length = checked.source.text().len();
     for finding in &checked.findings {
@@ -233,7 +234,7 @@ fn sound(bytes: &[u8]) {
     }
 }
 
-/// Words that descriptions are made of, so that random YAML gets somewhere.
+/// Words of the language, so that random YAML gets past the first checks.
 const WORDS: &[&str] = &[
     "krator",
     "1",
@@ -319,18 +320,18 @@ proptest! {
 
     #[test]
     fn random_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        sound(&bytes);
+        assert_sound(&bytes);
     }
 
     #[test]
     fn random_text(text in "\\PC{0,200}") {
-        sound(text.as_bytes());
+        assert_sound(text.as_bytes());
     }
 
     #[test]
     fn random_yaml(text in yaml()) {
-        sound(text.as_bytes());
-        sound(format!("krator: 1\n{text}").as_bytes());
+        assert_sound(text.as_bytes());
+        assert_sound(format!("krator: 1\n{text}").as_bytes());
     }
 
     #[test]
@@ -345,6 +346,6 @@ proptest! {
             let end = (at + length).min(text.len());
             text.splice(at..end, word.bytes());
         }
-        sound(&text);
+        assert_sound(&text);
     }
 }

@@ -1,5 +1,5 @@
-//! What a description says freely reaches Rust, YAML, Markdown, DOT, Mermaid, TOML and a terminal: none of it may
-//! mean anything there but itself. And names may be as odd as the language lets them be.
+//! Free text of a description gets into Rust, YAML, Markdown, DOT, Mermaid, TOML and onto a terminal, where it must not be
+//! read as anything but text. And names may be as unusual as the language allows.
 
 mod names;
 mod texts;
@@ -10,7 +10,7 @@ use krator::render::{self, Runtime};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Texts that mean something to somebody, somewhere.
+/// Texts with a special meaning in some of these formats.
 pub const VECTORS: &[&str] = &[
     "../x",
     "/x",
@@ -62,7 +62,7 @@ pub const VECTORS: &[&str] = &[
     "Ünïcode ﬁ 字",
 ];
 
-/// Texts that no description may hold.
+/// Texts that no description may contain.
 pub const REFUSED: &[&str] = &[
     "nul \0",
     "\u{1b}[31mred\u{1b}[0m",
@@ -74,7 +74,7 @@ pub const REFUSED: &[&str] = &[
     "line\u{85}line",
 ];
 
-/// A description as text: JSON is YAML, and escapes say everything.
+/// A description as text. It is JSON, which is YAML, and non-ASCII characters are escaped.
 pub fn text_of(description: &Value) -> String {
     let mut text = String::new();
     for c in description.to_string().chars() {
@@ -91,8 +91,8 @@ pub fn text_of(description: &Value) -> String {
     text
 }
 
-/// A small operator that says this wherever it may say what it likes.
-pub fn saying(text: &str) -> Value {
+/// A small description that has this text wherever free text is allowed.
+pub fn with_text(text: &str) -> Value {
     json!({
         "krator": 1,
         "operator": "hostile",
@@ -124,7 +124,7 @@ pub fn saying(text: &str) -> Value {
     })
 }
 
-/// The model and the crate of a description that must be good.
+/// The model and the crate of a description, which must have no errors.
 pub fn generated(description: &Value) -> (Description, Plan) {
     let text = text_of(description);
     let checked = krator::check("krator.yaml", text.as_bytes());

@@ -1,15 +1,16 @@
-//! Descriptions that are edited, and crates that somebody has written in.
+//! `krator gen` in crates whose description or code was edited.
 //!
-//! `testdata/regen/<case>/` is one edit. The crate of `before/krator.yaml`, with the other files of `before/` written over
-//! it, is what somebody has; the files of `edit/` are written over that, and `krator gen` with the arguments in `args` is
-//! run. `after/` is where the crate then differs from a new one of the same description: what is not `yours` must be the
-//! same. `diff.txt` is what `krator gen --diff` prints, `output.txt` what `krator gen` says and its exit code.
+//! `testdata/regen/<case>/` is one edit. First the crate of `before/krator.yaml` is generated, and the other files of
+//! `before/` are written over it, as somebody has edited them. Then the files of `edit/` are written, and `krator gen` is
+//! run with the arguments in `args`. `after/` has the files in which the crate then differs from a new crate of the same
+//! description; `diff.txt` is what `krator gen --diff` prints, and `output.txt` what `krator gen` prints and its exit code.
 //! `KRATOR_UPDATE=1 cargo test` rewrites these three.
 
 mod random;
 mod safety;
 mod upgrade;
 
+use crate::case_file::is_update;
 use crate::operator::{files, krator};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,7 +22,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/regen")
 }
 
-/// The rules that some case breaks.
+/// The rules that are broken in some case.
 pub fn covered() -> Vec<String> {
     let outputs = files(&root())
         .into_iter()
@@ -46,7 +47,7 @@ pub fn generate(dir: &Path, args: &[&str]) -> Output {
 }
 
 /// Writes files into a folder.
-fn lay(files: &BTreeMap<PathBuf, Vec<u8>>, over: &Path) {
+fn write(files: &BTreeMap<PathBuf, Vec<u8>>, over: &Path) {
     for (path, contents) in files {
         let path = over.join(path);
         fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder of our own");
@@ -54,7 +55,7 @@ fn lay(files: &BTreeMap<PathBuf, Vec<u8>>, over: &Path) {
     }
 }
 
-/// A new crate of a description.
+/// Generates the crate of a description.
 fn new(description: &Path, dir: &Path) {
     let output = krator(&[Path::new("new"), description, Path::new("--out"), dir]);
     assert!(output.status.success(), "{}", text(output.stderr));
@@ -64,13 +65,13 @@ fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).expect("krator prints text")
 }
 
-/// What a case comes to: the files that hold it.
+/// Runs a case, and returns the files of its folder that record what happened.
 fn outcome(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let work = tempfile::tempdir().expect("a temporary folder");
     let dir = work.path().join("crate");
     new(&case.join("before/krator.yaml"), &dir);
-    lay(&files(&case.join("before")), &dir);
-    lay(&files(&case.join("edit")), &dir);
+    write(&files(&case.join("before")), &dir);
+    write(&files(&case.join("edit")), &dir);
     let args = fs::read_to_string(case.join("args")).unwrap_or_default();
     let args: Vec<&str> = args.split_whitespace().collect();
 
@@ -94,10 +95,10 @@ fn outcome(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     );
 
     let code = output.status.code().expect("krator ends by itself");
-    let told = format!("{}exit code {code}\n", text(output.stderr));
+    let printed = format!("{}exit code {code}\n", text(output.stderr));
     let mut outcome = BTreeMap::from([
         (PathBuf::from("diff.txt"), diff.stdout),
-        (PathBuf::from("output.txt"), told.into_bytes()),
+        (PathBuf::from("output.txt"), printed.into_bytes()),
     ]);
     let fresh = work.path().join("fresh");
     new(&dir.join("krator.yaml"), &fresh);
@@ -111,7 +112,7 @@ fn outcome(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     outcome
 }
 
-/// Without the lock of a run, which stays.
+/// The files without the lock file, which a run leaves behind.
 fn unlocked(files: &BTreeMap<PathBuf, Vec<u8>>) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = files.clone();
     files.remove(Path::new(".krator/lock"));
@@ -119,23 +120,23 @@ fn unlocked(files: &BTreeMap<PathBuf, Vec<u8>>) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 #[test]
-fn edits_do_what_was_read() {
-    let update = std::env::var_os("KRATOR_UPDATE").is_some();
+fn edits_do_what_was_reviewed() {
+    let update = is_update();
     let mut differ = Vec::new();
     let cases = fs::read_dir(root()).expect("testdata/regen is there");
     let cases: BTreeSet<PathBuf> = cases.map(|entry| entry.expect("a case").path()).collect();
     for case in cases {
         println!("{}", case.display());
         let now = outcome(&case);
-        let given = |path: &PathBuf| {
+        let is_input = |path: &PathBuf| {
             path.starts_with("before") || path.starts_with("edit") || path == Path::new("args")
         };
         let mut then = files(&case);
-        then.retain(|path, _| !given(path));
+        then.retain(|path, _| !is_input(path));
         if update && now != then {
             then.keys()
                 .for_each(|path| fs::remove_file(case.join(path)).expect("a file of our own"));
-            lay(&now, &case);
+            write(&now, &case);
             continue;
         }
         let paths: BTreeSet<_> = now.keys().chain(then.keys()).collect();
@@ -145,13 +146,13 @@ fn edits_do_what_was_read() {
     }
     assert!(
         differ.is_empty(),
-        "not as expected; `KRATOR_UPDATE=1 cargo test regen` rewrites what is:\n{}",
+        "these files differ; `KRATOR_UPDATE=1 cargo test regen` rewrites them:\n{}",
         differ.join("\n")
     );
 }
 
 #[test]
-fn the_documents_show_every_case() {
+fn the_table_of_edits_in_the_documents_shows_every_case() {
     let documents = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/regeneration.md");
     let documents = fs::read_to_string(documents).expect("the document is there");
     let (_, table) = documents.split_once("| case |").expect("a table of cases");

@@ -1,10 +1,10 @@
-//! Names at the edges of what the language allows.
+//! Names at the limits of what the language allows.
 
 use super::text_of;
 use crate::operator::{Crate, OWN_CHECKS};
 use serde_json::{Map, Value, json};
 
-/// A kind whose states are these, one after the other.
+/// A kind with these states in a row.
 fn kind(name: &str, states: &[&str]) -> Value {
     let mut all = Map::new();
     for (at, state) in states.iter().enumerate() {
@@ -29,10 +29,11 @@ fn kind(name: &str, states: &[&str]) -> Value {
     })
 }
 
+/// The description of an operator of that name with these kinds.
 fn named(operator: &str, kinds: Vec<Value>) -> String {
     let mut kinds = kinds.into_iter();
     let first = kinds.next().expect("a kind");
-    // The operator's name stands in the first document.
+    // The first document has the name of the operator.
     let mut text = json!({"krator": 1, "operator": operator});
     let fields = text.as_object_mut().expect("an object");
     fields.extend(first.as_object().expect("an object").clone());
@@ -44,7 +45,7 @@ fn passes(description: &str) {
     Crate::generate(description, |_| ()).cargo(OWN_CHECKS);
 }
 
-/// A name of that many letters.
+/// A name with that many letters.
 fn long(first: char, letters: usize) -> String {
     std::iter::once(first)
         .chain("wordy".chars().cycle())
@@ -55,7 +56,7 @@ fn long(first: char, letters: usize) -> String {
 #[test]
 fn long_names_and_names_of_one_letter() {
     let (a, b, c) = (long('A', 63), long('B', 63), long('C', 63));
-    // With `List` behind it, the kind has 63.
+    // With the suffix `List` the name of the kind has 63 letters.
     let wide = kind(
         &long('K', 59),
         &[&a, &b, "S", &c, "T", "X1", "X10", "X9", "DeleteVM"],
@@ -65,7 +66,7 @@ fn long_names_and_names_of_one_letter() {
 }
 
 #[test]
-fn states_and_kinds_called_like_types_of_the_code() {
+fn states_and_kinds_named_like_types_of_generated_code() {
     let states = [
         "Error",
         "Duration",
@@ -107,7 +108,7 @@ fn states_and_kinds_called_like_types_of_the_code() {
         "Deserialize",
         "CustomResource",
     ];
-    // `aaa` comes before all packages of the lock file.
+    // `aaa` is sorted before all packages of the lock file.
     let others = |kind: &str| -> Vec<&str> {
         states
             .iter()
@@ -120,7 +121,7 @@ fn states_and_kinds_called_like_types_of_the_code() {
 }
 
 #[test]
-fn fields_called_like_keywords_and_like_nothing_in_rust() {
+fn fields_named_like_keywords_or_not_like_rust_identifiers() {
     let fields = [
         "type",
         "match",
@@ -172,11 +173,11 @@ fn fields_called_like_keywords_and_like_nothing_in_rust() {
     });
     vm["status"] =
         json!({"type": "string", "match": "optional string", "machine": "string", "with-dash": "integer"});
-    // `zzz` comes after all packages of the lock file.
+    // `zzz` is sorted after all packages of the lock file.
     passes(&named("zzz", vec![vm]));
 }
 
-/// The rules that a description is found to break.
+/// The names of the errors that are found in a description.
 fn errors(description: &str) -> Vec<&'static str> {
     let checked = krator::check("krator.yaml", description.as_bytes());
     let is_error =
@@ -190,7 +191,7 @@ fn errors(description: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn names_that_cannot_be_are_findings() {
+fn names_that_would_not_compile_are_errors() {
     let good = |change: &dyn Fn(&mut Value)| {
         let mut vm = kind("Vm", &["A", "B"]);
         change(&mut vm);

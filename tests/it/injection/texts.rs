@@ -1,6 +1,6 @@
-//! Vectors in every text that a description carries.
+//! Texts with a special meaning in every free text of a description.
 
-use super::{REFUSED, VECTORS, generated, saying, text_of};
+use super::{REFUSED, VECTORS, generated, text_of, with_text};
 use crate::accept::{documents, lost};
 use crate::cluster;
 use crate::operator::{Crate, OWN_CHECKS, files, krator};
@@ -11,19 +11,19 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// A text that means nothing anywhere.
+/// A text without a special meaning in any format, to compare with.
 const WORD: &str = "Word";
 
 #[test]
-fn no_text_means_anything_but_itself_in_any_file() {
-    let (plain_model, plain) = generated(&saying(WORD));
+fn no_text_has_a_special_meaning_in_any_file() {
+    let (plain_model, plain) = generated(&with_text(WORD));
     for vector in VECTORS {
-        let (model, plan) = generated(&saying(vector));
+        let (model, plan) = generated(&with_text(vector));
         let paths =
             |plan: &krator::plan::Plan| plan.files().map(|(path, _)| path.to_owned()).collect::<Vec<_>>();
         assert_eq!(paths(&plan), paths(&plain), "{vector:?}");
         for (path, file) in plan.files() {
-            // The description itself, what is told of all files, and what is everybody's.
+            // Left out: the description itself, the record of generated files, and the runtime.
             if path.ends_with("krator.yaml") || path.starts_with(".krator/") || path.starts_with("vendor/") {
                 continue;
             }
@@ -67,15 +67,15 @@ fn no_text_means_anything_but_itself_in_any_file() {
 }
 
 #[test]
-fn texts_that_nobody_could_read_are_refused() {
+fn texts_with_unprintable_characters_are_refused() {
     for vector in REFUSED {
-        let text = text_of(&saying(vector));
+        let text = text_of(&with_text(vector));
         let checked = krator::check("krator.yaml", text.as_bytes());
         assert!(krator::finding::has_errors(&checked.findings), "{vector:?}");
     }
 }
 
-/// The tokens of a Rust file, literals apart; comments are none.
+/// The tokens of a Rust file, with the same token for all literals. Comments are not tokens.
 fn tokens(rust: &str) -> Vec<String> {
     fn collect(tokens: TokenStream, out: &mut Vec<String>) {
         for token in tokens {
@@ -83,7 +83,7 @@ fn tokens(rust: &str) -> Vec<String> {
                 TokenTree::Group(group) => {
                     out.push(format!("{:?}", group.delimiter()));
                     collect(group.stream(), out);
-                    // Of a list on several lines.
+                    // The trailing comma of a list depends on whether it fits into a line.
                     out.pop_if(|last| last == ",");
                     out.push("end".to_owned());
                 }
@@ -97,7 +97,7 @@ fn tokens(rust: &str) -> Vec<String> {
     out
 }
 
-/// Manifests say the same, but for texts: where there was the plain one, there is the other.
+/// Asserts that documents differ only in their strings: where one has the plain word, the other has `text`.
 fn assert_same_but_texts(plain: &[Value], other: &[Value], text: &str, what: &str) {
     fn replaced(value: &Value, text: &str) -> Value {
         match value {
@@ -139,7 +139,7 @@ fn assert_same_manifest(plain: &str, other: &str, what: &str) {
     assert_eq!(plain.to_string(), other.to_string(), "{what}");
 }
 
-/// The text between the quotes of DOT left out.
+/// A DOT graph without the contents of its quotes.
 fn outside_quotes(dot: &str) -> String {
     let (mut out, mut quoted, mut escaped) = (String::new(), false, false);
     for c in dot.chars() {
@@ -163,7 +163,7 @@ fn fenced(mermaid: String) -> String {
     format!("```mermaid\n{mermaid}```\n")
 }
 
-/// Markdown is the same but for what stands where the plain word stood, and that has no meaning there.
+/// Asserts that Markdown differs only where the plain word was, and that what is there instead has no special meaning.
 fn assert_holes(plain: &str, other: &str, what: &str) {
     let mut fixed = plain.split(WORD);
     let first = fixed.next().unwrap_or_default();
@@ -184,7 +184,7 @@ fn assert_holes(plain: &str, other: &str, what: &str) {
             let label = hole.replace("<br/>", "");
             assert!(!label.contains(ends), "{what}: {hole:?} in a diagram");
         } else {
-            assert!(is_inert_markdown(hole), "{what}: {hole:?} in a text");
+            assert!(is_inert_markdown(hole), "{what}: {hole:?} in a paragraph");
         }
         is_diagram = is_fence_open(piece, is_diagram);
         rest = &rest[end + piece.len()..];
@@ -196,24 +196,24 @@ fn is_fence_open(text: &str, before: bool) -> bool {
     before ^ (text.lines().filter(|line| line.starts_with("```")).count() % 2 == 1)
 }
 
-/// Whether a piece of a paragraph has neither code, links, HTML, emphasis, cells nor lines.
+/// Whether a part of a paragraph has no code, links, HTML, emphasis, cells or line breaks.
 fn is_inert_markdown(text: &str) -> bool {
     let (mut escaped, mut before) = (false, ' ');
     for c in text.chars() {
         if !escaped && ("`*[]<>|\n".contains(c) || c == '/' && before == ':') {
             return false;
         }
-        // An escaped mark is none.
+        // An escaped character has no special meaning.
         before = if escaped { ' ' } else { c };
         escaped = !escaped && c == '\\';
     }
     !escaped
 }
 
-/// Every vector in the texts of one crate, and as values of an enum.
-fn everything() -> Value {
+/// A description with every vector in its texts and as a value of an enum.
+fn with_all_vectors() -> Value {
     let all = VECTORS.join("\n\n");
-    let mut description = saying(&all);
+    let mut description = with_text(&all);
     let mut states = serde_json::Map::new();
     for (at, vector) in VECTORS.iter().enumerate() {
         let next = format!("S{}", at + 1);
@@ -256,16 +256,16 @@ fn everything() -> Value {
     description
 }
 
-/// Messages of rules have one line.
+/// The text on one line, as messages of validation rules have to be.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
 fn a_crate_of_hostile_texts_passes_all_checks() {
-    let description = text_of(&everything());
+    let description = text_of(&with_all_vectors());
     let krate = Crate::generate(&description, |dir| {
-        // Nothing beside the crate, and nothing in it that a text could have named.
+        // No file was written outside of the crate.
         let written = files(dir.parent().expect("the folder of the test"));
         let outside: Vec<_> = written.keys().filter(|path| !path.starts_with("crate")).collect();
         assert_eq!(outside, [Path::new("spec.yaml")]);
@@ -275,9 +275,9 @@ fn a_crate_of_hostile_texts_passes_all_checks() {
 }
 
 #[test]
-fn the_api_server_reads_every_hostile_text_as_a_text() {
+fn the_api_server_reads_every_hostile_text_as_a_string() {
     let Some(cluster) = cluster::shared() else { return };
-    let (_, plan) = generated(&everything());
+    let (_, plan) = generated(&with_all_vectors());
     let file = |name: &str| documents(plan.get(name).expect("generated").contents.as_bytes());
     let text = |name: &str| &plan.get(name).expect("generated").contents;
     cluster.apply(text("deploy/crd.yaml"), &[]);
@@ -301,7 +301,7 @@ fn the_api_server_reads_every_hostile_text_as_a_text() {
     assert_eq!(sample["spec"]["empty"], "");
     assert_eq!(sample["spec"]["many"], json!(VECTORS));
 
-    // As an object of the user's: each value of the enum is one.
+    // Each value of the enum is accepted in an object.
     for vector in ["on", "yes", "null", "1e3", "0o7", "12:30", ""] {
         let mut object = file("deploy/sample.yaml")[0].clone();
         object["spec"]["any"] = vector.into();
@@ -315,16 +315,19 @@ fn nothing_is_written_outside_the_folder_that_was_asked_for() {
     let inner = folder.path().join("a/b");
     fs::create_dir_all(&inner).expect("a folder of our own");
     let spec = folder.path().join("spec.yaml");
-    fs::write(&spec, text_of(&everything())).expect("a folder of our own");
+    fs::write(&spec, text_of(&with_all_vectors())).expect("a folder of our own");
     let output = krator(&[Path::new("new"), &spec, Path::new("--out"), &inner.join("out")]);
     assert!(
         output.status.success(),
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let said =
+    let printed =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(!said.chars().any(|c| c != '\n' && is_unprintable(c)), "{said}");
+    assert!(
+        !printed.chars().any(|c| c != '\n' && is_unprintable(c)),
+        "{printed}"
+    );
     let outside: Vec<_> = files(folder.path())
         .into_keys()
         .filter(|path| !path.starts_with("a/b/out"))

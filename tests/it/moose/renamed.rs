@@ -29,12 +29,12 @@ fn rename(folder: &Path) {
     let renamed = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testdata/rename/state/spec.yaml");
     fs::copy(renamed, folder.join("krator.yaml")).expect("a file of the repository");
     let output = generate(folder, &[]);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{printed}");
     for left in ["in a comment", "in a text"] {
         assert!(
-            told.contains(&format!("`Roam` is `Wander` now, and was left {left}")),
-            "{told}"
+            printed.contains(&format!("`Roam` is `Wander` now, and was left {left}")),
+            "{printed}"
         );
     }
     let handler = fs::read_to_string(folder.join("src/moose/states/wander.rs")).expect("it was moved");

@@ -1,6 +1,6 @@
-//! What a run must never do, whatever is in its way.
+//! What a run of `krator gen` must never do, whatever it finds.
 
-use super::{generate, lay, new, text};
+use super::{generate, new, text, write};
 use crate::moose::DESCRIPTION;
 use crate::operator::{files, run};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// A crate of the moose; `krator.yaml` has been edited since, so that a run has something to do.
+/// A crate of the moose operator whose description was edited, so that a run has something to do.
 fn edited() -> (TempDir, PathBuf) {
     let work = tempfile::tempdir().expect("a temporary folder");
     let description = work.path().join("moose.yaml");
@@ -23,20 +23,20 @@ fn edited() -> (TempDir, PathBuf) {
         "krator.yaml".into(),
         DESCRIPTION.replace("[mo]", "[mo, mos]").into_bytes(),
     )]);
-    lay(&edit, &dir);
+    write(&edit, &dir);
     (work, dir)
 }
 
-/// The run fails, says this, and changes nothing.
-fn refuses(dir: &Path, args: &[&str], why: &str) {
+/// Asserts that a run fails with this message and changes nothing.
+fn assert_refused(dir: &Path, args: &[&str], why: &str) {
     let before = files(dir);
     let output = generate(dir, args);
-    let told = text(output.stderr);
-    assert!(!output.status.success(), "{told}");
-    assert!(told.contains(why), "{told}");
+    let printed = text(output.stderr);
+    assert!(!output.status.success(), "{printed}");
+    assert!(printed.contains(why), "{printed}");
     let mut after = files(dir);
     after.remove(Path::new(".krator/lock"));
-    assert_eq!(after, before, "{told}");
+    assert_eq!(after, before, "{printed}");
 }
 
 fn move_and_link(dir: &Path, path: &str, to: &Path) {
@@ -51,12 +51,12 @@ fn links_that_lead_out_of_the_crate_are_not_followed() {
         let outside = work.path().join("outside");
         move_and_link(&dir, path, &outside);
         let before = files(work.path());
-        refuses(&dir, &[], "leads out of the crate");
+        assert_refused(&dir, &[], "leads out of the crate");
         let mut after = files(work.path());
         after.remove(Path::new("crate/.krator/lock"));
         assert_eq!(after, before);
     }
-    // Within the crate, where a link leads is the owner's matter.
+    // Links within the crate are followed.
     let (_work, dir) = edited();
     move_and_link(&dir, "deploy", &dir.join("manifests"));
     assert!(generate(&dir, &[]).status.success());
@@ -69,7 +69,7 @@ fn links_that_lead_out_of_the_crate_are_not_followed() {
 }
 
 #[test]
-fn paths_of_a_forged_manifest_are_not_followed() {
+fn paths_in_a_forged_record_do_not_lead_out_of_the_crate() {
     let (work, dir) = edited();
     fs::write(work.path().join("precious"), "").expect("writable");
     let manifest = dir.join(".krator/manifest.json");
@@ -78,7 +78,7 @@ fn paths_of_a_forged_manifest_are_not_followed() {
     let entry =
         format!("\"files\": {{\n\"../precious\": {{\"ownership\": \"generated\", \"sha256\": \"{empty}\"}},");
     fs::write(manifest, forged.replacen("\"files\": {", &entry, 1)).expect("writable");
-    refuses(&dir, &[], "leads out of the crate");
+    assert_refused(&dir, &[], "leads out of the crate");
     assert!(work.path().join("precious").exists());
 }
 
@@ -86,11 +86,11 @@ fn paths_of_a_forged_manifest_are_not_followed() {
 fn a_folder_that_cannot_be_written_to_is_left_as_it_was() {
     let (work, dir) = edited();
     let is_root = user_is_root();
-    // Where somebody else may run it: the target folder may be below one that is closed to others.
+    // A copy that another user may run, because the target folder may be below one that is closed to others.
     let krator = work.path().join("krator");
     run(Command::new("cp").arg(env!("CARGO_BIN_EXE_krator")).arg(&krator));
-    // The superuser may write anywhere: nobody may not.
-    let generate_as_somebody = |dir: &Path| {
+    // The superuser may write everywhere, so krator is run as the user `nobody` then.
+    let generate_unprivileged = |dir: &Path| {
         let mut command = Command::new(&krator);
         command
             .arg("gen")
@@ -108,15 +108,18 @@ fn a_folder_that_cannot_be_written_to_is_left_as_it_was() {
     run(Command::new("chmod").args(["-R", "a+rwX"]).arg(work.path()));
     set("deploy", 0o555);
     let before = files(&dir);
-    let output = generate_as_somebody(&dir);
-    let told = text(output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("nothing was changed: cannot write into"), "{told}");
+    let output = generate_unprivileged(&dir);
+    let printed = text(output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{printed}");
+    assert!(
+        printed.contains("nothing was changed: cannot write into"),
+        "{printed}"
+    );
     let mut after = files(&dir);
     after.remove(Path::new(".krator/lock"));
     assert_eq!(after, before);
     set("deploy", 0o777);
-    assert!(generate_as_somebody(&dir).status.success());
+    assert!(generate_unprivileged(&dir).status.success());
 }
 
 fn user_is_root() -> bool {
@@ -127,7 +130,7 @@ fn user_is_root() -> bool {
 #[test]
 fn a_second_run_waits_and_says_so() {
     let (_work, dir) = edited();
-    // The lock of a run that is at work.
+    // The test holds the lock, as another run would.
     let lock = File::options()
         .create(true)
         .append(true)
@@ -142,9 +145,9 @@ fn a_second_run_waits_and_says_so() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("krator runs");
-    let mut told = BufReader::new(second.stderr.take().expect("piped"));
+    let mut printed = BufReader::new(second.stderr.take().expect("piped"));
     let mut line = String::new();
-    told.read_line(&mut line).expect("text");
+    printed.read_line(&mut line).expect("text");
     assert_eq!(line, "note: waiting for another krator to end its work here\n");
     assert!(second.try_wait().expect("our own child").is_none());
     drop(lock);
@@ -153,27 +156,27 @@ fn a_second_run_waits_and_says_so() {
 }
 
 #[test]
-fn a_crate_of_a_newer_krator_is_refused_with_a_sentence() {
+fn a_crate_of_a_newer_krator_is_refused() {
     let (_work, dir) = edited();
     let manifest = dir.join(".krator/manifest.json");
     let newer = fs::read_to_string(&manifest).expect("generated");
     let newer = newer.replace(env!("CARGO_PKG_VERSION"), "99.0.0");
     fs::write(&manifest, newer).expect("writable");
-    refuses(&dir, &[], "this crate was last generated by krator 99.0.0");
+    assert_refused(&dir, &[], "this crate was last generated by krator 99.0.0");
 }
 
 #[test]
-fn what_is_no_crate_of_ours_is_refused() {
+fn a_folder_without_a_valid_record_is_refused() {
     let (_work, dir) = edited();
     fs::remove_dir_all(dir.join(".krator")).expect("our own");
-    refuses(&dir, &[], "is no crate that krator made");
+    assert_refused(&dir, &[], "is no crate that krator made");
     let (_work, dir) = edited();
     fs::write(dir.join(".krator/manifest.json"), "<<<<<<< HEAD\n").expect("writable");
-    refuses(&dir, &[], "restore it from version control");
+    assert_refused(&dir, &[], "restore it from version control");
 }
 
 #[test]
-fn a_file_that_is_missing_comes_back_unless_its_owner_took_it_away() {
+fn deleted_files_are_recreated_only_if_generated_code_needs_them() {
     let (_work, dir) = edited();
     for path in [
         "src/moose/generated/types.rs",
@@ -190,7 +193,7 @@ fn a_file_that_is_missing_comes_back_unless_its_owner_took_it_away() {
 }
 
 #[test]
-fn a_run_without_anything_to_do_writes_nothing() {
+fn a_run_with_nothing_to_do_writes_nothing() {
     let (_work, dir) = edited();
     assert!(generate(&dir, &[]).status.success());
     let times = |dir: &Path| -> BTreeMap<PathBuf, std::time::SystemTime> {
@@ -209,7 +212,7 @@ fn a_run_without_anything_to_do_writes_nothing() {
         times
     };
     let before = times(&dir);
-    // Line ends of another system are no difference either.
+    // Other line endings do not count as a difference either.
     let readme = fs::read_to_string(dir.join("src/moose/mod.rs")).expect("generated");
     assert!(generate(&dir, &[]).status.success());
     assert_eq!(times(&dir), before);

@@ -1,6 +1,7 @@
-//! What cargo has to do after a run; and a crate of the first krator that could write one, brought up to this one.
+//! A crate of an early krator, which this one regenerates; and what cargo has to build after a run.
 //!
-//! `testdata/upgrade/first.tar.gz` is what `krator new testdata/ok/moose/spec.yaml` wrote at commit 18afccb.
+//! `testdata/upgrade/first.tar.gz` is what `krator new testdata/ok/moose/spec.yaml` generated at commit 18afccb, which was
+//! the first krator that could.
 
 use super::{generate, text};
 use crate::moose::DESCRIPTION;
@@ -11,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn a_crate_of_the_first_krator_becomes_one_of_this() {
+fn a_crate_of_the_first_krator_is_upgraded_by_one_run() {
     let krate = Crate::of("moose-tracker", |dir| {
         let parent = dir.parent().expect("a temporary folder");
         let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/upgrade/first.tar.gz");
@@ -34,8 +35,8 @@ fn a_crate_of_the_first_krator_becomes_one_of_this() {
         );
 
         let output = generate(dir, &[]);
-        let told = text(output.stderr);
-        assert!(output.status.success(), "{told}");
+        let printed = text(output.stderr);
+        assert!(output.status.success(), "{printed}");
         let now = files(dir);
         for (path, contents) in source::FILES {
             let path = Path::new("vendor/krator-runtime").join(path);
@@ -49,7 +50,7 @@ fn a_crate_of_the_first_krator_becomes_one_of_this() {
         assert_eq!(
             count,
             source::FILES.len() + 1,
-            "nothing of the old runtime is left"
+            "no file of the old runtime is left"
         );
         let there = |path: &str| text(now[Path::new(path)].clone());
         assert!(there("Cargo.toml").contains("# Mine.\n"));
@@ -61,7 +62,7 @@ fn a_crate_of_the_first_krator_becomes_one_of_this() {
 
 #[test]
 fn cargo_compiles_what_somebody_changed_and_nothing_else() {
-    // Under a name of its own: crates of other tests are built in its folder otherwise.
+    // The crate has a name of its own, because crates of the same name are built in the same folder.
     let description = DESCRIPTION.replace("operator: moose-tracker", "operator: moose-rebuilt");
     let krate = Crate::generate(&description, |_| ());
     krate.cargo(&[&["build", "--locked"]]);
@@ -71,6 +72,6 @@ fn cargo_compiles_what_somebody_changed_and_nothing_else() {
     let text = fs::read_to_string(&handler).expect("generated");
     fs::write(&handler, format!("{text}\n// Wilder.\n")).expect("writable");
     assert!(generate(&krate.dir(), &[]).status.success());
-    // Library and program of the operator.
+    // These are the library and the program of the operator.
     assert_eq!(krate.compiled(), ["\"moose_rebuilt\"", "\"moose-rebuilt\""]);
 }
