@@ -1,51 +1,52 @@
 //! All integration tests, in one binary, so that they are linked once and share one API server.
 
-// The API server that tests run against, and what they see of it. Its own tests are here too.
+// Not tests, but what tests need. The first two have tests of their own.
+// A real API server, and watches of it.
 mod cluster;
-// Test cases that are one file each. Its own tests are here too.
+// Test cases that are one file each.
 mod case_file;
 // Random numbers that are the same in each run.
 mod dice;
-// Generated crates: building one, and running its operator. No tests of behaviour.
+// Generated crates, and running operators.
 mod operator;
 
-// A promise of the moose operator on a real API server.
+// The promises of the runtime, on a real API server, by the operator of the first example.
 mod moose;
-// Two kinds in one operator, on a real API server.
+// An operator of two kinds, on a real API server.
 mod karpenter;
 // The promises of the runtime under faults, judged by an oracle.
 mod contract;
-// What depends on how things were built: a krator from its packages, and what an operator has inside.
+// A krator that is built from its packages, and the CRD that an operator prints.
 mod package;
 // The files that people read first, held to what is there.
 mod house;
-// What krator finds wrong with descriptions.
+// The findings about descriptions with a mistake.
 mod findings;
-// What an edit breaks, as krator says and as an API server does.
+// What an edit breaks: what krator says, and what an API server does.
 mod compare;
 // The rules over graphs, against brute force.
 mod graphs;
-// Descriptions that mean no good.
+// Malicious and random descriptions.
 mod hostile;
-// What is written for a description, held to what was read.
+// Generated crates, compared with reviewed ones.
 mod goldens;
-// Every good description's crate, and cargo's opinion of it.
+// The crate of every good description passes its own checks.
 mod crates;
-// Whether the tests of generated crates see a defect of the runtime.
+// Whether the tests of generated crates see defects of the runtime.
 mod planted;
-// Texts that some reader of YAML takes for something else.
+// Strings that some readers of YAML take for other types.
 mod manifests;
 // The rooms of both crates, and which uses which.
 mod layers;
-// What wakes a state.
+// The watches that wake a state, on a real API server.
 mod watches;
-// Objects that an operator makes for its own.
+// Children of objects, on a real API server.
 mod children;
-// What is written for clusters, judged by a real API server.
+// Generated manifests, and objects that break their schema, on a real API server.
 mod accept;
-// Texts and names that would mean something else in the files that they get into.
+// Texts and names of a description that have a special meaning in generated files.
 mod injection;
-// Crates that are brought in step with an edited description.
+// `krator gen` after edits of a description or of a crate.
 mod regen;
-// What people wrote, held against their description.
+// Hand-written code, checked against its description.
 mod code;
