@@ -42,7 +42,7 @@ fn one_finding(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn files_that_are_not_descriptions() {
+fn files_that_are_not_descriptions_are_refused() {
     assert!(one_finding(b"krator: 1\n\xff\xfe").contains("not UTF-8"));
     assert!(one_finding(b"").contains("empty"));
     assert!(one_finding(b"# nothing\n").contains("empty"));
@@ -53,7 +53,7 @@ fn files_that_are_not_descriptions() {
 }
 
 #[test]
-fn yaml_that_the_language_does_not_allow() {
+fn yaml_that_the_language_does_not_allow_is_refused() {
     let with = |line: &str| MOOSE.replacen("  antlers: boolean", line, 1);
     assert!(one_finding(with("  antlers: boolean\n  antlers: boolean").as_bytes()).contains("twice"));
     assert!(one_finding(with("  antlers: boolean\n  <<: {a: string}").as_bytes()).contains("merge keys"));
@@ -64,7 +64,7 @@ fn yaml_that_the_language_does_not_allow() {
 }
 
 #[test]
-fn deep_nesting() {
+fn deeply_nested_descriptions_are_refused() {
     for open in ["[", "{a: ", "- ", "? "] {
         let text = format!("spec: \n {}", open.repeat(20_000));
         assert!(one_finding(text.as_bytes()).starts_with("syntax"), "{open}");
@@ -76,7 +76,7 @@ fn deep_nesting() {
 }
 
 #[test]
-fn descriptions_that_expand_exponentially() {
+fn descriptions_that_expand_exponentially_are_refused() {
     let mut aliases = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
     for level in 1..20 {
         let below = format!("*a{}", level - 1);

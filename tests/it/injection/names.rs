@@ -54,7 +54,7 @@ fn long(first: char, letters: usize) -> String {
 }
 
 #[test]
-fn long_names_and_names_of_one_letter() {
+fn long_names_and_names_of_one_letter_compile() {
     let (a, b, c) = (long('A', 63), long('B', 63), long('C', 63));
     // With the suffix `List` the name of the kind has 63 letters.
     let wide = kind(
@@ -66,7 +66,7 @@ fn long_names_and_names_of_one_letter() {
 }
 
 #[test]
-fn states_and_kinds_named_like_types_of_generated_code() {
+fn states_and_kinds_named_like_types_of_generated_code_compile() {
     let states = [
         "Error",
         "Duration",
@@ -121,7 +121,7 @@ fn states_and_kinds_named_like_types_of_generated_code() {
 }
 
 #[test]
-fn fields_named_like_keywords_or_not_like_rust_identifiers() {
+fn fields_named_like_keywords_or_unlike_rust_identifiers_compile() {
     let fields = [
         "type",
         "match",

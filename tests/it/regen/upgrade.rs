@@ -61,7 +61,7 @@ fn a_crate_of_the_first_krator_is_upgraded_by_one_run() {
 }
 
 #[test]
-fn cargo_compiles_what_somebody_changed_and_nothing_else() {
+fn cargo_compiles_only_what_was_changed() {
     // The crate has a name of its own, because crates of the same name are built in the same folder.
     let description = DESCRIPTION.replace("operator: moose-tracker", "operator: moose-rebuilt");
     let krate = Crate::generate(&description, |_| ());

@@ -7,7 +7,7 @@ use krator_runtime::{MayStay, Result, Transition, TransitionTo};
 #[derive(Debug, Default)]
 pub struct SharedState {}
 
-/// Of any state that leads to `Roam`: which of them take it cannot be told.
+/// A transition from any state that leads to `Roam`. The check cannot know which of these states use it.
 pub fn wake<S: TransitionTo<Roam> + MayStay>(wakes: bool) -> Result<Transition<S>> {
     Ok(if wakes { Transition::to(Roam) } else { Transition::stay() })
 }

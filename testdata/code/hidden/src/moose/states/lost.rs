@@ -8,7 +8,7 @@ impl State for Lost {
     }
 }
 
-// The edge is taken by a function that is plainly of this state.
+// The edge is taken by a function whose type names this state.
 fn found(_: Lost) -> Result<Transition<Lost>> {
     Ok(Transition::to(Roam))
 }

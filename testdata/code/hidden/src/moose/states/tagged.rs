@@ -1,7 +1,7 @@
 use super::{Roam, Tagged};
 use crate::moose::prelude::*;
 
-// A machine of its own, written by hand, in which the same words mean other things.
+// A hand-written state machine, in which the same names mean other things.
 mod by_hand {
     pub struct Roam;
     pub struct Sleep;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 impl State for Starting {
     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
-        // As krator.yaml has it.
+        // krator.yaml grants the rights for these.
         let job = J::default();
         cx.apply(&job).await?;
         cx.apply(&batch::Job { ..Default::default() }).await?;
@@ -19,7 +19,7 @@ impl State for Starting {
         cx.api::<batch::Job>();
         cx.owned::<Disk>().await?;
         cx.delete(&disk(cx)).await?;
-        // As it does not.
+        // It does not grant the rights for these.
         let cron = CronJob::default();
         cx.apply(&cron).await?;
         cx.delete(&pod()).await?;
@@ -35,7 +35,7 @@ impl State for Starting {
         if let Some(secret) = &secret {
             cx.delete(secret).await?;
         }
-        // Whatever this is, it is not told here.
+        // The type of this cannot be seen here.
         keep(cx, &job).await?;
         Ok(Transition::to(Running))
     }
