@@ -1,5 +1,6 @@
 //! A machine without Kubernetes: what the runtime promises of one object, on a paused clock.
 
+mod order;
 mod thing;
 
 use krator_runtime::{
