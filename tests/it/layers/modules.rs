@@ -159,13 +159,14 @@ impl Reader<'_> {
                 .is_some_and(|name| CODE_MACROS.contains(&name.as_str()));
             if is_code && is(&tokens, at, '!') {
                 at += 2;
-            } else if is_path {
-                if joins(&tokens, at)
-                    && let Some(TokenTree::Group(group)) = tokens.get(at + 2)
-                {
-                    self.scan(group.stream(), &segments);
-                    at += 3;
-                }
+            } else if is_path
+                && joins(&tokens, at)
+                && let Some(TokenTree::Group(group)) = tokens.get(at + 2)
+            {
+                self.scan(group.stream(), &segments);
+                at += 3;
+            } else if is_path && (segments.len() > 1 || first != "super" && first != "crate") {
+                // A keyword alone is a visibility: `pub(super)`.
                 self.mention(first.span().start().line, segments);
             }
         }

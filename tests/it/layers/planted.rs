@@ -131,6 +131,11 @@ pub fn run() { low::run() }
 pub fn run() { crate::run() }
 ";
     assert_eq!(cycle_in(files), "lib -> low: lib.rs:2\nlow -> lib: low.rs:1\n");
+    let files = files.replace(
+        "crate::run()",
+        "statics! { pub(super) use crate::{low}; pub(in crate::low) static }",
+    );
+    assert_eq!(cycle_in(&files), "");
 }
 
 /// The longer cycle through `middle` is there too.
