@@ -18,8 +18,8 @@ mod karpenter;
 mod contract;
 // A krator that is built from its packages, and the CRD that an operator prints.
 mod package;
-// The files that people read first, held to what is there.
-mod house;
+// The documents of this repository: their links, their picture and their lists of files.
+mod repo_docs;
 // The findings about descriptions with a mistake.
 mod findings;
 // What an edit breaks: what krator says, and what an API server does.
