@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 const BROKEN: usize = 10;
 
 /// A good description whose manifests and samples were applied to the cluster.
-struct Applied {
+struct AppliedCase {
     name: String,
     /// The documents of each generated manifest.
     manifests: BTreeMap<PathBuf, Vec<Value>>,
@@ -25,7 +25,7 @@ struct Applied {
     deploy: PathBuf,
 }
 
-impl Applied {
+impl AppliedCase {
     fn file(&self, name: &str) -> &[Value] {
         &self.manifests[Path::new(name)]
     }
@@ -48,12 +48,12 @@ impl Applied {
 
 /// An API server to which the manifests of all good descriptions were applied, as a person would do it. It is not the
 /// shared one, because operators of other tests would work on the samples.
-fn prepared() -> Option<&'static (Cluster, Vec<Applied>)> {
-    static PREPARED: OnceLock<(Cluster, Vec<Applied>)> = OnceLock::new();
+fn prepared() -> Option<&'static (Cluster, Vec<AppliedCase>)> {
+    static PREPARED: OnceLock<(Cluster, Vec<AppliedCase>)> = OnceLock::new();
     let assets = cluster::assets()?;
     Some(PREPARED.get_or_init(|| {
         let cluster = Cluster::start(&assets);
-        let cases: Vec<Applied> = cases()
+        let cases: Vec<AppliedCase> = cases()
             .into_iter()
             .map(|(name, folder)| apply(&cluster, name, &folder))
             .collect();
@@ -61,7 +61,7 @@ fn prepared() -> Option<&'static (Cluster, Vec<Applied>)> {
     }))
 }
 
-fn apply(cluster: &Cluster, name: String, folder: &Path) -> Applied {
+fn apply(cluster: &Cluster, name: String, folder: &Path) -> AppliedCase {
     let deploy = cluster.dir().join(&name);
     fs::create_dir_all(&deploy).expect("a folder of our own");
     let mut manifests = BTreeMap::new();
@@ -72,7 +72,7 @@ fn apply(cluster: &Cluster, name: String, folder: &Path) -> Applied {
         fs::write(deploy.join(file), &contents).expect("a folder of our own");
         manifests.insert(file.to_owned(), documents(&contents));
     }
-    let case = Applied {
+    let case = AppliedCase {
         name,
         manifests,
         deploy,
@@ -289,8 +289,8 @@ fn merge(to: &mut Value, patch: &Value) {
 /// The errors for those of several objects that the server refuses.
 fn refused(cluster: &Cluster, objects: &[&Value]) -> Vec<String> {
     let objects: Vec<String> = objects.iter().map(|object| object.to_string()).collect();
-    let said = tried(cluster, "create", &objects.join("\n---\n"));
-    let errors = said.split("Error from server").skip(1);
+    let printed = tried(cluster, "create", &objects.join("\n---\n"));
+    let errors = printed.split("Error from server").skip(1);
     errors.map(|error| error.trim().to_owned()).collect()
 }
 

@@ -2,7 +2,7 @@
 //! them, and never adopted from somebody else.
 
 use crate::cluster::{self, Cluster, until};
-use crate::operator::{Crate, Operator};
+use crate::operator::{Crate, OperatorProcess};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -201,7 +201,7 @@ fn an_object_that_cannot_be_read_gets_an_event_and_does_not_stop_the_others() {
         .expect("the former CRD is restored");
 
     let log = cluster.dir().join("memcached.log");
-    let operator = Operator::start(cluster, &binary, &here, &log);
+    let operator = OperatorProcess::start(cluster, &binary, &here, &log);
     cluster.apply(&memcached("readable", 1), &here);
     let ready = [
         "wait",
@@ -236,7 +236,7 @@ fn children_are_applied_corrected_and_not_adopted_from_others() {
     let namespace = cluster.namespace("children");
     let here = ["--namespace", namespace.as_str()];
     let log = cluster.dir().join("memcached.log");
-    let operator = Operator::start(cluster, &binary, &here, &log);
+    let operator = OperatorProcess::start(cluster, &binary, &here, &log);
 
     cluster.apply(&memcached("cache", 2), &here);
     let ready = [

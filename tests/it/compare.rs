@@ -21,15 +21,15 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// A case: two descriptions, and what krator says of the edit.
-struct Edit {
+struct EditCase {
     file: CaseFile,
     old: (Source, Description),
     new: (Source, Description),
     comparison: Comparison,
 }
 
-impl Edit {
-    fn read(file: CaseFile) -> Edit {
+impl EditCase {
+    fn read(file: CaseFile) -> EditCase {
         let description = |section: &str| {
             let checked = krator::check(section, file.section(section).as_bytes());
             assert!(!has_errors(&checked.findings), "{}: {section}", file.name());
@@ -37,7 +37,7 @@ impl Edit {
             (checked.source, description)
         };
         let (old, new) = (description("old.yaml"), description("new.yaml"));
-        Edit {
+        EditCase {
             comparison: compare(&old.1, &new.1),
             file,
             old,
@@ -60,13 +60,13 @@ impl Edit {
     }
 }
 
-fn cases() -> Vec<Edit> {
+fn cases() -> Vec<EditCase> {
     let sections = ["old.yaml", "new.yaml", "objects.yaml", "counted", "expected"];
     let files = case_files("compare", &sections);
-    files.into_iter().map(Edit::read).collect()
+    files.into_iter().map(EditCase::read).collect()
 }
 
-fn case(name: &str) -> Edit {
+fn case(name: &str) -> EditCase {
     let mut cases = cases().into_iter();
     let case = cases.find(|case| case.name() == name);
     case.unwrap_or_else(|| panic!("there is no case {name}"))

@@ -6,7 +6,7 @@
 use crate::cluster::watch::{Event, Watch};
 use crate::cluster::{self, Cluster};
 use crate::moose::states;
-use crate::operator::{Crate, Operator, ShownOnPanic};
+use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -82,7 +82,7 @@ fn both_machines_of_a_description_run_in_one_process() {
         watch.wait("the objects are created", |events| events.len() == count);
     }
     let log = cluster.dir().join("karpenter.log");
-    let mut operator = Operator::start(cluster, &binary, &["run"], &log);
+    let mut operator = OperatorProcess::start(cluster, &binary, &["run"], &log);
     let _log = ShownOnPanic(&log);
     let mut wait = |watch: &Watch, what: &str, enough: &dyn Fn(&[Event]) -> bool| {
         watch.wait_while(what, enough, || operator.is_running())

@@ -4,7 +4,7 @@ mod build;
 mod process;
 
 pub use build::{Crate, OWN_CHECKS, build_folder, cargo};
-pub use process::{Operator, ShownOnPanic};
+pub use process::{OperatorProcess, ShownOnPanic};
 
 use std::collections::BTreeMap;
 use std::fs;

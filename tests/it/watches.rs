@@ -2,7 +2,7 @@
 //! when it last ran.
 
 use crate::cluster::{self, Cluster};
-use crate::operator::{Crate, Operator, ShownOnPanic};
+use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -108,7 +108,7 @@ fn every_form_of_watch_wakes_the_objects_that_it_concerns() {
     cluster.apply(&lookout("one", &spec), &here);
     cluster.apply(&lookout("two", &json!({})), &here);
     let log = cluster.dir().join("lookout.log");
-    let operator = Operator::start(cluster, &binary, &[], &log);
+    let operator = OperatorProcess::start(cluster, &binary, &[], &log);
     let _log = ShownOnPanic(&log);
     finds("one", "");
     finds("two", "");

@@ -1,7 +1,7 @@
 //! Objects that break the validation rules of the good descriptions. A schema does not show how to break its rules.
 
 /// A validation rule, and changes of the sample that break it.
-pub struct Rule {
+pub struct BrokenRule {
     pub kind: &'static str,
     /// The message of the rule.
     pub message: &'static str,
@@ -11,9 +11,9 @@ pub struct Rule {
     pub refused: &'static str,
 }
 
-const fn created(kind: &'static str, message: &'static str, refused: &'static str) -> Rule {
+const fn created(kind: &'static str, message: &'static str, refused: &'static str) -> BrokenRule {
     let before = None;
-    Rule {
+    BrokenRule {
         kind,
         message,
         before,
@@ -26,9 +26,9 @@ const fn changed(
     message: &'static str,
     before: &'static str,
     refused: &'static str,
-) -> Rule {
+) -> BrokenRule {
     let before = Some(before);
-    Rule {
+    BrokenRule {
         kind,
         message,
         before,
@@ -36,7 +36,7 @@ const fn changed(
     }
 }
 
-pub const RULES: &[Rule] = &[
+pub const RULES: &[BrokenRule] = &[
     created(
         "Backup",
         "a namespace can be included or excluded, not both",

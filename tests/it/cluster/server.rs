@@ -1,5 +1,5 @@
-//! etcd and kube-apiserver as child processes on free ports of the loopback interface, and kube-controller-manager where a test asks
-//! for some of its controllers. There is no kubelet: no pod ever runs.
+//! etcd and kube-apiserver as child processes on free ports of the loopback interface, and kube-controller-manager where a
+//! test asks for some of its controllers. There is no kubelet, so no pod ever runs.
 
 use super::process_guard::ProcessGuard;
 use std::fs::{self, File};

@@ -6,7 +6,7 @@
 
 mod requests;
 
-use super::{Edit, cases};
+use super::{EditCase, cases};
 use crate::accept::{documents, lost};
 use crate::cluster::{Cluster, shared, until};
 use krator::compare::{Breaks, Comparison, Fate, SchemaPath, Stored};
@@ -24,22 +24,22 @@ const DRY_RUN: &str = "--dry-run=server";
 
 /// What the server does with an object.
 #[derive(Debug, PartialEq, Eq)]
-struct Outcome {
-    /// When it is created anew.
-    anew: Fate,
+struct WriteOutcomes {
+    /// When it is created again.
+    created: Fate,
     /// When something outside of its spec is written.
     updated: Fate,
     /// Whether a write of another field of its spec is refused.
-    is_refused_beside: bool,
+    is_other_field_refused: bool,
 }
 
 /// What krator says; none where only the API server can tell.
-fn predicted(comparison: &Comparison, object: &Value) -> Option<Outcome> {
+fn predicted(comparison: &Comparison, object: &Value) -> Option<WriteOutcomes> {
     let note = SchemaPath::root("spec").field("note");
-    let mut outcome = Outcome {
-        anew: Fate::Kept,
+    let mut outcome = WriteOutcomes {
+        created: Fate::Kept,
         updated: Fate::Kept,
-        is_refused_beside: false,
+        is_other_field_refused: false,
     };
     for change in &comparison.changes {
         let Stored::May(verdict) = &change.stored else {
@@ -49,17 +49,17 @@ fn predicted(comparison: &Comparison, object: &Value) -> Option<Outcome> {
             Breaks::No => {}
             Breaks::Maybe => return None,
             Breaks::Yes => {
-                outcome.anew = outcome.anew.max(verdict.anew);
+                outcome.created = outcome.created.max(verdict.anew);
                 outcome.updated = outcome.updated.max(verdict.updated);
-                let is_beside = verdict.unchanged.holds(&note) && verdict.anew == Fate::Refused;
-                outcome.is_refused_beside |= is_beside || verdict.updated == Fate::Refused;
+                let breaks_others = verdict.unchanged.holds(&note) && verdict.anew == Fate::Refused;
+                outcome.is_other_field_refused |= breaks_others || verdict.updated == Fate::Refused;
             }
         }
     }
     Some(outcome)
 }
 
-fn is_definition_refused(case: &Edit) -> bool {
+fn is_definition_refused(case: &EditCase) -> bool {
     let mut changes = case.comparison.changes.iter();
     changes.any(|change| change.stored == Stored::DefinitionRefused)
 }
@@ -73,7 +73,7 @@ fn definition(description: &Description) -> Value {
 /// A field that is added to the new schemas only. Once the server judges its values, the new schema is in force.
 const MARKER: &str = "schemaMarker";
 
-fn replace_definitions(cluster: &Cluster, cases: &[&Edit], objects: &[Value]) {
+fn replace_definitions(cluster: &Cluster, cases: &[&EditCase], objects: &[Value]) {
     let apply = ["apply", "--server-side", "--validate=strict", "-f", "-"];
     let marked: Vec<Value> = cases
         .iter()
@@ -111,7 +111,7 @@ fn replace_definitions(cluster: &Cluster, cases: &[&Edit], objects: &[Value]) {
 }
 
 /// The objects of each case that has some, by the name of the case.
-fn objects_of<'a>(cases: &'a [Edit], namespace: &str) -> BTreeMap<&'a str, Vec<Value>> {
+fn objects_of<'a>(cases: &'a [EditCase], namespace: &str) -> BTreeMap<&'a str, Vec<Value>> {
     let mut objects = BTreeMap::new();
     for case in cases {
         let Some(text) = case.file.optional("objects.yaml") else {
@@ -143,7 +143,7 @@ fn statuses(state: &str, objects: &[Value]) -> Vec<Value> {
 }
 
 /// Stores the objects under the old definitions, with a status each, and returns them as stored.
-fn store(cluster: &Cluster, cases: &[&Edit], objects: &[Value]) -> BTreeMap<Key, Value> {
+fn store(cluster: &Cluster, cases: &[&EditCase], objects: &[Value]) -> BTreeMap<Key, Value> {
     let definitions: Vec<Value> = cases.iter().map(|case| definition(&case.old.1)).collect();
     let definitions = list(&definitions);
     cluster.apply(&definitions, &[]);
@@ -173,24 +173,24 @@ fn store(cluster: &Cluster, cases: &[&Edit], objects: &[Value]) -> BTreeMap<Key,
 }
 
 /// What the server answered to what was tried with each object under the new schemas. An object that is missing was refused.
-struct Answers {
-    created_anew: BTreeMap<Key, Value>,
+struct DryRuns {
+    created: BTreeMap<Key, Value>,
     labelled: BTreeMap<Key, Value>,
     note_changed: BTreeMap<Key, Value>,
     status_applied: BTreeSet<Key>,
 }
 
-impl Answers {
-    fn to(cluster: &Cluster, objects: &[Value], stored: &BTreeMap<Key, Value>) -> Answers {
-        // An object is created anew as it is stored, under another name.
-        let anew: Vec<Value> = objects
+impl DryRuns {
+    fn to(cluster: &Cluster, objects: &[Value], stored: &BTreeMap<Key, Value>) -> DryRuns {
+        // An object is created again as it is stored, under another name.
+        let copies: Vec<Value> = objects
             .iter()
             .map(|object| {
                 let stored = &stored[&key(object)];
                 let namespace = &object["metadata"]["namespace"];
                 json!({
                     "apiVersion": object["apiVersion"], "kind": object["kind"], "spec": stored["spec"],
-                    "metadata": {"name": format!("{}-anew", key(object).1), "namespace": namespace},
+                    "metadata": {"name": format!("{}-copy", key(object).1), "namespace": namespace},
                 })
             })
             .collect();
@@ -207,8 +207,8 @@ impl Answers {
                 bare
             })
             .collect();
-        Answers {
-            created_anew: accepted(cluster, &["create", "--validate=ignore", DRY_RUN], &anew),
+        DryRuns {
+            created: accepted(cluster, &["create", "--validate=ignore", DRY_RUN], &copies),
             labelled: patch(r#"{"metadata": {"labels": {"touched": "yes"}}}"#),
             note_changed: patch(r#"{"spec": {"note": "touched"}}"#),
             status_applied: applied(cluster, &[DRY_RUN], &statuses("After", &bare)),
@@ -216,7 +216,7 @@ impl Answers {
     }
 
     /// What these answers come to for one object, which is stored as `stored`.
-    fn outcome(&self, key: &Key, stored: &Value) -> Outcome {
+    fn outcome(&self, key: &Key, stored: &Value) -> WriteOutcomes {
         let fate = |now: Option<&Value>, parts: &[&str]| match now {
             None => Fate::Refused,
             Some(now) => {
@@ -232,11 +232,11 @@ impl Answers {
         if updated < Fate::ApplyFails && !self.status_applied.contains(key) {
             updated = Fate::ApplyFails;
         }
-        let anew = (key.0.clone(), format!("{}-anew", key.1));
-        Outcome {
-            anew: fate(self.created_anew.get(&anew), &["spec"]),
+        let copy = (key.0.clone(), format!("{}-copy", key.1));
+        WriteOutcomes {
+            created: fate(self.created.get(&copy), &["spec"]),
             updated,
-            is_refused_beside: !self.note_changed.contains_key(key),
+            is_other_field_refused: !self.note_changed.contains_key(key),
         }
     }
 }
@@ -247,7 +247,7 @@ fn an_api_server_does_with_stored_objects_what_krator_says() {
     let namespace = cluster.namespace("compare");
     let all = cases();
     let mut objects = objects_of(&all, &namespace);
-    let judged: Vec<&Edit> = all
+    let judged: Vec<&EditCase> = all
         .iter()
         .filter(|case| objects.contains_key(case.name()))
         .collect();
@@ -258,7 +258,7 @@ fn an_api_server_does_with_stored_objects_what_krator_says() {
         counts_what_breaks(cluster, case, &stored);
     }
 
-    let (never, edited): (Vec<&Edit>, Vec<&Edit>) =
+    let (never, edited): (Vec<&EditCase>, Vec<&EditCase>) =
         judged.into_iter().partition(|case| is_definition_refused(case));
     for case in never {
         let new = definition(&case.new.1).to_string();
@@ -273,7 +273,7 @@ fn an_api_server_does_with_stored_objects_what_krator_says() {
     }
     let remaining: Vec<Value> = objects.values().flatten().cloned().collect();
     replace_definitions(cluster, &edited, &remaining);
-    let answers = Answers::to(cluster, &remaining, &stored);
+    let answers = DryRuns::to(cluster, &remaining, &stored);
 
     let mut wrong = Vec::new();
     for case in edited {
@@ -282,7 +282,7 @@ fn an_api_server_does_with_stored_objects_what_krator_says() {
             let key = key(object);
             let stored = &stored[&key];
             let observed = answers.outcome(&key, stored);
-            stays_valid &= (observed.anew, observed.updated) == (Fate::Kept, Fate::Kept);
+            stays_valid &= (observed.created, observed.updated) == (Fate::Kept, Fate::Kept);
             if let Some(predicted) =
                 predicted(&case.comparison, stored).filter(|predicted| *predicted != observed)
             {
@@ -306,7 +306,7 @@ fn an_api_server_does_with_stored_objects_what_krator_says() {
 
 /// Asserts that `krator diff --against cluster` counts as many objects as the case says in its section `counted`, such as
 /// `breaking 1, doubtful 0`. Doubtful are those of which only the API server can tell whether they break.
-fn counts_what_breaks(cluster: &Cluster, case: &Edit, stored: &BTreeMap<Key, Value>) {
+fn counts_what_breaks(cluster: &Cluster, case: &EditCase, stored: &BTreeMap<Key, Value>) {
     let Some(counted) = case.file.optional("counted") else {
         return;
     };

@@ -5,7 +5,7 @@ use super::oracle::Oracle;
 use super::scripted_operator::{Route, ScriptedOperator, prepared, route};
 use super::session::Session;
 use crate::cluster::until;
-use crate::operator::Operator;
+use crate::operator::OperatorProcess;
 use krator::model::{Kind, State};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -36,7 +36,7 @@ impl Target<'_> {
 /// An operator that dies once at each point that it reaches, and is started again each time.
 struct Dying {
     session: Session,
-    operator: Operator,
+    operator: OperatorProcess,
     faults: Value,
     file: PathBuf,
     deaths: usize,

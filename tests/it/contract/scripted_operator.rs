@@ -4,7 +4,7 @@
 use crate::accept::documents;
 use crate::cluster::watch::Watch;
 use crate::cluster::{self, Cluster};
-use crate::operator::{Crate, Operator, files};
+use crate::operator::{Crate, OperatorProcess, files};
 use krator::graph::{EdgeKind, StateGraph};
 use krator::model::{Description, Kind, Scope, State, StateId, StateKind};
 use serde_json::{Value, json};
@@ -261,10 +261,10 @@ impl ScriptedOperator {
     }
 
     /// Starts the operator for a namespace. It injects `faults`, and its handlers record their starts in `files.starts`.
-    pub fn start(&self, namespace: &str, files: &Files, faults: &Value) -> Operator {
+    pub fn start(&self, namespace: &str, files: &Files, faults: &Value) -> OperatorProcess {
         let starts = files.starts.to_str().expect("a plain name");
         let faults = faults.to_string();
-        Operator::start_with(
+        OperatorProcess::start_with(
             self.cluster,
             &self.binary,
             &["run", "--namespace", namespace],

@@ -5,7 +5,7 @@ use super::oracle::Oracle;
 use super::scripted_operator::{Files, ScriptedOperator};
 use crate::cluster::until;
 use crate::cluster::watch::Watch;
-use crate::operator::Operator;
+use crate::operator::OperatorProcess;
 use k8s_openapi::jiff::Timestamp;
 use krator::model::Kind;
 use serde_json::Value;
@@ -51,7 +51,7 @@ impl Session {
     }
 
     /// Starts an operator in the namespace. The oracles learn when, because a restart explains some moves of objects.
-    pub fn start(&mut self, faults: &Value) -> Operator {
+    pub fn start(&mut self, faults: &Value) -> OperatorProcess {
         let time = Timestamp::now();
         for (_, oracle) in &mut self.kinds {
             oracle.operator_starts(time);

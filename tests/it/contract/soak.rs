@@ -6,7 +6,7 @@ use super::scripted_operator::{ScriptedOperator, prepared};
 use super::session::Session;
 use crate::cluster::say;
 use crate::dice::Dice;
-use crate::operator::Operator;
+use crate::operator::OperatorProcess;
 use krator::model::Kind;
 use serde_json::{Value, json};
 use std::fs;
@@ -31,7 +31,7 @@ fn faults(seed: u64) -> Value {
 struct Half {
     session: Session,
     /// None between a kill and the next start.
-    operator: Option<Operator>,
+    operator: Option<OperatorProcess>,
     starts: u64,
 }
 
@@ -54,7 +54,7 @@ impl Half {
     }
 
     fn is_running(&mut self) -> bool {
-        self.operator.as_mut().is_some_and(Operator::is_running)
+        self.operator.as_mut().is_some_and(OperatorProcess::is_running)
     }
 
     fn kill(&mut self) {

@@ -5,7 +5,7 @@ use super::crash::resource;
 use super::scripted_operator::prepared;
 use super::session::Session;
 use crate::cluster::until;
-use crate::operator::{Operator, run};
+use crate::operator::{OperatorProcess, run};
 use serde_json::json;
 use std::process::Command;
 use std::time::Duration;
@@ -95,6 +95,6 @@ fn an_operator_that_was_frozen_undoes_nothing_that_another_one_did() {
     );
 }
 
-fn signal(operator: &Operator, signal: &str) {
+fn signal(operator: &OperatorProcess, signal: &str) {
     run(Command::new("kill").args([&format!("-{signal}"), &operator.id().to_string()]));
 }

@@ -25,13 +25,13 @@ pub const READY: usize = 1;
 pub const WORKING: usize = 0;
 
 /// A state machine, whose first state is the initial one.
-pub struct Machine {
+pub struct RandomMachine {
     pub states: Vec<State>,
     pub deletion: Option<usize>,
 }
 
 /// A random machine of two to seven states.
-pub fn random(dice: &mut Dice) -> Machine {
+pub fn random(dice: &mut Dice) -> RandomMachine {
     let mut below = |bound: usize| dice.below(bound);
     let count = 2 + below(6);
     let states = (0..count)
@@ -55,7 +55,7 @@ pub fn random(dice: &mut Dice) -> Machine {
         })
         .collect();
     let deletion = (below(3) > 0).then(|| below(count));
-    let mut machine = Machine { states, deletion };
+    let mut machine = RandomMachine { states, deletion };
     if deletion.is_none() {
         machine.states.iter_mut().for_each(|state| state.on_delete = None);
     }
@@ -63,7 +63,7 @@ pub fn random(dice: &mut Dice) -> Machine {
 }
 
 /// The description of a machine.
-pub fn text(machine: &Machine) -> String {
+pub fn text(machine: &RandomMachine) -> String {
     let mut out = String::from(
         "krator: 1\nresource: {group: a.b, version: v1, kind: Kind}\nspec: {}\nmachine:\n  initial: S0\n",
     );

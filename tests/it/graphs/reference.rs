@@ -1,7 +1,7 @@
 //! What the rules over graphs should find, computed without petgraph: relations between states are closed by brute force,
 //! and the definitions in the reference of the language are applied to the result.
 
-use super::machine::{FAILED, FINAL, Machine, READY, WORKING};
+use super::machine::{FAILED, FINAL, READY, RandomMachine, WORKING};
 use std::collections::BTreeSet;
 
 /// Who reaches whom: `relation[from][to]`.
@@ -9,7 +9,7 @@ pub type Relation = Vec<Vec<bool>>;
 
 /// What the rules should find in a machine.
 pub struct Reference<'m> {
-    machine: &'m Machine,
+    machine: &'m RandomMachine,
     count: usize,
     /// Which states are on the deletion path.
     path: Vec<bool>,
@@ -18,7 +18,7 @@ pub struct Reference<'m> {
 }
 
 impl<'m> Reference<'m> {
-    pub fn of(machine: &'m Machine) -> Self {
+    pub fn of(machine: &'m RandomMachine) -> Self {
         let count = machine.states.len();
         let mut entries = vec![false; count];
         for entry in machine

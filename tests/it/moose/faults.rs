@@ -88,7 +88,7 @@ fn only_this_one_is_lost(fixture: &mut Fixture, name: &str, message: &str) {
     assert!(
         ready["message"]
             .as_str()
-            .is_some_and(|said| said.contains(message)),
+            .is_some_and(|shown| shown.contains(message)),
         "{ready}"
     );
 

@@ -4,7 +4,7 @@ use super::DESCRIPTION;
 use crate::cluster::watch::{Event, Watch};
 use crate::cluster::{self, Cluster};
 use crate::contract::Oracle;
-use crate::operator::{Crate, Operator};
+use crate::operator::{Crate, OperatorProcess};
 use k8s_openapi::jiff::Timestamp;
 use krator::model::Kind;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ pub struct Fixture {
     pub watch: Watch,
     binary: PathBuf,
     log: PathBuf,
-    operator: Option<Operator>,
+    operator: Option<OperatorProcess>,
     oracle: Oracle,
 }
 
@@ -81,7 +81,7 @@ impl Fixture {
     pub fn wait(&mut self, what: &str, is_enough: impl Fn(&[Event]) -> bool) -> Vec<Event> {
         let operator = &mut self.operator;
         self.watch.wait_while(what, is_enough, || {
-            operator.as_mut().is_none_or(Operator::is_running)
+            operator.as_mut().is_none_or(OperatorProcess::is_running)
         })
     }
 
@@ -95,7 +95,12 @@ impl Fixture {
     pub fn start(&mut self, args: &[&str]) {
         let args = [&["run", "--namespace", &self.namespace], args].concat();
         self.oracle.operator_starts(Timestamp::now());
-        self.operator = Some(Operator::start(self.cluster, &self.binary, &args, &self.log));
+        self.operator = Some(OperatorProcess::start(
+            self.cluster,
+            &self.binary,
+            &args,
+            &self.log,
+        ));
     }
 
     /// Has the oracle judge all events, and panics when it finds anything.
@@ -123,7 +128,7 @@ impl Fixture {
 
     /// Whether the operator has not ended by itself.
     pub fn is_running(&mut self) -> bool {
-        self.operator.as_mut().is_some_and(Operator::is_running)
+        self.operator.as_mut().is_some_and(OperatorProcess::is_running)
     }
 
     /// What the operator has logged so far.

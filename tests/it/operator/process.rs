@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// A running operator.
-pub struct Operator {
+pub struct OperatorProcess {
     process: Child,
     cluster: &'static Cluster,
     log: PathBuf,
 }
 
-impl Operator {
+impl OperatorProcess {
     /// Runs `binary` as the user `operator`. Its output is appended to `log`.
-    pub fn start(cluster: &'static Cluster, binary: &Path, args: &[&str], log: &Path) -> Operator {
-        Operator::start_with(cluster, binary, args, log, &[])
+    pub fn start(cluster: &'static Cluster, binary: &Path, args: &[&str], log: &Path) -> OperatorProcess {
+        OperatorProcess::start_with(cluster, binary, args, log, &[])
     }
 
     /// Runs `binary` as above, with environment variables.
@@ -26,7 +26,7 @@ impl Operator {
         args: &[&str],
         log: &Path,
         variables: &[(&str, &str)],
-    ) -> Operator {
+    ) -> OperatorProcess {
         let output = File::options()
             .create(true)
             .append(true)
@@ -44,7 +44,7 @@ impl Operator {
             .spawn()
             .unwrap_or_else(|e| panic!("{}: {e}", binary.display()));
         cluster.process_guard().hold(&process);
-        Operator {
+        OperatorProcess {
             process,
             cluster,
             log: log.to_owned(),
@@ -87,7 +87,7 @@ impl Operator {
     }
 }
 
-impl Drop for Operator {
+impl Drop for OperatorProcess {
     fn drop(&mut self) {
         // Killing a process that has ended already fails, which does not matter here.
         let _ = self.process.kill();

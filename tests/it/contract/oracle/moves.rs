@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 /// A state that an object may have been in between two writes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Position {
+enum Waypoint {
     /// Its entry was written, or need not be, so its handler may have run.
     MayHaveRun(StateId),
     /// It was entered and left again before its entry was written, so its handler has not run.
@@ -24,18 +24,18 @@ impl Oracle {
     pub(super) fn judge_move(&self, before: View, now: View, to: StateId) -> Result<(), String> {
         let from = self.kind.state_named(before.text("/status/state"));
         let name = |id: StateId| self.kind.state(id).name.as_str();
-        let mut visited: BTreeSet<Position> = BTreeSet::new();
-        let mut next: Vec<Position> = match from {
-            Some(from) => self.successors(Position::MayHaveRun(from), before, now, from),
+        let mut visited: BTreeSet<Waypoint> = BTreeSet::new();
+        let mut next: Vec<Waypoint> = match from {
+            Some(from) => self.successors(Waypoint::MayHaveRun(from), before, now, from),
             None => vec![self.entered(self.kind.machine.initial.value, now)],
         };
-        while let Some(position) = next.pop() {
-            let (Position::MayHaveRun(state) | Position::Unwritten(state)) = position;
+        while let Some(waypoint) = next.pop() {
+            let (Waypoint::MayHaveRun(state) | Waypoint::Unwritten(state)) = waypoint;
             if state == to {
                 return Ok(());
             }
-            if visited.insert(position) {
-                next.extend(self.successors(position, before, now, from.unwrap_or(state)));
+            if visited.insert(waypoint) {
+                next.extend(self.successors(waypoint, before, now, from.unwrap_or(state)));
             }
         }
         let from = from.map_or("nowhere", name);
@@ -46,7 +46,7 @@ impl Oracle {
     }
 
     /// Where an object ends up that enters a state: a limit that is passed leads to another state.
-    fn entered(&self, mut to: StateId, now: View) -> Position {
+    fn entered(&self, mut to: StateId, now: View) -> Waypoint {
         // Each state's limit can lead on at most once.
         for _ in &self.kind.states {
             let state = self.kind.state(to);
@@ -67,17 +67,17 @@ impl Oracle {
         let state = self.kind.state(to);
         // On the deletion path the runtime goes on even when the status cannot be written.
         if state.checkpoint.value && !state.on_deletion_path {
-            Position::Unwritten(to)
+            Waypoint::Unwritten(to)
         } else {
-            Position::MayHaveRun(to)
+            Waypoint::MayHaveRun(to)
         }
     }
 
     /// Where the edges lead that the object can have taken from here. `from` is the state of the last write.
-    fn successors(&self, position: Position, before: View, now: View, from: StateId) -> Vec<Position> {
-        let (id, ran) = match position {
-            Position::MayHaveRun(id) => (id, true),
-            Position::Unwritten(id) => (id, false),
+    fn successors(&self, waypoint: Waypoint, before: View, now: View, from: StateId) -> Vec<Waypoint> {
+        let (id, ran) = match waypoint {
+            Waypoint::MayHaveRun(id) => (id, true),
+            Waypoint::Unwritten(id) => (id, false),
         };
         let state = self.kind.state(id);
         let is_first = id == from && ran;
@@ -89,27 +89,27 @@ impl Oracle {
             to.push(deletion);
             // The write of a move that was decided before the deletion was known is refused, so only deletion leads to a
             // state that is written. But the refused move was made, and deletion may lead on from its target.
-            let elsewhere = self.successors_unless_deleted(position, before, now, is_first);
+            let elsewhere = self.successors_unless_deleted(waypoint, before, now, is_first);
             to.extend(
                 elsewhere
                     .into_iter()
                     .filter_map(|to| self.kind.state(to).on_delete.to),
             );
         } else {
-            to.extend(self.successors_unless_deleted(position, before, now, is_first));
+            to.extend(self.successors_unless_deleted(waypoint, before, now, is_first));
         }
         to.into_iter().map(|to| self.entered(to, now)).collect()
     }
 
     fn successors_unless_deleted(
         &self,
-        position: Position,
+        waypoint: Waypoint,
         before: View,
         now: View,
         is_first: bool,
     ) -> Vec<StateId> {
-        let (Position::MayHaveRun(id) | Position::Unwritten(id)) = position;
-        let ran = matches!(position, Position::MayHaveRun(_));
+        let (Waypoint::MayHaveRun(id) | Waypoint::Unwritten(id)) = waypoint;
+        let ran = matches!(waypoint, Waypoint::MayHaveRun(_));
         let state = self.kind.state(id);
         let mut to: Vec<StateId> = Vec::new();
         if ran {
