@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Finding, Severity, Source};
 
-/// The array that `--format json` prints; see DESIGN's CLI contract.
+/// The array that `--format json` prints; lines and columns count from 1.
 pub fn to_json<'a>(findings: impl IntoIterator<Item = (&'a Source, &'a Finding)>) -> Value {
     findings
         .into_iter()

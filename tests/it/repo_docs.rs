@@ -1,4 +1,4 @@
-//! The files that people read first, held to what is there.
+//! The documents of this repository: what they name exists, and what they list is complete.
 
 use crate::cluster::say;
 use crate::operator::{krator, run};
@@ -11,11 +11,12 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn read(path: &str) -> String {
-    fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+fn read(path: impl AsRef<Path>) -> String {
+    let path = path.as_ref();
+    fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// What stands in backticks in a text and looks like a path of this repository.
+/// The words in backticks that look like paths of this repository.
 fn paths(text: &str) -> BTreeSet<&str> {
     let quoted = text.split('`').skip(1).step_by(2);
     let is_path = |word: &&str| {
@@ -30,16 +31,16 @@ fn paths(text: &str) -> BTreeSet<&str> {
 }
 
 #[test]
-fn the_map_shows_what_is_there() {
+fn the_map_shows_every_room_and_no_other_path() {
     let map = read("ARCHITECTURE.md");
     let shown = paths(&map);
     let gone: Vec<_> = shown.iter().filter(|path| !root().join(path).exists()).collect();
     assert!(
         gone.is_empty(),
-        "ARCHITECTURE.md shows what is not there: {gone:?}"
+        "ARCHITECTURE.md names paths that do not exist: {gone:?}"
     );
 
-    // And all rooms are on it: what stands directly in one of these folders.
+    // A room is a file directly in one of these folders.
     for folder in ["src", "crates/krator-runtime/src", "tests/it"] {
         for entry in fs::read_dir(root().join(folder)).expect("a folder of the repository") {
             let path = entry.expect("a folder of the repository").path();
@@ -56,7 +57,7 @@ fn the_map_shows_what_is_there() {
 }
 
 #[test]
-fn every_dependency_has_its_reason_on_the_map() {
+fn the_map_has_a_reason_for_every_dependency() {
     let map = read("ARCHITECTURE.md");
     for manifest in ["Cargo.toml", "crates/krator-runtime/Cargo.toml"] {
         let manifest = cargo_toml::Manifest::from_path(root().join(manifest)).expect("a manifest");
@@ -74,18 +75,126 @@ fn every_dependency_has_its_reason_on_the_map() {
 }
 
 #[test]
-fn links_of_the_readme_lead_somewhere() {
-    let readme = read("README.md");
-    let targets = readme
-        .split("](")
-        .skip(1)
-        .filter_map(|rest| rest.split(')').next());
-    for target in targets.filter(|target| !target.starts_with("https://")) {
-        assert!(root().join(target).exists(), "README.md links to {target}");
+fn links_lead_somewhere_in_the_repository() {
+    let mut broken = Vec::new();
+    for document in documents() {
+        for (_, target) in links(&read(&document)) {
+            if target.starts_with("https://") {
+                continue;
+            }
+            let (path, anchor) = target.split_once('#').unwrap_or((&target, ""));
+            let folder = Path::new(&document).parent().expect("a file is in a folder");
+            let file = if path.is_empty() {
+                PathBuf::from(&document)
+            } else {
+                folder.join(path)
+            };
+            let is_inside = root()
+                .join(&file)
+                .canonicalize()
+                .is_ok_and(|file| file.starts_with(root()));
+            let has_anchor = anchor.is_empty() || is_inside && anchors(&read(&file)).contains(anchor);
+            if !is_inside || !has_anchor {
+                broken.push(format!("{document}: {target}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "links that lead nowhere: {broken:#?}");
+}
+
+/// Each promise names a test: a link whose text is the name of a test and whose target is its file.
+#[test]
+fn every_promise_of_the_contract_names_its_tests() {
+    let contract = read("docs/contract.md");
+    let (promises, _) = contract
+        .split_once("## Not promised yet")
+        .expect("its last section");
+    let promises = promises.split("\n**").skip(1);
+    for promise in promises {
+        let title = promise.lines().next().expect("a promise has a line");
+        let tests: Vec<_> = links(promise)
+            .into_iter()
+            .filter(|(text, _)| text.starts_with('`'))
+            .collect();
+        assert!(!tests.is_empty(), "no test is named for: {title}");
+        for (name, target) in tests {
+            let source = read(Path::new("docs").join(&target));
+            let name = name.trim_matches('`');
+            assert!(is_test(&source, name), "{target} has no test `{name}`");
+        }
     }
 }
 
-/// The last code block of the README is how tests are run. There is one way.
+/// Whether a test function of that name is in a source file.
+fn is_test(source: &str, name: &str) -> bool {
+    let lines: Vec<&str> = source.lines().map(str::trim_start).collect();
+    lines.iter().enumerate().any(|(at, line)| {
+        let is_attribute = at > 0 && lines[at - 1].starts_with("#[") && lines[at - 1].contains("test");
+        is_attribute && line.contains(&format!("fn {name}("))
+    })
+}
+
+/// The Markdown files of the repository, but not the templates and the files that krator is expected to write.
+fn documents() -> Vec<String> {
+    let mut found = Vec::new();
+    for folder in ["", "docs", "benches/converge"] {
+        let entries = fs::read_dir(root().join(folder)).expect("a folder of the repository");
+        for entry in entries {
+            let path = entry.expect("a folder of the repository").path();
+            if path.extension().is_some_and(|extension| extension == "md") {
+                let path = path.strip_prefix(root()).expect("found there");
+                found.push(path.to_str().expect("a plain name").to_owned());
+            }
+        }
+    }
+    assert!(found.len() >= 6, "{found:?}");
+    found.sort();
+    found
+}
+
+/// The text and the target of each link, outside of code.
+fn links(text: &str) -> Vec<(String, String)> {
+    let prose = outside_of_fences(text);
+    let ends = prose.match_indices("](").map(|(at, _)| at);
+    ends.filter_map(|end| {
+        let start = prose[..end].rfind('[')?;
+        let target = prose[end + 2..].split(')').next()?;
+        Some((prose[start + 1..end].to_owned(), target.to_owned()))
+    })
+    .collect()
+}
+
+/// The anchors that GitHub gives the headings of a document.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut anchors = BTreeSet::new();
+    for line in outside_of_fences(text)
+        .lines()
+        .filter(|line| line.starts_with('#'))
+    {
+        let heading = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = heading
+            .chars()
+            .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        let anchor: String = kept.map(|c| if c == ' ' { '-' } else { c }).collect();
+        let repeated = (1..).map(|number| format!("{anchor}-{number}"));
+        let mut names = std::iter::once(anchor.clone()).chain(repeated);
+        let free = names.find(|name| !anchors.contains(name));
+        anchors.extend(free);
+    }
+    anchors
+}
+
+fn outside_of_fences(text: &str) -> String {
+    let mut is_code = false;
+    let lines = text.lines().filter(|line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The last code block of the README says how tests are run.
 #[test]
 fn ci_runs_the_tests_as_the_readme_says() {
     let readme = read("README.md");
@@ -112,9 +221,9 @@ fn the_changelog_has_this_version() {
     );
 }
 
-/// The benchmark itself takes minutes and is run by hand. That it still compiles, clippy sees to.
+/// The benchmark itself takes minutes and is run by hand; clippy compiles it.
 #[test]
-fn the_description_of_the_benchmark_is_sound() {
+fn the_description_of_the_benchmark_has_no_findings() {
     let output = krator(&[Path::new("check"), Path::new("benches/converge/spec.yaml")]);
     assert!(
         output.status.success(),
@@ -123,7 +232,7 @@ fn the_description_of_the_benchmark_is_sound() {
     );
 }
 
-/// `KRATOR_UPDATE=1` draws it anew.
+/// `KRATOR_UPDATE=1` redraws it.
 #[test]
 fn the_picture_of_the_readme_is_the_graph_of_its_description() {
     let graph = [
@@ -170,7 +279,7 @@ fn the_picture_of_the_readme_is_the_graph_of_its_description() {
     );
 }
 
-/// The texts of a drawing, in order: where they are differs between versions of graphviz.
+/// The labels of a drawing, in order. Their coordinates differ between versions of graphviz.
 fn words(svg: &str) -> Vec<&str> {
     svg.split('>')
         .filter_map(|part| part.split('<').next())
