@@ -1,5 +1,5 @@
 //! How long `krator check` takes on graphs of 100, 1,000 and 10,000 states with five edges each, and how long
-//! `krator new` takes, but for the disk, on every description of `testdata/ok`.
+//! `krator new` takes, apart from writing to disk, on every description of `testdata/ok`.
 
 use std::fmt::Write;
 use std::fs;

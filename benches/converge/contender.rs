@@ -1,4 +1,4 @@
-//! Who takes part, and how each of them is built: in release, with the profile of generated crates.
+//! The operators that are compared, and how they are built: in release mode, with the profile of generated crates.
 
 use crate::it::cluster::Cluster;
 use std::fs;
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const SPEC: &str = include_str!("spec.yaml");
-/// What a parcel only passes through.
+/// The states that a parcel only passes through.
 const PASSED: [&str; 3] = ["Packed", "Sorted", "Loaded"];
 
-/// An operator.
+/// An operator that is compared.
 pub struct Contender {
     pub name: &'static str,
     pub binary: PathBuf,
     pub args: &'static [&'static str],
-    /// Whether it goes on, after a restart, from where an object is.
+    /// Whether it goes on from the stored state of an object after a restart.
     pub resumes: bool,
-    /// Its TLS knows no addresses, only names.
+    /// Whether its TLS library accepts only host names, not addresses.
     pub by_name: bool,
 }
 
@@ -32,9 +32,9 @@ impl Contender {
     }
 }
 
-/// Builds all of them.
+/// Builds all operators.
 pub fn build() {
-    // One at a time: built together they would share features.
+    // They are built one at a time, because in one build the features of their dependencies would be unified.
     fs::create_dir_all(binary("")).expect("a folder of our own");
     for rival in ["controller", "krator06"] {
         let rivals = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/converge/rivals");
@@ -45,7 +45,7 @@ pub fn build() {
     }
 }
 
-/// Who takes part. The first one is what the others are measured by.
+/// The operators that are compared. The others are compared with the first one.
 pub fn all(variants: bool) -> Vec<Contender> {
     let controller = binary("controller");
     let mut contenders = vec![Contender::new("Controller", controller.clone(), &[])];
@@ -74,7 +74,7 @@ pub fn all(variants: bool) -> Vec<Contender> {
     contenders
 }
 
-/// The description, with states that are not written down.
+/// The description with `checkpoint: false` in the states that a parcel only passes through.
 fn without_checkpoints() -> String {
     let mut text = SPEC.to_owned();
     for state in PASSED {
@@ -85,7 +85,7 @@ fn without_checkpoints() -> String {
     text
 }
 
-/// Has krator write the crate of a description; nobody touches it.
+/// Generates the crate of a description. It is built as generated.
 fn generate(name: &str, description: &str) -> PathBuf {
     let folder = folder().join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -109,7 +109,7 @@ fn compile(dir: &Path, package: &str, binary: &Path) {
         .args(build)
         .current_dir(dir)
         .env("CARGO_TARGET_DIR", &target));
-    // Others of this name are built into the same place.
+    // It is copied because other binaries of this name are built into the same place.
     fs::copy(target.join("release").join(package), binary).expect("cargo has built it");
 }
 
@@ -117,8 +117,8 @@ fn binary(name: &str) -> PathBuf {
     folder().join("bin").join(name)
 }
 
-/// The server queues what an operator asks, and refuses what is too much. What an operator makes of a refusal is not
-/// measured here.
+/// Exempts the operators from the limits on requests that a server otherwise enforces. How an operator handles refused
+/// requests is not measured.
 const UNLIMITED: &str = "\
 apiVersion: flowcontrol.apiserver.k8s.io/v1
 kind: FlowSchema
@@ -132,7 +132,7 @@ spec:
     - {verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'], clusterScope: true}
 ";
 
-/// Makes the objects' kind known, and lets every operator do as it likes.
+/// Installs the CRD of the objects, and gives the operators all rights.
 pub fn install(cluster: &Cluster) {
     let crd = folder().join("krator/crate/deploy/crd.yaml");
     let crd = fs::read_to_string(crd).expect("generated");

@@ -1,15 +1,17 @@
-//! A generated operator beside a hand-written kube-rs `Controller` and beside krator 0.6, on one real API server:
-//! objects take four transitions, and what that costs each operator is measured. `LOG.md` tells what was tried.
+//! Compares a generated operator with a hand-written kube-rs `Controller` and with krator 0.6, on a real API server: objects
+//! take four transitions, and the time, CPU and memory that each operator needs are measured. `LOG.md` records what was
+//! tried.
 //!
-//! `cargo bench --bench converge`, with `KUBEBUILDER_ASSETS` as for the tests. All are built here, in release.
+//! Run it with `cargo bench --bench converge`, with `KUBEBUILDER_ASSETS` set as for the tests. It builds all operators in
+//! release mode.
 
 mod contender;
 mod parcels;
 mod process;
 
-/// The control plane that tests run on.
+/// The control plane of the tests.
 #[path = "../../tests/it"]
-#[allow(dead_code, reason = "tests need more of it")]
+#[allow(dead_code, reason = "only tests use all of it")]
 mod it {
     pub mod cluster;
 }
@@ -24,30 +26,30 @@ use std::time::Instant;
 
 #[derive(Parser)]
 struct Args {
-    /// How many objects go all the way
+    /// How many objects take all transitions
     #[arg(long, default_value_t = 1_000)]
     objects: usize,
-    /// How many objects rest while memory is measured; 0 leaves this out
+    /// How many objects are at rest while memory is measured; with 0 it is not measured
     #[arg(long, default_value_t = 10_000)]
     idle: usize,
-    /// How often everything is measured: medians count
+    /// How many times everything is measured; the medians are printed
     #[arg(long, default_value_t = 3)]
     rounds: usize,
-    /// The Controller as others might write it, too
+    /// Also measure variants of the Controller
     #[arg(long)]
     variants: bool,
-    /// All is built: measure it as it is
+    /// Use the binaries of the last run instead of building them
     #[arg(long)]
     built: bool,
-    /// Only this operator; may be given more than once
+    /// Measure only this operator; may be given more than once
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
-    /// Cargo gives it to all benchmarks
+    /// Cargo passes this to all benchmarks
     #[arg(long, hide = true)]
     bench: bool,
 }
 
-/// What it took to bring all objects to their end.
+/// What an operator needed to bring all objects to their final state.
 struct Run {
     seconds: f64,
     usage: Usage,
@@ -66,7 +68,7 @@ async fn main() {
         .filter(|contender| args.only.is_empty() || args.only.iter().any(|name| name == contender.name))
         .collect();
     let mut runs: Vec<Vec<Run>> = contenders.iter().map(|_| Vec::new()).collect();
-    // In turns, so that whatever else the machine does hits all of them.
+    // The operators take turns, so that other load on the machine affects all of them alike.
     for round in 1..=args.rounds {
         for (contender, runs) in contenders.iter().zip(&mut runs) {
             let run = converge(&assets, contender, args.objects).await;
@@ -83,7 +85,7 @@ async fn main() {
     }
 }
 
-/// A server of its own, so that nobody has to do with what others have left it to do.
+/// Starts a server for one measurement, so that work that earlier ones have left to the server does not affect it.
 async fn server(assets: &Path) -> (Cluster, Parcels) {
     let cluster = Cluster::start(assets);
     contender::install(&cluster);
@@ -91,7 +93,7 @@ async fn server(assets: &Path) -> (Cluster, Parcels) {
     (cluster, parcels)
 }
 
-/// One operator brings fresh objects to their end.
+/// Measures one operator that brings new objects to their final state.
 async fn converge(assets: &Path, contender: &Contender, objects: usize) -> Run {
     let (cluster, parcels) = server(assets).await;
     parcels.create(objects).await;
@@ -101,7 +103,7 @@ async fn converge(assets: &Path, contender: &Contender, objects: usize) -> Run {
     let process = Process::start(&cluster, contender);
     delivered.wait_for(objects).await;
     let seconds = start.elapsed().as_secs_f64();
-    // What its own last writes make it do belongs to the work.
+    // The work that its own last writes cause is part of the measurement.
     process.settle().await;
     let usage = process.usage();
     Run {
@@ -111,7 +113,7 @@ async fn converge(assets: &Path, contender: &Contender, objects: usize) -> Run {
     }
 }
 
-/// What objects cost that have nothing to do.
+/// Measures the memory that objects at rest need.
 async fn idle(assets: &Path, contenders: &[Contender], args: &Args) {
     let (cluster, parcels) = server(assets).await;
     let contenders: Vec<&Contender> = contenders.iter().filter(|contender| contender.resumes).collect();
@@ -135,7 +137,7 @@ async fn idle(assets: &Path, contenders: &[Contender], args: &Args) {
     }
 }
 
-/// What each operator holds once it has come to rest.
+/// The resident memory of each operator, once it has come to rest.
 async fn memory(cluster: &Cluster, contenders: &[&Contender], rounds: usize) -> Vec<f64> {
     let mut resident: Vec<Vec<f64>> = contenders.iter().map(|_| Vec::new()).collect();
     for _ in 0..rounds {

@@ -1,4 +1,4 @@
-//! The objects: made by the administrator, and watched until the last one is where it should be.
+//! The objects: the administrator creates them, and watches them until all have reached their final state.
 
 use crate::it::cluster::{Cluster, DEADLINE};
 use futures::{StreamExt as _, TryStreamExt as _};
@@ -11,7 +11,7 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use tokio::{sync::watch, task::JoinSet};
 
-/// Requests at once.
+/// How many requests are in flight at once.
 const AT_ONCE: usize = 16;
 
 /// All parcels.
@@ -20,7 +20,7 @@ pub struct Parcels(Api<DynamicObject>);
 /// How many parcels have been delivered.
 pub struct Delivered {
     count: watch::Receiver<usize>,
-    /// Ends with this value.
+    /// The task that counts; it ends when this value is dropped.
     _counter: JoinSet<()>,
 }
 
@@ -55,7 +55,7 @@ impl Parcels {
             .expect("the server takes parcels");
     }
 
-    /// Watches from here on.
+    /// Starts to count deliveries.
     pub async fn watch_deliveries(&self) -> Delivered {
         let (count, delivered) = watch::channel(0);
         let (listed, is_listed) = tokio::sync::oneshot::channel();
@@ -85,7 +85,7 @@ impl Parcels {
 }
 
 impl Delivered {
-    /// Until so many have been delivered.
+    /// Waits until so many parcels have been delivered.
     pub async fn wait_for(mut self, count: usize) {
         let all = self.count.wait_for(|delivered| *delivered >= count);
         let waited = tokio::time::timeout(DEADLINE, all).await.map(|_| ());

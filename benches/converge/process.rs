@@ -1,4 +1,4 @@
-//! A running operator, and what the kernel says of it.
+//! A running operator, and the resources that it uses by the kernel's account.
 
 use crate::contender::Contender;
 use crate::it::cluster::Cluster;
@@ -7,17 +7,17 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// What a process has used.
+/// The resources that a process has used.
 pub struct Usage {
     /// Seconds of user and system time.
     pub cpu: f64,
-    /// The most memory that it ever held, MiB.
+    /// The peak of its resident memory, in MiB.
     pub peak: f64,
-    /// What it holds now, MiB.
+    /// Its resident memory now, in MiB.
     pub resident: f64,
 }
 
-/// An operator that ends with this value.
+/// An operator that is killed when this value is dropped.
 pub struct Process<'a> {
     child: Child,
     cluster: &'a Cluster,
@@ -30,7 +30,7 @@ impl<'a> Process<'a> {
         let child = Command::new(&contender.binary)
             .args(contender.args)
             .env("KUBECONFIG", kubeconfig(cluster, contender))
-            // What it is told here, it is told by the benchmark.
+            // A setting of the developer's shell must not change what is measured.
             .env_remove("RUST_LOG")
             .stdin(Stdio::null())
             .stdout(log.try_clone().expect("a log file"))
@@ -41,8 +41,8 @@ impl<'a> Process<'a> {
         Self { child, cluster }
     }
 
-    /// Until it has used no time for two seconds. One that never rests, as krator 0.6, is not waited for longer than
-    /// twenty.
+    /// Waits until the operator has used no CPU time for two seconds, or for twenty seconds at most, because krator 0.6
+    /// never comes to rest.
     pub async fn settle(&self) {
         let (mut before, mut quiet) = (self.usage().cpu, 0);
         for _ in 0..80 {
@@ -61,7 +61,8 @@ impl<'a> Process<'a> {
             let path = format!("/proc/{}/{file}", self.child.id());
             fs::read_to_string(path).expect("Linux tells, while the operator runs")
         };
-        // After the name, which may hold anything: the 12th and 13th field are user and system time, in 1/100 s.
+        // The name in parentheses may contain anything, so fields are counted after it. The 12th and 13th are user and
+        // system time, in hundredths of a second.
         let stat = read("stat");
         let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
         let ticks: f64 = fields
@@ -85,7 +86,7 @@ impl<'a> Process<'a> {
 
 impl Drop for Process<'_> {
     fn drop(&mut self) {
-        // One that has ended already is fine.
+        // Killing a process that has ended already fails, which does not matter here.
         let _ = self.child.kill();
         let _ = self.child.wait();
         self.cluster.process_guard().free(&self.child);

@@ -1,1 +1,1 @@
-//! Nothing: see `tests/messages.rs`.
+//! This package has no code, only tests: see `tests/messages.rs`.

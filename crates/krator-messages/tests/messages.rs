@@ -1,7 +1,7 @@
-//! What the compiler says of a transition that the graph lacks: the words of the graph, and the line to change.
+//! The errors of the compiler for a transition that the graph lacks name the states and the line to change.
 //!
-//! The machine is that of the Moose, as `krator new` writes it: each case brings one more handler.
-//! `TRYBUILD=overwrite` rewrites what is expected.
+//! The machine is that of the moose operator, as `krator new` generates it. Each case adds one handler.
+//! `TRYBUILD=overwrite` rewrites the expected messages.
 
 #![allow(
     clippy::disallowed_macros,
@@ -9,11 +9,11 @@
     reason = "a test says what it skips"
 )]
 
-/// Its messages are the ones that are expected; another rustc frames the same words in other ones.
+/// The compiler whose messages are expected. Another version words its part of the messages differently.
 const RUSTC: &str = "rustc 1.95.";
 
 #[test]
-fn the_compiler_speaks_of_the_graph() {
+fn the_compiler_names_the_edges_of_the_graph() {
     let rustc = std::process::Command::new("rustc").arg("--version").output();
     let rustc = rustc
         .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
@@ -23,7 +23,8 @@ fn the_compiler_speaks_of_the_graph() {
         return;
     }
     let cases = trybuild::TestCases::new();
-    // One that passes makes it build, not only check: an edge implemented by hand shows no sooner.
+    // A case that passes makes trybuild build all cases instead of only checking them. Without that, an edge that is
+    // implemented by hand gives no error.
     cases.pass("tests/ui/as_the_graph_says.rs");
     cases.compile_fail("tests/ui/a_*.rs");
     cases.compile_fail("tests/ui/an_*.rs");

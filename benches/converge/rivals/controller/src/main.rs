@@ -1,7 +1,7 @@
-//! Parcels by hand, on kube-rs alone, as its book and its examples do it: a `Controller`, one transition a
-//! reconciliation, each written by server-side apply; what is written wakes the next one.
+//! A hand-written operator for parcels on kube-rs alone, as the book and the examples of kube-rs write it: a `Controller`
+//! that makes one transition per reconciliation and writes it by server-side apply, which wakes the next reconciliation.
 //!
-//! Arguments choose what somebody might do otherwise; the log beside the benchmark tells what each of them gave.
+//! Arguments choose variants. `LOG.md` of the benchmark records what each of them gave.
 
 use std::{sync::Arc, time::Duration};
 
@@ -54,7 +54,7 @@ enum Phase {
 }
 
 impl Phase {
-    /// The way of a parcel.
+    /// The state that follows another one, or the first state.
     fn after(before: Option<Self>) -> Option<Self> {
         match before {
             None => Some(Self::Ordered),
@@ -84,9 +84,9 @@ enum Error {
 
 struct Data {
     client: Client,
-    /// A merge patch instead of server-side apply.
+    /// Whether to write by merge patch instead of server-side apply.
     merge: bool,
-    /// All transitions in one reconciliation.
+    /// Whether to make all transitions in one reconciliation.
     at_once: bool,
 }
 
@@ -126,7 +126,7 @@ async fn write(api: &Api<Parcel>, parcel: &Parcel, phase: Phase, merge: bool) ->
     written.map_err(Error::Write)
 }
 
-/// Ready, Reconciling and Stalled, whose times move only with what they say.
+/// The conditions Ready, Reconciling and Stalled. The transition time of each changes only with its status.
 fn conditions(parcel: &Parcel, phase: Phase) -> Vec<Condition> {
     let former = parcel.status.as_ref().map_or(&[][..], |status| &status.conditions);
     let ready = phase == Phase::Delivered;
@@ -171,7 +171,7 @@ async fn main() -> anyhow::Result<()> {
         at_once: has("--at-once"),
     });
     let controller = if has("--lean") {
-        // Without the half of each object that nobody reads.
+        // The managed fields are half of each object, and no code reads them.
         let (reader, writer) = reflector::store();
         let stream = watcher(parcels, watcher::Config::default())
             .default_backoff()

@@ -1,4 +1,4 @@
-//! Parcels on krator 0.6.0, the last release before this repository, as its own example does it.
+//! An operator for parcels on krator 0.6.0, the last release before this repository, written as its own example is.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ impl ObjectStatus for ParcelStatus {
     }
 }
 
-/// The status of a parcel that has come to `phase`; conditions' times move only with what they say.
+/// The status of a parcel that has come to `phase`. The transition time of a condition changes only with its status.
 fn status(parcel: &Parcel, phase: &str, message: &str) -> ParcelStatus {
     info!(name = ?parcel.meta().name, phase, "transition");
     let former = parcel.status.as_ref().map_or(&[][..], |status| &status.conditions);
@@ -93,7 +93,7 @@ impl ObjectState for InMemory {
     async fn async_drop(self, _: &mut ()) {}
 }
 
-/// A state that leads to the next one, or nowhere.
+/// A state that leads to the next one, if there is one.
 macro_rules! state {
     ($state:ident, $message:literal, $self:ident => $next:expr) => {
         #[derive(Debug, Default)]
