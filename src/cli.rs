@@ -18,8 +18,9 @@ use anyhow::{Context, bail};
 use clap::{Parser, Subcommand};
 use krator::Checked;
 use krator::catalog::Severity;
-use krator::finding::{Finding, Source, Style, has_errors, printable, to_text};
+use krator::finding::{Finding, Source, Style, has_errors, to_text};
 use krator::model::Description;
+use krator::text::printable;
 
 /// Writes Kubernetes operators in Rust from one description of a resource and its state graph.
 #[derive(Debug, Parser)]

@@ -14,6 +14,7 @@ pub use suggest::nearest;
 pub use text::{Style, to_text};
 
 use crate::catalog::{Rule, Severity};
+use crate::text::shown;
 
 /// A stretch of the description's text, in bytes, `end` exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -173,46 +174,9 @@ pub fn sort(findings: &mut Vec<Finding>) {
     findings.dedup();
 }
 
-/// A piece of the description, safe to print: control characters and marks that turn the direction of text are
-/// escaped, since a terminal would obey them, and a long piece is cut.
-pub fn shown(text: &str) -> String {
-    const LONGEST: usize = 80;
-    let mut out = String::new();
-    for (count, c) in text.chars().enumerate() {
-        if count == LONGEST {
-            out.push('…');
-            break;
-        }
-        if is_unprintable(c) {
-            out.extend(c.escape_unicode());
-        } else {
-            out.push(c);
-        }
-    }
-    out
-}
-
-/// Whether a terminal could act on the character instead of showing it.
-pub fn is_unprintable(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-}
-
 /// Whether any of the findings is an error.
 pub fn has_errors(findings: &[Finding]) -> bool {
     findings
         .iter()
         .any(|finding| finding.rule.severity == Severity::Error)
-}
-
-/// A text with what a terminal would obey escaped, in full length: for names of files.
-pub fn printable(text: &str) -> String {
-    text.chars().fold(String::new(), |mut out, c| {
-        if is_unprintable(c) {
-            out.extend(c.escape_unicode())
-        } else {
-            out.push(c)
-        }
-        out
-    })
 }

@@ -7,6 +7,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_macros))]
 
 // In the order of the layers, lowest first: each room knows those above it in this list only.
+pub mod text;
 pub mod names;
 pub mod catalog;
 pub mod finding;

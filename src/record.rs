@@ -124,7 +124,7 @@ impl GenerationRecord {
         let version = manifest["krator"].as_str().unwrap_or_default();
         let layout = manifest["layout"].as_u64().ok_or(unreadable(&"no `layout`"))?;
         if layout > LAYOUT || numbers(version) > numbers(VERSION) {
-            return Err(Error::Newer(crate::finding::shown(version)));
+            return Err(Error::Newer(crate::text::shown(version)));
         }
         let mut bases: BTreeMap<String, String> = base
             .and_then(|base| serde_json::from_str(base).ok())

@@ -8,8 +8,8 @@ use std::process::Command;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use krator::compare::{Census, Comparison, resources};
-use krator::finding::printable;
 use krator::model::Description;
+use krator::text::printable;
 use serde_json::Value as Json;
 
 /// Against what an edit is judged, beside the former description.

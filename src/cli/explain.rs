@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use krator::catalog;
-use krator::finding::{nearest, shown};
+use krator::finding::nearest;
+use krator::text::shown;
 
 /// Explains a rule, with a bad and a good graph
 #[derive(Debug, clap::Args)]

@@ -9,7 +9,7 @@ use super::found::Found;
 use super::judge::{Judge, Sort};
 use super::place::Part;
 use super::schema::Walk;
-use crate::finding::shown;
+use crate::text::shown;
 
 /// Formats of texts that the API server checks; others are words for people.
 const CHECKED_FORMATS: [&str; 26] = [

@@ -6,8 +6,8 @@ use serde_json::{Value as Json, json};
 
 use super::resource::pairs;
 use super::{Breaks, Change, Comparison};
-use crate::finding::printable;
 use crate::model::{Description, Kind};
+use crate::text::printable;
 
 /// A resource that objects are stored as before the edit.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -170,7 +170,7 @@ fn policies(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mut Vec<Chang
     // A phase that follows from the name changes with it, which has been said.
     let own = |state: &State| (state.phase.value != state.name.as_str()).then(|| state.phase.value.clone());
     if own(old) != own(new) {
-        let message = format!("has the phase `{}`", crate::finding::shown(&new.phase.value));
+        let message = format!("has the phase `{}`", crate::text::shown(&new.phase.value));
         note("phase-changed", message, new.phase.span);
     }
     if old.effects.value != new.effects.value {

@@ -12,8 +12,8 @@ use super::judge::{Judge, Sort};
 use super::place::Part;
 use super::resource::Pair;
 use super::{Change, Fate, SchemaPath, Step, bounds};
-use crate::finding::shown;
 use crate::render::crd;
+use crate::text::shown;
 
 /// The changes of `.spec` and `.status`.
 pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {

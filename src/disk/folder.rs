@@ -122,7 +122,7 @@ impl Folder {
     /// The place of a path of the crate, with no symbolic link in it; nothing where a folder on the way is missing.
     fn resolve(&self, path: &str) -> Result<Option<PathBuf>, Error> {
         let outside = |to: &Path| Error::Outside {
-            path: crate::finding::printable(path),
+            path: crate::text::printable(path),
             to: to.to_owned(),
         };
         // Paths come from the ownership manifest too, which anybody may have written.

@@ -19,7 +19,7 @@ pub struct Found {
 impl Run<'_> {
     fn say(&mut self, path: &str, text: &str, finding: Finding, wanted: Option<(&str, Option<&str>)>) {
         self.drift.found.push(Found {
-            source: Source::new(crate::finding::printable(path), text),
+            source: Source::new(crate::text::printable(path), text),
             finding,
             wanted: wanted.map(|(from, to)| (from.to_owned(), to.map(str::to_owned))),
         });
@@ -103,7 +103,7 @@ pub(super) fn occupied(path: &str, text: &str) -> Found {
     .help(format!(
         "move it, or let `krator gen --force` move it to `{PRUNED}/`"
     ));
-    Found::new(&Source::new(crate::finding::printable(path), text), finding)
+    Found::new(&Source::new(crate::text::printable(path), text), finding)
 }
 
 pub(super) fn first_line(text: &str) -> Span {

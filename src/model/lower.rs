@@ -145,7 +145,7 @@ fn version(keys: &mut Keys<'_>, sink: &mut Sink<'_>) {
         let found = sink.source.at(entry.value.span);
         let message = format!(
             "this krator reads version 1 of the language, not `{}`",
-            crate::finding::shown(found)
+            crate::text::shown(found)
         );
         sink.report(Finding::new(&WRONG_TYPE, entry.value.span, message));
     }

@@ -10,6 +10,7 @@ pub mod types;
 use crate::{
     model::{Description, Kind, ObjectKind},
     names::{StateName, rust_ident},
+    text::is_unprintable,
 };
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -136,10 +137,9 @@ pub fn prelude(kind: &Kind) -> String {
 /// A text of the description as the text of a doc comment: one paragraph, whose Markdown means itself, so that
 /// neither rustc nor rustdoc nor clippy sees more in it than words.
 pub fn doc_text(text: &str) -> String {
-    let visible = |c: char| !c.is_control() && !is_invisible(c);
     let words: Vec<String> = text
         .split_whitespace()
-        .map(|word| word.chars().filter(|c| visible(*c)).collect::<String>())
+        .map(|word| word.chars().filter(|c| !is_unprintable(*c)).collect::<String>())
         .filter(|word: &String| !word.is_empty())
         .collect();
     let mut escaped = String::new();
@@ -163,11 +163,6 @@ pub fn doc_text(text: &str) -> String {
         escaped.push(c);
     }
     escaped
-}
-
-/// Characters that change how others are shown, which rustc refuses in comments.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// What the operator is for, in a sentence: its `doc`, or its kinds.

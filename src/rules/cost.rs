@@ -5,8 +5,9 @@
 
 use super::{Check, Found, Subject};
 use crate::catalog::COSTLY_RULE;
-use crate::finding::{Finding, shown};
+use crate::finding::Finding;
 use crate::model::{Description, Schema, Shape, Validation};
+use crate::text::shown;
 
 pub(super) const CHECKS: &[Check] = &[Check {
     rule: &COSTLY_RULE,

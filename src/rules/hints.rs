@@ -88,7 +88,7 @@ fn duplicate_phases(subject: &Subject<'_>) -> Vec<Found> {
     let mut found = Vec::new();
     for (id, state) in subject.kind.state_ids() {
         if let Some(other) = first.get(state.phase.as_str()) {
-            let phase = crate::finding::shown(&state.phase.value);
+            let phase = crate::text::shown(&state.phase.value);
             let message = format!(
                 "`{}` and `{}` both show the phase `{phase}`",
                 subject.name(*other),

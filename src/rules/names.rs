@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::{Check, Found, Subject};
 use crate::catalog::NAME_COLLISION;
-use crate::finding::{Finding, Span, shown};
+use crate::finding::{Finding, Span};
 use crate::model::{Description, Field, Schema, Shape};
 use crate::names::{
     HANDLER_IMPORTS, KIND_ENDINGS, MACHINE_FIELD, MACHINE_STATICS, TYPE_IMPORTS, is_rust_keyword,
     unusable_module,
 };
+use crate::text::shown;
 
 pub(super) const CHECKS: &[Check] = &[Check {
     rule: &NAME_COLLISION,

@@ -7,7 +7,8 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span as YamlSpan};
 
 use super::{Entry, Mapping, Node, NodeKind, Scalar};
 use crate::catalog::SYNTAX;
-use crate::finding::{Finding, Source, Span, shown};
+use crate::finding::{Finding, Source, Span};
+use crate::text::{is_direction_mark, shown};
 
 /// The size of a file that is still read.
 pub const LARGEST_FILE: usize = 16 * 1024 * 1024;
@@ -156,7 +157,6 @@ impl Builder<'_> {
                 self.refuse_tag(span, tag.is_some());
                 let plain = style == ScalarStyle::Plain;
                 let text = Cow::into_owned(text);
-                // Neither Rust nor a terminal can be trusted with these, and no description has a use for them.
                 if let Some(c) = text.chars().find(|c| is_forbidden(*c)) {
                     self.report(
                         span,
@@ -339,10 +339,10 @@ impl Builder<'_> {
     }
 }
 
-/// Control characters but for tabs and line breaks, and marks that turn the direction of text, which rustc refuses.
+/// Whether no string of a description may hold the character: generated Rust would not compile with direction marks,
+/// and no description needs control characters other than tabs and line breaks.
 fn is_forbidden(c: char) -> bool {
-    c.is_control() && !matches!(c, '\n' | '\t')
-        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    is_direction_mark(c) || c.is_control() && !matches!(c, '\n' | '\t')
 }
 
 fn size_of(node: &Node) -> usize {

@@ -140,7 +140,7 @@ fn messages_show_no_control_characters() {
                     .chain(&finding.label)
                     .chain([&finding.message]);
                 for part in parts {
-                    assert!(!part.chars().any(krator::finding::is_unprintable), "{part:?}");
+                    assert!(!part.chars().any(krator::text::is_unprintable), "{part:?}");
                 }
             }
         }

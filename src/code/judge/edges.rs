@@ -107,7 +107,7 @@ impl Judge<'_, '_> {
                     .map_or(String::new(), |when| format!(" ({})", when.value));
                 let message = format!(
                     "the handler of `{name}` never goes to `{to}`{}",
-                    crate::finding::shown(&when)
+                    crate::text::shown(&when)
                 );
                 let finding = Finding::new(&EDGE_NEVER_TAKEN, at.span, message)
                     .label(format!("no `Transition::to({to})` in here"))

@@ -233,7 +233,7 @@ pub(super) fn check_default(meant: &Schema, written: &Schema, sink: &mut Sink<'_
         && parse_duration(text).is_none()
     {
         refuse(
-            format!("the default `{}` is no duration", crate::finding::shown(text)),
+            format!("the default `{}` is no duration", crate::text::shown(text)),
             None,
         );
     }
@@ -241,7 +241,7 @@ pub(super) fn check_default(meant: &Schema, written: &Schema, sink: &mut Sink<'_
         && !is_quantity(text)
     {
         refuse(
-            format!("the default `{}` is no quantity", crate::finding::shown(text)),
+            format!("the default `{}` is no quantity", crate::text::shown(text)),
             None,
         );
     }

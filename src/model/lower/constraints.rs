@@ -3,10 +3,11 @@
 use super::keys::{Keys, Sink, boolean, list, name, text, whole};
 use super::values::json_of;
 use crate::catalog::{INVALID_SCHEMA, UNKNOWN_KEY, WRONG_TYPE};
-use crate::finding::{Finding, Span, Spanned, shown};
+use crate::finding::{Finding, Span, Spanned};
 use crate::model::{Constraints, Shape, Validation};
 use crate::names::NotAName;
 use crate::spec::Node;
+use crate::text::shown;
 
 /// What the shape itself says need not be said again.
 pub(super) fn is_told_by_shape(extension: &str, shape: &Shape) -> bool {

@@ -6,12 +6,13 @@ use std::time::Duration;
 use super::bounds::is_quantity;
 use super::keys::{Keys, Sink, boolean, duration, entries, list, name, named, text, whole, word};
 use crate::catalog::{INVALID_SCHEMA, MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
-use crate::finding::{Finding, Span, Spanned, shown};
+use crate::finding::{Finding, Span, Spanned};
 use crate::model::{
     Allow, Deploy, FailurePolicy, MatchCondition, Operation, PodResources, Webhook, Webhooks,
 };
 use crate::names::{LabelKey, NamespaceName};
 use crate::spec::Node;
+use crate::text::shown;
 
 /// Reads `webhooks`.
 pub(super) fn webhooks(node: &Node, sink: &mut Sink<'_>) -> Webhooks {

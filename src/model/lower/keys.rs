@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use crate::catalog::Rule;
 use crate::catalog::{INVALID_DURATION, INVALID_NAME, MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
-use crate::finding::{Finding, Source, Span, Spanned, nearest, shown};
+use crate::finding::{Finding, Source, Span, Spanned, nearest};
 use crate::model::parse_duration;
 use crate::names::NotAName;
 use crate::spec::{Entry, Mapping, Node, NodeKind};
+use crate::text::shown;
 
 /// Where findings go while the model is built.
 pub(super) struct Sink<'a> {

@@ -6,13 +6,14 @@ use super::keys::{Keys, Sink, boolean, list, name, named, text};
 use super::paths::{Fields, Leaf};
 use super::schema::kubernetes_reference;
 use crate::catalog::{INVALID_NAME, MISSING_KEY, UNKNOWN_KIND, WILDCARD_ACCESS, WRONG_TYPE};
-use crate::finding::{Finding, Spanned, shown};
+use crate::finding::{Finding, Spanned};
 use crate::model::{
     Access, FieldPath, Grant, KindId, LookIn, ObjectKind, Owned, PathRoot, Resource, Watch, WatchBy,
     kubernetes,
 };
 use crate::names::{GroupName, KindName, LabelKey, NamespaceName, ResourceName, Verb, VersionName, plural};
 use crate::spec::Node;
+use crate::text::shown;
 
 /// The kinds that references can mean: those of this file come first.
 pub(super) struct Kinds<'m> {

@@ -9,12 +9,13 @@ use super::states::{Table, WrittenOnDelete, WrittenState, keyed, on_delete, on_s
 use super::waits::default_watch;
 use crate::catalog::RESUME_HAZARD;
 use crate::catalog::{MISSING_KEY, WRONG_TYPE};
-use crate::finding::{Finding, Span, Spanned, shown};
+use crate::finding::{Finding, Span, Spanned};
 use crate::model::{
     Effects, Machine, OnDelete, OnSpecChange, Property, PropertyKind, Retry, RetryLimit, Simulated,
     StandardConditions, State, StateId, StateKind, StateSet, Wait,
 };
 use crate::spec::Node;
+use crate::text::shown;
 
 /// `machine` as written.
 pub(super) struct WrittenMachine {

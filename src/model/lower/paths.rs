@@ -7,11 +7,12 @@ use serde_json::Value as Json;
 use super::keys::{Sink, duration, text};
 use super::schema::Types;
 use crate::catalog::{UNKNOWN_FIELD, WRONG_TYPE};
-use crate::finding::{Finding, Spanned, shown};
+use crate::finding::{Finding, Spanned};
 use crate::model::{
     Field, FieldPath, MomentField, MomentUnit, PathRoot, Period, Schema, Segment, Shape, kubernetes,
 };
 use crate::spec::Node;
+use crate::text::shown;
 
 /// The fields that paths of one kind can lead to.
 pub(super) struct Fields<'m, 'a> {

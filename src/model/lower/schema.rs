@@ -6,10 +6,11 @@ use super::constraints::{constraints, extension, is_told_by_shape, validation_li
 use super::keys::{Keys, Sink, boolean, entries, list, named, text};
 use super::values::{json_of, typed_json};
 use crate::catalog::{INVALID_SCHEMA, NAME_COLLISION, WRONG_TYPE};
-use crate::finding::{Finding, Span, Spanned, shown};
+use crate::finding::{Finding, Span, Spanned};
 use crate::model::{Field, KubernetesType, NamedType, Schema, Shape, TypeId, kubernetes};
 use crate::names::{FieldName, TypeName, is_rust_keyword};
 use crate::spec::{Entry, Node, NodeKind};
+use crate::text::shown;
 
 /// How deep named types may build upon each other.
 const DEEPEST_TYPES: usize = 32;

@@ -10,13 +10,14 @@ use super::resource::is_standard_condition;
 use super::retries::{WrittenRetry, retry};
 use super::waits::wait;
 use crate::catalog::{UNKNOWN_STATE, WRONG_TYPE};
-use crate::finding::{Finding, Span, Spanned, shown};
+use crate::finding::{Finding, Span, Spanned};
 use crate::model::{
     Allow, ConditionSetting, ConditionStatus, Effects, Limit, Next, OnSpecChange, Ready, StateId, StateKind,
     Timeout, Times, Wait,
 };
 use crate::names::{ConditionName, StateName};
 use crate::spec::{Entry, Node};
+use crate::text::shown;
 
 /// The states' names, to which edges are resolved.
 pub(super) struct Table<'a> {

@@ -5,9 +5,10 @@ use serde_json::{Map, Number, Value as Json};
 use super::keys::Sink;
 use super::schema::Types;
 use crate::catalog::INVALID_SCHEMA;
-use crate::finding::{Finding, shown};
+use crate::finding::Finding;
 use crate::model::{Schema, Shape};
 use crate::spec::{Node, NodeKind};
+use crate::text::shown;
 
 /// A value by YAML 1.2's core schema.
 pub(super) fn json_of(node: &Node) -> Json {

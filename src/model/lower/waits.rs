@@ -3,9 +3,10 @@
 use super::keys::{Keys, Sink, list, text};
 use super::states::Around;
 use crate::catalog::{UNKNOWN_KIND, WRONG_TYPE};
-use crate::finding::{Finding, Span, Spanned, shown};
+use crate::finding::{Finding, Span, Spanned};
 use crate::model::{Wait, WatchSource};
 use crate::spec::Node;
+use crate::text::shown;
 
 /// Reads `wait`.
 pub(super) fn wait(node: &Node, around: &Around<'_, '_>, sink: &mut Sink<'_>) -> Option<Wait> {

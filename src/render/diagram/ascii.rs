@@ -1,9 +1,9 @@
 //! As plain text, for a terminal.
 
 use super::{drawn, label, shared_label, shared_sources};
-use crate::finding::printable;
 use crate::graph::{EdgeKind, StateGraph, Step};
 use crate::model::{Description, Kind, StateId, StateKind};
+use crate::text::printable;
 
 /// Each state with the edges that leave it.
 pub fn ascii(description: &Description) -> String {

@@ -164,7 +164,7 @@ fn quoted(text: &str) -> String {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
-            c if crate::finding::is_unprintable(c) => out.push(' '),
+            c if crate::text::is_unprintable(c) => out.push(' '),
             // Graphviz reads character references in every string.
             '&' => out.push_str("&amp;"),
             c => out.push(c),

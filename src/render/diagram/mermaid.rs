@@ -100,7 +100,7 @@ fn escaped(text: &str) -> String {
     for c in text.split_whitespace().collect::<Vec<_>>().join(" ").chars() {
         if c.is_alphanumeric() || " ,.-_+!?/".contains(c) {
             out.push(c);
-        } else if !crate::finding::is_unprintable(c) {
+        } else if !crate::text::is_unprintable(c) {
             out.push_str(&format!("#{};", u32::from(c)));
         }
     }

@@ -1,6 +1,6 @@
 //! Texts of a description in Markdown: words, and nothing that a renderer would act on.
 
-use crate::finding::is_unprintable;
+use crate::text::is_unprintable;
 
 /// A text as one paragraph: no line of it can begin a block, and no mark in it means anything.
 pub(super) fn paragraph(text: &str) -> String {
