@@ -93,7 +93,12 @@ pub fn named(name: &str) -> Option<&'static Rule> {
     all().find(|rule| rule.name == name)
 }
 
-/// Whether the rule judges the code that people write rather than the description.
-pub fn is_about_code(name: &str) -> bool {
-    code::ALL.iter().any(|rule| rule.name == name)
+/// The rules that have a check in `crate::rules`. The others are reported while a description is read or compared, and
+/// where a crate is held against it.
+pub(crate) fn checked() -> impl Iterator<Item = &'static Rule> {
+    [graph::ALL, effects::ALL, access::ALL, advice::ALL]
+        .into_iter()
+        .flatten()
+        .copied()
+        .chain([&NAME_COLLISION])
 }

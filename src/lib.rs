@@ -102,6 +102,6 @@ pub fn check_against(former: &[u8], name: &str, bytes: &[u8]) -> Checked {
 
 fn found_by_rules(description: Option<&Description>, reading: &[Finding]) -> Vec<Finding> {
     description
-        .map(|description| rules::judge(description, !finding::has_errors(reading)))
+        .map(|description| rules::findings(description, !finding::has_errors(reading)))
         .unwrap_or_default()
 }

@@ -1,33 +1,132 @@
-//! The rules of the language: what can be wrong, how bad it is, and why. One file a rule or a close family; each has
-//! the rules' texts and functions over the model and its graph.
+//! What can be wrong with a description that could be read. Each rule has a file of its own in `src/rules/`, with one
+//! [`Check`]; its name, severity and explanation are in [`crate::catalog`].
 //!
-//! What only follows from another finding is left out: a `Check` says which findings make its own meaningless.
+//! A new rule is a static in the catalog, a file here with its `CHECK`, and its entry in [`CHECKS`].
 
-mod access;
-mod cost;
-mod deletion;
-mod edges;
-mod hints;
-mod legacy;
-mod loops;
-mod names;
-mod owners;
-mod properties;
-mod reach;
-mod resume;
-mod traps;
+mod broad_access;
+mod choke_point;
+mod costly_rule;
+mod delete_interrupts_once;
+mod deletion_escape;
+mod deletion_no_bailout;
+mod duplicate_edge;
+mod duplicate_phase;
+mod failure_trap;
+mod hot_loop;
+mod invalid_owner;
+mod legacy_dead_end;
+mod legacy_entered;
+mod name_collision;
+mod no_backoff;
+mod no_exit;
+mod no_path_to_final;
+mod no_timeout;
+mod property_violated;
+mod resume_hazard;
+mod self_edge;
+mod spec_change_ignored;
+mod timeout_interrupts_once;
+mod unbounded_loop;
+mod unelected_replicas;
+mod unreachable_state;
+mod unused_allow;
+
+// Shared by several rules.
+mod deletion_path;
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use petgraph::algo::toposort;
+use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::catalog::{Rule, Severity};
-use crate::finding::{Finding, Span, sort};
+use crate::finding::{Finding, Span, has_errors, sort};
 use crate::graph::StateGraph;
 use crate::model::{Allow, Description, Kind, StateId};
 
-/// What a rule of one kind looks at.
+/// Every check, in alphabetical order. The order in which they run follows from [`Check::unless`].
+static CHECKS: &[Check] = &[
+    broad_access::CHECK,
+    choke_point::CHECK,
+    costly_rule::CHECK,
+    delete_interrupts_once::CHECK,
+    deletion_escape::CHECK,
+    deletion_no_bailout::CHECK,
+    duplicate_edge::CHECK,
+    duplicate_phase::CHECK,
+    failure_trap::CHECK,
+    hot_loop::CHECK,
+    invalid_owner::CHECK,
+    legacy_dead_end::CHECK,
+    legacy_entered::CHECK,
+    name_collision::CHECK,
+    no_backoff::CHECK,
+    no_exit::CHECK,
+    no_path_to_final::CHECK,
+    no_timeout::CHECK,
+    property_violated::CHECK,
+    resume_hazard::CHECK,
+    self_edge::CHECK,
+    spec_change_ignored::CHECK,
+    timeout_interrupts_once::CHECK,
+    unbounded_loop::CHECK,
+    unelected_replicas::CHECK,
+    unreachable_state::CHECK,
+    unused_allow::CHECK,
+];
+
+/// How a rule is checked.
+#[derive(Clone, Copy)]
+struct Check {
+    rule: &'static Rule,
+    scope: Scope,
+    /// Some edges failed to parse and were reported already; a rule that infers from missing edges must not run then.
+    needs_edges: bool,
+    /// The check does not run for a kind in which one of these rules has a finding: its own would only follow from
+    /// that one. They have to be checked for each kind, too.
+    unless: &'static [&'static Rule],
+}
+
+/// What a check looks at in one call.
+#[derive(Clone, Copy)]
+enum Scope {
+    /// One kind and its state graph.
+    Kind(fn(&Subject<'_>) -> Vec<RuleHit>),
+    /// The whole description. No `allow` silences the findings, so the rule has to be an error.
+    Description(fn(&Description) -> Vec<Finding>),
+    /// The entries of `allow`, once all other checks have run without an error.
+    Allows(fn(&Description, &UsedAllows) -> Vec<Finding>),
+}
+
+impl Check {
+    const fn new(rule: &'static Rule, scope: Scope) -> Self {
+        Check {
+            rule,
+            scope,
+            needs_edges: false,
+            unless: &[],
+        }
+    }
+
+    const fn of_kind(rule: &'static Rule, find: fn(&Subject<'_>) -> Vec<RuleHit>) -> Self {
+        Check::new(rule, Scope::Kind(find))
+    }
+
+    const fn of_description(rule: &'static Rule, find: fn(&Description) -> Vec<Finding>) -> Self {
+        Check::new(rule, Scope::Description(find))
+    }
+
+    const fn of_allows(rule: &'static Rule, find: fn(&Description, &UsedAllows) -> Vec<Finding>) -> Self {
+        Check::new(rule, Scope::Allows(find))
+    }
+}
+
+/// What a check of one kind looks at.
 struct Subject<'a> {
     description: &'a Description,
     kind: &'a Kind,
     graph: &'a StateGraph,
-    namespaces: bool,
 }
 
 impl Subject<'_> {
@@ -36,121 +135,232 @@ impl Subject<'_> {
         self.kind.state(id).name.as_str()
     }
 
-    /// The place of a state's name.
+    /// Where the state's name is written.
     fn span(&self, id: StateId) -> Span {
         self.kind.state(id).name.span
     }
 
-    /// The names of a way's states.
-    fn names(&self, way: &[StateId]) -> Vec<String> {
-        way.iter().map(|id| self.name(*id).to_owned()).collect()
+    /// The names of the states of a path.
+    fn names(&self, path: &[StateId]) -> Vec<String> {
+        path.iter().map(|id| self.name(*id).to_owned()).collect()
     }
 }
 
-/// A finding and the states whose `allow` may silence it; none: that of the document.
-struct Found {
+/// A finding of a rule in one kind.
+struct RuleHit {
     finding: Finding,
+    /// The states whose `allow` may silence the finding; without any, the `allow` of the kind's document may.
     states: Vec<StateId>,
 }
 
-impl Found {
+impl RuleHit {
     fn of(state: StateId, finding: Finding) -> Self {
-        Found {
+        RuleHit {
             finding,
             states: vec![state],
         }
     }
 
     fn of_document(finding: Finding) -> Self {
-        Found {
+        RuleHit {
             finding,
             states: Vec::new(),
         }
     }
 }
 
-/// A rule that is a function.
-struct Check {
-    rule: &'static Rule,
-    /// Means nothing while an edge of the text leads nowhere.
-    needs_edges: bool,
-    /// Means nothing where one of these was found in the same kind.
-    unless: &'static [&'static Rule],
-    find: fn(&Subject<'_>) -> Vec<Found>,
+/// The entries of `allow` that have silenced a finding, by their addresses in the description.
+#[derive(Default)]
+struct UsedAllows(HashSet<*const Allow>);
+
+impl UsedAllows {
+    fn insert(&mut self, allow: &Allow) {
+        self.0.insert(std::ptr::from_ref(allow));
+    }
+
+    fn contains(&self, allow: &Allow) -> bool {
+        self.0.contains(&std::ptr::from_ref(allow))
+    }
 }
 
-/// In this order, so that `unless` looks at what has been found.
-const CHECKS: &[&[Check]] = &[
-    names::CHECKS,
-    edges::CHECKS,
-    legacy::CHECKS,
-    deletion::ESCAPE,
-    reach::CHECKS,
-    loops::CHECKS,
-    resume::CHECKS,
-    owners::CHECKS,
-    properties::CHECKS,
-    deletion::CHECKS,
-    traps::CHECKS,
-    access::CHECKS,
-    cost::CHECKS,
-    hints::CHECKS,
-];
-
-/// What the rules have to say about a description, what `allow` silences left out. `is_sound`: reading it gave no
-/// errors; only then can an `allow` be called unused.
-pub fn judge(description: &Description, is_sound: bool) -> Vec<Finding> {
-    let mut findings = access::unelected_replicas(description);
-    findings.extend(names::of_description(description));
+/// What the rules find in a description, without the findings that an `allow` silences. `is_sound` says that reading
+/// the description gave no errors; otherwise a finding may be missing, and no `allow` is called unused.
+pub fn findings(description: &Description, is_sound: bool) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut used = UsedAllows::default();
+    for check in CHECKS {
+        if let Scope::Description(find) = check.scope {
+            findings.extend(find(description));
+        }
+    }
     for kind in &description.kinds {
-        let graph = StateGraph::of(kind);
-        let subject = Subject {
-            description,
-            kind,
-            graph: &graph,
-            namespaces: !description.deploy.namespaces.is_empty(),
-        };
-        let mut found: Vec<Found> = Vec::new();
-        for check in CHECKS.iter().copied().flatten() {
-            let is_follow_up = check.needs_edges && kind.lacks_edges
-                || check
-                    .unless
-                    .iter()
-                    .any(|rule| found.iter().any(|found| found.finding.rule == *rule));
-            if !is_follow_up {
-                let hits = (check.find)(&subject);
-                debug_assert!(hits.iter().all(|hit| hit.finding.rule == check.rule));
-                found.extend(hits);
+        for hit in hits(description, kind) {
+            match silenced_by(kind, &hit) {
+                Some(allow) => used.insert(allow),
+                None => findings.push(hit.finding),
             }
         }
-        let mut used: Vec<*const Allow> = Vec::new();
-        found.retain(|found| match silenced_by(kind, found) {
-            Some(allow) => {
-                used.push(std::ptr::from_ref(allow));
-                false
+    }
+    if is_sound && !has_errors(&findings) {
+        for check in CHECKS {
+            if let Scope::Allows(find) = check.scope {
+                findings.extend(find(description, &used));
             }
-            None => true,
-        });
-        findings.extend(found.into_iter().map(|found| found.finding));
-        let is_sound = is_sound
-            && !findings
-                .iter()
-                .any(|finding| finding.rule.severity == Severity::Error);
-        if is_sound {
-            findings.extend(traps::unused_allows(kind, &used));
         }
     }
     sort(&mut findings);
     findings
 }
 
-fn silenced_by<'k>(kind: &'k Kind, found: &Found) -> Option<&'k Allow> {
-    if found.finding.rule.severity == Severity::Error {
+/// What the rules find in one kind.
+fn hits(description: &Description, kind: &Kind) -> Vec<RuleHit> {
+    let subject = Subject {
+        description,
+        kind,
+        graph: &StateGraph::of(kind),
+    };
+    let mut hits: Vec<RuleHit> = Vec::new();
+    for check in ORDERED.iter() {
+        let Scope::Kind(find) = check.scope else {
+            continue;
+        };
+        let is_found = |rule: &Rule| hits.iter().any(|hit| hit.finding.rule == rule);
+        let would_mislead =
+            check.needs_edges && kind.lacks_edges || check.unless.iter().any(|rule| is_found(rule));
+        if !would_mislead {
+            let found = find(&subject);
+            debug_assert!(found.iter().all(|hit| hit.finding.rule == check.rule));
+            hits.extend(found);
+        }
+    }
+    hits
+}
+
+/// The `allow` that silences a finding, if there is one. Errors cannot be silenced.
+fn silenced_by<'k>(kind: &'k Kind, hit: &RuleHit) -> Option<&'k Allow> {
+    if hit.finding.rule.severity == Severity::Error {
         return None;
     }
-    let of_states = found.states.iter().flat_map(|id| &kind.state(*id).allow);
-    let of_document = kind.allow.iter().filter(|_| found.states.is_empty());
+    let of_states = hit.states.iter().flat_map(|id| &kind.state(*id).allow);
+    let of_document = kind.allow.iter().filter(|_| hit.states.is_empty());
     of_states
         .chain(of_document)
-        .find(|allow| allow.rule.value == found.finding.rule.name)
+        .find(|allow| allow.rule.value == hit.finding.rule.name)
+}
+
+static ORDERED: LazyLock<Vec<&'static Check>> = LazyLock::new(|| {
+    // CHECKS is a constant, so a cycle would fail every test.
+    ordered(CHECKS).expect("the `unless` of checks form no cycle")
+});
+
+/// The checks in an order in which each comes after those of the rules that its `unless` names; a rule of a cycle
+/// where there is no such order.
+fn ordered(checks: &[Check]) -> Result<Vec<&Check>, &'static Rule> {
+    let mut graph: DiGraph<&Check, ()> = DiGraph::new();
+    for check in checks {
+        graph.add_node(check);
+    }
+    for (at, check) in checks.iter().enumerate() {
+        for rule in check.unless {
+            if let Some(earlier) = checks.iter().position(|other| other.rule == *rule) {
+                graph.add_edge(NodeIndex::new(earlier), NodeIndex::new(at), ());
+            }
+        }
+    }
+    match toposort(&graph, None) {
+        Ok(order) => Ok(order.into_iter().map(|node| graph[node]).collect()),
+        Err(cycle) => Err(graph[cycle.node_id()].rule),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::{DELETION_ESCAPE, NO_EXIT, NO_PATH_TO_FINAL};
+    use std::collections::BTreeSet;
+
+    /// What is wrong with the registration of the checks.
+    fn mistakes(checks: &[Check]) -> Vec<String> {
+        let mut mistakes = Vec::new();
+        let expected: BTreeSet<&str> = crate::catalog::checked().map(|rule| rule.name).collect();
+        let mut registered = BTreeSet::new();
+        for check in checks {
+            let name = check.rule.name;
+            if !registered.insert(name) {
+                mistakes.push(format!("{name} is registered twice"));
+            }
+            if !expected.contains(name) {
+                mistakes.push(format!("catalog::checked() does not list {name}"));
+            }
+            let is_of_kind = |check: &Check| matches!(check.scope, Scope::Kind(_));
+            if !is_of_kind(check) && (check.needs_edges || !check.unless.is_empty()) {
+                mistakes.push(format!(
+                    "{name} has a condition, but is not checked for each kind"
+                ));
+            }
+            if matches!(check.scope, Scope::Description(_)) && check.rule.severity != Severity::Error {
+                mistakes.push(format!("no `allow` can silence {name}, which is no error"));
+            }
+            for rule in check.unless {
+                if !checks
+                    .iter()
+                    .any(|other| other.rule == *rule && is_of_kind(other))
+                {
+                    mistakes.push(format!(
+                        "{name} waits for {}, which no kind is checked for",
+                        rule.name
+                    ));
+                }
+            }
+        }
+        mistakes.extend(
+            expected
+                .difference(&registered)
+                .map(|name| format!("{name} has no check")),
+        );
+        mistakes
+    }
+
+    #[test]
+    fn every_rule_with_a_check_is_registered_once() {
+        assert_eq!(mistakes(CHECKS), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_registration_that_is_missing_or_doubled_is_noticed() {
+        assert_eq!(mistakes(&CHECKS[1..]), ["broad-access has no check"]);
+        let doubled: Vec<Check> = CHECKS.iter().chain(&CHECKS[..1]).copied().collect();
+        assert_eq!(mistakes(&doubled), ["broad-access is registered twice"]);
+    }
+
+    #[test]
+    fn each_check_runs_after_those_that_it_depends_on() {
+        let ordered = ordered(CHECKS).expect("there is no cycle");
+        assert_eq!(ordered.len(), CHECKS.len());
+        for (at, check) in ordered.iter().enumerate() {
+            for rule in check.unless {
+                let earlier = ordered.iter().position(|other| other.rule == *rule);
+                assert!(earlier < Some(at), "{} before {}", check.rule.name, rule.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_cycle_of_dependencies_is_noticed() {
+        const UNLESS_NO_PATH: &[&Rule] = &[&NO_PATH_TO_FINAL];
+        const UNLESS_ESCAPE: &[&Rule] = &[&NO_EXIT, &DELETION_ESCAPE];
+        let check = |rule| Check::of_kind(rule, |_| Vec::new());
+        let cyclic = [
+            check(&NO_EXIT),
+            Check {
+                unless: UNLESS_NO_PATH,
+                ..check(&DELETION_ESCAPE)
+            },
+            Check {
+                unless: UNLESS_ESCAPE,
+                ..check(&NO_PATH_TO_FINAL)
+            },
+        ];
+        assert!(ordered(&cyclic).is_err_and(|rule| *rule != NO_EXIT));
+    }
 }

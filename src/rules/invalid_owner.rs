@@ -1,18 +1,13 @@
 //! What scopes forbid between owners and what they own or watch.
 
-use super::{Check, Found, Subject};
+use super::{Check, RuleHit, Subject};
 use crate::catalog::INVALID_OWNER;
 use crate::finding::Finding;
 use crate::model::{Scope, WatchBy};
 
-pub(super) const CHECKS: &[Check] = &[Check {
-    rule: &INVALID_OWNER,
-    needs_edges: false,
-    unless: &[],
-    find: invalid_owners,
-}];
+pub(super) const CHECK: Check = Check::of_kind(&INVALID_OWNER, find);
 
-fn invalid_owners(subject: &Subject<'_>) -> Vec<Found> {
+fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let resource = &subject.kind.resource;
     let mut found = Vec::new();
     match resource.scope.value {
@@ -27,7 +22,7 @@ fn invalid_owners(subject: &Subject<'_>) -> Vec<Found> {
                         .label("cluster-scoped")
                         .related(resource.scope.span, "namespaced")
                         .help("say `scope: Cluster` of the resource, or grant `access` and delete by hand");
-                    found.push(Found::of_document(finding));
+                    found.push(RuleHit::of_document(finding));
                 }
             }
         }
@@ -45,7 +40,7 @@ fn invalid_owners(subject: &Subject<'_>) -> Vec<Found> {
                         .label("namespaced")
                         .related(resource.scope.span, "cluster-scoped")
                         .help("name it: `namespace: .spec.…`, or the name of a namespace");
-                    found.push(Found::of_document(finding));
+                    found.push(RuleHit::of_document(finding));
                 }
             }
         }

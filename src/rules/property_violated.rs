@@ -1,23 +1,21 @@
 //! What the description says must hold of its graph.
 
-use super::{Check, Found, Subject};
+use super::{Check, RuleHit, Subject};
 use crate::catalog::PROPERTY_VIOLATED;
 use crate::finding::{Finding, Span};
 use crate::graph::{EdgeKind, Step};
 use crate::model::{PropertyKind, StateId, StateSet};
 
-pub(super) const CHECKS: &[Check] = &[Check {
-    rule: &PROPERTY_VIOLATED,
+pub(super) const CHECK: Check = Check {
     needs_edges: true,
-    unless: &[],
-    find: violated,
-}];
+    ..Check::of_kind(&PROPERTY_VIOLATED, find)
+};
 
 fn counts(step: Step) -> bool {
     step.edge.kind != EdgeKind::Resume
 }
 
-fn violated(subject: &Subject<'_>) -> Vec<Found> {
+fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     subject
         .kind
         .properties
@@ -26,10 +24,10 @@ fn violated(subject: &Subject<'_>) -> Vec<Found> {
         .collect()
 }
 
-fn violations(subject: &Subject<'_>, span: Span, property: &PropertyKind) -> Vec<Found> {
+fn violations(subject: &Subject<'_>, span: Span, property: &PropertyKind) -> Vec<RuleHit> {
     let graph = subject.graph;
     let report = |message: String, way: Vec<StateId>| {
-        vec![Found::of_document(
+        vec![RuleHit::of_document(
             Finding::new(&PROPERTY_VIOLATED, span, message).path(subject.names(&way)),
         )]
     };

@@ -1,43 +1,21 @@
-//! Rights that are broader than they look, and replicas that would work against each other.
+//! Permissions that are broader than they look.
 
-use super::{Check, Found, Subject};
-use crate::catalog::{BROAD_ACCESS, UNELECTED_REPLICAS};
+use super::{Check, RuleHit, Subject};
+use crate::catalog::BROAD_ACCESS;
 use crate::finding::Finding;
-use crate::model::{Description, LookIn, ObjectKind};
+use crate::model::{LookIn, ObjectKind};
 
-pub(super) const CHECKS: &[Check] = &[Check {
-    rule: &BROAD_ACCESS,
-    needs_edges: false,
-    unless: &[],
-    find: broad_access,
-}];
+pub(super) const CHECK: Check = Check::of_kind(&BROAD_ACCESS, find);
 
-/// Looks at the whole description: there is one Deployment, however many kinds.
-pub(super) fn unelected_replicas(description: &Description) -> Vec<Finding> {
-    let deploy = &description.deploy;
-    let is_elected = deploy.leader_election.is_some_and(|election| election.value) || deploy.shards.is_some();
-    if deploy.replicas.value <= 1 || is_elected {
-        return Vec::new();
-    }
-    let message = format!(
-        "{} replicas would all work on every object",
-        deploy.replicas.value
-    );
-    vec![
-        Finding::new(&UNELECTED_REPLICAS, deploy.replicas.span, message)
-            .help("let them elect a leader: `leaderElection: true`, or split the objects: `shards: 2`"),
-    ]
-}
-
-fn broad_access(subject: &Subject<'_>) -> Vec<Found> {
+fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let kind = subject.kind;
     let is_secret = |kind: &ObjectKind| kind.group.is_empty() && kind.kind.as_str() == "Secret";
-    let in_cluster = !subject.namespaces;
+    let in_cluster = subject.description.deploy.namespaces.is_empty();
     let mut found = Vec::new();
     let mut report = |span, message: String| {
         let finding = Finding::new(&BROAD_ACCESS, span, message)
             .help("bound it by `deploy: {namespaces: [..]}`, or `allow` it with a reason");
-        found.push(Found::of_document(finding));
+        found.push(RuleHit::of_document(finding));
     };
     for owned in kind
         .owns

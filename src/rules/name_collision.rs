@@ -2,22 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Check, Found, Subject};
+use super::Check;
 use crate::catalog::NAME_COLLISION;
 use crate::finding::{Finding, Span};
-use crate::model::{Description, Field, Schema, Shape};
+use crate::model::{Description, Field, Kind, Schema, Shape};
 use crate::names::{
     HANDLER_IMPORTS, KIND_ENDINGS, MACHINE_FIELD, MACHINE_STATICS, TYPE_IMPORTS, is_rust_keyword,
     unusable_module,
 };
 use crate::text::shown;
 
-pub(super) const CHECKS: &[Check] = &[Check {
-    rule: &NAME_COLLISION,
-    needs_edges: false,
-    unless: &[],
-    find: of_states,
-}];
+pub(super) const CHECK: Check = Check::of_description(&NAME_COLLISION, find);
 
 /// Modules of the generated crate beside those of the kinds.
 const CRATE_MODULES: [&str; 9] = [
@@ -42,120 +37,13 @@ fn taken(span: Span, message: String, reason: &str) -> Finding {
     Finding::new(&NAME_COLLISION, span, message).label(reason.to_owned())
 }
 
-fn of_states(subject: &Subject<'_>) -> Vec<Found> {
-    let kind = subject.kind.resource.kind.as_str();
-    let mut found = Vec::new();
-    let mut modules: BTreeMap<String, (Span, &str)> = BTreeMap::new();
-    let types: BTreeMap<&str, Span> = subject
-        .description
-        .types
-        .iter()
-        .map(|named| (named.name.as_str(), named.name.span))
-        .collect();
-    let states: HashMap<&str, Span> = subject
-        .kind
-        .states
-        .iter()
-        .map(|state| (state.name.as_str(), state.name.span))
-        .collect();
-    for (id, state) in subject.kind.state_ids() {
-        let name = state.name.as_str();
-        let span = state.name.span;
-        let module = state.name.module();
-        let cannot = format!("a state cannot be called `{name}`");
-        let finding = if let Some(reason) = unusable_module(&module) {
-            Some(taken(span, cannot, reason))
-        } else if HANDLER_IMPORTS.contains(&name) || is_rust_keyword(name) {
-            Some(taken(
-                span,
-                cannot,
-                "its handler uses the word for something else",
-            ))
-        } else if MACHINE_STATICS.contains(&name) {
-            Some(taken(
-                span,
-                cannot,
-                "the generated machine has a table of that name",
-            ))
-        } else if is_of_kind(name, kind) {
-            let finding = taken(span, cannot, "this is a type of the kind itself");
-            Some(finding.related(subject.kind.resource.kind.span, "the kind"))
-        } else if let Some(named) = types.get(name) {
-            let finding = taken(span, cannot, "its handler has a type of that name in scope");
-            Some(finding.related(*named, "the type"))
-        } else if let Some(of) = STATE_TRAITS
-            .iter()
-            .find_map(|word| states.get(name.strip_prefix(word)?))
-        {
-            let finding = taken(span, cannot, "the generated machine has a trait of that name");
-            Some(finding.related(*of, "named after this state"))
-        } else if let Some((first, other)) = modules.get(&module) {
-            let message = format!("the states `{other}` and `{name}` would both be the module `{module}`");
-            Some(Finding::new(&NAME_COLLISION, span, message).related(*first, "first here"))
-        } else {
-            None
-        };
-        modules.entry(module).or_insert((span, name));
-        found.extend(finding.map(|finding| Found::of(id, finding)));
+fn find(description: &Description) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    of_kinds_and_types(description, &mut findings);
+    for kind in &description.kinds {
+        of_kind(description, kind, &mut findings);
     }
-    for field in &subject.kind.status {
-        if field.name.rust_field() == MACHINE_FIELD {
-            let message = format!("a status field cannot be called `{}`", field.name.value);
-            let finding = taken(
-                field.name.span,
-                message,
-                "the generated type has what the machine keeps there",
-            );
-            found.push(Found::of_document(finding));
-        }
-        below(&field.schema, &mut found);
-    }
-    siblings(&subject.kind.status, &mut found);
-    below(&subject.kind.spec, &mut found);
-    found
-}
-
-/// Whether the kind's own code has a type of that name.
-fn is_of_kind(name: &str, kind: &str) -> bool {
-    name.strip_prefix(kind)
-        .is_some_and(|ending| KIND_ENDINGS.contains(&ending))
-}
-
-/// Fields of one object that become the same field of Rust.
-fn siblings(fields: &[Field], found: &mut Vec<Found>) {
-    let mut rust_names: BTreeMap<String, &Field> = BTreeMap::new();
-    for field in fields {
-        let name = &field.name;
-        let rust_name = name.rust_field();
-        let finding = if matches!(
-            rust_name.trim_start_matches('_'),
-            "" | "self" | "super" | "crate" | "Self"
-        ) {
-            let message = format!("a field cannot be called `{}`", name.value);
-            Some(taken(name.span, message, "Rust has no field of that name"))
-        } else if let Some(first) = rust_names.get(&rust_name) {
-            let message = format!(
-                "the fields `{}` and `{}` would both be `{}` in Rust",
-                first.name.value,
-                name.value,
-                rust_name.trim_start_matches("r#")
-            );
-            Some(Finding::new(&NAME_COLLISION, name.span, message).related(first.name.span, "first here"))
-        } else {
-            None
-        };
-        rust_names.entry(rust_name).or_insert(field);
-        found.extend(finding.map(Found::of_document));
-    }
-}
-
-fn below(schema: &Schema, found: &mut Vec<Found>) {
-    if let Shape::Object(fields) = &schema.shape {
-        siblings(fields, found);
-    }
-    for child in schema.children() {
-        below(child, found);
-    }
+    findings
 }
 
 /// Whether generated code has another type, or a word, of that name in scope.
@@ -163,9 +51,8 @@ fn is_taken(name: &str) -> bool {
     HANDLER_IMPORTS.contains(&name) || TYPE_IMPORTS.contains(&name) || is_rust_keyword(name)
 }
 
-/// Names that meet across kinds and types.
-pub(super) fn of_description(description: &Description) -> Vec<Finding> {
-    let mut findings = Vec::new();
+/// Names of kinds and of the types that they share.
+fn of_kinds_and_types(description: &Description, findings: &mut Vec<Finding>) {
     let mut modules: BTreeMap<String, (Span, &str)> = BTreeMap::new();
     let mut plurals: BTreeMap<(&str, &str), Span> = BTreeMap::new();
     let mut rust_types: BTreeMap<String, Span> = BTreeMap::new();
@@ -215,9 +102,119 @@ pub(super) fn of_description(description: &Description) -> Vec<Finding> {
             let message = format!("the type `{}` has the name of a type of the kind", name.value);
             findings.push(Finding::new(&NAME_COLLISION, name.span, message).related(*kind, "the kind"));
         }
-        let mut found = Vec::new();
-        below(&named.schema, &mut found);
-        findings.extend(found.into_iter().map(|found| found.finding));
+        below(&named.schema, findings);
     }
-    findings
+}
+
+/// Names of the states and fields of one kind.
+fn of_kind(description: &Description, kind: &Kind, findings: &mut Vec<Finding>) {
+    let kind_name = kind.resource.kind.as_str();
+    let mut modules: BTreeMap<String, (Span, &str)> = BTreeMap::new();
+    let types: BTreeMap<&str, Span> = description
+        .types
+        .iter()
+        .map(|named| (named.name.as_str(), named.name.span))
+        .collect();
+    let states: HashMap<&str, Span> = kind
+        .states
+        .iter()
+        .map(|state| (state.name.as_str(), state.name.span))
+        .collect();
+    for state in &kind.states {
+        let name = state.name.as_str();
+        let span = state.name.span;
+        let module = state.name.module();
+        let cannot = format!("a state cannot be called `{name}`");
+        let finding = if let Some(reason) = unusable_module(&module) {
+            Some(taken(span, cannot, reason))
+        } else if HANDLER_IMPORTS.contains(&name) || is_rust_keyword(name) {
+            Some(taken(
+                span,
+                cannot,
+                "its handler uses the word for something else",
+            ))
+        } else if MACHINE_STATICS.contains(&name) {
+            Some(taken(
+                span,
+                cannot,
+                "the generated machine has a table of that name",
+            ))
+        } else if is_of_kind(name, kind_name) {
+            let finding = taken(span, cannot, "this is a type of the kind itself");
+            Some(finding.related(kind.resource.kind.span, "the kind"))
+        } else if let Some(named) = types.get(name) {
+            let finding = taken(span, cannot, "its handler has a type of that name in scope");
+            Some(finding.related(*named, "the type"))
+        } else if let Some(of) = STATE_TRAITS
+            .iter()
+            .find_map(|word| states.get(name.strip_prefix(word)?))
+        {
+            let finding = taken(span, cannot, "the generated machine has a trait of that name");
+            Some(finding.related(*of, "named after this state"))
+        } else if let Some((first, other)) = modules.get(&module) {
+            let message = format!("the states `{other}` and `{name}` would both be the module `{module}`");
+            Some(Finding::new(&NAME_COLLISION, span, message).related(*first, "first here"))
+        } else {
+            None
+        };
+        modules.entry(module).or_insert((span, name));
+        findings.extend(finding);
+    }
+    for field in &kind.status {
+        if field.name.rust_field() == MACHINE_FIELD {
+            let message = format!("a status field cannot be called `{}`", field.name.value);
+            let finding = taken(
+                field.name.span,
+                message,
+                "the generated type has what the machine keeps there",
+            );
+            findings.push(finding);
+        }
+        below(&field.schema, findings);
+    }
+    siblings(&kind.status, findings);
+    below(&kind.spec, findings);
+}
+
+/// Whether the kind's own code has a type of that name.
+fn is_of_kind(name: &str, kind: &str) -> bool {
+    name.strip_prefix(kind)
+        .is_some_and(|ending| KIND_ENDINGS.contains(&ending))
+}
+
+/// Fields of one object that become the same field of Rust.
+fn siblings(fields: &[Field], findings: &mut Vec<Finding>) {
+    let mut rust_names: BTreeMap<String, &Field> = BTreeMap::new();
+    for field in fields {
+        let name = &field.name;
+        let rust_name = name.rust_field();
+        let finding = if matches!(
+            rust_name.trim_start_matches('_'),
+            "" | "self" | "super" | "crate" | "Self"
+        ) {
+            let message = format!("a field cannot be called `{}`", name.value);
+            Some(taken(name.span, message, "Rust has no field of that name"))
+        } else if let Some(first) = rust_names.get(&rust_name) {
+            let message = format!(
+                "the fields `{}` and `{}` would both be `{}` in Rust",
+                first.name.value,
+                name.value,
+                rust_name.trim_start_matches("r#")
+            );
+            Some(Finding::new(&NAME_COLLISION, name.span, message).related(first.name.span, "first here"))
+        } else {
+            None
+        };
+        rust_names.entry(rust_name).or_insert(field);
+        findings.extend(finding);
+    }
+}
+
+fn below(schema: &Schema, findings: &mut Vec<Finding>) {
+    if let Shape::Object(fields) = &schema.shape {
+        siblings(fields, findings);
+    }
+    for child in schema.children() {
+        below(child, findings);
+    }
 }

@@ -3,23 +3,18 @@
 //! The API server bounds what a rule may cost by what its schema allows: a list without `maxItems` may be as long as
 //! a request. Which lists a rule walks is read from its tokens; whether it is right CEL, the API server says.
 
-use super::{Check, Found, Subject};
+use super::{Check, RuleHit, Subject};
 use crate::catalog::COSTLY_RULE;
 use crate::finding::Finding;
 use crate::model::{Description, Schema, Shape, Validation};
 use crate::text::shown;
 
-pub(super) const CHECKS: &[Check] = &[Check {
-    rule: &COSTLY_RULE,
-    needs_edges: false,
-    unless: &[],
-    find: costly_rules,
-}];
+pub(super) const CHECK: Check = Check::of_kind(&COSTLY_RULE, find);
 
 /// Macros of CEL that walk what they are called on.
 const WALKS: [&str; 5] = ["all", "exists", "exists_one", "map", "filter"];
 
-fn costly_rules(subject: &Subject<'_>) -> Vec<Found> {
+fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let mut found = Vec::new();
     let roots =
         std::iter::once(&subject.kind.spec).chain(subject.kind.status.iter().map(|field| &field.schema));
@@ -40,7 +35,7 @@ fn costly_rules(subject: &Subject<'_>) -> Vec<Found> {
     found
 }
 
-fn visit(description: &Description, schema: &Schema, found: &mut Vec<Found>) {
+fn visit(description: &Description, schema: &Schema, found: &mut Vec<RuleHit>) {
     for validation in &schema.validations {
         found.extend(judge(description, schema, validation));
     }
@@ -49,7 +44,7 @@ fn visit(description: &Description, schema: &Schema, found: &mut Vec<Found>) {
     }
 }
 
-fn judge(description: &Description, schema: &Schema, validation: &Validation) -> Option<Found> {
+fn judge(description: &Description, schema: &Schema, validation: &Validation) -> Option<RuleHit> {
     for path in walked(&validation.rule) {
         let mut at = schema;
         let mut bounds = [at, description.resolve(at)];
@@ -79,7 +74,7 @@ fn judge(description: &Description, schema: &Schema, validation: &Validation) ->
             .label("the API server may refuse what this could cost")
             .related(at.span, "unbounded")
             .help(format!("bound it: `{missing}: 64`"));
-        return Some(Found::of_document(finding));
+        return Some(RuleHit::of_document(finding));
     }
     None
 }

@@ -1,0 +1,35 @@
+//! States that `next` names twice.
+
+use std::collections::BTreeMap;
+
+use super::{Check, RuleHit, Subject};
+use crate::catalog::DUPLICATE_EDGE;
+use crate::finding::{Finding, Span};
+use crate::model::StateId;
+
+pub(super) const CHECK: Check = Check::of_kind(&DUPLICATE_EDGE, find);
+
+fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
+    let mut found = Vec::new();
+    for (id, state) in subject.kind.state_ids() {
+        let mut first: BTreeMap<StateId, Span> = BTreeMap::new();
+        for next in &state.next {
+            if let Some(before) = first.get(&next.to.value) {
+                let message = format!(
+                    "`{}` leads to `{}` twice",
+                    state.name.value,
+                    subject.name(next.to.value)
+                );
+                let finding =
+                    Finding::new(&DUPLICATE_EDGE, next.to.span, message).related(*before, "first here");
+                found.push(RuleHit::of(
+                    id,
+                    finding.help("write one edge; two reasons fit into one `when`"),
+                ));
+            } else {
+                first.insert(next.to.value, next.to.span);
+            }
+        }
+    }
+    found
+}

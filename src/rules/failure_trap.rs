@@ -1,0 +1,26 @@
+//! Failed states that only deletion leaves.
+
+use super::{Check, RuleHit, Subject};
+use crate::catalog::FAILURE_TRAP;
+use crate::finding::Finding;
+use crate::model::{OnSpecChange, StateKind};
+
+pub(super) const CHECK: Check = Check::of_kind(&FAILURE_TRAP, find);
+
+fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
+    let mut found = Vec::new();
+    for (id, state) in subject.kind.state_ids() {
+        let spec_change_leaves = matches!(state.on_spec_change.value, OnSpecChange::Enter(to) if to != id);
+        let is_left =
+            !state.next.is_empty() || state.timeout.is_some() || spec_change_leaves || state.lacks_edges;
+        if state.kind.value != StateKind::Failed || is_left {
+            continue;
+        }
+        let message = format!("nothing leads out of the failed state `{}`", state.name.value);
+        let finding = Finding::new(&FAILURE_TRAP, state.name.span, message)
+            .label("neither `next`, `timeout` nor `onSpecChange: STATE`")
+            .help("let a change of the spec lead out: `onSpecChange: STATE`");
+        found.push(RuleHit::of(id, finding));
+    }
+    found
+}

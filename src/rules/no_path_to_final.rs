@@ -1,0 +1,64 @@
+//! States of the deletion path from which no `final` state can be reached.
+
+use super::deletion_path::{MAX_PATHS, is_path_edge};
+use super::{Check, RuleHit, Subject};
+use crate::catalog::{DELETION_ESCAPE, NO_PATH_TO_FINAL};
+use crate::finding::Finding;
+use crate::graph::{EdgeKind, Step};
+use crate::model::{StateId, StateKind};
+
+pub(super) const CHECK: Check = Check {
+    needs_edges: true,
+    unless: &[&DELETION_ESCAPE],
+    ..Check::of_kind(&NO_PATH_TO_FINAL, find)
+};
+
+fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
+    let kind = subject.kind;
+    if kind.machine.deletion.is_none() {
+        return Vec::new();
+    }
+    let wanted = |step: Step| is_path_edge(step) && step.edge.kind != EdgeKind::Resume;
+    let finals = kind
+        .state_ids()
+        .filter(|(_, state)| state.kind.value == StateKind::Final)
+        .map(|(id, _)| id);
+    let reaching = subject.graph.reaching(finals, wanted);
+    let is_stuck = |id: StateId| kind.state(id).on_deletion_path && !reaching[id.0];
+    // Only the knots at the bottom: what leads into them is stuck because they are.
+    let mut component_of = vec![usize::MAX; kind.states.len()];
+    let components = subject.graph.components(is_stuck, wanted);
+    for (at, component) in components.iter().enumerate() {
+        for id in component {
+            component_of[id.0] = at;
+        }
+    }
+    let mut found = Vec::new();
+    for (at, component) in components.iter().enumerate() {
+        let leads_on = component
+            .iter()
+            .flat_map(|id| subject.graph.leaving(*id))
+            .any(|step| wanted(step) && component_of[step.to.0] != at);
+        // A `working` state without any way on has its own finding.
+        let has_own = component.iter().all(|id| {
+            let state = kind.state(*id);
+            state.kind.value == StateKind::Working && state.next.is_empty() && state.timeout.is_none()
+        });
+        if leads_on || has_own {
+            continue;
+        }
+        let id = component[0];
+        let starts = kind.machine.deletion_entries.iter().copied();
+        let way = (found.len() <= MAX_PATHS)
+            .then(|| subject.graph.way(starts, |state| state == id, is_path_edge))
+            .flatten()
+            .unwrap_or_default();
+        let message = format!("a deleted object that comes to `{}` never goes", subject.name(id));
+        let finding = Finding::new(&NO_PATH_TO_FINAL, subject.span(id), message)
+            .label("no `final` state can be reached from here")
+            .path(subject.names(&way))
+            .help("lead it to a state of `kind: final` by `next`, `timeout`, `retry` or `limit`");
+        found.push(RuleHit::of(id, finding));
+    }
+    found
+}

@@ -1,0 +1,25 @@
+//! States in which an object may wait for ever.
+
+use super::{Check, RuleHit, Subject};
+use crate::catalog::NO_TIMEOUT;
+use crate::finding::Finding;
+use crate::model::StateKind;
+
+pub(super) const CHECK: Check = Check::of_kind(&NO_TIMEOUT, find);
+
+fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
+    let mut found = Vec::new();
+    for (id, state) in subject.kind.state_ids() {
+        if state.kind.value == StateKind::Working
+            && state.may_stay()
+            && state.timeout.is_none()
+            && !state.lacks_edges
+        {
+            let message = format!("an object may wait in `{}` for ever", state.name.value);
+            let finding =
+                Finding::new(&NO_TIMEOUT, state.name.span, message).help("`timeout: {after: 1h, to: STATE}`");
+            found.push(RuleHit::of(id, finding));
+        }
+    }
+    found
+}

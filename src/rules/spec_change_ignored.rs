@@ -1,0 +1,22 @@
+//! Resting states that ignore changes of the spec.
+
+use super::{Check, RuleHit, Subject};
+use crate::catalog::SPEC_CHANGE_IGNORED;
+use crate::finding::Finding;
+use crate::model::{OnSpecChange, StateKind};
+
+pub(super) const CHECK: Check = Check::of_kind(&SPEC_CHANGE_IGNORED, find);
+
+fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
+    let mut found = Vec::new();
+    for (id, state) in subject.kind.state_ids() {
+        let rests = matches!(state.kind.value, StateKind::Ready | StateKind::Failed);
+        if rests && state.on_spec_change.value == OnSpecChange::Ignore && !state.on_deletion_path {
+            let message = format!("a change of the spec does nothing in `{}`", state.name.value);
+            let finding = Finding::new(&SPEC_CHANGE_IGNORED, state.on_spec_change.span, message)
+                .help("`onSpecChange: wake`, or a state");
+            found.push(RuleHit::of(id, finding));
+        }
+    }
+    found
+}

@@ -1,0 +1,36 @@
+//! Cycles that an object can take for ever without a handler deciding it.
+
+use super::{Check, RuleHit, Subject};
+use crate::catalog::UNBOUNDED_LOOP;
+use crate::finding::Finding;
+use crate::graph::{EdgeKind, Step};
+
+pub(super) const CHECK: Check = Check::of_kind(&UNBOUNDED_LOOP, find);
+
+fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
+    let wanted = |step: Step| {
+        matches!(
+            step.edge.kind,
+            EdgeKind::Timeout | EdgeKind::Retry | EdgeKind::Limit
+        )
+    };
+    let cycles = subject.graph.cycles(|_| true, wanted);
+    cycles
+        .into_iter()
+        .map(|cycle| {
+            let first = cycle[0];
+            let message = format!(
+                "an object can go round from `{}` for ever, and no code decides it",
+                subject.name(first)
+            );
+            let finding = Finding::new(&UNBOUNDED_LOOP, subject.span(first), message)
+                .label("a cycle of timeouts, retries and limits")
+                .path(subject.names(&cycle))
+                .help("let one of these edges lead out, to a state where a handler or a person decides");
+            RuleHit {
+                finding,
+                states: cycle,
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,25 @@
+//! Replicas that would work on the same objects at the same time.
+
+use super::Check;
+use crate::catalog::UNELECTED_REPLICAS;
+use crate::finding::Finding;
+use crate::model::Description;
+
+pub(super) const CHECK: Check = Check::of_description(&UNELECTED_REPLICAS, find);
+
+/// Looks at the whole description: there is one Deployment, however many kinds.
+fn find(description: &Description) -> Vec<Finding> {
+    let deploy = &description.deploy;
+    let is_elected = deploy.leader_election.is_some_and(|election| election.value) || deploy.shards.is_some();
+    if deploy.replicas.value <= 1 || is_elected {
+        return Vec::new();
+    }
+    let message = format!(
+        "{} replicas would all work on every object",
+        deploy.replicas.value
+    );
+    vec![
+        Finding::new(&UNELECTED_REPLICAS, deploy.replicas.span, message)
+            .help("let them elect a leader: `leaderElection: true`, or split the objects: `shards: 2`"),
+    ]
+}
