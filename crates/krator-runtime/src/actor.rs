@@ -1,67 +1,73 @@
-//! One object on its way through the machine: the engine decides, the actor does. The same code drives objects of
-//! a cluster and those of a test; what differs is the [`World`].
+//! Drives one object through its machine: the engine decides, the actor acts. The same code drives the objects of a
+//! cluster and those of tests; they differ in their [`World`].
 //!
-//! Guarantees: the finalizer is set before the first handler runs; a state that checkpoints is written before its
-//! handler runs; a handler never sees its object older than the operator's own last write; the operator's own
-//! writes wake nothing.
+//! Guarantees: the finalizer is set before the first handler runs; the status of a state with a checkpoint is written
+//! before its handler runs; a handler never sees its object older than the operator's own last write; the operator's
+//! own writes wake no handler.
+mod run;
 mod writes;
 
 use crate::{
-    Context, Error, Event, Machine, Manifest, ManifestOf, Object as _, ObjectState as _, ObjectStatus as _,
-    StatusOf, Watch,
     applied::Applied,
-    context::{Run, Saves},
-    engine::{Do, Engine, Now, Outcome},
+    engine::{Do, Engine, Now},
+    graph::{Graph, Watch},
+    machine::{Machine, ManifestOf, Object as _, ObjectState as _, StatusOf},
+    status::{EntryId, ObjectStatus as _},
     world::{Change, Mail, Mailbox, World},
 };
-use futures::FutureExt as _;
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
-use tokio::{
-    sync::watch,
-    time::{Instant, sleep_until},
-};
+use std::{sync::Arc, time::Duration};
 
-/// What one object needs between its runs.
-pub(crate) struct Actor<M: Machine> {
-    engine: Engine,
+/// The machine of one object, with what it needs between runs.
+///
+/// The graph is a value: generated machines pass [`Machine::GRAPH`], tests may pass one that they built at run time.
+pub(crate) struct Actor<'g, M: Machine> {
+    engine: Engine<'g>,
     manifest: Arc<ManifestOf<M>>,
     object: Option<M::ObjectState>,
-    /// The user's fields as a handler left them, until they are written.
+    /// The status as a handler left it, until it is written.
     draft: Option<StatusOf<M>>,
-    /// The machine as it was before a run that changed the user's fields, until these are accepted.
-    before_draft: Option<Box<Engine>>,
-    /// Requests in a row that failed.
+    /// The engine before the run that made the draft, until the draft is accepted.
+    before_draft: Option<Box<Engine<'g>>>,
+    /// Consecutive requests that failed.
     failures: u32,
-    /// Somebody else has written another entry: go on from what is stored.
+    /// Somebody else has written another entry, so the machine has to resume from what is stored.
     moved: bool,
+    /// The object is gone, or the machine no longer has to look after it.
     dropped: bool,
-    /// A finalizer of a description that had a deletion path could not be taken off: not tried again before the
-    /// object is deleted.
+    /// A finalizer that a former description needed could not be removed. This is not tried again before the object is
+    /// deleted.
     kept_finalizer: bool,
-    /// Something was seen that may change what is stored.
-    look: bool,
-    /// Changes of other objects, seen while a handler ran: which of them are its own doing shows at its end.
+    /// Something was observed that may require a write.
+    must_step: bool,
+    /// Changes of other objects that were observed while a handler ran. Which of them the handler caused itself is
+    /// known when it has ended.
     unjudged: Vec<Change>,
     /// What handlers have applied.
     applied: Arc<Applied>,
 }
 
-/// What a step came to.
+/// What is to be done after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// There is more to do.
+    /// Another step, at once.
     Again,
-    /// Nothing before this time, or before mail.
+    /// Nothing before this time ([`Now::elapsed`]), or before mail arrives.
     Wait(Option<Duration>),
-    /// The object is gone, or no longer ours.
+    /// Nothing any more: the object is gone, or the machine no longer has to look after it.
     Over,
 }
 
-impl<M: Machine> Actor<M> {
-    pub fn new(manifest: Arc<ManifestOf<M>>, object: Option<M::ObjectState>, now: Now) -> Self {
+impl<'g, M: Machine> Actor<'g, M> {
+    /// An actor for an object as stored. `object` is its memory; without it, the world makes one before the first run.
+    pub fn new(
+        graph: &'g Graph<'g>,
+        manifest: Arc<ManifestOf<M>>,
+        object: Option<M::ObjectState>,
+        now: Now,
+    ) -> Self {
         let stored = manifest.status().map(|s| s.machine());
-        let told = M::told(&manifest, manifest.status());
-        let mut engine = Engine::new(M::GRAPH, stored, manifest.generation(), told, now);
+        let field_values = M::field_values(&manifest, manifest.status());
+        let mut engine = Engine::new(graph, stored, manifest.generation(), field_values, now);
         if manifest.deleting() {
             engine.saw_deletion();
         }
@@ -75,15 +81,16 @@ impl<M: Machine> Actor<M> {
             moved: false,
             dropped: false,
             kept_finalizer: false,
-            look: false,
+            must_step: false,
             unjudged: Vec::new(),
             applied: Arc::default(),
         }
     }
 
-    /// Whether an object needs this machine at all: one that is being deleted without our finalizer does not.
-    pub fn concerns(manifest: &ManifestOf<M>) -> bool {
-        !manifest.deleting() || manifest.has_finalizer(M::GRAPH.finalizer())
+    /// Whether the machine has to look after an object: one that is being deleted and does not have the machine's
+    /// finalizer is not its business.
+    pub fn is_responsible_for(graph: &Graph<'_>, manifest: &ManifestOf<M>) -> bool {
+        !manifest.deleting() || manifest.has_finalizer(graph.finalizer())
     }
 
     pub fn manifest(&self) -> &Arc<ManifestOf<M>> {
@@ -92,15 +99,18 @@ impl<M: Machine> Actor<M> {
     pub fn state(&self) -> Option<M> {
         self.engine.at().and_then(M::from_id)
     }
-    pub fn entry(&self) -> String {
+    pub fn entry(&self) -> EntryId {
         self.engine.entry()
     }
     pub fn object_mut(&mut self) -> Option<&mut M::ObjectState> {
         self.object.as_mut()
     }
+    fn graph(&self) -> &'g Graph<'g> {
+        self.engine.graph()
+    }
 
-    /// Takes mail while nothing runs, and says what is to be done.
-    pub fn hear(&mut self, mail: Mail<ManifestOf<M>>, now: Now) -> Step {
+    /// Takes notice of mail while no handler runs, and says whether a step is needed.
+    pub fn receive(&mut self, mail: Mail<ManifestOf<M>>, now: Now) -> Step {
         self.read(mail, now);
         self.judge_changes(now);
         if self.dropped {
@@ -108,11 +118,11 @@ impl<M: Machine> Actor<M> {
         }
         if std::mem::take(&mut self.moved) {
             let applied = Arc::clone(&self.applied);
-            *self = Self::new(Arc::clone(&self.manifest), self.object.take(), now);
+            *self = Self::new(self.graph(), Arc::clone(&self.manifest), self.object.take(), now);
             self.applied = applied;
         }
         match self.engine.rests_until(now) {
-            Some(until) if !self.look => Step::Wait(until),
+            Some(until) if !self.must_step => Step::Wait(until),
             _ => Step::Again,
         }
     }
@@ -121,10 +131,10 @@ impl<M: Machine> Actor<M> {
     pub async fn step<W: World<M>>(&mut self, world: &W, mailbox: &Mailbox<ManifestOf<M>>) -> Step {
         let mail = mailbox.take();
         let stop = mail.stop;
-        if self.hear(mail, world.now()) == Step::Over {
+        if self.receive(mail, world.now()) == Step::Over {
             return self.over(world).await;
         }
-        self.look = false;
+        self.must_step = false;
         if let Some(step) = self.release(world).await {
             return step;
         }
@@ -141,7 +151,7 @@ impl<M: Machine> Actor<M> {
         }
     }
 
-    /// The object's memory is let go.
+    /// Releases the memory of the object.
     pub async fn over<W: World<M>>(&mut self, world: &W) -> Step {
         if let Some(object) = self.object.take() {
             object.async_drop(world.shared()).await;
@@ -149,13 +159,13 @@ impl<M: Machine> Actor<M> {
         Step::Over
     }
 
-    /// Reads mail; `true`: a running handler is to be dropped.
+    /// Takes notice of mail. Returns whether a running handler is to be dropped.
     fn read(&mut self, mail: Mail<ManifestOf<M>>, now: Now) -> bool {
         let mut interrupt = mail.gone;
         self.dropped |= mail.gone;
-        if let Some(seen) = mail.object
-            && seen.version > self.manifest.version()
-            && let Some(object) = seen.decode()
+        if let Some(observed) = mail.object
+            && observed.version > self.manifest.version()
+            && let Some(object) = observed.decode()
         {
             interrupt |= self.absorb(object, now);
         }
@@ -163,46 +173,51 @@ impl<M: Machine> Actor<M> {
         interrupt
     }
 
-    /// Takes notice of changes of other objects that are not our own doing.
+    /// Reports to the engine the changes of other objects that the handlers of this object did not cause.
     fn judge_changes(&mut self, now: Now) {
         for change in std::mem::take(&mut self.unjudged) {
-            if let Some(after) = self.applied.notice(&change, now.random) {
-                self.engine.saw_change(&change.names, after, now);
+            let delay = match &change.child {
+                Some((child, version)) => self.applied.reaction_delay(child, *version, now.random),
+                None => Some(Duration::ZERO),
+            };
+            if let Some(delay) = delay {
+                self.engine.saw_change(&change.names, delay, now);
             }
         }
     }
 
-    /// Takes notice of a version of the object; `true`: a running handler is to be dropped.
-    fn absorb(&mut self, seen: Arc<ManifestOf<M>>, now: Now) -> bool {
-        if seen.uid() != self.manifest.uid() {
+    /// Takes notice of a version of the object that was observed. Returns whether a running handler is to be dropped.
+    fn absorb(&mut self, observed: Arc<ManifestOf<M>>, now: Now) -> bool {
+        if observed.uid() != self.manifest.uid() {
             self.dropped = true;
             return true;
         }
-        if seen.version() <= self.manifest.version() {
+        if observed.version() <= self.manifest.version() {
             return false;
         }
-        let entry = |m: &ManifestOf<M>| m.status().and_then(|s| s.machine().entry.clone());
-        let entry_seen = entry(&seen);
-        let is_this_stay = entry_seen == Some(self.engine.entry());
-        let moved = !is_this_stay && entry_seen != entry(&self.manifest);
-        if is_this_stay && let Some(status) = seen.status() {
+        let entry = |m: &ManifestOf<M>| m.status().and_then(|s| s.machine().entry);
+        let observed_entry = entry(&observed);
+        let is_this_stay = observed_entry == Some(self.engine.entry());
+        let moved = !is_this_stay && observed_entry != entry(&self.manifest);
+        if is_this_stay && let Some(status) = observed.status() {
             self.engine.saw_others_status(status.machine(), now);
         }
-        let changed = !seen.same_labels(&self.manifest) || seen.status() != self.manifest.status();
-        let deleted = seen.deleting() && !self.manifest.deleting();
-        self.look |= deleted || seen.generation() != self.manifest.generation();
-        self.manifest = seen;
+        let changed = !observed.same_labels(&self.manifest) || observed.status() != self.manifest.status();
+        let deleted = observed.deleting() && !self.manifest.deleting();
+        self.must_step |= deleted || observed.generation() != self.manifest.generation();
+        self.manifest = observed;
         self.engine.saw_generation(self.manifest.generation());
-        self.engine.hear(M::told(&self.manifest, self.manifest.status()));
+        self.engine
+            .saw_field_values(M::field_values(&self.manifest, self.manifest.status()));
         if changed {
             self.engine.saw_change(&[Watch::Itself], Duration::ZERO, now);
         }
         self.moved |= moved;
-        self.dropped |= !Self::concerns(&self.manifest);
+        self.dropped |= !Self::is_responsible_for(self.graph(), &self.manifest);
         moved | self.dropped | (deleted && self.engine.saw_deletion())
     }
 
-    /// Takes what a write of ours was answered with.
+    /// Takes notice of the object as the answer to a write of this actor has it.
     fn absorb_own(&mut self, stored: Arc<ManifestOf<M>>) {
         self.failures = 0;
         let deleted = stored.deleting() && !self.manifest.deleting();
@@ -211,174 +226,5 @@ impl<M: Machine> Actor<M> {
         if deleted {
             self.engine.saw_deletion();
         }
-    }
-
-    async fn run<W: World<M>>(&mut self, world: &W, mailbox: &Mailbox<ManifestOf<M>>) -> Step {
-        let (Some(state), Some(policy)) = (self.state(), self.engine.policy()) else {
-            return Step::Again;
-        };
-        let to_be_held = M::GRAPH.deletion().is_some() && !self.manifest.deleting();
-        if to_be_held && !self.manifest.has_finalizer(M::GRAPH.finalizer()) {
-            let written = world.set_finalizer(&self.manifest, true).await;
-            return self.written(written, world).await;
-        }
-        if policy.checkpoint {
-            match self.save(world).await {
-                None => {}
-                // What is on its way out does not wait for its status.
-                Some(Step::Wait(_)) if policy.deletion_path => {}
-                Some(step) => return step,
-            }
-        }
-        if self.object.is_none() {
-            match world.initialize(&self.manifest).await {
-                Ok(object) => self.object = Some(object),
-                Err(error) => {
-                    self.engine.begin();
-                    self.failed(&error, world);
-                    return Step::Again;
-                }
-            }
-        }
-        self.handle(state, world, mailbox).await;
-        Step::Again
-    }
-
-    /// Runs the handler of `state` to its end, or until something drops it.
-    async fn handle<W: World<M>>(&mut self, state: M, world: &W, mailbox: &Mailbox<ManifestOf<M>>) {
-        let Some(mut object) = self.object.take() else {
-            return;
-        };
-        let mut status = match self.draft.take() {
-            Some(draft) => draft,
-            None => self.manifest.status().cloned().unwrap_or_default(),
-        };
-        let (sender, receiver) = watch::channel(Arc::clone(&self.manifest));
-        let (manifest, mut message, mut conditions) = (Manifest(receiver), None, Vec::new());
-        let run = Run {
-            first: self.engine.first_run(),
-            attempt: self.engine.attempt(),
-            in_state_for: self.engine.in_state_for(world.now()),
-            entry: self.engine.entry(),
-            deleting: self.engine.deleting(),
-        };
-        self.engine.begin();
-        #[cfg(feature = "kube")]
-        let applied = Arc::clone(&self.applied);
-        let about = Arc::clone(&self.manifest);
-        let events = |event| world.publish(&about, event);
-        let saves = Saves::default();
-        let mut cx = Context {
-            object: &mut object,
-            shared: world.shared(),
-            status: &mut status,
-            manifest: &manifest,
-            message: &mut message,
-            conditions: &mut conditions,
-            events: &events,
-            run: &run,
-            saves: Some(&saves),
-            #[cfg(feature = "kube")]
-            applied: &applied,
-            #[cfg(feature = "kube")]
-            around: world.around(),
-        };
-        let deadline = self.engine.deadline(world.now()).map(|at| world.origin() + at);
-        let ended = {
-            let mut handler = AssertUnwindSafe(async { state.run(&mut cx).await })
-                .catch_unwind()
-                .boxed();
-            loop {
-                tokio::select! {
-                    biased;
-                    () = mailbox.arrived() => {
-                        if self.read(mailbox.take(), world.now()) {
-                            break None;
-                        }
-                    }
-                    (draft, answer) = saves.next() => match self.save_now(&draft, world).await {
-                        // Nobody listens where the handler has dropped its save.
-                        Some(saved) => drop(answer.send(saved)),
-                        None => break None,
-                    },
-                    () = at(deadline) => break None,
-                    result = &mut handler => {
-                        break Some(result.unwrap_or_else(|panic| Err(Error::panicked(&*panic))));
-                    }
-                }
-                sender.send_if_modified(|known| {
-                    let newer = known.version() < self.manifest.version();
-                    if newer {
-                        *known = Arc::clone(&self.manifest);
-                    }
-                    newer
-                });
-            }
-        };
-        self.object = Some(object);
-        if self.moved || self.dropped {
-            return;
-        }
-        self.judge_changes(world.now());
-        if let Some(message) = message {
-            self.engine.say(&message);
-        }
-        self.engine.hear(M::told(&self.manifest, Some(&status)));
-        self.engine.set_conditions(conditions);
-        if self.manifest.status() != Some(&status) {
-            self.draft = Some(status);
-            self.before_draft = Some(Box::new(self.engine.clone()));
-        }
-        let came_from = self.engine.at();
-        match ended {
-            Some(Ok(exit)) => {
-                self.engine.ended(Outcome::Exit(exit), world.now());
-                self.log(came_from, world);
-            }
-            Some(Err(error)) => self.failed(&error, world),
-            None => self.engine.ended(Outcome::Interrupted, world.now()),
-        }
-    }
-
-    fn failed<W: World<M>>(&mut self, error: &Error, world: &W) {
-        let came_from = self.engine.at();
-        tracing::warn!(
-            namespace = self.manifest.namespace(),
-            name = self.manifest.name(),
-            state = came_from.map_or("", |at| M::GRAPH.state(at).name),
-            attempt = self.engine.attempt(),
-            %error,
-            "the handler failed"
-        );
-        self.engine
-            .ended(Outcome::Failed(error.class(), error.to_string()), world.now());
-        self.log(came_from, world);
-    }
-
-    /// Says where the object went, if it went anywhere.
-    fn log<W: World<M>>(&self, from: Option<crate::StateId>, world: &W) {
-        let name = |at: Option<crate::StateId>| at.map_or("", |at| M::GRAPH.state(at).name);
-        let (namespace, object, to) = (self.manifest.namespace(), self.manifest.name(), self.engine.at());
-        if from != to {
-            tracing::info!(
-                namespace,
-                name = object,
-                from = name(from),
-                to = name(to),
-                "transition"
-            );
-        }
-        if self.engine.slowed() {
-            let note = "100 transitions without a wait: slowed to one a second";
-            world.publish(&self.manifest, Event::warning("Slowed", note));
-        }
-    }
-}
-
-/// At a time, or never.
-async fn at(when: Option<Instant>) {
-    match when {
-        Some(when) => sleep_until(when).await,
-        None => std::future::pending().await,
     }
 }

@@ -1,10 +1,10 @@
-//! What handlers have applied: by it, the operator's own writes are told from others', and a quarrel over a child
-//! from drift that is mended once.
+//! What the handlers of one object have applied to its children. It tells the operator's own writes apart from those of
+//! others, and a single correction of drift from drift contention: somebody else who undoes every correction.
 #![cfg_attr(
     not(feature = "kube"),
     allow(dead_code, reason = "nothing is applied in memory")
 )]
-use crate::world::{Change, request_backoff};
+use crate::graph::Retry;
 use std::{
     any::Any,
     collections::HashMap,
@@ -13,89 +13,93 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// A child of an object: kind, namespace and name.
+/// Identifies a child of an object: its kind, namespace and name.
 pub(crate) type ChildKey = (&'static str, String, String);
 
-/// What an object's handlers have applied: by it, own writes are told from others'.
+/// What the handlers of one object have applied.
 #[derive(Debug, Default)]
-pub(crate) struct Applied(Mutex<HashMap<ChildKey, Last>>);
+pub(crate) struct Applied(Mutex<HashMap<ChildKey, LastApply>>);
 
 /// The last time that a child was applied.
 #[derive(Clone, Debug)]
-pub(crate) struct Last {
-    /// Of what was applied.
+pub(crate) struct LastApply {
+    /// The hash of what was applied.
     pub hash: u64,
-    /// The version that it was answered with, and the whole answer.
+    /// The resource version of the answer.
     pub version: u64,
+    /// The answer: an `Arc` of the child's type.
     pub answer: Arc<dyn Any + Send + Sync>,
-    /// Times in a row that it made something undone that somebody else had made of the child, and the last of them.
-    mends: u32,
-    mended: Option<Instant>,
+    /// How many times in a row applying the child undid what somebody else had changed.
+    corrections: u32,
+    last_correction: Option<Instant>,
 }
 
-/// So many times drift is mended at once; then whoever undoes it is met more and more slowly.
-const PROMPT_MENDS: u32 = 3;
-/// Drift after so long a time is not the same quarrel.
-const QUARREL: Duration = Duration::from_secs(60);
+/// This many times drift is corrected at once. After that it counts as contention, and corrections slow down.
+const PROMPT_CORRECTIONS: u32 = 3;
+/// Drift that occurs this long after the last correction is not the same contention.
+const CONTENTION_WINDOW: Duration = Duration::from_secs(60);
 
 impl Applied {
-    /// What was applied last.
-    pub fn last(&self, child: &ChildKey) -> Option<Last> {
+    /// What was applied to a child last.
+    pub fn last(&self, child: &ChildKey) -> Option<LastApply> {
         self.locked().get(child).cloned()
     }
-    /// Something was applied and answered; `mended`: it was applied before, and somebody had changed it.
+    /// Records that a child was applied. `corrected` says that the same was applied before and somebody else had
+    /// changed it since.
     pub fn record(
         &self,
         child: ChildKey,
         hash: u64,
         version: u64,
         answer: Arc<dyn Any + Send + Sync>,
-        mended: bool,
+        corrected: bool,
     ) {
         let mut children = self.locked();
         let former = children.get(&child);
-        let (mut mends, mut last) = former.map_or((0, None), |former| (former.mends, former.mended));
-        if mended {
-            let is_new = last.is_none_or(|last| last.elapsed() > QUARREL);
-            mends = if is_new { 1 } else { mends.saturating_add(1) };
-            last = Some(Instant::now());
+        let (mut corrections, mut last_correction) =
+            former.map_or((0, None), |former| (former.corrections, former.last_correction));
+        if corrected {
+            let is_new = last_correction.is_none_or(|last| last.elapsed() > CONTENTION_WINDOW);
+            corrections = if is_new { 1 } else { corrections.saturating_add(1) };
+            last_correction = Some(Instant::now());
         }
-        let last = Last {
+        let last = LastApply {
             hash,
             version,
             answer,
-            mends,
-            mended: last,
+            corrections,
+            last_correction,
         };
         children.insert(child, last);
     }
     pub fn forget(&self, child: &ChildKey) {
         self.locked().remove(child);
     }
-    /// What was applied of a kind, and the versions that it was answered with.
+    /// The children of a kind that were applied, and the resource versions of the answers.
     pub fn of_kind(&self, kind: &str) -> Vec<(ChildKey, u64)> {
-        let of_kind = |(key, last): (&ChildKey, &Last)| (key.0 == kind).then(|| (key.clone(), last.version));
+        let of_kind =
+            |(key, last): (&ChildKey, &LastApply)| (key.0 == kind).then(|| (key.clone(), last.version));
         let mut found: Vec<_> = self.locked().iter().filter_map(of_kind).collect();
         found.sort();
         found
     }
-    /// After which time a change is to be noticed; `None` when it is one of our own, or older.
-    pub fn notice(&self, change: &Change, random: u64) -> Option<Duration> {
-        let last = change.child.as_ref().and_then(|(child, version)| {
-            let last = self.last(child)?;
-            let is_own = *version <= last.version;
-            Some((last, is_own))
-        });
-        match last {
-            Some((_, true)) => None,
-            Some((last, false)) if last.mends > PROMPT_MENDS => {
-                let since = last.mended.map_or(Duration::MAX, |last| last.elapsed());
-                Some(request_backoff(last.mends - PROMPT_MENDS, random).saturating_sub(since))
-            }
-            _ => Some(Duration::ZERO),
+    /// The delay after which the object reacts to this version of a child. `None` if the version is one that was
+    /// applied here, or an older one.
+    pub fn reaction_delay(&self, child: &ChildKey, version: u64, random: u64) -> Option<Duration> {
+        let Some(last) = self.last(child) else {
+            return Some(Duration::ZERO);
+        };
+        if version <= last.version {
+            return None;
         }
+        let excess = last.corrections.saturating_sub(PROMPT_CORRECTIONS);
+        if excess == 0 {
+            return Some(Duration::ZERO);
+        }
+        let since = last.last_correction.map_or(Duration::MAX, |last| last.elapsed());
+        Some(Retry::OF_REQUESTS.delay(excess, random).saturating_sub(since))
     }
-    fn locked(&self) -> std::sync::MutexGuard<'_, HashMap<ChildKey, Last>> {
+    fn locked(&self) -> std::sync::MutexGuard<'_, HashMap<ChildKey, LastApply>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -103,30 +107,23 @@ impl Applied {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Watch;
 
     #[tokio::test(start_paused = true)]
-    async fn own_writes_are_not_noticed_and_a_quarrel_slows_down() {
+    async fn own_writes_cause_no_reaction_and_contention_slows_it_down() {
         let applied = Applied::default();
         let child: ChildKey = ("v1.ConfigMap", "default".to_owned(), "one".to_owned());
-        let noticed = |version: u64| {
-            let change = Change {
-                names: vec![Watch::Owned],
-                child: Some((child.clone(), version)),
-            };
-            applied.notice(&change, 0)
-        };
-        assert_eq!(noticed(1), Some(Duration::ZERO), "nobody applied it here");
+        let delay = |version: u64| applied.reaction_delay(&child, version, 0);
+        assert_eq!(delay(1), Some(Duration::ZERO), "it was not applied here");
         applied.record(child.clone(), 7, 2, Arc::new(()), false);
-        assert_eq!(noticed(2), None);
-        assert_eq!(noticed(3), Some(Duration::ZERO));
+        assert_eq!(delay(2), None);
+        assert_eq!(delay(3), Some(Duration::ZERO));
         for version in 3..7 {
             applied.record(child.clone(), 7, version, Arc::new(()), true);
         }
-        let slowed = noticed(9).expect("it drifted");
+        let slowed = delay(9).expect("somebody else has changed it");
         assert!(slowed > Duration::from_millis(100), "{slowed:?}");
-        tokio::time::advance(QUARREL + Duration::from_secs(1)).await;
+        tokio::time::advance(CONTENTION_WINDOW + Duration::from_secs(1)).await;
         applied.record(child.clone(), 7, 9, Arc::new(()), true);
-        assert_eq!(noticed(10), Some(Duration::ZERO));
+        assert_eq!(delay(10), Some(Duration::ZERO));
     }
 }

@@ -1,41 +1,37 @@
-//! The cluster: the same machines, with an API server behind them.
+//! The cluster: runs machines for the objects of an API server.
 mod access;
 mod caches;
 mod children;
 mod clock;
 mod command;
-mod concerned;
 mod dispatch;
 #[cfg(feature = "faults")]
 mod faults;
+mod in_tests;
 mod links;
-mod object;
-mod others;
-mod patience;
 mod raw;
 mod remote;
+mod watch_backoff;
+mod watch_index;
 
 pub use access::{Grants, Owns, Watches};
 pub use command::{About, main};
 pub use links::{Concerns, Link, Linked, LookIn};
 
-use crate::{Machine, ManifestOf, Object, Operator, Result};
+use crate::{
+    error::Result,
+    machine::{Machine, ManifestOf, Object as _},
+    operator::Operator,
+    resource::{Child, KubeObject, Place},
+};
 use clock::Clock;
 use dispatch::Dispatcher;
 use futures::future::BoxFuture;
-use kube::{
-    Api, Client, Config, Resource, ResourceExt as _,
-    client::ClientBuilder,
-    core::{ClusterResourceScope, NamespaceResourceScope},
-    runtime::watcher,
-};
-pub(crate) use others::Others;
+use kube::{Api, Client, Config, Resource, ResourceExt as _, client::ClientBuilder, runtime::watcher};
 use raw::Raw;
 use remote::Remote;
-use serde::{Serialize, de::DeserializeOwned};
 use std::{
     any::{Any, TypeId},
-    fmt::Debug,
     sync::Arc,
     time::Duration,
 };
@@ -46,71 +42,6 @@ use tower::{limit::ConcurrencyLimitLayer, util::MapResponseLayer};
 const REQUESTS: usize = 32;
 /// How long runs may take to end after SIGTERM: below the 30 s that Kubernetes gives a pod by default.
 const GRACE: Duration = Duration::from_secs(25);
-
-/// A custom resource that an operator can be made for. Every one with a status is.
-pub trait KubeObject:
-    Object<Status: Serialize> + Resource<DynamicType = (), Scope: Place> + DeserializeOwned + Debug
-{
-}
-impl<K> KubeObject for K where
-    K: Object<Status: Serialize> + Resource<DynamicType = (), Scope: Place> + DeserializeOwned + Debug
-{
-}
-
-/// Another kind, with a Rust type.
-pub trait Child:
-    Resource<DynamicType = (), Scope: Place>
-    + Serialize
-    + DeserializeOwned
-    + Clone
-    + Debug
-    + Send
-    + Sync
-    + 'static
-{
-}
-impl<K> Child for K where
-    K: Resource<DynamicType = (), Scope: Place>
-        + Serialize
-        + DeserializeOwned
-        + Clone
-        + Debug
-        + Send
-        + Sync
-        + 'static
-{
-}
-
-/// Where objects of a scope live.
-pub trait Place {
-    /// Whether they have a namespace.
-    const NAMESPACED: bool;
-    /// Access to the objects of a namespace; of the whole cluster where it is empty, or the scope has none.
-    fn api<K: Resource<DynamicType = (), Scope = Self>>(client: Client, namespace: &str) -> Api<K>;
-}
-impl Place for NamespaceResourceScope {
-    const NAMESPACED: bool = true;
-    fn api<K: Resource<DynamicType = (), Scope = Self>>(client: Client, namespace: &str) -> Api<K> {
-        if namespace.is_empty() {
-            Api::all(client)
-        } else {
-            Api::namespaced(client, namespace)
-        }
-    }
-}
-impl Place for ClusterResourceScope {
-    const NAMESPACED: bool = false;
-    fn api<K: Resource<DynamicType = (), Scope = Self>>(client: Client, _: &str) -> Api<K> {
-        Api::all(client)
-    }
-}
-
-/// Where objects of other kinds are.
-pub(crate) enum Around<'a, M: Machine> {
-    Cluster(&'a Cluster<M>),
-    /// In a test.
-    Memory(&'a Arc<Others>),
-}
 
 /// What handlers of one machine reach of the cluster.
 pub(crate) struct Cluster<M: Machine> {
@@ -304,7 +235,7 @@ where
         some => some.iter().map(|namespace| raw(namespace)).collect(),
     };
     let links = O::Machine::links();
-    let started: Vec<links::Started> = links
+    let started: Vec<links::LinkWatch> = links
         .iter()
         .map(|link| link.start(client.clone(), &namespaces))
         .collect();

@@ -1,16 +1,20 @@
 //! The conditions of a status, as kstatus (`kubectl wait`, Helm, Flux) reads them.
-use crate::{Condition, Graph, Kind, MachineStatus, Policy, graph::CORE_CONDITIONS};
+use crate::{
+    graph::{Graph, Policy, STANDARD_CONDITIONS, StateKind},
+    status::{Condition, MachineStatus},
+};
 use jiff::Timestamp;
 
-/// What the machine knows beside its graph.
-pub(crate) struct Now<'a> {
-    /// The state was entered since the former status was written.
+/// What the conditions depend on beside the graph and the state.
+pub(crate) struct Inputs<'a> {
+    /// Whether the state was entered since the former status was written.
     pub entered: bool,
-    /// The last run failed.
+    /// Whether the last run failed and is retried.
     pub retrying: bool,
     pub message: &'a str,
-    /// What handlers have set and is not written yet.
+    /// What handlers have set since the former status was written.
     pub set: &'a [SetCondition],
+    /// The generation that the conditions are about.
     pub observed: i64,
     pub time: Timestamp,
 }
@@ -18,30 +22,35 @@ pub(crate) struct Now<'a> {
 /// A condition as a handler sets it.
 #[derive(Clone, Debug)]
 pub(crate) struct SetCondition {
-    pub kind: &'static str,
-    pub status: &'static str,
+    pub kind: String,
+    pub status: String,
     pub reason: String,
     pub message: String,
 }
 
-/// The conditions to be written over those of `former`: Ready, Reconciling and Stalled, always and in this order,
-/// then the description's, which keep their status until a state is entered that sets them. Types that the
+/// The conditions that replace those of `former`: always `Ready`, `Reconciling` and `Stalled`, in this order,
+/// followed by those of the description. The latter keep their status until something sets them. Conditions that the
 /// description does not name belong to others and are left out.
-pub(crate) fn render(graph: &Graph, policy: &Policy, former: &MachineStatus, now: Now<'_>) -> Vec<Condition> {
+pub(crate) fn render(
+    graph: &Graph<'_>,
+    policy: &Policy<'_>,
+    former: &MachineStatus,
+    inputs: Inputs<'_>,
+) -> Vec<Condition> {
     let by_type = |kind: &str| former.conditions.iter().find(|c| c.kind == kind);
-    let retrying = now.retrying && policy.kind != Kind::Failed;
+    let retrying = inputs.retrying && policy.kind != StateKind::Failed;
     let reason = if retrying { "Retrying" } else { policy.name };
     let stamped = |kind: &str, status: &str, reason: &str, message: &str| {
         let since = by_type(kind)
             .filter(|c| c.status == status)
-            .map_or(now.time, |c| c.last_transition_time);
+            .map_or(inputs.time, |c| c.last_transition_time);
         Condition {
             kind: kind.to_owned(),
             status: status.to_owned(),
             reason: reason.to_owned(),
             message: message.to_owned(),
             last_transition_time: since,
-            observed_generation: Some(now.observed.max(0)),
+            observed_generation: Some(inputs.observed.max(0)),
         }
     };
     let set_here = |kind: &str| {
@@ -52,8 +61,8 @@ pub(crate) fn render(graph: &Graph, policy: &Policy, former: &MachineStatus, now
             .map(|(_, status)| *status)
     };
 
-    let mut conditions = Vec::with_capacity(CORE_CONDITIONS.len());
-    for kind in CORE_CONDITIONS {
+    let mut conditions = Vec::with_capacity(STANDARD_CONDITIONS.len());
+    for kind in STANDARD_CONDITIONS {
         let of_kind = if retrying {
             kind == "Reconciling"
         } else {
@@ -65,15 +74,15 @@ pub(crate) fn render(graph: &Graph, policy: &Policy, former: &MachineStatus, now
             _ if of_kind => "True",
             _ => "False",
         };
-        conditions.push(stamped(kind, status, reason, now.message));
+        conditions.push(stamped(kind, status, reason, inputs.message));
     }
 
     for kind in graph.own_conditions() {
-        let on_entry = set_here(kind).filter(|_| now.entered && policy.checkpoint);
-        let by_handler = now.set.iter().rev().find(|set| set.kind == kind);
+        let on_entry = set_here(kind).filter(|_| inputs.entered && policy.checkpoint);
+        let by_handler = inputs.set.iter().rev().find(|set| set.kind == kind);
         let condition = match (on_entry, by_handler, by_type(kind)) {
-            (Some(status), _, _) => stamped(kind, status, policy.name, now.message),
-            (None, Some(set), _) => stamped(kind, set.status, &set.reason, &set.message),
+            (Some(status), _, _) => stamped(kind, status, policy.name, inputs.message),
+            (None, Some(set), _) => stamped(kind, &set.status, &set.reason, &set.message),
             (None, None, Some(former)) => former.clone(),
             (None, None, None) => stamped(kind, "Unknown", "Unset", ""),
         };
@@ -82,11 +91,11 @@ pub(crate) fn render(graph: &Graph, policy: &Policy, former: &MachineStatus, now
     conditions
 }
 
-/// The table of the language: which condition is True in a state of which kind.
-fn holds(kind: Kind, condition: &str) -> bool {
+/// Whether a standard condition is `True` in states of this kind.
+fn holds(kind: StateKind, condition: &str) -> bool {
     match kind {
-        Kind::Working | Kind::Final => condition == "Reconciling",
-        Kind::Ready => condition == "Ready",
-        Kind::Failed => condition == "Stalled",
+        StateKind::Working | StateKind::Final => condition == "Reconciling",
+        StateKind::Ready => condition == "Ready",
+        StateKind::Failed => condition == "Stalled",
     }
 }

@@ -1,183 +1,123 @@
-//! What happens next to one object: pure, without a clock, a cluster or a type of yours. A driver tells it what it
-//! saw and asks what to do; `render` says what of it belongs into `.status`, `times` when something is due.
+//! Decides what happens next to one object. The engine is pure: it has no clock, no cluster and no user types. A
+//! driver reports what it observed, asks what to do, and reports how that went.
 //!
-//! When several things are due: deletion, timeout, spec change, wake-up, in this order. A transition that a
-//! handler chose stands against all but deletion.
+//! When several things are due at once, deletion comes first, then the timeout, a change of the spec, and a wake-up. A
+//! transition that a handler has chosen takes precedence over all of them except deletion.
+mod enter;
 mod failures;
 mod render;
 mod times;
 
 use crate::{
-    Class, Effects, Exit, Graph, Kind, MachineStatus, OnDelete, OnSpecChange, Policy, StateId, Times, Told,
-    Watch, conditions::SetCondition, graph::CORE_CONDITIONS,
+    conditions::SetCondition,
+    error::Class,
+    field_value::FieldValue,
+    graph::{Effects, Exit, Graph, OnDelete, OnSpecChange, Policy, StateId, StateKind, Watch},
+    status::EntryId,
 };
 use jiff::Timestamp;
 use std::{collections::BTreeMap, time::Duration};
 
-/// What the world gives to a decision.
+/// The present, as the driver knows it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Now {
-    /// Since an origin of the driver's choice, monotonic.
+    /// The time since an origin of the driver's choice; it never goes back.
     pub elapsed: Duration,
-    /// The API server's time.
+    /// The time by the API server's clock.
     pub time: Timestamp,
-    /// Any number, another one each time.
+    /// A fresh random number.
     pub random: u64,
 }
 
-/// What a driver is to do.
+/// What a driver is to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Do {
-    /// The object has just taken an edge of the runtime's: look again.
+    /// The object has just taken an edge that the runtime chose. Decide again.
     Entered,
-    /// Run the handler of `at`, after what it rests on is written.
+    /// Run the handler of the current state, once the status that the run depends on is written.
     Run,
-    /// Nothing, until this time or until something is seen.
+    /// Nothing until this time, or until something is observed.
     Wait(Option<Duration>),
-    /// The machine is over: let the object go.
+    /// The machine has ended: release the object.
     Finish,
 }
 
-/// How a run ended.
+/// How a run of a handler ended.
 #[derive(Debug)]
 pub(crate) enum Outcome {
+    /// The handler succeeded.
     Exit(Exit),
+    /// The handler returned this error.
     Failed(Class, String),
-    /// Dropped by deletion, a timeout or the end of the process.
+    /// The handler was dropped: by a deletion, a timeout, or the end of the process.
     Interrupted,
 }
 
-/// After so many entries without a wait an object is slowed to one a second: a loop that the checker could not
-/// see, through code that never stays.
+/// An object that enters this many states without a wait is slowed to one state a second. This catches loops that
+/// the checks of the description cannot see, because they lead through handlers that never stay.
 const UNSLOWED_ENTRIES: u32 = 100;
 
+/// The machine of one object. All times are [`Now::elapsed`].
 #[derive(Clone, Debug)]
-pub(crate) struct Engine {
-    graph: &'static Graph,
-    /// `None`: the stored state is none of this machine's. The object is left alone, but deletion takes its edge.
+pub(crate) struct Engine<'g> {
+    graph: &'g Graph<'g>,
+    /// `None` if the machine does not know the stored state. The object is then left alone until it is deleted.
     at: Option<StateId>,
-    entry: u64,
+    entry: EntryId,
+    /// When the object entered the state, or when this process found it there.
     entered: Duration,
     entered_at: Timestamp,
-    /// How long the object had been in `at` before this process saw it.
+    /// How long the object had been in the state when this process found it.
     before: Duration,
-    /// Runs of this state's handler that ended without an error.
+    /// How many runs of the handler have succeeded in this stay.
     runs: u32,
+    /// Consecutive failures.
     attempts: u32,
-    /// Failures in a row as stored: what differs is still to be written.
+    /// Consecutive failures according to the stored status. A difference has still to be written.
     stored_attempts: u32,
-    /// Replaces the state's message: a handler's, or the last error.
+    /// What `.status.message` says instead of the state's message: a handler's message, or the last error.
     message: Option<Box<str>>,
-    /// What the handler that runs says instead.
-    said: Option<Box<str>>,
-    /// Conditions that handlers have set, until they are written.
+    /// The message of the handler that is running.
+    next_message: Option<Box<str>>,
+    /// Conditions that are set but not written yet.
     set: Vec<SetCondition>,
+    /// How often each state that has a limit was entered.
     entries: BTreeMap<StateId, u32>,
-    /// What fields of the object say.
-    told: Vec<Option<Told>>,
+    /// The values of the fields that the graph refers to by number.
+    field_values: Vec<Option<FieldValue>>,
+    /// When the handler is to run.
     due: Option<Duration>,
-    /// The timeout ran out while nobody looked: it fires after the handler has run once and stayed.
+    /// The timeout passed while no operator was running. It takes effect after the handler has run once and stayed.
     overdue: bool,
-    /// Entries since the last wait.
+    /// States entered since the last wait.
     hops: u32,
     deleting: bool,
+    /// The state that deletion leads to, until it is entered.
     leave: Option<StateId>,
-    /// The latest generation seen, the one that the machine has taken notice of, the one that the last run
-    /// started with, and the one that a run has dealt with.
+    /// The latest generation that was observed.
     generation: i64,
+    /// The latest generation whose change has been applied to the machine.
     judged: i64,
+    /// The generation that the last run started with.
     pinned: i64,
+    /// The latest generation that a run has dealt with.
     observed: i64,
     finished: bool,
 }
 
-impl Engine {
-    /// An object as stored: a new one, or one met after a restart. The handler of its state is due, for events
-    /// were missed.
-    pub fn new(
-        graph: &'static Graph,
-        stored: Option<&MachineStatus>,
-        generation: i64,
-        told: Vec<Option<Told>>,
-        now: Now,
-    ) -> Self {
-        let mut engine = Self {
-            graph,
-            at: None,
-            entry: 0,
-            entered: now.elapsed,
-            entered_at: now.time,
-            before: Duration::ZERO,
-            runs: 0,
-            attempts: 0,
-            stored_attempts: 0,
-            message: None,
-            said: None,
-            set: Vec::new(),
-            entries: BTreeMap::new(),
-            told,
-            due: None,
-            overdue: false,
-            hops: 0,
-            deleting: false,
-            leave: None,
-            generation,
-            judged: generation,
-            pinned: generation,
-            observed: -1,
-            finished: false,
-        };
-        match stored.and_then(|s| Some((s, s.state.as_deref().filter(|name| !name.is_empty())?))) {
-            None => engine.enter(graph.initial(), now),
-            Some((stored, name)) => engine.resume(stored, graph.find(name), now),
-        }
-        engine
-    }
-
-    fn resume(&mut self, stored: &MachineStatus, found: Option<StateId>, now: Now) {
-        self.observed = stored.observed_generation.unwrap_or(-1);
-        let dealt_with_before = self.observed >= 0;
-        self.judged = if dealt_with_before {
-            self.observed
-        } else {
-            self.generation
-        };
-        for (name, count) in &stored.entries {
-            if let Some(id) = self.graph.find(name) {
-                self.entries.insert(id, *count);
-            }
-        }
-        let Some(found) = found else { return };
-        if let Some(elsewhere) = self.graph.state(found).resume {
-            return self.enter(elsewhere, now);
-        }
-        self.at = Some(found);
-        self.entry = stored
-            .entry
-            .as_deref()
-            .and_then(|t| u64::from_str_radix(t, 16).ok())
-            .unwrap_or(now.random);
-        self.entered_at = stored.state_entered_at.unwrap_or(now.time);
-        self.before = Duration::try_from(now.time.duration_since(self.entered_at)).unwrap_or_default();
-        self.attempts = stored.attempts.unwrap_or(0);
-        self.stored_attempts = self.attempts;
-        self.message = self.words_of(stored);
-        self.due = Some(now.elapsed);
-        self.overdue = self.deadline(now).is_some_and(|end| end <= now.elapsed);
-    }
-
-    /// The object's state; `None` while it is parked.
+impl<'g> Engine<'g> {
+    /// The state of the object; `None` if the machine does not know the stored state.
     pub fn at(&self) -> Option<StateId> {
         self.at
     }
-    /// The token of this stay in the state.
-    pub fn entry(&self) -> String {
-        format!("{:016x}", self.entry)
+    /// Identifies the current stay in the state.
+    pub fn entry(&self) -> EntryId {
+        self.entry
     }
     pub fn first_run(&self) -> bool {
         self.runs == 0
     }
-    /// 1, and one more after each failure in a row.
+    /// 1 for the first attempt; one more after each consecutive failure.
     pub fn attempt(&self) -> u32 {
         self.attempts.saturating_add(1)
     }
@@ -190,21 +130,24 @@ impl Engine {
     pub fn in_state_for(&self, now: Now) -> Duration {
         self.before + now.elapsed.saturating_sub(self.entered)
     }
-    pub fn policy(&self) -> Option<&'static Policy> {
+    pub fn graph(&self) -> &'g Graph<'g> {
+        self.graph
+    }
+    pub fn policy(&self) -> Option<&'g Policy<'g>> {
         self.at.map(|at| self.graph.state(at))
     }
 
-    /// The object's fields say something else now.
-    pub fn hear(&mut self, told: Vec<Option<Told>>) {
-        self.told = told;
+    /// Reports the current values of the fields that the graph refers to.
+    pub fn saw_field_values(&mut self, values: Vec<Option<FieldValue>>) {
+        self.field_values = values;
     }
 
-    /// A generation was seen; it is judged when no handler runs.
+    /// Reports a generation. It takes effect when no handler is running.
     pub fn saw_generation(&mut self, generation: i64) {
         self.generation = generation;
     }
 
-    /// The object is being deleted. `true`: a running handler is to be dropped now.
+    /// Reports that the object is being deleted. Returns whether a running handler is to be dropped now.
     pub fn saw_deletion(&mut self) -> bool {
         if std::mem::replace(&mut self.deleting, true) {
             return false;
@@ -225,25 +168,26 @@ impl Engine {
         on_delete != OnDelete::Wait
     }
 
-    /// Something changed that a state may wait for, by any of these names; it is noticed `after` a time.
+    /// Reports a change that states can wait for under any of these names. If the current state does, its handler
+    /// runs after the delay `after`.
     pub fn saw_change(&mut self, what: &[Watch], after: Duration, now: Now) {
         let Some(policy) = self.policy() else { return };
-        // A failed run keeps its backoff, and an effect that may happen once has no second run.
-        let deaf = self.attempts > 0 || policy.effects == Effects::Once;
-        if !deaf && what.iter().any(|what| policy.wait.watch.contains(what)) {
+        // A failed run waits for its backoff, and a handler whose effects happen once does not run again.
+        let ignores_changes = self.attempts > 0 || policy.effects == Effects::Once;
+        if !ignores_changes && what.iter().any(|what| policy.wait.watch.contains(what)) {
             let at = now.elapsed + after;
             self.due = Some(self.due.map_or(at, |due| due.min(at)));
         }
     }
 
-    /// The object was let go, and its deletion is still to be seen.
+    /// Reports that the deletion of the finished object was requested. The machine rests until it observes it.
     pub fn rest(&mut self) {
         (self.finished, self.due) = (false, None);
     }
 
-    /// What to do now. Takes the edges that belong to the runtime, one a call.
+    /// Decides what to do now. Takes the edges that the runtime chooses, one per call.
     pub fn decide(&mut self, now: Now) -> Do {
-        // Before the end: a machine that is over elsewhere takes its deletion path all the same.
+        // This comes before `finished`: a machine that ended outside its deletion path still takes that path.
         if let Some(to) = self.leave.take() {
             self.enter(to, now);
             return Do::Entered;
@@ -264,7 +208,7 @@ impl Engine {
             self.enter(to, now);
             return Do::Entered;
         }
-        if self.spec_changed() && self.judge(policy, now) {
+        if self.spec_changed() && self.apply_spec_change(policy, now) {
             return Do::Entered;
         }
         match self.rests_until(now) {
@@ -273,7 +217,7 @@ impl Engine {
         }
     }
 
-    /// `Some` when nothing is due: until when, if time alone changes that.
+    /// `None` if something is due now. Otherwise the time at which something will be due, if any.
     pub fn rests_until(&self, now: Now) -> Option<Option<Duration>> {
         if self.finished || self.leave.is_some() {
             return None;
@@ -286,14 +230,14 @@ impl Engine {
         (!due).then_some(next)
     }
 
-    /// Whether there is a change of the spec to judge now.
+    /// Whether the spec has changed and the current state reacts to that.
     fn spec_changed(&self) -> bool {
         let once = self.policy().is_none_or(|p| p.effects == Effects::Once);
         !self.deleting && !once && self.generation != self.judged
     }
 
-    /// Applies a change of the spec; `true` when the object has entered another state for it.
-    fn judge(&mut self, policy: &Policy, now: Now) -> bool {
+    /// Does what the state says about a change of the spec. Returns whether the object has entered another state.
+    fn apply_spec_change(&mut self, policy: &Policy<'_>, now: Now) -> bool {
         self.judged = self.generation;
         self.entries.clear();
         match policy.on_spec_change {
@@ -310,30 +254,30 @@ impl Engine {
         false
     }
 
-    /// A run of the handler begins: it deals with the generation seen last.
+    /// Reports that a run of the handler begins. It deals with the latest generation.
     pub fn begin(&mut self) {
         self.due = None;
         self.pinned = self.generation;
         self.judged = self.generation;
     }
 
-    /// The handler says something else than the state's message, from the end of its run on.
-    pub fn say(&mut self, message: &str) {
-        self.said = Some(message.into());
+    /// Reports the message of the handler. It replaces the state's message when the run ends.
+    pub fn set_message(&mut self, message: &str) {
+        self.next_message = Some(message.into());
     }
 
-    /// The handler has set conditions.
+    /// Reports conditions that the handler has set.
     pub fn set_conditions(&mut self, set: Vec<SetCondition>) {
         self.set.extend(set);
     }
 
-    /// What was rendered is stored.
+    /// Reports that the rendered status is stored.
     pub fn written(&mut self) {
         self.set.clear();
         self.stored_attempts = self.attempts;
     }
 
-    /// How a run ended.
+    /// Reports how a run ended.
     pub fn ended(&mut self, outcome: Outcome, now: Now) {
         let Some(at) = self.at else { return };
         let policy = self.graph.state(at);
@@ -341,13 +285,13 @@ impl Engine {
             self.observed = self.pinned;
             self.forget_failures();
         }
-        if let Some(said) = self.said.take() {
-            self.message = Some(said);
+        if let Some(message) = self.next_message.take() {
+            self.message = Some(message);
         }
         match outcome {
             Outcome::Exit(Exit::To(to)) => {
                 if self.leave.is_none() {
-                    if self.graph.state(to).kind == Kind::Ready {
+                    if self.graph.state(to).kind == StateKind::Ready {
                         self.entries.remove(&at);
                     }
                     self.enter(to, now);
@@ -369,7 +313,7 @@ impl Engine {
                     self.due = Some(now.elapsed);
                 }
             }
-            // What can be made nowhere is not tried again: the object's own deletion comes next.
+            // Retrying is useless while the namespace is being deleted, because the object is deleted with it.
             Outcome::Failed(Class::NamespaceTerminating, _) if !policy.deletion_path => {
                 self.due = None;
             }
@@ -379,63 +323,5 @@ impl Engine {
             }
             Outcome::Failed(class, error) => self.failed(policy, class, error, now),
         }
-    }
-
-    /// What a state that is left before it is written says of conditions is written with the next one.
-    fn pass_conditions(&mut self) {
-        let Some(policy) = self.policy().filter(|p| !p.checkpoint) else {
-            return;
-        };
-        self.set.extend(
-            policy
-                .conditions
-                .iter()
-                .filter(|(kind, _)| !CORE_CONDITIONS.contains(kind))
-                .map(|&(kind, status)| SetCondition {
-                    kind,
-                    status,
-                    reason: policy.name.to_owned(),
-                    message: policy.message.to_owned(),
-                }),
-        );
-    }
-
-    fn enter(&mut self, mut to: StateId, now: Now) {
-        // Limits lead on at most once a state: a cycle of them ends after as many steps as there are states.
-        for _ in self.graph.states() {
-            let Some((times, then)) = self.graph.state(to).limit else {
-                break;
-            };
-            let count = self.entries.entry(to).or_default();
-            *count = count.saturating_add(1);
-            let most = match times {
-                Times::Fixed(times) => Some(times),
-                Times::Told(field) => match self.told.get(usize::from(field)) {
-                    Some(Some(Told::Number(times))) => Some(*times),
-                    _ => None,
-                },
-            };
-            if most.is_none_or(|most| *count <= most) {
-                break;
-            }
-            to = then;
-        }
-        self.hops = self.hops.saturating_add(1);
-        let slowed = self.hops >= UNSLOWED_ENTRIES;
-        self.at = Some(to);
-        self.entry = now.random;
-        (self.entered, self.entered_at, self.before) = (now.elapsed, now.time, Duration::ZERO);
-        (self.runs, self.attempts, self.message, self.overdue) = (0, 0, None, false);
-        self.stored_attempts = 0;
-        self.finished = false;
-        self.pass_conditions();
-        self.due = Some(
-            now.elapsed
-                + if slowed {
-                    Duration::from_secs(1)
-                } else {
-                    Duration::ZERO
-                },
-        );
     }
 }

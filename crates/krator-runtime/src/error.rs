@@ -1,26 +1,52 @@
-//! One error type for handlers. Anything converts with `?`; the class says whether to try again.
+//! The error type of handlers: every other error converts into it with `?`, and its class decides about retries.
 use std::{any::Any, error::Error as StdError, fmt, time::Duration};
 
 type Boxed = Box<dyn StdError + Send + Sync>;
 
-/// What handlers return.
+/// The result of handlers.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What the runtime does about an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Try again, as `retry` says.
+    /// The handler is retried as the state's `retry` says.
     Transient,
-    /// The same, but not before this time has passed.
+    /// Like `Transient`, but the handler is not retried before this time has passed.
     After(Duration),
-    /// Trying again is useless: at once to `retry.then`; without one, at the slowest pace until the spec changes.
+    /// Retrying is useless. The object enters `retry.then` at once; if there is no such state, the handler is retried
+    /// at the longest interval of `retry` until the spec changes.
     Permanent,
-    /// The namespace is being deleted, so nothing can be made in it: no failure, for the object goes with it. A
-    /// state on the deletion path takes it for a transient error, so that deletion ends.
+    /// The namespace is being deleted, so nothing can be created in it. This is no failure, because the object is
+    /// deleted with its namespace. On the deletion path it is treated as transient, so that the deletion completes.
     NamespaceTerminating,
 }
 
-/// A handler's error. Deliberately no `std::error::Error`, so that `?` takes every other.
+/// The error of a handler.
+///
+/// Any error converts into it with `?`. How the runtime reacts depends on its [`class`](Error::class): errors are
+/// retried unless they are marked as permanent, or the API server has rejected a request as invalid (400, 405, 413, 415
+/// or 422).
+///
+/// It deliberately does not implement [`std::error::Error`], which would rule out the conversion of every other error.
+///
+/// ```
+/// use krator_runtime::{Class, Error, Fallible as _, Result};
+///
+/// fn parse_weight(text: &str) -> Result<u32> {
+///     // Reading the same text again cannot help, so this is not retried.
+///     let weight = text.parse::<u32>().context("the weight").permanent()?;
+///     if weight == 0 {
+///         // A string converts, too.
+///         return Err("the scales are not connected".into());
+///     }
+///     Ok(weight)
+/// }
+///
+/// let error = parse_weight("heavy").unwrap_err();
+/// assert_eq!(error.class(), Class::Permanent);
+/// assert_eq!(error.to_string(), "the weight: invalid digit found in string");
+/// assert_eq!(parse_weight("0").unwrap_err().class(), Class::Transient);
+/// ```
 pub struct Error {
     source: Boxed,
     class: Option<Class>,
@@ -36,21 +62,42 @@ impl<E: Into<Boxed>> From<E> for Error {
 }
 
 impl Error {
-    /// An error that is not worth a retry.
+    /// An error that is not retried.
+    ///
+    /// ```
+    /// use krator_runtime::{Class, Error};
+    ///
+    /// let error = Error::permanent("`spec.weight` is too large for any scales");
+    /// assert_eq!(error.class(), Class::Permanent);
+    /// ```
     pub fn permanent(error: impl Into<Boxed>) -> Self {
         Self {
             source: error.into(),
             class: Some(Class::Permanent),
         }
     }
-    /// An error that may go away, whatever its source says.
+    /// An error that is retried, even if its cause is one that is not, such as a rejected request.
+    ///
+    /// ```
+    /// use krator_runtime::{Class, Error};
+    ///
+    /// let error = Error::transient(Error::permanent("the quota is exhausted").to_string());
+    /// assert_eq!(error.class(), Class::Transient);
+    /// ```
     pub fn transient(error: impl Into<Boxed>) -> Self {
         Self {
             source: error.into(),
             class: Some(Class::Transient),
         }
     }
-    /// Says what was tried; the class stays.
+    /// Prepends what was being done. The class stays the same.
+    ///
+    /// ```
+    /// use krator_runtime::Error;
+    ///
+    /// let error = Error::from("connection reset").context("asking the scales");
+    /// assert_eq!(error.to_string(), "asking the scales: connection reset");
+    /// ```
     #[must_use]
     pub fn context(self, context: impl fmt::Display) -> Self {
         let class = Some(self.class());
@@ -62,13 +109,14 @@ impl Error {
             }),
         }
     }
-    /// As marked; else as known from the API server's answer, also behind other errors; else transient.
+    /// The class that the error was marked with; otherwise the one that follows from the API server's answer, if that
+    /// is among the causes; otherwise [`Class::Transient`].
     pub fn class(&self) -> Class {
         self.class
-            .or_else(|| known(&*self.source))
+            .or_else(|| class_of_answer(&*self.source))
             .unwrap_or(Class::Transient)
     }
-    /// The first error of this type among the causes.
+    /// The first of the causes that is of type `E`.
     pub fn downcast_ref<E: StdError + 'static>(&self) -> Option<&E> {
         causes(&*self.source).find_map(|e| e.downcast_ref())
     }
@@ -86,13 +134,13 @@ fn causes<'a>(first: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (
 }
 
 #[cfg(not(feature = "kube"))]
-fn known(_: &(dyn StdError + 'static)) -> Option<Class> {
+fn class_of_answer(_: &(dyn StdError + 'static)) -> Option<Class> {
     None
 }
 
-/// 400, 405, 413, 415 and 422 say that the request itself is wrong. All others may go away.
+/// The codes 400, 405, 413, 415 and 422 say that the request itself is wrong. All other errors may be temporary.
 #[cfg(feature = "kube")]
-fn known(error: &(dyn StdError + 'static)) -> Option<Class> {
+fn class_of_answer(error: &(dyn StdError + 'static)) -> Option<Class> {
     let status = causes(error).find_map(|e| match e.downcast_ref::<kube::Error>() {
         Some(kube::Error::Api(status)) => Some(status),
         _ => None,
@@ -105,21 +153,42 @@ fn known(error: &(dyn StdError + 'static)) -> Option<Class> {
                 .any(|cause| cause.reason == "NamespaceTerminating")
         })
     };
-    let named = details.map_or(0, |d| d.retry_after_seconds);
+    let retry_after = details.map_or(0, |d| d.retry_after_seconds);
     Some(match status.code {
         400 | 405 | 413 | 415 | 422 => Class::Permanent,
         403 if is_terminating() => Class::NamespaceTerminating,
-        429 => Class::After(Duration::from_secs(u64::from(named.max(1)))),
-        _ if named > 0 => Class::After(Duration::from_secs(u64::from(named))),
+        429 => Class::After(Duration::from_secs(u64::from(retry_after.max(1)))),
+        _ if retry_after > 0 => Class::After(Duration::from_secs(u64::from(retry_after))),
         _ => Class::Transient,
     })
 }
 
-/// `.permanent()` and `.context()` on any `Result`, and on `Option`.
+/// The methods `permanent` and `context` on every `Result`, and on `Option`, where they turn `None` into an error.
+///
+/// ```
+/// use krator_runtime::{Class, Fallible as _, Result};
+///
+/// fn herd_of(moose: Option<&str>) -> Result<String> {
+///     let herd = moose.context("the moose has no herd")?;
+///     let text = std::fs::read_to_string(format!("/nowhere/{herd}")).context("reading the herd")?;
+///     Ok(text)
+/// }
+///
+/// assert_eq!(herd_of(None).unwrap_err().to_string(), "the moose has no herd");
+/// assert!(herd_of(Some("north")).unwrap_err().to_string().starts_with("reading the herd: "));
+/// ```
 pub trait Fallible<T> {
-    /// Marks the error as not worth a retry.
+    /// Marks the error as one that is not retried.
+    ///
+    /// # Errors
+    ///
+    /// The same error, as [`Class::Permanent`].
     fn permanent(self) -> Result<T>;
-    /// Says what was tried.
+    /// Prepends what was being done to the error. The class stays the same.
+    ///
+    /// # Errors
+    ///
+    /// The same error, with the context.
     fn context(self, context: impl fmt::Display) -> Result<T>;
 }
 
@@ -137,7 +206,7 @@ impl<T, E: Into<Error>> Fallible<T> for std::result::Result<T, E> {
 
 impl<T> Fallible<T> for Option<T> {
     fn permanent(self) -> Result<T> {
-        self.ok_or_else(|| Error::permanent("nothing there"))
+        self.ok_or_else(|| Error::permanent("the value is missing"))
     }
     fn context(self, context: impl fmt::Display) -> Result<T> {
         self.ok_or_else(|| Error::from(context.to_string()))
@@ -162,20 +231,21 @@ impl StdError for Contextual {
     }
 }
 
-/// The error and its causes, each said once: some libraries repeat their source in their own text.
+/// Prints the error and its causes. A cause that the text already ends with is left out, because some libraries repeat
+/// the text of the cause in their own.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut said = String::new();
+        let mut printed = String::new();
         for cause in causes(&*self.source) {
             let text = cause.to_string();
-            if said.is_empty() {
-                said = text;
-            } else if !said.ends_with(&text) {
-                said.push_str(": ");
-                said.push_str(&text);
+            if printed.is_empty() {
+                printed = text;
+            } else if !printed.ends_with(&text) {
+                printed.push_str(": ");
+                printed.push_str(&text);
             }
         }
-        f.write_str(&said)
+        f.write_str(&printed)
     }
 }
 
@@ -195,7 +265,7 @@ mod tests {
             let count = text.parse::<u32>().context("the count")?;
             Ok(count)
         }
-        let error = parse("x").expect_err("x is no number");
+        let error = parse("x").expect_err("x is not a number");
         assert_eq!(error.to_string(), "the count: invalid digit found in string");
         assert_eq!(error.class(), Class::Transient);
         assert!(error.downcast_ref::<std::num::ParseIntError>().is_some());

@@ -1,135 +1,120 @@
-//! The traits of a machine, its states and its objects.
-use crate::{Context, Exit, Graph, ObjectStatus, Policy, Result, StateId, Told, Transition};
+//! The types of a machine: its states and the transitions between them, its objects, and what handlers are given.
+//! Generated code and handlers implement and name them; the rooms above drive them.
+mod context;
+mod object;
+mod transition;
+
+pub(crate) use context::{Backend, Run, Saves};
+pub use context::{Context, Event, Manifest};
+pub use object::{Edit, Object, ObjectState};
+pub use transition::{Final, MayStay, Never, Stay, Transition, TransitionTo};
+
+use crate::{
+    error::Result,
+    field_value::FieldValue,
+    graph::{Exit, Graph, Policy, StateId},
+};
 use std::{fmt, future::Future, hash::Hash, pin::Pin};
 
-/// What belongs to a machine: a state. Generated.
+/// A state of a machine, as a type. Generated.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a state of any machine", label = "not a state")]
 pub trait Node: Sized + Send + Sync + 'static {
-    /// The machine.
+    /// The machine that the state belongs to.
     type Machine: Machine;
-    /// The state's number there.
+    /// The number of the state in its machine.
     const ID: StateId;
 }
 
-/// A handler: what happens in a state, and where to go from there. Yours.
+/// The handler of a state. You write it, in the state's file.
+///
+/// The runtime calls [`next`](State::next) when an object enters the state, and again when the state's `wait` is over,
+/// after an error, after a restart, and when the spec changes. A handler therefore checks what is already done before
+/// it does something. A state with `effects: once` is the exception: its handler runs at most once.
+///
+/// ```
+#[doc = include_str!("doc/moose.txt")]
+/// impl State for Eat {
+///     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
+///         if cx.first_run() {
+///             cx.object.meals += 1;
+///             return Ok(Transition::stay()); // The `wait` of `Eat` says when this handler runs again.
+///         }
+///         Ok(Transition::to(Sleep))
+///     }
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the state `{Self}` has no handler",
     label = "no `impl State for {Self}`",
     note = "write it in the state's file: `impl State for {Self}` with `async fn next`"
 )]
 pub trait State: Node {
-    /// Does the work of the state and answers where to go: `Transition::to`, `stay` or `done`. May be dropped at
-    /// any await (by deletion or a timeout), and may run again unless the state's effects are `once`.
+    /// Does the work of the state and chooses what comes next: [`Transition::to`], [`Transition::stay`] or
+    /// [`Transition::done`].
+    ///
+    /// The future may be dropped at any await point, when the object is deleted or the state's timeout passes. Panics
+    /// are caught and handled like errors.
+    ///
+    /// # Errors
+    ///
+    /// Any error. The state's `retry` says how often and how soon the handler runs again; see
+    /// [`Error`](crate::Error) for errors that are not retried.
     fn next(
         self,
         cx: &mut Context<'_, Self::Machine>,
     ) -> impl Future<Output = Result<Transition<Self>>> + Send;
 }
 
-/// All states of one machine: a closed, fieldless enum. Generated.
+/// The states of a machine, as an enum without fields. Generated.
 pub trait Machine: Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static {
-    /// What one object carries in memory.
+    /// What an object keeps in memory.
     type ObjectState: ObjectState;
-    /// The state graph.
-    const GRAPH: &'static Graph;
+    /// The state graph of the description. Transitions are checked against it at compile time, and operators and
+    /// tests of this machine drive objects through it.
+    const GRAPH: &'static Graph<'static>;
 
-    /// The state's number.
+    /// The number of the state.
     fn id(self) -> StateId;
-    /// The state of this number.
+    /// The state with this number.
     fn from_id(id: StateId) -> Option<Self>;
     /// Runs the handler of this state.
     fn run<'a>(self, cx: &'a mut Context<'_, Self>) -> Dispatch<'a>;
 
-    /// What the fields say that the graph's periods and limits name, in the order of their numbers. `status` is
-    /// the one to come, `manifest` what else is known.
-    fn told(manifest: &ManifestOf<Self>, status: Option<&StatusOf<Self>>) -> Vec<Option<Told>> {
+    /// The values of the fields that the graph refers to by number, in the order of these numbers. `status` is the
+    /// status that is about to be written; `manifest` may still have an older one.
+    fn field_values(manifest: &ManifestOf<Self>, status: Option<&StatusOf<Self>>) -> Vec<Option<FieldValue>> {
         let _ = (manifest, status);
         Vec::new()
     }
 
-    /// What the description says of this state.
-    fn policy(self) -> &'static Policy {
+    /// What the description says about this state.
+    fn policy(self) -> &'static Policy<'static> {
         Self::GRAPH.state(self.id())
     }
-    /// The state's name.
+    /// The name of the state.
     fn name(self) -> &'static str {
         self.policy().name
     }
-    /// The state of this name, also of a former one.
+    /// The state with this name, which may be a former name.
     fn from_name(name: &str) -> Option<Self> {
         Self::from_id(Self::GRAPH.find(name)?)
     }
 }
 
-/// One run of a handler, boxed: as large as that handler and no larger.
+/// A run of a handler. It is boxed, so it takes no more memory than the future of that one handler.
 pub type Dispatch<'a> = Pin<Box<dyn Future<Output = Result<Exit>> + Send + 'a>>;
 
-/// Boxes the handler of `state`; each arm of the generated match calls it. A function of its own, so that the
-/// match has no future on its stack: with a thousand states that halves the compiler's time and memory.
+/// Starts the handler of `state`; each arm of the generated match calls it. It is a function of its own so that the
+/// function with the match keeps no futures on its stack: with a thousand states that halves the compiler's time and
+/// memory.
 #[inline(never)]
 pub fn dispatch<'a, F: State>(state: F, cx: &'a mut Context<'_, F::Machine>) -> Dispatch<'a> {
     Box::pin(async move { Ok(state.next(cx).await?.exit()) })
 }
 
-/// What one object carries in memory from handler to handler; a restart begins with a new one.
-pub trait ObjectState: Sized + Send + Sync + 'static {
-    /// The object's type.
-    type Manifest: Object;
-    /// What all objects share; bring your own lock.
-    type SharedState: Send + Sync + 'static;
-
-    /// The object is gone. Not called when the process ends.
-    fn async_drop(self, shared: &Self::SharedState) -> impl Future<Output = ()> + Send {
-        let _ = shared;
-        async move { drop(self) }
-    }
-}
-
-/// What the machine asks of an object. Every custom resource with a status is one.
-pub trait Object: Clone + Send + Sync + 'static {
-    /// Its status.
-    type Status: ObjectStatus;
-
-    /// `metadata.name`.
-    fn name(&self) -> &str;
-    /// `metadata.namespace`; empty for cluster-scoped objects.
-    fn namespace(&self) -> &str;
-    /// `metadata.uid`.
-    fn uid(&self) -> &str;
-    /// `metadata.generation`: raised with each change of the spec, and by deletion.
-    fn generation(&self) -> i64;
-    /// `metadata.resourceVersion` as a number: greater is later. 0 when there is none.
-    fn version(&self) -> u64;
-    /// Whether a deletionTimestamp is set.
-    fn deleting(&self) -> bool;
-    /// Whether this finalizer is set.
-    fn has_finalizer(&self, name: &str) -> bool;
-    /// Whether labels and annotations are the same.
-    fn same_labels(&self, other: &Self) -> bool;
-    /// The status, once there is one.
-    fn status(&self) -> Option<&Self::Status>;
-    /// Changes the object as an API server would; only machines in memory need it.
-    fn edit(&mut self, edit: Edit<'_, Self::Status>);
-}
-
-/// One change of an object in memory.
-#[derive(Debug)]
-pub enum Edit<'a, S> {
-    /// A new `metadata.resourceVersion`.
-    Version(u64),
-    /// A new `metadata.generation`.
-    Generation(i64),
-    /// A deletionTimestamp.
-    Delete,
-    /// A finalizer set or taken.
-    Finalizer(&'a str, bool),
-    /// A new status.
-    Status(S),
-}
-
-/// The object's type of a machine.
+/// The type of a machine's objects.
 pub type ManifestOf<M> = <<M as Machine>::ObjectState as ObjectState>::Manifest;
 /// What the objects of a machine share.
 pub type SharedOf<M> = <<M as Machine>::ObjectState as ObjectState>::SharedState;
-/// The status's type of a machine.
+/// The type of the status of a machine's objects.
 pub type StatusOf<M> = <ManifestOf<M> as Object>::Status;

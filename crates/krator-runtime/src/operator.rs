@@ -1,19 +1,50 @@
-//! What an operator adds to its machine.
-use crate::{Machine, ManifestOf, Result, SharedOf};
+//! What an operator adds to its machine: the memory of its objects.
+use crate::{
+    error::Result,
+    machine::{Machine, ManifestOf, SharedOf},
+};
 use std::{future::Future, sync::Arc};
 
-/// An operator of one kind: where the memory of its objects comes from. Yours.
+/// The operator of one kind. It makes the memory that its objects begin with. You write it, in `object.rs`.
+///
+/// ```
+#[doc = include_str!("doc/moose.txt")]
+#[doc = include_str!("doc/eat.txt")]
+/// #[derive(Default)]
+/// struct MooseOperator {
+///     herd: Arc<Herd>,
+/// }
+///
+/// impl Operator for MooseOperator {
+///     type Machine = MooseMachine;
+///
+///     async fn initialize_object_state(&self, moose: &Moose) -> Result<MooseState> {
+///         if moose.spec.weight == 0 {
+///             return Err(Error::permanent("a moose has a weight"));
+///         }
+///         Ok(MooseState::default())
+///     }
+///
+///     async fn shared_state(&self) -> Arc<Herd> {
+///         Arc::clone(&self.herd)
+///     }
+/// }
+/// ```
 pub trait Operator: Sized + Send + Sync + 'static {
-    /// The machine that its objects go through.
+    /// The machine that drives the objects.
     type Machine: Machine;
 
-    /// The memory of a new object, or of one met after a restart. Called before the object's first run in this
-    /// process; an error is handled as one of the handler that was to run.
+    /// Makes the memory of an object. It is called before the first handler of a new object runs, and once for each
+    /// object after a restart.
+    ///
+    /// # Errors
+    ///
+    /// Any error. It is handled like an error of the handler that was about to run.
     fn initialize_object_state(
         &self,
         manifest: &ManifestOf<Self::Machine>,
     ) -> impl Future<Output = Result<<Self::Machine as Machine>::ObjectState>> + Send;
 
-    /// What all objects share. Called once.
+    /// What all objects share. It is called once, when the operator starts.
     fn shared_state(&self) -> impl Future<Output = Arc<SharedOf<Self::Machine>>> + Send;
 }

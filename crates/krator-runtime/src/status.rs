@@ -1,52 +1,90 @@
-//! What the machine keeps in `.status`: its memory across restarts, and what people and tools read.
+//! The machine's part of `.status`: its memory across restarts, and what people and tools read.
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::{collections::BTreeMap, fmt, num::ParseIntError, str::FromStr};
 
-/// `.status`: your fields, and those that the machine keeps.
+/// The status of an object: the fields of its description, and those of the machine.
 pub trait ObjectStatus: Clone + Default + PartialEq + Send + Sync + 'static {
-    /// The machine's fields.
+    /// The fields of the machine.
     fn machine(&self) -> &MachineStatus;
-    /// The machine's fields. The runtime writes them; what a handler writes here is overwritten.
+    /// The fields of the machine. The runtime overwrites whatever a handler writes here.
     fn machine_mut(&mut self) -> &mut MachineStatus;
 }
 
-/// The machine's fields of `.status`.
+/// The fields of `.status` that the machine maintains.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MachineStatus {
-    /// Where the object is: the machine's own word, resumed from.
+    /// The name of the state that the object is in. A restarted operator resumes from it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// The same for people; several states may share one.
+    /// The state as people see it; several states may share a phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
-    /// What there is to say.
+    /// The message of the state, of its handler, or the last error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Fresh and random on each entry of a state.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub entry: Option<String>,
-    /// When the state was entered, in the API server's time.
+    /// Identifies the current stay in the state.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "entry")]
+    pub entry: Option<EntryId>,
+    /// When the state was entered, by the API server's clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_entered_at: Option<Timestamp>,
-    /// Failures in a row.
+    /// The number of consecutive failures of the handler.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u32>,
-    /// How often states with a limit were entered.
+    /// How often each state that has a limit was entered since the last change of the spec.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub entries: BTreeMap<String, u32>,
-    /// The generation that a handler last dealt with; -1 before the first.
+    /// The generation of the spec that a handler dealt with last; -1 before the first one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// Ready, Reconciling and Stalled, and those of the description.
+    /// `Ready`, `Reconciling` and `Stalled`, followed by the conditions of the description.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
 }
 
+/// Identifies one stay of an object in a state: a random number that is drawn whenever a state is entered, written
+/// as 16 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EntryId(u64);
+
+impl EntryId {
+    pub(crate) const fn new(random: u64) -> Self {
+        Self(random)
+    }
+}
+
+impl fmt::Display for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl FromStr for EntryId {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, ParseIntError> {
+        u64::from_str_radix(text, 16).map(Self)
+    }
+}
+
+impl Serialize for EntryId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Text that is not an id reads as absent: whatever somebody wrote there must not make the object unreadable.
+fn entry<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<EntryId>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    Ok(text.and_then(|text| text.parse().ok()))
+}
+
 impl MachineStatus {
-    /// Whether all of it is stored, too: conditions that are not `ours` are somebody else's.
-    pub(crate) fn is_in(&self, stored: &Self, ours: impl Fn(&str) -> bool) -> bool {
+    /// Whether `stored` says the same. Conditions of a type for which `is_ours` is false belong to others and are not
+    /// compared.
+    pub(crate) fn is_in(&self, stored: &Self, is_ours: impl Fn(&str) -> bool) -> bool {
         let Self {
             state,
             phase,
@@ -58,24 +96,24 @@ impl MachineStatus {
             observed_generation,
             conditions,
         } = self;
-        let theirs = stored.conditions.iter().filter(|c| ours(&c.kind));
+        let ours = stored.conditions.iter().filter(|c| is_ours(&c.kind));
         (state, phase, message, entry) == (&stored.state, &stored.phase, &stored.message, &stored.entry)
             && (state_entered_at, attempts) == (&stored.state_entered_at, &stored.attempts)
             && (entries, observed_generation) == (&stored.entries, &stored.observed_generation)
-            && theirs.eq(conditions)
+            && ours.eq(conditions)
     }
 }
 
-/// One condition, as `meta/v1.Condition`.
+/// A condition, as `meta/v1.Condition`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Condition {
-    /// Its name, `Ready` for one.
+    /// Its type, for example `Ready`.
     #[serde(rename = "type")]
     pub kind: String,
     /// `True`, `False` or `Unknown`.
     pub status: String,
-    /// A word for programs: the state, or `Retrying`.
+    /// A word for programs: the name of the state, or `Retrying`.
     #[serde(default)]
     pub reason: String,
     /// A sentence for people.
@@ -83,15 +121,16 @@ pub struct Condition {
     pub message: String,
     /// When `status` last changed.
     pub last_transition_time: Timestamp,
-    /// The generation that it speaks of.
+    /// The generation of the spec that the condition is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
 }
 
-/// Texts in `.status` are cut to this many bytes, at a character's end: the API server allows 32 KiB a message,
-/// and a status is written often.
+/// The most bytes of a message that are written to `.status` or to an event. The API server allows 32 KiB, but a
+/// status is written often.
 const LONGEST_MESSAGE: usize = 1024;
 
+/// The text, cut at the end of a character if it is too long.
 pub(crate) fn truncated(text: &str) -> String {
     if text.len() <= LONGEST_MESSAGE {
         return text.to_owned();
@@ -120,6 +159,23 @@ mod tests {
             attempts: Some(attempts),
             conditions: kinds.iter().map(condition).collect(),
             ..MachineStatus::default()
+        }
+    }
+
+    #[cfg(feature = "kube")]
+    #[test]
+    fn an_entry_id_is_stored_as_hexadecimal_digits() {
+        let status = |entry: Option<EntryId>| MachineStatus {
+            entry,
+            ..MachineStatus::default()
+        };
+        let read = |text: &str| serde_json::from_str::<MachineStatus>(text).expect("a status");
+        let stored = r#"{"entry":"00000000000000ff"}"#;
+        assert_eq!(read(stored), status(Some(EntryId(255))));
+        let written = serde_json::to_string(&status(Some(EntryId(255)))).expect("a status is JSON");
+        assert_eq!(written, stored);
+        for other in [r#"{}"#, r#"{"entry": null}"#, r#"{"entry": "edited by hand"}"#] {
+            assert_eq!(read(other), status(None), "{other}");
         }
     }
 

@@ -1,29 +1,43 @@
-//! The state graph of a machine, driven edge by edge: what generated crates test of themselves.
+//! Tests of a state graph, edge by edge. Generated crates run them for each of their machines.
 //!
-//! The engine, the actor and the graph are those of the operator; scripted are the handlers, and the object is one of
-//! paper. So these tests hold whatever is written in the handlers, and on a stopped clock a timeout of hours takes
-//! no time. An edge is taken once as it should be, and then again with each fault at each of its writes: the process
-//! dies before or after it, the write fails, its answer is lost, somebody else is faster. Each time the object must
-//! arrive, and a judge reads all that was stored on the way.
+//! The engine, the actor and the graph are those of the operator. The handlers are scripted and the object is kept in
+//! memory, so the result does not depend on what your handlers do. On a stopped clock a timeout of hours takes no time.
+//!
+//! Each edge is taken once without faults, and then again with each fault at each of its writes: the process dies before
+//! or after the write, the write fails, its answer is lost, or another client writes first. Each time the object must
+//! arrive, and a judge checks everything that was stored on the way.
 mod case;
 mod judge;
+mod recorder;
 mod scripted;
-mod stage;
 mod walk;
 mod witness;
 
-use crate::{Exit, Final, Machine, MayStay, Node, StateId, Transition, TransitionTo, transition::Stay};
-use case::{Case, Way};
+use crate::{
+    graph::{Exit, Graph, StateId},
+    machine::{Final, Machine, MayStay, Node, Stay, Transition, TransitionTo},
+};
+use case::{Case, Cause};
 use std::{future::Future, pin::Pin};
 
-/// A test of one edge, to be run on tokio's paused clock: everything that is wrong.
+/// A test of one edge, to be run on tokio's paused clock. It returns everything that is wrong.
 pub type Check = Pin<Box<dyn Future<Output = Vec<String>>>>;
 
-/// Runs checks, one after the other, on tokio's paused clock.
+/// Runs checks one after the other, on tokio's paused clock.
+///
+/// ```
+#[doc = include_str!("doc/moose.txt")]
+#[doc = include_str!("doc/eat.txt")]
+/// use krator_runtime::testing::{at, hold};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap().block_on(async {
+/// hold(vec![at(Eat).to(Sleep), at(Eat).stays(), at(Sleep).is_deleted(Released)]).await;
+/// # });
+/// ```
 ///
 /// # Panics
 ///
-/// With everything that is wrong, if anything is.
+/// If anything is wrong. The message lists all of it.
 pub async fn hold(checks: Vec<Check>) {
     let mut wrong = Vec::new();
     for check in checks {
@@ -38,7 +52,7 @@ pub fn at<F: Node>(state: F) -> At<F> {
     At(std::marker::PhantomData)
 }
 
-/// An object in the state `F`, about to leave it. Each method takes one way on and says where it leads.
+/// An object that is about to leave the state `F`. Each method checks one edge and where it leads.
 #[derive(Debug)]
 pub struct At<F>(std::marker::PhantomData<fn() -> F>);
 
@@ -48,88 +62,160 @@ impl<F: Node> At<F> {
     where
         F: TransitionTo<T>,
     {
-        check::<F>(Way::Code(Transition::<F>::to(to).exit()), Some(T::ID))
+        check::<F>(Cause::Code(Transition::<F>::to(to).exit()), Some(T::ID))
     }
     /// The handler stays: it runs again when its poll is over or what it watches changes, and no sooner.
     pub fn stays(self) -> Check
     where
         F: MayStay<Stay>,
     {
-        check::<F>(Way::Code(Transition::<F>::stay().exit()), Some(F::ID))
+        check::<F>(Cause::Code(Transition::<F>::stay().exit()), Some(F::ID))
     }
-    /// The machine is over, and the object is gone.
+    /// The machine ends, and the object is gone.
     pub fn ends(self) -> Check
     where
         F: Final,
     {
-        check::<F>(Way::Code(Transition::<F>::done().exit()), None)
+        check::<F>(Cause::Code(Transition::<F>::done().exit()), None)
     }
-    /// The machine is over, and the object goes to its deletion.
+    /// The machine ends, and the object enters its deletion path.
     pub fn ends_in<T: Node>(self, _deletion: T) -> Check
     where
         F: Final,
     {
-        check::<F>(Way::Code(Exit::Done), Some(T::ID))
+        check::<F>(Cause::Code(Exit::Done), Some(T::ID))
     }
-    /// Its time is up, also where a restart lies in between.
+    /// The timeout passes, with and without a restart in between.
     pub fn times_out<T: Node>(self, _to: T) -> Check {
-        check::<F>(Way::TimesOut, Some(T::ID))
+        check::<F>(Cause::TimesOut, Some(T::ID))
     }
-    /// The handler fails once more than it may; with effects that may happen once: it fails.
+    /// The handler fails more often than its `retry` allows; or once, if its effects may happen only once.
     pub fn fails<T: Node>(self, _to: T) -> Check {
-        check::<F>(Way::Fails, Some(T::ID))
+        check::<F>(Cause::Fails, Some(T::ID))
     }
-    /// The handler of a final state fails once more than it may: the object goes all the same.
+    /// The handler of a final state fails more often than its `retry` allows. The object goes nevertheless.
     pub fn fails_and_ends(self) -> Check {
-        check::<F>(Way::Fails, None)
+        check::<F>(Cause::Fails, None)
     }
-    /// The handler fails for good: retries are skipped.
+    /// The handler returns a permanent error, which is not retried.
     pub fn fails_for_good<T: Node>(self, _to: T) -> Check {
-        check::<F>(Way::FailsForGood, Some(T::ID))
+        check::<F>(Cause::FailsForGood, Some(T::ID))
     }
-    /// The state would be entered once too often.
-    pub fn is_full<T: Node>(self, _then: T) -> Check {
-        check::<F>(Way::IsFull, Some(T::ID))
+    /// The state would be entered more often than its `limit` allows.
+    pub fn exceeds_limit<T: Node>(self, _then: T) -> Check {
+        check::<F>(Cause::ExceedsLimit, Some(T::ID))
     }
     /// The object is deleted while the handler runs.
     pub fn is_deleted<T: Node>(self, _to: T) -> Check {
-        check::<F>(Way::Deleted, Some(T::ID))
+        check::<F>(Cause::Deleted, Some(T::ID))
     }
-    /// The object is deleted, and nothing holds it.
+    /// The object is deleted, and its machine has no deletion path that would hold it.
     pub fn is_deleted_at_once(self) -> Check {
-        check::<F>(Way::Deleted, None)
+        check::<F>(Cause::Deleted, None)
     }
-    /// The spec changes: the object enters `to`.
+    /// The spec changes, and the object enters `to`.
     pub fn changes<T: Node>(self, _to: T) -> Check {
-        check::<F>(Way::Changes, Some(T::ID))
+        check::<F>(Cause::Changes, Some(T::ID))
     }
-    /// The spec changes, and the state deals with it: its handler runs again, or `observedGeneration` moves.
+    /// The spec changes, and the object stays: its handler runs again, or only `observedGeneration` is updated.
     pub fn sees_changes(self) -> Check {
-        check::<F>(Way::SeesChanges, Some(F::ID))
+        check::<F>(Cause::SeesChanges, Some(F::ID))
     }
-    /// The operator is restarted while the handler runs: the object is found there, or goes to look.
+    /// The operator restarts while the handler runs. The object is in the same state afterwards, or in the state that
+    /// `resume` names.
     pub fn restarts<T: Node>(self, _at: T) -> Check {
-        check::<F>(Way::Restarts, Some(T::ID))
+        check::<F>(Cause::Restarts, Some(T::ID))
     }
 }
 
-/// Small, for there is one a test; all the rest is compiled once a machine.
-fn check<F: Node>(way: Way, to: Option<StateId>) -> Check {
-    drive::<F::Machine>(F::ID, way, to)
+/// This function is compiled for each state, so it does as little as possible.
+fn check<F: Node>(cause: Cause, to: Option<StateId>) -> Check {
+    Box::pin(drive(F::Machine::GRAPH, F::ID, cause, to))
 }
 
-fn drive<M: Machine>(from: StateId, way: Way, to: Option<StateId>) -> Check {
-    Box::pin(async move {
-        let mut wrong = Vec::new();
-        for case in Case::all(M::GRAPH, from, way, to) {
-            let plain = walk::walk::<M>(&case, None).await;
-            wrong.extend(plain.wrong);
-            if wrong.is_empty() {
-                for fault in (0..plain.writes).flat_map(witness::Fault::at) {
-                    wrong.extend(walk::walk::<M>(&case, Some(fault)).await.wrong);
-                }
+/// Takes one edge of any graph, without faults and with each of them, and returns everything that is wrong.
+async fn drive(graph: &Graph<'_>, from: StateId, cause: Cause, to: Option<StateId>) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for case in Case::all(graph, from, cause, to) {
+        let plain = walk::walk(graph, &case, None).await;
+        wrong.extend(plain.wrong);
+        if wrong.is_empty() {
+            for fault in (0..plain.writes).flat_map(witness::Fault::at) {
+                wrong.extend(walk::walk(graph, &case, Some(fault)).await.wrong);
             }
         }
-        wrong
-    })
+    }
+    wrong
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Policy, StateKind};
+    use std::time::Duration;
+
+    /// A description that is read at run time: the states of a ring, each with a timeout to a shared last state.
+    struct Described {
+        names: Vec<String>,
+        next: Vec<Vec<StateId>>,
+    }
+
+    impl Described {
+        fn ring(states: u16) -> Self {
+            Self {
+                names: (0..states).map(|state| format!("State{state}")).collect(),
+                next: (0..states)
+                    .map(|state| vec![StateId((state + 1) % states)])
+                    .collect(),
+            }
+        }
+
+        fn last(&self) -> StateId {
+            StateId(u16::try_from(self.names.len()).expect("few states"))
+        }
+
+        fn policies(&self) -> Vec<Policy<'_>> {
+            let working = self.names.iter().zip(&self.next).map(|(name, next)| {
+                Policy::new(name)
+                    .next(next)
+                    .poll(Duration::from_secs(60))
+                    .timeout(Duration::from_secs(600), self.last())
+            });
+            let last = Policy::new("Last").kind(StateKind::Final).deletion_path();
+            working.chain([last]).collect()
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_graph_that_was_built_at_run_time_is_driven_like_a_generated_one() {
+        let described = Described::ring(5);
+        let policies = described.policies();
+        let (first, last) = (StateId(0), described.last());
+        let graph = Graph::new(&policies, first, Some(last), "example.com/things");
+        for (state, next) in (0..).map(StateId).zip(&described.next) {
+            let to = next[0];
+            for (cause, to) in [
+                (Cause::Code(Exit::To(to)), to),
+                (Cause::Code(Exit::Stay), state),
+                (Cause::TimesOut, last),
+                (Cause::Deleted, last),
+                (Cause::SeesChanges, state),
+                (Cause::Restarts, state),
+            ] {
+                let wrong = drive(&graph, state, cause, Some(to)).await;
+                assert!(wrong.is_empty(), "{state:?}, {cause:?}: {}", wrong.join("\n"));
+            }
+        }
+        let wrong = drive(&graph, last, Cause::Code(Exit::Done), None).await;
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_edge_that_leads_elsewhere_is_reported() {
+        let described = Described::ring(5);
+        let policies = described.policies();
+        let graph = Graph::new(&policies, StateId(0), None, "example.com/things");
+        let wrong = drive(&graph, StateId(1), Cause::TimesOut, Some(StateId(3))).await;
+        assert!(!wrong.is_empty(), "the timeout leads to the last state");
+    }
 }

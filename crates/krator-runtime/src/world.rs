@@ -1,108 +1,119 @@
-//! What drives an object: the seam between the machine and the cluster, or a test.
+//! The seam between a machine and what it acts on: the actor reads and writes its object through a [`World`], and is
+//! notified through a [`Mailbox`].
 use crate::{
-    Error, Event, Machine, ManifestOf, Object, Result, SharedOf, StatusOf, Watch, applied::ChildKey,
+    applied::ChildKey,
     engine::Now,
+    error::{Error, Result},
+    graph::Watch,
+    machine::{Event, Machine, ManifestOf, Object, SharedOf, StatusOf},
 };
 use std::{
+    any::Any,
     future::Future,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
 use tokio::{sync::Notify, time::Instant};
 
-/// Where objects live. One implementation talks to an API server, one keeps an object in memory.
+/// Where objects are stored. One implementation talks to an API server, another one keeps a single object in memory.
 pub(crate) trait World<M: Machine>: Send + Sync {
     /// The present.
     fn now(&self) -> Now;
-    /// When `Now::elapsed` was zero.
+    /// The instant at which [`Now::elapsed`] was zero.
     fn origin(&self) -> Instant;
+    /// What all objects of the kind share.
     fn shared(&self) -> &Arc<SharedOf<M>>;
+    /// Makes the memory of an object before its first run in this process.
     fn initialize(&self, manifest: &ManifestOf<M>) -> impl Future<Output = Result<M::ObjectState>> + Send;
-    /// Writes all of the status over this version of the object, and answers with what is stored then.
+    /// Replaces the status of this version of the object, and returns the object as stored then.
     fn write_status(&self, manifest: &ManifestOf<M>, status: &StatusOf<M>) -> impl Written<M>;
-    /// Sets or takes the finalizer of the machine, on this version of the object.
-    fn set_finalizer(&self, manifest: &ManifestOf<M>, present: bool) -> impl Written<M>;
-    /// Deletes this object, not another of its name.
+    /// Adds the finalizer to this version of the object, or removes it, and returns the object as stored then.
+    fn set_finalizer(&self, manifest: &ManifestOf<M>, finalizer: &str, present: bool) -> impl Written<M>;
+    /// Deletes this object, but not a later one of the same name.
     fn delete(&self, manifest: &ManifestOf<M>) -> impl Future<Output = Result<(), WriteError>> + Send;
-    /// The object as stored now; `None` when it is gone.
+    /// Reads the object as stored now; `None` if it is gone.
     fn read(
         &self,
         manifest: &ManifestOf<M>,
     ) -> impl Future<Output = Result<Option<Arc<ManifestOf<M>>>>> + Send;
-    /// Tells people; best effort.
+    /// Records an event about the object; best effort.
     fn publish(&self, manifest: &ManifestOf<M>, event: Event);
-    #[cfg(feature = "kube")]
-    fn around(&self) -> crate::cluster::Around<'_, M>;
+    /// How handlers reach objects of other kinds; see [`Backend`](crate::machine::Backend).
+    fn backend(&self) -> &(dyn Any + Send + Sync);
 }
 
-/// A write to come: what is stored after it.
+/// A write in progress. It resolves to the object as stored afterwards.
 pub(crate) trait Written<M: Machine>:
     Future<Output = Result<Arc<ManifestOf<M>>, WriteError>> + Send
 {
 }
 impl<M: Machine, F: Future<Output = Result<Arc<ManifestOf<M>>, WriteError>> + Send> Written<M> for F {}
 
-/// Why a write did not happen.
+/// Why a write failed.
 #[derive(Debug)]
 #[cfg_attr(
     not(feature = "kube"),
-    allow(dead_code, reason = "a world in memory refuses nothing")
+    allow(dead_code, reason = "a world in memory rejects nothing")
 )]
 pub(crate) enum WriteError {
-    /// The object is another version by now.
+    /// Another version of the object is stored by now.
     Conflict,
-    /// The object is no more.
+    /// The object no longer exists.
     Gone,
-    /// The API server refuses what is written.
+    /// The API server rejects what was to be written.
     Invalid(Error),
+    /// Anything else; the write may have happened.
     Other(Error),
 }
 
-/// A change of another object, that states may wait for.
+/// A change of another object that states may wait for.
 #[derive(Clone, Debug)]
 pub(crate) struct Change {
-    /// The names that `wait.watch` may call it by.
+    /// What `wait.watch` may call the object.
     pub names: Vec<Watch>,
-    /// The child that changed, and its version now.
+    /// If the object is a child: which one, and its new version.
     pub child: Option<(ChildKey, u64)>,
 }
 
-/// A version of the object, decoded by whom it is new to: most are the echo of a write of our own.
-pub(crate) struct Sighting<T> {
+/// A version of the object that was observed. It is decoded lazily, because most observations are echoes of the
+/// operator's own writes, which are dropped by their version.
+pub(crate) struct ObservedObject<T> {
     pub version: u64,
     decode: Box<dyn FnOnce() -> Option<Arc<T>> + Send>,
 }
 
-impl<T> Sighting<T> {
+impl<T> ObservedObject<T> {
     pub fn new(version: u64, decode: impl FnOnce() -> Option<Arc<T>> + Send + 'static) -> Self {
         Self {
             version,
             decode: Box::new(decode),
         }
     }
-    /// `None`: it is not what its type says, and that has been reported.
+    /// The object; `None` if it could not be decoded, which has been reported then.
     pub fn decode(self) -> Option<Arc<T>> {
         (self.decode)()
     }
 }
 
-impl<T: Object> From<Arc<T>> for Sighting<T> {
+impl<T: Object> From<Arc<T>> for ObservedObject<T> {
     fn from(object: Arc<T>) -> Self {
         Self::new(object.version(), move || Some(object))
     }
 }
 
-/// What an object's run hears while it goes on. Only the latest version of the object is kept.
+/// Notifies an actor while its handler runs.
 pub(crate) struct Mailbox<T> {
     mail: Mutex<Mail<T>>,
     arrived: Notify,
 }
 
+/// What an actor has not taken notice of yet.
 pub(crate) struct Mail<T> {
-    pub object: Option<Sighting<T>>,
+    /// The latest version of the object.
+    pub object: Option<ObservedObject<T>>,
     pub changes: Vec<Change>,
+    /// The object no longer exists.
     pub gone: bool,
-    /// The process is about to end: no new run.
+    /// The process is about to end, so no further run may start.
     pub stop: bool,
 }
 
@@ -127,12 +138,12 @@ impl<T> Default for Mailbox<T> {
 }
 
 impl<T> Mailbox<T> {
-    /// Leaves mail, and wakes who waits for it.
+    /// Adds to the mail and wakes the task that waits for it.
     pub fn post(&self, write: impl FnOnce(&mut Mail<T>)) {
         write(&mut self.mail.lock().unwrap_or_else(PoisonError::into_inner));
         self.arrived.notify_one();
     }
-    /// Takes what arrived; `stop` stays.
+    /// Takes the mail. `stop` remains set.
     pub fn take(&self) -> Mail<T> {
         let mut mail = self.mail.lock().unwrap_or_else(PoisonError::into_inner);
         let stop = mail.stop;
@@ -144,14 +155,8 @@ impl<T> Mailbox<T> {
             },
         )
     }
-    /// Ends when there is mail.
+    /// Waits for mail.
     pub async fn arrived(&self) {
         self.arrived.notified().await;
     }
-}
-
-/// The delay before a failed request is tried again: from 200 ms, doubling, to 30 s.
-pub(crate) fn request_backoff(failures: u32, random: u64) -> Duration {
-    let retry = crate::Retry::DEFAULT.backoff(Duration::from_millis(200), 2.0, Duration::from_secs(30));
-    retry.delay(failures, random)
 }

@@ -1,7 +1,6 @@
 //! The machine: what states inherit from it, and which of them are on the deletion path.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use super::keys::{Keys, Sink, duration, list};
 use super::retries::{WrittenRetry, judge_retry, retry};
@@ -250,25 +249,23 @@ fn resolve_retry(
     inherits_ways: bool,
     sink: &mut Sink<'_>,
 ) -> Retry {
-    const FINAL_LIMIT: RetryLimit = RetryLimit::Times(5);
+    const DEFAULT: krator_runtime::Retry = krator_runtime::Retry::DEFAULT;
+    const FINAL_LIMIT: RetryLimit = RetryLimit::Times(krator_runtime::Retry::FINAL_LIMIT);
     let own = written.retry.as_ref();
     let base = machine.retry.as_ref();
     let by_default = base.map_or(written.name.span, |base| base.span);
     let initial = own
         .and_then(|own| own.initial)
         .or(base.and_then(|base| base.initial))
-        .unwrap_or(Spanned::new(Duration::from_secs(1), by_default));
+        .unwrap_or(Spanned::new(DEFAULT.initial, by_default));
     let factor = own
         .and_then(|own| own.factor)
         .or(base.and_then(|base| base.factor))
-        .unwrap_or(Spanned::new(2.0, by_default));
+        .unwrap_or(Spanned::new(DEFAULT.factor, by_default));
     let max = own
         .and_then(|own| own.max)
         .or(base.and_then(|base| base.max))
-        .unwrap_or(Spanned::new(
-            initial.value.max(Duration::from_secs(300)),
-            by_default,
-        ));
+        .unwrap_or(Spanned::new(initial.value.max(DEFAULT.max), by_default));
 
     let own_limit = own.and_then(|own| own.limit);
     if kind == StateKind::Final {

@@ -101,7 +101,7 @@ fn ways(kind: &Kind, state: &State) -> Vec<TokenStream> {
     }
     if let Some(limit) = &state.limit {
         let then = name(limit.then.value);
-        add(quote!(is_full(#then)));
+        add(quote!(exceeds_limit(#then)));
     }
     match deletion {
         Some(to) => add(quote!(is_deleted(#to))),

@@ -9,8 +9,8 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The fields that tell times, in the order of their numbers.
-pub fn told_paths(kind: &Kind) -> Vec<&FieldPath> {
+/// The fields that times and limits are read from, in the order of their numbers.
+pub fn field_paths(kind: &Kind) -> Vec<&FieldPath> {
     let mut paths: Vec<&FieldPath> = Vec::new();
     for path in kind.states.iter().flat_map(paths_of) {
         if !paths.contains(&path) {
@@ -38,9 +38,9 @@ fn paths_of(state: &State) -> impl Iterator<Item = &FieldPath> {
     periods.chain(times)
 }
 
-/// `fn told` of the machine, where a field tells a time.
-pub fn told(description: &Description, kind: &Kind) -> Option<TokenStream> {
-    let paths = told_paths(kind);
+/// `fn field_values` of the machine, if the graph reads times or limits from fields.
+pub fn field_values(description: &Description, kind: &Kind) -> Option<TokenStream> {
+    let paths = field_paths(kind);
     let KindNames {
         module,
         kind: object,
@@ -50,16 +50,18 @@ pub fn told(description: &Description, kind: &Kind) -> Option<TokenStream> {
     let uses = |name: &str| paths.iter().any(|path| format!("{path}").starts_with(name));
     let ignore_object = (!uses(".spec")).then(|| quote!(let _ = object;));
     let ignore_status = (!uses(".status")).then(|| quote!(let _ = status;));
-    let told = paths.iter().map(|path| paths::told(description, kind, path));
+    let values = paths
+        .iter()
+        .map(|path| paths::field_value(description, kind, path));
     (!paths.is_empty()).then(|| {
         quote! {
-            fn told(
+            fn field_values(
                 object: &crate::#module::#object,
                 status: Option<&crate::#module::#status>,
-            ) -> Vec<Option<rt::Told>> {
+            ) -> Vec<Option<rt::FieldValue>> {
                 #ignore_object
                 #ignore_status
-                Vec::from([#(#told),*])
+                Vec::from([#(#values),*])
             }
         }
     })
@@ -162,8 +164,8 @@ fn concerns(description: &Description, kind: &Kind, watch: &crate::model::Watch)
                         quote!(rt::LookIn::Always(#name))
                     }
                     LookIn::Path(path) => {
-                        let told = paths::texts(description, kind, path);
-                        quote!(rt::LookIn::Told(|object: &crate::#module::#object| #told))
+                        let namespace = paths::texts(description, kind, path);
+                        quote!(rt::LookIn::FromField(|object: &crate::#module::#object| #namespace))
                     }
                 },
             };

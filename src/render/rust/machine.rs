@@ -40,7 +40,7 @@ pub fn machine(description: &Description, kind: &Kind, source: &Source) -> Strin
         .map(|condition| condition.name.as_str())
         .collect();
     let declared = (!declared.is_empty()).then(|| quote!(.conditions(&[#(#declared),*])));
-    let told = kinds::told(description, kind);
+    let field_values = kinds::field_values(description, kind);
     let finalizer = format!("{}/{}", kind.resource.group.value, kind.resource.plural.value);
     file(&quote! {
         use crate::#module::object::#object_state;
@@ -67,7 +67,7 @@ pub fn machine(description: &Description, kind: &Kind, source: &Source) -> Strin
 
         impl rt::Machine for #machine {
             type ObjectState = #object_state;
-            const GRAPH: &'static rt::Graph = &GRAPH;
+            const GRAPH: &'static rt::Graph<'static> = &GRAPH;
             fn id(self) -> rt::StateId {
                 rt::StateId(self as u16)
             }
@@ -75,7 +75,7 @@ pub fn machine(description: &Description, kind: &Kind, source: &Source) -> Strin
                 const ALL: [#machine; #count] = [#(#machine::#idents,)*];
                 ALL.get(usize::from(id.0)).copied()
             }
-            #told
+            #field_values
             fn run<'a>(self, cx: &'a mut rt::Context<'_, Self>) -> rt::Dispatch<'a> {
                 match self {
                     #(Self::#idents => rt::dispatch(#idents, cx),)*
@@ -194,9 +194,9 @@ fn policy(kind: &Kind, state: &State) -> TokenStream {
     }
     match state.kind.value {
         StateKind::Working => {}
-        StateKind::Ready => add(quote!(kind(rt::Kind::Ready))),
-        StateKind::Failed => add(quote!(kind(rt::Kind::Failed))),
-        StateKind::Final => add(quote!(kind(rt::Kind::Final))),
+        StateKind::Ready => add(quote!(kind(rt::StateKind::Ready))),
+        StateKind::Failed => add(quote!(kind(rt::StateKind::Failed))),
+        StateKind::Final => add(quote!(kind(rt::StateKind::Final))),
     }
     if !state.next.is_empty() {
         let next = state.next.iter().map(|n| id(n.to.value));
@@ -209,8 +209,8 @@ fn policy(kind: &Kind, state: &State) -> TokenStream {
                 add(quote!(poll(#every)));
             }
             Some(Period::Field(field)) => {
-                let field = told_by(kind, &field.path);
-                add(quote!(poll_told(#field)));
+                let field = field_number(kind, &field.path);
+                add(quote!(poll_from_field(#field)));
             }
             None => {}
         }
@@ -227,8 +227,8 @@ fn policy(kind: &Kind, state: &State) -> TokenStream {
                 add(quote!(timeout(#after, #to)));
             }
             Period::Field(field) => {
-                let field = told_by(kind, &field.path);
-                add(quote!(timeout_told(#field, #to)));
+                let field = field_number(kind, &field.path);
+                add(quote!(timeout_from_field(#field, #to)));
             }
         }
     }
@@ -247,8 +247,8 @@ fn policy(kind: &Kind, state: &State) -> TokenStream {
                 add(quote!(limit(#times, #then)));
             }
             Times::Field(path) => {
-                let field = told_by(kind, path);
-                add(quote!(limit_told(#field, #then)));
+                let field = field_number(kind, path);
+                add(quote!(limit_from_field(#field, #then)));
             }
         }
     }
@@ -313,9 +313,10 @@ fn source_of(source: &WatchSource) -> TokenStream {
     }
 }
 
-/// `None`: as the runtime does without a word.
+/// `None` if the policy is the runtime's default.
 fn retry(kind: &Kind, retry: &Retry, of: StateKind) -> Option<TokenStream> {
-    let default = (Duration::from_secs(1), 2.0, Duration::from_secs(300));
+    let default = krator_runtime::Retry::DEFAULT;
+    let default = (default.initial, default.factor, default.max);
     let backoff = (retry.initial.value, retry.factor.value, retry.max.value);
     let mut tokens = quote!(rt::Retry::DEFAULT);
     let mut says = false;
@@ -349,9 +350,9 @@ fn retry(kind: &Kind, retry: &Retry, of: StateKind) -> Option<TokenStream> {
     says.then_some(tokens)
 }
 
-/// The number of a field that tells a time.
-fn told_by(kind: &Kind, path: &FieldPath) -> Literal {
-    let at = kinds::told_paths(kind).iter().position(|known| *known == path);
+/// The number by which the graph refers to a field.
+fn field_number(kind: &Kind, path: &FieldPath) -> Literal {
+    let at = kinds::field_paths(kind).iter().position(|known| *known == path);
     Literal::usize_unsuffixed(at.unwrap_or_default())
 }
 

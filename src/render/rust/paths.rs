@@ -30,14 +30,15 @@ pub fn texts(description: &Description, kind: &Kind, path: &FieldPath) -> TokenS
     quote!(#way #text.collect())
 }
 
-/// What a path says of a time, of `object` and the status to come: an expression of type `Option<Told>`.
-pub fn told(description: &Description, kind: &Kind, path: &FieldPath) -> TokenStream {
+/// The value of a field from which a time or a limit is read, given `object` and the `status` that is about to be
+/// written: an expression of type `Option<FieldValue>`.
+pub fn field_value(description: &Description, kind: &Kind, path: &FieldPath) -> TokenStream {
     let (way, end) = way(description, kind, path, &quote!(status));
     match end {
-        At::Typed(_) => quote!(#way.next().and_then(rt::Tell::tell)),
-        // Building wants a duration, an integer or an instant there, which JSON of Kubernetes' own types may hold.
+        At::Typed(_) => quote!(#way.next().and_then(rt::ReadField::read_field)),
+        // Only a duration, an integer or a date-time is accepted here, which JSON of Kubernetes' own types may hold.
         At::Json => {
-            quote!(#way.next().and_then(|value| value.as_i64()).and_then(|number| rt::Tell::tell(&number)))
+            quote!(#way.next().and_then(|value| value.as_i64()).and_then(|number| rt::ReadField::read_field(&number)))
         }
     }
 }

@@ -1,28 +1,30 @@
-//! What an actor writes: the status, the finalizer, the end of the object; and what it makes of the answers.
+//! What an actor writes (the status, the finalizer, the deletion of the object) and how it reacts to the answers.
 use super::{Actor, Step};
 use crate::{
-    Class, Error, Event, Machine, MachineStatus, ManifestOf, Object as _, ObjectStatus, StatusOf,
     engine::Now,
-    world::{World, WriteError, request_backoff},
+    error::{Class, Error, Result},
+    graph::Retry,
+    machine::{Event, Machine, ManifestOf, Object as _, StatusOf},
+    status::{MachineStatus, ObjectStatus},
+    world::{World, WriteError},
 };
 use std::{sync::Arc, time::Duration};
 
-impl<M: Machine> Actor<M> {
-    /// Takes the finalizer off where the graph has no deletion path any more: nothing else would.
+impl<M: Machine> Actor<'_, M> {
+    /// Removes the finalizer if the graph has no deletion path any more, because nothing else would remove it.
     pub(super) async fn release<W: World<M>>(&mut self, world: &W) -> Option<Step> {
         let deleting = self.manifest.deleting();
-        let is_former = M::GRAPH.deletion().is_none() && self.manifest.has_finalizer(M::GRAPH.finalizer());
+        let finalizer = self.graph().finalizer();
+        let is_former = self.graph().deletion().is_none() && self.manifest.has_finalizer(finalizer);
         if !is_former || (self.kept_finalizer && !deleting) {
             return None;
         }
-        match world.set_finalizer(&self.manifest, false).await {
+        match world.set_finalizer(&self.manifest, finalizer, false).await {
             Ok(_) if deleting => Some(self.over(world).await),
-            // An operator without a deletion path may lack the right. What waits for it is the deletion alone.
+            // An operator without a deletion path may lack the permission. Only a deletion depends on the removal.
             Err(WriteError::Other(error)) if !deleting => {
-                let finalizer = M::GRAPH.finalizer();
-                let note = format!(
-                    "the finalizer `{finalizer}` of a former description cannot be taken off: {error}"
-                );
+                let note =
+                    format!("the finalizer `{finalizer}` of a former description cannot be removed: {error}");
                 self.kept_finalizer = true;
                 world.publish(&self.manifest, Event::warning("FormerFinalizer", note));
                 None
@@ -31,17 +33,18 @@ impl<M: Machine> Actor<M> {
         }
     }
 
-    /// Lets the object go when its machine is over.
+    /// Releases or deletes the object after its machine has ended.
     pub(super) async fn finish<W: World<M>>(&mut self, world: &W) -> Step {
         if self.manifest.deleting() {
-            let written = world.set_finalizer(&self.manifest, false).await;
+            let finalizer = self.graph().finalizer();
+            let written = world.set_finalizer(&self.manifest, finalizer, false).await;
             return match written {
                 Ok(_) | Err(WriteError::Gone) => self.over(world).await,
                 other => self.written(other, world).await,
             };
         }
         match world.delete(&self.manifest).await {
-            Ok(()) if M::GRAPH.deletion().is_some() => {
+            Ok(()) if self.graph().deletion().is_some() => {
                 self.engine.rest();
                 Step::Wait(None)
             }
@@ -50,19 +53,19 @@ impl<M: Machine> Actor<M> {
         }
     }
 
-    /// What the machine has to say over what is stored. `None` while parked.
+    /// The machine's part of the status that is to be stored; see [`Engine::render`](crate::engine::Engine::render).
     fn rendered(&self, now: Now) -> Option<MachineStatus> {
         let none = MachineStatus::default();
         let former = self.manifest.status().map_or(&none, |status| status.machine());
         self.engine.render(former, now)
     }
 
-    /// Writes the user's fields in the middle of a run. `None`: the run is to be dropped.
+    /// Writes the status that a running handler asks to be written. `None` means that the run is to be dropped.
     pub(super) async fn save_now<W: World<M>>(
         &mut self,
         draft: &StatusOf<M>,
         world: &W,
-    ) -> Option<crate::Result<()>> {
+    ) -> Option<Result<()>> {
         loop {
             let machine = self.rendered(world.now())?;
             let status = with_machine(draft.clone(), machine);
@@ -72,7 +75,7 @@ impl<M: Machine> Actor<M> {
                     self.absorb_own(stored);
                     return Some(Ok(()));
                 }
-                Err(WriteError::Conflict) => match self.look_again(world).await {
+                Err(WriteError::Conflict) => match self.reread(world).await {
                     Ok(Some(false)) => {}
                     Ok(Some(true)) => return None,
                     Ok(None) => {
@@ -90,18 +93,19 @@ impl<M: Machine> Actor<M> {
         }
     }
 
-    /// The status, if it says something new. A function of its own: nothing of it waits for the write. Statuses have
-    /// many texts: none is copied to be compared, unless a handler has changed its fields.
+    /// The status, if it differs from what is stored. It is a function of its own so that its variables do not live
+    /// across the write. Statuses contain many strings, so it copies one for the comparison only if a handler has
+    /// changed its fields.
     fn unwritten(&mut self, now: Now) -> Option<StatusOf<M>> {
         let machine = self.rendered(now)?;
         let none = StatusOf::<M>::default();
         let stored = self.manifest.status().unwrap_or(&none);
-        let is_known = machine.is_in(stored.machine(), |kind| M::GRAPH.sets_condition(kind))
+        let is_stored = machine.is_in(stored.machine(), |kind| self.graph().sets_condition(kind))
             && self
                 .draft
                 .as_ref()
                 .is_none_or(|draft| with_machine(draft.clone(), stored.machine().clone()) == *stored);
-        if is_known {
+        if is_stored {
             self.engine.written();
             self.draft = None;
             return None;
@@ -110,16 +114,16 @@ impl<M: Machine> Actor<M> {
         Some(with_machine(fields, machine))
     }
 
-    /// Writes the status if it says something new; `None`: it is written.
+    /// Writes the status if it differs from what is stored. `None` means that it is stored.
     pub(super) async fn save<W: World<M>>(&mut self, world: &W) -> Option<Step> {
         let status = self.unwritten(world.now())?;
         let written = world.write_status(&self.manifest, &status).await;
         if let Err(WriteError::Invalid(error)) = &written
             && let Some(before) = self.before_draft.take()
         {
-            // The handler's fields are refused: the former ones stay, and its run has failed.
+            // The API server rejects what the handler set, so the former values stay and the run counts as failed.
             (self.draft, self.engine) = (None, *before);
-            self.failed(&Error::from(format!("the status was refused: {error}")), world);
+            self.failed(&Error::from(format!("the status was rejected: {error}")), world);
             return Some(Step::Again);
         }
         if written.is_ok() {
@@ -137,7 +141,7 @@ impl<M: Machine> Actor<M> {
         }
     }
 
-    /// What a write came to: the world is looked at again, or the write is tried again later.
+    /// Reacts to the answer to a write: takes notice of what is stored, or tries again later.
     pub(super) async fn written<W: World<M>>(
         &mut self,
         written: Result<Arc<ManifestOf<M>>, WriteError>,
@@ -150,7 +154,7 @@ impl<M: Machine> Actor<M> {
                 Step::Again
             }
             Err(WriteError::Gone) => self.over(world).await,
-            Err(WriteError::Conflict) => match self.look_again(world).await {
+            Err(WriteError::Conflict) => match self.reread(world).await {
                 Ok(Some(_)) => Step::Again,
                 Ok(None) => self.over(world).await,
                 Err(error) => self.later(&error, now),
@@ -159,13 +163,13 @@ impl<M: Machine> Actor<M> {
         }
     }
 
-    /// Takes notice of what has refused a write: whether a running handler is to be dropped for it, and nothing when
-    /// the object is gone.
-    async fn look_again<W: World<M>>(&mut self, world: &W) -> crate::Result<Option<bool>> {
+    /// Reads the object again after a conflict. `None` means that it is gone; otherwise the result says whether a
+    /// running handler is to be dropped.
+    async fn reread<W: World<M>>(&mut self, world: &W) -> Result<Option<bool>> {
         let Some(stored) = world.read(&self.manifest).await? else {
             return Ok(None);
         };
-        // The same version again: what refused the write is not seen yet.
+        // The same version again: this read does not show yet what caused the conflict.
         if stored.version() <= self.manifest.version() && stored.uid() == self.manifest.uid() {
             return Err(Error::from("a conflict on the version just read"));
         }
@@ -179,7 +183,7 @@ impl<M: Machine> Actor<M> {
         } else {
             Duration::ZERO
         };
-        let delay = request_backoff(self.failures, now.random).max(least);
+        let delay = Retry::OF_REQUESTS.delay(self.failures, now.random).max(least);
         tracing::warn!(
             namespace = self.manifest.namespace(),
             name = self.manifest.name(),
@@ -191,7 +195,7 @@ impl<M: Machine> Actor<M> {
     }
 }
 
-/// The user's fields of one status, and the machine's of another.
+/// A status with the machine's part replaced.
 fn with_machine<S: ObjectStatus>(mut fields: S, machine: MachineStatus) -> S {
     *fields.machine_mut() = machine;
     fields

@@ -1,9 +1,14 @@
 //! What handlers may ask of the cluster: what the description grants, and no more, or it does not compile.
 use super::{
-    Around, Child, Cluster, Place,
+    Cluster,
     children::{Children, InCluster, Request},
 };
-use crate::{Context, Error, Machine, Object as _, Result};
+use crate::{
+    error::{Error, Result},
+    local::FakeCluster,
+    machine::{Context, Machine, Object as _},
+    resource::{Child, Place},
+};
 use futures::future::BoxFuture;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{Api, Resource};
@@ -33,6 +38,13 @@ pub trait Owns<K>: Grants<K> {}
 )]
 pub trait Watches<K>: Grants<K> {}
 
+/// What the [`Backend`](crate::machine::Backend) of a handler is.
+enum OtherKinds<'a, M: Machine> {
+    Cluster(&'a Cluster<M>),
+    /// In a test.
+    Memory(&'a Arc<FakeCluster>),
+}
+
 impl<M: Machine> Context<'_, M> {
     /// Objects of a kind, in this object's namespace; of the whole cluster where one of them has none.
     ///
@@ -43,7 +55,15 @@ impl<M: Machine> Context<'_, M> {
     where
         M: Grants<K>,
     {
-        <K::Scope as Place>::api(self.cluster().client.clone(), self.manifest().namespace())
+        match self.other_kinds() {
+            OtherKinds::Cluster(cluster) => {
+                <K::Scope as Place>::api(cluster.client.clone(), self.manifest().namespace())
+            }
+            // This is a mistake in a test; it cannot happen in an operator.
+            OtherKinds::Memory(_) => {
+                panic!("a test has no API server: use `apply`, `owned`, `delete` or `watched`")
+            }
+        }
     }
 
     /// Makes a child of this object what `child` says, by server-side apply, and answers with what is stored then.
@@ -94,26 +114,28 @@ impl<M: Machine> Context<'_, M> {
     where
         M: Watches<K>,
     {
-        match self.around {
-            Around::Cluster(cluster) => cluster.concerning(&self.manifest()),
-            Around::Memory(others) => others.all(),
+        match self.other_kinds() {
+            OtherKinds::Cluster(cluster) => cluster.concerning(&self.manifest()),
+            OtherKinds::Memory(others) => others.all(),
         }
     }
 
-    fn cluster(&self) -> &Cluster<M> {
-        match self.around {
-            Around::Cluster(cluster) => cluster,
-            // A mistake of a test, never a state of an operator.
-            Around::Memory(_) => {
-                panic!("a test has no API server: use `apply`, `owned`, `delete` or `watched`")
-            }
+    fn other_kinds(&self) -> OtherKinds<'_, M> {
+        let backend = self.backend.of;
+        match backend.downcast_ref::<Cluster<M>>() {
+            Some(cluster) => OtherKinds::Cluster(cluster),
+            None => match backend.downcast_ref::<Arc<FakeCluster>>() {
+                Some(others) => OtherKinds::Memory(others),
+                // The two worlds that exist give one of these.
+                None => unreachable!("a world gives no other backend"),
+            },
         }
     }
 
     fn child_request<K: Child>(&self) -> Result<Request<K>> {
         let manifest = self.manifest();
-        let (children, operator, (api_version, kind)) = match self.around {
-            Around::Cluster(cluster) => {
+        let (children, operator, (api_version, kind)) = match self.other_kinds() {
+            OtherKinds::Cluster(cluster) => {
                 let (caches, kind) = cluster
                     .caches::<K>(true)
                     .ok_or_else(|| Error::permanent("no such kind is owned"))?;
@@ -121,12 +143,12 @@ impl<M: Machine> Context<'_, M> {
                     client: cluster.client.clone(),
                     caches,
                     kind,
-                    applied: Arc::clone(self.applied),
+                    applied: Arc::clone(self.backend.applied),
                 });
                 let owner = (cluster.api_version.clone(), cluster.kind.clone());
                 (children, cluster.manager, owner)
             }
-            Around::Memory(others) => {
+            OtherKinds::Memory(others) => {
                 let owner = ("test/v1".to_owned(), "Owner".to_owned());
                 (Children::Memory(Arc::clone(others)), "test", owner)
             }

@@ -2,11 +2,13 @@
 //! handlers look at. Of owned ones their metadata, which tells drift: whole ones from the time that a handler asks
 //! for them.
 use super::{
-    Child, Place,
-    links::{Seen, Sight, Started},
-    patience::Patience,
+    links::{LinkEvent, LinkWatch, ObservedChange},
+    watch_backoff::WatchBackoff,
 };
-use crate::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    resource::{Child, Place, controller, version},
+};
 use futures::{FutureExt as _, Stream, StreamExt as _, stream::BoxStream};
 use kube::{
     Api, Client, Resource, ResourceExt as _,
@@ -92,14 +94,14 @@ fn get<K: Resource<DynamicType = ()> + Clone>(
     found(&reference).or_else(|| found(&reflector::ObjectRef::<K>::new(name)))
 }
 
-pub(super) fn start_watched<K: Child>(client: Client, namespaces: &[String]) -> Started {
+pub(super) fn start_watched<K: Child>(client: Client, namespaces: &[String]) -> LinkWatch {
     let (mut stores, mut streams) = (Vec::new(), Vec::new());
     for namespace in places(namespaces) {
         let (store, writer) = reflector::store::<K>();
         streams.push(whole(client.clone(), namespace, &store, writer, false));
         stores.push(store);
     }
-    Started {
+    LinkWatch {
         seen: futures::stream::select_all(streams).boxed(),
         caches: Arc::new(Caches {
             whole: stores,
@@ -109,7 +111,7 @@ pub(super) fn start_watched<K: Child>(client: Client, namespaces: &[String]) -> 
     }
 }
 
-pub(super) fn start_owned<K: Child>(client: Client, namespaces: &[String]) -> Started {
+pub(super) fn start_owned<K: Child>(client: Client, namespaces: &[String]) -> LinkWatch {
     let (wanted, is_wanted) = watch::channel(false);
     let (mut stores, mut metadata, mut streams) = (Vec::new(), Vec::new(), Vec::new());
     for namespace in places(namespaces) {
@@ -128,7 +130,7 @@ pub(super) fn start_owned<K: Child>(client: Client, namespaces: &[String]) -> St
         metadata.push(slim);
         stores.push(store);
     }
-    Started {
+    LinkWatch {
         seen: futures::stream::select_all(streams).boxed(),
         caches: Arc::new(Caches {
             whole: stores,
@@ -150,7 +152,7 @@ fn whole<K: Child>(
     store: &Store<K>,
     writer: Writer<K>,
     listed: bool,
-) -> BoxStream<'static, Seen> {
+) -> BoxStream<'static, LinkEvent> {
     let api: Api<DeserializeGuard<K>> = <K::Scope as Place>::api(client, namespace);
     let cached = store.clone();
     let events = watcher(api, watcher::Config::default()).filter_map(move |event| {
@@ -165,19 +167,19 @@ fn whole<K: Child>(
 fn seen<K: Resource<DynamicType = ()>>(
     events: impl Stream<Item = watcher::Result<watcher::Event<K>>> + Send + 'static,
     mut listed: bool,
-) -> impl Stream<Item = Seen> {
-    events.backoff(Patience::default()).filter_map(move |event| {
+) -> impl Stream<Item = LinkEvent> {
+    events.backoff(WatchBackoff::default()).filter_map(move |event| {
         let seen = match event {
-            Ok(watcher::Event::Apply(object) | watcher::Event::Delete(object)) => Some(Seen::Changed(sight(&object))),
-            Ok(watcher::Event::InitApply(object)) => listed.then(|| Seen::Changed(sight(&object))),
+            Ok(watcher::Event::Apply(object) | watcher::Event::Delete(object)) => Some(LinkEvent::Changed(sight(&object))),
+            Ok(watcher::Event::InitApply(object)) => listed.then(|| LinkEvent::Changed(sight(&object))),
             Ok(watcher::Event::InitDone) => {
                 listed = true;
-                Some(Seen::Listed)
+                Some(LinkEvent::Listed)
             }
             Ok(watcher::Event::Init) => None,
             Err(error) => {
                 tracing::warn!(kind = %K::kind(&()), %error, "a watch of another kind failed; it is tried again");
-                Some(Seen::Listed)
+                Some(LinkEvent::Listed)
             }
         };
         std::future::ready(seen)
@@ -226,8 +228,8 @@ fn readable<K: Child>(
     }
 }
 
-fn sight<K: Resource>(object: &K) -> Sight {
-    Sight {
+fn sight<K: Resource>(object: &K) -> ObservedChange {
+    ObservedChange {
         namespace: object.namespace().unwrap_or_default(),
         name: object.name_any(),
         version: version(object),
@@ -238,21 +240,4 @@ fn sight<K: Resource>(object: &K) -> Sight {
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect(),
     }
-}
-
-/// The uid of whom an object belongs to.
-pub(super) fn controller<K: Resource>(object: &K) -> Option<&str> {
-    let mut owners = object.meta().owner_references.iter().flatten();
-    let controller = owners.find(|owner| owner.controller == Some(true));
-    controller.map(|owner| owner.uid.as_str())
-}
-
-/// `metadata.resourceVersion` as a number, 0 when there is none.
-pub(crate) fn version<K: Resource>(object: &K) -> u64 {
-    object
-        .meta()
-        .resource_version
-        .as_deref()
-        .and_then(|v| v.parse().ok())
-        .unwrap_or_default()
 }

@@ -1,12 +1,10 @@
 //! Requests about children: each completed in the same way, whether an API server answers it or a test's memory.
-use super::{
-    Child, Place,
-    caches::{Caches, Known, controller, drop_what_nobody_reads, version},
-    others::Others,
-};
+use super::caches::{Caches, Known, drop_what_nobody_reads};
 use crate::{
-    Error, Result,
     applied::{Applied, ChildKey},
+    error::{Error, Result},
+    local::FakeCluster,
+    resource::{Child, Place, controller, not_ours, version},
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{
@@ -31,7 +29,7 @@ pub(super) struct Request<K: Child> {
 /// Where children are.
 pub(super) enum Children<K: Child> {
     Cluster(InCluster<K>),
-    Memory(Arc<Others>),
+    Memory(Arc<FakeCluster>),
 }
 
 pub(super) struct InCluster<K: Child> {
@@ -184,7 +182,7 @@ impl<K: Child> InCluster<K> {
             let at = children.iter().position(|child| {
                 child.name_any() == name && child.namespace().unwrap_or_default() == namespace
             });
-            if at.is_some_and(|at| self::version(&*children[at]) >= version) {
+            if at.is_some_and(|at| crate::resource::version(&*children[at]) >= version) {
                 continue;
             }
             let api: Api<K> = <K::Scope as Place>::api(self.client.clone(), &namespace);
@@ -222,14 +220,6 @@ impl<K: Child> InCluster<K> {
             Err(error) => Err(error.into()),
         }
     }
-}
-
-/// What exists and belongs to somebody else.
-pub(super) fn not_ours<K: Child>(name: &str) -> Error {
-    Error::permanent(format!(
-        "{} `{name}` exists and is not a child of this object: it is left alone",
-        K::kind(&())
-    ))
 }
 
 fn hash(body: &Value) -> u64 {

@@ -1,5 +1,6 @@
 //! The command line of a generated operator.
 use super::OperatorRuntime;
+use crate::error::Error;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use std::{io::Write as _, process::ExitCode};
 use tracing_subscriber::{EnvFilter, fmt};
@@ -22,19 +23,19 @@ struct Command {
     #[command(subcommand)]
     verb: Option<Verb>,
     #[command(flatten)]
-    run: Run,
+    run: RunArgs,
 }
 
 #[derive(Subcommand)]
 enum Verb {
     /// Run the operator (the default)
-    Run(Run),
+    Run(RunArgs),
     /// Print the CustomResourceDefinition
     Crd,
 }
 
 #[derive(Args)]
-struct Run {
+struct RunArgs {
     /// Only look after objects in this namespace; may be given more than once [default: all namespaces]
     #[arg(long, value_name = "NAME")]
     namespace: Vec<String>,
@@ -88,7 +89,7 @@ pub fn main(about: &About, with: impl FnOnce(OperatorRuntime) -> OperatorRuntime
     let ended = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(crate::Error::from)
+        .map_err(Error::from)
         // On one of the workers, beside the tasks that it wakes: from this thread each of them would be a switch.
         .and_then(|threads| threads.block_on(async { tokio::spawn(runtime.start()).await? }));
     match ended {

@@ -1,18 +1,18 @@
 //! All objects of one kind: what the watch says goes to the object concerned, and an object has a task only while
 //! it has something to do.
 use super::{
-    KubeObject,
-    caches::version,
-    concerned::Concerned,
-    links::{self, Link, Linked, Sight},
-    patience::Patience,
+    links::{Link, LinkEvent, Linked, ObservedChange},
     raw::Raw,
     remote::Remote,
+    watch_backoff::WatchBackoff,
+    watch_index::{Uid, WatchIndex},
 };
 use crate::{
-    Event, ManifestOf, Object as _, Operator,
     actor::{Actor, Step},
-    world::{Change, Mail, Mailbox, Sighting, World as _},
+    machine::{Event, Machine as _, ManifestOf, Object as _},
+    operator::Operator,
+    resource::{KubeObject, version},
+    world::{Change, Mail, Mailbox, ObservedObject, World as _},
 };
 use futures::{StreamExt as _, stream::BoxStream};
 use kube::{
@@ -31,9 +31,8 @@ use tokio::{
 };
 use tokio_util::time::{DelayQueue, delay_queue};
 
-type Uid = Arc<str>;
 /// An object whose task has nothing to do any more.
-type Ended<O> = (Uid, Box<Actor<<O as Operator>::Machine>>, Step);
+type Ended<O> = (Uid, Box<Actor<'static, <O as Operator>::Machine>>, Step);
 type Seen<O> = watcher::Event<Raw<ManifestOf<<O as Operator>::Machine>>>;
 
 /// An object that is known: at rest, or in a task.
@@ -46,7 +45,7 @@ struct Slot<O: Operator> {
 
 enum Life<O: Operator> {
     Resting {
-        actor: Box<Actor<O::Machine>>,
+        actor: Box<Actor<'static, O::Machine>>,
         timer: Option<delay_queue::Key>,
     },
     Running {
@@ -58,7 +57,7 @@ enum Life<O: Operator> {
 pub(super) struct Dispatcher<O: Operator> {
     world: Arc<Remote<O>>,
     slots: HashMap<Uid, Slot<O>>,
-    concerned: Concerned,
+    index: WatchIndex,
     /// How often each watch has listed all objects anew.
     listings: Vec<u64>,
     timers: DelayQueue<Uid>,
@@ -73,7 +72,7 @@ where
         Self {
             world: Arc::new(world),
             slots: HashMap::new(),
-            concerned: Concerned::default(),
+            index: WatchIndex::default(),
             listings: Vec::new(),
             timers: DelayQueue::new(),
             tasks: JoinSet::new(),
@@ -84,7 +83,7 @@ where
     pub async fn run(
         mut self,
         apis: Vec<Api<Raw<ManifestOf<O::Machine>>>>,
-        others: Vec<BoxStream<'static, links::Seen>>,
+        others: Vec<BoxStream<'static, LinkEvent>>,
         config: watcher::Config,
         mut stop: watch::Receiver<bool>,
         grace: Duration,
@@ -95,7 +94,7 @@ where
             .enumerate()
             .map(|(source, api)| {
                 watcher(api, config.clone())
-                    .backoff(Patience::default())
+                    .backoff(WatchBackoff::default())
                     .map(move |seen| (source, seen))
                     .boxed()
             })
@@ -115,8 +114,8 @@ where
                 Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
                 Some(timer) = self.timers.next() => self.due(&timer.into_inner()),
                 Some((at, seen)) = others.next() => match seen {
-                    links::Seen::Listed => drop(unlisted.remove(&at)),
-                    links::Seen::Changed(sight) => self.other_changed(at, &sight),
+                    LinkEvent::Listed => drop(unlisted.remove(&at)),
+                    LinkEvent::Changed(sight) => self.other_changed(at, &sight),
                 },
                 Some((source, seen)) = watches.next(), if unlisted.is_empty() => match seen {
                     Ok(seen) => self.saw(source, seen),
@@ -155,10 +154,10 @@ where
                     .iter()
                     .filter(|(_, s)| s.source == source && s.listing != listing);
                 for uid in unlisted.map(|(uid, _)| Arc::clone(uid)).collect::<Vec<_>>() {
-                    self.tell(&uid, |mail| mail.gone = true);
+                    self.notify(&uid, |mail| mail.gone = true);
                 }
             }
-            watcher::Event::Delete(object) => self.tell(object.uid(), |mail| mail.gone = true),
+            watcher::Event::Delete(object) => self.notify(object.uid(), |mail| mail.gone = true),
         }
     }
 
@@ -167,27 +166,32 @@ where
         let uid: Uid = raw.uid().into();
         if let Some(slot) = self.slots.get_mut(&uid) {
             slot.listing = listing;
-            let sighting = if self.world.links().iter().all(Link::is_owned) {
+            let observed = if self.world.links().iter().all(Link::is_owned) {
                 let world = Arc::clone(&self.world);
-                Sighting::new(version(&raw), move || world.decode(&raw))
+                ObservedObject::new(version(&raw), move || world.decode(&raw))
             } else {
                 // What it names may have changed.
                 let Some(object) = self.world.decode(&raw) else {
                     return;
                 };
-                self.concerned.update(&uid, &*object, self.world.links());
+                self.index.update(&uid, &*object, self.world.links());
                 object.into()
             };
-            return self.tell(&uid, |mail| mail.object = Some(sighting));
+            return self.notify(&uid, |mail| mail.object = Some(observed));
         }
         let Some(object) = self.world.decode(&raw) else {
             return;
         };
-        if !Actor::<O::Machine>::concerns(&object) {
+        if !Actor::<O::Machine>::is_responsible_for(O::Machine::GRAPH, &object) {
             return;
         }
-        self.concerned.update(&uid, &*object, self.world.links());
-        let actor = Box::new(Actor::new(Arc::clone(&object), None, self.world.now()));
+        self.index.update(&uid, &*object, self.world.links());
+        let actor = Box::new(Actor::new(
+            O::Machine::GRAPH,
+            Arc::clone(&object),
+            None,
+            self.world.now(),
+        ));
         if actor.state().is_none() {
             let note = "the stored state is none of this operator's: the object is left alone";
             tracing::warn!(namespace = object.namespace(), name = object.name(), "{note}");
@@ -205,7 +209,7 @@ where
     }
 
     /// An object of another kind changed: whom it concerns, hears of it.
-    fn other_changed(&mut self, at: usize, sight: &Sight) {
+    fn other_changed(&mut self, at: usize, sight: &ObservedChange) {
         let world = Arc::clone(&self.world);
         let Some(link) = world.links().get(at) else {
             return;
@@ -215,19 +219,19 @@ where
             names: link.names(),
             child,
         };
-        for uid in self.concerned.of(at, link, sight) {
-            self.tell(&uid, |mail| mail.changes.push(change.clone()));
+        for uid in self.index.of(at, link, sight) {
+            self.notify(&uid, |mail| mail.changes.push(change.clone()));
         }
     }
 
     /// Mail for an object, if it is known.
-    fn tell(&mut self, uid: &str, write: impl FnOnce(&mut Mail<ManifestOf<O::Machine>>)) {
+    fn notify(&mut self, uid: &str, write: impl FnOnce(&mut Mail<ManifestOf<O::Machine>>)) {
         match self.slots.get(uid).map(|slot| &slot.life) {
             Some(Life::Running { mailbox, .. }) => mailbox.post(write),
             Some(Life::Resting { .. }) => {
                 let mut mail = Mail::default();
                 write(&mut mail);
-                self.hear(uid, mail);
+                self.receive(uid, mail);
             }
             None => {}
         }
@@ -240,12 +244,12 @@ where
         }) = self.slots.get_mut(uid)
         {
             *timer = None;
-            self.hear(uid, Mail::default());
+            self.receive(uid, Mail::default());
         }
     }
 
     /// An object at rest gets mail: it stays at rest, or gets a task.
-    fn hear(&mut self, uid: &str, mut mail: Mail<ManifestOf<O::Machine>>) {
+    fn receive(&mut self, uid: &str, mut mail: Mail<ManifestOf<O::Machine>>) {
         let Some((uid, slot)) = self.slots.remove_entry(uid) else {
             return;
         };
@@ -257,7 +261,7 @@ where
         let life = match life {
             Life::Resting { mut actor, timer } => {
                 let gone = mail.gone;
-                match actor.hear(std::mem::take(&mut mail), self.world.now()) {
+                match actor.receive(std::mem::take(&mut mail), self.world.now()) {
                     Step::Wait(until) => self.rest(&uid, actor, until, timer),
                     Step::Again | Step::Over => {
                         if let Some(timer) = timer {
@@ -289,7 +293,7 @@ where
     fn rest(
         &mut self,
         uid: &Uid,
-        actor: Box<Actor<O::Machine>>,
+        actor: Box<Actor<'static, O::Machine>>,
         until: Option<Duration>,
         timer: Option<delay_queue::Key>,
     ) -> Life<O> {
@@ -313,7 +317,7 @@ where
     fn spawn(
         &mut self,
         uid: Uid,
-        mut actor: Box<Actor<O::Machine>>,
+        mut actor: Box<Actor<'static, O::Machine>>,
         mail: Mail<ManifestOf<O::Machine>>,
     ) -> Life<O> {
         let mailbox = Arc::new(Mailbox::default());
@@ -354,8 +358,7 @@ where
         let left = mailbox.take();
         match step {
             Step::Again | Step::Wait(_) => {
-                self.concerned
-                    .update(&uid, &**actor.manifest(), self.world.links());
+                self.index.update(&uid, &**actor.manifest(), self.world.links());
                 let until = if let Step::Wait(until) = step {
                     until
                 } else {
@@ -366,12 +369,12 @@ where
                     slot.life = life;
                 }
                 if left.gone || left.object.is_some() || !left.changes.is_empty() {
-                    self.hear(&uid, left);
+                    self.receive(&uid, left);
                 }
             }
             Step::Over => {
                 self.slots.remove(&uid);
-                self.concerned.forget(&uid);
+                self.index.forget(&uid);
             }
         }
     }

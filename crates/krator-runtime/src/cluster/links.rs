@@ -1,7 +1,12 @@
 //! Other kinds that an operator looks at: those that it owns, and those that it watches. One watch a kind feeds a
 //! cache, and says which of our objects are concerned.
-use super::{Child, caches};
-use crate::{Machine, ManifestOf, Object as _, Watch, applied::ChildKey};
+use super::caches;
+use crate::{
+    applied::ChildKey,
+    graph::Watch,
+    machine::{Machine, ManifestOf, Object as _},
+    resource::Child,
+};
 use futures::stream::BoxStream;
 use kube::Client;
 use std::{
@@ -23,7 +28,7 @@ pub struct Link<M: Machine> {
     pub(crate) kind: &'static str,
     pub(crate) of: TypeId,
     pub(crate) concerns: Concerns<M>,
-    start: fn(Client, &[String]) -> Started,
+    start: fn(Client, &[String]) -> LinkWatch,
 }
 
 /// Which of our objects an object of a watched kind concerns.
@@ -45,25 +50,25 @@ pub enum LookIn<M: Machine> {
     /// Always this.
     Always(&'static str),
     /// What a field says.
-    Told(fn(&ManifestOf<M>) -> Vec<String>),
+    FromField(fn(&ManifestOf<M>) -> Vec<String>),
 }
 
 /// A watch that runs, and what it feeds: a cache for each namespace.
-pub(crate) struct Started {
-    pub seen: BoxStream<'static, Seen>,
+pub(crate) struct LinkWatch {
+    pub seen: BoxStream<'static, LinkEvent>,
     pub caches: Arc<dyn Any + Send + Sync>,
 }
 
 /// What a watch of another kind says.
-pub(crate) enum Seen {
+pub(crate) enum LinkEvent {
     /// An object came, changed or went.
-    Changed(Sight),
+    Changed(ObservedChange),
     /// All objects are in the cache, or cannot be listed now.
     Listed,
 }
 
 /// What is known of another object's change.
-pub(crate) struct Sight {
+pub(crate) struct ObservedChange {
     pub namespace: String,
     pub name: String,
     pub version: u64,
@@ -83,7 +88,7 @@ impl<M: Machine> Link<M> {
     fn new<K: Child>(
         kind: &'static str,
         concerns: Concerns<M>,
-        start: fn(Client, &[String]) -> Started,
+        start: fn(Client, &[String]) -> LinkWatch,
     ) -> Self {
         Self {
             kind,
@@ -114,19 +119,19 @@ impl<M: Machine> Link<M> {
         let namespace = match look_in {
             LookIn::Own => object.namespace().to_owned(),
             LookIn::Always(namespace) => (*namespace).to_owned(),
-            LookIn::Told(told) => told(object).into_iter().next().unwrap_or_default(),
+            LookIn::FromField(read) => read(object).into_iter().next().unwrap_or_default(),
         };
         let named = names(object).into_iter().filter(|name| !name.is_empty());
         named.map(|name| (namespace.clone(), name)).collect()
     }
-    pub(crate) fn start(&self, client: Client, namespaces: &[String]) -> Started {
+    pub(crate) fn start(&self, client: Client, namespaces: &[String]) -> LinkWatch {
         match &self.concerns {
             // The operator has rights there, and need not have them anywhere else.
             Concerns::Named(_, LookIn::Always(namespace)) => (self.start)(client, &[(*namespace).to_owned()]),
             _ => (self.start)(client, namespaces),
         }
     }
-    pub(crate) fn child(&self, sight: &Sight) -> ChildKey {
+    pub(crate) fn child(&self, sight: &ObservedChange) -> ChildKey {
         (self.kind, sight.namespace.clone(), sight.name.clone())
     }
 }

@@ -1,8 +1,12 @@
 //! The world of a cluster: reads, writes and events of one kind.
-use super::{Around, Cluster, KubeObject, Link, Place, REQUESTS, clock::Clock, raw::Raw};
+use super::{Cluster, Link, REQUESTS, clock::Clock, raw::Raw};
 use crate::{
-    Error, Event, Machine, ManifestOf, Object as _, Operator, Result, SharedOf, StatusOf,
     engine::Now,
+    error::{Error, Result},
+    machine::{Event, Machine, ManifestOf, Object as _, SharedOf, StatusOf},
+    operator::Operator,
+    resource::{KubeObject, Place},
+    status::truncated,
     world::{World, WriteError},
 };
 use futures::FutureExt as _;
@@ -15,6 +19,7 @@ use kube::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 use std::{
+    any::Any,
     borrow::Cow,
     fmt,
     hash::{BuildHasher as _, RandomState},
@@ -90,18 +95,18 @@ where
             ..ObjectReference::default()
         };
         let note = format!("the object cannot be read, and is left alone: {error}");
-        self.tell(about, Event::warning("Unreadable", note));
+        self.queue(about, Event::warning("Unreadable", note));
     }
 
-    fn tell(&self, about: ObjectReference, event: Event) {
+    fn queue(&self, about: ObjectReference, event: Event) {
         let event = events::Event {
             type_: if event.warning {
                 events::EventType::Warning
             } else {
                 events::EventType::Normal
             },
-            reason: crate::status::truncated(&event.reason),
-            note: Some(crate::status::truncated(&event.note)),
+            reason: truncated(&event.reason),
+            note: Some(truncated(&event.note)),
             action: "Run".to_owned(),
             secondary: None,
         };
@@ -234,18 +239,18 @@ where
     async fn set_finalizer(
         &self,
         manifest: &ManifestOf<O::Machine>,
+        finalizer: &str,
         present: bool,
     ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
         let _turn = self.turn().await;
-        let ours = O::Machine::GRAPH.finalizer();
         let others = manifest
             .meta()
             .finalizers
             .iter()
             .flatten()
             .map(String::as_str)
-            .filter(|f| *f != ours);
-        let finalizers: Vec<&str> = others.chain(present.then_some(ours)).collect();
+            .filter(|f| *f != finalizer);
+        let finalizers: Vec<&str> = others.chain(present.then_some(finalizer)).collect();
         let patch = json!({
             "metadata": {
                 "resourceVersion": manifest.meta().resource_version,
@@ -295,10 +300,10 @@ where
     }
 
     fn publish(&self, manifest: &ManifestOf<O::Machine>, event: Event) {
-        self.tell(manifest.object_ref(&()), event);
+        self.queue(manifest.object_ref(&()), event);
     }
 
-    fn around(&self) -> Around<'_, O::Machine> {
-        Around::Cluster(&self.cluster)
+    fn backend(&self) -> &(dyn Any + Send + Sync) {
+        &self.cluster
     }
 }

@@ -1,10 +1,10 @@
-//! What of an engine belongs into `.status`.
+//! Renders the machine's part of `.status` from the engine.
 use super::{Engine, Now};
-use crate::MachineStatus;
+use crate::{conditions, status::MachineStatus};
 
-impl Engine {
-    /// The machine's part of `.status`, as it should be written over `former`; `None` while parked, for an object
-    /// of a state that this machine does not know is left as it is.
+impl Engine<'_> {
+    /// The machine's part of `.status`, which is to be written over `former`. `None` if the machine does not know the
+    /// stored state: such an object is left as it is.
     pub fn render(&self, former: &MachineStatus, now: Now) -> Option<MachineStatus> {
         let policy = self.policy()?;
         let message = self.message.as_deref().unwrap_or(policy.message);
@@ -22,16 +22,16 @@ impl Engine {
             attempts: Some(self.attempts),
             entries,
             observed_generation: Some(self.observed),
-            conditions: crate::conditions::render(
+            conditions: conditions::render(
                 self.graph,
                 policy,
                 former,
-                crate::conditions::Now {
-                    entered: former.entry.as_deref() != Some(&self.entry()),
+                conditions::Inputs {
+                    entered: former.entry != Some(self.entry()),
                     retrying: self.attempts > 0,
                     message,
                     set: &self.set,
-                    // A failed run has dealt with nothing, but what is said of it is said of its generation.
+                    // A failed run has not dealt with its generation, but the failure is about that generation.
                     observed: if self.attempts > 0 {
                         self.pinned
                     } else {

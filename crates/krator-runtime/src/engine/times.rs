@@ -1,24 +1,27 @@
-//! When something is due in a state: fixed times, and those that fields of the object tell.
+//! When something is due in a state: after fixed times, or at times that are read from fields of the object.
 use super::{Engine, Now};
-use crate::{Period, Policy, Told};
+use crate::{
+    field_value::FieldValue,
+    graph::{Period, Policy},
+};
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// What a period comes to for one object.
+/// What a period means for one object.
 #[derive(Clone, Copy)]
 enum When {
     After(Duration),
     At(Timestamp),
 }
 
-/// From now to an instant; nothing when it has passed.
+/// The time from now to a point in time; zero if that has passed.
 fn until(instant: Timestamp, now: Now) -> Duration {
     Duration::try_from(instant.duration_since(now.time)).unwrap_or_default()
 }
 
-impl Engine {
-    /// When this state's time is up; a run that goes on then is dropped. The one run that an overdue state has left
-    /// may take as long as the state could from its beginning.
+impl Engine<'_> {
+    /// When the timeout of the state takes effect; a handler that is still running then is dropped. If the timeout
+    /// passed while no operator was running, the handler gets one run, which may take as long as the timeout.
     pub fn deadline(&self, now: Now) -> Option<Duration> {
         let (period, _) = self.policy()?.timeout?;
         match self.period(period)? {
@@ -32,24 +35,25 @@ impl Engine {
     fn period(&self, period: Period) -> Option<When> {
         Some(match period {
             Period::Fixed(after) => When::After(after),
-            Period::Told(field) => match (*self.told.get(usize::from(field))?)? {
-                Told::For(after) => When::After(after),
-                Told::Number(seconds) => When::After(Duration::from_secs(u64::from(seconds))),
-                Told::At(instant) => When::At(instant),
+            Period::FromField(field) => match (*self.field_values.get(usize::from(field))?)? {
+                FieldValue::For(after) => When::After(after),
+                FieldValue::Number(seconds) => When::After(Duration::from_secs(u64::from(seconds))),
+                FieldValue::At(instant) => When::At(instant),
             },
         })
     }
 
-    /// When the handler runs again after it stayed now.
-    pub(super) fn poll(&self, policy: &Policy, now: Now) -> Option<Duration> {
+    /// When the handler runs again after it has stayed.
+    pub(super) fn poll(&self, policy: &Policy<'_>, now: Now) -> Option<Duration> {
         let period = policy.wait.poll?;
         match self.period(period)? {
-            // A description's own number is what its author wants; a field's is anybody's.
-            When::After(every) if matches!(period, Period::Told(_)) => {
+            // A field can be set by anybody, so it cannot ask for more than one run a second. A fixed time was
+            // chosen by the author of the description.
+            When::After(every) if matches!(period, Period::FromField(_)) => {
                 Some(now.elapsed + every.max(Duration::from_secs(1)))
             }
             When::After(every) => Some(now.elapsed + every),
-            // Once: what has passed does not come again.
+            // A point in time that has passed does not come again.
             When::At(instant) => (instant > now.time).then(|| now.elapsed + until(instant, now)),
         }
     }

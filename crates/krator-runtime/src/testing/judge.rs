@@ -1,27 +1,31 @@
-//! What may never happen to an object, whatever goes wrong: read from what was stored and which handlers ran.
+//! Checks the promises that hold whatever goes wrong, from what was stored and which handlers ran.
+mod edges;
+mod undisturbed;
+
 use super::{
-    case::{Case, Goal},
-    stage::{Note, Stage, Started, Stored},
+    recorder::{Note, Recorder, Started, Stored},
     witness::Fault,
 };
 use crate::{
-    Effects, Exit, Graph, Kind, MachineStatus, OnSpecChange, Policy, StateId, graph::CORE_CONDITIONS,
+    graph::{Effects, Exit, Graph, Policy, STANDARD_CONDITIONS, StateId, StateKind},
+    status::{EntryId, MachineStatus},
 };
+use edges::leads;
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
 };
 
 /// Everything that is wrong with a walk.
-pub(super) fn judge(stage: &Stage, fault: Option<Fault>) -> Vec<String> {
-    let notes = stage.notes();
+pub(super) fn judge(graph: &Graph<'_>, recorder: &Recorder, fault: Option<Fault>) -> Vec<String> {
+    let notes = recorder.notes();
     let mut judge = Judge {
-        graph: stage.case.graph,
+        graph,
         disturbed: fault.is_some(),
         now: Duration::ZERO,
         stored: None,
         gone: false,
-        attempts: stage.case.attempts,
+        attempts: recorder.case.attempts,
         running: None,
         last: None,
         over: false,
@@ -36,38 +40,40 @@ pub(super) fn judge(stage: &Stage, fault: Option<Fault>) -> Vec<String> {
     }
     let mut wrong = judge.wrong;
     if fault.is_none() {
-        wrong.extend(undisturbed(&stage.case, &notes));
+        wrong.extend(undisturbed::judge(graph, &recorder.case, &notes));
     }
     wrong
 }
 
-/// Times are told apart by more than this.
+/// Times that differ by no more than this are equal.
 const MOMENT: Duration = Duration::from_millis(50);
 
-struct Judge {
-    graph: &'static Graph,
+struct Judge<'g> {
+    graph: &'g Graph<'g>,
+    /// Whether a fault is injected.
     disturbed: bool,
     now: Duration,
+    /// The object as stored last.
     stored: Option<Stored>,
     gone: bool,
-    /// Failures in a row of this stay, as the script counts them.
+    /// Consecutive failures in this stay, as the script counts them.
     attempts: u32,
-    /// The handler that runs.
+    /// The handler that is running.
     running: Option<Started>,
-    /// The handler that was started last, and how it ended.
+    /// The handler that was started last.
     last: Option<Started>,
-    /// A handler of a final state has said that the machine is over, or failed.
+    /// The handler of a final state has ended the machine, or failed.
     over: bool,
-    /// Entries of effects that may happen once.
-    once: BTreeSet<String>,
-    /// When entries were stored first.
-    since: BTreeMap<String, Duration>,
-    /// Conditions that states set, as they should be stored.
-    conditions: BTreeMap<&'static str, &'static str>,
+    /// The stays of states whose effects may happen only once.
+    once: BTreeSet<EntryId>,
+    /// When each stay was stored first.
+    since: BTreeMap<EntryId, Duration>,
+    /// The conditions that states have set, as they should be stored.
+    conditions: BTreeMap<&'g str, &'g str>,
     wrong: Vec<String>,
 }
 
-impl Judge {
+impl<'g> Judge<'g> {
     fn found(&mut self, holds: bool, otherwise: impl FnOnce() -> String) {
         if !holds {
             self.wrong.push(otherwise());
@@ -89,7 +95,7 @@ impl Judge {
             Note::Ended(exit) => {
                 self.running = None;
                 let is_final = self.last.as_ref().map(|last| self.graph.state(last.state).kind);
-                self.over = is_final == Some(Kind::Final) && matches!(exit, Some(Exit::Done) | None);
+                self.over = is_final == Some(StateKind::Final) && matches!(exit, Some(Exit::Done) | None);
                 self.attempts = if exit.is_none() { self.attempts + 1 } else { 0 };
             }
             Note::Dropped => self.running = None,
@@ -103,7 +109,8 @@ impl Judge {
                     .into_iter()
                     .filter_map(|kind| Some((kind, known(&condition(status.as_ref()?, kind)?)?)))
                     .collect();
-                // Found with nothing stored, it enters the first state, if only to leave it for its deletion.
+                // With nothing stored, the next process begins in the initial state, even if only to leave it at once
+                // for the deletion path.
                 let first = self.graph.state(self.graph.initial());
                 if status.is_none_or(|status| status.state.is_none()) && !first.checkpoint {
                     self.enter(first);
@@ -129,30 +136,30 @@ impl Judge {
         });
         self.found(stored.deleting == started.deleting, || {
             format!(
-                "the handler of {name} is told that the object is being deleted: {}",
+                "the handler of {name} is told `deleting() == {}`",
                 started.deleting
             )
         });
         let status = stored.status.unwrap_or_default();
-        let is_stored = status.entry.as_ref() == Some(&started.entry);
-        // What is on its way out does not wait for its status.
+        let is_stored = status.entry == Some(started.entry);
+        // On the deletion path a handler runs even if the status cannot be written.
         let may_be_ahead = !policy.checkpoint || (policy.deletion_path && self.disturbed);
         self.found(is_stored || may_be_ahead, || {
             format!("the handler of {name} runs before its state is stored")
         });
         if is_stored {
             let since = self.since.get(&started.entry).copied().unwrap_or_default();
-            let (told, is) = (started.in_state_for, self.now.saturating_sub(since));
-            // What is stored late was entered before.
-            let is_right = told + MOMENT >= is && (self.disturbed || told <= is + MOMENT);
+            let (told, actual) = (started.in_state_for, self.now.saturating_sub(since));
+            // A fault may delay the write, but not the entry itself.
+            let is_right = told + MOMENT >= actual && (self.disturbed || told <= actual + MOMENT);
             self.found(is_right, || {
-                format!("the handler of {name} is told that it is there for {told:?}, not {is:?}")
+                format!("the handler of {name} is told that it is there for {told:?}, not {actual:?}")
             });
             self.found(status.state.as_deref() == Some(name), || {
                 format!("the handler of {name} runs in the state {:?}", status.state)
             });
         }
-        // It is new unless a handler ran for it, or it was found.
+        // The stay is new unless a handler has run in it, or the object was found in it.
         let is_new = match &self.last {
             Some(last) => last.entry != started.entry,
             None => !is_stored,
@@ -161,7 +168,7 @@ impl Judge {
             self.enter(policy);
             self.attempts = 0;
         }
-        let may_run = policy.effects != Effects::Once || self.once.insert(started.entry.clone());
+        let may_run = policy.effects != Effects::Once || self.once.insert(started.entry);
         self.found(may_run, || {
             format!("the handler of {name} runs twice for one entry")
         });
@@ -183,17 +190,17 @@ impl Judge {
         self.running = Some(started.clone());
     }
 
-    /// The conditions that a state sets, on entry.
-    fn enter(&mut self, policy: &Policy) {
+    /// Notes the conditions that a state sets when it is entered.
+    fn enter(&mut self, policy: &Policy<'g>) {
         let own = policy
             .conditions
             .iter()
-            .filter(|(kind, _)| !CORE_CONDITIONS.contains(kind));
+            .filter(|(kind, _)| !STANDARD_CONDITIONS.contains(kind));
         self.conditions.extend(own.copied());
     }
 
     fn read_stored(&mut self, now: &Stored) {
-        if let Some(entry) = now.status.as_ref().and_then(|status| status.entry.clone()) {
+        if let Some(entry) = now.status.as_ref().and_then(|status| status.entry) {
             self.since.entry(entry).or_insert(self.now);
         }
         let Some(before) = self.stored.replace(now.clone()) else {
@@ -206,7 +213,7 @@ impl Judge {
             );
         }
         if before.generation != now.generation {
-            // A change of the spec, or the deletion, begins to count anew.
+            // A change of the spec, or the deletion, ends the row of failures.
             self.attempts = 0;
         }
         let (Some(status), former) = (&now.status, before.status.unwrap_or_default()) else {
@@ -219,7 +226,7 @@ impl Judge {
         let Some(state) = now.state else {
             return self
                 .wrong
-                .push(format!("the state `{name}` is stored, which is none"));
+                .push(format!("the stored state `{name}` does not exist"));
         };
         let policy = self.graph.state(state);
         if status.entry == former.entry {
@@ -242,7 +249,7 @@ impl Judge {
             format!("the phase of {name} is {:?}", status.phase)
         });
         let failures = match &self.last {
-            Some(last) if status.entry.as_ref() == Some(&last.entry) => Some(self.attempts),
+            Some(last) if status.entry == Some(last.entry) => Some(self.attempts),
             _ if status.entry != former.entry => Some(0),
             _ => None,
         };
@@ -255,7 +262,7 @@ impl Judge {
         self.read_conditions(policy, status, &former);
     }
 
-    /// A state that is stored for the first time.
+    /// Checks a stay that is stored for the first time.
     fn read_entry(
         &mut self,
         state: StateId,
@@ -267,12 +274,12 @@ impl Judge {
         let known = self
             .last
             .as_ref()
-            .is_some_and(|last| status.entry.as_ref() == Some(&last.entry));
+            .is_some_and(|last| status.entry == Some(last.entry));
         if !known {
             self.enter(policy);
         }
         self.found(leads(self.graph, from).contains(&state), || {
-            format!("the graph has no way from {:?} to {name}", former.state)
+            format!("the graph has no edge from {:?} to {name}", former.state)
         });
         self.found(status.state_entered_at >= former.state_entered_at, || {
             format!("{name} was entered before the state before it")
@@ -286,42 +293,35 @@ impl Judge {
         });
     }
 
-    fn read_conditions(&mut self, policy: &Policy, status: &MachineStatus, former: &MachineStatus) {
-        let retrying = status.attempts > Some(0) && policy.kind != Kind::Failed;
+    fn read_conditions(&mut self, policy: &Policy<'_>, status: &MachineStatus, former: &MachineStatus) {
+        let retrying = status.attempts > Some(0) && policy.kind != StateKind::Failed;
         let of_kind = match policy.kind {
-            Kind::Working | Kind::Final => "Reconciling",
-            Kind::Ready => "Ready",
-            Kind::Failed => "Stalled",
+            StateKind::Working | StateKind::Final => "Reconciling",
+            StateKind::Ready => "Ready",
+            StateKind::Failed => "Stalled",
         };
         let is_true = if retrying { "Reconciling" } else { of_kind };
-        let mut expected: BTreeMap<&str, String> = CORE_CONDITIONS
+        let mut expected: BTreeMap<&str, String> = STANDARD_CONDITIONS
             .iter()
             .map(|kind| (*kind, if *kind == is_true { "True" } else { "False" }.to_owned()))
             .collect();
         let own = policy
             .conditions
             .iter()
-            .filter(|(kind, _)| CORE_CONDITIONS.contains(kind) && !retrying);
-        for (kind, said) in own {
+            .filter(|(kind, _)| STANDARD_CONDITIONS.contains(kind) && !retrying);
+        for (kind, set) in own {
             let kept = || condition(former, kind).unwrap_or_else(|| "Unknown".to_owned());
-            expected.insert(
-                kind,
-                if *said == "keep" {
-                    kept()
-                } else {
-                    (*said).to_owned()
-                },
-            );
+            expected.insert(kind, if *set == "keep" { kept() } else { (*set).to_owned() });
         }
         for kind in self.graph.own_conditions() {
-            let said = self.conditions.get(kind).copied().unwrap_or("Unknown");
-            expected.insert(kind, said.to_owned());
+            let set = self.conditions.get(kind).copied().unwrap_or("Unknown");
+            expected.insert(kind, set.to_owned());
         }
-        for (kind, said) in expected {
+        for (kind, expected) in expected {
             let stored = condition(status, kind);
-            self.found(stored.as_ref() == Some(&said), || {
+            self.found(stored.as_ref() == Some(&expected), || {
                 format!(
-                    "the condition {kind} is {stored:?} in {}, not {said}",
+                    "the condition {kind} is {stored:?} in {}, not {expected}",
                     policy.name
                 )
             });
@@ -341,91 +341,4 @@ fn known(status: &str) -> Option<&'static str> {
     ["True", "False", "Unknown"]
         .into_iter()
         .find(|known| *known == status)
-}
-
-/// Where one edge leads from a state, or a few where states on the way are not stored, or full.
-fn leads(graph: &Graph, from: Option<StateId>) -> BTreeSet<StateId> {
-    let Some(from) = from else {
-        return passing(graph, BTreeSet::from([graph.initial()]));
-    };
-    passing(graph, edges_of(graph, from))
-}
-
-fn edges_of(graph: &Graph, from: StateId) -> BTreeSet<StateId> {
-    let policy = graph.state(from);
-    let mut to: BTreeSet<StateId> = policy.next.iter().copied().collect();
-    to.extend(policy.timeout.map(|(_, to)| to));
-    to.extend(policy.retry.then);
-    to.extend(policy.resume);
-    if let OnSpecChange::To(state) = policy.on_spec_change {
-        to.insert(state);
-    }
-    if !policy.deletion_path {
-        to.extend(policy.on_delete.to().or(graph.deletion()));
-        // A restarted operator looks first, and sees the deletion then.
-        to.extend(policy.resume.and_then(|looks| graph.state(looks).on_delete.to()));
-    }
-    to
-}
-
-fn passing(graph: &Graph, reached: BTreeSet<StateId>) -> BTreeSet<StateId> {
-    let (mut all, mut next) = (reached.clone(), Vec::from_iter(reached));
-    while let Some(at) = next.pop() {
-        let policy = graph.state(at);
-        let mut on: BTreeSet<StateId> = policy.limit.map(|(_, then)| then).into_iter().collect();
-        if !policy.checkpoint {
-            on.extend(edges_of(graph, at));
-        }
-        next.extend(on.into_iter().filter(|state| all.insert(*state)));
-    }
-    all
-}
-
-/// What holds where nothing goes wrong: this way and no other, no handler more often than needed, and in time.
-fn undisturbed(case: &Case, notes: &[(Duration, Note)]) -> Vec<String> {
-    let mut wrong = Vec::new();
-    let starts = notes.iter().filter_map(|(at, note)| match note {
-        Note::Started(started) => Some((*at, started)),
-        _ => None,
-    });
-    let starts: Vec<_> = starts.collect();
-    let mut entered: Vec<(StateId, &str)> = starts.iter().map(|(_, s)| (s.state, s.entry.as_str())).collect();
-    entered.dedup();
-    let names = |ids: &mut dyn Iterator<Item = StateId>| -> Vec<&str> {
-        ids.map(|id| case.graph.state(id).name).collect()
-    };
-    let way = names(&mut entered.iter().map(|(state, _)| *state));
-    let from = case.route.last().copied();
-    let skipped = case.runs == Some(0) || (case.changed_before && case.leaves());
-    let mut expected = case.route.clone();
-    if skipped {
-        expected.pop();
-    }
-    if let Goal::Started(to) = case.goal {
-        expected.push(to);
-    }
-    let expected = names(&mut expected.into_iter());
-    if way != expected {
-        wrong.push(format!("the way is {way:?}, not {expected:?}"));
-    }
-    let runs = starts
-        .iter()
-        .filter(|(_, start)| Some(start.state) == from)
-        .count();
-    let again = usize::from(matches!(case.goal, Goal::Started(to) if Some(to) == from));
-    if let Some(expected) = case.runs
-        && runs.checked_sub(again) != usize::try_from(expected).ok()
-    {
-        wrong.push(format!("the handler runs {runs} times, not {expected}"));
-    }
-    if let Some((least, most)) = case.stays {
-        let first = starts.iter().find(|(_, start)| Some(start.state) == from);
-        let begins = first.map_or(Duration::ZERO, |(at, _)| *at);
-        let ends = notes.last().map_or(Duration::ZERO, |(at, _)| *at);
-        let took = ends.saturating_sub(begins);
-        if took < least || took > most + MOMENT {
-            wrong.push(format!("it takes {took:?}, not {least:?} to {most:?}"));
-        }
-    }
-    wrong
 }

@@ -1,82 +1,91 @@
-//! A machine with the graph of another one and handlers that follow a script; its objects are of paper.
+//! A machine whose handlers follow a script, for any graph, and the objects that it drives.
 use super::{
     case::{Answer, timeout},
-    stage::{Note, Stage, Started, Stored},
+    recorder::{Note, Recorder, Started, Stored},
 };
 use crate::{
-    Context, Dispatch, Edit, Error, Exit, Graph, Handle, Machine, MachineStatus, ManifestOf, Object,
-    ObjectState, ObjectStatus, Result, StateId, StatusOf, Told, Watch,
+    error::{Error, Result},
+    field_value::FieldValue,
+    graph::{Exit, Graph, StateId, Watch},
+    local::Handle,
+    machine::{Context, Dispatch, Edit, Machine, ManifestOf, Object, ObjectState, StatusOf},
+    status::{EntryId, MachineStatus, ObjectStatus},
 };
 use std::sync::Arc;
 
-/// The states of `M`, with other handlers.
+/// A state of the graph under test. The graph is a value that the actor is given, so one type serves all graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Scripted<M>(M);
+pub(super) struct Scripted(StateId);
 
-impl<M: Machine> Machine for Scripted<M> {
-    type ObjectState = Role<M>;
-    const GRAPH: &'static Graph = M::GRAPH;
+impl Machine for Scripted {
+    type ObjectState = Role;
+    /// Nothing refers to states of this machine as types, so there is nothing to check against a graph.
+    const GRAPH: &'static Graph<'static> = &Graph::new(&[], StateId(0), None, "");
 
     fn id(self) -> StateId {
-        self.0.id()
+        self.0
     }
     fn from_id(id: StateId) -> Option<Self> {
-        M::from_id(id).map(Self)
+        Some(Self(id))
     }
     fn run<'a>(self, cx: &'a mut Context<'_, Self>) -> Dispatch<'a> {
-        Box::pin(act(self.id(), cx))
+        Box::pin(act(self.0, cx))
     }
-    fn told(paper: &ManifestOf<Self>, _: Option<&StatusOf<Self>>) -> Vec<Option<Told>> {
-        paper.told.clone()
+    fn field_values(object: &ManifestOf<Self>, _: Option<&StatusOf<Self>>) -> Vec<Option<FieldValue>> {
+        object.field_values.clone()
     }
 }
 
-/// What an object has in memory: the script, and the world outside.
-pub(super) struct Role<M: Machine> {
-    pub stage: Arc<Stage>,
-    pub outside: Handle<Scripted<M>>,
+/// What an object has in memory: the script, and access to the object from outside.
+pub(super) struct Role {
+    pub recorder: Arc<Recorder>,
+    pub outside: Handle<Scripted>,
 }
 
-impl<M: Machine> ObjectState for Role<M> {
-    type Manifest = Paper;
+impl ObjectState for Role {
+    type Manifest = TestObject;
     type SharedState = ();
 }
 
-async fn act<M: Machine>(state: StateId, cx: &mut Context<'_, Scripted<M>>) -> Result<Exit> {
-    let (stage, outside) = (Arc::clone(&cx.object.stage), cx.object.outside.clone());
-    let nth = stage.starts(state);
-    stage.note(Note::Started(Started {
+async fn act(state: StateId, cx: &mut Context<'_, Scripted>) -> Result<Exit> {
+    let (recorder, outside, graph) = (
+        Arc::clone(&cx.object.recorder),
+        cx.object.outside.clone(),
+        cx.graph,
+    );
+    let nth = recorder.starts(state);
+    recorder.note(Note::Started(Started {
         state,
-        entry: cx.entry().to_owned(),
+        entry: cx.entry().parse().unwrap_or(EntryId::new(0)),
         attempt: cx.attempt(),
         in_state_for: cx.in_state_for(),
         deleting: cx.deleting(),
     }));
-    let running = Running(Some(&stage));
-    // What somebody else does is done once.
-    let once = |act: &dyn Fn(&Handle<Scripted<M>>)| {
+    let running = Running(Some(&recorder));
+    // What another client does happens during the first run only.
+    let once = |act: &dyn Fn(&Handle<Scripted>)| {
         if nth == 0 {
             act(&outside);
-            stage.saw(outside.stored().as_deref().map(|paper| paper.seen(M::GRAPH)));
+            recorder.saw(outside.stored().as_deref().map(|object| object.seen(graph)));
         }
     };
     let forever = std::future::pending::<Exit>();
-    let ended = match stage.case.answers.get(&state).copied() {
+    let ended = match recorder.case.answers.get(&state).copied() {
         None | Some(Answer::Hang) => Ok(forever.await),
         Some(Answer::Exit(exit)) => Ok(exit),
-        Some(Answer::Fail) => Err(Error::transient("it failed, as it was told to")),
-        Some(Answer::FailForGood) => Err(Error::permanent("it failed, as it was told to")),
+        Some(Answer::Fail) => Err(Error::transient("the script says so")),
+        Some(Answer::FailForGood) => Err(Error::permanent("the script says so")),
         Some(Answer::Die(after)) if nth == 0 => {
             tokio::time::sleep(after).await;
-            stage.dies.notify_one();
+            recorder.dies.notify_one();
             Ok(forever.await)
         }
         Some(answer @ (Answer::Linger { .. } | Answer::Die(_))) => {
-            let policy = M::GRAPH.state(state);
+            let policy = graph.state(state);
             let may_stay = policy.wait.poll.is_some() || !policy.wait.watch.is_empty();
             let stays = matches!(answer, Answer::Linger { stays } if nth < stays);
-            // A time that was up before the run is seen when it has ended.
-            let late = timeout(M::GRAPH, policy).is_some_and(|after| after <= cx.in_state_for());
+            // A timeout that passed before the run takes effect when the run has ended.
+            let late = timeout(graph, policy).is_some_and(|after| after <= cx.in_state_for());
             match (stays || late, may_stay) {
                 (true, true) => Ok(Exit::Stay),
                 (_, false) if late => Err(Error::transient("it takes too long")),
@@ -94,7 +103,7 @@ async fn act<M: Machine>(state: StateId, cx: &mut Context<'_, Scripted<M>>) -> R
         }
         Some(Answer::SeeWatched(what)) => {
             once(&|outside| match what {
-                Watch::Itself => outside.update(|paper| paper.label += 1),
+                Watch::Itself => outside.update(|object| object.label += 1),
                 other => outside.changed(other),
             });
             Ok(Exit::Stay)
@@ -105,40 +114,41 @@ async fn act<M: Machine>(state: StateId, cx: &mut Context<'_, Scripted<M>>) -> R
 }
 
 /// Notes how a run ended, also when it is dropped.
-struct Running<'a>(Option<&'a Stage>);
+struct Running<'a>(Option<&'a Recorder>);
 
 impl Running<'_> {
     fn end(mut self, exit: Option<Exit>) {
-        if let Some(stage) = self.0.take() {
-            stage.note(Note::Ended(exit));
+        if let Some(recorder) = self.0.take() {
+            recorder.note(Note::Ended(exit));
         }
     }
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        if let Some(stage) = self.0.take() {
-            stage.note(Note::Dropped);
+        if let Some(recorder) = self.0.take() {
+            recorder.note(Note::Dropped);
         }
     }
 }
 
 /// An object without Kubernetes.
 #[derive(Clone, Debug)]
-pub(super) struct Paper {
+pub(super) struct TestObject {
     pub version: u64,
     pub generation: i64,
     pub deleting: bool,
+    /// Whether the finalizer is set.
     pub held: bool,
     pub label: u64,
-    pub told: Vec<Option<Told>>,
-    pub status: Option<PaperStatus>,
+    pub field_values: Vec<Option<FieldValue>>,
+    pub status: Option<TestStatus>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct PaperStatus(pub MachineStatus);
+pub(super) struct TestStatus(pub MachineStatus);
 
-impl ObjectStatus for PaperStatus {
+impl ObjectStatus for TestStatus {
     fn machine(&self) -> &MachineStatus {
         &self.0
     }
@@ -147,8 +157,8 @@ impl ObjectStatus for PaperStatus {
     }
 }
 
-impl Paper {
-    pub fn seen(&self, graph: &Graph) -> Stored {
+impl TestObject {
+    pub fn seen(&self, graph: &Graph<'_>) -> Stored {
         let state = self.status.as_ref().and_then(|status| status.0.state.as_deref());
         Stored {
             state: state.and_then(|name| graph.find(name)),
@@ -160,17 +170,17 @@ impl Paper {
     }
 }
 
-impl Object for Paper {
-    type Status = PaperStatus;
+impl Object for TestObject {
+    type Status = TestStatus;
 
     fn name(&self) -> &str {
-        "paper"
+        "test"
     }
     fn namespace(&self) -> &str {
         "default"
     }
     fn uid(&self) -> &str {
-        "paper"
+        "1"
     }
     fn generation(&self) -> i64 {
         self.generation
@@ -187,10 +197,10 @@ impl Object for Paper {
     fn same_labels(&self, other: &Self) -> bool {
         self.label == other.label
     }
-    fn status(&self) -> Option<&PaperStatus> {
+    fn status(&self) -> Option<&TestStatus> {
         self.status.as_ref()
     }
-    fn edit(&mut self, edit: Edit<'_, PaperStatus>) {
+    fn edit(&mut self, edit: Edit<'_, TestStatus>) {
         match edit {
             Edit::Version(version) => self.version = version,
             Edit::Generation(generation) => self.generation = generation,

@@ -1,15 +1,16 @@
-//! One walk of an object: from where it is found over one edge, through any number of processes.
+//! One walk of an object: from where an operator finds it over one edge, through any number of processes.
 use super::{
-    case::{Case, Goal, told},
+    case::{Case, Goal, field_values},
     judge,
-    scripted::{Paper, PaperStatus, Scripted},
-    stage::{Note, Stage},
+    recorder::{Note, Recorder},
+    scripted::{Scripted, TestObject, TestStatus},
     witness::{Fault, Witness},
 };
 use crate::{
-    Machine, MachineStatus,
     actor::{Actor, Step},
+    graph::Graph,
     local::Memory,
+    status::{EntryId, MachineStatus},
     world::World as _,
 };
 use futures::FutureExt as _;
@@ -20,15 +21,15 @@ use std::{
 };
 use tokio::time::{sleep, sleep_until};
 
-/// Steps after which an object is taken to go round in circles.
+/// An object that takes this many steps goes round in circles.
 const MANY_STEPS: usize = 10_000;
 
-/// The time after which nothing more is to be expected: on a stopped clock it costs nothing.
+/// Nothing more is expected after this time. On a stopped clock it costs nothing.
 const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// What a walk came to.
+/// The result of a walk.
 pub(super) struct Walked {
-    /// Writes that can go wrong.
+    /// The number of writes that can go wrong.
     pub writes: usize,
     pub wrong: Vec<String>,
 }
@@ -44,11 +45,12 @@ enum End {
     Hangs,
 }
 
-pub(super) async fn walk<M: Machine>(case: &Case, fault: Option<Fault>) -> Walked {
-    let stage = Arc::new(Stage::new(case.clone()));
-    let world = Witness::<M> {
-        memory: Memory::new(paper(case), Arc::new(())),
-        stage: Arc::clone(&stage),
+pub(super) async fn walk(graph: &Graph<'_>, case: &Case, fault: Option<Fault>) -> Walked {
+    let recorder = Arc::new(Recorder::new(case.clone()));
+    let world = Witness {
+        graph,
+        memory: Memory::new(found(graph, case), Arc::new(()), graph.finalizer()),
+        recorder: Arc::clone(&recorder),
         fault,
         writes: AtomicUsize::new(0),
     };
@@ -57,27 +59,26 @@ pub(super) async fn walk<M: Machine>(case: &Case, fault: Option<Fault>) -> Walke
     while end == End::Died {
         end = live(&world).await;
         if end == End::Died {
-            stage.note(Note::Died);
+            recorder.note(Note::Died);
         }
     }
     let arrived = match (&end, case.goal) {
         (End::Arrived, _) | (End::Rests, Goal::Rest) => true,
-        (End::Over, _) => stage.arrived(),
+        (End::Over, _) => recorder.arrived(graph),
         _ => false,
     };
-    let mut wrong = judge::judge(&stage, fault);
+    let mut wrong = judge::judge(graph, &recorder, fault);
     if !arrived {
-        wrong.push(format!("it does not arrive: {end:?}"));
+        wrong.push(format!("the object does not arrive: {end:?}"));
     }
     if !wrong.is_empty() {
-        let what = fault.map_or_else(String::new, |fault| format!(" ({fault:?})"));
-        wrong.insert(0, format!("{}{what}:", case.name));
-        let graph = case.graph;
+        let fault = fault.map_or_else(String::new, |fault| format!(" ({fault:?})"));
+        wrong.insert(0, format!("{}{fault}:", case.name));
+        let notes = recorder.notes();
         wrong.extend(
-            stage
-                .notes()
+            notes
                 .iter()
-                .map(|(at, note)| format!("    {at:?} {}", note.told(graph))),
+                .map(|(at, note)| format!("    {at:?} {}", note.describe(graph))),
         );
     }
     Walked {
@@ -86,23 +87,23 @@ pub(super) async fn walk<M: Machine>(case: &Case, fault: Option<Fault>) -> Walke
     }
 }
 
-/// One process, from what is stored to its end.
-async fn live<M: Machine>(world: &Witness<M>) -> End {
-    let (stage, mailbox) = (&world.stage, &world.memory.handle.mailbox);
+/// One process, from what is stored until it ends.
+async fn live(world: &Witness<'_>) -> End {
+    let (graph, recorder, mailbox) = (world.graph, &world.recorder, &world.memory.handle.mailbox);
     let Some(stored) = world.memory.handle.stored() else {
         return End::Over;
     };
-    // Nobody hears what was said to another process.
+    // Mail for a process that has died is lost.
     drop(mailbox.take());
-    if !Actor::<Scripted<M>>::concerns(&stored) {
+    if !Actor::<Scripted>::is_responsible_for(graph, &stored) {
         return End::Over;
     }
-    let mut actor = Actor::<Scripted<M>>::new(stored, None, world.now());
+    let mut actor = Actor::<Scripted>::new(graph, stored, None, world.now());
     let life = async {
         for _ in 0..MANY_STEPS {
             let step = actor.step(world, mailbox).await;
             world.look();
-            if stage.arrived() {
+            if recorder.arrived(graph) {
                 return End::Arrived;
             }
             match step {
@@ -119,38 +120,38 @@ async fn live<M: Machine>(world: &Witness<M>) -> End {
         End::Spins
     };
     let arrival = async {
-        while !stage.arrived() {
-            stage.reached.notified().await;
+        while !recorder.arrived(graph) {
+            recorder.reached.notified().await;
         }
     };
     tokio::select! {
         biased;
-        () = stage.dies.notified() => End::Died,
+        () = recorder.dies.notified() => End::Died,
         () = arrival => End::Arrived,
         end = life => end,
         () = sleep(FOREVER) => End::Hangs,
     }
 }
 
-/// The object as it is found.
-fn paper(case: &Case) -> Paper {
-    let start = case.route.first().map(|at| case.graph.state(*at));
+/// The object as the first process finds it.
+fn found(graph: &Graph<'_>, case: &Case) -> TestObject {
+    let start = case.route.first().map(|at| graph.state(*at));
     let status = MachineStatus {
         state: start.map(|policy| policy.name.to_owned()),
-        entry: Some("00000000000000ff".to_owned()),
+        entry: Some(EntryId::new(0xff)),
         state_entered_at: Some(Timestamp::now()),
         attempts: Some(case.attempts),
         entries: case.entries.clone(),
         observed_generation: Some(1),
         ..MachineStatus::default()
     };
-    Paper {
+    TestObject {
         version: 1,
         generation: if case.changed_before { 2 } else { 1 },
         deleting: case.deleted_before,
         held: case.deleted_before,
         label: 0,
-        told: told(case.graph),
-        status: (!case.is_new).then_some(PaperStatus(status)),
+        field_values: field_values(graph),
+        status: (!case.is_new).then_some(TestStatus(status)),
     }
 }

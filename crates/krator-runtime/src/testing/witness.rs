@@ -1,15 +1,18 @@
-//! A world that sees everything, and in which one write goes wrong.
+//! A world in memory that records everything that is stored, and in which one write goes wrong.
 use super::{
-    scripted::{Paper, PaperStatus, Role, Scripted},
-    stage::Stage,
+    recorder::Recorder,
+    scripted::{Role, Scripted, TestObject, TestStatus},
 };
 use crate::{
-    Event, Handle, Machine, Result,
     engine::Now,
-    local::Memory,
+    error::Result,
+    graph::Graph,
+    local::{Handle, Memory},
+    machine::Event,
     world::{World, WriteError},
 };
 use std::{
+    any::Any,
     future::Future,
     sync::{
         Arc,
@@ -18,56 +21,55 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// What goes wrong, at which write of a walk.
+/// What goes wrong, and at which write of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
-    pub kind: Kind,
+    pub kind: FaultKind,
     pub write: usize,
 }
 
+/// What can go wrong at a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FaultKind {
     DiesBefore,
     DiesAfter,
     Fails,
     AnswerIsLost,
-    SomebodyIsFaster,
+    AnotherClientIsFaster,
 }
 
 impl Fault {
-    /// All that can go wrong at one write.
+    /// Everything that can go wrong at this write.
     pub fn at(write: usize) -> [Self; 5] {
         [
-            Kind::DiesBefore,
-            Kind::DiesAfter,
-            Kind::Fails,
-            Kind::AnswerIsLost,
-            Kind::SomebodyIsFaster,
+            FaultKind::DiesBefore,
+            FaultKind::DiesAfter,
+            FaultKind::Fails,
+            FaultKind::AnswerIsLost,
+            FaultKind::AnotherClientIsFaster,
         ]
         .map(|kind| Self { kind, write })
     }
 }
 
-pub(super) struct Witness<M: Machine> {
-    pub memory: Memory<Scripted<M>>,
-    pub stage: Arc<Stage>,
+pub(super) struct Witness<'g> {
+    pub graph: &'g Graph<'g>,
+    pub memory: Memory<Scripted>,
+    pub recorder: Arc<Recorder>,
     pub fault: Option<Fault>,
     pub writes: AtomicUsize,
 }
 
-impl<M: Machine> Witness<M> {
-    fn outside(&self) -> &Handle<Scripted<M>> {
+impl Witness<'_> {
+    fn outside(&self) -> &Handle<Scripted> {
         &self.memory.handle
     }
 
     /// Notes what is stored now.
     pub fn look(&self) {
-        self.stage.saw(
-            self.outside()
-                .stored()
-                .as_deref()
-                .map(|paper| paper.seen(M::GRAPH)),
-        );
+        let stored = self.outside().stored();
+        self.recorder
+            .saw(stored.as_deref().map(|object| object.seen(self.graph)));
     }
 
     async fn faulty<T>(&self, write: impl Future<Output = Result<T, WriteError>>) -> Result<T, WriteError> {
@@ -76,12 +78,12 @@ impl<M: Machine> Witness<M> {
             .fault
             .filter(|fault| fault.write == nth)
             .map(|fault| fault.kind);
-        if kind == Some(Kind::SomebodyIsFaster) {
-            self.outside().update_unseen(|paper| paper.label += 1);
+        if kind == Some(FaultKind::AnotherClientIsFaster) {
+            self.outside().update_unseen(|object| object.label += 1);
         }
         let lost = || WriteError::Other("no answer".into());
-        if matches!(kind, Some(Kind::DiesBefore | Kind::Fails)) {
-            if kind == Some(Kind::DiesBefore) {
+        if matches!(kind, Some(FaultKind::DiesBefore | FaultKind::Fails)) {
+            if kind == Some(FaultKind::DiesBefore) {
                 self.die().await;
             }
             return Err(lost());
@@ -89,22 +91,22 @@ impl<M: Machine> Witness<M> {
         let written = write.await;
         self.look();
         match kind {
-            Some(Kind::DiesAfter) => {
+            Some(FaultKind::DiesAfter) => {
                 self.die().await;
                 written
             }
-            Some(Kind::AnswerIsLost) => Err(lost()),
+            Some(FaultKind::AnswerIsLost) => Err(lost()),
             _ => written,
         }
     }
 
     async fn die(&self) {
-        self.stage.dies.notify_one();
+        self.recorder.dies.notify_one();
         std::future::pending().await
     }
 }
 
-impl<M: Machine> World<Scripted<M>> for Witness<M> {
+impl World<Scripted> for Witness<'_> {
     fn now(&self) -> Now {
         self.memory.now()
     }
@@ -114,29 +116,38 @@ impl<M: Machine> World<Scripted<M>> for Witness<M> {
     fn shared(&self) -> &Arc<()> {
         self.memory.shared()
     }
-    async fn initialize(&self, _: &Paper) -> Result<Role<M>> {
+    async fn initialize(&self, _: &TestObject) -> Result<Role> {
         Ok(Role {
-            stage: Arc::clone(&self.stage),
+            recorder: Arc::clone(&self.recorder),
             outside: self.outside().clone(),
         })
     }
-    async fn write_status(&self, paper: &Paper, status: &PaperStatus) -> Result<Arc<Paper>, WriteError> {
-        self.faulty(self.memory.write_status(paper, status)).await
+    async fn write_status(
+        &self,
+        object: &TestObject,
+        status: &TestStatus,
+    ) -> Result<Arc<TestObject>, WriteError> {
+        self.faulty(self.memory.write_status(object, status)).await
     }
-    async fn set_finalizer(&self, paper: &Paper, present: bool) -> Result<Arc<Paper>, WriteError> {
-        self.faulty(self.memory.set_finalizer(paper, present)).await
+    async fn set_finalizer(
+        &self,
+        object: &TestObject,
+        finalizer: &str,
+        present: bool,
+    ) -> Result<Arc<TestObject>, WriteError> {
+        self.faulty(self.memory.set_finalizer(object, finalizer, present))
+            .await
     }
-    async fn delete(&self, paper: &Paper) -> Result<(), WriteError> {
-        self.faulty(self.memory.delete(paper)).await
+    async fn delete(&self, object: &TestObject) -> Result<(), WriteError> {
+        self.faulty(self.memory.delete(object)).await
     }
-    async fn read(&self, paper: &Paper) -> Result<Option<Arc<Paper>>> {
-        self.memory.read(paper).await
+    async fn read(&self, object: &TestObject) -> Result<Option<Arc<TestObject>>> {
+        self.memory.read(object).await
     }
-    fn publish(&self, paper: &Paper, event: Event) {
-        self.memory.publish(paper, event);
+    fn publish(&self, object: &TestObject, event: Event) {
+        self.memory.publish(object, event);
     }
-    #[cfg(feature = "kube")]
-    fn around(&self) -> crate::cluster::Around<'_, Scripted<M>> {
-        self.memory.around()
+    fn backend(&self) -> &(dyn Any + Send + Sync) {
+        self.memory.backend()
     }
 }

@@ -4,7 +4,7 @@ mod order;
 mod thing;
 
 use krator_runtime::{
-    Context, Dispatch, Graph, Kind, Local, Machine, MayStay, Node, Policy, Result, State, StateId,
+    Context, Dispatch, Graph, Local, Machine, MayStay, Node, Policy, Result, State, StateId, StateKind,
     Transition, Watch, dispatch,
 };
 use std::sync::{Arc, atomic::Ordering::Relaxed};
@@ -280,7 +280,7 @@ mod undeletable {
 
     states!(Only = 0);
     static GRAPH: Graph = Graph::new(&STATES, Only::ID, None, "example.com/things");
-    static STATES: [Policy; 1] = [Policy::new("Only").kind(Kind::Ready).watch(&[Watch::Itself])];
+    static STATES: [Policy; 1] = [Policy::new("Only").kind(StateKind::Ready).watch(&[Watch::Itself])];
     impl MayStay for Only {}
     impl State for Only {
         async fn next(self, _: &mut Context<'_, M>) -> Result<Transition<Self>> {

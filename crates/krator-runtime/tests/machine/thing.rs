@@ -1,9 +1,9 @@
 //! An object as somebody without Kubernetes would have it, and a machine with something of everything.
 
 use krator_runtime::{
-    Context, Dispatch, Edit, Error, Final, Graph, Kind, Local, Machine, MachineStatus, MayStay, Node, Object,
-    ObjectState, ObjectStatus, OnDelete, OnSpecChange, Policy, Result, Retry, State, StateId, Transition,
-    TransitionTo, Watch, dispatch,
+    Context, Dispatch, Edit, Error, Final, Graph, Local, Machine, MachineStatus, MayStay, Node, Object,
+    ObjectState, ObjectStatus, OnDelete, OnSpecChange, Policy, Result, Retry, State, StateId, StateKind,
+    Transition, TransitionTo, Watch, dispatch,
 };
 use std::{
     sync::{
@@ -126,7 +126,7 @@ macro_rules! states {
         )*
         impl Machine for M {
             type ObjectState = Memory;
-            const GRAPH: &'static Graph = &GRAPH;
+            const GRAPH: &'static Graph<'static> = &GRAPH;
             fn id(self) -> StateId {
                 StateId(self as u16)
             }
@@ -168,13 +168,13 @@ pub static STATES: [Policy; 10] = [
         .timeout(seconds(600), Lost::ID)
         .retry(Retry::DEFAULT.limit(3, Lost::ID)),
     Policy::new("Rest")
-        .kind(Kind::Ready)
+        .kind(StateKind::Ready)
         .next(&[Work_::ID])
         .watch(&[Watch::Itself])
         .conditions(&[("Fed", "True")])
         .on_spec_change(OnSpecChange::To(Work_::ID)),
     Policy::new("Lost")
-        .kind(Kind::Failed)
+        .kind(StateKind::Failed)
         .on_spec_change(OnSpecChange::To(New::ID)),
     Policy::new("Once")
         .next(&[Rest::ID])
@@ -187,8 +187,10 @@ pub static STATES: [Policy; 10] = [
         .next(&[Gone::ID])
         .poll(seconds(1))
         .deletion_path(),
-    Policy::new("Gone").kind(Kind::Final).deletion_path(),
-    Policy::new("Done").kind(Kind::Final).on_delete(OnDelete::Wait),
+    Policy::new("Gone").kind(StateKind::Final).deletion_path(),
+    Policy::new("Done")
+        .kind(StateKind::Final)
+        .on_delete(OnDelete::Wait),
 ];
 
 impl TransitionTo<Work_> for New {}
@@ -298,7 +300,7 @@ pub fn thing(work: Work) -> Thing {
 pub fn stored(state: &str, work: Work) -> Thing {
     let machine = MachineStatus {
         state: Some(state.to_owned()),
-        entry: Some("00000000000000ff".to_owned()),
+        entry: "00000000000000ff".parse().ok(),
         observed_generation: Some(1),
         state_entered_at: Some(jiff::Timestamp::now()),
         ..MachineStatus::default()

@@ -316,7 +316,7 @@ static STATES: [rt::Policy; 15] = [
                 .limit(8, Failed::ID),
         ),
     rt::Policy::new("FailedValidation")
-        .kind(rt::Kind::Failed)
+        .kind(rt::StateKind::Failed)
         .watch(&[rt::Watch::Itself])
         .retry(
             rt::Retry::DEFAULT
@@ -426,7 +426,7 @@ static STATES: [rt::Policy; 15] = [
                 .limit(8, Failed::ID),
         ),
     rt::Policy::new("Completed")
-        .kind(rt::Kind::Ready)
+        .kind(rt::StateKind::Ready)
         .next(&[Expired::ID])
         .poll(std::time::Duration::from_secs(3600))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
@@ -440,7 +440,7 @@ static STATES: [rt::Policy; 15] = [
                 .limit(8, Failed::ID),
         ),
     rt::Policy::new("PartiallyFailed")
-        .kind(rt::Kind::Failed)
+        .kind(rt::StateKind::Failed)
         .next(&[Expired::ID])
         .poll(std::time::Duration::from_secs(3600))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
@@ -454,7 +454,7 @@ static STATES: [rt::Policy; 15] = [
                 .limit(8, Failed::ID),
         ),
     rt::Policy::new("Failed")
-        .kind(rt::Kind::Failed)
+        .kind(rt::StateKind::Failed)
         .next(&[Expired::ID])
         .poll(std::time::Duration::from_secs(3600))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
@@ -468,7 +468,7 @@ static STATES: [rt::Policy; 15] = [
         )
         .on_spec_change(rt::OnSpecChange::To(New::ID)),
     rt::Policy::new("Expired")
-        .kind(rt::Kind::Final)
+        .kind(rt::StateKind::Final)
         .retry(
             rt::Retry::DEFAULT
                 .backoff(
@@ -493,7 +493,7 @@ static STATES: [rt::Policy; 15] = [
         )
         .deletion_path(),
     rt::Policy::new("Deleted")
-        .kind(rt::Kind::Final)
+        .kind(rt::StateKind::Final)
         .retry(
             rt::Retry::DEFAULT
                 .backoff(
@@ -513,7 +513,7 @@ static GRAPH: rt::Graph = rt::Graph::new(
 );
 impl rt::Machine for BackupMachine {
     type ObjectState = BackupState;
-    const GRAPH: &'static rt::Graph = &GRAPH;
+    const GRAPH: &'static rt::Graph<'static> = &GRAPH;
     fn id(self) -> rt::StateId {
         rt::StateId(self as u16)
     }

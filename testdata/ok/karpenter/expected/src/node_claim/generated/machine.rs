@@ -201,10 +201,10 @@ static STATES: [rt::Policy; 8] = [
         )
         .conditions(&[("Registered", "True")]),
     rt::Policy::new("Initialized")
-        .kind(rt::Kind::Ready)
+        .kind(rt::StateKind::Ready)
         .next(&[Abandoned::ID])
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
-        .timeout_told(0, Abandoned::ID)
+        .timeout_from_field(0, Abandoned::ID)
         .retry(
             rt::Retry::DEFAULT
                 .backoff(
@@ -215,7 +215,7 @@ static STATES: [rt::Policy; 8] = [
         )
         .conditions(&[("Initialized", "True")]),
     rt::Policy::new("Abandoned")
-        .kind(rt::Kind::Final)
+        .kind(rt::StateKind::Final)
         .retry(
             rt::Retry::DEFAULT
                 .backoff(
@@ -230,7 +230,7 @@ static STATES: [rt::Policy; 8] = [
         .next(&[Terminating::ID])
         .poll(std::time::Duration::from_secs(5))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
-        .timeout_told(1, Terminating::ID)
+        .timeout_from_field(1, Terminating::ID)
         .retry(
             rt::Retry::DEFAULT
                 .backoff(
@@ -255,7 +255,7 @@ static STATES: [rt::Policy; 8] = [
         .deletion_path()
         .conditions(&[("Drained", "True")]),
     rt::Policy::new("Terminated")
-        .kind(rt::Kind::Final)
+        .kind(rt::StateKind::Final)
         .retry(
             rt::Retry::DEFAULT
                 .backoff(
@@ -276,7 +276,7 @@ static GRAPH: rt::Graph = rt::Graph::new(
     .conditions(&["Drifted", "Consolidatable", "ConsistentStateFound"]);
 impl rt::Machine for NodeClaimMachine {
     type ObjectState = NodeClaimState;
-    const GRAPH: &'static rt::Graph = &GRAPH;
+    const GRAPH: &'static rt::Graph<'static> = &GRAPH;
     fn id(self) -> rt::StateId {
         rt::StateId(self as u16)
     }
@@ -293,20 +293,20 @@ impl rt::Machine for NodeClaimMachine {
         ];
         ALL.get(usize::from(id.0)).copied()
     }
-    fn told(
+    fn field_values(
         object: &crate::node_claim::NodeClaim,
         status: Option<&crate::node_claim::NodeClaimStatus>,
-    ) -> Vec<Option<rt::Told>> {
+    ) -> Vec<Option<rt::FieldValue>> {
         Vec::from([
             status
                 .into_iter()
                 .filter_map(|value| value.expires_at.as_ref())
                 .next()
-                .and_then(rt::Tell::tell),
+                .and_then(rt::ReadField::read_field),
             std::iter::once(&object.spec)
                 .filter_map(|value| value.termination_grace_period.as_ref())
                 .next()
-                .and_then(rt::Tell::tell),
+                .and_then(rt::ReadField::read_field),
         ])
     }
     fn run<'a>(self, cx: &'a mut rt::Context<'_, Self>) -> rt::Dispatch<'a> {

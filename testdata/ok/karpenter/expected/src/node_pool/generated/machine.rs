@@ -88,12 +88,12 @@ static STATES: [rt::Policy; 4] = [
         .on_spec_change(rt::OnSpecChange::To(Validating::ID))
         .conditions(&[("NodeClassReady", "False")]),
     rt::Policy::new("Invalid")
-        .kind(rt::Kind::Failed)
+        .kind(rt::StateKind::Failed)
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
         .on_spec_change(rt::OnSpecChange::To(Validating::ID))
         .conditions(&[("ValidationSucceeded", "False")]),
     rt::Policy::new("Ready")
-        .kind(rt::Kind::Ready)
+        .kind(rt::StateKind::Ready)
         .next(&[NodeClassNotReady::ID])
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
         .on_spec_change(rt::OnSpecChange::To(Validating::ID))
@@ -108,7 +108,7 @@ static GRAPH: rt::Graph = rt::Graph::new(
     .conditions(&["NodeRegistrationHealthy"]);
 impl rt::Machine for NodePoolMachine {
     type ObjectState = NodePoolState;
-    const GRAPH: &'static rt::Graph = &GRAPH;
+    const GRAPH: &'static rt::Graph<'static> = &GRAPH;
     fn id(self) -> rt::StateId {
         rt::StateId(self as u16)
     }

@@ -42,7 +42,7 @@ impl rt::MayStay for Available {}
 static STATES: [rt::Policy; 2] = [
     rt::Policy::new("Reconciling").next(&[Available::ID]).watch(&[rt::Watch::Owned]),
     rt::Policy::new("Available")
-        .kind(rt::Kind::Ready)
+        .kind(rt::StateKind::Ready)
         .next(&[Reconciling::ID])
         .watch(&[rt::Watch::Owned])
         .on_spec_change(rt::OnSpecChange::To(Reconciling::ID)),
@@ -55,7 +55,7 @@ static GRAPH: rt::Graph = rt::Graph::new(
 );
 impl rt::Machine for MemcachedMachine {
     type ObjectState = MemcachedState;
-    const GRAPH: &'static rt::Graph = &GRAPH;
+    const GRAPH: &'static rt::Graph<'static> = &GRAPH;
     fn id(self) -> rt::StateId {
         rt::StateId(self as u16)
     }

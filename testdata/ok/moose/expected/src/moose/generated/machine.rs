@@ -142,19 +142,19 @@ static STATES: [rt::Policy; 6] = [
     rt::Policy::new("Sleep")
         .phase("Asleep")
         .message("zzzzzz")
-        .kind(rt::Kind::Ready)
+        .kind(rt::StateKind::Ready)
         .next(&[Roam::ID])
         .watch(&[rt::Watch::Itself])
         .timeout(std::time::Duration::from_secs(20), Roam::ID)
         .retry(rt::Retry::DEFAULT.limit(5, Lost::ID)),
     rt::Policy::new("Lost")
-        .kind(rt::Kind::Failed)
+        .kind(rt::StateKind::Failed)
         .next(&[Roam::ID])
         .poll(std::time::Duration::from_secs(60))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched]),
     rt::Policy::new("Released")
         .message("Bye!")
-        .kind(rt::Kind::Final)
+        .kind(rt::StateKind::Final)
         .retry(rt::Retry::DEFAULT.at_most(5))
         .deletion_path(),
 ];
@@ -166,7 +166,7 @@ static GRAPH: rt::Graph = rt::Graph::new(
 );
 impl rt::Machine for MooseMachine {
     type ObjectState = MooseState;
-    const GRAPH: &'static rt::Graph = &GRAPH;
+    const GRAPH: &'static rt::Graph<'static> = &GRAPH;
     fn id(self) -> rt::StateId {
         rt::StateId(self as u16)
     }

@@ -213,7 +213,7 @@ static STATES: [rt::Policy; 11] = [
                 .limit(10, Invalid::ID),
         ),
     rt::Policy::new("Invalid")
-        .kind(rt::Kind::Failed)
+        .kind(rt::StateKind::Failed)
         .watch(&[rt::Watch::Itself])
         .retry(
             rt::Retry::DEFAULT
@@ -239,7 +239,7 @@ static STATES: [rt::Policy; 11] = [
                 .limit(10, SyncFailed::ID),
         ),
     rt::Policy::new("CreateFailed")
-        .kind(rt::Kind::Failed)
+        .kind(rt::StateKind::Failed)
         .next(&[Creating::ID])
         .poll(std::time::Duration::from_secs(300))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
@@ -254,7 +254,7 @@ static STATES: [rt::Policy; 11] = [
         )
         .on_spec_change(rt::OnSpecChange::To(Validating::ID)),
     rt::Policy::new("Running")
-        .kind(rt::Kind::Ready)
+        .kind(rt::StateKind::Ready)
         .next(&[Syncing::ID])
         .poll(std::time::Duration::from_secs(1800))
         .watch(&[rt::Watch::Owned])
@@ -284,7 +284,7 @@ static STATES: [rt::Policy; 11] = [
         )
         .on_spec_change(rt::OnSpecChange::To(Updating::ID)),
     rt::Policy::new("UpdateFailed")
-        .kind(rt::Kind::Failed)
+        .kind(rt::StateKind::Failed)
         .next(&[Syncing::ID])
         .poll(std::time::Duration::from_secs(300))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
@@ -313,7 +313,7 @@ static STATES: [rt::Policy; 11] = [
                 .limit(10, SyncFailed::ID),
         ),
     rt::Policy::new("SyncFailed")
-        .kind(rt::Kind::Failed)
+        .kind(rt::StateKind::Failed)
         .next(&[Syncing::ID])
         .poll(std::time::Duration::from_secs(300))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
@@ -341,7 +341,7 @@ static STATES: [rt::Policy; 11] = [
         )
         .deletion_path(),
     rt::Policy::new("Deleted")
-        .kind(rt::Kind::Final)
+        .kind(rt::StateKind::Final)
         .retry(
             rt::Retry::DEFAULT
                 .backoff(
@@ -361,7 +361,7 @@ static GRAPH: rt::Graph = rt::Graph::new(
 );
 impl rt::Machine for PostgresqlMachine {
     type ObjectState = PostgresqlState;
-    const GRAPH: &'static rt::Graph = &GRAPH;
+    const GRAPH: &'static rt::Graph<'static> = &GRAPH;
     fn id(self) -> rt::StateId {
         rt::StateId(self as u16)
     }

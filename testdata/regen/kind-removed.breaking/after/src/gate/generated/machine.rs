@@ -24,13 +24,13 @@ impl<T: NextOfShut> rt::TransitionTo<T> for Shut {}
 impl rt::MayStay for Shut {}
 static STATES: [rt::Policy; 1] = [
     rt::Policy::new("Shut")
-        .kind(rt::Kind::Ready)
+        .kind(rt::StateKind::Ready)
         .watch(&[rt::Watch::Owned, rt::Watch::Watched]),
 ];
 static GRAPH: rt::Graph = rt::Graph::new(&STATES, Shut::ID, None, "example.com/gates");
 impl rt::Machine for GateMachine {
     type ObjectState = GateState;
-    const GRAPH: &'static rt::Graph = &GRAPH;
+    const GRAPH: &'static rt::Graph<'static> = &GRAPH;
     fn id(self) -> rt::StateId {
         rt::StateId(self as u16)
     }

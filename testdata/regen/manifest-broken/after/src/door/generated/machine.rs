@@ -45,14 +45,14 @@ static STATES: [rt::Policy; 2] = [
         .poll(std::time::Duration::from_secs(2))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched]),
     rt::Policy::new("Open")
-        .kind(rt::Kind::Ready)
+        .kind(rt::StateKind::Ready)
         .next(&[Closed::ID])
         .watch(&[rt::Watch::Owned, rt::Watch::Watched]),
 ];
 static GRAPH: rt::Graph = rt::Graph::new(&STATES, Closed::ID, None, "example.com/doors");
 impl rt::Machine for DoorMachine {
     type ObjectState = DoorState;
-    const GRAPH: &'static rt::Graph = &GRAPH;
+    const GRAPH: &'static rt::Graph<'static> = &GRAPH;
     fn id(self) -> rt::StateId {
         rt::StateId(self as u16)
     }

@@ -1,6 +1,10 @@
-//! Objects of other kinds, in memory: what handlers apply, and what a test puts there.
-use super::{Child, caches::controller, children::not_ours};
-use crate::{Fixture, Handle, Linked, Machine, Result, world::Change};
+//! Objects of other kinds, in memory: those that handlers apply, and those that a test creates.
+use super::{Fixture, Handle};
+use crate::{
+    error::Result,
+    machine::Machine,
+    resource::{Child, controller, not_ours},
+};
 use kube::ResourceExt as _;
 use serde_json::{Value, json};
 use std::{
@@ -12,9 +16,9 @@ use std::{
 /// A kind, a namespace and a name.
 type Key = (TypeId, String, String);
 
-/// Stands in for the API server: an applied field is set, and all others stay.
+/// Stands in for the API server. Applying an object sets the applied fields and keeps all others.
 #[derive(Debug, Default)]
-pub(crate) struct Others(Mutex<BTreeMap<Key, Value>>);
+pub(crate) struct FakeCluster(Mutex<BTreeMap<Key, Value>>);
 
 fn key<K: Child>(object: &K) -> Key {
     (
@@ -24,8 +28,8 @@ fn key<K: Child>(object: &K) -> Key {
     )
 }
 
-impl Others {
-    /// All of a kind, by namespace and name.
+impl FakeCluster {
+    /// All objects of a kind, sorted by namespace and name.
     pub fn all<K: Child>(&self) -> Vec<Arc<K>> {
         let of_kind = |(key, object): (&Key, &Value)| {
             let is_one = key.0 == TypeId::of::<K>();
@@ -33,7 +37,7 @@ impl Others {
         };
         self.locked().iter().filter_map(of_kind).collect()
     }
-    /// Stores an object as it is.
+    /// Stores an object as it is, with the next resource version.
     pub fn put<K: Child>(&self, object: &K) -> Result<()> {
         let (key, mut body) = (key(object), serde_json::to_value(object)?);
         let mut objects = self.locked();
@@ -45,7 +49,7 @@ impl Others {
     pub fn remove<K: Child>(&self, object: &K) {
         self.locked().remove(&key(object));
     }
-    /// What server-side apply comes to for the one manager that there is.
+    /// Server-side apply, simplified: there is only one field manager.
     pub fn apply<K: Child>(&self, body: Value, owner: &str) -> Result<Arc<K>> {
         let applied: K = serde_json::from_value(body.clone())?;
         let key = key(&applied);
@@ -71,43 +75,22 @@ impl Others {
 }
 
 impl<M: Machine> Handle<M> {
-    /// All objects of another kind: what handlers applied, and what the test has put there.
+    /// All objects of another kind: those that handlers applied, and those that the test created.
     pub fn all<K: Child>(&self) -> Vec<Arc<K>> {
         self.others.all()
-    }
-}
-
-impl<M: Linked> Handle<M> {
-    /// Stores an object of a kind that the operator owns or watches, as somebody else would: a child that got on, or
-    /// what the spec names. A state that waits for it hears of it. In a test, every object of a watched kind concerns
-    /// the one that is tested. An error says that it is no JSON.
-    pub fn put<K: Child>(&self, object: &K) -> Result<()> {
-        self.others.put(object)?;
-        self.tell::<K>();
-        Ok(())
-    }
-    /// Takes it away again.
-    pub fn remove<K: Child>(&self, object: &K) {
-        self.others.remove(object);
-        self.tell::<K>();
-    }
-    fn tell<K: Child>(&self) {
-        let links = M::links();
-        let of_kind = links.iter().filter(|link| link.of == TypeId::of::<K>());
-        let changes = of_kind.map(|link| Change {
-            names: link.names(),
-            child: None,
-        });
-        self.mailbox.post(|mail| mail.changes.extend(changes));
     }
 }
 
 impl<M: Machine> Fixture<M> {
-    /// All objects of another kind: what handlers applied, and what the test has put there.
+    /// All objects of another kind: those that handlers applied, and those that the test created.
     pub fn all<K: Child>(&self) -> Vec<Arc<K>> {
         self.others.all()
     }
-    /// Stores an object of another kind, for the handler to find. An error says that it is no JSON.
+    /// Creates or replaces an object of another kind, for the handler to find.
+    ///
+    /// # Errors
+    ///
+    /// If the object cannot be written as JSON.
     pub fn put<K: Child>(&self, object: &K) -> Result<()> {
         self.others.put(object)
     }
@@ -120,7 +103,7 @@ fn version_of(object: &Value) -> u64 {
         .unwrap_or_default()
 }
 
-/// Sets in `target` what `patch` says.
+/// Merges `patch` into `target`, map by map.
 fn merge(target: &mut Value, patch: Value) {
     match (target, patch) {
         (Value::Object(target), Value::Object(patch)) => {
@@ -144,8 +127,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_applied_is_set_and_what_others_set_stays() {
-        let others = Others::default();
+    fn applying_sets_its_fields_and_keeps_those_of_others() {
+        let others = FakeCluster::default();
         let first: Arc<ConfigMap> = others.apply(applied("a", "1"), "1").expect("new");
         let mut seen = ConfigMap::clone(&first);
         seen.data
@@ -157,11 +140,11 @@ mod tests {
         assert_eq!((data["applied"].as_str(), data["others"].as_str()), ("c", "b"));
         assert_eq!(again.resource_version().as_deref(), Some("3"));
         let same: Arc<ConfigMap> = others.apply(applied("c", "1"), "1").expect("ours");
-        assert_eq!(same, again, "nothing differs: nothing is written");
+        assert_eq!(same, again, "nothing is written if nothing differs");
 
         let foreign = others
             .apply::<ConfigMap>(applied("d", "2"), "2")
-            .expect_err("somebody else's");
+            .expect_err("it has another owner");
         assert!(
             foreign.to_string().contains("is not a child of this object"),
             "{foreign}"

@@ -1,18 +1,19 @@
 //! Which of our objects a change of another one concerns: looked up, not searched for.
-use super::links::{Concerns, Link, Sight};
-use crate::{Machine, ManifestOf, Object as _};
+use super::links::{Concerns, Link, ObservedChange};
+use crate::machine::{Machine, ManifestOf, Object as _};
 use std::{
     collections::{BTreeSet, HashMap},
     sync::Arc,
 };
 
-type Uid = Arc<str>;
+/// `metadata.uid` of an object that the operator looks after.
+pub(super) type Uid = Arc<str>;
 /// A kind of `watches` by its place there, and an object of it.
 type Name = (usize, String, String);
 
 /// The objects that are known, by what others know of them.
 #[derive(Default)]
-pub(super) struct Concerned {
+pub(super) struct WatchIndex {
     /// Objects of ours by their names, for labels that have these as values.
     by_name: HashMap<String, BTreeSet<Uid>>,
     /// Objects of ours by what they name.
@@ -21,7 +22,7 @@ pub(super) struct Concerned {
     names: HashMap<Uid, (String, Vec<Name>)>,
 }
 
-impl Concerned {
+impl WatchIndex {
     /// An object is as it is now.
     pub fn update<M: Machine>(&mut self, uid: &Uid, object: &ManifestOf<M>, links: &[Link<M>]) {
         if links.iter().all(Link::is_owned) {
@@ -65,7 +66,7 @@ impl Concerned {
     }
 
     /// Whom a change concerns.
-    pub fn of<M: Machine>(&self, at: usize, link: &Link<M>, sight: &Sight) -> Vec<Uid> {
+    pub fn of<M: Machine>(&self, at: usize, link: &Link<M>, sight: &ObservedChange) -> Vec<Uid> {
         match &link.concerns {
             Concerns::Owner => sight.controller.iter().map(|uid| uid.as_str().into()).collect(),
             Concerns::Named(..) => {

@@ -1,5 +1,6 @@
-//! Edges that code may take. What is not an edge does not compile.
-use crate::{Graph, Machine, Node, StateId};
+//! The edges of the graph as types, so that a transition that the graph does not have fails to compile.
+use super::{Machine, Node};
+use crate::graph::{Exit, Graph, StateId};
 use std::{fmt, marker::PhantomData};
 
 /// An edge of the state graph that a handler may choose. Generated.
@@ -10,7 +11,8 @@ use std::{fmt, marker::PhantomData};
 )]
 pub trait TransitionTo<T: Node>: Node<Machine = T::Machine> {}
 
-/// A state whose handler may stay. `S` is only there for the messages of generated code.
+/// A state whose handler may stay. Generated. The parameter `S` exists only so that generated code can give the
+/// compiler a message about the state at hand.
 #[diagnostic::on_unimplemented(
     message = "the state `{Self}` may not stay",
     label = "`{Self}` has no `wait`",
@@ -26,12 +28,12 @@ pub trait MayStay<S = Stay>: Node {}
 )]
 pub trait Final: Node {}
 
-/// The answer "stay" as a type.
+/// The default of the parameter of [`MayStay`].
 #[derive(Debug)]
 pub struct Stay;
 
-/// Nobody's state: implements generated traits that would have no implementor else, of which rustc would say
-/// "implement the trait" instead of the graph's words.
+/// A state that no machine has. It implements generated traits that would have a single implementor or none: rustc
+/// names a sole implementor instead of printing the note of the trait, and a hidden second implementor prevents that.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Never<M>(PhantomData<fn() -> M>);
@@ -41,26 +43,38 @@ impl<M: Machine> Node for Never<M> {
     const ID: StateId = StateId(u16::MAX);
 }
 
-/// What a handler answers; `F` is the state that it leaves or stays in.
-#[must_use = "a transition is taken by returning it"]
+/// What a handler returns: where the object goes from the state `F`.
+///
+/// Only transitions that `krator.yaml` declares compile.
+///
+/// ```
+#[doc = include_str!("../doc/moose.txt")]
+/// impl State for Eat {
+///     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
+///         Ok(if cx.object.meals < 3 {
+///             Transition::stay()
+///         } else {
+///             Transition::to(Sleep)
+///         })
+///     }
+/// }
+/// ```
+#[must_use = "a transition takes effect only when the handler returns it"]
 pub struct Transition<F> {
     exit: Exit,
     from: PhantomData<fn() -> F>,
 }
 
-/// A transition without its type, as the runtime handles it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// On to a state.
-    To(StateId),
-    /// Here, until the state's wait is over.
-    Stay,
-    /// The machine is over.
-    Done,
-}
-
 impl<F: Node> Transition<F> {
-    /// On to `T`.
+    /// The object enters the state `T`. It has to be one of the state's `next` in `krator.yaml`.
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    /// # let transition: Transition<Eat> =
+    /// Transition::to(Sleep)
+    /// # ;
+    /// ```
     pub fn to<T: Node>(_state: T) -> Self
     where
         F: TransitionTo<T>,
@@ -81,7 +95,16 @@ impl<F: Node> Transition<F> {
         }
     }
 
-    /// Stay here until the state's wait is over.
+    /// The object stays in the state, and the handler runs again when the state's `wait` is over: after its `poll`
+    /// interval, or when something that it watches changes.
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    /// # let transition: Transition<Eat> =
+    /// Transition::stay()
+    /// # ;
+    /// ```
     pub fn stay() -> Self
     where
         F: MayStay,
@@ -92,7 +115,15 @@ impl<F: Node> Transition<F> {
         }
     }
 
-    /// The machine is over: a deleted object may go, any other one is deleted.
+    /// The machine has ended. An object that is being deleted loses its finalizer; any other object is deleted.
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    /// # let transition: Transition<Released> =
+    /// Transition::done()
+    /// # ;
+    /// ```
     pub fn done() -> Self
     where
         F: Final,

@@ -1,6 +1,9 @@
-//! What happens in one walk, in order: written by the world and the handlers, read by the judge.
+//! Records what happens during one walk, in order. The world and the handlers write it, the judge reads it.
 use super::case::{Case, Goal};
-use crate::{Exit, Graph, MachineStatus, StateId};
+use crate::{
+    graph::{Exit, Graph, StateId},
+    status::{EntryId, MachineStatus},
+};
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -10,57 +13,62 @@ use tokio::{sync::Notify, time::Instant};
 /// One thing that happened.
 #[derive(Clone, Debug)]
 pub(super) enum Note {
-    /// The object as it was stored.
+    /// The object was stored like this.
     Stored(Box<Stored>),
-    /// The object is no more.
+    /// The object is gone.
     Gone,
+    /// A handler started.
     Started(Started),
-    /// A handler ended by itself; `None`: with an error.
+    /// A handler ended; `None` if it returned an error.
     Ended(Option<Exit>),
-    /// A handler was dropped at an await.
+    /// A handler was dropped at an await point.
     Dropped,
-    /// The process died, and the next one begins with what is stored.
+    /// The process died. The next one begins with what is stored.
     Died,
 }
 
+/// The object as stored.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stored {
     pub generation: i64,
     pub deleting: bool,
+    /// Whether the finalizer is set.
     pub held: bool,
     /// The state that the status names.
     pub state: Option<StateId>,
     pub status: Option<MachineStatus>,
 }
 
-/// A handler as it starts, in its own words.
+/// A handler as it starts, with what its context says.
 #[derive(Clone, Debug)]
 pub(super) struct Started {
     pub state: StateId,
-    pub entry: String,
+    pub entry: EntryId,
     pub attempt: u32,
     pub in_state_for: Duration,
     pub deleting: bool,
 }
 
-pub(super) struct Stage {
+/// The record of one walk.
+pub(super) struct Recorder {
     pub case: Case,
     origin: Instant,
     notes: Mutex<Vec<(Duration, Note)>>,
-    /// The process is to die.
+    /// Notified when the process is to die.
     pub dies: Notify,
-    /// The goal may be reached.
+    /// Notified with each note: the goal may be reached.
     pub reached: Notify,
 }
 
 impl Note {
-    /// For people.
-    pub fn told(&self, graph: &Graph) -> String {
+    /// A line for people.
+    pub fn describe(&self, graph: &Graph<'_>) -> String {
         match self {
             Note::Stored(stored) => {
                 let status = stored.status.as_ref();
                 let state = status.and_then(|s| s.state.as_deref()).unwrap_or("nothing");
-                let entry = status.and_then(|s| s.entry.as_deref()).unwrap_or_default();
+                let entry = status.and_then(|s| s.entry).map(|entry| entry.to_string());
+                let entry = entry.unwrap_or_default();
                 let attempts = status.and_then(|s| s.attempts).unwrap_or_default();
                 let (held, deleting) = (stored.held, stored.deleting);
                 format!("stored: {state} {entry}, attempts {attempts}, held {held}, deleting {deleting}")
@@ -76,7 +84,7 @@ impl Note {
     }
 }
 
-impl Stage {
+impl Recorder {
     pub fn new(case: Case) -> Self {
         Self {
             case,
@@ -100,7 +108,7 @@ impl Stage {
         self.reached.notify_one();
     }
 
-    /// Notes what is stored if it is something new.
+    /// Notes what is stored, if that has changed.
     pub fn saw(&self, stored: Option<Stored>) {
         let note = stored.map_or(Note::Gone, |stored| Note::Stored(Box::new(stored)));
         let last = self.locked().iter().rev().find_map(|(_, note)| match note {
@@ -127,13 +135,13 @@ impl Stage {
         starts.count()
     }
 
-    /// Whether the object has arrived.
-    pub fn arrived(&self) -> bool {
+    /// Whether the object has reached the goal of the case.
+    pub fn arrived(&self, graph: &Graph<'_>) -> bool {
         let case = &self.case;
         let Some(from) = case.route.last().copied() else {
             return true;
         };
-        // What was changed before is seen before any handler runs.
+        // What was changed before the operator started takes effect before any handler runs.
         let (mut runs, enough) = (0, usize::from(!case.changed_before && !case.deleted_before));
         let (mut died, mut stored_in) = (false, Vec::new());
         self.locked().iter().any(|(_, note)| match note {
@@ -144,7 +152,7 @@ impl Stage {
             Note::Gone => case.goal == Goal::Gone,
             Note::Stored(stored) => {
                 let status = stored.status.clone().unwrap_or_default();
-                stored_in.extend(status.state.and_then(|name| case.graph.find(&name)));
+                stored_in.extend(status.state.and_then(|name| graph.find(&name)));
                 status
                     .observed_generation
                     .is_some_and(|seen| case.goal == Goal::Observed(seen))
@@ -155,8 +163,8 @@ impl Stage {
                 match case.goal {
                     Goal::Again => before > 0 && start.state == from,
                     Goal::Started(to) if start.state == to && before >= enough => true,
-                    // After an effect that may happen once, a new process looks.
-                    Goal::Started(_) | Goal::Gone => died && case.looks(&stored_in, start.state),
+                    // If the effects of a state may happen only once, a new process resumes elsewhere.
+                    Goal::Started(_) | Goal::Gone => died && Case::resumes_in(graph, &stored_in, start.state),
                     _ => false,
                 }
             }

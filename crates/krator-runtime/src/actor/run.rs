@@ -1,0 +1,191 @@
+//! One run of a handler: what has to be stored before it, what happens while it goes on, and what follows from its end.
+use super::{Actor, Step};
+use crate::{
+    engine::Outcome,
+    error::Error,
+    graph::StateId,
+    machine::{Backend, Context, Event, Machine, Manifest, ManifestOf, Object as _, Run, Saves},
+    world::{Mailbox, World},
+};
+use futures::FutureExt as _;
+use std::{panic::AssertUnwindSafe, sync::Arc};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep_until},
+};
+
+impl<M: Machine> Actor<'_, M> {
+    /// Runs the handler of the current state, after writing what the run depends on.
+    pub(super) async fn run<W: World<M>>(&mut self, world: &W, mailbox: &Mailbox<ManifestOf<M>>) -> Step {
+        let (Some(state), Some(policy)) = (self.state(), self.engine.policy()) else {
+            return Step::Again;
+        };
+        let (graph, needs_finalizer) = (self.graph(), !self.manifest.deleting());
+        if needs_finalizer && graph.deletion().is_some() && !self.manifest.has_finalizer(graph.finalizer()) {
+            let written = world.set_finalizer(&self.manifest, graph.finalizer(), true).await;
+            return self.written(written, world).await;
+        }
+        if policy.checkpoint {
+            match self.save(world).await {
+                None => {}
+                // The deletion of an object must not depend on whether its status can be written.
+                Some(Step::Wait(_)) if policy.deletion_path => {}
+                Some(step) => return step,
+            }
+        }
+        if self.object.is_none() {
+            match world.initialize(&self.manifest).await {
+                Ok(object) => self.object = Some(object),
+                Err(error) => {
+                    self.engine.begin();
+                    self.failed(&error, world);
+                    return Step::Again;
+                }
+            }
+        }
+        self.handle(state, world, mailbox).await;
+        Step::Again
+    }
+
+    /// Runs the handler of `state` until it ends or is dropped.
+    async fn handle<W: World<M>>(&mut self, state: M, world: &W, mailbox: &Mailbox<ManifestOf<M>>) {
+        let Some(mut object) = self.object.take() else {
+            return;
+        };
+        let mut status = match self.draft.take() {
+            Some(draft) => draft,
+            None => self.manifest.status().cloned().unwrap_or_default(),
+        };
+        let (sender, receiver) = watch::channel(Arc::clone(&self.manifest));
+        let (manifest, mut message, mut conditions) = (Manifest(receiver), None, Vec::new());
+        let run = Run {
+            first: self.engine.first_run(),
+            attempt: self.engine.attempt(),
+            in_state_for: self.engine.in_state_for(world.now()),
+            entry: self.engine.entry().to_string(),
+            deleting: self.engine.deleting(),
+        };
+        self.engine.begin();
+        let applied = Arc::clone(&self.applied);
+        let about = Arc::clone(&self.manifest);
+        let events = |event| world.publish(&about, event);
+        let saves = Saves::default();
+        let mut cx = Context {
+            object: &mut object,
+            shared: world.shared(),
+            graph: self.graph(),
+            status: &mut status,
+            manifest: &manifest,
+            message: &mut message,
+            conditions: &mut conditions,
+            events: &events,
+            run: &run,
+            saves: Some(&saves),
+            backend: Backend {
+                of: world.backend(),
+                applied: &applied,
+            },
+        };
+        let deadline = self.engine.deadline(world.now()).map(|at| world.origin() + at);
+        let ended = {
+            let mut handler = AssertUnwindSafe(async { state.run(&mut cx).await })
+                .catch_unwind()
+                .boxed();
+            loop {
+                tokio::select! {
+                    biased;
+                    () = mailbox.arrived() => {
+                        if self.read(mailbox.take(), world.now()) {
+                            break None;
+                        }
+                    }
+                    (draft, answer) = saves.next() => match self.save_now(&draft, world).await {
+                        // Sending fails if the handler has dropped its call of `save`, which is fine.
+                        Some(saved) => drop(answer.send(saved)),
+                        None => break None,
+                    },
+                    () = at(deadline) => break None,
+                    result = &mut handler => {
+                        break Some(result.unwrap_or_else(|panic| Err(Error::panicked(&*panic))));
+                    }
+                }
+                sender.send_if_modified(|known| {
+                    let newer = known.version() < self.manifest.version();
+                    if newer {
+                        *known = Arc::clone(&self.manifest);
+                    }
+                    newer
+                });
+            }
+        };
+        self.object = Some(object);
+        if self.moved || self.dropped {
+            return;
+        }
+        self.judge_changes(world.now());
+        if let Some(message) = message {
+            self.engine.set_message(&message);
+        }
+        self.engine
+            .saw_field_values(M::field_values(&self.manifest, Some(&status)));
+        self.engine.set_conditions(conditions);
+        if self.manifest.status() != Some(&status) {
+            self.draft = Some(status);
+            self.before_draft = Some(Box::new(self.engine.clone()));
+        }
+        let came_from = self.engine.at();
+        match ended {
+            Some(Ok(exit)) => {
+                self.engine.ended(Outcome::Exit(exit), world.now());
+                self.log(came_from, world);
+            }
+            Some(Err(error)) => self.failed(&error, world),
+            None => self.engine.ended(Outcome::Interrupted, world.now()),
+        }
+    }
+
+    pub(super) fn failed<W: World<M>>(&mut self, error: &Error, world: &W) {
+        let came_from = self.engine.at();
+        tracing::warn!(
+            namespace = self.manifest.namespace(),
+            name = self.manifest.name(),
+            state = self.name_of(came_from),
+            attempt = self.engine.attempt(),
+            %error,
+            "the handler failed"
+        );
+        self.engine
+            .ended(Outcome::Failed(error.class(), error.to_string()), world.now());
+        self.log(came_from, world);
+    }
+
+    /// Logs a transition if there was one.
+    pub(super) fn log<W: World<M>>(&self, from: Option<StateId>, world: &W) {
+        let to = self.engine.at();
+        if from != to {
+            tracing::info!(
+                namespace = self.manifest.namespace(),
+                name = self.manifest.name(),
+                from = self.name_of(from),
+                to = self.name_of(to),
+                "transition"
+            );
+        }
+        if self.engine.slowed() {
+            let note = "100 transitions without a wait: slowed to one a second";
+            world.publish(&self.manifest, Event::warning("Slowed", note));
+        }
+    }
+
+    fn name_of(&self, state: Option<StateId>) -> &str {
+        state.map_or("", |state| self.graph().state(state).name)
+    }
+}
+
+/// Waits until a time, or forever.
+async fn at(when: Option<Instant>) {
+    match when {
+        Some(when) => sleep_until(when).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,140 @@
+//! How an object comes into a state: as a new object, as one that a restarted operator finds, or over an edge.
+use super::{Engine, Now, UNSLOWED_ENTRIES};
+use crate::{
+    conditions::SetCondition,
+    field_value::FieldValue,
+    graph::{Graph, STANDARD_CONDITIONS, StateId, Times},
+    status::{EntryId, MachineStatus},
+};
+use std::{collections::BTreeMap, time::Duration};
+
+impl<'g> Engine<'g> {
+    /// The engine of an object with this stored status: a new object, or one that is found after a restart. The
+    /// handler of its state is due, because events may have been missed.
+    pub fn new(
+        graph: &'g Graph<'g>,
+        stored: Option<&MachineStatus>,
+        generation: i64,
+        field_values: Vec<Option<FieldValue>>,
+        now: Now,
+    ) -> Self {
+        let mut engine = Self {
+            graph,
+            at: None,
+            entry: EntryId::new(0),
+            entered: now.elapsed,
+            entered_at: now.time,
+            before: Duration::ZERO,
+            runs: 0,
+            attempts: 0,
+            stored_attempts: 0,
+            message: None,
+            next_message: None,
+            set: Vec::new(),
+            entries: BTreeMap::new(),
+            field_values,
+            due: None,
+            overdue: false,
+            hops: 0,
+            deleting: false,
+            leave: None,
+            generation,
+            judged: generation,
+            pinned: generation,
+            observed: -1,
+            finished: false,
+        };
+        match stored.and_then(|s| Some((s, s.state.as_deref().filter(|name| !name.is_empty())?))) {
+            None => engine.enter(graph.initial(), now),
+            Some((stored, name)) => engine.resume(stored, graph.find(name), now),
+        }
+        engine
+    }
+
+    fn resume(&mut self, stored: &MachineStatus, found: Option<StateId>, now: Now) {
+        self.observed = stored.observed_generation.unwrap_or(-1);
+        let dealt_with_before = self.observed >= 0;
+        self.judged = if dealt_with_before {
+            self.observed
+        } else {
+            self.generation
+        };
+        for (name, count) in &stored.entries {
+            if let Some(id) = self.graph.find(name) {
+                self.entries.insert(id, *count);
+            }
+        }
+        let Some(found) = found else { return };
+        if let Some(elsewhere) = self.graph.state(found).resume {
+            return self.enter(elsewhere, now);
+        }
+        self.at = Some(found);
+        self.entry = stored.entry.unwrap_or(EntryId::new(now.random));
+        self.entered_at = stored.state_entered_at.unwrap_or(now.time);
+        self.before = Duration::try_from(now.time.duration_since(self.entered_at)).unwrap_or_default();
+        self.attempts = stored.attempts.unwrap_or(0);
+        self.stored_attempts = self.attempts;
+        self.message = self.own_message(stored);
+        self.due = Some(now.elapsed);
+        self.overdue = self.deadline(now).is_some_and(|end| end <= now.elapsed);
+    }
+
+    pub(super) fn enter(&mut self, mut to: StateId, now: Now) {
+        // Following limits stops after as many steps as there are states, so a cycle of them ends.
+        for _ in self.graph.states() {
+            let Some((times, then)) = self.graph.state(to).limit else {
+                break;
+            };
+            let count = self.entries.entry(to).or_default();
+            *count = count.saturating_add(1);
+            let most = match times {
+                Times::Fixed(times) => Some(times),
+                Times::FromField(field) => match self.field_values.get(usize::from(field)) {
+                    Some(Some(FieldValue::Number(times))) => Some(*times),
+                    _ => None,
+                },
+            };
+            if most.is_none_or(|most| *count <= most) {
+                break;
+            }
+            to = then;
+        }
+        self.hops = self.hops.saturating_add(1);
+        let slowed = self.hops >= UNSLOWED_ENTRIES;
+        self.at = Some(to);
+        self.entry = EntryId::new(now.random);
+        (self.entered, self.entered_at, self.before) = (now.elapsed, now.time, Duration::ZERO);
+        (self.runs, self.attempts, self.message, self.overdue) = (0, 0, None, false);
+        self.stored_attempts = 0;
+        self.finished = false;
+        self.carry_conditions();
+        self.due = Some(
+            now.elapsed
+                + if slowed {
+                    Duration::from_secs(1)
+                } else {
+                    Duration::ZERO
+                },
+        );
+    }
+
+    /// A state without a checkpoint may be left before its status is written, so its conditions are carried into the
+    /// next write.
+    fn carry_conditions(&mut self) {
+        let Some(policy) = self.policy().filter(|p| !p.checkpoint) else {
+            return;
+        };
+        self.set.extend(
+            policy
+                .conditions
+                .iter()
+                .filter(|(kind, _)| !STANDARD_CONDITIONS.contains(kind))
+                .map(|(kind, status)| SetCondition {
+                    kind: (*kind).to_owned(),
+                    status: (*status).to_owned(),
+                    reason: policy.name.to_owned(),
+                    message: policy.message.to_owned(),
+                }),
+        );
+    }
+}

@@ -1,0 +1,253 @@
+//! What the description says about one state, as data that the engine interprets.
+use super::{Retry, StateId};
+use std::time::Duration;
+
+/// What the description says about one state.
+///
+/// Generated code builds policies as constants; the builder methods are named after the keys of `krator.yaml`. A
+/// policy borrows its text and lists, so a graph can also be built at run time.
+#[derive(Clone, Copy, Debug)]
+pub struct Policy<'g> {
+    pub(crate) name: &'g str,
+    pub(crate) renamed_from: &'g [&'g str],
+    pub(crate) phase: &'g str,
+    pub(crate) message: &'g str,
+    pub(crate) kind: StateKind,
+    pub(crate) next: &'g [StateId],
+    pub(crate) wait: Wait<'g>,
+    pub(crate) timeout: Option<(Period, StateId)>,
+    pub(crate) retry: Retry,
+    pub(crate) limit: Option<(Times, StateId)>,
+    pub(crate) effects: Effects,
+    pub(crate) resume: Option<StateId>,
+    pub(crate) on_spec_change: OnSpecChange,
+    pub(crate) on_delete: OnDelete,
+    pub(crate) deletion_path: bool,
+    pub(crate) conditions: &'g [(&'g str, &'g str)],
+    pub(crate) checkpoint: bool,
+}
+
+/// What a state means to people and to `kubectl wait`. It decides which standard condition is `True`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateKind {
+    /// The object is being worked on: `Reconciling` is `True`.
+    Working,
+    /// The object is as its spec wants it: `Ready` is `True`.
+    Ready,
+    /// The object needs attention: `Stalled` is `True`.
+    Failed,
+    /// The machine ends in this state: `Reconciling` is `True` until the object is gone.
+    Final,
+}
+
+/// A length of time, or a point in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Period {
+    /// Always this long.
+    Fixed(Duration),
+    /// Read from a field of the object. The number is an index into
+    /// [`Machine::field_values`](crate::Machine::field_values).
+    FromField(u16),
+}
+
+/// A number of times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Times {
+    /// Always this many.
+    Fixed(u32),
+    /// Read from a field of the object. The number is an index into
+    /// [`Machine::field_values`](crate::Machine::field_values).
+    FromField(u16),
+}
+
+/// When a handler that stayed runs again.
+#[derive(Clone, Copy, Debug)]
+pub struct Wait<'g> {
+    /// The handler runs again after this time.
+    pub poll: Option<Period>,
+    /// The handler runs again when one of these changes.
+    pub watch: &'g [Watch],
+}
+
+/// What a state can wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watch {
+    /// Somebody else changes the labels, the annotations or the status of the object.
+    Itself,
+    /// Any owned object changes.
+    Owned,
+    /// Any watched object changes.
+    Watched,
+    /// An owned or watched object of this kind changes. The kind is written as `group/version.Kind`, for example
+    /// `batch/v1.Job`; the core group has no name: `v1.ConfigMap`.
+    Kind(&'static str),
+}
+
+/// Whether a handler may run more than once in one stay in its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effects {
+    /// It may: after a crash, an error or a wake-up.
+    Idempotent,
+    /// It runs at most once.
+    Once,
+}
+
+/// What a change of the spec does to an object in a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnSpecChange {
+    /// The handler runs again.
+    Wake,
+    /// Nothing, except that `observedGeneration` is updated.
+    Ignore,
+    /// The object enters this state.
+    To(StateId),
+}
+
+/// What the deletion of an object does to a running handler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDelete {
+    /// The handler is dropped at its next await point.
+    Interrupt,
+    /// The handler runs to its end.
+    Wait,
+    /// The handler is dropped, and the object enters this state instead of the machine's deletion state.
+    To(StateId),
+}
+
+impl OnDelete {
+    /// The state that a deleted object enters instead of the machine's deletion state.
+    pub(crate) const fn to(self) -> Option<StateId> {
+        match self {
+            Self::To(state) => Some(state),
+            Self::Interrupt | Self::Wait => None,
+        }
+    }
+}
+
+impl<'g> Policy<'g> {
+    /// A working state without transitions.
+    pub const fn new(name: &'g str) -> Self {
+        Self {
+            name,
+            renamed_from: &[],
+            phase: name,
+            message: "",
+            kind: StateKind::Working,
+            next: &[],
+            wait: Wait {
+                poll: None,
+                watch: &[],
+            },
+            timeout: None,
+            retry: Retry::DEFAULT,
+            limit: None,
+            effects: Effects::Idempotent,
+            resume: None,
+            on_spec_change: OnSpecChange::Wake,
+            on_delete: OnDelete::Interrupt,
+            deletion_path: false,
+            conditions: &[],
+            checkpoint: true,
+        }
+    }
+    /// Former names of the state: an object whose status stores one of them is in this state.
+    pub const fn renamed_from(mut self, names: &'g [&'g str]) -> Self {
+        self.renamed_from = names;
+        self
+    }
+    /// The value of `.status.phase`. The default is the name.
+    pub const fn phase(mut self, phase: &'g str) -> Self {
+        self.phase = phase;
+        self
+    }
+    /// The value of `.status.message` when the state is entered.
+    pub const fn message(mut self, message: &'g str) -> Self {
+        self.message = message;
+        self
+    }
+    /// What the state means.
+    pub const fn kind(mut self, kind: StateKind) -> Self {
+        self.kind = kind;
+        self
+    }
+    /// The states that the handler may choose.
+    pub const fn next(mut self, next: &'g [StateId]) -> Self {
+        self.next = next;
+        self
+    }
+    /// Runs the handler again this long after it stayed.
+    pub const fn poll(mut self, every: Duration) -> Self {
+        self.wait.poll = Some(Period::Fixed(every));
+        self
+    }
+    /// Runs the handler again after the time that is read from a field.
+    pub const fn poll_from_field(mut self, field: u16) -> Self {
+        self.wait.poll = Some(Period::FromField(field));
+        self
+    }
+    /// Runs the handler again when one of these changes.
+    pub const fn watch(mut self, what: &'g [Watch]) -> Self {
+        self.wait.watch = what;
+        self
+    }
+    /// The object enters the state `to` after it has been in this one for `after`.
+    pub const fn timeout(mut self, after: Duration, to: StateId) -> Self {
+        self.timeout = Some((Period::Fixed(after), to));
+        self
+    }
+    /// The object enters the state `to` after, or at, the time that is read from a field.
+    pub const fn timeout_from_field(mut self, field: u16, to: StateId) -> Self {
+        self.timeout = Some((Period::FromField(field), to));
+        self
+    }
+    /// How errors of the handler are retried.
+    pub const fn retry(mut self, retry: Retry) -> Self {
+        self.retry = retry;
+        self
+    }
+    /// The state may be entered `times` times; after that the object enters `then` instead.
+    pub const fn limit(mut self, times: u32, then: StateId) -> Self {
+        self.limit = Some((Times::Fixed(times), then));
+        self
+    }
+    /// Like [`limit`](Self::limit), with the number read from a field.
+    pub const fn limit_from_field(mut self, field: u16, then: StateId) -> Self {
+        self.limit = Some((Times::FromField(field), then));
+        self
+    }
+    /// The handler runs at most once in one stay.
+    pub const fn once(mut self) -> Self {
+        self.effects = Effects::Once;
+        self
+    }
+    /// An operator that starts and finds an object in this state moves it to the state `at`.
+    pub const fn resume(mut self, at: StateId) -> Self {
+        self.resume = Some(at);
+        self
+    }
+    /// What a change of the spec does.
+    pub const fn on_spec_change(mut self, does: OnSpecChange) -> Self {
+        self.on_spec_change = does;
+        self
+    }
+    /// What the deletion of the object does.
+    pub const fn on_delete(mut self, does: OnDelete) -> Self {
+        self.on_delete = does;
+        self
+    }
+    /// Only deleted objects enter this state.
+    pub const fn deletion_path(mut self) -> Self {
+        self.deletion_path = true;
+        self
+    }
+    /// The conditions that are set when the state is entered, as pairs of type and status.
+    pub const fn conditions(mut self, conditions: &'g [(&'g str, &'g str)]) -> Self {
+        self.conditions = conditions;
+        self
+    }
+    /// The status is not written before the handler runs.
+    pub const fn no_checkpoint(mut self) -> Self {
+        self.checkpoint = false;
+        self
+    }
+}

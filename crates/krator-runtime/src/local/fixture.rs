@@ -1,0 +1,129 @@
+//! Unit tests of single handlers.
+use super::FakeCluster;
+use crate::{
+    applied::Applied,
+    error::Result,
+    machine::{
+        Backend, Context, Event, Machine, Manifest, ManifestOf, Node, Object as _, Run, SharedOf, State,
+        StatusOf, Transition,
+    },
+};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+use tokio::sync::watch;
+
+/// Calls one handler at a time, for unit tests: without a machine, a clock or a cluster.
+///
+/// ```
+#[doc = include_str!("../doc/moose.txt")]
+#[doc = include_str!("../doc/eat.txt")]
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let moose = || Fixture::<MooseMachine>::new(Moose::default(), MooseState::default(), Arc::default());
+///
+/// let mut first = moose();
+/// assert_eq!(first.next(Eat).await.unwrap(), Transition::stay());
+///
+/// let mut later = moose().later(Duration::from_secs(5));
+/// assert_eq!(later.next(Eat).await.unwrap(), Transition::to(Sleep));
+/// assert_eq!(later.object.meals, 1);
+/// # });
+/// ```
+pub struct Fixture<M: Machine> {
+    /// What the object keeps in memory.
+    pub object: M::ObjectState,
+    /// What all objects of the kind share.
+    pub shared: Arc<SharedOf<M>>,
+    /// The status, as the handler left it.
+    pub status: StatusOf<M>,
+    /// The message that the handler set last.
+    pub message: Option<String>,
+    manifest: watch::Sender<Arc<ManifestOf<M>>>,
+    events: Mutex<Vec<Event>>,
+    run: Run,
+    applied: Arc<Applied>,
+    pub(super) others: Arc<FakeCluster>,
+}
+
+impl<M: Machine> Fixture<M> {
+    /// The first run of a handler for this object.
+    pub fn new(manifest: ManifestOf<M>, object: M::ObjectState, shared: Arc<SharedOf<M>>) -> Self {
+        let status = manifest.status().cloned().unwrap_or_default();
+        Self {
+            object,
+            shared,
+            status,
+            message: None,
+            manifest: watch::channel(Arc::new(manifest)).0,
+            events: Mutex::default(),
+            run: Run {
+                first: true,
+                attempt: 1,
+                in_state_for: Duration::ZERO,
+                entry: "0000000000000000".to_owned(),
+                deleting: false,
+            },
+            applied: Arc::default(),
+            others: Arc::default(),
+        }
+    }
+    /// Makes it the attempt of this number: `2` is the one after the first failure.
+    #[must_use]
+    pub fn attempt(mut self, attempt: u32) -> Self {
+        self.run.attempt = attempt;
+        self
+    }
+    /// Makes it a later run: the handler stayed before, and the object has been in the state for this long.
+    #[must_use]
+    pub fn later(mut self, after: Duration) -> Self {
+        (self.run.first, self.run.in_state_for) = (false, after);
+        self
+    }
+    /// Makes it a run for an object that is being deleted.
+    #[must_use]
+    pub fn deleting(mut self) -> Self {
+        self.run.deleting = true;
+        self
+    }
+    /// Replaces the object. A handler that is running observes the change.
+    pub fn update(&self, manifest: ManifestOf<M>) {
+        self.manifest.send_replace(Arc::new(manifest));
+    }
+    /// The events that were recorded so far.
+    pub fn events(&self) -> Vec<Event> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Runs the handler of `state` once.
+    ///
+    /// # Errors
+    ///
+    /// The error of the handler.
+    pub async fn next<S: State + Node<Machine = M>>(&mut self, state: S) -> Result<Transition<S>> {
+        let manifest = Manifest(self.manifest.subscribe());
+        let events = |event| {
+            self.events
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(event);
+        };
+        let mut cx = Context {
+            object: &mut self.object,
+            shared: &self.shared,
+            graph: M::GRAPH,
+            status: &mut self.status,
+            manifest: &manifest,
+            message: &mut self.message,
+            conditions: &mut Vec::new(),
+            events: &events,
+            run: &self.run,
+            saves: None,
+            backend: Backend {
+                of: &self.others,
+                applied: &self.applied,
+            },
+        };
+        state.next(&mut cx).await
+    }
+}

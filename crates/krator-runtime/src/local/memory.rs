@@ -1,0 +1,221 @@
+//! The world of one object in memory, and the handle with which a test acts on it from outside.
+use super::FakeCluster;
+use crate::{
+    engine::Now,
+    error::{Error, Result},
+    graph::Watch,
+    machine::{Edit, Event, Machine, ManifestOf, Object as _, SharedOf, StatusOf},
+    world::{Change, Mailbox, World, WriteError},
+};
+use jiff::Timestamp;
+use std::{
+    any::Any,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+use tokio::time::Instant;
+
+/// Changes an object in memory from outside of its machine; see [`Local::handle`](crate::Local::handle).
+///
+/// ```
+#[doc = include_str!("../doc/moose.txt")]
+#[doc = include_str!("../doc/eat.txt")]
+/// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap().block_on(async {
+/// let mut moose = Local::<MooseMachine>::new(Moose::default(), MooseState::default(), Arc::default());
+/// moose.run_until(|state| state == MooseMachine::Sleep).await;
+///
+/// // As `kubectl edit` would do it: the generation increases, and the state reacts as its `onSpecChange` says.
+/// moose.handle().update_spec(|moose| moose.spec.weight = 480);
+/// moose.run_until_idle().await;
+/// let status = moose.manifest().status.clone().unwrap();
+/// assert_eq!(status.machine.observed_generation, Some(1));
+/// # });
+/// ```
+pub struct Handle<M: Machine> {
+    stored: Arc<Stored<ManifestOf<M>>>,
+    pub(crate) mailbox: Arc<Mailbox<ManifestOf<M>>>,
+    pub(crate) others: Arc<FakeCluster>,
+}
+
+/// The object as stored; `None` once it is gone.
+struct Stored<T> {
+    object: Mutex<Option<Arc<T>>>,
+    /// What holds a deleted object.
+    finalizer: String,
+}
+
+impl<T> Stored<T> {
+    fn locked(&self) -> MutexGuard<'_, Option<Arc<T>>> {
+        self.object.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<M: Machine> Clone for Handle<M> {
+    fn clone(&self) -> Self {
+        Self {
+            stored: Arc::clone(&self.stored),
+            mailbox: Arc::clone(&self.mailbox),
+            others: Arc::clone(&self.others),
+        }
+    }
+}
+
+impl<M: Machine> Handle<M> {
+    fn new(object: ManifestOf<M>, finalizer: &str) -> Self {
+        Self {
+            stored: Arc::new(Stored {
+                object: Mutex::new(Some(Arc::new(object))),
+                finalizer: finalizer.to_owned(),
+            }),
+            mailbox: Arc::default(),
+            others: Arc::default(),
+        }
+    }
+    /// Changes the object as another client would, for example its labels or its status. To change the spec use
+    /// [`update_spec`](Self::update_spec). Nothing happens if the object is gone.
+    pub fn update(&self, change: impl FnOnce(&mut ManifestOf<M>)) {
+        if let Some(object) = self.update_unseen(change) {
+            self.mailbox.post(|mail| mail.object = Some(object.into()));
+        }
+    }
+    /// Changes the object without notifying its machine. `None` if the object is gone, or goes with this change.
+    pub(crate) fn update_unseen(
+        &self,
+        change: impl FnOnce(&mut ManifestOf<M>),
+    ) -> Option<Arc<ManifestOf<M>>> {
+        let mut stored = self.stored.locked();
+        let mut object = ManifestOf::<M>::clone(stored.as_ref()?);
+        change(&mut object);
+        object.edit(Edit::Version(object.version() + 1));
+        let object = Arc::new(object);
+        // An object that is being deleted is gone as soon as it has no finalizer.
+        let goes = object.deleting() && !object.has_finalizer(&self.stored.finalizer);
+        *stored = (!goes).then(|| Arc::clone(&object));
+        Some(object)
+    }
+    /// The object as stored; `None` if it is gone.
+    pub(crate) fn stored(&self) -> Option<Arc<ManifestOf<M>>> {
+        self.stored.locked().clone()
+    }
+    /// Changes the object and increments its generation, as the API server does when the spec changes.
+    pub fn update_spec(&self, change: impl FnOnce(&mut ManifestOf<M>)) {
+        self.update(|object| {
+            change(object);
+            object.edit(Edit::Generation(object.generation() + 1));
+        });
+    }
+    /// Deletes the object. It is gone at once, or when its machine has removed the finalizer.
+    pub fn delete(&self) {
+        self.update_spec(|object| object.edit(Edit::Delete));
+        if self.stored().is_none() {
+            self.mailbox.post(|mail| mail.gone = true);
+        }
+    }
+    /// Notifies the machine that an owned or a watched object has changed. A state that waits for `what` runs again.
+    pub fn changed(&self, what: Watch) {
+        let change = Change {
+            names: vec![what],
+            child: None,
+        };
+        self.mailbox.post(|mail| mail.changes.push(change));
+    }
+}
+
+/// A world of one object.
+pub(crate) struct Memory<M: Machine> {
+    pub handle: Handle<M>,
+    shared: Arc<SharedOf<M>>,
+    origin: Instant,
+    began: Timestamp,
+    /// The state of the random number generator.
+    drawn: Mutex<u64>,
+    events: Mutex<Vec<Event>>,
+}
+
+impl<M: Machine> Memory<M> {
+    /// A world with this object. Once deleted, the object is gone when it does not have the finalizer.
+    pub fn new(object: ManifestOf<M>, shared: Arc<SharedOf<M>>, finalizer: &str) -> Self {
+        Self {
+            handle: Handle::new(object, finalizer),
+            shared,
+            origin: Instant::now(),
+            began: Timestamp::now(),
+            drawn: Mutex::new(0),
+            events: Mutex::default(),
+        }
+    }
+
+    pub fn events(&self) -> Vec<Event> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn write(
+        &self,
+        known: &ManifestOf<M>,
+        change: impl FnOnce(&mut ManifestOf<M>),
+    ) -> Result<Arc<ManifestOf<M>>, WriteError> {
+        match self.handle.stored().map(|object| object.version()) {
+            None => Err(WriteError::Gone),
+            Some(version) if version != known.version() => Err(WriteError::Conflict),
+            Some(_) => self.handle.update_unseen(change).ok_or(WriteError::Gone),
+        }
+    }
+}
+
+impl<M: Machine> World<M> for Memory<M> {
+    fn now(&self) -> Now {
+        let elapsed = self.origin.elapsed();
+        let mut drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        // SplitMix64 from a fixed seed: every run of a test draws the same numbers.
+        *drawn = drawn.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut random = *drawn;
+        random = (random ^ (random >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        random = (random ^ (random >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        Now {
+            elapsed,
+            time: self.began + elapsed,
+            random: random ^ (random >> 31),
+        }
+    }
+    fn origin(&self) -> Instant {
+        self.origin
+    }
+    fn shared(&self) -> &Arc<SharedOf<M>> {
+        &self.shared
+    }
+    async fn initialize(&self, _: &ManifestOf<M>) -> Result<M::ObjectState> {
+        Err(Error::permanent("an object in memory comes with its state"))
+    }
+    async fn write_status(
+        &self,
+        manifest: &ManifestOf<M>,
+        status: &StatusOf<M>,
+    ) -> Result<Arc<ManifestOf<M>>, WriteError> {
+        self.write(manifest, |object| object.edit(Edit::Status(status.clone())))
+    }
+    async fn set_finalizer(
+        &self,
+        manifest: &ManifestOf<M>,
+        finalizer: &str,
+        present: bool,
+    ) -> Result<Arc<ManifestOf<M>>, WriteError> {
+        self.write(manifest, |object| {
+            object.edit(Edit::Finalizer(finalizer, present))
+        })
+    }
+    async fn delete(&self, _: &ManifestOf<M>) -> Result<(), WriteError> {
+        self.handle.delete();
+        Ok(())
+    }
+    async fn read(&self, _: &ManifestOf<M>) -> Result<Option<Arc<ManifestOf<M>>>> {
+        Ok(self.handle.stored())
+    }
+    fn publish(&self, _: &ManifestOf<M>, event: Event) {
+        self.events
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(event);
+    }
+    fn backend(&self) -> &(dyn Any + Send + Sync) {
+        &self.handle.others
+    }
+}

@@ -1,0 +1,150 @@
+//! Kubernetes objects as the runtime sees them: custom resources as the objects of a machine, and objects of other
+//! kinds.
+use crate::{
+    error::Error,
+    machine::{Edit, Object},
+    status::ObjectStatus,
+};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::{
+    Api, Client, Resource,
+    core::{ClusterResourceScope, NamespaceResourceScope, object::HasStatus},
+};
+use serde::{Serialize, de::DeserializeOwned};
+use std::fmt::Debug;
+
+/// A custom resource that an operator can look after. It is implemented for every one that has a status.
+pub trait KubeObject:
+    Object<Status: Serialize> + Resource<DynamicType = (), Scope: Place> + DeserializeOwned + Debug
+{
+}
+impl<K> KubeObject for K where
+    K: Object<Status: Serialize> + Resource<DynamicType = (), Scope: Place> + DeserializeOwned + Debug
+{
+}
+
+/// A kind that a handler reaches as a Rust type: one of `k8s-openapi`, or one of the generated crate.
+pub trait Child:
+    Resource<DynamicType = (), Scope: Place>
+    + Serialize
+    + DeserializeOwned
+    + Clone
+    + Debug
+    + Send
+    + Sync
+    + 'static
+{
+}
+impl<K> Child for K where
+    K: Resource<DynamicType = (), Scope: Place>
+        + Serialize
+        + DeserializeOwned
+        + Clone
+        + Debug
+        + Send
+        + Sync
+        + 'static
+{
+}
+
+/// The scope of a kind: its objects live in namespaces, or in the cluster as a whole.
+pub trait Place {
+    /// Whether the objects have a namespace.
+    const NAMESPACED: bool;
+    /// Access to the objects in a namespace. If `namespace` is empty, or the scope has none, access to all objects.
+    fn api<K: Resource<DynamicType = (), Scope = Self>>(client: Client, namespace: &str) -> Api<K>;
+}
+impl Place for NamespaceResourceScope {
+    const NAMESPACED: bool = true;
+    fn api<K: Resource<DynamicType = (), Scope = Self>>(client: Client, namespace: &str) -> Api<K> {
+        if namespace.is_empty() {
+            Api::all(client)
+        } else {
+            Api::namespaced(client, namespace)
+        }
+    }
+}
+impl Place for ClusterResourceScope {
+    const NAMESPACED: bool = false;
+    fn api<K: Resource<DynamicType = (), Scope = Self>>(client: Client, _: &str) -> Api<K> {
+        Api::all(client)
+    }
+}
+
+impl<K> Object for K
+where
+    K: Resource<DynamicType = ()> + HasStatus<Status: ObjectStatus> + Clone + Send + Sync + 'static,
+{
+    type Status = <K as HasStatus>::Status;
+
+    fn name(&self) -> &str {
+        self.meta().name.as_deref().unwrap_or_default()
+    }
+    fn namespace(&self) -> &str {
+        self.meta().namespace.as_deref().unwrap_or_default()
+    }
+    fn uid(&self) -> &str {
+        self.meta().uid.as_deref().unwrap_or_default()
+    }
+    fn generation(&self) -> i64 {
+        self.meta().generation.unwrap_or_default()
+    }
+    /// API servers count versions up, and since Kubernetes 1.35 they guarantee that versions can be compared.
+    fn version(&self) -> u64 {
+        version(self)
+    }
+    fn deleting(&self) -> bool {
+        self.meta().deletion_timestamp.is_some()
+    }
+    fn has_finalizer(&self, name: &str) -> bool {
+        self.meta().finalizers.iter().flatten().any(|f| f == name)
+    }
+    fn same_labels(&self, other: &Self) -> bool {
+        let (mine, theirs) = (self.meta(), other.meta());
+        mine.labels == theirs.labels && mine.annotations == theirs.annotations
+    }
+    fn status(&self) -> Option<&Self::Status> {
+        HasStatus::status(self)
+    }
+    fn edit(&mut self, edit: Edit<'_, Self::Status>) {
+        let meta = self.meta_mut();
+        match edit {
+            Edit::Version(version) => meta.resource_version = Some(version.to_string()),
+            Edit::Generation(generation) => meta.generation = Some(generation),
+            Edit::Delete => meta.deletion_timestamp = Some(Time(jiff::Timestamp::now())),
+            Edit::Finalizer(name, present) => {
+                let finalizers = meta.finalizers.get_or_insert_default();
+                finalizers.retain(|f| f != name);
+                if present {
+                    finalizers.push(name.to_owned());
+                }
+            }
+            Edit::Status(status) => *self.status_mut() = Some(status),
+        }
+    }
+}
+
+/// `metadata.resourceVersion` as a number; 0 if there is none.
+pub(crate) fn version<K: Resource>(object: &K) -> u64 {
+    object
+        .meta()
+        .resource_version
+        .as_deref()
+        .and_then(|v| v.parse().ok())
+        .unwrap_or_default()
+}
+
+/// The uid of the controller that owns the object.
+pub(crate) fn controller<K: Resource>(object: &K) -> Option<&str> {
+    let mut owners = object.meta().owner_references.iter().flatten();
+    let controller = owners.find(|owner| owner.controller == Some(true));
+    controller.map(|owner| owner.uid.as_str())
+}
+
+/// The error of applying an object that exists and has another owner.
+pub(crate) fn not_ours<K: Child>(name: &str) -> Error {
+    Error::permanent(format!(
+        "{} `{name}` exists and is not a child of this object: it is left alone",
+        K::kind(&())
+    ))
+}
