@@ -9,6 +9,7 @@ mod drift;
 mod edits;
 mod effects;
 mod graph;
+pub mod keys;
 mod language;
 
 pub use access::*;

@@ -29,10 +29,13 @@ macro_rules! names {
         pub struct $name(String);
 
         impl $name {
+            /// The form of such names, as the rest of "expected …".
+            pub const EXPECTED: &'static str = $expected;
+
             /// The name, if the text is one.
             pub fn parse(text: &str) -> Result<Self, NotAName> {
                 let is: fn(&str) -> bool = $is;
-                if is(text) { Ok($name(text.to_owned())) } else { Err(NotAName { expected: $expected }) }
+                if is(text) { Ok($name(text.to_owned())) } else { Err(NotAName { expected: Self::EXPECTED }) }
             }
 
             /// As written.

@@ -4,44 +4,96 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use krator::catalog;
+use krator::catalog::keys::{Absent, Located};
+use krator::catalog::{self, Rule, keys};
 use krator::finding::nearest;
 use krator::text::shown;
 
-/// Explains a rule, with a bad and a good graph
+/// Explains a rule or a key of the language, with examples
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The name in a finding's brackets, such as unknown-state; all rules are listed without one
-    rule: Option<String>,
+    /// The name in a finding's brackets, such as unknown-state, or a key, such as poll or states.wait.poll; all of them
+    /// are listed without one
+    name: Option<String>,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout().lock();
-    let Some(name) = &args.rule else {
-        for rule in catalog::all() {
-            writeln!(
-                out,
-                "{:<26} {:<8} {}",
-                rule.name,
-                rule.severity.as_str(),
-                rule.summary
-            )?;
-        }
+    let Some(name) = &args.name else {
+        list(&mut out)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let Some(rule) = catalog::named(name) else {
-        match nearest(name, catalog::all().map(|rule| rule.name)) {
-            Some(near) => bail!("there is no rule `{}`; did you mean `{near}`?", shown(name)),
-            None => bail!("there is no rule `{}`; `krator explain` lists them", shown(name)),
+    if let Some(rule) = catalog::named(name) {
+        explain_rule(&mut out, rule)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let found = keys::named(name);
+    if found.is_empty() {
+        let keys = keys::all();
+        let names = keys
+            .iter()
+            .flat_map(|located| located.paths.iter().map(String::as_str).chain([located.key.name]))
+            .chain(catalog::all().map(|rule| rule.name));
+        match nearest(name, names) {
+            Some(near) => bail!(
+                "there is no rule or key `{}`; did you mean `{near}`?",
+                shown(name)
+            ),
+            None => bail!(
+                "there is no rule or key `{}`; `krator explain` lists them",
+                shown(name)
+            ),
         }
-    };
+    }
+    for (at, located) in found.iter().enumerate() {
+        if at > 0 {
+            writeln!(out)?;
+        }
+        explain_key(&mut out, located)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(out: &mut impl Write) -> std::io::Result<()> {
+    for rule in catalog::all() {
+        let severity = rule.severity.as_str();
+        writeln!(out, "{:<26} {severity:<8} {}", rule.name, rule.summary)?;
+    }
+    for located in keys::all() {
+        for path in &located.paths {
+            writeln!(out, "{path}: {}", located.key.value)?;
+        }
+    }
+    Ok(())
+}
+
+fn explain_rule(out: &mut impl Write, rule: &Rule) -> std::io::Result<()> {
+    let severity = rule.severity.as_str();
     writeln!(
         out,
-        "{} ({}): {}\n\n{}",
-        rule.name,
-        rule.severity.as_str(),
-        rule.summary,
-        rule.explanation
-    )?;
-    Ok(ExitCode::SUCCESS)
+        "{} ({severity}): {}\n\n{}",
+        rule.name, rule.summary, rule.explanation
+    )
+}
+
+fn explain_key(out: &mut impl Write, located: &Located) -> std::io::Result<()> {
+    let key = located.key;
+    writeln!(out, "{}: {}\n", located.paths.join(", "), key.value)?;
+    writeln!(out, "{}", key.doc)?;
+    match key.absent {
+        Absent::Required => writeln!(out, "It is required.")?,
+        Absent::Default(default) => writeln!(out, "Default: {default}.")?,
+        Absent::Nothing => {}
+    }
+    if !key.is_served {
+        writeln!(
+            out,
+            "It is checked, but generated operators do not act on it yet."
+        )?;
+    }
+    writeln!(out, "\nExample:\n")?;
+    for line in key.example.lines() {
+        writeln!(out, "    {line}")?;
+    }
+    Ok(())
 }

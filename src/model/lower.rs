@@ -23,6 +23,7 @@ use paths::Fields;
 use schema::Types;
 
 use super::{Deploy, Description, Kind, Schema, Shape, Webhooks, machine::is_machine_field};
+use crate::catalog::keys::{DocumentKey, SectionKey, SpecKey};
 use crate::catalog::{MISSING_KEY, NAME_COLLISION, SYNTAX, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Source, Span, Spanned};
 use crate::names::{OperatorName, kebab, unusable_operator};
@@ -37,7 +38,7 @@ pub fn lower(source: &Source, documents: &[Node]) -> (Option<Description>, Vec<F
 
 /// A document, read halfway: what other documents refer to comes first.
 struct Document<'a> {
-    keys: Keys<'a>,
+    keys: Keys<'a, DocumentKey>,
     span: Span,
     resource: super::Resource,
     resource_node: &'a Node,
@@ -58,29 +59,29 @@ fn description(documents: &[Node], sink: &mut Sink<'_>) -> Option<Description> {
     let mut doc = None;
     let mut deploy = None;
     for (at, node) in written.iter().copied().enumerate() {
-        let Some(mut keys) = Keys::of(node, "a description", sink) else {
+        let Some(mut keys) = Keys::of(node, sink) else {
             continue;
         };
         version(&mut keys, sink);
         if at == 0 {
-            operator = keys
-                .get("operator", sink)
-                .and_then(|node| operator_name(node, sink));
-            deploy = keys.get("deploy", sink).map(|node| deploy::deploy(node, sink));
+            operator = keys.read(DocumentKey::Operator, sink, operator_name);
+            deploy = keys
+                .get(DocumentKey::Deploy, sink)
+                .map(|node| deploy::deploy(node, sink));
         } else {
-            for key in ["operator", "deploy"] {
+            for key in [DocumentKey::Operator, DocumentKey::Deploy] {
                 if let Some(entry) = keys.entry(key) {
-                    let message = format!("`{key}` stands in the first document only");
+                    let message = format!("only the first document can have `{}`", key.key().name);
                     sink.error(&UNKNOWN_KEY, entry.key_span, message);
                 }
             }
         }
-        type_nodes.extend(keys.get("types", sink));
-        let own_doc = keys.get("doc", sink).and_then(|node| text(node, sink));
+        type_nodes.extend(keys.get(DocumentKey::Types, sink));
+        let own_doc = keys.read(DocumentKey::Doc, sink, text);
         if at == 0 {
             doc = own_doc.clone();
         }
-        let resource_node = keys.need("resource", sink);
+        let resource_node = keys.get(DocumentKey::Resource, sink);
         let resource = resource_node.and_then(|node| resource::resource(node, sink));
         begun.push((node.span, keys, resource_node, resource, own_doc));
     }
@@ -127,9 +128,9 @@ fn description(documents: &[Node], sink: &mut Sink<'_>) -> Option<Description> {
 }
 
 /// The language's version: required, and first.
-fn version(keys: &mut Keys<'_>, sink: &mut Sink<'_>) {
+fn version(keys: &mut Keys<'_, DocumentKey>, sink: &mut Sink<'_>) {
     let head = keys.head();
-    let Some(entry) = keys.entry("krator") else {
+    let Some(entry) = keys.entry(DocumentKey::Krator) else {
         let finding = Finding::new(
             &MISSING_KEY,
             head,
@@ -174,31 +175,13 @@ fn default_operator(kind: &Spanned<crate::names::KindName>) -> Spanned<OperatorN
 }
 
 /// Reads what can be read of a document without its resource.
-fn skim<'a>(mut keys: Keys<'a>, types: &mut Types<'a>, sink: &mut Sink<'_>) {
-    if let Some(node) = keys.get("status", sink) {
+fn skim<'a>(mut keys: Keys<'a, DocumentKey>, types: &mut Types<'a>, sink: &mut Sink<'_>) {
+    if let Some(node) = keys.get(DocumentKey::Status, sink) {
         types.fields(node, sink);
     }
-    for key in KEYS {
-        keys.entry(key);
-    }
+    keys.skip_known();
     keys.finish(sink);
 }
-
-const KEYS: [&str; 13] = [
-    "spec",
-    "status",
-    "columns",
-    "conditions",
-    "machine",
-    "states",
-    "owns",
-    "watches",
-    "access",
-    "webhooks",
-    "properties",
-    "allow",
-    "simulate",
-];
 
 fn kind<'a>(
     document: Document<'a>,
@@ -213,15 +196,12 @@ fn kind<'a>(
         mut resource,
         resource_node,
     } = document;
-    let spec = match keys.need("spec", sink) {
+    let spec = match keys.get(DocumentKey::Spec, sink) {
         Some(node) => spec_schema(node, types, sink),
         None => Schema::plain(Shape::Any, keys.head()),
     };
     types.refuse_giants(&spec, sink);
-    let status = keys
-        .get("status", sink)
-        .map(|node| types.fields(node, sink))
-        .unwrap_or_default();
+    let status = keys.read_all(DocumentKey::Status, sink, |node, sink| types.fields(node, sink));
     for field in &status {
         types.refuse_giants(&field.schema, sink);
         if is_machine_field(&field.name) {
@@ -235,39 +215,29 @@ fn kind<'a>(
         status: &status,
     };
     resource::resource_paths(resource_node, &mut resource, &fields, sink);
-    let columns = keys
-        .get("columns", sink)
-        .map(|node| resource::columns(node, &fields, sink))
-        .unwrap_or_default();
-    let conditions = keys
-        .get("conditions", sink)
-        .map(|node| resource::conditions(node, sink))
-        .unwrap_or_default();
+    let columns = keys.read_all(DocumentKey::Columns, sink, |node, sink| {
+        resource::columns(node, &fields, sink)
+    });
+    let conditions = keys.read_all(DocumentKey::Conditions, sink, resource::conditions);
     let kinds = Kinds { described: resources };
-    let owns_node = keys.get("owns", sink);
+    let owns_node = keys.get(DocumentKey::Owns, sink);
     let owns = owns_node.map(|node| kinds.owns(node, sink)).unwrap_or_default();
-    let watches_node = keys.get("watches", sink);
+    let watches_node = keys.get(DocumentKey::Watches, sink);
     let watches = watches_node
         .map(|node| kinds.watches(node, &fields, sink))
         .unwrap_or_default();
-    let access = keys
-        .get("access", sink)
-        .map(|node| kinds.access(node, sink))
-        .unwrap_or_default();
+    let access = keys.read_all(DocumentKey::Access, sink, |node, sink| kinds.access(node, sink));
     let webhooks = keys
-        .get("webhooks", sink)
+        .get(DocumentKey::Webhooks, sink)
         .map_or_else(Webhooks::default, |node| deploy::webhooks(node, sink));
-    let allow = keys
-        .get("allow", sink)
-        .map(|node| deploy::allow(node, sink))
-        .unwrap_or_default();
+    let allow = keys.read_all(DocumentKey::Allow, sink, deploy::allow);
 
-    let machine_node = keys.need("machine", sink);
+    let machine_node = keys.get(DocumentKey::Machine, sink);
     let state_entries = keys
-        .need("states", sink)
+        .get(DocumentKey::States, sink)
         .map(|node| (node, entries(node, "states by name", sink)));
-    let properties_node = keys.get("properties", sink);
-    let simulate_node = keys.get("simulate", sink);
+    let properties_node = keys.get(DocumentKey::Properties, sink);
+    let simulate_node = keys.get(DocumentKey::Simulate, sink);
     let head = keys.head();
     keys.finish(sink);
     let (states_node, state_entries) = state_entries?;
@@ -337,7 +307,7 @@ fn spec_schema<'a>(node: &'a Node, types: &mut Types<'a>, sink: &mut Sink<'_>) -
     let mut fields = Vec::new();
     let mut validations = Vec::new();
     for entry in &mapping.entries {
-        if entry.key == "validations" {
+        if entry.key == SpecKey::Validations.key().name {
             validations = validation_list(&entry.value, sink);
         } else {
             fields.extend(types.field(entry, sink));

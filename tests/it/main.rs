@@ -20,6 +20,8 @@ mod contract;
 mod package;
 // The documents of this repository: their links, their picture and their lists of files.
 mod repo_docs;
+// The table of keys, the parser and the reference of the language, which agree with each other.
+mod language;
 // The findings about descriptions with a mistake.
 mod findings;
 // What an edit breaks: what krator says, and what an API server does.

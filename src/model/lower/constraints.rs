@@ -1,9 +1,12 @@
 //! What is said beside a type: bounds, CEL rules and extensions of Kubernetes.
 
-use super::keys::{Keys, Sink, boolean, list, name, text, whole};
+use serde_json::Value as Json;
+
+use super::keys::{Keys, Sink, boolean, list, name_of, text};
 use super::values::json_of;
-use crate::catalog::{INVALID_SCHEMA, UNKNOWN_KEY, WRONG_TYPE};
-use crate::finding::{Finding, Span, Spanned};
+use crate::catalog::keys::{SectionKey as _, Type, TypeKey, ValidationKey};
+use crate::catalog::{INVALID_SCHEMA, WRONG_TYPE};
+use crate::finding::{Finding, Spanned};
 use crate::model::{Constraints, Shape, Validation};
 use crate::names::NotAName;
 use crate::spec::Node;
@@ -18,76 +21,54 @@ pub(super) fn is_told_by_shape(extension: &str, shape: &Shape) -> bool {
     }
 }
 
-pub(super) fn extension(
-    key: &str,
-    key_span: Span,
-    value: &Node,
-    sink: &mut Sink<'_>,
-) -> Option<serde_json::Value> {
-    let json = json_of(value);
-    let is_word = |words: &[&str]| json.as_str().is_some_and(|word| words.contains(&word));
-    let fits = match key {
-        "x-kubernetes-preserve-unknown-fields"
-        | "x-kubernetes-embedded-resource"
-        | "x-kubernetes-int-or-string" => json == serde_json::Value::Bool(true),
-        "x-kubernetes-list-type" => is_word(&["atomic", "set", "map"]),
-        "x-kubernetes-map-type" => is_word(&["atomic", "granular"]),
-        "x-kubernetes-list-map-keys" => json
-            .as_array()
-            .is_some_and(|keys| !keys.is_empty() && keys.iter().all(serde_json::Value::is_string)),
-        _ => {
-            let known = [
-                "preserve-unknown-fields",
-                "embedded-resource",
-                "int-or-string",
-                "list-type",
-                "map-type",
-                "list-map-keys",
-                "validations",
-            ]
-            .map(|word| format!("x-kubernetes-{word}"));
-            let suggestion = sink
-                .suggest(key, known.iter().map(String::as_str))
-                .map(str::to_owned);
-            let message = format!("a type has no key `{}`", shown(key));
-            sink.report(Finding::new(&UNKNOWN_KEY, key_span, message).did_you_mean(suggestion.as_deref()));
-            return None;
+/// The extensions of Kubernetes that a CRD carries as they are, in the order of the text.
+pub(super) fn extensions(keys: &mut Keys<'_, TypeKey>, sink: &mut Sink<'_>) -> Vec<(Spanned<String>, Json)> {
+    const EXTENSIONS: [TypeKey; 6] = [
+        TypeKey::PreserveUnknownFields,
+        TypeKey::EmbeddedResource,
+        TypeKey::IntOrString,
+        TypeKey::ListType,
+        TypeKey::ListMapKeys,
+        TypeKey::MapType,
+    ];
+    let mut extensions = Vec::new();
+    for key in EXTENSIONS {
+        let Some(entry) = keys.entry(key) else { continue };
+        let value = json_of(&entry.value);
+        let is_strings = |items: &Vec<Json>| !items.is_empty() && items.iter().all(Json::is_string);
+        let fits = match key.key().value {
+            Type::Word(words) => value.as_str().is_some_and(|word| words.contains(&word)),
+            Type::List { .. } => value.as_array().is_some_and(is_strings),
+            _ => value == Json::Bool(true),
+        };
+        if fits {
+            extensions.push((Spanned::new(entry.key.clone(), entry.key_span), value));
+        } else {
+            let message = format!("`{}` does not take this value", entry.key);
+            sink.error(&INVALID_SCHEMA, entry.value.span, message);
         }
-    };
-    if !fits {
-        sink.error(
-            &INVALID_SCHEMA,
-            value.span,
-            format!("`{key}` does not take this value"),
-        );
-        return None;
     }
-    Some(json)
+    extensions.sort_by_key(|(key, _)| key.span.start);
+    extensions
 }
 
 /// `validations`, here or beside the fields of `spec`.
 pub(super) fn validation_list(node: &Node, sink: &mut Sink<'_>) -> Vec<Validation> {
     let mut validations = Vec::new();
     for item in list(node, "a list of rules", sink) {
-        let Some(mut keys) = Keys::of(item, "a validation", sink) else {
+        let Some(mut keys) = Keys::of(item, sink) else {
             continue;
         };
-        let rule = keys.need("rule", sink).and_then(|node| text(node, sink));
-        let mut optional = |key: &'static str| keys.get(key, sink).and_then(|node| text(node, sink));
-        let message = optional("message");
-        let message_expression = optional("messageExpression");
-        let reason = optional("reason");
-        let field_path = optional("fieldPath");
+        let rule = keys.read(ValidationKey::Rule, sink, text);
+        let message = keys.read(ValidationKey::Message, sink, text);
+        let message_expression = keys.read(ValidationKey::MessageExpression, sink, text);
+        let reason = keys.read(ValidationKey::Reason, sink, text);
+        let field_path = keys.read(ValidationKey::FieldPath, sink, text);
         if let Some(reason) = &reason {
-            let known = [
-                "FieldValueInvalid",
-                "FieldValueForbidden",
-                "FieldValueRequired",
-                "FieldValueDuplicate",
-            ];
+            let known = ValidationKey::Reason.key().value.words();
             if !known.contains(&reason.as_str()) {
-                let suggestion = sink.suggest(reason, known);
-                let message = format!("`{}` is no reason of the API", shown(reason));
+                let suggestion = sink.suggest(reason, known.iter().copied());
+                let message = format!("`{}` is not a reason of the API", shown(reason));
                 let finding = Finding::new(&WRONG_TYPE, reason.span, message).did_you_mean(suggestion);
                 sink.report(finding.help(format!("known: {}", known.join(", "))));
             }
@@ -122,27 +103,20 @@ pub(super) fn validation_list(node: &Node, sink: &mut Sink<'_>) -> Vec<Validatio
     validations
 }
 
-pub(super) fn constraints(keys: &mut Keys<'_>, sink: &mut Sink<'_>) -> Constraints {
-    let mut number = |key: &'static str| {
+pub(super) fn constraints(keys: &mut Keys<'_, TypeKey>, sink: &mut Sink<'_>) -> Constraints {
+    let mut number = |key: TypeKey| {
         let node = keys.get(key, sink)?;
         match json_of(node) {
-            serde_json::Value::Number(number) => Some(Spanned::new(number, node.span)),
+            Json::Number(number) => Some(Spanned::new(number, node.span)),
             _ => {
                 sink.wrong_type(node, "a number");
                 None
             }
         }
     };
-    let (minimum, maximum, multiple_of) = (number("minimum"), number("maximum"), number("multipleOf"));
-    let mut length = |key: &'static str| {
-        let node = keys.get(key, sink)?;
-        whole(node, 0, i64::MAX, sink).map(|length| length.map(i64::unsigned_abs))
-    };
-    let (min_length, max_length) = (length("minLength"), length("maxLength"));
-    let (min_items, max_items) = (length("minItems"), length("maxItems"));
-    let (min_properties, max_properties) = (length("minProperties"), length("maxProperties"));
-    let mut flag = |key: &'static str| keys.get(key, sink).and_then(|node| boolean(node, sink));
-    let (exclusive_minimum, exclusive_maximum) = (flag("exclusiveMinimum"), flag("exclusiveMaximum"));
+    let minimum = number(TypeKey::Minimum);
+    let maximum = number(TypeKey::Maximum);
+    let multiple_of = number(TypeKey::MultipleOf);
     let is_format =
         |text: &str| match !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
             true => Ok(text.to_owned()),
@@ -150,24 +124,22 @@ pub(super) fn constraints(keys: &mut Keys<'_>, sink: &mut Sink<'_>) -> Constrain
                 expected: "letters, digits and `-`",
             }),
         };
-    let format = keys
-        .get("format", sink)
-        .and_then(|node| name(node, "format", is_format, sink));
-    let pattern = keys.get("pattern", sink).and_then(|node| text(node, sink));
+    let format = keys.read(TypeKey::Format, sink, name_of("format", is_format));
+    let pattern = keys.read(TypeKey::Pattern, sink, text);
     Constraints {
         format,
         minimum,
         maximum,
-        exclusive_minimum,
-        exclusive_maximum,
+        exclusive_minimum: keys.read(TypeKey::ExclusiveMinimum, sink, boolean),
+        exclusive_maximum: keys.read(TypeKey::ExclusiveMaximum, sink, boolean),
         multiple_of,
-        min_length,
-        max_length,
+        min_length: keys.integer(TypeKey::MinLength, sink),
+        max_length: keys.integer(TypeKey::MaxLength, sink),
         pattern,
-        min_items,
-        max_items,
-        min_properties,
-        max_properties,
+        min_items: keys.integer(TypeKey::MinItems, sink),
+        max_items: keys.integer(TypeKey::MaxItems, sink),
+        min_properties: keys.integer(TypeKey::MinProperties, sink),
+        max_properties: keys.integer(TypeKey::MaxProperties, sink),
         one_of: Vec::new(),
     }
 }

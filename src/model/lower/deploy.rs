@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::bounds::is_quantity;
-use super::keys::{Keys, Sink, boolean, duration, entries, list, name, named, text, whole, word};
+use super::keys::{Keys, Sink, boolean, duration, entries, list, name, name_of, named, text, word};
+use crate::catalog::keys::{DeployKey, MatchConditionKey, ResourcesKey, WebhookKey, WebhooksKey};
 use crate::catalog::{INVALID_SCHEMA, MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{
@@ -16,11 +17,11 @@ use crate::text::shown;
 
 /// Reads `webhooks`.
 pub(super) fn webhooks(node: &Node, sink: &mut Sink<'_>) -> Webhooks {
-    let Some(mut keys) = Keys::of(node, "`webhooks`", sink) else {
+    let Some(mut keys) = Keys::of(node, sink) else {
         return Webhooks::default();
     };
-    let validate = keys.get("validate", sink).and_then(|node| webhook(node, sink));
-    let mutate = keys.get("mutate", sink).and_then(|node| webhook(node, sink));
+    let validate = keys.read(WebhooksKey::Validate, sink, webhook);
+    let mutate = keys.read(WebhooksKey::Mutate, sink, webhook);
     keys.finish(sink);
     Webhooks { validate, mutate }
 }
@@ -37,8 +38,8 @@ fn webhook(node: &Node, sink: &mut Sink<'_>) -> Option<Webhook> {
     if node.scalar().is_some() {
         return boolean(node, sink)?.value.then_some(webhook);
     }
-    let mut keys = Keys::of(node, "a webhook", sink)?;
-    if let Some(node) = keys.get("operations", sink) {
+    let mut keys = Keys::of(node, sink)?;
+    if let Some(node) = keys.get(WebhookKey::Operations, sink) {
         const OPERATIONS: [(&str, Operation); 6] = [
             ("CREATE", Operation::Create),
             ("UPDATE", Operation::Update),
@@ -49,7 +50,7 @@ fn webhook(node: &Node, sink: &mut Sink<'_>) -> Option<Webhook> {
         ];
         let mut operations: Vec<Spanned<Operation>> = Vec::new();
         for item in list(node, "a list of operations", sink) {
-            let Some(operation) = word(item, &OPERATIONS, sink) else {
+            let Some(operation) = word(item, WebhookKey::Operations, &OPERATIONS, sink) else {
                 continue;
             };
             if !operations.iter().any(|other| other.value == operation.value) {
@@ -67,13 +68,10 @@ fn webhook(node: &Node, sink: &mut Sink<'_>) -> Option<Webhook> {
         }
     }
     let policies = [("Fail", FailurePolicy::Fail), ("Ignore", FailurePolicy::Ignore)];
-    if let Some(policy) = keys
-        .get("failurePolicy", sink)
-        .and_then(|node| word(node, &policies, sink))
-    {
+    if let Some(policy) = keys.word(WebhookKey::FailurePolicy, &policies, sink) {
         webhook.failure_policy = policy.value;
     }
-    if let Some(timeout) = keys.get("timeout", sink).and_then(|node| duration(node, sink)) {
+    if let Some(timeout) = keys.read(WebhookKey::Timeout, sink, duration) {
         if timeout.subsec_nanos() != 0 || !(1..=30).contains(&timeout.as_secs()) {
             sink.error(
                 &WRONG_TYPE,
@@ -84,15 +82,17 @@ fn webhook(node: &Node, sink: &mut Sink<'_>) -> Option<Webhook> {
             webhook.timeout = timeout.value;
         }
     }
-    if let Some(node) = keys.get("matchConditions", sink) {
+    if let Some(node) = keys.get(WebhookKey::MatchConditions, sink) {
         for item in list(node, "a list of conditions", sink) {
-            let Some(mut keys) = Keys::of(item, "a match condition", sink) else {
+            let Some(mut keys) = Keys::of(item, sink) else {
                 continue;
             };
-            let name = keys
-                .need("name", sink)
-                .and_then(|node| name(node, "match condition", LabelKey::parse, sink));
-            let expression = keys.need("expression", sink).and_then(|node| text(node, sink));
+            let name = keys.read(
+                MatchConditionKey::Name,
+                sink,
+                name_of("match condition", LabelKey::parse),
+            );
+            let expression = keys.read(MatchConditionKey::Expression, sink, text);
             keys.finish(sink);
             if let Some((written, slip)) = expression
                 .as_ref()
@@ -120,37 +120,18 @@ pub(super) fn default_deploy(span: Span) -> Deploy {
     }
 }
 
-/// One replica leads and the others stand by, or each takes some shards: more would only watch the API server.
-const MOST_REPLICAS: u32 = 100;
-/// Each shard is a lease of its own, which the operator's role names.
-const MOST_SHARDS: u32 = 100;
-
-/// A number from 1.
-fn few(node: &Node, most: u32, sink: &mut Sink<'_>) -> Option<Spanned<u32>> {
-    let number = whole(node, 1, i64::from(most), sink)?;
-    // It was in range.
-    Some(number.map(|number| u32::try_from(number).unwrap_or(most)))
-}
-
 /// Reads `deploy`.
 pub(super) fn deploy(node: &Node, sink: &mut Sink<'_>) -> Deploy {
     let mut deploy = default_deploy(node.span);
-    let Some(mut keys) = Keys::of(node, "`deploy`", sink) else {
+    let Some(mut keys) = Keys::of(node, sink) else {
         return deploy;
     };
-    if let Some(replicas) = keys
-        .get("replicas", sink)
-        .and_then(|node| few(node, MOST_REPLICAS, sink))
-    {
+    if let Some(replicas) = keys.integer(DeployKey::Replicas, sink) {
         deploy.replicas = replicas;
     }
-    deploy.leader_election = keys
-        .get("leaderElection", sink)
-        .and_then(|node| boolean(node, sink));
-    deploy.shards = keys
-        .get("shards", sink)
-        .and_then(|node| few(node, MOST_SHARDS, sink));
-    if let Some(node) = keys.get("namespaces", sink) {
+    deploy.leader_election = keys.read(DeployKey::LeaderElection, sink, boolean);
+    deploy.shards = keys.integer(DeployKey::Shards, sink);
+    if let Some(node) = keys.get(DeployKey::Namespaces, sink) {
         let mut seen = BTreeSet::new();
         for item in list(node, "a list of namespaces", sink) {
             let Some(namespace) = name(item, "namespace", NamespaceName::parse, sink) else {
@@ -161,17 +142,11 @@ pub(super) fn deploy(node: &Node, sink: &mut Sink<'_>) -> Deploy {
             }
         }
     }
-    if let Some(node) = keys.get("resources", sink)
-        && let Some(mut keys) = Keys::of(node, "`resources`", sink)
+    if let Some(node) = keys.get(DeployKey::Resources, sink)
+        && let Some(mut keys) = Keys::of(node, sink)
     {
-        deploy.resources.requests = keys
-            .get("requests", sink)
-            .map(|node| quantities(node, sink))
-            .unwrap_or_default();
-        deploy.resources.limits = keys
-            .get("limits", sink)
-            .map(|node| quantities(node, sink))
-            .unwrap_or_default();
+        deploy.resources.requests = keys.read_all(ResourcesKey::Requests, sink, quantities);
+        deploy.resources.limits = keys.read_all(ResourcesKey::Limits, sink, quantities);
         keys.finish(sink);
     }
     keys.finish(sink);

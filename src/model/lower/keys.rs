@@ -1,8 +1,10 @@
 //! Reading a mapping key by key, so that what is unknown, missing or of the wrong type becomes a finding.
 
+use std::marker::PhantomData;
 use std::time::Duration;
 
 use crate::catalog::Rule;
+use crate::catalog::keys::{Absent, SectionKey, Type};
 use crate::catalog::{INVALID_DURATION, INVALID_NAME, MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Source, Span, Spanned, nearest};
 use crate::model::parse_duration;
@@ -59,28 +61,26 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// A mapping that is read key by key.
-pub(super) struct Keys<'a> {
-    what: &'static str,
+/// A mapping of one section of the language, read key by key.
+pub(super) struct Keys<'a, K> {
     span: Span,
     mapping: &'a Mapping,
     used: Vec<bool>,
-    asked: Vec<&'static str>,
+    section: PhantomData<K>,
 }
 
-impl<'a> Keys<'a> {
-    /// The keys of a node, or a finding that it is no mapping. `what` names it in messages: "a state".
-    pub fn of(node: &'a Node, what: &'static str, sink: &mut Sink<'_>) -> Option<Self> {
+impl<'a, K: SectionKey> Keys<'a, K> {
+    /// The keys of a node, or a finding that it is not a mapping.
+    pub fn of(node: &'a Node, sink: &mut Sink<'_>) -> Option<Self> {
         let NodeKind::Mapping(mapping) = &node.kind else {
-            sink.wrong_type(node, &format!("{what} as a mapping"));
+            sink.wrong_type(node, &format!("{} as a mapping", K::section().called));
             return None;
         };
         Some(Keys {
-            what,
             span: node.span,
             mapping,
             used: vec![false; mapping.entries.len()],
-            asked: Vec::new(),
+            section: PhantomData,
         })
     }
 
@@ -88,39 +88,88 @@ impl<'a> Keys<'a> {
         self.span
     }
 
-    pub fn has(&self, key: &str) -> bool {
-        self.mapping.entries.iter().any(|entry| entry.key == key)
+    pub fn has(&self, key: K) -> bool {
+        self.position(key).is_some()
     }
 
-    /// The entry of a key, whatever its value.
-    pub fn entry(&mut self, key: &'static str) -> Option<&'a Entry> {
-        self.asked.push(key);
-        let at = self.mapping.entries.iter().position(|entry| entry.key == key)?;
+    fn position(&self, key: K) -> Option<usize> {
+        let name = key.key().name;
+        self.mapping.entries.iter().position(|entry| entry.key == name)
+    }
+
+    /// The entry of a key, whatever its value. A missing one is not a finding.
+    pub fn entry(&mut self, key: K) -> Option<&'a Entry> {
+        let at = self.position(key)?;
         self.used[at] = true;
         Some(&self.mapping.entries[at])
     }
 
-    /// The value of a key; a key without value is a finding.
-    pub fn get(&mut self, key: &'static str, sink: &mut Sink<'_>) -> Option<&'a Node> {
+    /// The value of a key. It is a finding that the key has no value, and that a required key is missing.
+    pub fn get(&mut self, key: K, sink: &mut Sink<'_>) -> Option<&'a Node> {
+        if key.key().absent == Absent::Required {
+            return self.need(key, sink);
+        }
+        self.value(key, sink)
+    }
+
+    /// The value of a key that is required here, whether or not it is required everywhere.
+    pub fn need(&mut self, key: K, sink: &mut Sink<'_>) -> Option<&'a Node> {
+        if !self.has(key) {
+            let message = format!("{} has no `{}`", K::section().called, key.key().name);
+            sink.report(Finding::new(&MISSING_KEY, self.head(), message).label("required here"));
+        }
+        self.value(key, sink)
+    }
+
+    fn value(&mut self, key: K, sink: &mut Sink<'_>) -> Option<&'a Node> {
         let entry = self.entry(key)?;
         if entry.value.is_null() {
-            sink.error(&WRONG_TYPE, entry.key_span, format!("`{key}` has no value"));
+            let message = format!("`{}` has no value", key.key().name);
+            sink.error(&WRONG_TYPE, entry.key_span, message);
             return None;
         }
         Some(&entry.value)
     }
 
-    /// The value of a key that must be there.
-    pub fn need(&mut self, key: &'static str, sink: &mut Sink<'_>) -> Option<&'a Node> {
-        if !self.has(key) {
-            self.asked.push(key);
-            let message = format!("{} has no `{key}`", self.what);
-            sink.report(Finding::new(&MISSING_KEY, self.head(), message).label("required here"));
-        }
-        self.get(key, sink)
+    /// What `parse` makes of the value of a key.
+    pub fn read<T>(
+        &mut self,
+        key: K,
+        sink: &mut Sink<'_>,
+        parse: impl FnOnce(&'a Node, &mut Sink<'_>) -> Option<T>,
+    ) -> Option<T> {
+        let node = self.get(key, sink)?;
+        parse(node, sink)
     }
 
-    /// A short span to speak of the whole mapping: its first key.
+    /// What `parse` makes of the value of a key, and an empty list where the key is missing.
+    pub fn read_all<T>(
+        &mut self,
+        key: K,
+        sink: &mut Sink<'_>,
+        parse: impl FnOnce(&'a Node, &mut Sink<'_>) -> Vec<T>,
+    ) -> Vec<T> {
+        self.get(key, sink)
+            .map(|node| parse(node, sink))
+            .unwrap_or_default()
+    }
+
+    /// The integer of a key, in the range of the table.
+    pub fn integer<T: TryFrom<i64>>(&mut self, key: K, sink: &mut Sink<'_>) -> Option<Spanned<T>> {
+        self.read(key, sink, |node, sink| integer(node, key, sink))
+    }
+
+    /// The word of a key; `words` are those of the table with what they mean.
+    pub fn word<T: Copy>(
+        &mut self,
+        key: K,
+        words: &[(&'static str, T)],
+        sink: &mut Sink<'_>,
+    ) -> Option<Spanned<T>> {
+        self.read(key, sink, |node, sink| word(node, key, words, sink))
+    }
+
+    /// A short span that stands for the whole mapping: that of its first key.
     pub fn head(&self) -> Span {
         self.mapping
             .entries
@@ -128,29 +177,28 @@ impl<'a> Keys<'a> {
             .map_or(self.span, |entry| entry.key_span)
     }
 
-    /// Keys that no key of the language is; for schemas, whose extensions are open.
-    pub fn unused(&mut self, matches: impl Fn(&str) -> bool) -> Vec<&'a Entry> {
-        let mut found = Vec::new();
-        for (at, entry) in self.mapping.entries.iter().enumerate() {
-            if !self.used[at] && matches(&entry.key) {
-                self.used[at] = true;
-                found.push(entry);
-            }
+    /// Takes the remaining keys of the section as read, so that only unknown keys are left to report.
+    pub fn skip_known(&mut self) {
+        for (entry, used) in self.mapping.entries.iter().zip(&mut self.used) {
+            *used |= K::section().keys.iter().any(|key| key.name == entry.key);
         }
-        found
     }
 
-    /// Reports every key that was not asked for.
+    /// Reports every key that was not read.
     pub fn finish(self, sink: &mut Sink<'_>) {
-        for (entry, used) in self.mapping.entries.iter().zip(&self.used) {
-            if *used {
-                continue;
-            }
+        let section = K::section();
+        for (entry, _) in self
+            .mapping
+            .entries
+            .iter()
+            .zip(&self.used)
+            .filter(|(_, used)| !**used)
+        {
             let key = shown(&entry.key);
             let mut finding = Finding::new(
                 &UNKNOWN_KEY,
                 entry.key_span,
-                format!("{} has no key `{key}`", self.what),
+                format!("{} has no key `{key}`", section.called),
             );
             // A mapping in braces whose extra key has no value: `{to: Eat, when: hungry, tired}`.
             if self.mapping.flow && entry.value.is_null() && sink.source.at(entry.value.span).is_empty() {
@@ -158,9 +206,11 @@ impl<'a> Keys<'a> {
                     .label("an unquoted comma inside `{}` starts a new key")
                     .help("quote the whole text: `\"…, …\"`");
             } else {
-                let suggestion = sink.suggest(&entry.key, self.asked.iter().copied());
+                let known = || section.keys.iter().map(|key| key.name);
+                let suggestion = sink.suggest(&entry.key, known());
                 if suggestion.is_none() {
-                    finding = finding.help(format!("known here: {}", self.asked.join(", ")));
+                    let known: Vec<&str> = known().collect();
+                    finding = finding.help(format!("known here: {}", known.join(", ")));
                 }
                 finding = finding.did_you_mean(suggestion);
             }
@@ -186,6 +236,24 @@ pub(super) fn list<'a>(node: &'a Node, expected: &str, sink: &mut Sink<'_>) -> &
     }
 }
 
+/// The items of a list, as many as the table allows for the key.
+pub(super) fn limited_list<'a>(
+    node: &'a Node,
+    key: impl SectionKey,
+    expected: &str,
+    sink: &mut Sink<'_>,
+) -> &'a [Node] {
+    let items = list(node, expected, sink);
+    match key.key().value {
+        Type::List { max: Some(max), .. } if items.len() > max => {
+            let message = format!("`{}` has at most {max} items", key.key().name);
+            sink.error(&WRONG_TYPE, node.span, message);
+            &items[..max]
+        }
+        _ => items,
+    }
+}
+
 /// The entries of a mapping whose keys are names of the user's.
 pub(super) fn entries<'a>(node: &'a Node, expected: &str, sink: &mut Sink<'_>) -> &'a [Entry] {
     match &node.kind {
@@ -197,12 +265,12 @@ pub(super) fn entries<'a>(node: &'a Node, expected: &str, sink: &mut Sink<'_>) -
     }
 }
 
-/// A text: any scalar that is something.
+/// A string: any scalar but null.
 pub(super) fn text(node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<String>> {
     match node.scalar() {
         Some(scalar) if !scalar.is_null() => Some(Spanned::new(scalar.text.clone(), node.span)),
         _ => {
-            sink.wrong_type(node, "a text");
+            sink.wrong_type(node, "a string");
             None
         }
     }
@@ -219,38 +287,60 @@ pub(super) fn boolean(node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<bool>>
     }
 }
 
-/// A whole number in a range.
-pub(super) fn whole(node: &Node, least: i64, most: i64, sink: &mut Sink<'_>) -> Option<Spanned<i64>> {
+/// An integer in the range that the table has for the key.
+pub(super) fn integer<T: TryFrom<i64>>(
+    node: &Node,
+    key: impl SectionKey,
+    sink: &mut Sink<'_>,
+) -> Option<Spanned<T>> {
+    let (min, max) = key.key().value.range()?;
     match node.scalar().and_then(|scalar| scalar.integer()) {
-        Some(value) if (least..=most).contains(&value) => Some(Spanned::new(value, node.span)),
+        Some(value) if (min..=max).contains(&value) => {
+            Some(Spanned::new(T::try_from(value).ok()?, node.span))
+        }
         Some(_) => {
-            sink.error(
-                &WRONG_TYPE,
-                node.span,
-                format!("expected a whole number from {least} to {most}"),
-            );
+            let message = format!("expected an integer from {min} to {max}");
+            sink.error(&WRONG_TYPE, node.span, message);
             None
         }
         None => {
-            sink.wrong_type(node, "a whole number");
+            sink.wrong_type(node, "an integer");
             None
         }
     }
 }
 
-/// A whole number that fits 32 bits and is not negative.
-pub(super) fn count(node: &Node, least: u32, sink: &mut Sink<'_>) -> Option<Spanned<u32>> {
-    // The upper bound is that of the API's own counters, so the conversion cannot fail.
-    let value = whole(node, i64::from(least), i64::from(i32::MAX), sink)?;
-    Some(value.map(|value| u32::try_from(value).unwrap_or(u32::MAX)))
+/// A number in the range that the table has for the key.
+pub(super) fn number(node: &Node, key: impl SectionKey, sink: &mut Sink<'_>) -> Option<Spanned<f64>> {
+    let Type::Number(range) = key.key().value else {
+        return None;
+    };
+    let Some(value) = node.scalar().and_then(|scalar| scalar.number()) else {
+        sink.wrong_type(node, "a number");
+        return None;
+    };
+    match range {
+        Some((min, max)) if !(min..=max).contains(&value) => {
+            let message = format!("expected a number from {min} to {max}");
+            sink.error(&WRONG_TYPE, node.span, message);
+            None
+        }
+        _ => Some(Spanned::new(value, node.span)),
+    }
 }
 
-/// A word of a fixed set.
+/// One of the words that the table has for the key; `words` pairs each with its meaning.
 pub(super) fn word<T: Copy>(
     node: &Node,
+    key: impl SectionKey,
     words: &[(&'static str, T)],
     sink: &mut Sink<'_>,
 ) -> Option<Spanned<T>> {
+    debug_assert!(
+        words.iter().map(|(word, _)| word).eq(key.key().value.words()),
+        "`{}` has other words in the table",
+        key.key().name
+    );
     let written = node.scalar().map(|scalar| scalar.text.as_str());
     if let Some((_, value)) = words.iter().find(|(word, _)| Some(*word) == written) {
         return Some(Spanned::new(*value, node.span));
@@ -288,7 +378,28 @@ pub(super) fn name<T>(
     named(&written.value, written.span, what, parse, sink)
 }
 
-/// A name of some sort that is the text of a key.
+/// A reader of names, for [`Keys::read`].
+pub(super) fn name_of<T>(
+    what: &str,
+    parse: impl Fn(&str) -> Result<T, NotAName>,
+) -> impl FnOnce(&Node, &mut Sink<'_>) -> Option<Spanned<T>> {
+    move |node, sink| name(node, what, parse, sink)
+}
+
+/// The names in a list.
+pub(super) fn names<T>(
+    node: &Node,
+    what: &str,
+    parse: impl Fn(&str) -> Result<T, NotAName>,
+    sink: &mut Sink<'_>,
+) -> Vec<Spanned<T>> {
+    list(node, "a list of names", sink)
+        .iter()
+        .filter_map(|node| name(node, what, &parse, sink))
+        .collect()
+}
+
+/// A name that is the text of a key.
 pub(super) fn named<T>(
     written: &str,
     span: Span,
@@ -314,7 +425,7 @@ pub(super) fn duration(node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<Durat
     match parse_duration(&written.value) {
         Some(duration) => Some(written.map(|_| duration)),
         None => {
-            let message = format!("`{}` is no duration", shown(&written.value));
+            let message = format!("`{}` is not a duration", shown(&written.value));
             let mut finding = Finding::new(&INVALID_DURATION, written.span, message);
             finding = match written.value.parse::<u64>() {
                 Ok(seconds) => finding.did_you_mean(Some(&format!("{seconds}s"))),

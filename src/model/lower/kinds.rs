@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::keys::{Keys, Sink, boolean, list, name, named, text};
+use super::keys::{Keys, Sink, boolean, list, name, name_of, named, text};
 use super::paths::{Fields, Leaf};
 use super::schema::kubernetes_reference;
+use crate::catalog::keys::{AccessKey, OwnedKey, SectionKey as _, WatchKey};
 use crate::catalog::{INVALID_NAME, MISSING_KEY, UNKNOWN_KIND, WILDCARD_ACCESS, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};
 use crate::model::{
@@ -132,9 +133,9 @@ impl Kinds<'_> {
             let kind = if item.scalar().is_some() {
                 self.kind(item, sink)
             } else {
-                Keys::of(item, "an owned kind", sink).and_then(|mut keys| {
-                    let kind = keys.need("kind", sink);
-                    let plural = keys.get("plural", sink);
+                Keys::of(item, sink).and_then(|mut keys| {
+                    let kind = keys.get(OwnedKey::Kind, sink);
+                    let plural = keys.get(OwnedKey::Plural, sink);
                     keys.finish(sink);
                     self.reference(kind?, plural, sink)
                 })
@@ -156,15 +157,16 @@ impl Kinds<'_> {
     pub fn watches(&self, node: &Node, fields: &Fields<'_, '_>, sink: &mut Sink<'_>) -> Vec<Watch> {
         let mut watches = Vec::new();
         for item in list(node, "a list of watched kinds", sink) {
-            let Some(mut keys) = Keys::of(item, "a watched kind", sink) else {
+            let Some(mut keys) = Keys::of(item, sink) else {
                 continue;
             };
-            let kind_node = keys.need("kind", sink);
-            let plural = keys.get("plural", sink);
+            let kind_node = keys.get(WatchKey::Kind, sink);
+            let plural = keys.get(WatchKey::Plural, sink);
             let kind = kind_node.and_then(|node| self.reference(node, plural, sink));
-            let ways: Vec<&str> = ["by", "label", "all"]
+            let ways: Vec<&str> = [WatchKey::By, WatchKey::Label, WatchKey::All]
                 .into_iter()
-                .filter(|key| keys.has(key))
+                .filter(|key| keys.has(*key))
+                .map(|key| key.key().name)
                 .collect();
             let head = keys.head();
             match ways[..] {
@@ -181,21 +183,21 @@ impl Kinds<'_> {
             }
             let names = &[Leaf::Text, Leaf::Open];
             let by_path = keys
-                .get("by", sink)
-                .and_then(|node| watched_path(node, fields, names, sink))
+                .read(WatchKey::By, sink, |node, sink| {
+                    watched_path(node, fields, names, sink)
+                })
                 .map(WatchBy::Path);
             let by_label = keys
-                .get("label", sink)
-                .and_then(|node| name(node, "label", LabelKey::parse, sink))
+                .read(WatchKey::Label, sink, name_of("label", LabelKey::parse))
                 .map(WatchBy::Label);
-            let all = keys.get("all", sink).and_then(|node| {
+            let all = keys.read(WatchKey::All, sink, |node, sink| {
                 let all = boolean(node, sink)?;
                 if !all.value {
                     sink.error(&WRONG_TYPE, all.span, "`all` is `true` or absent");
                 }
                 Some(WatchBy::All)
             });
-            let namespace = keys.get("namespace", sink).and_then(|node| {
+            let namespace = keys.read(WatchKey::Namespace, sink, |node, sink| {
                 if node.scalar().is_some_and(|scalar| scalar.text.starts_with('.')) {
                     Some(watched_path(node, fields, names, sink)?.map(LookIn::Path))
                 } else {
@@ -214,18 +216,15 @@ impl Kinds<'_> {
     pub fn access(&self, node: &Node, sink: &mut Sink<'_>) -> Vec<Access> {
         let mut access = Vec::new();
         for item in list(node, "a list of rights", sink) {
-            let Some(mut keys) = Keys::of(item, "a right", sink) else {
+            let Some(mut keys) = Keys::of(item, sink) else {
                 continue;
             };
-            let kind = keys.need("kind", sink).and_then(|node| self.kind(node, sink));
-            let verbs: Vec<Spanned<Verb>> = keys
-                .need("verbs", sink)
-                .map(|node| list(node, "a list of verbs", sink))
-                .unwrap_or_default()
-                .iter()
-                .filter_map(|node| verb(node, sink))
-                .collect();
-            let resource = keys.get("resource", sink).and_then(|node| grant(node, sink));
+            let kind = keys.read(AccessKey::Kind, sink, |node, sink| self.kind(node, sink));
+            let verbs = keys.read_all(AccessKey::Verbs, sink, |node, sink| {
+                let nodes = list(node, "a list of verbs", sink).iter();
+                nodes.filter_map(|node| verb(node, sink)).collect()
+            });
+            let resource = keys.read(AccessKey::Resource, sink, grant);
             keys.finish(sink);
             if let (Some(kind), false) = (kind, verbs.is_empty()) {
                 access.push(Access {

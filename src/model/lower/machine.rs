@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::keys::{Keys, Sink, duration, list};
+use super::keys::{Keys, Sink, duration, limited_list, list, number};
 use super::retries::{WrittenRetry, judge_retry, retry};
 use super::states::{Table, WrittenOnDelete, WrittenState, keyed, on_delete, on_spec_change};
 use super::waits::default_watch;
 use crate::catalog::RESUME_HAZARD;
+use crate::catalog::keys::{DocumentKey, MachineKey, PropertyKey, SimulateKey};
 use crate::catalog::{MISSING_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{
@@ -45,23 +46,18 @@ pub(super) fn machine(
         on_delete: None,
         has_deletion: false,
     };
-    let Some(mut keys) = node.and_then(|node| Keys::of(node, "`machine`", sink)) else {
+    let Some(mut keys) = node.and_then(|node| Keys::of(node, sink)) else {
         table.lacks_edges = true;
         return written;
     };
     written.machine.span = keys.span();
-    match keys
-        .need("initial", sink)
-        .and_then(|node| table.state(node, sink))
-    {
+    match keys.read(MachineKey::Initial, sink, |node, sink| table.state(node, sink)) {
         Some(initial) => written.machine.initial = initial,
         None => table.lacks_edges = true,
     }
-    written.has_deletion = keys.has("deletion");
-    written.machine.deletion = keys
-        .get("deletion", sink)
-        .and_then(|node| table.state(node, sink));
-    written.retry = keys.get("retry", sink).and_then(|node| retry(node, table, sink));
+    written.has_deletion = keys.has(MachineKey::Deletion);
+    written.machine.deletion = keys.read(MachineKey::Deletion, sink, |node, sink| table.state(node, sink));
+    written.retry = keys.read(MachineKey::Retry, sink, |node, sink| retry(node, table, sink));
     if let Some(retry) = &written.retry {
         // A `then` of the machine may wait for a `limit` of a state, so that only the limit is judged here.
         if let Some(Spanned {
@@ -72,12 +68,12 @@ pub(super) fn machine(
             judge_retry(retry, RetryLimit::Times(0), retry.has_then, sink);
         }
     }
-    written.on_spec_change = keys
-        .get("onSpecChange", sink)
-        .and_then(|node| on_spec_change(node, table, sink));
-    written.on_delete = keys
-        .get("onDelete", sink)
-        .and_then(|node| on_delete(node, None, sink));
+    written.on_spec_change = keys.read(MachineKey::OnSpecChange, sink, |node, sink| {
+        on_spec_change(node, table, sink)
+    });
+    written.on_delete = keys.read(MachineKey::OnDelete, sink, |node, sink| {
+        on_delete(node, None, sink)
+    });
     keys.finish(sink);
     written
 }
@@ -309,59 +305,53 @@ fn resolve_retry(
     }
 }
 
-/// Each property costs a search through the whole graph.
-const MOST_PROPERTIES: usize = 1_000;
-
 /// Reads `properties`.
 pub(super) fn properties(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Vec<Property> {
     // What a property gets wrong is no edge of the graph.
     let lacks_edges = table.lacks_edges;
     let mut properties = Vec::new();
-    let items = list(node, "a list of properties", sink);
-    if items.len() > MOST_PROPERTIES {
-        sink.error(
-            &WRONG_TYPE,
-            node.span,
-            format!("there are more than {MOST_PROPERTIES} properties"),
-        );
-    }
-    for item in items.iter().take(MOST_PROPERTIES) {
-        let Some(mut keys) = Keys::of(item, "a property", sink) else {
+    for item in limited_list(node, DocumentKey::Properties, "a list of properties", sink) {
+        let Some(mut keys) = Keys::of(item, sink) else {
             continue;
         };
         let span = keys.span();
-        let forms: Vec<&str> = ["canReach", "never", "only", "leadsTo"]
-            .into_iter()
-            .filter(|key| keys.has(key))
-            .collect();
+        let forms: Vec<PropertyKey> = [
+            PropertyKey::CanReach,
+            PropertyKey::Never,
+            PropertyKey::Only,
+            PropertyKey::LeadsTo,
+        ]
+        .into_iter()
+        .filter(|key| keys.has(*key))
+        .collect();
         let kind = match forms[..] {
-            ["canReach"] => {
-                let to = keys
-                    .get("canReach", sink)
-                    .and_then(|node| table.state(node, sink));
+            [PropertyKey::CanReach] => {
+                let to = keys.read(PropertyKey::CanReach, sink, |node, sink| table.state(node, sink));
                 let from = keys
-                    .need("from", sink)
+                    .need(PropertyKey::From, sink)
                     .and_then(|node| state_set(node, table, sink));
                 from.zip(to).map(|(from, to)| PropertyKind::CanReach { from, to })
             }
-            ["leadsTo"] => {
-                let state = keys.get("leadsTo", sink).and_then(|node| table.state(node, sink));
+            [PropertyKey::LeadsTo] => {
+                let state = keys.read(PropertyKey::LeadsTo, sink, |node, sink| table.state(node, sink));
                 let from = keys
-                    .need("from", sink)
+                    .need(PropertyKey::From, sink)
                     .and_then(|node| state_set(node, table, sink));
                 from.zip(state)
                     .map(|(from, state)| PropertyKind::LeadsTo { state, from })
             }
-            ["only"] => {
-                let state = keys.get("only", sink).and_then(|node| table.state(node, sink));
+            [PropertyKey::Only] => {
+                let state = keys.read(PropertyKey::Only, sink, |node, sink| table.state(node, sink));
                 let through = keys
-                    .need("through", sink)
+                    .need(PropertyKey::Through, sink)
                     .and_then(|node| table.state(node, sink));
                 state
                     .zip(through)
                     .map(|(state, through)| PropertyKind::Only { state, through })
             }
-            ["never"] => keys.get("never", sink).and_then(|node| arrow(node, table, sink)),
+            [PropertyKey::Never] => {
+                keys.read(PropertyKey::Never, sink, |node, sink| arrow(node, table, sink))
+            }
             _ => {
                 let message = "a property has one of `canReach`, `never`, `only` and `leadsTo`";
                 sink.error(
@@ -373,9 +363,7 @@ pub(super) fn properties(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>
                     keys.head(),
                     message,
                 );
-                for form in ["canReach", "never", "only", "leadsTo", "from", "through"] {
-                    keys.entry(form);
-                }
+                keys.skip_known();
                 None
             }
         };
@@ -427,18 +415,12 @@ fn arrow(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Option<Prop
 pub(super) fn simulate(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Vec<Simulated> {
     let mut simulated = Vec::new();
     for (state, value) in keyed(node, table, sink) {
-        let Some(mut keys) = Keys::of(value, "a simulated state", sink) else {
+        let Some(mut keys) = Keys::of(value, sink) else {
             continue;
         };
-        let time = keys.get("time", sink).and_then(|node| duration(node, sink));
-        let errors = keys.get("errors", sink).and_then(|node| {
-            match node.scalar().and_then(|scalar| scalar.number()) {
-                Some(share) if (0.0..=1.0).contains(&share) => Some(Spanned::new(share, node.span)),
-                _ => {
-                    sink.wrong_type(node, "a number from 0 to 1");
-                    None
-                }
-            }
+        let time = keys.read(SimulateKey::Time, sink, duration);
+        let errors = keys.read(SimulateKey::Errors, sink, |node, sink| {
+            number(node, SimulateKey::Errors, sink)
         });
         keys.finish(sink);
         simulated.push(Simulated { state, time, errors });

@@ -1,7 +1,8 @@
 //! The custom resource: its names, its columns and the conditions of its handlers.
 
-use super::keys::{Keys, Sink, count, entries, list, name, named, text, word};
+use super::keys::{Keys, Sink, entries, limited_list, list, name_of, named, names, text};
 use super::paths::{Fields, Leaf};
+use crate::catalog::keys::{ColumnKey, ResourceKey, ScaleKey};
 use crate::catalog::{INVALID_NAME, MISSING_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};
 use crate::model::{Column, ColumnType, DeclaredCondition, Resource, Scale, Scope};
@@ -12,16 +13,10 @@ use crate::spec::Node;
 
 /// Reads `resource`, but for its paths, which need the schema.
 pub(super) fn resource(node: &Node, sink: &mut Sink<'_>) -> Option<Resource> {
-    let mut keys = Keys::of(node, "`resource`", sink)?;
-    let group = keys
-        .need("group", sink)
-        .and_then(|node| name(node, "group", GroupName::parse, sink));
-    let version = keys
-        .need("version", sink)
-        .and_then(|node| name(node, "version", VersionName::parse, sink));
-    let kind = keys
-        .need("kind", sink)
-        .and_then(|node| name(node, "kind", KindName::parse, sink));
+    let mut keys = Keys::of(node, sink)?;
+    let group = keys.read(ResourceKey::Group, sink, name_of("group", GroupName::parse));
+    let version = keys.read(ResourceKey::Version, sink, name_of("version", VersionName::parse));
+    let kind = keys.read(ResourceKey::Kind, sink, name_of("kind", KindName::parse));
     if let Some(group) = &group {
         let is_protected =
             |domain: &str| group.as_str() == domain || group.as_str().ends_with(&format!(".{domain}"));
@@ -31,36 +26,23 @@ pub(super) fn resource(node: &Node, sink: &mut Sink<'_>) -> Option<Resource> {
             sink.report(Finding::new(&INVALID_NAME, group.span, message).help(help));
         }
     }
-    let plural_node = keys
-        .get("plural", sink)
-        .and_then(|node| name(node, "plural", ResourceName::parse, sink));
-    let singular = keys
-        .get("singular", sink)
-        .and_then(|node| name(node, "singular", ResourceName::parse, sink));
-    let mut texts = |key: &'static str| {
-        keys.get(key, sink)
-            .map(|node| list(node, "a list of names", sink))
-            .unwrap_or_default()
-    };
-    let (short_nodes, category_nodes) = (texts("shortNames"), texts("categories"));
-    let short_names = short_nodes
-        .iter()
-        .filter_map(|node| name(node, "short", ResourceName::parse, sink))
-        .collect();
-    let categories = category_nodes
-        .iter()
-        .filter_map(|node| name(node, "category", Category::parse, sink))
-        .collect();
-    let scope = keys.get("scope", sink).and_then(|node| {
-        word(
-            node,
-            &[("Namespaced", Scope::Namespaced), ("Cluster", Scope::Cluster)],
-            sink,
-        )
+    let plural_node = keys.read(ResourceKey::Plural, sink, name_of("plural", ResourceName::parse));
+    let singular = keys.read(
+        ResourceKey::Singular,
+        sink,
+        name_of("singular", ResourceName::parse),
+    );
+    let short_names = keys.read_all(ResourceKey::ShortNames, sink, |node, sink| {
+        names(node, "short", ResourceName::parse, sink)
     });
+    let categories = keys.read_all(ResourceKey::Categories, sink, |node, sink| {
+        names(node, "category", Category::parse, sink)
+    });
+    let scopes = [("Namespaced", Scope::Namespaced), ("Cluster", Scope::Cluster)];
+    let scope = keys.word(ResourceKey::Scope, &scopes, sink);
     // Read later, with the schema at hand.
-    keys.entry("scale");
-    keys.entry("selectableFields");
+    keys.entry(ResourceKey::Scale);
+    keys.entry(ResourceKey::SelectableFields);
     let span = keys.span();
     keys.finish(sink);
 
@@ -103,22 +85,20 @@ pub(super) fn resource_paths(
     sink: &mut Sink<'_>,
 ) {
     // What else is under `resource` has been judged before.
-    let Some(mut keys) = Keys::of(node, "`resource`", sink) else {
+    let Some(mut keys) = Keys::of(node, sink) else {
         return;
     };
-    if let Some(scale) = keys.get("scale", sink)
-        && let Some(mut keys) = Keys::of(scale, "`scale`", sink)
+    if let Some(scale) = keys.get(ResourceKey::Scale, sink)
+        && let Some(mut keys) = Keys::of(scale, sink)
     {
         let counts = &[Leaf::Integer];
-        let spec = keys
-            .need("spec", sink)
-            .and_then(|node| fields.path(node, counts, sink));
-        let status = keys
-            .need("status", sink)
-            .and_then(|node| fields.path(node, counts, sink));
-        let selector = keys
-            .get("selector", sink)
-            .and_then(|node| fields.path(node, &[Leaf::Text], sink));
+        let spec = keys.read(ScaleKey::Spec, sink, |node, sink| fields.path(node, counts, sink));
+        let status = keys.read(ScaleKey::Status, sink, |node, sink| {
+            fields.path(node, counts, sink)
+        });
+        let selector = keys.read(ScaleKey::Selector, sink, |node, sink| {
+            fields.path(node, &[Leaf::Text], sink)
+        });
         keys.finish(sink);
         resource.scale = spec.zip(status).map(|(spec, status)| Scale {
             spec,
@@ -126,7 +106,7 @@ pub(super) fn resource_paths(
             selector,
         });
     }
-    if let Some(node) = keys.get("selectableFields", sink) {
+    if let Some(node) = keys.get(ResourceKey::SelectableFields, sink) {
         let simple = &[
             Leaf::Text,
             Leaf::Integer,
@@ -134,14 +114,7 @@ pub(super) fn resource_paths(
             Leaf::DateTime,
             Leaf::Duration,
         ];
-        let paths = list(node, "a list of paths", sink);
-        if paths.len() > 8 {
-            sink.error(
-                &WRONG_TYPE,
-                node.span,
-                "the API takes at most 8 selectable fields",
-            );
-        }
+        let paths = limited_list(node, ResourceKey::SelectableFields, "a list of paths", sink);
         resource.selectable_fields = paths
             .iter()
             .filter_map(|node| fields.path(node, simple, sink))
@@ -160,18 +133,16 @@ pub(super) fn columns(node: &Node, fields: &Fields<'_, '_>, sink: &mut Sink<'_>)
     ];
     let mut columns = Vec::new();
     for item in list(node, "a list of columns", sink) {
-        let Some(mut keys) = Keys::of(item, "a column", sink) else {
+        let Some(mut keys) = Keys::of(item, sink) else {
             continue;
         };
-        let head = keys
-            .need("name", sink)
-            .and_then(|node| name(node, "column", ColumnName::parse, sink));
-        let path = keys
-            .need("path", sink)
-            .and_then(|node| fields.path_and_leaf(node, &[], sink));
-        let column_type = keys.get("type", sink).and_then(|node| word(node, &TYPES, sink));
-        let priority = keys.get("priority", sink).and_then(|node| count(node, 0, sink));
-        let description = keys.get("description", sink).and_then(|node| text(node, sink));
+        let head = keys.read(ColumnKey::Name, sink, name_of("column", ColumnName::parse));
+        let path = keys.read(ColumnKey::Path, sink, |node, sink| {
+            fields.path_and_leaf(node, &[], sink)
+        });
+        let column_type = keys.word(ColumnKey::Type, &TYPES, sink);
+        let priority = keys.integer(ColumnKey::Priority, sink);
+        let description = keys.read(ColumnKey::Description, sink, text);
         keys.finish(sink);
         let (Some(name), Some((path, leaf))) = (head, path) else {
             continue;

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use super::keys::{Keys, Sink, count, duration};
+use super::keys::{Keys, Sink, duration, integer, number};
 use super::states::Table;
+use crate::catalog::keys::RetryKey;
 use crate::catalog::{MISSING_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{RetryLimit, StateId};
@@ -24,8 +25,8 @@ pub(super) struct WrittenRetry {
 
 /// Reads `retry`, of the machine or of a state.
 pub(super) fn retry(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Option<WrittenRetry> {
-    let mut keys = Keys::of(node, "a retry policy", sink)?;
-    let limit = keys.get("limit", sink).and_then(|node| {
+    let mut keys = Keys::of(node, sink)?;
+    let limit = keys.read(RetryKey::Limit, sink, |node, sink| {
         if node.scalar().is_some_and(|scalar| scalar.text == "unlimited") {
             return Some(Spanned::new(RetryLimit::Unlimited, node.span));
         }
@@ -33,30 +34,17 @@ pub(super) fn retry(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> 
             sink.error(
                 &WRONG_TYPE,
                 node.span,
-                format!(
-                    "expected a whole number or `unlimited`, found {}",
-                    node.describe()
-                ),
+                format!("expected an integer or `unlimited`, found {}", node.describe()),
             );
             return None;
         }
-        Some(count(node, 0, sink)?.map(RetryLimit::Times))
+        Some(integer::<u32>(node, RetryKey::Limit, sink)?.map(RetryLimit::Times))
     });
-    let initial = keys.get("initial", sink).and_then(|node| duration(node, sink));
-    let factor =
-        keys.get("factor", sink)
-            .and_then(|node| match node.scalar().and_then(|scalar| scalar.number()) {
-                Some(factor) if (1.0..=1000.0).contains(&factor) => Some(Spanned::new(factor, node.span)),
-                Some(_) => {
-                    sink.error(&WRONG_TYPE, node.span, "expected a number from 1 to 1000");
-                    None
-                }
-                None => {
-                    sink.wrong_type(node, "a number");
-                    None
-                }
-            });
-    let max = keys.get("max", sink).and_then(|node| duration(node, sink));
+    let initial = keys.read(RetryKey::Initial, sink, duration);
+    let factor = keys.read(RetryKey::Factor, sink, |node, sink| {
+        number(node, RetryKey::Factor, sink)
+    });
+    let max = keys.read(RetryKey::Max, sink, duration);
     if let (Some(initial), Some(max)) = (&initial, &max)
         && initial.value > max.value
     {
@@ -69,8 +57,8 @@ pub(super) fn retry(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> 
             .related(max.span, "the longest"),
         );
     }
-    let has_then = keys.has("then");
-    let then = keys.get("then", sink).and_then(|node| table.state(node, sink));
+    let has_then = keys.has(RetryKey::Then);
+    let then = keys.read(RetryKey::Then, sink, |node, sink| table.state(node, sink));
     let span = keys.head();
     keys.finish(sink);
     Some(WrittenRetry {

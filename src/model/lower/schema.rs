@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::constraints::{constraints, extension, is_told_by_shape, validation_list};
+use super::constraints::{constraints, extensions, is_told_by_shape, validation_list};
 use super::keys::{Keys, Sink, boolean, entries, list, named, text};
 use super::values::{json_of, typed_json};
+use crate::catalog::keys::TypeKey;
 use crate::catalog::{INVALID_SCHEMA, NAME_COLLISION, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{Field, KubernetesType, NamedType, Schema, Shape, TypeId, kubernetes};
@@ -317,33 +318,26 @@ impl<'a> Types<'a> {
     }
 
     fn mapping(&mut self, node: &'a Node, sink: &mut Sink<'_>) -> Schema {
-        let Some(mut keys) = Keys::of(node, "a type", sink) else {
+        let Some(mut keys) = Keys::of(node, sink) else {
             return Schema::plain(Shape::Any, node.span);
         };
-        let type_node = keys.get("type", sink);
-        let properties = keys.get("properties", sink).map(|node| self.fields(node, sink));
-        let items = keys.get("items", sink).map(|node| self.schema(node, sink));
-        let additional = keys.get("additionalProperties", sink).map(|node| {
+        let type_node = keys.get(TypeKey::Type, sink);
+        let properties = keys
+            .get(TypeKey::Properties, sink)
+            .map(|node| self.fields(node, sink));
+        let items = keys.get(TypeKey::Items, sink).map(|node| self.schema(node, sink));
+        let additional = keys.get(TypeKey::AdditionalProperties, sink).map(|node| {
             match node.scalar().and_then(|s| s.boolean()) {
                 Some(true) => Schema::plain(Shape::Any, node.span),
                 _ => self.schema(node, sink),
             }
         });
         let one_of = keys
-            .get("enum", sink)
+            .get(TypeKey::Enum, sink)
             .map(|node| list(node, "a list of values", sink));
-        let mut extensions: Vec<_> = Vec::new();
-        let mut validations = Vec::new();
-        for entry in keys.unused(|key| key.starts_with("x-kubernetes-")) {
-            if entry.key == "x-kubernetes-validations" {
-                validations.extend(validation_list(&entry.value, sink));
-            } else if let Some(value) = extension(&entry.key, entry.key_span, &entry.value, sink) {
-                extensions.push((Spanned::new(entry.key.clone(), entry.key_span), value));
-            }
-        }
-        if let Some(node) = keys.get("validations", sink) {
-            validations.extend(validation_list(node, sink));
-        }
+        let mut extensions = extensions(&mut keys, sink);
+        let mut validations = keys.read_all(TypeKey::KubernetesValidations, sink, validation_list);
+        validations.extend(keys.read_all(TypeKey::Validations, sink, validation_list));
         let has = |name: &str| {
             extensions
                 .iter()
@@ -417,11 +411,11 @@ impl<'a> Types<'a> {
         schema.validations = validations;
         extensions.retain(|(key, _)| !is_told_by_shape(&key.value, &schema.shape));
         schema.extensions = extensions;
-        schema.description = keys.get("description", sink).and_then(|node| text(node, sink));
-        let nullable = keys.get("nullable", sink).and_then(|node| boolean(node, sink));
+        schema.description = keys.read(TypeKey::Description, sink, text);
+        let nullable = keys.read(TypeKey::Nullable, sink, boolean);
         let nullable = nullable.filter(|value| value.value);
         schema.nullable = nullable.is_some();
-        if let Some(optional) = keys.get("optional", sink).and_then(|node| boolean(node, sink)) {
+        if let Some(optional) = keys.read(TypeKey::Optional, sink, boolean) {
             schema.optional = optional.value;
         }
         schema.constraints = constraints(&mut keys, sink);
@@ -433,7 +427,7 @@ impl<'a> Types<'a> {
         }
         self.narrow(&mut schema);
         super::bounds::check(self.resolve(&schema), &schema, sink);
-        if let Some(value) = keys.entry("default") {
+        if let Some(value) = keys.entry(TypeKey::Default) {
             let json = typed_json(&value.value, self.resolve(&schema), self, sink);
             schema.default = json.map(|json| Spanned::new(json, value.value.span));
             super::bounds::check_default(self.resolve(&schema), &schema, sink);

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::deploy::allow;
-use super::keys::{Keys, Sink, boolean, count, entries, list, named, text, word};
+use super::keys::{Keys, Sink, boolean, entries, integer, list, named, text, word};
 use super::kinds::Kinds;
 use super::paths::{Fields, Leaf};
 use super::resource::is_standard_condition;
 use super::retries::{WrittenRetry, retry};
 use super::waits::wait;
+use crate::catalog::keys::{EdgeKey, LimitKey, StateKey, TimeoutKey};
 use crate::catalog::{UNKNOWN_STATE, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{
@@ -173,60 +174,48 @@ fn state(
         allow: Vec::new(),
         lacks_edges: false,
     };
-    let Some(mut keys) = Keys::of(&entry.value, "a state", sink) else {
+    let Some(mut keys) = Keys::of(&entry.value, sink) else {
         table.lacks_edges = true;
         written.lacks_edges = true;
         return written;
     };
+    let kinds = STATE_KINDS.map(|kind| (kind.as_str(), kind));
     let others_lack_edges = std::mem::replace(&mut table.lacks_edges, false);
-    written.doc = keys.get("doc", sink).and_then(|node| text(node, sink));
-    written.phase = keys.get("phase", sink).and_then(|node| text(node, sink));
-    written.message = keys.get("message", sink).and_then(|node| text(node, sink));
-    written.kind = keys.get("kind", sink).and_then(|node| state_kind(node, sink));
+    written.doc = keys.read(StateKey::Doc, sink, text);
+    written.phase = keys.read(StateKey::Phase, sink, text);
+    written.message = keys.read(StateKey::Message, sink, text);
+    written.kind = keys.word(StateKey::Kind, &kinds, sink);
     let before = sink.findings.len();
-    written.next = keys
-        .get("next", sink)
-        .map(|node| next(node, table, sink))
-        .unwrap_or_default();
-    written.timeout = keys
-        .get("timeout", sink)
-        .and_then(|node| timeout(node, table, around, sink));
-    written.retry = keys.get("retry", sink).and_then(|node| retry(node, table, sink));
-    written.limit = keys
-        .get("limit", sink)
-        .and_then(|node| limit(node, table, around, sink));
-    written.wait = keys.get("wait", sink).and_then(|node| wait(node, around, sink));
+    written.next = keys.read_all(StateKey::Next, sink, |node, sink| next(node, table, sink));
+    written.timeout = keys.read(StateKey::Timeout, sink, |node, sink| {
+        timeout(node, table, around, sink)
+    });
+    written.retry = keys.read(StateKey::Retry, sink, |node, sink| retry(node, table, sink));
+    written.limit = keys.read(StateKey::Limit, sink, |node, sink| {
+        limit(node, table, around, sink)
+    });
+    written.wait = keys.read(StateKey::Wait, sink, |node, sink| wait(node, around, sink));
     // A `timeout` whose `after` is wrong is an edge that is not there either.
     table.lacks_edges |= sink.findings.len() > before;
-    written.on_spec_change = keys
-        .get("onSpecChange", sink)
-        .and_then(|node| on_spec_change(node, table, sink));
-    written.on_delete = keys
-        .get("onDelete", sink)
-        .and_then(|node| on_delete(node, Some(table), sink));
-    let effects = [("idempotent", Effects::Idempotent), ("once", Effects::Once)];
-    written.effects = keys
-        .get("effects", sink)
-        .and_then(|node| word(node, &effects, sink));
-    written.resume = keys.get("resume", sink).and_then(|node| table.state(node, sink));
-    if let Some(node) = keys.get("conditions", sink) {
+    written.on_spec_change = keys.read(StateKey::OnSpecChange, sink, |node, sink| {
+        on_spec_change(node, table, sink)
+    });
+    written.on_delete = keys.read(StateKey::OnDelete, sink, |node, sink| {
+        on_delete(node, Some(table), sink)
+    });
+    written.effects = keys.word(StateKey::Effects, &EFFECTS, sink);
+    written.resume = keys.read(StateKey::Resume, sink, |node, sink| table.state(node, sink));
+    if let Some(node) = keys.get(StateKey::Conditions, sink) {
         conditions(node, &mut written, sink);
     }
-    written.checkpoint = keys.get("checkpoint", sink).and_then(|node| boolean(node, sink));
-    written.renamed_from = keys
-        .get("renamedFrom", sink)
-        .map(|node| renamed_from(node, sink))
-        .unwrap_or_default();
+    written.checkpoint = keys.read(StateKey::Checkpoint, sink, boolean);
+    written.renamed_from = keys.read_all(StateKey::RenamedFrom, sink, renamed_from);
     written.legacy = keys
-        .get("legacy", sink)
-        .and_then(|node| boolean(node, sink))
+        .read(StateKey::Legacy, sink, boolean)
         .filter(|legacy| legacy.value)
         .map(|legacy| legacy.span);
-    written.group = keys.get("group", sink).and_then(|node| text(node, sink));
-    written.allow = keys
-        .get("allow", sink)
-        .map(|node| allow(node, sink))
-        .unwrap_or_default();
+    written.group = keys.read(StateKey::Group, sink, text);
+    written.allow = keys.read_all(StateKey::Allow, sink, allow);
     // A key that is nearly `next` would have been edges.
     keys.finish(sink);
     written.lacks_edges = table.lacks_edges || sink.findings.len() > before && written.next.is_empty();
@@ -234,15 +223,14 @@ fn state(
     written
 }
 
-fn state_kind(node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<StateKind>> {
-    let kinds = [
-        StateKind::Working,
-        StateKind::Ready,
-        StateKind::Failed,
-        StateKind::Final,
-    ];
-    word(node, &kinds.map(|kind| (kind.as_str(), kind)), sink)
-}
+const STATE_KINDS: [StateKind; 4] = [
+    StateKind::Working,
+    StateKind::Ready,
+    StateKind::Failed,
+    StateKind::Final,
+];
+
+const EFFECTS: [(&str, Effects); 2] = [("idempotent", Effects::Idempotent), ("once", Effects::Once)];
 
 fn next(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Vec<Next> {
     let mut next = Vec::new();
@@ -251,11 +239,11 @@ fn next(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Vec<Next> {
             next.extend(table.state(item, sink).map(|to| Next { to, when: None }));
             continue;
         }
-        let Some(mut keys) = Keys::of(item, "an edge", sink) else {
+        let Some(mut keys) = Keys::of(item, sink) else {
             continue;
         };
-        let to = keys.need("to", sink).and_then(|node| table.state(node, sink));
-        let when = keys.get("when", sink).and_then(|node| text(node, sink));
+        let to = keys.read(EdgeKey::To, sink, |node, sink| table.state(node, sink));
+        let when = keys.read(EdgeKey::When, sink, text);
         keys.finish(sink);
         next.extend(to.map(|to| Next { to, when }));
     }
@@ -268,11 +256,11 @@ fn timeout(
     around: &Around<'_, '_>,
     sink: &mut Sink<'_>,
 ) -> Option<Timeout> {
-    let mut keys = Keys::of(node, "a timeout", sink)?;
-    let after = keys
-        .need("after", sink)
-        .and_then(|node| around.fields.period(node, sink));
-    let to = keys.need("to", sink).and_then(|node| table.state(node, sink));
+    let mut keys = Keys::of(node, sink)?;
+    let after = keys.read(TimeoutKey::After, sink, |node, sink| {
+        around.fields.period(node, sink)
+    });
+    let to = keys.read(TimeoutKey::To, sink, |node, sink| table.state(node, sink));
     keys.finish(sink);
     Some(Timeout {
         span: node.span,
@@ -282,8 +270,8 @@ fn timeout(
 }
 
 fn limit(node: &Node, table: &mut Table<'_>, around: &Around<'_, '_>, sink: &mut Sink<'_>) -> Option<Limit> {
-    let mut keys = Keys::of(node, "a limit", sink)?;
-    let times = keys.need("times", sink).and_then(|node| {
+    let mut keys = Keys::of(node, sink)?;
+    let times = keys.read(LimitKey::Times, sink, |node, sink| {
         if node.scalar().is_some_and(|scalar| scalar.text.starts_with('.')) {
             Some(
                 around
@@ -292,10 +280,10 @@ fn limit(node: &Node, table: &mut Table<'_>, around: &Around<'_, '_>, sink: &mut
                     .map(Times::Field),
             )
         } else {
-            Some(count(node, 1, sink)?.map(Times::Number))
+            Some(integer::<u32>(node, LimitKey::Times, sink)?.map(Times::Number))
         }
     });
-    let then = keys.need("then", sink).and_then(|node| table.state(node, sink));
+    let then = keys.read(LimitKey::Then, sink, |node, sink| table.state(node, sink));
     keys.finish(sink);
     Some(Limit {
         times: times?,
@@ -331,7 +319,7 @@ pub(super) fn on_delete(
         .is_some_and(|scalar| words.iter().any(|(word, _)| *word == scalar.text));
     match table {
         Some(table) if !is_word => Some(table.state(node, sink)?.map(WrittenOnDelete::To)),
-        _ => word(node, &words, sink),
+        _ => word(node, StateKey::OnDelete, &words, sink),
     }
 }
 
@@ -358,7 +346,7 @@ fn conditions(node: &Node, written: &mut WrittenState, sink: &mut Sink<'_>) {
             let message = format!("the condition `{}` follows from the state's `kind`", name.value);
             let help = "`kind` gives Ready, Reconciling and Stalled; only `Ready: keep` can be said here";
             sink.report(Finding::new(&WRONG_TYPE, entry.key_span, message).help(help));
-        } else if let Some(status) = word(&entry.value, &STATUSES, sink) {
+        } else if let Some(status) = word(&entry.value, StateKey::Conditions, &STATUSES, sink) {
             written.conditions.push(ConditionSetting { name, status });
         }
     }

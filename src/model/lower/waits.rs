@@ -2,6 +2,7 @@
 
 use super::keys::{Keys, Sink, list, text};
 use super::states::Around;
+use crate::catalog::keys::WaitKey;
 use crate::catalog::{UNKNOWN_KIND, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{Wait, WatchSource};
@@ -10,11 +11,9 @@ use crate::text::shown;
 
 /// Reads `wait`.
 pub(super) fn wait(node: &Node, around: &Around<'_, '_>, sink: &mut Sink<'_>) -> Option<Wait> {
-    let mut keys = Keys::of(node, "`wait`", sink)?;
-    let poll = keys
-        .get("poll", sink)
-        .and_then(|node| around.fields.period(node, sink));
-    let watch = match keys.get("watch", sink) {
+    let mut keys = Keys::of(node, sink)?;
+    let poll = keys.read(WaitKey::Poll, sink, |node, sink| around.fields.period(node, sink));
+    let watch = match keys.get(WaitKey::Watch, sink) {
         Some(node) => {
             let items = if node.scalar().is_some() {
                 std::slice::from_ref(node)

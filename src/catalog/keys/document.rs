@@ -1,0 +1,203 @@
+//! The top level of a description, the custom resource, and other kinds.
+
+use super::Type::{Either, Integer, Kind, List, Map, Mapping, Name, Path, Schema, String, True, Word};
+use super::deploy::{DEPLOY, WEBHOOKS};
+use super::machine::{MACHINE, PROPERTY, SIMULATE, STATE};
+use super::schema::SPEC;
+use super::{optional, required, section};
+use crate::names::{
+    Category, ColumnName, GroupName, KindName, LabelKey, NamespaceName, OperatorName, ResourceName, TypeName,
+    Verb, VersionName,
+};
+
+section! {
+    /// The top level.
+    DocumentKey in DOCUMENT, "a description":
+    Krator = required("krator", Integer { min: 1, max: 1 },
+        "The version of the language. It is the first key of each document.",
+        "krator: 1");
+    Operator = optional("operator", Name(OperatorName::EXPECTED),
+        "The name of the crate, the Deployment and the ServiceAccount. Only the first document has it.",
+        "operator: moose-tracker")
+        .default("the kind in kebab case, with `-operator`");
+    Doc = optional("doc", String,
+        "One paragraph on the operator, which goes into the README, the crate's documentation and the CRD.",
+        "doc: Follows every moose that a ranger has tagged.");
+    Resource = required("resource", Mapping(&RESOURCE),
+        "The custom resource.",
+        "resource: {group: animals.com, version: v1, kind: Moose}");
+    Types = optional("types", Map { by: "name", of: &Schema },
+        "Types that phrases refer to by name; each becomes one Rust type. They are common to all documents of the file and not recursive.",
+        "types: {Collar: {properties: {serial: string, weight: optional number}}}");
+    Spec = required("spec", Either(&[Name(TypeName::EXPECTED), Map { by: "field", of: &Schema }, Mapping(&SPEC)]),
+        "The fields of `.spec`, or the name of a type. Fields are required unless they are optional or have a default.",
+        "spec: {height: {type: number, minimum: 0}, antlers: optional boolean}");
+    Status = optional("status", Map { by: "field", of: &Schema },
+        "Fields of `.status` beside those that the machine keeps. They are never required.",
+        "status: {herd: string}");
+    Columns = optional("columns", List { of: &Mapping(&COLUMN), max: None },
+        "Printer columns, which come before State, Ready and Age.",
+        "columns: [{name: Height, path: .spec.height}]");
+    Conditions = optional("conditions", Map { by: "condition", of: &String },
+        "Conditions that handlers set, in any state, with what each means. Conditions that the description does not name are left to others.",
+        "conditions: {Healthy: The last check found no parasites.}");
+    Machine = required("machine", Mapping(&MACHINE),
+        "Where objects start, where deleted ones go, and defaults for every state.",
+        "machine: {initial: Tagged}");
+    States = required("states", Map { by: "state", of: &Mapping(&STATE) },
+        "The state graph: each state with its outgoing edges.",
+        "states: {Roam: {wait: {poll: 1m}, next: [Lost]}, Lost: {kind: failed}}");
+    Owns = optional("owns", List { of: &Either(&[Kind, Mapping(&OWNED)]), max: None },
+        "Kinds that the operator creates: it has full access to them, watches them and sets owner references. A change of such an object wakes its owner.",
+        "owns: [core/v1.ConfigMap, apps/v1.Deployment]");
+    Watches = optional("watches", List { of: &Mapping(&WATCH), max: None },
+        "Kinds that the operator only reads. A change of such an object wakes every object that it concerns.",
+        "watches: [{kind: core/v1.Secret, by: .spec.secretName}]");
+    Access = optional("access", List { of: &Mapping(&ACCESS), max: None },
+        "Further rights of the operator.",
+        "access: [{kind: core/v1.Node, verbs: [get, list]}]");
+    Webhooks = optional("webhooks", Mapping(&WEBHOOKS),
+        "Admission handlers of the operator.",
+        "webhooks: {validate: true}")
+        .unserved();
+    Deploy = optional("deploy", Mapping(&DEPLOY),
+        "How the operator runs in the cluster. Only the first document has it.",
+        "deploy: {namespaces: [forest]}");
+    // Each property costs a search through the whole graph.
+    Properties = optional("properties", List { of: &Mapping(&PROPERTY), max: Some(1_000) },
+        "What must hold of the graph; `krator check` proves it or shows a path that contradicts it. All edges count, those of the runtime too, but for `resume`.",
+        "properties: [{from: \"*\", canReach: Lost}]");
+    Allow = optional("allow", Map { by: "rule", of: &String },
+        "Silences warnings and infos that belong to no state. The value is the reason.",
+        "allow: {no-timeout: Moose take their time.}");
+    Simulate = optional("simulate", Map { by: "state", of: &Mapping(&SIMULATE) },
+        "How long the work of a state takes and how often it fails, for a simulation.",
+        "simulate: {Roam: {time: 2s, errors: 0.1}}")
+        .unserved();
+}
+
+section! {
+    /// The mapping under `resource`.
+    ResourceKey in RESOURCE, "`resource`":
+    Group = required("group", Name(GroupName::EXPECTED),
+        "The API group. Groups under `k8s.io` and `kubernetes.io` are refused, because they need approval.",
+        "resource: {group: animals.com}");
+    Version = required("version", Name(VersionName::EXPECTED),
+        "The one API version.",
+        "resource: {version: v1alpha1}");
+    Kind = required("kind", Name(KindName::EXPECTED),
+        "The kind.",
+        "resource: {kind: Reindeer}");
+    Plural = optional("plural", Name(ResourceName::EXPECTED),
+        "The plural, as in the URLs of the API.",
+        "resource: {plural: moose}")
+        .default("the kind's English plural");
+    Singular = optional("singular", Name(ResourceName::EXPECTED),
+        "The singular, which `kubectl` accepts too.",
+        "resource: {singular: moose}")
+        .default("the kind in lower case");
+    ShortNames = optional("shortNames", List { of: &Name(ResourceName::EXPECTED), max: None },
+        "Abbreviations that `kubectl` accepts.",
+        "resource: {shortNames: [mo]}");
+    Categories = optional("categories", List { of: &Name(Category::EXPECTED), max: None },
+        "Groups of resources that `kubectl get` lists together.",
+        "resource: {categories: [animals]}");
+    Scope = optional("scope", Word(&["Namespaced", "Cluster"]),
+        "Whether objects live in namespaces.",
+        "resource: {scope: Cluster}")
+        .default("`Namespaced`");
+    Scale = optional("scale", Mapping(&SCALE),
+        "The scale subresource, which `kubectl scale` and autoscalers use.",
+        "resource: {scale: {spec: .spec.replicas, status: .status.replicas}}");
+    SelectableFields = optional("selectableFields", List { of: &Path, max: Some(8) },
+        "Fields that field selectors may use.",
+        "resource: {selectableFields: [.spec.secretName]}");
+}
+
+section! {
+    /// The mapping under `resource.scale`.
+    ScaleKey in SCALE, "`scale`":
+    Spec = required("spec", Path,
+        "The integer field that holds the wanted number of replicas.",
+        "resource: {scale: {spec: .spec.replicas, status: .status.replicas}}");
+    Status = required("status", Path,
+        "The integer field that holds the observed number of replicas.",
+        "resource: {scale: {spec: .spec.replicas, status: .status.replicas}}");
+    Selector = optional("selector", Path,
+        "The string field that holds the label selector of the replicas.",
+        "resource: {scale: {spec: .spec.replicas, status: .status.replicas, selector: .status.selector}}");
+}
+
+section! {
+    /// A printer column.
+    ColumnKey in COLUMN, "a column":
+    Name = required("name", Name(ColumnName::EXPECTED),
+        "The head of the column.",
+        "columns: [{name: Height, path: .spec.height}]");
+    Path = required("path", Path,
+        "The field that the column shows.",
+        "columns: [{name: Age in years, path: .metadata.creationTimestamp}]");
+    Type = optional("type", Word(&["string", "integer", "number", "boolean", "date"]),
+        "How the value is shown; `date` shows it as an age.",
+        "columns: [{name: Height, path: .spec.height, type: string}]")
+        .default("what follows from the schema");
+    Priority = optional("priority", Integer { min: 0, max: i32::MAX as i64 },
+        "A column with a priority above 0 is only shown with `-o wide`.",
+        "columns: [{name: Height, path: .spec.height, priority: 1}]")
+        .default("0");
+    Description = optional("description", String,
+        "What the column means.",
+        "columns: [{name: Height, path: .spec.height, description: At the shoulder}]");
+}
+
+section! {
+    /// A kind of `owns` that needs more than its name.
+    OwnedKey in OWNED, "an owned kind":
+    Kind = required("kind", Kind,
+        "The kind.",
+        "owns: [{kind: animals.com/v1.Calf}]");
+    Plural = optional("plural", Name(ResourceName::EXPECTED),
+        "The plural of a kind that Kubernetes itself does not have.",
+        "owns: [{kind: animals.com/v1.Calf, plural: calves}]")
+        .default("the kind's English plural");
+}
+
+section! {
+    /// An item of `watches`. It has one of `by`, `label` and `all`.
+    WatchKey in WATCH, "a watched kind":
+    Kind = required("kind", Kind,
+        "The kind. One that has no schema here is read as an opaque object.",
+        "watches: [{kind: core/v1.Secret, by: .spec.secretName}]");
+    Plural = optional("plural", Name(ResourceName::EXPECTED),
+        "The plural of a kind that Kubernetes itself does not have.",
+        "watches: [{kind: animals.com/v1.Wolf, plural: wolves, all: true}]")
+        .default("the kind's English plural");
+    By = optional("by", Path,
+        "The field in `.spec`, `.status` or `.metadata.labels` that names the objects. `[*]` leads through lists.",
+        "watches: [{kind: core/v1.Secret, by: .spec.secretName}]");
+    Label = optional("label", Name(LabelKey::EXPECTED),
+        "Objects whose label of this key has the name of our object as value.",
+        "watches: [{kind: core/v1.Pod, label: animals.com/moose}]");
+    All = optional("all", True,
+        "All objects of the kind.",
+        "watches: [{kind: core/v1.Node, all: true}]");
+    Namespace = optional("namespace", Either(&[Name(NamespaceName::EXPECTED), Path]),
+        "The namespace of the watched objects. It is ignored for a cluster-scoped kind.",
+        "watches: [{kind: core/v1.Secret, by: .spec.secretName, namespace: vault}]")
+        .default("the object's own namespace");
+}
+
+section! {
+    /// An item of `access`.
+    AccessKey in ACCESS, "a right":
+    Kind = required("kind", Kind,
+        "The kind that the rights are for.",
+        "access: [{kind: core/v1.Node, verbs: [get]}]");
+    Verbs = required("verbs", List { of: &Name(Verb::EXPECTED), max: None },
+        "What the operator may do.",
+        "access: [{kind: core/v1.Node, verbs: [get, list, watch]}]");
+    Resource = optional("resource", Name("`plural` or `plural/subresource`"),
+        "A resource in the group of the kind, where the rights are not for the kind itself.",
+        "access: [{kind: core/v1.Pod, verbs: [create], resource: pods/exec}]")
+        .default("the kind's own resource");
+}

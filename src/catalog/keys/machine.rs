@@ -1,0 +1,231 @@
+//! The machine and its states.
+
+use super::Type::{
+    Boolean, Duration, Either, Integer, Kind, List, Map, Mapping, Name, Number, Path, State, String, Word,
+};
+use super::{Type, optional, required, section};
+use crate::names::StateName;
+
+/// A number of retries or entries.
+const AT_LEAST_0: Type = Integer {
+    min: 0,
+    max: i32::MAX as i64,
+};
+const AT_LEAST_1: Type = Integer {
+    min: 1,
+    max: i32::MAX as i64,
+};
+
+section! {
+    /// The mapping under `machine`.
+    MachineKey in MACHINE, "`machine`":
+    Initial = required("initial", State,
+        "The state of a new object.",
+        "machine: {initial: Tagged}");
+    Deletion = optional("deletion", State,
+        "The state that a deleted object goes to, from every state. A finalizer holds the object until a `final` state has ended.",
+        "machine: {deletion: Released}\nstates: {Released: {kind: final}}")
+        .default("none: objects have no finalizer");
+    Retry = optional("retry", Mapping(&RETRY),
+        "What happens after a handler's error.",
+        "machine: {retry: {limit: 5, then: Lost}}");
+    OnSpecChange = optional("onSpecChange", Either(&[Word(&["wake", "ignore"]), State]),
+        "What a change of `.spec` does: run the handler of the current state again, nothing, or go to a state.",
+        "machine: {onSpecChange: Tagged}")
+        .default("`wake`");
+    OnDelete = optional("onDelete", Word(&["interrupt", "wait"]),
+        "Whether deletion interrupts a running handler or waits for its end.",
+        "machine: {onDelete: wait}")
+        .default("`interrupt`");
+}
+
+section! {
+    /// A state.
+    StateKey in STATE, "a state":
+    Doc = optional("doc", String,
+        "What happens in the state.",
+        "states: {Roam: {doc: Wanders the wilderness.}}");
+    Phase = optional("phase", String,
+        "What `.status.phase` shows; several states may share a phase.",
+        "states: {Roam: {phase: Roaming}}")
+        .default("the name of the state");
+    Message = optional("message", String,
+        "What `.status.message` says on entry; the handler may replace it.",
+        "states: {Roam: {message: Gahrooo!}}")
+        .default("empty");
+    Kind = optional("kind", Word(&["working", "ready", "failed", "final"]),
+        "The kind of the state, which gives the conditions Ready, Reconciling and Stalled.",
+        "states: {Lost: {kind: failed}}")
+        .default("`working`");
+    Next = optional("next", List { of: &Either(&[State, Mapping(&EDGE)]), max: None },
+        "The states that the handler may choose.",
+        "states: {Tagged: {next: [Roam, {to: Lost, when: no signal}]}}");
+    Wait = optional("wait", Mapping(&WAIT),
+        "The handler may stay in the state; it runs again after a time, and when something changes.",
+        "states: {Roam: {wait: {poll: 30s}}}")
+        .default("`{}` in `ready` and `failed` states, others may not stay");
+    Timeout = optional("timeout", Mapping(&TIMEOUT),
+        "Where time leads. It is measured from the entry, so a restart of the operator does not reset it.",
+        "states: {Roam: {timeout: {after: 1h, to: Lost}}}");
+    Retry = optional("retry", Mapping(&RETRY),
+        "What happens after an error of this state's handler; overrides the machine's keys one by one.",
+        "states: {Roam: {retry: {max: 1m}}}")
+        .default("the machine's");
+    OnSpecChange = optional("onSpecChange", Either(&[Word(&["wake", "ignore"]), State]),
+        "What a change of `.spec` does in this state; its own name enters it anew.",
+        "states: {Roam: {onSpecChange: Roam}}")
+        .default("the machine's");
+    OnDelete = optional("onDelete", Either(&[Word(&["interrupt", "wait"]), State]),
+        "What deletion does in this state; a state is where the object then goes.",
+        "machine: {deletion: Released}\nstates: {Roam: {onDelete: Caught}, Caught: {next: [Released]}, Released: {kind: final}}")
+        .default("the machine's");
+    Effects = optional("effects", Word(&["idempotent", "once"]),
+        "With `idempotent`, the handler may run again after a crash, an error or a wake. With `once`, it runs at most once per entry: it cannot `wait`, `retry` does not apply, and after a crash or an error the object goes to `resume`.",
+        "states: {Tagged: {effects: once, resume: Roam}}")
+        .default("`idempotent`");
+    Resume = optional("resume", State,
+        "Where an object goes that a restarted operator finds in this state; required with `effects: once`.",
+        "states: {Tagged: {effects: once, resume: Roam}}")
+        .default("this state");
+    Limit = optional("limit", Mapping(&LIMIT),
+        "How often the state may be entered since its own `next` last led to a `ready` state, or since the spec changed.",
+        "states: {Roam: {limit: {times: 3, then: Lost}}}");
+    Conditions = optional("conditions", Map { by: "condition", of: &Word(&["True", "False", "Unknown"]) },
+        "Conditions that are set on entry. They start as Unknown, and stay until another state or a handler sets them. `Ready: keep` leaves Ready as it was.",
+        "states: {Roam: {conditions: {Fed: \"False\", Ready: keep}}}");
+    Checkpoint = optional("checkpoint", Boolean,
+        "Whether `.status` is written before the handler runs. `false` is for `working` states without `wait`, `timeout`, `limit` and `once` that are not entered from a `once` state.",
+        "states: {Tagged: {checkpoint: false}}")
+        .default("`true`");
+    RenamedFrom = optional("renamedFrom", Either(&[Name(StateName::EXPECTED), List { of: &Name(StateName::EXPECTED), max: None }]),
+        "Earlier names of the state: stored objects resume here.",
+        "states: {Roam: {renamedFrom: Wander}}");
+    Legacy = optional("legacy", Boolean,
+        "Nothing enters the state any more, but stored objects may still be in it.",
+        "states: {Grazing: {legacy: true, next: [Roam]}}")
+        .default("`false`");
+    Group = optional("group", String,
+        "The cluster of the state in diagrams.",
+        "states: {Roam: {group: Wilderness}}");
+    Allow = optional("allow", Map { by: "rule", of: &String },
+        "Silences warnings and infos on this state. The value is the reason.",
+        "states: {Lost: {allow: {no-timeout: A collar may be silent for years.}}}");
+}
+
+section! {
+    /// An edge of `next` that has a label.
+    EdgeKey in EDGE, "an edge":
+    To = required("to", State,
+        "The state that the edge leads to.",
+        "states: {Tagged: {next: [{to: Roam, when: awake}]}}");
+    When = optional("when", String,
+        "The label of the edge in diagrams.",
+        "states: {Tagged: {next: [{to: Roam, when: awake}]}}");
+}
+
+/// What a state may watch.
+const WATCHED: Type = Either(&[Word(&["self", "owned", "watched"]), Kind]);
+
+section! {
+    /// The mapping under `wait`.
+    WaitKey in WAIT, "`wait`":
+    Poll = optional("poll", Either(&[Duration, Path]),
+        "The time after a run until the handler runs again. A field of type `duration`, `integer` (seconds) or `date-time` may hold it.",
+        "states: {Roam: {wait: {poll: 30s}}}");
+    Watch = optional("watch", Either(&[WATCHED, List { of: &WATCHED, max: None }]),
+        "What wakes the handler: `self` (labels, annotations, or status written by others), all of `owns`, all of `watches`, or one of their kinds.",
+        "states: {Roam: {wait: {watch: self}}}")
+        .default("`[owned, watched]`");
+}
+
+section! {
+    /// The mapping under `timeout`.
+    TimeoutKey in TIMEOUT, "a timeout":
+    After = required("after", Either(&[Duration, Path]),
+        "The time after the entry. A field of type `duration`, `integer` (seconds) or `date-time` may hold it.",
+        "states: {Roam: {timeout: {after: .spec.patience, to: Lost}}}");
+    To = required("to", State,
+        "The state that the object then goes to.",
+        "states: {Roam: {timeout: {after: 1h, to: Lost}}}");
+}
+
+section! {
+    /// The mapping under `limit`.
+    LimitKey in LIMIT, "a limit":
+    Times = required("times", Either(&[AT_LEAST_1, Path]),
+        "How many entries are allowed. An integer field may hold the number; absent or 0 is without limit.",
+        "states: {Roam: {limit: {times: 3, then: Lost}}}");
+    Then = required("then", State,
+        "The state that the object goes to instead of one entry more.",
+        "states: {Roam: {limit: {times: 3, then: Lost}}}");
+}
+
+section! {
+    /// The mapping under `retry`.
+    RetryKey in RETRY, "a retry policy":
+    Limit = optional("limit", Either(&[AT_LEAST_0, Word(&["unlimited"])]),
+        "How often a failed handler is run again. A number needs `then`.",
+        "machine: {retry: {limit: 5, then: Lost}}")
+        .default("`unlimited`, 5 in `final` states");
+    Initial = optional("initial", Duration,
+        "The first delay. Delays are jittered.",
+        "machine: {retry: {initial: 500ms}}")
+        .default("`1s`");
+    Factor = optional("factor", Number(Some((1.0, 1000.0))),
+        "What each delay is multiplied by for the next one.",
+        "machine: {retry: {factor: 1.5}}")
+        .default("2");
+    Max = optional("max", Duration,
+        "The longest delay.",
+        "machine: {retry: {max: 1m}}")
+        .default("`5m`, or `initial` where it is longer");
+    Then = optional("then", State,
+        "The state that the object goes to past the limit.",
+        "machine: {retry: {limit: 5, then: Lost}}");
+}
+
+/// One state, several, or all of them.
+const STATES: Type = Either(&[
+    Word(&["*"]),
+    State,
+    List {
+        of: &State,
+        max: None,
+    },
+]);
+
+section! {
+    /// An item of `properties`. It has one of `canReach`, `never`, `only` and `leadsTo`.
+    PropertyKey in PROPERTY, "a property":
+    CanReach = optional("canReach", State,
+        "There is a path from each state of `from` to this one.",
+        "properties: [{from: [Tagged], canReach: Lost}]");
+    Never = optional("never", Name("`A -> B`, where A and B are states"),
+        "There is no path from the first state to the second.",
+        "properties: [{never: Lost -> Tagged}]");
+    Only = optional("only", State,
+        "Every path from `initial` to this state passes the state of `through`.",
+        "properties: [{only: Roam, through: Tagged}]");
+    LeadsTo = optional("leadsTo", State,
+        "Every path from each state of `from` ends up in this one: it does not escape into a cycle or an end.",
+        "properties: [{from: Tagged, leadsTo: Roam}]");
+    From = optional("from", STATES,
+        "The states that `canReach` and `leadsTo` start from; required with them.",
+        "properties: [{from: \"*\", canReach: Lost}]");
+    Through = optional("through", State,
+        "The state that every path passes; required with `only`.",
+        "properties: [{only: Roam, through: Tagged}]");
+}
+
+section! {
+    /// A state under `simulate`.
+    SimulateKey in SIMULATE, "a simulated state":
+    Time = optional("time", Duration,
+        "How long the handler's work takes.",
+        "simulate: {Roam: {time: 2s}}")
+        .unserved();
+    Errors = optional("errors", Number(Some((0.0, 1.0))),
+        "The share of runs that fail.",
+        "simulate: {Roam: {errors: 0.1}}")
+        .unserved();
+}

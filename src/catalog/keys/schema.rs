@@ -1,0 +1,141 @@
+//! Types as mappings: the keys of OpenAPI v3 as in a structural schema, and those of the language.
+
+use super::Type::{
+    Any, Boolean, Either, Integer, List, Map, Mapping, Name, Number, Schema, String, True, Word,
+};
+use super::{Type, optional, required, section};
+
+/// A count without an upper bound of its own.
+const COUNT: Type = Integer {
+    min: 0,
+    max: i64::MAX,
+};
+
+section! {
+    /// A type that is written as a mapping.
+    TypeKey in TYPE, "a type":
+    Type = optional("type", Name("a type as a phrase"),
+        "The type as a phrase. It may be left out where `properties`, `items`, `additionalProperties` or `enum` gives it.",
+        "spec: {routes: {type: optional list of string, maxItems: 9}}");
+    Optional = optional("optional", Boolean,
+        "Whether the value may be left out.",
+        "spec: {nickname: {type: string, optional: true}}")
+        .default("`false`");
+    Description = optional("description", String,
+        "What the value means, for the CRD and the documentation of the Rust type.",
+        "spec: {weight: {type: number, description: Weight in kilograms}}");
+    Default = optional("default", Any,
+        "The value that the API server fills in; it has to be of the type and within its limits.",
+        "spec: {weight: {type: number, default: 300}}");
+    Enum = optional("enum", List { of: &Any, max: None },
+        "The values that are allowed: strings, or numbers beside a numeric `type`.",
+        "spec: {sex: {enum: [female, male]}}");
+    Properties = optional("properties", Map { by: "field", of: &Schema },
+        "The fields of an object.",
+        "spec: {collar: {properties: {serial: string}}}");
+    Items = optional("items", Schema,
+        "The type of the items of a list.",
+        "spec: {routes: {items: string, maxItems: 9}}");
+    AdditionalProperties = optional("additionalProperties", Either(&[True, Schema]),
+        "The type of the values of a map; `true` stands for `any`.",
+        "spec: {tags: {additionalProperties: string}}");
+    Nullable = optional("nullable", Boolean,
+        "Whether null is a value too. It does not go with an `enum`, because the API server would refuse null.",
+        "spec: {weight: {type: number, nullable: true}}")
+        .default("`false`");
+    Format = optional("format", Name("letters, digits and `-`"),
+        "A format of OpenAPI. `int32`, `int64`, `double` and `date-time` choose the type of the language.",
+        "spec: {site: {type: string, format: uri}}");
+    Minimum = optional("minimum", Number(None),
+        "The least number.",
+        "spec: {weight: {type: number, minimum: 0}}");
+    Maximum = optional("maximum", Number(None),
+        "The greatest number.",
+        "spec: {weight: {type: number, maximum: 900}}");
+    ExclusiveMinimum = optional("exclusiveMinimum", Boolean,
+        "Whether `minimum` itself is refused.",
+        "spec: {weight: {type: number, minimum: 0, exclusiveMinimum: true}}")
+        .default("`false`");
+    ExclusiveMaximum = optional("exclusiveMaximum", Boolean,
+        "Whether `maximum` itself is refused.",
+        "spec: {weight: {type: number, maximum: 900, exclusiveMaximum: true}}")
+        .default("`false`");
+    MultipleOf = optional("multipleOf", Number(None),
+        "A number above 0 that the value is a multiple of.",
+        "spec: {steps: {type: integer, multipleOf: 5}}");
+    MinLength = optional("minLength", COUNT,
+        "The least number of characters of a string.",
+        "spec: {nickname: {type: string, minLength: 1}}");
+    MaxLength = optional("maxLength", COUNT,
+        "The greatest number of characters of a string.",
+        "spec: {nickname: {type: string, maxLength: 20}}");
+    Pattern = optional("pattern", String,
+        "A regular expression that the string has to match.",
+        "spec: {serial: {type: string, pattern: \"^[A-Z]{2}[0-9]+$\"}}");
+    MinItems = optional("minItems", COUNT,
+        "The least number of items of a list.",
+        "spec: {routes: {type: list of string, minItems: 1}}");
+    MaxItems = optional("maxItems", COUNT,
+        "The greatest number of items of a list.",
+        "spec: {routes: {type: list of string, maxItems: 9}}");
+    MinProperties = optional("minProperties", COUNT,
+        "The least number of entries of an object or a map.",
+        "spec: {tags: {type: map of string, minProperties: 1}}");
+    MaxProperties = optional("maxProperties", COUNT,
+        "The greatest number of entries of an object or a map.",
+        "spec: {tags: {type: map of string, maxProperties: 9}}");
+    Validations = optional("validations", List { of: &Mapping(&VALIDATION), max: None },
+        "Rules in CEL, which the API server applies to the value.",
+        "spec: {weight: {type: number, validations: [{rule: self > 0.0}]}}");
+    KubernetesValidations = optional("x-kubernetes-validations", List { of: &Mapping(&VALIDATION), max: None },
+        "The same as `validations`, by its name in a CRD.",
+        "spec: {weight: {type: number, x-kubernetes-validations: [{rule: self > 0.0}]}}");
+    PreserveUnknownFields = optional("x-kubernetes-preserve-unknown-fields", True,
+        "The API server keeps fields that the schema does not name.",
+        "spec: {extra: {type: object, x-kubernetes-preserve-unknown-fields: true}}");
+    EmbeddedResource = optional("x-kubernetes-embedded-resource", True,
+        "The value is an object of Kubernetes, with its `apiVersion`, `kind` and `metadata`.",
+        "spec: {template: {type: object, x-kubernetes-embedded-resource: true}}");
+    IntOrString = optional("x-kubernetes-int-or-string", True,
+        "The value is an integer or a string; the same as the type `int-or-string`.",
+        "spec: {port: {x-kubernetes-int-or-string: true}}");
+    ListType = optional("x-kubernetes-list-type", Word(&["atomic", "set", "map"]),
+        "How server-side apply merges the list.",
+        "spec: {routes: {type: list of string, maxItems: 9, x-kubernetes-list-type: set}}");
+    ListMapKeys = optional("x-kubernetes-list-map-keys", List { of: &String, max: None },
+        "The fields that identify an item of a list whose `x-kubernetes-list-type` is `map`.",
+        "spec: {stops: {items: {properties: {name: string}}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name]}}");
+    MapType = optional("x-kubernetes-map-type", Word(&["atomic", "granular"]),
+        "How server-side apply merges the map.",
+        "spec: {tags: {type: map of string, x-kubernetes-map-type: atomic}}");
+}
+
+section! {
+    /// What stands beside the fields of `spec` and is not a field.
+    SpecKey in SPEC, "`spec`":
+    Validations = optional("validations", List { of: &Mapping(&VALIDATION), max: None },
+        "Rules in CEL for `.spec` as a whole. No field of `.spec` can have this name.",
+        "spec: {low: integer, high: integer, validations: [{rule: self.low <= self.high}]}");
+}
+
+section! {
+    /// A rule in CEL.
+    ValidationKey in VALIDATION, "a validation":
+    Rule = required("rule", String,
+        "The expression that has to hold, with the value as `self`.",
+        "spec: {weight: {type: number, validations: [{rule: self > 0.0}]}}");
+    Message = optional("message", String,
+        "What the API server answers where the rule does not hold, in one line.",
+        "spec: {weight: {type: number, validations: [{rule: self > 0.0, message: a moose has a weight}]}}");
+    MessageExpression = optional("messageExpression", String,
+        "An expression in CEL that gives the message.",
+        "spec: {weight: {type: number, validations: [{rule: self > 0.0, messageExpression: \"'not ' + string(self)\"}]}}");
+    Reason = optional("reason",
+        Word(&["FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate"]),
+        "The reason in the API server's answer.",
+        "spec: {weight: {type: number, validations: [{rule: self > 0.0, reason: FieldValueForbidden}]}}")
+        .default("`FieldValueInvalid`");
+    FieldPath = optional("fieldPath", String,
+        "The field that the answer names, as a path from the value.",
+        "spec: {low: integer, high: integer, validations: [{rule: self.low <= self.high, fieldPath: .low}]}");
+}

@@ -1,0 +1,60 @@
+//! Types of keys in words, for `krator explain` and the reference.
+
+use std::fmt;
+
+use super::Type;
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::String => f.write_str("`string`"),
+            Type::Boolean => f.write_str("`boolean`"),
+            Type::True => f.write_str("`true`"),
+            Type::Integer { min, max } if *max >= i64::from(i32::MAX) => {
+                write!(f, "`integer` of at least {min}")
+            }
+            Type::Integer { min, max } if min == max => write!(f, "`{min}`"),
+            Type::Integer { min, max } => write!(f, "`integer` from {min} to {max}"),
+            Type::Number(None) => f.write_str("`number`"),
+            Type::Number(Some((min, max))) => write!(f, "`number` from {min} to {max}"),
+            Type::Duration => f.write_str("`duration`"),
+            Type::Quantity => f.write_str("`quantity`"),
+            Type::Any => f.write_str("any value"),
+            Type::Word(words) => {
+                let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+                f.write_str(&alternatives(&words))
+            }
+            Type::Name(form) => write!(f, "`string`: {form}"),
+            Type::State => f.write_str("name of a state"),
+            Type::Kind => f.write_str("`group/version.Kind`"),
+            Type::Path => f.write_str("path of a field"),
+            Type::Schema => f.write_str("type"),
+            Type::List { of, max } => {
+                let of = match of {
+                    Type::Either(_) => format!("({of})"),
+                    _ => of.to_string(),
+                };
+                write!(f, "list of {of}")?;
+                match max {
+                    Some(max) => write!(f, ", at most {max}"),
+                    None => Ok(()),
+                }
+            }
+            Type::Map { by, of } => write!(f, "map of {of}, by {by}"),
+            Type::Mapping(_) => f.write_str("mapping"),
+            Type::Either(types) => {
+                let types: Vec<String> = types.iter().map(Type::to_string).collect();
+                f.write_str(&alternatives(&types))
+            }
+        }
+    }
+}
+
+/// `a`, `a or b`, `a, b or c`.
+fn alternatives(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [word] => word.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
