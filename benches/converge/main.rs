@@ -128,7 +128,9 @@ async fn idle(assets: &Path, contenders: &[Contender], args: &Args) {
     let full = memory(&cluster, &contenders, args.rounds).await;
 
     println!("\n{} objects at rest, MiB resident\n", args.idle);
-    println!("| operator | without objects | with them | above | of the first's |\n|---|---|---|---|---|");
+    println!(
+        "| operator | without objects | with them | difference | relative to the first |\n|---|---|---|---|---|"
+    );
     let above = |at: usize| full[at] - empty[at];
     for (at, contender) in contenders.iter().enumerate() {
         let (name, empty, full) = (contender.name, empty[at], full[at]);
@@ -151,7 +153,7 @@ async fn memory(cluster: &Cluster, contenders: &[&Contender], rounds: usize) -> 
 }
 
 fn print_runs(contenders: &[Contender], runs: &[Vec<Run>], objects: usize) {
-    println!("\n{objects} objects, four transitions each; in brackets: of the first operator's\n");
+    println!("\n{objects} objects, four transitions each; in brackets, relative to the first operator\n");
     println!("| operator | seconds | CPU seconds | peak MiB | writes |\n|---|---|---|---|---|");
     let all = |at: usize, of: fn(&Run) -> f64| median(runs[at].iter().map(of).collect());
     let cell = |at: usize, of: fn(&Run) -> f64| {
