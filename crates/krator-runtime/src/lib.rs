@@ -3,25 +3,25 @@
 #![forbid(unsafe_code)]
 
 // In the order of the layers, lowest first: a module imports only from those above it in this list.
-mod actor;
-mod applied;
-#[cfg(feature = "kube")]
-mod cluster;
+mod graph;
+mod field_value;
+mod error;
+mod status;
 mod conditions;
 mod engine;
-mod error;
-mod field_value;
-mod graph;
-mod local;
+mod applied;
 mod machine;
-mod operator;
 #[cfg(feature = "kube")]
 mod resource;
+mod operator;
+mod world;
+mod actor;
+mod local;
+pub mod testing;
+#[cfg(feature = "kube")]
+mod cluster;
 #[cfg(feature = "source")]
 pub mod source;
-mod status;
-pub mod testing;
-mod world;
 
 #[cfg(feature = "kube")]
 pub use cluster::{About, Concerns, Grants, Link, Linked, LookIn, OperatorRuntime, Owns, Watches, main};
