@@ -67,7 +67,7 @@ macro_rules! rules {
             explanation: $explanation,
         };
     )*
-        pub(super) static ALL: &[&$crate::catalog::Rule] = &[$(&$id),*];
+        pub(in crate::catalog) static ALL: &[&$crate::catalog::Rule] = &[$(&$id),*];
     };
 }
 use rules;

@@ -1,4 +1,4 @@
-//! What a run would do to the files of a crate: pure values, to be shown as a diff or written by [`crate::disk`].
+//! The files of a crate before and after a run, as values: they are shown as a diff or written by [`crate::disk`].
 
 use std::collections::BTreeMap;
 
@@ -6,43 +6,50 @@ use diffy::{DiffOptions, PatchFormatter};
 
 use crate::finding::Style;
 
-/// Files as they were found, by their paths in the crate. Those that are not there are not in it.
+/// The contents of files that exist, by their paths in the crate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snapshot {
     files: BTreeMap<String, Vec<u8>>,
 }
 
-/// The files that change, by their paths in the crate. Files that stay as they are, are not here.
+/// The files that a run changes, by their paths in the crate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
     files: BTreeMap<String, Change>,
 }
 
-/// One file that changes: at least one of the two is there, and they differ.
+/// The change of one file. `before` and `after` differ, so at least one of them is not `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// What is there now, if there is a file.
+    /// The current contents; `None` if there is no file.
     pub before: Option<Vec<u8>>,
-    /// What is to be there; nothing: the file goes.
+    /// The new contents; `None` removes the file.
     pub after: Option<Vec<u8>>,
 }
 
 impl Snapshot {
-    /// What is in a file; nothing where there is none.
+    /// The contents of a file, if it exists.
     pub fn bytes(&self, path: &str) -> Option<&[u8]> {
         self.files.get(path).map(Vec::as_slice)
     }
 
-    /// The same as text; nothing where it is none.
+    /// The contents of a file, if it exists and is UTF-8.
     pub fn text(&self, path: &str) -> Option<&str> {
         std::str::from_utf8(self.bytes(path)?).ok()
     }
 
-    /// All files.
+    /// All files, in the order of their paths.
     pub fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.files
             .iter()
             .map(|(path, contents)| (path.as_str(), contents.as_slice()))
+    }
+
+    /// Both snapshots together; where both have a file, that of `other` is taken.
+    pub fn and(&self, other: Snapshot) -> Snapshot {
+        let mut files = self.files.clone();
+        files.extend(other.files);
+        Snapshot { files }
     }
 }
 
@@ -55,7 +62,7 @@ impl FromIterator<(String, Vec<u8>)> for Snapshot {
 }
 
 impl Changes {
-    /// Plans a file; what would change nothing is no change.
+    /// Adds the change of a file, unless `before` and `after` are the same.
     pub fn set(&mut self, path: &str, before: Option<&[u8]>, after: Option<&[u8]>) {
         if before != after {
             let change = Change {
@@ -66,7 +73,7 @@ impl Changes {
         }
     }
 
-    /// The changes in the order of their paths.
+    /// All changes, in the order of their paths.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Change)> {
         self.files.iter().map(|(path, change)| (path.as_str(), change))
     }
@@ -76,20 +83,20 @@ impl Changes {
         self.files.get(path)
     }
 
-    /// Whether everything stays as it is.
+    /// Whether no file changes.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 }
 
 impl Change {
-    /// The change as a unified diff, with the path of the file in its head.
+    /// The change as a unified diff, whose header names the file by this path.
     pub fn diff(&self, path: &str, style: Style) -> String {
         unified(path, self.before.as_deref(), self.after.as_deref(), style)
     }
 }
 
-/// Two versions of a file as a unified diff, as `git apply` and `patch -p1` take it.
+/// Two versions of a file as a unified diff, in the format that `git apply` and `patch -p1` read. `None` is no file.
 pub fn unified(path: &str, before: Option<&[u8]>, after: Option<&[u8]>, style: Style) -> String {
     let name = |side: &str, version: Option<&[u8]>| match version {
         Some(_) => format!("{side}/{path}"),
@@ -120,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_diff_names_what_appears_and_what_goes() {
+    fn a_diff_names_created_and_removed_files() {
         let mut changes = Changes::default();
         changes.set("a", None, Some(b"new\n"));
         changes.set("b", Some(b"old\n"), None);
@@ -139,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_not_shown() {
+    fn binary_files_are_not_shown() {
         assert_eq!(
             unified("x", Some(b"\xff"), Some(b"y"), Style::Plain),
             "Binary files a/x and b/x differ\n"

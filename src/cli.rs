@@ -1,4 +1,4 @@
-//! The command line: one thin file a verb. Each takes its arguments, makes one call, and gives an exit code.
+//! The command line. Each verb is one small file, which parses its arguments, makes one call, and returns an exit code.
 //! A new verb is a file with `Args` and `run`, and a line in [`Verb`] and in [`run`].
 
 mod against;
@@ -6,9 +6,9 @@ mod artifact;
 mod check;
 mod diff;
 mod explain;
+mod r#gen;
 mod graph;
 mod new;
-mod regenerate;
 
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -18,9 +18,10 @@ use anyhow::{Context, bail};
 use clap::{Parser, Subcommand};
 use krator::Checked;
 use krator::catalog::Severity;
-use krator::finding::{Finding, Source, Style, has_errors, to_text};
+use krator::finding::{Finding, Source, Style, to_text};
 use krator::model::Description;
 use krator::text::printable;
+use krator::workspace::DESCRIPTION;
 
 /// Writes Kubernetes operators in Rust from one description of a resource and its state graph.
 #[derive(Debug, Parser)]
@@ -36,14 +37,19 @@ enum Verb {
     Check(check::Args),
     Diff(diff::Args),
     Graph(graph::Args),
-    Gen(artifact::Args),
+    Gen(r#gen::Args),
     Explain(explain::Args),
 }
 
-/// Exit code of a finding of severity error.
+/// The exit code when there are findings of severity error.
 const FINDINGS: u8 = 1;
-/// Exit code of wrong usage, or of an environment that does not allow the work. clap uses the same.
+/// The exit code of wrong usage, and of errors of the environment. clap uses the same one.
 const ENVIRONMENT: u8 = 2;
+
+/// A verb failed on findings that it has shown: all that is left is the exit code [`FINDINGS`].
+#[derive(Debug, thiserror::Error)]
+#[error("the findings were shown")]
+struct AlreadyReported;
 
 /// Parses the arguments and runs the verb.
 pub fn run() -> ExitCode {
@@ -52,11 +58,14 @@ pub fn run() -> ExitCode {
         Verb::Check(args) => check::run(&args),
         Verb::Diff(args) => diff::run(&args),
         Verb::Graph(args) => graph::run(&args),
-        Verb::Gen(args) => artifact::run(&args),
+        Verb::Gen(args) => r#gen::run(&args),
         Verb::Explain(args) => explain::run(&args),
     };
     outcome.unwrap_or_else(|error| {
-        // A reader that went away, as `krator … | head`, is no failure of ours.
+        if error.is::<AlreadyReported>() {
+            return ExitCode::from(FINDINGS);
+        }
+        // A closed pipe (`krator graph | head`) is not an error.
         let is_broken_pipe = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::BrokenPipe;
         if error
             .chain()
@@ -70,29 +79,28 @@ pub fn run() -> ExitCode {
     })
 }
 
-/// The description that a verb works on: the one given, or `krator.yaml` in the current folder or a parent.
+/// The path of the description that a verb works on: the one given, or `krator.yaml` in the current folder or a parent.
 fn spec_path(given: Option<&Path>) -> anyhow::Result<PathBuf> {
-    const NAME: &str = "krator.yaml";
     if let Some(path) = given {
         return Ok(path.to_owned());
     }
-    let here = std::env::current_dir().context("the current folder cannot be told")?;
+    let here = std::env::current_dir().context("cannot find out the current folder")?;
     for (levels, folder) in here.ancestors().enumerate() {
-        if folder.join(NAME).is_file() {
-            return Ok(std::iter::repeat_n("..", levels).collect::<PathBuf>().join(NAME));
+        if folder.join(DESCRIPTION).is_file() {
+            return Ok(std::iter::repeat_n("..", levels)
+                .collect::<PathBuf>()
+                .join(DESCRIPTION));
         }
     }
-    bail!("there is no {NAME} in this folder or a parent; name a description, or write one with `krator new`")
+    bail!(
+        "there is no {DESCRIPTION} in this folder or a parent; name a description, or write one with `krator new`"
+    )
 }
 
 /// Reads and judges a description.
 fn read(path: &Path) -> anyhow::Result<Checked> {
-    Ok(krator::check(&shown_path(path), &read_file(path)?))
-}
-
-/// What findings call a file.
-fn shown_path(path: &Path) -> String {
-    printable(&path.display().to_string())
+    let name = printable(&path.display().to_string());
+    Ok(krator::check(&name, &read_file(path)?))
 }
 
 fn read_file(path: &Path) -> anyhow::Result<Vec<u8>> {
@@ -101,7 +109,7 @@ fn read_file(path: &Path) -> anyhow::Result<Vec<u8>> {
         .with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// The bytes of a description. One that is too large is refused before all of it is read.
+/// Reads a description. Of one that is too large, only so much is read that it can be refused.
 fn read_all(from: impl Read) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(krator::spec::LARGEST_FILE as u64 + 1)
@@ -109,31 +117,33 @@ fn read_all(from: impl Read) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The description of a verb that needs one without errors.
-fn read_sound(given: Option<&Path>) -> anyhow::Result<Result<(Source, Description), ExitCode>> {
-    sound(read(&spec_path(given)?)?)
-}
-
-/// What was read, if it has no errors; otherwise they are shown. Warnings are `check`'s matter.
-fn sound(checked: Checked) -> anyhow::Result<Result<(Source, Description), ExitCode>> {
+/// Reads the description of a verb that needs one without errors.
+fn read_sound(given: Option<&Path>) -> anyhow::Result<(Source, Description)> {
+    let checked = read(&spec_path(given)?)?;
+    sound(&checked)?;
     let Checked {
-        source,
-        description,
-        findings,
+        source, description, ..
     } = checked;
-    match description {
-        Some(description) if !has_errors(&findings) => Ok(Ok((source, description))),
-        _ => {
-            let errors = findings
-                .iter()
-                .filter(|finding| finding.rule.severity == Severity::Error);
-            show(&source, errors, &mut std::io::stderr())?;
-            Ok(Err(ExitCode::from(FINDINGS)))
-        }
-    }
+    Ok((
+        source,
+        description.context("a description without errors has a model")?,
+    ))
 }
 
-/// Draws findings, coloured where a terminal reads them.
+/// The description, if it has no errors; otherwise shows them. Warnings are left to `krator check`.
+fn sound(checked: &Checked) -> anyhow::Result<&Description> {
+    if let Some(description) = checked.sound() {
+        return Ok(description);
+    }
+    let errors = checked
+        .findings
+        .iter()
+        .filter(|finding| finding.rule.severity == Severity::Error);
+    show(&checked.source, errors, &mut std::io::stderr())?;
+    Err(AlreadyReported.into())
+}
+
+/// Prints findings, coloured on a terminal.
 fn show<'a>(
     source: &Source,
     findings: impl IntoIterator<Item = &'a Finding>,
@@ -146,7 +156,7 @@ fn show<'a>(
     Ok(())
 }
 
-/// Coloured where a terminal reads and nobody minds.
+/// Coloured only on a terminal, and unless NO_COLOR is set.
 fn style_of(out: &impl IsTerminal) -> Style {
     let is_plain = !out.is_terminal() || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     if is_plain { Style::Plain } else { Style::Coloured }

@@ -20,11 +20,9 @@ mod walk;
 
 pub use rename::{Renamed, Renames, rename};
 
-use crate::Checked;
 use crate::finding::{Finding, Source};
 use crate::model::{Description, Kind, KindId, StateId};
 use crate::plan::{Ownership, Plan};
-use crate::render::{self, Runtime};
 use std::collections::{BTreeMap, BTreeSet};
 use walk::KindCode;
 
@@ -133,24 +131,29 @@ pub fn findings(code: &Code<'_>, former: Option<&Code<'_>>) -> Vec<InFile> {
     judge::judge(code, former)
 }
 
-/// The findings of a crate as `krator gen` would leave it: `written` are its files as they are, which take new names
-/// before they are read. `former` is the description as last generated. Nothing is said while either has errors.
-pub fn of_crate(now: &Checked, former: &Checked, mut written: BTreeMap<String, String>) -> Vec<InFile> {
-    let (Some(description), Some(old)) = (now.sound(), former.sound()) else {
-        return Vec::new();
-    };
-    // Where the runtime is says nothing of code.
-    let plan =
-        |of: &Checked, description| render::plan(description, &of.source, &Runtime::Path(String::new()));
-    let (now_plan, old_plan) = (plan(now, description), plan(former, old));
-    let renames = Renames::between(old, description);
-    let renamed = rename(&Code::new(old, &former.source, &old_plan, &written), &renames);
-    for path in renamed.files.keys() {
-        written.remove(path);
+/// The files that users wrote, as `krator gen` would rename them: `former` is the crate as last generated, `now` the
+/// current description.
+pub fn renamed(former: &Code<'_>, now: &Description) -> BTreeMap<String, String> {
+    let mut files = former.written.clone();
+    let renamed = rename(former, &Renames::between(former.description, now)).files;
+    for path in renamed.keys() {
+        files.remove(path);
     }
-    written.extend(renamed.files.into_values());
-    let code = Code::new(description, &now.source, &now_plan, &written);
-    let old = Code::new(old, &former.source, &old_plan, &written);
-    let has_changed = former.source.text() != now.source.text();
-    findings(&code, has_changed.then_some(&old))
+    files.extend(renamed.into_values());
+    files
+}
+
+/// The Rust files that users wrote, among all files of a crate.
+pub fn written<'a>(
+    files: impl Iterator<Item = (&'a str, &'a [u8])>,
+    is_generated: impl Fn(&str) -> bool,
+) -> BTreeMap<String, String> {
+    let is_code =
+        |path: &str| path.ends_with(".rs") && !path.starts_with(".krator/") && !path.starts_with("vendor/");
+    let written = files.filter(|(path, _)| is_code(path) && !is_generated(path));
+    let texts = written.filter_map(|(path, contents)| {
+        let text = std::str::from_utf8(contents).ok()?;
+        Some((path.to_owned(), text.to_owned()))
+    });
+    texts.collect()
 }

@@ -12,7 +12,8 @@ pub use folder::{Folder, Hold};
 use crate::plan::Plan;
 use crate::record::STATE_DIR;
 use std::{
-    fs, io,
+    fs,
+    io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
@@ -71,6 +72,19 @@ pub enum Error {
 fn cannot(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.to_owned();
     move |source| Error::Io { what, path, source }
+}
+
+/// Reads a file that may be anywhere. Of one that is larger than `limit`, only `limit` bytes and one more are read, so
+/// that the caller can refuse it without loading all of it.
+///
+/// # Errors
+///
+/// If the file cannot be opened or read.
+pub fn read(path: &Path, limit: usize) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(cannot("read", path))?;
+    let read = file.take(limit as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(cannot("read", path)).map(|_| bytes)
 }
 
 /// Writes a plan as a new folder. It appears whole, by one rename, or not at all; an empty folder of that name is

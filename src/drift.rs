@@ -16,13 +16,12 @@ pub use found::Found;
 use std::collections::BTreeMap;
 
 use crate::catalog::Severity;
-use crate::changes::Changes;
-use crate::changes::Snapshot;
+use crate::changes::{Changes, Snapshot};
 use crate::code::{self, Code};
 use crate::finding::{Finding, Source};
 use crate::model::Description;
 use crate::plan::{File, Ownership, Plan};
-use crate::record::{self, Entry, GenerationRecord};
+use crate::record::{self, FileRecord, GenerationRecord};
 use crate::render::{Runtime, normalized};
 use found::first_line;
 use merge::Merged;
@@ -103,8 +102,8 @@ pub struct Version<'a> {
 }
 
 impl<'a> Version<'a> {
-    /// With what people wrote.
-    fn code(self, written: &'a BTreeMap<String, String>) -> Code<'a> {
+    /// With the files that users wrote.
+    pub(crate) fn code(self, written: &'a BTreeMap<String, String>) -> Code<'a> {
         Code::new(self.description, self.source, self.plan, written)
     }
 }
@@ -147,7 +146,7 @@ pub fn compare(
     for (path, file) in now.plan.files() {
         let entry = match (path, file.ownership) {
             // What this run was started for.
-            ("krator.yaml", _) => Entry::of(path, file),
+            ("krator.yaml", _) => FileRecord::of(path, file),
             ("Cargo.toml", _) => run.cargo_manifest(path, file),
             ("Cargo.lock", _) => run.lock(path, file),
             (_, Ownership::Generated) => run.generated(path, file),
@@ -200,7 +199,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn generated(&mut self, path: &str, file: &File) -> Entry {
+    fn generated(&mut self, path: &str, file: &File) -> FileRecord {
         let there = self
             .disk
             .bytes(path)
@@ -224,12 +223,12 @@ impl Run<'_> {
                 _ => self.occupied(path, text),
             },
         }
-        Entry::of(path, file)
+        FileRecord::of(path, file)
     }
 
     /// A file of the user, and what krator would write there.
-    fn kept(&mut self, path: &str, file: &File) -> Entry {
-        let planned = Entry::of(path, file);
+    fn kept(&mut self, path: &str, file: &File) -> FileRecord {
+        let planned = FileRecord::of(path, file);
         let former = self.former.files.get(path);
         if self.disk.bytes(path).is_none() {
             // What generated code names has to be there; what else was there once, somebody did not want.
@@ -247,7 +246,7 @@ impl Run<'_> {
         }
         let untouched = former.wrote(text).then(|| normalized(text));
         let base = former.base.clone().or(untouched);
-        let pending = Entry {
+        let pending = FileRecord {
             base: base.clone(),
             ownership: file.ownership,
             ..former.clone()
@@ -285,7 +284,7 @@ impl Run<'_> {
         pending
     }
 
-    fn cargo_manifest(&mut self, path: &str, file: &File) -> Entry {
+    fn cargo_manifest(&mut self, path: &str, file: &File) -> FileRecord {
         let former = self.former.files.get(path);
         match self.disk.text(path) {
             None => self.write(path, &file.contents, Fate::Created),
@@ -299,12 +298,12 @@ impl Run<'_> {
                 }
             }
         }
-        Entry::of(path, file)
+        FileRecord::of(path, file)
     }
 
     /// `Cargo.lock`, as tested, until cargo has written another one: then it is cargo's.
-    fn lock(&mut self, path: &str, file: &File) -> Entry {
-        let planned = Entry::of(path, file);
+    fn lock(&mut self, path: &str, file: &File) -> FileRecord {
+        let planned = FileRecord::of(path, file);
         let former = self.former.files.get(path);
         match self.disk.text(path) {
             None if former.is_none() => self.write(path, &file.contents, Fate::Created),
@@ -317,7 +316,7 @@ impl Run<'_> {
     }
 
     /// A file that the plan has no more.
-    fn gone(&mut self, path: &str, entry: &Entry) {
+    fn gone(&mut self, path: &str, entry: &FileRecord) {
         if self.disk.bytes(path).is_none() {
             return;
         }
@@ -376,7 +375,7 @@ impl Run<'_> {
             .tree
             .iter()
             .map(|(path, contents)| (path.as_str(), contents.as_slice()));
-        let written = renames::written(files, |path| {
+        let written = code::written(files, |path| {
             now.plan
                 .get(path)
                 .is_some_and(|file| file.ownership == Ownership::Generated)

@@ -1,52 +1,38 @@
-//! What a description comes to: files, in memory. Every verb that writes, compares or prints starts from a plan.
+//! The files that a description generates, in memory. Every verb that writes, compares or prints starts from a plan.
 
 use std::collections::BTreeMap;
 
-/// All files of a generated crate, by their paths in it, `/` between the parts.
+use serde::{Deserialize, Serialize};
+
+/// All files of a generated crate, by their paths in the crate, which are separated by `/`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
     files: BTreeMap<String, File>,
 }
 
-/// One file to be.
+/// One planned file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// All of it; lines end with `\n`.
+    /// The whole file; lines end with `\n`.
     pub contents: String,
-    /// Whose it is.
+    /// Who owns the file once it is written.
     pub ownership: Ownership,
 }
 
-/// Whose a file is once it is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// Who owns a file once it is written. The generation record keeps it by the names of the variants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Ownership {
-    /// krator's: rewritten whenever the description changes.
+    /// krator, which rewrites the file whenever the description changes.
     Generated,
-    /// The user's: written once.
+    /// The user; krator writes the file once.
     Seeded,
-    /// Both's: the user's, with lines that krator keeps current.
+    /// The user, but krator keeps some of its lines up to date.
     Merged,
 }
 
-impl Ownership {
-    /// The word of the ownership manifest.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Ownership::Generated => "generated",
-            Ownership::Seeded => "seeded",
-            Ownership::Merged => "merged",
-        }
-    }
-
-    /// The ownership of such a word.
-    pub fn parse(word: &str) -> Option<Self> {
-        let all = [Ownership::Generated, Ownership::Seeded, Ownership::Merged];
-        all.into_iter().find(|ownership| ownership.as_str() == word)
-    }
-}
-
 impl Plan {
-    /// Adds a file. No two parts of the generation write the same one: names were proven distinct before.
+    /// Adds a file. Two parts of the generation never add the same path, because names were checked to be distinct.
     pub fn add(&mut self, path: impl Into<String>, ownership: Ownership, contents: impl Into<String>) {
         let path = path.into();
         let file = File {
@@ -54,15 +40,15 @@ impl Plan {
             ownership,
         };
         let former = self.files.insert(path, file);
-        debug_assert!(former.is_none(), "two files of one path");
+        debug_assert!(former.is_none(), "two files with one path");
     }
 
-    /// The files in the order of their paths.
+    /// All files, in the order of their paths.
     pub fn files(&self) -> impl Iterator<Item = (&str, &File)> {
         self.files.iter().map(|(path, file)| (path.as_str(), file))
     }
 
-    /// One file.
+    /// The file at a path.
     pub fn get(&self, path: &str) -> Option<&File> {
         self.files.get(path)
     }

@@ -65,7 +65,7 @@ pub fn plan(description: &Description, source: &Source, runtime: &Runtime) -> Pl
 }
 
 /// The plan of a new crate, with what the next run of krator has to know of it.
-pub fn with_home(mut plan: Plan, source: &Source) -> Plan {
+pub fn with_record(mut plan: Plan, source: &Source) -> Plan {
     for (path, contents) in crate::record::GenerationRecord::of(&plan).render(&normalized(source.text())) {
         plan.add(path, Generated, contents);
     }

@@ -1,67 +1,55 @@
-//! `krator gen`, which prints one artifact, or else brings a crate in step.
+//! `krator gen crd` and the like, which print one file of the plan.
 
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::bail;
-use clap::ValueEnum;
+use anyhow::Context as _;
+use clap::Subcommand;
 use krator::render::{self, Runtime};
 
-use super::{read_sound, regenerate};
+use super::read_sound;
 
-/// Brings the crate around you in step with its krator.yaml, or prints one part of what is generated
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Print this part, and write nothing
-    artifact: Option<Artifact>,
-    /// The description of an artifact; krator.yaml in this folder or a parent by default
-    spec: Option<PathBuf>,
-    #[command(flatten)]
-    flags: regenerate::Flags,
+/// A part of what is generated.
+#[derive(Debug, Subcommand)]
+pub enum Artifact {
+    /// Print the CustomResourceDefinition
+    Crd(Args),
+    /// Print the ServiceAccount, the roles and their bindings
+    Rbac(Args),
+    /// Print the Deployment
+    Deploy(Args),
+    /// Print the Dockerfile
+    Dockerfile(Args),
+    /// Print an object of each kind
+    Sample(Args),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Artifact {
-    /// The CustomResourceDefinition
-    Crd,
-    /// ServiceAccount, roles and their bindings
-    Rbac,
-    /// The Deployment
-    Deploy,
-    /// The Dockerfile
-    Dockerfile,
-    /// An object of each kind
-    Sample,
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The description; by default krator.yaml in this folder or a parent
+    spec: Option<PathBuf>,
 }
 
 impl Artifact {
-    fn path(self) -> &'static str {
+    fn path_and_args(&self) -> (&'static str, &Args) {
         match self {
-            Artifact::Crd => "deploy/crd.yaml",
-            Artifact::Rbac => "deploy/rbac.yaml",
-            Artifact::Deploy => "deploy/deployment.yaml",
-            Artifact::Dockerfile => "Dockerfile",
-            Artifact::Sample => "deploy/sample.yaml",
+            Artifact::Crd(args) => ("deploy/crd.yaml", args),
+            Artifact::Rbac(args) => ("deploy/rbac.yaml", args),
+            Artifact::Deploy(args) => ("deploy/deployment.yaml", args),
+            Artifact::Dockerfile(args) => ("Dockerfile", args),
+            Artifact::Sample(args) => ("deploy/sample.yaml", args),
         }
     }
 }
 
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let Some(artifact) = args.artifact else {
-        return regenerate::run(&args.flags);
-    };
-    if args.flags.is_any() {
-        bail!("an artifact is only printed: it goes without `--check`, `--diff` and their like");
-    }
-    let (source, description) = match read_sound(args.spec.as_deref())? {
-        Ok(sound) => sound,
-        Err(code) => return Ok(code),
-    };
+pub fn run(artifact: &Artifact) -> anyhow::Result<ExitCode> {
+    let (path, args) = artifact.path_and_args();
+    let (source, description) = read_sound(args.spec.as_deref())?;
     let plan = render::plan(&description, &source, &Runtime::Vendored);
-    let file = plan.get(artifact.path());
-    // Every plan has these files; a test goes through all artifacts.
-    let contents = file.map(|file| file.contents.as_str()).unwrap_or_default();
-    std::io::stdout().lock().write_all(contents.as_bytes())?;
+    let file = plan
+        .get(path)
+        .with_context(|| format!("no `{path}` is generated"))?;
+    std::io::stdout().lock().write_all(file.contents.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,25 +1,22 @@
 //! `krator check`.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use krator::Checked;
 use krator::catalog::Severity;
-use krator::code::{self, InFile};
-use krator::disk::Folder;
+use krator::code::InFile;
 use krator::finding::{Finding, Source, to_json, to_sarif};
-use krator::plan::Ownership;
-use krator::record::{self, GenerationRecord};
+use krator::record;
+use krator::workspace::{self, Workspace};
 
-use super::{FINDINGS, read, read_file, show, shown_path, spec_path};
+use super::{FINDINGS, read, show, spec_path};
 
-/// Says what is wrong with descriptions
+/// Reports what is wrong with descriptions
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Descriptions; krator.yaml in this folder or a parent by default
+    /// Descriptions; by default krator.yaml in this folder or a parent
     spec: Vec<PathBuf>,
     /// How findings are printed
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -27,7 +24,7 @@ pub struct Args {
     /// Fail on warnings too
     #[arg(long, value_enum)]
     deny: Option<Deny>,
-    /// Show what is merely worth knowing, too
+    /// Also show findings of severity info
     #[arg(long, short)]
     verbose: bool,
 }
@@ -52,7 +49,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let found = paths
         .iter()
-        .map(|path| read_in_crate(path))
+        .map(|path| findings(path))
         .collect::<anyhow::Result<Vec<Vec<InFile>>>>()?;
     let is_shown = |finding: &Finding| args.verbose || finding.rule.severity != Severity::Info;
     let all: Vec<(&Source, &Finding)> = found
@@ -85,63 +82,17 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Reads and judges a description; that of a crate also against itself as last generated, and against the code.
-fn read_in_crate(path: &Path) -> anyhow::Result<Vec<InFile>> {
-    let former = path.with_file_name(krator::record::STATE_DIR).join("krator.yaml");
-    if !path.ends_with("krator.yaml") || !former.is_file() {
-        return Ok(vec![in_file(read(path)?)]);
+/// The findings of a description and, if a crate was generated from it, of that crate.
+fn findings(path: &Path) -> anyhow::Result<Vec<InFile>> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    if path.ends_with(workspace::DESCRIPTION) && dir.join(record::DESCRIPTION).is_file() {
+        return Ok(Workspace::open(dir)?.findings());
     }
-    let (name, former, text) = (shown_path(path), read_file(&former)?, read_file(path)?);
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let code = match written(&Folder::open(folder)?)? {
-        Some(written) => code::of_crate(
-            &krator::check(&name, &text),
-            &krator::check(record::DESCRIPTION, &former),
-            written,
-        ),
-        None => Vec::new(),
-    };
-    let mut found = vec![in_file(krator::check_against(&former, &name, &text))];
-    // Files are named as the description is: from here.
-    found.extend(code.into_iter().map(|file| InFile {
-        source: Source::new(
-            match file.source.name() {
-                of_description if of_description == name => name.clone(),
-                file => shown_path(&folder.join(file)),
-            },
-            file.source.text(),
-        ),
-        ..file
-    }));
-    Ok(found)
-}
-
-fn in_file(checked: Checked) -> InFile {
-    InFile {
+    let checked = read(path)?;
+    Ok(vec![InFile {
         source: checked.source,
         findings: checked.findings,
-    }
-}
-
-/// The Rust files of a crate that krator does not write; `None` where nobody knows which these are.
-fn written(folder: &Folder) -> anyhow::Result<Option<BTreeMap<String, String>>> {
-    let notes = folder.read([record::MANIFEST])?;
-    let Some(manifest) = notes.text(record::MANIFEST) else {
-        return Ok(None);
-    };
-    let home = GenerationRecord::parse(manifest, None)?;
-    let paths = folder.rust_files()?;
-    let is_generated = |path: &String| {
-        let entry = home.files.get(path);
-        entry.is_some_and(|entry| entry.ownership == Ownership::Generated)
-    };
-    let paths: Vec<&String> = paths.iter().filter(|path| !is_generated(path)).collect();
-    let files = folder.read(paths.into_iter().map(String::as_str))?;
-    let texts = files.files().filter_map(|(path, contents)| {
-        let text = std::str::from_utf8(contents).ok()?;
-        Some((path.to_owned(), text.to_owned()))
-    });
-    Ok(Some(texts.collect()))
+    }])
 }
 
 fn summary(files: usize, findings: &[(&Source, &Finding)]) -> String {

@@ -47,19 +47,17 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let bytes = read_all(std::io::stdin().lock()).context("cannot read stdin")?;
         Ok(krator::check("<stdin>", &bytes))
     };
-    // Both are read before either is refused: errors of both come in one run.
-    let (old, new) = (sound(read(&args.old)?)?, sound(read(&args.new)?)?);
-    let ((old_source, old), (new_source, new)) = match (old, new) {
-        (Ok(old), Ok(new)) => (old, new),
-        (Err(code), _) | (_, Err(code)) => return Ok(code),
-    };
-    let comparison = compare::compare(&old, &new);
+    let (old, new) = (read(&args.old)?, read(&args.new)?);
     let texts = Texts {
-        old: &old_source,
-        new: &new_source,
+        old: &old.source,
+        new: &new.source,
     };
+    // The errors of both are shown in one run.
+    let (old, new) = (sound(&old), sound(&new));
+    let (old, new) = (old?, new?);
+    let comparison = compare::compare(old, new);
     let counted = match args.against {
-        Some(Against::Cluster) => Some(against::count(&comparison, &old, &new)?),
+        Some(Against::Cluster) => Some(against::count(&comparison, old, new)?),
         None => None,
     };
     let mut out = std::io::stdout().lock();

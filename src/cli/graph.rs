@@ -12,7 +12,7 @@ use super::read_sound;
 /// Draws the state graph
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The description; krator.yaml in this folder or a parent by default
+    /// The description; by default krator.yaml in this folder or a parent
     spec: Option<PathBuf>,
     #[command(flatten)]
     format: Format,
@@ -39,10 +39,7 @@ struct Format {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let (_, description) = match read_sound(args.spec.as_deref())? {
-        Ok(sound) => sound,
-        Err(code) => return Ok(code),
-    };
+    let (_, description) = read_sound(args.spec.as_deref())?;
     let text = if args.format.dot {
         diagram::dot(&description)
     } else if args.format.mermaid {

@@ -23,14 +23,11 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let (source, description) = match read_sound(Some(&args.spec))? {
-        Ok(sound) => sound,
-        Err(code) => return Ok(code),
-    };
+    let (source, description) = read_sound(Some(&args.spec))?;
     let operator = description.operator.value.as_str();
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(operator));
     let plan = render::plan(&description, &source, &args.runtime);
-    disk::create(&out, &render::with_home(plan.clone(), &source))?;
+    disk::create(&out, &render::with_record(plan.clone(), &source))?;
     for notice in render::unserved(&description) {
         eprintln!("note: {notice}");
     }

@@ -39,17 +39,8 @@ impl Run<'_> {
     }
 
     pub(super) fn occupied(&mut self, path: &str, text: &str) {
-        let finding = Finding::new(
-            &crate::catalog::OCCUPIED_PATH,
-            first_line(text),
-            format!("`{path}` is not krator's, and has to be"),
-        )
-        .label("somebody else wrote this file")
-        .help(format!(
-            "move it, or let `krator gen --force` move it to `{PRUNED}/`"
-        ));
         self.drift.is_refused = true;
-        self.say(path, text, finding, None);
+        self.drift.found.push(occupied(path, text));
     }
 
     pub(super) fn conflict(&mut self, path: &str, text: &str, span: Span, (from, to): (&str, &str)) {

@@ -8,7 +8,7 @@ use super::{Fate, Found, Version};
 use crate::changes::Snapshot;
 use crate::code::{self, Renames};
 use crate::plan::Ownership;
-use crate::record::{self, Entry, GenerationRecord};
+use crate::record::{self, FileRecord, GenerationRecord};
 
 /// A crate under its new names.
 pub(super) struct Named {
@@ -46,7 +46,7 @@ pub(super) fn follow(
         let entry = record.files.get(path);
         entry.is_some_and(|entry| entry.ownership == Ownership::Generated)
     };
-    let renamed = rename(&written(disk.files(), is_generated));
+    let renamed = rename(&code::written(disk.files(), is_generated));
     let mut files: BTreeMap<String, Vec<u8>> = disk
         .files()
         .map(|(path, contents)| (path.to_owned(), contents.to_vec()))
@@ -78,21 +78,6 @@ pub(super) fn follow(
     named
 }
 
-/// The Rust files that people wrote.
-pub(super) fn written<'a>(
-    files: impl Iterator<Item = (&'a str, &'a [u8])>,
-    is_generated: impl Fn(&str) -> bool,
-) -> BTreeMap<String, String> {
-    let is_code =
-        |path: &str| path.ends_with(".rs") && !path.starts_with(".krator/") && !path.starts_with("vendor/");
-    let written = files.filter(|(path, _)| is_code(path) && !is_generated(path));
-    let texts = written.filter_map(|(path, contents)| {
-        let text = std::str::from_utf8(contents).ok()?;
-        Some((path.to_owned(), text.to_owned()))
-    });
-    texts.collect()
-}
-
 /// What the last run left behind, as if it had known the new names.
 fn record_under(
     renames: &Renames,
@@ -100,12 +85,12 @@ fn record_under(
     disk: &Snapshot,
     rename: impl FnOnce(&BTreeMap<String, String>) -> BTreeMap<String, (String, String)>,
 ) -> GenerationRecord {
-    let base = |path: &str, entry: &Entry| {
+    let base = |path: &str, entry: &FileRecord| {
         let untouched = disk.text(path).filter(|text| entry.wrote(text));
         entry.base.clone().or(untouched.map(crate::render::normalized))
     };
     let is_code =
-        |path: &str, entry: &Entry| path.ends_with(".rs") && entry.ownership != Ownership::Generated;
+        |path: &str, entry: &FileRecord| path.ends_with(".rs") && entry.ownership != Ownership::Generated;
     let code = record.files.iter().filter(|(path, entry)| is_code(path, entry));
     let bases: BTreeMap<String, String> = code
         .filter_map(|(path, entry)| Some((path.clone(), base(path, entry)?)))
@@ -113,7 +98,7 @@ fn record_under(
     let renamed = rename(&bases);
     let files = record.files.iter().map(|(path, entry)| match renamed.get(path) {
         Some((to, text)) => {
-            let entry = Entry {
+            let entry = FileRecord {
                 ownership: entry.ownership,
                 sha256: record::hash(text),
                 base: Some(text.clone()),

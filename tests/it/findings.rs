@@ -24,10 +24,13 @@ fn mutants() -> Vec<(String, CaseFile)> {
 
 fn check(case: &CaseFile) -> Checked {
     let text = case.section("spec.yaml").as_bytes();
-    match case.optional("before.yaml") {
-        Some(before) => krator::check_against(before.as_bytes(), "spec.yaml", text),
-        None => krator::check("spec.yaml", text),
+    let mut checked = krator::check("spec.yaml", text);
+    if let Some(before) = case.optional("before.yaml") {
+        let before = krator::check("spec.yaml", before.as_bytes());
+        checked.findings.extend(checked.breaking_changes(&before));
+        krator::finding::sort(&mut checked.findings);
     }
+    checked
 }
 
 #[test]

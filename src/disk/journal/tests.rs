@@ -59,7 +59,7 @@ impl Regeneration {
             plan: &plan,
         };
         let home = GenerationRecord::of(&former);
-        let former = render::with_home(former, &source);
+        let former = render::with_record(former, &source);
         let there = former
             .files()
             .map(|(path, file)| (path.to_owned(), file.contents.clone().into_bytes()));

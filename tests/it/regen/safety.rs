@@ -148,7 +148,7 @@ fn a_second_run_waits_and_says_so() {
     let mut printed = BufReader::new(second.stderr.take().expect("piped"));
     let mut line = String::new();
     printed.read_line(&mut line).expect("text");
-    assert_eq!(line, "note: waiting for another krator to end its work here\n");
+    assert_eq!(line, "note: waiting for another krator to finish its work here\n");
     assert!(second.try_wait().expect("our own child").is_none());
     drop(lock);
     assert!(second.wait().expect("our own child").success());

@@ -1,4 +1,4 @@
-//! `krator gen` inside a crate.
+//! `krator gen`, which brings a crate in step with its description.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -6,64 +6,64 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use krator::changes::{Snapshot, unified};
-use krator::disk::{self, Folder, Hold};
-use krator::drift::{self, Drift, Fate, Options, Version};
-use krator::finding::{Source, Style, has_errors};
+use krator::changes::unified;
+use krator::disk::{self, Folder};
+use krator::drift::{self, Drift, Fate, Options};
+use krator::finding::Style;
 use krator::model::Description;
-use krator::record::{self, GenerationRecord};
-use krator::render;
+use krator::record;
+use krator::workspace::Workspace;
 
 use super::against::{self, Against};
-use super::{FINDINGS, read_sound, show, spec_path, style_of};
+use super::artifact::{self, Artifact};
+use super::{FINDINGS, read, show, sound, spec_path, style_of};
 
-#[derive(Debug, Clone, Default, clap::Args)]
-pub struct Flags {
-    /// Only say what is out of step: exit code 1 when something is
+/// Brings the crate around you in step with its krator.yaml, or prints one part of what is generated
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+pub struct Args {
+    #[command(subcommand)]
+    artifact: Option<Artifact>,
+    #[command(flatten)]
+    flags: Flags,
+}
+
+#[derive(Debug, clap::Args)]
+struct Flags {
+    /// Only report what is out of step; the exit code is 1 when something is
     #[arg(long)]
     check: bool,
-    /// Only show what would be changed, as a unified diff
+    /// Only show what would change, as a unified diff
     #[arg(long)]
     diff: bool,
-    /// Move files that belong to nothing any more to .krator/pruned/
+    /// Move files that nothing needs any more to .krator/pruned/
     #[arg(long)]
     prune: bool,
-    /// Go on where stored objects or clients would break
+    /// Continue even if stored objects or clients would break
     #[arg(long)]
     allow_breaking: bool,
     /// Also count the stored objects that the edit breaks
     #[arg(long, value_enum)]
     against: Option<Against>,
-    /// Write generated files even where somebody edited them
+    /// Overwrite generated files even if they were edited
     #[arg(long)]
     force: bool,
-    /// Take into your files what krator would write there now
+    /// Merge what krator would generate now into your files
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "clean")]
     merge: Option<Merge>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Merge {
-    /// Where it meets no change of yours
+    /// Only where it does not conflict with your changes
     Clean,
-    /// Everywhere, with conflict markers where it does
+    /// Everywhere, with conflict markers where it conflicts
     Conflicts,
-    /// Nowhere where it does: yours stay, and this is not offered again
+    /// Keep your version where it conflicts, and do not offer that change again
     Mine,
 }
 
 impl Flags {
-    /// Whether something was asked for that only regeneration has.
-    pub fn is_any(&self) -> bool {
-        self.check
-            || self.diff
-            || self.prune
-            || self.force
-            || self.allow_breaking
-            || self.against.is_some()
-            || self.merge.is_some()
-    }
-
     fn options(&self) -> Options {
         Options {
             force: self.force,
@@ -79,95 +79,57 @@ impl Flags {
     }
 }
 
-pub fn run(flags: &Flags) -> anyhow::Result<ExitCode> {
-    let spec = spec_path(None)?;
-    let folder = Folder::open(spec.parent().unwrap_or(Path::new(".")))?;
-    let (source, description) = match read_sound(Some(&spec))? {
-        Ok(sound) => sound,
-        Err(code) => return Ok(code),
-    };
-    if let Some(Against::Cluster) = flags.against {
-        count(&folder, &source, &description)?;
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    match &args.artifact {
+        Some(artifact) => artifact::run(artifact),
+        None => regenerate(&args.flags),
     }
-    let compare = || compare(&folder, &source, &description, flags.options());
-    if flags.check || flags.diff {
-        if folder.is_interrupted() {
+}
+
+fn regenerate(flags: &Flags) -> anyhow::Result<ExitCode> {
+    let path = spec_path(None)?;
+    let dir = path.parent().unwrap_or(Path::new("."));
+    let folder = Folder::open(dir)?;
+    let tense = match (flags.check, flags.diff) {
+        (true, _) => Tense::Should,
+        (_, true) => Tense::Would,
+        (false, false) => Tense::Did,
+    };
+    if folder.is_interrupted() {
+        // The description is the one file that the interrupted run did not write.
+        sound(&read(&path)?)?;
+        if tense != Tense::Did {
             return Err(disk::Error::Interrupted.into());
         }
-        let drift = compare()?;
+        eprintln!("note: a run of krator was interrupted here: finishing it first");
+    } else {
+        let workspace = Workspace::open(dir)?;
+        let description = sound(workspace.description())?;
+        if let (Some(Against::Cluster), Some(former)) = (flags.against, workspace.former()) {
+            count(former, description)?;
+        }
+        let drift = workspace.drift(flags.options())?;
         if flags.diff {
             print_diff(&drift)?;
         }
-        return report(&drift, if flags.check { Tense::Should } else { Tense::Would });
-    }
-    // A crate that is in step is not written to, not even for a lock.
-    let is_interrupted = folder.is_interrupted();
-    if is_interrupted {
-        eprintln!("note: a run of krator was cut short here: ending what it began");
-    } else {
-        let drift = compare()?;
-        if drift.changes.is_empty() {
-            return report(&drift, Tense::Did);
+        // A crate that is in step is not written to, not even for a lock.
+        if tense != Tense::Did || drift.changes.is_empty() {
+            return report(&drift, tense);
         }
     }
-    let hold: Hold<'_> =
-        folder.hold(|| eprintln!("note: waiting for another krator to end its work here"))?;
-    // What was true before the folder was ours alone may not be any more.
-    let drift = compare()?;
+    let hold = folder.hold(|| eprintln!("note: waiting for another krator to finish its work here"))?;
+    // The crate may have changed until this run had the lock.
+    let workspace = Workspace::open(dir)?;
+    sound(workspace.description())?;
+    let drift = workspace.drift(flags.options())?;
     hold.apply(&drift.changes)?;
     report(&drift, Tense::Did)
 }
 
-fn compare(
-    folder: &Folder,
-    source: &Source,
-    description: &Description,
-    options: Options,
-) -> anyhow::Result<Drift> {
-    let notes = folder.read([record::MANIFEST, record::BASE, record::DESCRIPTION, "Cargo.toml"])?;
-    let home = GenerationRecord::parse(
-        notes.text(record::MANIFEST).unwrap_or_default(),
-        notes.text(record::BASE),
-    )?;
-    let runtime = drift::runtime(&home, notes.text("Cargo.toml"));
-    let plan_of = |description: &Description, source: &Source| render::plan(description, source, &runtime);
-    let plan = plan_of(description, source);
-    let paths: Vec<String> = drift::paths(&plan, &home).chain(folder.rust_files()?).collect();
-    let snapshot = folder.read(paths.iter().map(String::as_str))?;
-
-    let former = former(&notes, source).map(|(source, description)| {
-        let plan = plan_of(&description, &source);
-        (source, description, plan)
-    });
-    let former = former.as_ref().map(|(source, description, plan)| Version {
-        description,
-        source,
-        plan,
-    });
-    let now = Version {
-        description,
-        source,
-        plan: &plan,
-    };
-    Ok(drift::compare(now, former, &home, &snapshot, options))
-}
-
-/// The description as last generated, where it is another one. One that this krator cannot read says nothing.
-fn former(notes: &Snapshot, source: &Source) -> Option<(Source, Description)> {
-    let text = notes.bytes(record::DESCRIPTION).unwrap_or_default();
-    let is_former = text != render::normalized(source.text()).as_bytes();
-    let checked = is_former.then(|| krator::check(record::DESCRIPTION, text))?;
-    let description = checked.description.filter(|_| !has_errors(&checked.findings))?;
-    Some((checked.source, description))
-}
-
-/// Says how many objects of a cluster the edit breaks.
-fn count(folder: &Folder, source: &Source, description: &Description) -> anyhow::Result<()> {
-    let Some((_, former)) = former(&folder.read([record::DESCRIPTION])?, source) else {
-        return Ok(());
-    };
-    let comparison = krator::compare::compare(&former, description);
-    let counted = against::count(&comparison, &former, description)?;
+/// Reports how many objects of a cluster the edit breaks.
+fn count(former: &Description, now: &Description) -> anyhow::Result<()> {
+    let comparison = krator::compare::compare(former, now);
+    let counted = against::count(&comparison, former, now)?;
     eprint!("{}", krator::compare::census_to_text(&comparison, &counted));
     Ok(())
 }

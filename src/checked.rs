@@ -1,0 +1,72 @@
+//! A description that was read and judged: the part of the pipeline that every verb begins with, from the text to the
+//! findings.
+
+use crate::compare;
+use crate::finding::{self, Finding, Source};
+use crate::model::{self, Description};
+use crate::rules;
+use crate::spec;
+
+/// The text of a description, what it means, and what is wrong with it.
+#[derive(Debug)]
+pub struct Checked {
+    /// The text.
+    pub source: Source,
+    /// The model, if the text could be read. Generate from [`Checked::sound`] instead: this one may have errors.
+    pub description: Option<Description>,
+    /// All findings, in the order of the text.
+    pub findings: Vec<Finding>,
+}
+
+/// Reads and judges a description; `name` is what findings call the file.
+pub fn check(name: &str, bytes: &[u8]) -> Checked {
+    let (source, mut findings) = spec::source_of(name, bytes);
+    if !findings.is_empty() {
+        return Checked {
+            source,
+            description: None,
+            findings,
+        };
+    }
+    let (documents, found) = spec::parse(&source);
+    let is_readable = found.is_empty() || !documents.is_empty();
+    findings.extend(found);
+    let mut description = None;
+    if is_readable {
+        let (lowered, found) = model::lower(&source, &documents);
+        // The tree of a large text takes as much memory as its model: free it before the rules allocate theirs.
+        drop(documents);
+        findings.extend(found);
+        findings.extend(found_by_rules(lowered.as_ref(), &findings));
+        description = lowered;
+    }
+    finding::sort(&mut findings);
+    Checked {
+        source,
+        description,
+        findings,
+    }
+}
+
+fn found_by_rules(description: Option<&Description>, reading: &[Finding]) -> Vec<Finding> {
+    description
+        .map(|description| rules::findings(description, !finding::has_errors(reading)))
+        .unwrap_or_default()
+}
+
+impl Checked {
+    /// The description, if it has no errors.
+    pub fn sound(&self) -> Option<&Description> {
+        let description = self.description.as_ref();
+        description.filter(|_| !finding::has_errors(&self.findings))
+    }
+
+    /// A finding for each change since `former` that breaks stored objects or clients. While either description has
+    /// errors, the two cannot be compared and there are none.
+    pub fn breaking_changes(&self, former: &Checked) -> Vec<Finding> {
+        match (former.sound(), self.sound()) {
+            (Some(former), Some(now)) => compare::findings(former, now),
+            _ => Vec::new(),
+        }
+    }
+}
