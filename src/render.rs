@@ -126,6 +126,11 @@ pub fn normalized(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
+/// Whether `types` of the description become a module that several kinds use. A single kind has them in its own.
+fn shares_types(description: &Description) -> bool {
+    description.kinds.len() > 1 && !description.types.is_empty()
+}
+
 fn crate_root(plan: &mut Plan, description: &Description) {
     let crate_name = description.operator.value.crate_ident();
     // As rustfmt sorts them.
@@ -140,14 +145,13 @@ fn crate_root(plan: &mut Plan, description: &Description) {
             json!({"kind": kind.resource.kind.value.as_str(), "module": names.module.to_string()})
         })
         .collect();
-    let shares_types = description.kinds.len() > 1 && !description.types.is_empty();
     let mut modules: Vec<String> = description
         .kinds
         .iter()
         .map(|kind| format!("pub mod {};", rust::KindNames::of(kind).module))
         .collect();
     modules.push("pub mod shared;".to_owned());
-    if shares_types {
+    if shares_types(description) {
         modules.push("#[rustfmt::skip]\npub mod types;".to_owned());
         plan.add("src/types.rs", Generated, rust::types::common_types(description));
     }
@@ -157,6 +161,8 @@ fn crate_root(plan: &mut Plan, description: &Description) {
         "crate": crate_name,
         "about": rust::about(description),
         "imported": imported,
+        // The documentation of the crate names one of its kinds.
+        "module": description.kinds.first().map(|kind| rust::KindNames::of(kind).module.to_string()),
         "modules": modules,
         "start": start(description),
     });

@@ -109,7 +109,7 @@ fn version(description: &Description, kind: &Kind) -> CustomResourceDefinitionVe
 fn object(description: &Description, kind: &Kind) -> JSONSchemaProps {
     let mut spec = schema_of(description, &kind.spec);
     spec.description
-        .get_or_insert_with(|| "What is wanted.".to_owned());
+        .get_or_insert_with(|| "The desired state of this object.".to_owned());
     JSONSchemaProps {
         type_: Some("object".to_owned()),
         description: kind.doc.as_ref().map(|doc| doc.value.trim().to_owned()),

@@ -22,6 +22,7 @@ pub fn readme(description: &Description) -> String {
         "doc": description.doc.as_ref().map(|doc| paragraph(&doc.value)).unwrap_or_default(),
         "version": FIRST_VERSION,
         "folder": folder,
+        "shares_types": super::shares_types(description),
         "kinds": kinds.iter().map(|kind| introduced(description, kind)).collect::<Vec<_>>(),
     }))
 }

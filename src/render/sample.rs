@@ -18,7 +18,7 @@ pub fn sample(description: &Description) -> String {
         .collect();
     objects.iter_mut().for_each(yaml::make_whole);
     format!(
-        "# kubectl apply -f deploy/sample.yaml\n{}",
+        "# The simplest valid objects. Apply with: kubectl apply -f deploy/sample.yaml\n{}",
         yaml::documents(&objects)
     )
 }

@@ -24,48 +24,48 @@ pub(super) fn schema(description: &Description, kind: &Kind) -> JSONSchemaProps 
 fn machine_fields() -> Json {
     json!({
         "type": "object",
-        "description": "What was observed.",
+        "description": "The observed state of this object, which the operator writes.",
         "properties": {
             "state": {
                 "type": "string",
-                "description": "State of the machine; a restarted operator goes on from here.",
+                "description": "Name of the state that the object is in. A restarted operator continues from it.",
             },
             "phase": {
                 "type": "string",
-                "description": "The state for people; several states may share a phase.",
+                "description": "Human-readable name of the state. Several states may share one.",
             },
             "message": {
                 "type": "string",
-                "description": "What there is to say about the state.",
+                "description": "Human-readable message about the current state.",
             },
             "entry": {
                 "type": "string",
-                "description": "Random, new with each entry of a state: a key for effects that must not happen twice.",
+                "description": "Random identifier, renewed whenever a state is entered. It serves as an idempotency key.",
             },
             "stateEnteredAt": {
                 "type": "string",
                 "format": "date-time",
-                "description": "When the state was entered, by the clock of the API server.",
+                "description": "Time at which the current state was entered, by the clock of the API server.",
             },
             "attempts": {
                 "type": "integer",
                 "format": "int32",
                 "minimum": 0,
-                "description": "Failures of the state's handler in a row.",
+                "description": "Number of consecutive failures of the current state's handler.",
             },
             "entries": {
                 "type": "object",
                 "additionalProperties": {"type": "integer", "format": "int32", "minimum": 0},
-                "description": "How often states that have a limit were entered.",
+                "description": "How many times each state with a limit has been entered.",
             },
             "observedGeneration": {
                 "type": "integer",
                 "format": "int64",
-                "description": "Generation that the operator has dealt with; -1 before the first.",
+                "description": "The `metadata.generation` that the operator has handled most recently, or -1 if none.",
             },
             "conditions": {
                 "type": "array",
-                "description": "Ready, Reconciling and Stalled, as kstatus reads them, and further ones.",
+                "description": "Ready, Reconciling and Stalled, as kstatus defines them, and conditions of this operator.",
                 "x-kubernetes-list-type": "map",
                 "x-kubernetes-list-map-keys": ["type"],
                 "items": condition(),
@@ -83,33 +83,33 @@ fn condition() -> Json {
                 "type": "string",
                 "minLength": 1,
                 "maxLength": 316,
-                "description": "Name of the condition.",
+                "description": "Type of the condition.",
             },
             "status": {
                 "type": "string",
                 "enum": ["True", "False", "Unknown"],
-                "description": "Whether it holds.",
+                "description": "Status of the condition.",
             },
             "reason": {
                 "type": "string",
                 "maxLength": 1024,
-                "description": "A word for programs.",
+                "description": "Machine-readable reason for the last change of the status.",
             },
             "message": {
                 "type": "string",
                 "maxLength": 32768,
-                "description": "A sentence for people.",
+                "description": "Human-readable details of the last change of the status.",
             },
             "lastTransitionTime": {
                 "type": "string",
                 "format": "date-time",
-                "description": "When the status last changed.",
+                "description": "Time of the last change of the status.",
             },
             "observedGeneration": {
                 "type": "integer",
                 "format": "int64",
                 "minimum": 0,
-                "description": "Generation that it speaks of.",
+                "description": "The `metadata.generation` that the condition is based on.",
             },
         },
     })

@@ -1,8 +1,9 @@
-//! Tests of the graph: each way on from each state, with the state that it leads to by the description, not by the
-//! table that the machine has of it. One test a state: with a thousand states, one a way costs the compiler more than
-//! all the rest of the crate.
+//! The generated tests of a state graph. Each takes every edge that leaves one state and checks where it leads. The
+//! expectation comes from the description rather than from the machine's table, so that the two check each other.
+//! There is one test for each state, because with a thousand states a test for each edge would take the compiler longer
+//! than all the rest of the crate.
 
-use super::{KindNames, file, state_ident};
+use super::{KindNames, file_with_docs, state_ident};
 use crate::model::{Effects, Kind, OnSpecChange, RetryLimit, State, StateId, StateKind};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -12,47 +13,49 @@ pub fn tests(kind: &Kind) -> String {
     let KindNames { module, .. } = KindNames::of(kind);
     let states = kind.states.iter().map(|state| state_ident(&state.name.value));
     let tests = kind.states.iter().map(|state| {
-        // No name of a state makes it that of another function here.
-        let (name, ways) = (
+        // The prefix keeps the name from clashing with that of another function of the file.
+        let (name, checks) = (
             format_ident!("from_{}", state.name.value.module()),
-            ways(kind, state),
+            checks(kind, state),
         );
         quote! {
             #[test]
             fn #name() {
-                run(vec![#(#ways),*]);
+                run(vec![#(#checks),*]);
             }
         }
     });
     let about = format!(
-        " The graph of {}, driven edge by edge with scripted handlers: see `krator_runtime::testing`.",
+        "Takes every edge of the state graph of `{}`, with scripted handlers instead of yours: see\n\
+         [`krator_runtime::testing`].",
         kind.resource.kind.value
     );
-    file(&quote! {
-        #![doc = ""]
-        #![doc = #about]
-        use crate::#module::states::{#(#states),*};
-        use ::krator_runtime::testing::at;
+    file_with_docs(
+        &about,
+        &quote! {
+            use crate::#module::states::{#(#states),*};
+            use ::krator_runtime::testing::at;
 
-        /// On a stopped clock: what takes hours takes no time.
-        fn run(checks: Vec<::krator_runtime::testing::Check>) {
-            ::tokio::runtime::Builder::new_current_thread()
-                .enable_time()
-                .start_paused(true)
-                .build()
-                .expect("a runtime needs nothing")
-                .block_on(::krator_runtime::testing::hold(checks));
-        }
-        #(#tests)*
-    })
+            /// Runs the checks with the clock paused, so that waiting takes no time.
+            fn run(checks: Vec<::krator_runtime::testing::Check>) {
+                ::tokio::runtime::Builder::new_current_thread()
+                    .enable_time()
+                    .start_paused(true)
+                    .build()
+                    .expect("tokio can start")
+                    .block_on(::krator_runtime::testing::hold(checks));
+            }
+            #(#tests)*
+        },
+    )
 }
 
-/// A check for each way on from a state.
-fn ways(kind: &Kind, state: &State) -> Vec<TokenStream> {
+/// A check for each edge that leaves the state, and for staying in it.
+fn checks(kind: &Kind, state: &State) -> Vec<TokenStream> {
     let me = state_ident(&state.name.value);
     let name = |id: StateId| state_ident(&kind.state(id).name.value);
-    let mut ways = Vec::new();
-    let mut add = |way: TokenStream| ways.push(quote!(at(#me).#way));
+    let mut checks = Vec::new();
+    let mut add = |call: TokenStream| checks.push(quote!(at(#me).#call));
     for next in &state.next {
         let to = name(next.to.value);
         add(quote!(to(#to)));
@@ -118,5 +121,5 @@ fn ways(kind: &Kind, state: &State) -> Vec<TokenStream> {
         }
     }
     add(quote!(restarts(#resume)));
-    ways
+    checks
 }

@@ -1,23 +1,31 @@
-//! The files that people write in, as they find them: whole, compiling, in rustfmt's shape, and nothing in them
-//! that one would want to delete.
+//! The Rust files that people edit, as they are first written. They compile, are formatted as rustfmt does it, and
+//! contain nothing that their owner would have to delete.
 
 use super::{HEADER, doc_text};
 use crate::{
-    model::{Description, Kind, Period, State, StateKind, format_duration},
+    model::{
+        Description, Effects, Kind, OnSpecChange, Period, RetryLimit, State, StateKind, Times,
+        format_duration,
+    },
     names::{StateName, rust_ident, snake},
     render::{sample, templates::Template},
 };
 use serde_json::json;
 
-/// rustfmt's line, by default.
+/// The width of a line, by rustfmt's default.
 const WIDTH: usize = 100;
 
-/// `src/<kind>/states/mod.rs`: the states, which handlers are written for.
+/// `src/<kind>/states/mod.rs`: the type of each state.
 pub fn states_module(kind: &Kind) -> String {
     let mut modules: Vec<String> = kind.states.iter().map(|s| s.name.value.module()).collect();
-    // As rustfmt sorts them, raw or not; it would do so by itself.
+    // In rustfmt's order, for which `r#` does not count.
     modules.sort();
-    let mut text = format!("//! {HEADER}\n\n");
+    let mut text = format!(
+        "{HEADER}\n\n\
+         //! The states of a `{}`, and where each of them leads. The handler of a state is in the file of the same\n\
+         //! name; [`prelude`](super::prelude) explains how to write it.\n\n",
+        kind.resource.kind.value
+    );
     for module in modules {
         text.push_str(&format!("mod {};\n", rust_ident(&module)));
     }
@@ -25,10 +33,10 @@ pub fn states_module(kind: &Kind) -> String {
         let name = state.name.value.as_str();
         let doc = match &state.doc {
             Some(doc) => doc_text(&doc.value),
-            None => format!("`{name}`."),
+            None => format!("The state `{name}`."),
         };
         text.push_str(&format!("\n/// {doc}\n"));
-        for line in ways_on(kind, state) {
+        for line in exits(kind, state) {
             text.push_str(&format!("///\n/// {line}\n"));
         }
         text.push_str(&format!("#[derive(Clone, Copy, Debug)]\npub struct {name};\n"));
@@ -36,10 +44,10 @@ pub fn states_module(kind: &Kind) -> String {
     text
 }
 
-/// Where the state leads, for who writes its handler.
-fn ways_on(kind: &Kind, state: &State) -> Vec<String> {
+/// Where the state leads: a paragraph of its documentation for each way that an object may leave it.
+fn exits(kind: &Kind, state: &State) -> Vec<String> {
     let link = |to| format!("[`{}`]", kind.state(to).name.value);
-    let mut ways = Vec::new();
+    let mut exits = Vec::new();
     if !state.next.is_empty() {
         let next: Vec<String> = state
             .next
@@ -49,27 +57,41 @@ fn ways_on(kind: &Kind, state: &State) -> Vec<String> {
                 None => link(next.to.value),
             })
             .collect();
-        ways.push(format!("Next: {}.", next.join(", ")));
+        exits.push(format!("Next: {}.", next.join(", ")));
     }
     if let Some(timeout) = &state.timeout {
-        ways.push(format!(
-            "After {}: {}.",
-            period(&timeout.after.value),
-            link(timeout.to.value)
-        ));
+        let to = link(timeout.to.value);
+        exits.push(match &timeout.after.value {
+            Period::Fixed(duration) => format!("Timeout: {to} after {}.", format_duration(*duration)),
+            Period::Field(field) => format!("Timeout: {to}, set by `{}`.", field.path),
+        });
     }
-    ways
+    if let Some(limit) = &state.limit {
+        let to = link(limit.then.value);
+        exits.push(match &limit.times.value {
+            Times::Number(times) => format!("Limit: {to} instead, after {times} entries."),
+            Times::Field(path) => format!("Limit: {to} instead, after `{path}` entries."),
+        });
+    }
+    if let Some(retry) = &state.retry
+        && let (RetryLimit::Times(times), Some(then)) = (retry.limit.value, &retry.then)
+    {
+        let retries = if times == 1 { "retry" } else { "retries" };
+        exits.push(format!("Errors: {} after {times} {retries}.", link(then.value)));
+    }
+    if let Some(resume) = &state.resume {
+        let once = state.effects.value == Effects::Once;
+        let what = if once { "Errors and restarts" } else { "Restarts" };
+        exits.push(format!("{what}: {}.", link(resume.value)));
+    }
+    if let OnSpecChange::Enter(to) = state.on_spec_change.value {
+        exits.push(format!("Changes of the spec: {}.", link(to)));
+    }
+    exits
 }
 
-fn period(period: &Period) -> String {
-    match period {
-        Period::Fixed(duration) => format_duration(*duration),
-        Period::Field(field) => format!("what `{}` says", field.path),
-    }
-}
-
-/// `src/<kind>/states/<state>.rs`: a handler that makes a live machine untouched. A working state is left by its
-/// first edge, after one round of its `poll` where it has one; ready and failed states rest.
+/// `src/<kind>/states/<state>.rs`: a handler with which the machine already runs. It takes the first edge of a working
+/// state, after one poll interval if the state polls. It stays in ready and failed states.
 pub fn handler(kind: &Kind, state: &State) -> String {
     let name = state.name.value.as_str();
     let rests = matches!(state.kind.value, StateKind::Ready | StateKind::Failed);
@@ -86,8 +108,8 @@ pub fn handler(kind: &Kind, state: &State) -> String {
             match state.wait.as_ref().and_then(|wait| wait.poll.as_ref()) {
                 Some(poll) => {
                     let again = match &poll.value {
-                        Period::Fixed(every) => format!("again in {}", format_duration(*every)),
-                        Period::Field(field) => format!("again as `{}` says", field.path),
+                        Period::Fixed(every) => format!("runs again after {}", format_duration(*every)),
+                        Period::Field(field) => format!("runs again after `{}`", field.path),
                     };
                     let stay = format!("return Ok(Transition::stay()); // {again}");
                     (
@@ -99,8 +121,10 @@ pub fn handler(kind: &Kind, state: &State) -> String {
             }
         }
         _ if state.may_stay() => ("_cx", "Ok(Transition::stay())\n".to_owned()),
-        // Only its timeout leads on from here.
-        _ => ("_cx", "std::future::pending().await\n".to_owned()),
+        _ => (
+            "_cx",
+            "std::future::pending().await // the timeout ends it\n".to_owned(),
+        ),
     };
     let imports = import("super", &mut imports);
     let module = rust_ident(&kind.resource.kind.value.module());
@@ -114,7 +138,7 @@ pub fn handler(kind: &Kind, state: &State) -> String {
     )
 }
 
-/// rustfmt's bound for the arguments of a call on one line.
+/// The width of a call's arguments up to which rustfmt keeps them on one line.
 const ARGUMENTS: usize = 60;
 
 fn go_on(to: &str) -> String {
@@ -126,7 +150,7 @@ fn go_on(to: &str) -> String {
     }
 }
 
-/// The last expression of a body and what it means; before it where a line has no room for both.
+/// The last expression of a body, with a comment behind it, or before it if the line would be too long.
 fn last_line(code: &str, comment: &str) -> String {
     let indent = "        ";
     if comment.is_empty() {
@@ -138,12 +162,12 @@ fn last_line(code: &str, comment: &str) -> String {
     }
 }
 
-/// `use from::{…};` in rustfmt's shape.
+/// `use from::{…};` as rustfmt formats it.
 pub fn import(from: &str, names: &mut Vec<&str>) -> String {
     import_by("use", from, names)
 }
 
-/// The same, or `pub use`.
+/// The same with another keyword, such as `pub use`.
 pub fn import_by(keyword: &str, from: &str, names: &mut Vec<&str>) -> String {
     names.sort_by(|a, b| version_order(a, b));
     names.dedup();
@@ -171,7 +195,7 @@ pub fn import_by(keyword: &str, from: &str, names: &mut Vec<&str>) -> String {
     text
 }
 
-/// The order of versions, as rustfmt's style of 2024 has it: runs of digits compare as numbers.
+/// The order of rustfmt's 2024 style edition: runs of digits are compared as numbers.
 pub fn version_order(a: &str, b: &str) -> std::cmp::Ordering {
     let parts = |text: &str| {
         let mut parts: Vec<(Option<u128>, String)> = Vec::new();
@@ -201,20 +225,20 @@ pub fn version_order(a: &str, b: &str) -> std::cmp::Ordering {
     left.len().cmp(&right.len()).then_with(|| a.cmp(b))
 }
 
-/// `tests/<kind>.rs`: an object of the untouched machine, to be told more of.
+/// `tests/<kind>.rs`: tests that pass with the handlers as they are first written.
 pub fn machine_test(description: &Description, kind: &Kind) -> String {
     let name = kind.resource.kind.value.as_str();
     let module = rust_ident(&kind.resource.kind.value.module());
     let (machine, object_state) = (format!("{name}Machine"), format!("{name}State"));
     let from = format!("{}::{module}", description.operator.value.crate_ident());
-    let path = untouched_path(kind);
-    // A path has its first state.
+    let path = initial_path(kind);
+    // The path has at least the initial state.
     let rest = path.last().map_or("", |state| state.as_str());
-    let binding = format!("let rest = {machine}::{rest};");
+    let binding = format!("let expected = {machine}::{rest};");
     let binding = if 4 + binding.len() <= WIDTH {
         binding
     } else {
-        format!("let rest =\n        {machine}::{rest};")
+        format!("let expected =\n        {machine}::{rest};")
     };
     Template::MachineTest.render(&json!({
         "imports": import(&from, &mut vec![&machine, &object_state]),
@@ -227,7 +251,7 @@ pub fn machine_test(description: &Description, kind: &Kind) -> String {
     }))
 }
 
-/// The object of the test, in rustfmt's shape.
+/// The expression that creates the object of the test, as rustfmt formats it.
 fn local(object_state: &str) -> String {
     let arguments = ["manifest", object_state, "Arc::default()"];
     let line = arguments.join(", ");
@@ -238,7 +262,7 @@ fn local(object_state: &str) -> String {
     }
 }
 
-/// `fn initialize_object_state` of a kind, up to its body, in rustfmt's shape.
+/// The signature of `initialize_object_state` for a kind, as rustfmt formats it.
 pub fn initialize(kind: &str) -> String {
     let name = "async fn initialize_object_state";
     let result = format!("Result<{kind}State>");
@@ -250,14 +274,14 @@ pub fn initialize(kind: &str) -> String {
     }
 }
 
-/// JSON in which everything can be seen: what is no letter of any alphabet is escaped, as rustc and clippy ask.
+/// JSON in which characters that are neither ASCII nor alphanumeric are escaped: rustc and clippy reject invisible ones.
 fn visible_json(value: &serde_json::Value) -> String {
     let mut out = String::new();
     for c in format!("{value:#}").chars() {
         if c.is_ascii() || c.is_alphanumeric() {
             out.push(c);
         } else {
-            // Such characters are only ever inside strings.
+            // Outside of strings JSON is ASCII, so the escape is always inside one.
             let mut units = [0; 2];
             for unit in c.encode_utf16(&mut units) {
                 out.push_str(&format!("\\u{unit:04x}"));
@@ -267,7 +291,7 @@ fn visible_json(value: &serde_json::Value) -> String {
     out
 }
 
-/// A raw string, whatever is in it.
+/// A raw string literal with as many `#` as the text needs.
 fn raw_string(text: &str) -> String {
     let mut hashes = "#".to_owned();
     while text.contains(&format!("\"{hashes}")) {
@@ -276,9 +300,9 @@ fn raw_string(text: &str) -> String {
     format!("r{hashes}\"{text}\"{hashes}")
 }
 
-/// Where an untouched machine goes on its own, from its initial state until it rests or meets a state again: the
-/// first edge of a state, or its timeout.
-fn untouched_path(kind: &Kind) -> Vec<&StateName> {
+/// The states that an object goes through with the handlers as they are first written, from the initial state until it
+/// stays in one or comes back to one: each leads to its first edge, or else to its timeout.
+fn initial_path(kind: &Kind) -> Vec<&StateName> {
     let (mut path, mut at) = (Vec::new(), kind.machine.initial.value);
     loop {
         let state = kind.state(at);
@@ -307,7 +331,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn imports_have_rustfmts_shape() {
+    fn imports_are_formatted_as_by_rustfmt() {
         assert_eq!(
             import("super", &mut vec!["Roam", "Eat"]),
             "use super::{Eat, Roam};\n"
@@ -323,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn names_sort_as_versions() {
+    fn digits_in_names_sort_as_numbers() {
         let mut names = vec!["State10", "State9", "DB", "Eat", "A"];
         names.sort_by(|a, b| version_order(a, b));
         assert_eq!(names, ["A", "DB", "Eat", "State9", "State10"]);

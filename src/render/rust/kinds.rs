@@ -246,14 +246,17 @@ fn opaque(name: &syn::Ident, kind: &ObjectKind, own: Scope) -> TokenStream {
         Scope::Namespaced => quote!(k8s_openapi::NamespaceResourceScope),
         Scope::Cluster => quote!(k8s_openapi::ClusterResourceScope),
     };
-    let doc = format!(" A `{}`, whose schema is not known here.", kind.reference());
+    let doc = format!(
+        " A `{}`. krator does not know its schema, so only its metadata is typed.",
+        kind.reference()
+    );
     quote! {
         #[doc = #doc]
         #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
         pub struct #name {
-            /// Name, labels and the like.
+            /// Name, namespace, labels and other metadata.
             pub metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
-            /// All the rest: `spec`, `status` and whatever else there is.
+            /// All other fields, such as `spec` and `status`.
             #[serde(flatten)]
             pub data: serde_json::Map<String, serde_json::Value>,
         }

@@ -41,6 +41,7 @@ pub fn machine(description: &Description, kind: &Kind, source: &Source) -> Strin
         .collect();
     let declared = (!declared.is_empty()).then(|| quote!(.conditions(&[#(#declared),*])));
     let field_values = kinds::field_values(description, kind);
+    let states_doc = format!(" The states of a `{}`.", kind.resource.kind.value);
     let finalizer = format!("{}/{}", kind.resource.group.value, kind.resource.plural.value);
     file(&quote! {
         use crate::#module::object::#object_state;
@@ -48,7 +49,7 @@ pub fn machine(description: &Description, kind: &Kind, source: &Source) -> Strin
         use krator_runtime as rt;
         use krator_runtime::Node as _;
 
-        /// All states.
+        #[doc = #states_doc]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum #machine {
             #(#idents,)*

@@ -45,7 +45,7 @@ pub fn types(description: &Description, kind: &Kind) -> String {
     let spec_doc = doc_attribute(kind.doc.as_ref().map(|doc| doc.value.as_str()));
     let items = writer.items;
     let machine_field = machine_field(kind);
-    let about = format!(" What `.status` of a `{root}` holds.");
+    let about = format!(" The `.status` of a `{root}`.");
     file(&quote! {
         use serde::{Deserialize, Serialize};
         #common
@@ -61,7 +61,7 @@ pub fn types(description: &Description, kind: &Kind) -> String {
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         pub struct #status {
             #(#status_fields)*
-            /// What the machine keeps; the runtime writes it.
+            /// The fields that the runtime writes, such as `state` and `conditions`.
             #[serde(flatten)]
             pub #machine_field: krator_runtime::MachineStatus,
         }

@@ -1,4 +1,4 @@
-//! The program: `karpenter --help` tells what it can do.
+//! Runs the operator. `karpenter --help` lists its options.
 
 use std::process::ExitCode;
 

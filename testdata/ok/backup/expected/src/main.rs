@@ -1,4 +1,4 @@
-//! The program: `backup-operator --help` tells what it can do.
+//! Runs the operator. `backup-operator --help` lists its options.
 
 use std::process::ExitCode;
 

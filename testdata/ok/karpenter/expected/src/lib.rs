@@ -1,4 +1,6 @@
 //! The operator of NodeClaim and NodePool.
+//!
+//! [`node_claim::prelude`] explains how to write a handler. Declare your own modules in this file.
 #![forbid(unsafe_code)]
 
 #[rustfmt::skip]
@@ -7,7 +9,7 @@ pub mod node_claim;
 pub mod node_pool;
 pub mod shared;
 
-/// What the program says of itself.
+/// What the program prints for `--help`, `--version` and `crd`.
 pub const ABOUT: krator_runtime::About = krator_runtime::About {
     name: env!("CARGO_PKG_NAME"),
     version: env!("CARGO_PKG_VERSION"),

@@ -1,4 +1,4 @@
-//! One object on its way, in memory and on a paused clock: no cluster, no waiting.
+//! Runs the handlers on one object in memory. The clock is paused, so waiting takes no time.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use krator_runtime::Local;
 
 use karpenter::node_claim::{NodeClaimMachine, NodeClaimState};
 
-/// As in `deploy/sample.yaml`, with its defaults.
+/// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
 const OBJECT: &str = r#"{
   "apiVersion": "karpenter.sh/v1",
   "kind": "NodeClaim",
@@ -25,20 +25,20 @@ const OBJECT: &str = r#"{
 }"#;
 
 fn object() -> Local<NodeClaimMachine> {
-    let manifest = serde_json::from_str(OBJECT).expect("the object is one");
+    let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
     Local::new(manifest, NodeClaimState::default(), Arc::default())
 }
 
 #[tokio::test(start_paused = true)]
 async fn reaches_initialized() {
     let mut object = object();
-    let rest = NodeClaimMachine::Initialized;
-    object.run_until(|state| state == rest).await;
-    assert_eq!(object.state(), Some(rest));
+    let expected = NodeClaimMachine::Initialized;
+    object.run_until(|state| state == expected).await;
+    assert_eq!(object.state(), Some(expected));
 }
 
 #[tokio::test(start_paused = true)]
-async fn goes_when_it_is_deleted() {
+async fn is_gone_after_deletion() {
     let mut object = object();
     object.run_until_idle().await;
     object.handle().delete();

@@ -1,10 +1,12 @@
 //! The operator of Memcached.
+//!
+//! [`memcached::prelude`] explains how to write a handler. Declare your own modules in this file.
 #![forbid(unsafe_code)]
 
 pub mod memcached;
 pub mod shared;
 
-/// What the program says of itself.
+/// What the program prints for `--help`, `--version` and `crd`.
 pub const ABOUT: krator_runtime::About = krator_runtime::About {
     name: env!("CARGO_PKG_NAME"),
     version: env!("CARGO_PKG_VERSION"),

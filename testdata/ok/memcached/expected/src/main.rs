@@ -1,4 +1,4 @@
-//! The program: `memcached-operator --help` tells what it can do.
+//! Runs the operator. `memcached-operator --help` lists its options.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The program: `moose-tracker --help` tells what it can do.
+//! Runs the operator. `moose-tracker --help` lists its options.
 
 use std::process::ExitCode;
 

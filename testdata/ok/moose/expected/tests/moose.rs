@@ -1,4 +1,4 @@
-//! One object on its way, in memory and on a paused clock: no cluster, no waiting.
+//! Runs the handlers on one object in memory. The clock is paused, so waiting takes no time.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use krator_runtime::Local;
 
 use moose_tracker::moose::{MooseMachine, MooseState};
 
-/// As in `deploy/sample.yaml`, with its defaults.
+/// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
 const OBJECT: &str = r#"{
   "apiVersion": "animals.com/v1",
   "kind": "Moose",
@@ -22,20 +22,20 @@ const OBJECT: &str = r#"{
 }"#;
 
 fn object() -> Local<MooseMachine> {
-    let manifest = serde_json::from_str(OBJECT).expect("the object is one");
+    let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
     Local::new(manifest, MooseState::default(), Arc::default())
 }
 
 #[tokio::test(start_paused = true)]
 async fn reaches_sleep() {
     let mut object = object();
-    let rest = MooseMachine::Sleep;
-    object.run_until(|state| state == rest).await;
-    assert_eq!(object.state(), Some(rest));
+    let expected = MooseMachine::Sleep;
+    object.run_until(|state| state == expected).await;
+    assert_eq!(object.state(), Some(expected));
 }
 
 #[tokio::test(start_paused = true)]
-async fn goes_when_it_is_deleted() {
+async fn is_gone_after_deletion() {
     let mut object = object();
     object.run_until_idle().await;
     object.handle().delete();

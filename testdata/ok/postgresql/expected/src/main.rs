@@ -1,4 +1,4 @@
-//! The program: `postgres-operator --help` tells what it can do.
+//! Runs the operator. `postgres-operator --help` lists its options.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,7 @@
-//! What all objects share in memory. A restart begins with a new one.
+//! What all objects of a kind share in memory, such as clients of other services. It is created anew
+//! when the operator starts.
 
-/// Bring your own locks: handlers of many objects use it at once.
+/// Handlers read this as `cx.shared`. Those of different objects run at the same time, so whatever
+/// changes needs a lock.
 #[derive(Debug, Default)]
 pub struct SharedState {}

@@ -1,4 +1,4 @@
-//! The program: `doors --help` tells what it can do.
+//! Runs the operator. `doors --help` lists its options.
 
 use std::process::ExitCode;
 

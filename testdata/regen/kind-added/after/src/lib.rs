@@ -1,4 +1,6 @@
 //! The operator of Door and Gate.
+//!
+//! [`door::prelude`] explains how to write a handler. Declare your own modules in this file.
 #![forbid(unsafe_code)]
 
 pub mod door;
@@ -6,7 +8,7 @@ mod hinges;
 pub mod gate;
 pub mod shared;
 
-/// What the program says of itself.
+/// What the program prints for `--help`, `--version` and `crd`.
 pub const ABOUT: krator_runtime::About = krator_runtime::About {
     name: env!("CARGO_PKG_NAME"),
     version: env!("CARGO_PKG_VERSION"),

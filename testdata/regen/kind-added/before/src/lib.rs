@@ -1,11 +1,13 @@
 //! The operator of Door.
+//!
+//! [`door::prelude`] explains how to write a handler. Declare your own modules in this file.
 #![forbid(unsafe_code)]
 
 pub mod door;
 mod hinges;
 pub mod shared;
 
-/// What the program says of itself.
+/// What the program prints for `--help`, `--version` and `crd`.
 pub const ABOUT: krator_runtime::About = krator_runtime::About {
     name: env!("CARGO_PKG_NAME"),
     version: env!("CARGO_PKG_VERSION"),

@@ -1,4 +1,4 @@
-//! One object on its way, in memory and on a paused clock: no cluster, no waiting.
+//! Runs the handlers on one object in memory. The clock is paused, so waiting takes no time.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use krator_runtime::Local;
 
 use doors::gate::{GateMachine, GateState};
 
-/// As in `deploy/sample.yaml`, with its defaults.
+/// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
 const OBJECT: &str = r#"{
   "apiVersion": "example.com/v1",
   "kind": "Gate",
@@ -18,14 +18,14 @@ const OBJECT: &str = r#"{
 }"#;
 
 fn object() -> Local<GateMachine> {
-    let manifest = serde_json::from_str(OBJECT).expect("the object is one");
+    let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
     Local::new(manifest, GateState::default(), Arc::default())
 }
 
 #[tokio::test(start_paused = true)]
 async fn reaches_shut() {
     let mut object = object();
-    let rest = GateMachine::Shut;
-    object.run_until(|state| state == rest).await;
-    assert_eq!(object.state(), Some(rest));
+    let expected = GateMachine::Shut;
+    object.run_until(|state| state == expected).await;
+    assert_eq!(object.state(), Some(expected));
 }

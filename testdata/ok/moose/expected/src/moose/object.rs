@@ -1,11 +1,11 @@
-//! What one object carries in memory, and where that comes from.
+//! What the operator keeps in memory for each object, and how it is created.
 
 use std::sync::Arc;
 
 use super::prelude::*;
 
-/// The memory of one object, from handler to handler. A restart begins with a new one: what has to
-/// last belongs into `.status`.
+/// What the handlers of one object pass on in memory, as `cx.object`. A restart of the operator
+/// loses it, so keep what must last in `.status`.
 #[derive(Debug, Default)]
 pub struct MooseState {}
 
@@ -14,7 +14,7 @@ impl ObjectState for MooseState {
     type SharedState = SharedState;
 }
 
-/// Looks after the objects of this kind.
+/// The operator of this kind. It creates what its objects keep in memory.
 #[derive(Debug, Default)]
 pub struct MooseOperator {
     shared: Arc<SharedState>,

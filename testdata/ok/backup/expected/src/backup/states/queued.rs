@@ -4,7 +4,7 @@ use crate::backup::prelude::*;
 impl State for Queued {
     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
         if cx.first_run() {
-            return Ok(Transition::stay()); // again in 30s
+            return Ok(Transition::stay()); // runs again after 30s
         }
         Ok(Transition::to(ReadyToStart)) // first in line
     }

@@ -4,7 +4,7 @@ use crate::backup::prelude::*;
 impl State for WaitingForPluginOperationsPartiallyFailed {
     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
         if cx.first_run() {
-            return Ok(Transition::stay()); // again in 10s
+            return Ok(Transition::stay()); // runs again after 10s
         }
         Ok(Transition::to(FinalizingPartiallyFailed))
     }

@@ -4,7 +4,7 @@ use crate::node_claim::prelude::*;
 impl State for Draining {
     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
         if cx.first_run() {
-            return Ok(Transition::stay()); // again in 5s
+            return Ok(Transition::stay()); // runs again after 5s
         }
         Ok(Transition::to(Terminating)) // node gone
     }

@@ -1,0 +1,160 @@
+//! The prelude of a kind. Its documentation is the guide to writing handlers, because every handler imports it and
+//! `krator gen` keeps it current.
+
+use super::{KindNames, file_with_docs};
+use crate::model::{Kind, ObjectKind};
+use quote::quote;
+
+/// `src/<kind>/generated/prelude.rs`.
+pub fn prelude(kind: &Kind) -> String {
+    let KindNames {
+        module,
+        machine,
+        object_state,
+        ..
+    } = KindNames::of(kind);
+    let kinds = other_kinds(kind).any(is_opaque).then(|| {
+        quote!(
+            pub use super::kinds::*;
+        )
+    });
+    let about = format!(
+        " What a handler of `{}` is given: see [`krator_runtime::Context`].",
+        kind.resource.kind.value
+    );
+    let items = quote! {
+        #kinds
+        pub use super::machine::#machine;
+        pub use super::types::*;
+        pub use crate::#module::object::#object_state;
+        pub use crate::shared::SharedState;
+        pub use krator_runtime::{Fallible as _, ObjectState, Operator, Result, State, Transition};
+        #[doc = #about]
+        pub type Context<'a> = krator_runtime::Context<'a, #machine>;
+    };
+    file_with_docs(&guide(kind), &items)
+}
+
+fn other_kinds(kind: &Kind) -> impl Iterator<Item = &ObjectKind> {
+    let owned = kind.owns.iter().map(|owned| &owned.kind.value);
+    let watched = kind.watches.iter().map(|watch| &watch.kind.value);
+    let accessed = kind.access.iter().map(|access| &access.kind.value);
+    owned.chain(watched).chain(accessed)
+}
+
+/// Whether the crate has a type of its own for the kind, in `kinds.rs`.
+fn is_opaque(other: &ObjectKind) -> bool {
+    other.described.is_none() && !other.has_type
+}
+
+/// How to write a handler, in Markdown. It names only what this kind's handlers have.
+fn guide(kind: &Kind) -> String {
+    let names = KindNames::of(kind);
+    let (module, name, object_state) = (&names.module, &names.kind, &names.object_state);
+    let mut text = format!(
+        "What the handlers of `{name}` import: `use crate::{module}::prelude::*;`.
+
+# Writing a handler
+
+The handler of a state is its implementation of [`State`]. It does the work of the state and returns what follows:
+
+- [`Transition::to`] enters another state, one of those in the state's `next`.
+- [`Transition::stay`] keeps the object in the state. The handler runs again as the state's `wait` says: after the poll
+  interval, or when something that it watches changes.
+- [`Transition::done`] ends the state machine: the object is deleted. Only final states have it.
+- An error is retried with growing delays, as the state's `retry` says. After the last retry the object enters the
+  state in `then`. Call `.permanent()` on a result, from [`krator_runtime::Fallible`], where retries are of no use.
+
+A transition that the graph does not have is a compile error. The runtime stops a handler at an `.await` when the
+object is deleted or the timeout of the state expires, and it runs the handler again after a restart. Everything that a
+handler does must therefore be safe to repeat, unless the state has `effects: once`.
+
+# What a handler can use
+
+| Item of [`Context`] | What it is for |
+|---|---|
+"
+    );
+    for (item, about) in rows(kind, &object_state.to_string()) {
+        text.push_str(&format!("| {item} | {about} |\n"));
+    }
+    text.push_str(
+        "
+`Context` is the same type in every state, so your own functions can take a `&mut Context<'_>`. A
+[`krator_runtime::Fixture`] runs one handler in a test, and a [`krator_runtime::Local`] runs the whole state machine.
+",
+    );
+    text
+}
+
+/// What a handler's context has: a link to each item, and what it is for.
+fn rows(kind: &Kind, object_state: &str) -> Vec<(String, String)> {
+    let link = |shown: &str| {
+        let item = shown.trim_end_matches("()");
+        format!("[`{shown}`](krator_runtime::Context::{item})")
+    };
+    let links = |shown: &[&str]| {
+        shown
+            .iter()
+            .map(|shown| link(shown))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let mut rows = vec![
+        (
+            link("manifest()"),
+            "The object, as last seen in the cluster.".to_owned(),
+        ),
+        (
+            link("object"),
+            format!("Its [`{object_state}`]: what the operator keeps in memory for this object, until a restart."),
+        ),
+        (
+            link("shared"),
+            "The [`SharedState`] of all objects of the kind.".to_owned(),
+        ),
+        (
+            links(&["status()", "status_mut()"]),
+            "Your fields of `.status`. Changes are stored when the handler returns, also if it returns an error."
+                .to_owned(),
+        ),
+        (link("save()"), "Stores your fields of `.status` at once.".to_owned()),
+        (
+            link("message()"),
+            "Sets `.status.message` for as long as the object stays in this state, instead of the state's `message`."
+                .to_owned(),
+        ),
+        (
+            link("condition()"),
+            "Sets a condition that `krator.yaml` declares.".to_owned(),
+        ),
+        (link("event()"), "Publishes an event about the object.".to_owned()),
+        (
+            links(&["first_run()", "attempt()", "in_state_for()", "deleting()"]),
+            "What is known about this run of the handler.".to_owned(),
+        ),
+        (
+            link("entry()"),
+            "An idempotency key: another one each time a state is entered.".to_owned(),
+        ),
+    ];
+    if !kind.owns.is_empty() {
+        rows.push((
+            links(&["apply()", "owned()", "delete()"]),
+            "Create or update, list and delete the objects that this one owns.".to_owned(),
+        ));
+    }
+    if !kind.watches.is_empty() {
+        rows.push((
+            links(&["watched()", "all_watched()"]),
+            "Read the objects that this one watches.".to_owned(),
+        ));
+    }
+    if other_kinds(kind).next().is_some() {
+        rows.push((
+            link("api()"),
+            "Makes other requests for a kind in `owns`, `watches` or `access`.".to_owned(),
+        ));
+    }
+    rows
+}
