@@ -30,11 +30,12 @@ fn sources(folder: &Path) -> Sources {
     sources
 }
 
+fn sources_at(folder: &str) -> Sources {
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder))
+}
+
 fn crate_at(name: &str, folder: &str) -> Rooms {
-    rooms_of(
-        name,
-        &sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)),
-    )
+    rooms_of(name, &sources_at(folder))
 }
 
 fn assert_layers(name: &str, folder: &str) {
@@ -62,4 +63,18 @@ fn the_rooms_of_krator_are_layers() {
 #[test]
 fn the_rooms_of_the_runtime_are_layers() {
     assert_layers("krator_runtime", "crates/krator-runtime/src");
+}
+
+/// The reader once reported rules by importing the checks.
+#[test]
+fn a_cycle_that_was_removed_from_krator_is_found_when_it_comes_back() {
+    let mut sources = sources_at("src");
+    let reader = sources.get_mut("spec/parse.rs").expect("it reads the text");
+    reader.push_str("use crate::rules::judge;\n");
+    let line = reader.lines().count();
+    let cycle = rooms_of("krator", &sources).cycle_report().expect("it is one");
+    assert!(
+        cycle.contains(&format!("spec -> rules: spec/parse.rs:{line}\n")),
+        "{cycle}"
+    );
 }
