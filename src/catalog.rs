@@ -1,6 +1,6 @@
 //! The rules of the language and of generated crates as data: a name, a severity, a summary and an explanation each.
 //!
-//! Every room above may name a rule without importing the check that reports it. `krator explain` prints them.
+//! Any room can name a rule without importing the check that reports it. `krator explain` prints the rules.
 
 mod access;
 mod advice;
@@ -28,12 +28,12 @@ pub enum Severity {
     Error,
     /// Probably a mistake; `allow` silences it.
     Warning,
-    /// Worth knowing; hidden unless asked for.
+    /// Worth knowing; shown only on request.
     Info,
 }
 
 impl Severity {
-    /// The word that people and machines read.
+    /// The severity's name in reports and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -43,20 +43,20 @@ impl Severity {
     }
 }
 
-/// A rule, as `krator explain` prints it.
+/// A rule that findings refer to.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// The stable name, in kebab case.
+    /// The name in kebab case, which `allow` and tools refer to; it never changes.
     pub name: &'static str,
     /// The severity of every finding of the rule.
     pub severity: Severity,
-    /// One line that completes the sentence "it holds when …".
+    /// What the rule reports, in one line.
     pub summary: &'static str,
-    /// The long form in Markdown, with a bad and a good example.
+    /// Why that is a problem and what to do about it, in Markdown, with a bad and a good example.
     pub explanation: &'static str,
 }
 
-/// Declares the rules of one family, and the list of them.
+/// Declares the rules of one family as statics, and `ALL` as the list of them.
 macro_rules! rules {
     ($($severity:ident $id:ident $name:literal: $summary:literal, $explanation:literal;)*) => {$(
         #[doc = $summary]

@@ -1,11 +1,12 @@
-//! Rules of rights, of owned and watched kinds, and of what a schema costs the API server.
+//! Rules about permissions, about owned and watched kinds, and about what a schema costs the API server.
 
 use super::rules;
 
 rules! {
-    Error INVALID_OWNER "invalid-owner": "scopes forbid the ownership, or leave no namespace to look in",
-"A namespaced object cannot own a cluster-scoped one: the garbage collector would delete it. An object that lives in no
-namespace has none in which a namespaced object of a given name could be looked up.
+    Error INVALID_OWNER "invalid-owner": "an owner or a watched object whose scope does not fit the scope of the resource",
+"A namespaced object cannot own a cluster-scoped one: the garbage collector would delete the owned object. A
+cluster-scoped object has no namespace, so `by` alone does not say in which namespace a namespaced object is to be
+found; `namespace` has to say it.
 
 Bad:
 
@@ -17,9 +18,9 @@ Good:
     resource: {group: animals.com, version: v1, kind: Moose, scope: Cluster}
     owns: [core/v1.Namespace]
     watches: [{kind: core/v1.Secret, by: .spec.secretName, namespace: .spec.secretNamespace}]";
-    Error UNELECTED_REPLICAS "unelected-replicas": "`replicas` over 1 with neither `leaderElection` nor `shards`",
-"Two replicas that both think themselves in charge run every handler twice, at the same time. One of them leads, or each
-has its share of the objects.
+    Error UNELECTED_REPLICAS "unelected-replicas": "`replicas` is over 1 without `leaderElection` or `shards`",
+"Without leader election, every replica works on every object, so each handler runs several times at the same time.
+Either elect one replica as the leader, or split the objects among the replicas with `shards`.
 
 Bad:
 
@@ -28,10 +29,10 @@ Bad:
 Good:
 
     deploy: {replicas: 2, leaderElection: true}";
-    Warning BROAD_ACCESS "broad-access": "secrets in the whole cluster, or verbs that give more rights than one has",
-"An operator that may read every secret of the cluster is worth attacking; so is one that may `escalate`, `bind` or
-`impersonate`. Where it works in some namespaces only, `deploy: {namespaces: [..]}` says so and Roles take the place of
-ClusterRoles. Where it must be, `allow` it and say why.
+    Warning BROAD_ACCESS "broad-access": "access to all Secrets of the cluster, or a verb that lets the operator raise its own permissions",
+"An operator that may read every Secret of the cluster is an attractive target, and so is one that may `escalate`, `bind`
+or `impersonate`. If the operator only works in some namespaces, list them in `deploy: {namespaces: [..]}`: krator then
+generates Roles instead of ClusterRoles. If it does need the access, `allow` the rule and give the reason.
 
 Bad:
 
@@ -41,9 +42,10 @@ Good:
 
     access: [{kind: core/v1.Secret, verbs: [get, list]}]
     deploy: {namespaces: [moose]}";
-    Warning COSTLY_RULE "costly-rule": "a CEL rule walks a list or map without a bound",
-"The API server estimates what a rule may cost at worst, and refuses a CRD whose rules may cost too much. A rule that
-walks a list without `maxItems`, or a map without `maxProperties`, may have to walk millions of items.
+    Warning COSTLY_RULE "costly-rule": "a CEL rule iterates over a list or map of unlimited size",
+"The API server estimates the worst-case cost of each rule and rejects a CRD that exceeds its budget. A list without
+`maxItems`, or a map without `maxProperties`, counts as very long, so a rule that iterates over it is likely to exceed
+the budget.
 
 Bad:
 

@@ -1,11 +1,12 @@
-//! Warnings and remarks on graphs that work, but perhaps not as meant.
+//! Warnings and hints about graphs that work, but perhaps not as intended.
 
 use super::rules;
 
 rules! {
-    Warning FAILURE_TRAP "failure-trap": "a `failed` state that neither code, spec change nor time leaves",
-"A user mends a failure by changing the spec, an operator by looking again. A failed state without `next`, `timeout` or
-`onSpecChange: STATE` is left by neither: the object has to be deleted. Where that is meant, `allow` it and say why.
+    Warning FAILURE_TRAP "failure-trap": "a `failed` state that an object can only leave by being deleted",
+"An object recovers from a failure when its user changes the spec, or when the operator tries again. A failed state
+without `next`, `timeout` or `onSpecChange: STATE` allows neither, so the object has to be deleted. If that is intended,
+`allow` the rule and give the reason.
 
 Bad:
 
@@ -14,8 +15,9 @@ Bad:
 Good:
 
     Failed: {kind: failed, onSpecChange: Validating}";
-    Warning UNUSED_ALLOW "unused-allow": "an `allow` that silences nothing",
-"The finding is gone, or stands elsewhere: under the state that it is about, or beside `states` when it is about none.
+    Warning UNUSED_ALLOW "unused-allow": "an entry of `allow` that silences no finding",
+"Either the finding is gone, or the entry is in the wrong place. An `allow` belongs to the state that the finding is
+about, or next to `states` if the finding is not about a single state.
 
 Bad:
 
@@ -24,9 +26,9 @@ Bad:
 Good:
 
     Failed: {kind: failed, next: [Retry]}";
-    Warning NO_BACKOFF "no-backoff": "`retry` at a fixed delay under 1 s, or `poll` under 100 ms",
-"What fails is asked again and again without a pause that grows, by every object at once. The runtime keeps a poll to one
-a second at most, so that a shorter one promises what is not kept.
+    Warning NO_BACKOFF "no-backoff": "a `retry` with a constant delay or a maximum below 1 s, or a `poll` below 100 ms",
+"When a service is down, every object retries at the same time. If the delay does not grow, these retries can keep the
+service from recovering. The runtime polls at most once per second, so a shorter `poll` has no effect.
 
 Bad:
 
@@ -35,29 +37,29 @@ Bad:
 Good:
 
     retry: {initial: 100ms, factor: 2}";
-    Info DUPLICATE_PHASE "duplicate-phase": "several states show the same phase",
-"People who look at `.status.phase` cannot tell these states apart. Often that is meant.
+    Info DUPLICATE_PHASE "duplicate-phase": "several states have the same phase",
+"Users cannot tell these states apart by `.status.phase`, which is often intended.
 
     Tagged: {phase: Roaming, next: [Roam]}
     Roam: {phase: Roaming, kind: ready}";
-    Info NO_TIMEOUT "no-timeout": "a `working` state may wait for ever",
-"The handler may stay, and nothing leads on when what it waits for never comes.
+    Info NO_TIMEOUT "no-timeout": "a `working` state in which an object may wait forever",
+"The handler may stay, and if the event that it waits for never happens, the object stays with it.
 
     Creating: {next: [Ready], wait: {watch: owned}}
 
-With a timeout, time leads on:
+A timeout gives the object a way out:
 
     Creating: {next: [Ready], wait: {watch: owned}, timeout: {after: 10m, to: Failed}}";
-    Info SPEC_CHANGE_IGNORED "spec-change-ignored": "a resting state ignores changes of the spec",
-"Users change the spec and see nothing happen until the state is left by other means.
+    Info SPEC_CHANGE_IGNORED "spec-change-ignored": "a `ready` or `failed` state ignores changes of the spec",
+"When a user changes the spec, nothing happens until something else moves the object to another state.
 
     Ready: {kind: ready, onSpecChange: ignore}
 
 Better:
 
     Ready: {kind: ready, onSpecChange: Updating}";
-    Info CHOKE_POINT "choke-point": "every way from `initial` to a `ready` state passes the state",
-"While the state's handler fails, no new object becomes ready: a good place for tests, metrics and care.
+    Info CHOKE_POINT "choke-point": "every path from `initial` to a `ready` state contains this state",
+"While this state's handler fails, no new object becomes ready. Such a state deserves tests, metrics and care.
 
     Validating: {next: [Creating]}
     Creating: {next: [Ready]}

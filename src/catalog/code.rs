@@ -1,12 +1,12 @@
-//! What the code that people write lacks or has too much of, against the description.
+//! Rules about hand-written code that does not match the description.
 
 use super::rules;
 
 rules! {
-    Warning EDGE_NEVER_TAKEN "edge-never-taken": "an edge of `next` that the handler of its state never takes",
-"The graph promises a way that no object will ever go. A handler that was just generated takes its first edge only: then
-this is what is left to write. It is said only where all that a handler may answer can be seen; an answer that comes
-out of a macro or a variable hides what it is.
+    Warning EDGE_NEVER_TAKEN "edge-never-taken": "the handler of a state never takes one of the edges in `next`",
+"The graph has an edge that no object will ever take. A newly generated handler takes only the first edge of its state,
+so these findings show what is left to write. The rule reports an edge only if krator can see every transition that the
+handler may return; a transition that comes from a macro or a variable hides its target.
 
 Bad:
 
@@ -17,8 +17,8 @@ Bad:
 Good:
 
     if startled { Ok(Transition::to(Roam)) } else { Ok(Transition::to(Sleep)) }";
-    Error EDGE_NOT_IN_GRAPH "edge-not-in-graph": "a handler goes to a state that is not in `next` of its own",
-"The compiler says the same; this is said before, and without it.
+    Error EDGE_NOT_IN_GRAPH "edge-not-in-graph": "a handler goes to a state that is not in the `next` of its own state",
+"The compiler rejects the transition as well; `krator check` finds it without compiling.
 
 Bad:
 
@@ -30,7 +30,7 @@ Good:
 
     Eat: {next: [Sleep, Roam]}";
     Error STAY_WITHOUT_WAIT "stay-without-wait": "a handler stays in a state that has no `wait`",
-"Nothing would wake it again. The compiler says the same.
+"Nothing would ever run the handler again. The compiler rejects it as well.
 
 Bad:
 
@@ -41,8 +41,8 @@ Bad:
 Good:
 
     Tagged: {next: [Roam], wait: {poll: 30s}}";
-    Error DONE_BEFORE_FINAL "done-before-final": "a handler ends the machine in a state that is not `final`",
-"Only a final state may let the object go. The compiler says the same.
+    Error DONE_BEFORE_FINAL "done-before-final": "a handler returns `done` in a state that is not `final`",
+"Only the handler of a `final` state may release the object. The compiler rejects it as well.
 
 Bad:
 
@@ -53,8 +53,8 @@ Bad:
 Good:
 
     Ok(Transition::to(Released))";
-    Error HANDLER_MISSING "handler-missing": "a state that no `impl State for` is written for",
-"Every state has a handler, in a file of its own. `krator gen` writes a missing file anew.
+    Error HANDLER_MISSING "handler-missing": "a state has no `impl State for`",
+"Every state needs a handler, which has a file of its own. `krator gen` creates the file again if it is missing.
 
 Bad:
 
@@ -65,9 +65,9 @@ Good:
     impl State for Eat {
         async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> { … }
     }";
-    Error HAND_WRITTEN_TRANSITION "hand-written-transition": "a trait of the graph implemented by hand, such as `TransitionTo`",
-"The graph is krator.yaml: diagrams, checks and the CRD come from there, and what is implemented beside it is in none of
-them. `cargo build` refuses such an edge, `cargo check` does not.
+    Error HAND_WRITTEN_TRANSITION "hand-written-transition": "hand-written code implements a trait of the graph, such as `TransitionTo`",
+"The graph is defined in krator.yaml, and the diagrams, checks and CRD are generated from it. An edge that is implemented
+by hand appears in none of them. `cargo build` rejects such an edge, but `cargo check` does not.
 
 Bad:
 
@@ -76,9 +76,9 @@ Bad:
 Good:
 
     Eat: {next: [Sleep, Roam]}";
-    Error NO_RIGHTS "no-rights": "a handler reaches for objects that `owns`, `watches` and `access` do not name",
-"The generated RBAC would refuse it. `cx.apply`, `cx.owned` and `cx.delete` want the kind in `owns`, `cx.watched` in
-`watches`, `cx.api` in any of the three. The compiler says the same.
+    Error NO_RIGHTS "no-rights": "a handler uses objects of a kind that `owns`, `watches` and `access` do not name",
+"The generated RBAC rules do not permit the request. `cx.apply`, `cx.owned` and `cx.delete` require the kind in `owns`,
+`cx.watched` requires it in `watches`, and `cx.api` in any of the three. The compiler rejects it as well.
 
 Bad:
 
@@ -87,9 +87,9 @@ Bad:
 Good:
 
     access: [{kind: core/v1.Pod, verbs: [list]}]";
-    Warning UNNAMED_CLIENT "unnamed-client": "a client for objects that no `owns`, `watches` or `access` names",
-"A client of its own compiles, and the API server then refuses what the generated RBAC does not allow. Name the kind in
-krator.yaml and take `cx.api`; rights that were given elsewhere cannot be seen here.
+    Warning UNNAMED_CLIENT "unnamed-client": "code creates a client for a kind that `owns`, `watches` and `access` do not name",
+"A client that is created by hand compiles, but the API server rejects requests that the generated RBAC rules do not
+permit. Name the kind in krator.yaml and use `cx.api`. krator cannot see permissions that are granted elsewhere.
 
 Bad:
 
@@ -101,8 +101,8 @@ Good:
     // and in the handler
     let pods = cx.api::<Pod>();";
     Error NAME_GONE "name-gone": "code names a state, kind or type that the description does not have",
-"A state that was removed, a kind that was renamed, a value that an enum no longer has: code that still names it does not
-compile. A state that only has another name wants `renamedFrom`, and `krator gen` renames it in code too.
+"Code that names a removed state, a renamed kind, or a value that an enum no longer has does not compile. If a state was
+only renamed, give it `renamedFrom`: `krator gen` then renames it in the code, too.
 
 Bad:
 
@@ -112,7 +112,7 @@ Good:
 
     Roam: {renamedFrom: Grazing}";
     Error FIELD_GONE "field-gone": "code names a field of `spec` or `status` that the description does not have",
-"A field that was removed or has another name now: code that still names it does not compile.
+"The field was removed or renamed, and code that still names it does not compile.
 
 Bad:
 
@@ -121,9 +121,9 @@ Bad:
 Good:
 
     spec: {height: number}";
-    Error FIELD_ADDED "field-added": "a struct is written out whole, and the description has more fields",
-"A literal names every field, and so does a pattern without `..`; a field that was added since is missing there. The
-compiler says the same.
+    Error FIELD_ADDED "field-added": "a struct literal or pattern lacks fields that the description has",
+"A struct literal without `..` has to name every field, and so does a pattern. A field that was added to the description
+is missing there. The compiler rejects it as well.
 
 Bad:
 
@@ -133,8 +133,8 @@ Good:
 
     MooseSpec { height, weight, ..MooseSpec::default() }";
     Warning FIELD_RETYPED "field-retyped": "code uses a field whose type has changed since the last `krator gen`",
-"Whether the code still compiles depends on what it does with the value: look at these lines. Said once, by the `krator
-gen` that changes the type, and by `krator check` before it.
+"Whether the code still compiles and is still correct depends on what it does with the value, so review these lines. The
+finding is reported by `krator check` until `krator gen` changes the type, and once by that `krator gen`.
 
 Bad:
 
@@ -143,8 +143,9 @@ Bad:
 Good:
 
     let height = spec.height.unwrap_or(1.0);";
-    Error VARIANT_UNMATCHED "variant-unmatched": "a `match` without a case for a state or value that the description has",
-"A `match` that names every case has to name those that were added, too. The compiler says the same.
+    Error VARIANT_UNMATCHED "variant-unmatched": "a `match` has no arm for a state or value that the description has",
+"A `match` without a wildcard has to name the states or values that were added to the description. The compiler rejects
+it as well.
 
 Bad:
 
@@ -153,9 +154,9 @@ Bad:
 Good:
 
     match state { MooseMachine::Roam => 1, _ => 2 }";
-    Error MODULE_MISSING "module-missing": "a generated file that no `mod` leads to",
-"`src/lib.rs` is yours: it declares the modules of the kinds. A kind that was added to krator.yaml is not compiled before
-it is declared there.
+    Error MODULE_MISSING "module-missing": "a generated file is not part of any module",
+"`src/lib.rs` is your file, and it declares the modules of the kinds. The code of a kind that was added to krator.yaml is
+not compiled until its module is declared there.
 
 Bad:
 
@@ -165,9 +166,9 @@ Good:
 
     pub mod elk;
     pub mod moose;";
-    Warning OPERATOR_NOT_RUN "operator-not-run": "a kind whose operator no code starts",
-"`src/main.rs` is yours: it says which operators run. A kind that was added to krator.yaml is watched by nobody before
-its operator is named there.
+    Warning OPERATOR_NOT_RUN "operator-not-run": "no code starts the operator of a kind",
+"`src/main.rs` is your file, and it starts the operators. The objects of a kind that was added to krator.yaml are not
+reconciled until its operator is started there.
 
 Bad:
 
@@ -178,9 +179,9 @@ Good:
     runtime
         .operator(MooseOperator::default())
         .operator(ElkOperator::default())";
-    Warning NAME_LEFT "name-left": "a former name in a comment, a text or a macro, which renaming left alone",
-"`krator gen` renames in code what the description renames. What a comment or a text means by the word, and what a macro
-makes of it, only you know.
+    Warning NAME_LEFT "name-left": "a former name that renaming did not change in a comment, a string or a macro",
+"`krator gen` renames in code what the description renames. It does not touch comments, strings and macros, because the
+same word may mean something else there.
 
 Bad:
 

@@ -1,12 +1,12 @@
-//! What can be wrong between a description and the files of the crate that was generated from it.
+//! Rules about the files of a crate that no longer match what krator generated.
 
 use super::rules;
 
 rules! {
-    Error EDITED_FILE "edited-file": "somebody edited a file that krator generates",
-"krator writes such a file anew whenever the description changes, so that an edit in it would be lost. Nothing is written until
-somebody has decided: the finding shows what krator would change. Where the edit belongs into a file of yours, or into the description,
-move it there; `krator gen --force` then writes the file as the description has it.
+    Error EDITED_FILE "edited-file": "a file that krator generates was edited by hand",
+"krator overwrites such a file whenever the description changes, so the edit would be lost. krator writes nothing until you
+decide what to do; the finding shows what it would change. Move the edit to one of your own files or to the description,
+then run `krator gen --force` to restore the generated file.
 
 Bad:
 
@@ -15,9 +15,9 @@ Bad:
 Good:
 
     src/moose/states/roam.rs          edited: yours";
-    Error OCCUPIED_PATH "occupied-path": "a file of yours stands where krator has to generate one",
-"The description came to need a file that somebody else has made: a kind `Elk` needs `src/elk/mod.rs`. Nothing is written until
-the way is free. Move the file, or let `krator gen --force` move it to `.krator/pruned/`.
+    Error OCCUPIED_PATH "occupied-path": "one of your files is where krator has to generate a file",
+"The description now needs a file whose path is already taken; a kind `Elk` needs `src/elk/mod.rs`, for example. krator
+writes nothing until the path is free. Move your file, or let `krator gen --force` move it to `.krator/pruned/`.
 
 Bad:
 
@@ -26,20 +26,21 @@ Bad:
 Good:
 
     src/elk_counting.rs     yours";
-    Error MERGE_CONFLICT "merge-conflict": "krator and somebody else changed the same lines of a file",
-"Files such as `src/main.rs` are yours, and krator takes its changes into them: a second kind is started there. Where you changed
-the same lines, yours stay. Make the change by hand, as the finding shows it, and say so by `krator gen --merge=mine`; or let
-`krator gen --merge=conflicts` write both versions into the file, between markers as git's.
+    Error MERGE_CONFLICT "merge-conflict": "krator has to change lines of a file that you changed, too",
+"Files such as `src/main.rs` are yours, and krator merges its changes into them, for example to start the operator of a
+second kind. If you changed the same lines, your version stays. Either make the change by hand, as the finding shows it,
+and confirm that with `krator gen --merge=mine`; or let `krator gen --merge=conflicts` write both versions into the file,
+between conflict markers like those of git.
 
 Bad:
 
-    krator_runtime::main(&ABOUT, |runtime| runtime.operator(herd()))        a kind `Elk` came into krator.yaml
+    krator_runtime::main(&ABOUT, |runtime| runtime.operator(configured()))        a kind `Elk` was added to krator.yaml
 
 Good:
 
-    krator_runtime::main(&ABOUT, |runtime| runtime.operator(herd()).operator(ElkOperator::default()))";
+    krator_runtime::main(&ABOUT, |runtime| runtime.operator(configured()).operator(ElkOperator::default()))";
     Error UNREADABLE_MANIFEST "unreadable-manifest": "Cargo.toml is not TOML",
-"krator keeps its own dependencies in Cargo.toml current and has to read it for that. Nothing is written until it can.
+"krator has to read Cargo.toml to keep the dependencies of the generated code up to date. It writes nothing until it can.
 
 Bad:
 

@@ -1,14 +1,16 @@
-//! What an edit of a description breaks, against the description as it was.
+//! Rules about edits of a description that break stored objects or clients.
 
 use super::rules;
 
 rules! {
-    Error STATE_REMOVED "state-removed": "a state of the former description is gone without `renamedFrom` or `legacy`",
-"The state of an object is in its status. A new operator that finds a state that it does not know parks the
-object: no handler runs, until somebody deletes it or an operator that knows the state comes back.
+    Error STATE_REMOVED "state-removed": "a state of the former description was removed without `renamedFrom` or `legacy`",
+"The status of an object contains its state. If the new operator does not know that state, it parks the object: no handler
+runs until the object is deleted, or until an operator that knows the state is deployed again.
 
-With `renamedFrom` objects go on in the state that takes its place; with `legacy: true` they leave it, and no other enters.
-There was a state `Graze`.
+Use `renamedFrom` if another state takes the place of the removed one: objects then continue there. Or keep the state
+with `legacy: true`: objects can then leave it, and no object enters it any more.
+
+In this example, the former description had a state `Graze`.
 
 Bad:
 
@@ -17,13 +19,16 @@ Bad:
 Good:
 
     Eat: {renamedFrom: [Graze], next: [Roam]}";
-    Error BREAKING_SCHEMA "breaking-schema": "against the former description, stored objects or clients would break",
-"An API server keeps objects that its new schema does not fit, as long as nobody changes the part that does not fit.
-Created anew, from a backup or by a tool that applies manifests to another cluster, they are refused. What the schema
-lacks is dropped from them when they are next read. And the types of the new operator may have no place for what is stored.
-`krator diff OLD NEW` shows all changes, the harmless ones too; `krator gen --allow-breaking` goes on.
+    Error BREAKING_SCHEMA "breaking-schema": "a change of the schema or the resource breaks stored objects or clients",
+"An API server keeps stored objects that do not match its new schema, as long as nobody changes the parts that do not
+match. It rejects such objects when they are created again, for example from a backup or from manifests that are applied
+to another cluster. Fields that the new schema does not have are dropped when an object is next read, and the new
+operator may not be able to deserialize what is stored.
 
-There was a text `size`.
+`krator diff OLD NEW` shows all changes, including harmless ones. `krator gen --allow-breaking` generates the new version
+in spite of the finding.
+
+In this example, the former description had a field `size` of type string.
 
 Bad:
 

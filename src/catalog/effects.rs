@@ -1,15 +1,18 @@
-//! Rules of handlers that must not run twice, and of states that are not written.
+//! Rules about handlers that must not run twice, and about states that are not saved.
 
 use super::rules;
 
 rules! {
-    Error RESUME_HAZARD "resume-hazard": "a restart could run a `once` handler twice, or lose the state",
-"`effects: once` promises that a handler runs at most once per entry. So it cannot `wait` or `retry`; after a crash the
-object goes to `resume`, a state that looks at the world, which is another one and not `once` itself; and it has no
-place on the deletion path, which must go on after a crash.
+    Error RESUME_HAZARD "resume-hazard": "a restart could run a `once` handler twice, or lose the state of an object",
+"`effects: once` promises that the handler runs at most once each time the state is entered. Such a state therefore:
 
-`checkpoint: false` leaves out a write of `.status`. Only a `working` state that is left at once can do without: one
-without wait, timeout, limit or `once`, and not entered from a `once` one.
+- cannot `wait` or `retry`, because both run the handler again;
+- needs a `resume`: another state, not `once` itself, whose handler finds out after a crash what was done;
+- cannot be on the deletion path, which has to continue after a crash.
+
+`checkpoint: false` skips the write of `.status` when the state is entered. Only a `working` state that the object leaves
+immediately can do without that write: one that has no `wait`, `timeout`, `limit` or `effects: once`, and that is not
+entered from a `once` state.
 
 Bad:
 
@@ -19,10 +22,10 @@ Good:
 
     Charge: {effects: once, resume: LookUp, next: [Charged]}
     LookUp: {next: [Charged, Charge], wait: {poll: 10s}}";
-    Warning DELETE_INTERRUPTS_ONCE "delete-interrupts-once": "deletion may cut a `once` handler short",
-"Deletion interrupts a running handler, unless `onDelete: wait` says otherwise. A `once` handler that is cut short is not
-run again: nobody knows how far it came. A handler that deletion waits for needs a timeout in turn, or a deleted
-object waits as long as the handler hangs.
+    Warning DELETE_INTERRUPTS_ONCE "delete-interrupts-once": "deletion may interrupt a `once` handler",
+"Deletion interrupts a running handler unless the state has `onDelete: wait`. An interrupted `once` handler does not run
+again, so nobody knows how far it got. If deletion waits for the handler, the state needs a timeout as well: otherwise
+a handler that hangs blocks the deletion.
 
 Bad:
 
@@ -31,9 +34,9 @@ Bad:
 Good:
 
     Charge: {effects: once, resume: LookUp, onDelete: wait, next: [Charged], timeout: {after: 5m, to: LookUp}}";
-    Warning TIMEOUT_INTERRUPTS_ONCE "timeout-interrupts-once": "a timeout may cut a `once` handler short",
-"A timeout interrupts a running handler. A `once` handler that is cut short is not run again, and the state that the
-timeout leads to must not assume how far it came: the state that `resume` names looks, and is a good target.
+    Warning TIMEOUT_INTERRUPTS_ONCE "timeout-interrupts-once": "a timeout may interrupt a `once` handler",
+"A timeout interrupts a running handler. An interrupted `once` handler does not run again, and the target of the timeout
+cannot know how far it got. The state that `resume` names finds that out, so it is a good target.
 
 Bad:
 

@@ -1,11 +1,11 @@
-//! Rules of the state graph: its edges, its loops, its deletion path and its properties.
+//! Rules about the state graph: its edges, its cycles, its deletion path and its properties.
 
 use super::rules;
 
 rules! {
-    Error DUPLICATE_EDGE "duplicate-edge": "`next` names a state twice",
-"An edge is there or not; a handler chooses the target, not the line that names it. Two reasons for one edge go into
-one label.
+    Error DUPLICATE_EDGE "duplicate-edge": "`next` names the same state twice",
+"A handler chooses the target state, so there is only one edge between two states. If the edge has two reasons, write
+both into one `when`.
 
 Bad:
 
@@ -14,8 +14,8 @@ Bad:
 Good:
 
     Roam: {next: [{to: Eat, when: hungry or bored}]}";
-    Error SELF_EDGE "self-edge": "`next` names its own state",
-"A handler that is to run again in the same state stays, which is what `wait` is for.
+    Error SELF_EDGE "self-edge": "`next` names the state itself",
+"To run again in the same state, a handler stays in it, which requires `wait`.
 
 Bad:
 
@@ -25,7 +25,7 @@ Good:
 
     Roam: {next: [Eat], wait: {poll: 10s}}";
     Error LEGACY_ENTERED "legacy-entered": "an edge leads to a `legacy` state",
-"`legacy: true` says that nothing enters the state any more. An edge to it says otherwise.
+"`legacy: true` says that no object enters the state any more, which an edge to it contradicts.
 
 Bad:
 
@@ -37,7 +37,7 @@ Good:
     Roam: {next: [Eat]}
     Graze: {legacy: true, next: [Roam]}";
     Error LEGACY_DEAD_END "legacy-dead-end": "a `legacy` state has no way out",
-"Stored objects are to leave the state, since nobody wants them there any more. Without a way out they stay for ever.
+"Objects that are still in a legacy state are supposed to leave it. Without a way out they stay there forever.
 
 Bad:
 
@@ -46,9 +46,10 @@ Bad:
 Good:
 
     Graze: {legacy: true, next: [Roam]}";
-    Error NO_PATH_TO_FINAL "no-path-to-final": "a state of the deletion path cannot reach a `final` one",
-"A deleted object keeps its finalizer until a `final` state has done its work. From every state of the deletion path
-one must be reached by next, timeout, retry and limit edges, or the object can never go.
+    Error NO_PATH_TO_FINAL "no-path-to-final": "no `final` state can be reached from a state of the deletion path",
+"A deleted object keeps its finalizer until the handler of a `final` state is done. Every state of the deletion path
+therefore needs a path to a `final` state along `next`, `timeout`, `retry` and `limit` edges. Without one, the object is
+never removed.
 
 Bad:
 
@@ -66,10 +67,10 @@ Good:
       Release: {next: [Check], wait: {poll: 1m}}
       Check: {next: [Release, Released]}
       Released: {kind: final}";
-    Error DELETION_ESCAPE "deletion-escape": "the deletion path and ordinary life share a state",
-"The deletion path is what `deletion` and the states named by `onDelete` lead to; ordinary life is what `initial`
-leads to otherwise. They share no state but final ones: after a restart nobody could tell from the state whether the
-object is being deleted.
+    Error DELETION_ESCAPE "deletion-escape": "a state is both on the deletion path and reachable without a deletion",
+"The deletion path consists of the states that can be reached from `deletion` and from the targets of `onDelete`. No such
+state, except a `final` one, may also be reachable from `initial` without a deletion: the state has to tell a restarted
+operator whether the object is being deleted.
 
 Bad:
 
@@ -86,9 +87,10 @@ Good:
       Roam: {kind: ready}
       Release: {next: [Released]}
       Released: {kind: final}";
-    Warning DELETION_NO_BAILOUT "deletion-no-bailout": "the deletion path retries without limit or timeout",
-"While a handler of the deletion path fails, the object cannot go, and with it its namespace. A limit with a `then`,
-or a timeout, says when to give up. Where giving up would be worse, `allow` the finding and say why.
+    Warning DELETION_NO_BAILOUT "deletion-no-bailout": "a state of the deletion path retries without a limit or a timeout",
+"While a handler of the deletion path keeps failing, the object cannot be removed, and neither can its namespace. A retry
+`limit` with a `then`, or a `timeout`, says when to give up. If giving up would be worse, `allow` the rule and give the
+reason.
 
 Bad:
 
@@ -97,9 +99,9 @@ Bad:
 Good:
 
     Release: {next: [Released], retry: {limit: 5, then: Released}}";
-    Error UNREACHABLE_STATE "unreachable-state": "no edge of any kind leads to the state",
-"No object could ever be in the state: no edge leads there from `initial`, `deletion` or a `legacy` state. Of
-states that only an unreachable one leads to, the first is named.
+    Error UNREACHABLE_STATE "unreachable-state": "no object can ever be in the state",
+"There is no path of edges to the state from `initial`, `deletion` or a `legacy` state. If several unreachable states lead
+to each other, only the first of them is reported.
 
 Bad:
 
@@ -117,10 +119,10 @@ Good:
       Eat: {next: [Sleep], wait: {poll: 1m}}
       Sleep: {next: [Roam], wait: {poll: 1m}}
 
-Where objects of an earlier description may still be in the state, say `legacy: true`.";
-    Error NO_EXIT "no-exit": "a `working` state has neither `next` nor `timeout`, or a `final` one has them",
-"A `working` state is on its way somewhere. One that leads nowhere keeps its objects unfinished for ever: a state
-where objects rest is `ready` or `failed`, one after which they go is `final`. A `final` state leads nowhere.
+If stored objects may still be in the state because an earlier description used it, mark it `legacy: true`.";
+    Error NO_EXIT "no-exit": "a `working` state without `next` and `timeout`, or a `final` state with an edge",
+"Objects pass through a `working` state, so it needs an edge to another state. A state in which objects rest is `ready`
+or `failed`, and a state after which they are removed is `final`. A `final` state has no edges.
 
 Bad:
 
@@ -131,9 +133,9 @@ Good:
 
     Eat: {wait: {poll: 1m}, next: [Sleep]}
     Released: {kind: final}";
-    Error HOT_LOOP "hot-loop": "a cycle of `next`, `limit` and `resume` edges in which no state may stay, times out or has a `limit`",
-"An object in such a cycle goes round as fast as the API server answers, and never rests. At least one state of each
-cycle waits, times out, or counts its entries.
+    Error HOT_LOOP "hot-loop": "a cycle of `next`, `limit` and `resume` edges without any `wait`, `timeout` or `limit`",
+"An object in such a cycle changes its state as fast as the API server answers. At least one state of each cycle has to
+wait, time out, or limit how often it is entered.
 
 Bad:
 
@@ -144,9 +146,9 @@ Good:
 
     Roam: {next: [Eat], wait: {poll: 2s}}
     Eat: {next: [Roam]}";
-    Warning UNBOUNDED_LOOP "unbounded-loop": "a cycle of edges that only the runtime takes",
-"Timeouts, retries and limits lead round in a circle: an object can go round for ever, and no code ever decides that
-it should.
+    Warning UNBOUNDED_LOOP "unbounded-loop": "a cycle of `timeout`, `retry` and `limit` edges",
+"The runtime takes these edges without asking a handler, so an object can follow the cycle forever although no code
+decided that it should.
 
 Bad:
 
@@ -157,14 +159,14 @@ Good:
 
     Pull: {next: [Done], timeout: {after: 5m, to: Backoff}, limit: {times: 5, then: Failed}}
     Backoff: {next: [Pull], wait: {poll: 1m}}";
-    Error PROPERTY_VIOLATED "property-violated": "a property does not hold; the path shows why",
-"`properties` say what must hold of the graph whatever becomes of it: all kinds of edges count, those of the runtime
-too, but for `resume`.
+    Error PROPERTY_VIOLATED "property-violated": "a property of `properties` does not hold for the graph",
+"`properties` state what must remain true when the graph is edited. All edges count, including those that the runtime
+takes, except `resume` edges. The finding shows a path that violates the property.
 
-    {from: [A], canReach: B}     from each there is a path
-    {never: A -> B}              there is no path
-    {only: B, through: A}        every path from `initial` to B passes A
-    {leadsTo: B, from: A}        every path from A ends up in B
+    {from: [A], canReach: B}     there is a path from A to B
+    {never: A -> B}              there is no path from A to B
+    {only: B, through: A}        every path from `initial` to B contains A
+    {leadsTo: B, from: A}        every path from A reaches B
 
 Bad:
 

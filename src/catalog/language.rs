@@ -1,11 +1,11 @@
-//! Rules that reading itself applies: of YAML, keys, types and names.
+//! Rules about YAML, keys, types and names, most of which are applied while a description is read.
 
 use super::rules;
 
 rules! {
-    Error SYNTAX "syntax": "the text is not YAML, or uses YAML that is not of this language",
-"A description is YAML 1.2 in UTF-8, at most 16 MiB. Keys are unique in their mapping. Anchors and aliases work
-within a document; merge keys (`<<`) and tags (`!x`) do not, nor do control characters, nor nesting without measure.
+    Error SYNTAX "syntax": "the file is not YAML, or uses a feature of YAML that krator does not accept",
+"A description is YAML 1.2 in UTF-8 and at most 16 MiB large. The keys of a mapping are unique. Anchors and aliases work
+within a document. Merge keys (`<<`), tags (`!x`), control characters and extremely deep nesting are not accepted.
 
 Bad:
 
@@ -17,9 +17,9 @@ Good:
 
     states:
       Roam: {next: [Eat, Sleep]}";
-    Error UNKNOWN_KEY "unknown-key": "a key that the language does not know here",
-"Nothing is ignored: a key that is not known would otherwise be a wish that nobody fulfils. An unquoted comma inside
-`{}` makes an extra key, too.
+    Error UNKNOWN_KEY "unknown-key": "a key that does not exist at this place",
+"krator never ignores a key, because a misspelled key would then silently have no effect. Note that an unquoted comma
+inside `{}` starts a new key.
 
 Bad:
 
@@ -30,9 +30,9 @@ Good:
 
     Roam: {next: [Eat], wait: {poll: 2s}}
     Roam: {next: [{to: Eat, when: \"hungry, tired\"}]}";
-    Error WRONG_TYPE "wrong-type": "a value of another type than its key takes",
-"Each key takes a text, a number, a boolean, a list or a mapping. A key without a value has none of them. A word for
-which only certain values exist takes no other.
+    Error WRONG_TYPE "wrong-type": "a value whose type does not fit its key",
+"Each key takes a string, an integer, a number, a boolean, a list or a mapping, and some keys only take certain words. A
+key without a value does not fit any of these types.
 
 Bad:
 
@@ -41,10 +41,10 @@ Bad:
 Good:
 
     Roam: {next: [Eat], checkpoint: false}";
-    Error MISSING_KEY "missing-key": "a key that is required is not there",
-"`krator`, `resource` with `group`, `version` and `kind`, `spec`, `machine` with `initial`, and `states` must be there;
-so must `then` where `retry` has a numeric `limit`, `deletion` where a state's `onDelete` names a state, and the keys
-of small mappings such as `timeout`.
+    Error MISSING_KEY "missing-key": "a required key is missing",
+"These keys are always required: `krator`; `resource` with `group`, `version` and `kind`; `spec`; `machine` with
+`initial`; and `states`. `then` is required if `retry` has a numeric `limit`, and `deletion` if the `onDelete` of a state
+names a state. Small mappings such as `timeout` have required keys of their own.
 
 Bad:
 
@@ -53,10 +53,10 @@ Bad:
 Good:
 
     machine: {initial: Roam, retry: {limit: 5, then: Lost}}";
-    Error INVALID_NAME "invalid-name": "a name has a form that names of its sort do not have",
-"States, kinds, types and conditions are PascalCase of letters and digits; fields are letters, digits, `_` and `-`;
-`operator` is a DNS label that starts with a letter, at most 40 long; groups are DNS names. Names become files, Rust
-code and objects in the cluster: what is not a name never gets there.
+    Error INVALID_NAME "invalid-name": "a name contains characters or has a length that is not allowed for it",
+"The names of states, kinds, types and conditions are PascalCase and consist of letters and digits. Fields consist of
+letters, digits, `_` and `-`. `operator` is a DNS label of at most 40 characters that starts with a letter, and groups
+are DNS names. Names become file names, Rust code and Kubernetes objects, so they are checked first.
 
 Bad:
 
@@ -67,9 +67,9 @@ Good:
 
     states:
       RoamAround: {next: [Eat]}";
-    Error INVALID_SCHEMA "invalid-schema": "the schema is none that an API server accepts",
-"The schema becomes the CRD's: structural, with defaults that are valid, bounds that fit their type, patterns and CEL
-rules that parse.
+    Error INVALID_SCHEMA "invalid-schema": "an API server would not accept the schema",
+"The schema becomes the schema of the CRD. It therefore has to be structural: its defaults have to be valid, its bounds
+have to fit their types, and its patterns and CEL rules have to parse.
 
 Bad:
 
@@ -82,9 +82,9 @@ Good:
     spec:
       size: {type: integer, minimum: 1, default: 1}
       name: {type: string, maxLength: 9}";
-    Error INVALID_DURATION "invalid-duration": "a text is no duration",
-"Durations are written as in Go: numbers with the units h, m, s, ms, us and ns. There are no days. Where a field may
-tell the time, its path starts with a dot.
+    Error INVALID_DURATION "invalid-duration": "a string is not a duration",
+"Durations are written as in Go: numbers with the units h, m, s, ms, us and ns. There is no unit for days. Keys that can
+also take the duration from a field of the object expect the path of that field, which starts with a dot.
 
 Bad:
 
@@ -95,9 +95,10 @@ Good:
 
     wait: {poll: 30s}
     timeout: {after: 24h, to: Lost}";
-    Error UNKNOWN_KIND "unknown-kind": "a `watch` of a kind that is neither owned nor watched, or a kind that does not exist",
-"`wait: {watch: …}` wakes a handler when objects change that the operator already looks at: those of `owns` and
-`watches`. In the API groups of Kubernetes itself the kinds are known.
+    Error UNKNOWN_KIND "unknown-kind": "a `watch` for a kind that is neither owned nor watched, or a kind that does not exist",
+"`wait: {watch: …}` runs the handler again when an object of the given kinds changes. The operator only receives changes
+of the kinds in `owns` and `watches`. krator knows the kinds of the API groups that are part of Kubernetes, so it also
+reports kinds of these groups that do not exist.
 
 Bad:
 
@@ -110,9 +111,9 @@ Good:
     owns: [batch/v1.Job]
     states:
       Run: {next: [Done], wait: {watch: [batch/v1.Job]}}";
-    Error UNKNOWN_FIELD "unknown-field": "a path leads to a field that the schema does not have",
-"Paths of columns, `by`, `namespace`, `poll`, `after`, `times`, `scale` and `selectableFields` are followed through
-the schema of `.spec` and `.status`, and end at a value of a type that fits.
+    Error UNKNOWN_FIELD "unknown-field": "a path names a field that the schema does not have",
+"Paths are used by columns, `by`, `namespace`, `poll`, `after`, `times`, `scale` and `selectableFields`. Each of them has
+to lead to a field in the schema of `.spec` or `.status` whose type fits.
 
 Bad:
 
@@ -123,8 +124,8 @@ Good:
 
     spec: {weight: number}
     columns: [{name: Weight, path: .spec.weight}]";
-    Error UNKNOWN_STATE "unknown-state": "an edge leads to a state that is not there",
-"Every name of a state stands under `states`, in the same spelling.
+    Error UNKNOWN_STATE "unknown-state": "a state is named that does not exist",
+"Every state that is named anywhere has to be defined under `states`, in exactly the same spelling.
 
 Bad:
 
@@ -137,12 +138,16 @@ Good:
     machine: {initial: Roam}
     states:
       Roam: {kind: ready}";
-    Error NAME_COLLISION "name-collision": "two names become one Rust identifier, module or file, or a name is taken",
-"Each state becomes a type, a module and a file; files must differ on a disk that ignores case, too. Some names are
-taken: what Rust keeps for itself and cannot write raw (`self`, `Self`, `super`, `crate`, `_`), `mod`, Windows devices
-(`Con`), the kind itself, what a handler imports (`State`, `Transition`, `Context`, `Result`, `Ok`, …), and for
-`operator` keywords, crates of the standard library, dependencies and cargo's folders. A status field cannot take the
-name of one that the machine keeps.
+    Error NAME_COLLISION "name-collision": "two names become the same Rust identifier, module or file, or a name is reserved",
+"Each state becomes a Rust type, a module and a file, and the file names have to differ even on file systems that ignore
+case. The following names are reserved:
+
+- keywords that Rust does not accept as raw identifiers (`self`, `Self`, `super`, `crate`, `_`), and `mod`;
+- device names of Windows, such as `Con`;
+- the name of the kind itself;
+- what a handler imports: `State`, `Transition`, `Context`, `Result`, `Ok` and others;
+- for `operator`: keywords, crates of the standard library, dependencies of the generated crate, and folders of cargo;
+- for fields of the status: the field in which the runtime keeps its own state.
 
 Bad:
 
@@ -155,8 +160,9 @@ Good:
     states:
       DeleteMachine: {next: [Deleted]}
       Deleted: {kind: final}";
-    Error WILDCARD_ACCESS "wildcard-access": "`*` anywhere in `owns`, `watches` or `access`",
-"A wildcard grants what does not exist yet and what nobody had in mind. Every kind, verb and resource has a name.
+    Error WILDCARD_ACCESS "wildcard-access": "`*` in `owns`, `watches` or `access`",
+"A wildcard also grants access to kinds and verbs that do not exist yet. Name every kind, verb and resource that the
+operator needs.
 
 Bad:
 
