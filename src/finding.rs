@@ -1,7 +1,7 @@
-//! What krator has to say about a description: one [`Finding`] a problem, each with its place in the text.
+//! The problems of a description: one [`Finding`] for each, with its place in the text.
 //!
-//! What a user got wrong is a value here, never an `Err`; all of it is collected and shown together. This module
-//! knows nothing of Kubernetes or of state graphs: rules say what, it says where and in which form.
+//! A mistake of the user is a value here, never an `Err`, so that all of them can be reported together. This module
+//! knows nothing about Kubernetes or state graphs: rules decide what to report, and this module how to show it.
 
 mod json;
 mod source;
@@ -16,17 +16,17 @@ pub use text::{Style, to_text};
 use crate::catalog::{Rule, Severity};
 use crate::text::shown;
 
-/// A stretch of the description's text, in bytes, `end` exclusive.
+/// A range of the description's text, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span {
     /// Offset of the first byte.
     pub start: usize,
-    /// Offset behind the last byte.
+    /// Offset after the last byte.
     pub end: usize,
 }
 
 impl Span {
-    /// The smallest span that covers both.
+    /// The smallest span that contains both.
     pub fn to(self, other: Span) -> Span {
         Span {
             start: self.start.min(other.start),
@@ -35,12 +35,13 @@ impl Span {
     }
 }
 
-/// A value and where the text says so; a default's span is that of what it follows from.
+/// A value and the place in the text that it comes from. The span of a default is that of the key or name that the
+/// default belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spanned<T> {
     /// The value.
     pub value: T,
-    /// Its place in the text.
+    /// The place in the text.
     pub span: Span,
 }
 
@@ -50,7 +51,7 @@ impl<T> Spanned<T> {
         Spanned { value, span }
     }
 
-    /// The same place, another value.
+    /// Another value at the same place.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Spanned<U> {
         Spanned {
             value: change(self.value),
@@ -67,42 +68,42 @@ impl<T> std::ops::Deref for Spanned<T> {
     }
 }
 
-/// An edit that mends a finding: replace what is at `span`.
+/// An edit that fixes a finding by replacing the text at `span`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fix {
-    /// What is replaced.
+    /// The text to replace.
     pub span: Span,
-    /// By what.
+    /// The new text.
     pub replacement: String,
     /// What the edit does, as a lower-case phrase.
     pub message: String,
 }
 
-/// One thing that is wrong or doubtful.
+/// One problem, as a rule reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule that it breaks.
+    /// The rule that reports it.
     pub rule: &'static Rule,
-    /// A lower-case phrase.
+    /// What is wrong, as a lower-case phrase.
     pub message: String,
-    /// The place to change.
+    /// Where the description has to change.
     pub span: Span,
-    /// What is said beside the place.
+    /// A remark next to that place.
     pub label: Option<String>,
-    /// Further places, each with what is said beside it.
+    /// Other places that matter, each with a remark.
     pub related: Vec<(Span, String)>,
-    /// States of a way through the graph, in order.
+    /// The states of a path through the graph that shows the problem.
     pub path: Vec<String>,
-    /// What follows from it.
+    /// Consequences and background.
     pub notes: Vec<String>,
-    /// What could be done.
+    /// What the user could do.
     pub help: Option<String>,
-    /// An edit that can be applied.
+    /// An edit that solves the problem.
     pub fix: Option<Fix>,
 }
 
 impl Finding {
-    /// A finding at a place; the other parts are added by the methods below.
+    /// A finding at a place. The methods below add its other parts.
     pub fn new(rule: &'static Rule, span: Span, message: impl Into<String>) -> Self {
         Finding {
             rule,
@@ -117,37 +118,37 @@ impl Finding {
         }
     }
 
-    /// Says something beside the place.
+    /// Adds a remark next to the place.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = Some(label.into());
         self
     }
 
-    /// Points to a further place.
+    /// Adds another place with a remark.
     pub fn related(mut self, span: Span, label: impl Into<String>) -> Self {
         self.related.push((span, label.into()));
         self
     }
 
-    /// Shows a way through the graph.
+    /// Shows a path through the graph.
     pub fn path(mut self, states: Vec<String>) -> Self {
         self.path = states;
         self
     }
 
-    /// Says what follows from it.
+    /// Adds a consequence.
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }
 
-    /// Says what could be done.
+    /// Sets what the user could do.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Offers `name` instead of what stands at the place, when there is one.
+    /// Offers to replace the text at the place by `name`, if there is one.
     pub fn did_you_mean(mut self, name: Option<&str>) -> Self {
         if let Some(name) = name {
             self.fix = Some(Fix {
@@ -160,7 +161,7 @@ impl Finding {
     }
 }
 
-/// The findings of one kind and order: by place, errors first, doubles once.
+/// Sorts findings by place, and by severity at the same place, and removes duplicates.
 pub fn sort(findings: &mut Vec<Finding>) {
     findings.sort_by(|a, b| {
         (a.span.start, a.rule.severity, a.rule.name, a.span.end, &a.message).cmp(&(
@@ -174,7 +175,7 @@ pub fn sort(findings: &mut Vec<Finding>) {
     findings.dedup();
 }
 
-/// Whether any of the findings is an error.
+/// Whether one of the findings is an error.
 pub fn has_errors(findings: &[Finding]) -> bool {
     findings
         .iter()

@@ -1,5 +1,6 @@
-//! The state graph as petgraph sees it, and the few algorithms that rules and diagrams share. All are linear in
-//! states and edges, and none recurses: a description may have ten thousand states.
+//! The state graph as a graph of petgraph, and the algorithms that rules, diagrams and comparisons share.
+//!
+//! A description may have ten thousand states, so every algorithm is linear in states and edges, and none recurses.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -10,62 +11,62 @@ use petgraph::visit::{EdgeFiltered, EdgeRef, NodeFiltered};
 use crate::finding::Span;
 use crate::model::{Kind, OnSpecChange, StateId};
 
-/// What takes an object along an edge.
+/// What makes an object take an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EdgeKind {
-    /// The handler chooses it.
+    /// The handler returns the target state.
     Next,
-    /// Time passes.
+    /// The object has been in the state for too long.
     Timeout,
-    /// The handler has failed too often.
+    /// The handler has failed too many times.
     Retry,
-    /// The state has been entered too often.
+    /// The state has been entered too many times.
     Limit,
-    /// The object is deleted; to the machine's `deletion`.
+    /// The object is deleted, and the target is the machine's `deletion`.
     Deletion,
-    /// The object is deleted; to a state that `onDelete` names.
+    /// The object is deleted, and the state's `onDelete` names another target.
     OnDelete,
-    /// The spec changes.
+    /// The spec of the object changes.
     SpecChange,
-    /// The operator restarts.
+    /// The operator restarts while the state's handler may have been running.
     Resume,
 }
 
 impl EdgeKind {
-    /// Whether deletion is what takes the edge.
+    /// Whether objects take the edge because they are deleted.
     pub fn is_deletion(self) -> bool {
         matches!(self, EdgeKind::Deletion | EdgeKind::OnDelete)
     }
 }
 
-/// An edge and the place that says it.
+/// An edge, and where it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
-    /// What takes it.
+    /// Why an object takes it.
     pub kind: EdgeKind,
-    /// Where its target is named.
+    /// Where the target is named in the description.
     pub span: Span,
 }
 
-/// An edge with its ends.
+/// An edge with the states that it connects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Where it begins.
+    /// The state that it leaves.
     pub from: StateId,
-    /// Where it ends.
+    /// The state that it enters.
     pub to: StateId,
     /// The edge.
     pub edge: Edge,
 }
 
-/// The graph of one kind; the node of a state has the state's index.
+/// The state graph of one kind. The index of a node is that of its state.
 #[derive(Debug)]
 pub struct StateGraph {
     graph: DiGraph<(), Edge>,
 }
 
 impl StateGraph {
-    /// All edges that the model says, in the order of the states.
+    /// The graph with every edge of the kind.
     pub fn of(kind: &Kind) -> Self {
         let mut graph = DiGraph::with_capacity(kind.states.len(), kind.states.len() * 8);
         for _ in &kind.states {
@@ -117,7 +118,7 @@ impl StateGraph {
         })
     }
 
-    /// The edges that leave a state, as the text has them.
+    /// The edges that leave a state, in the order of [`StateGraph::of`].
     pub fn leaving(&self, state: StateId) -> impl Iterator<Item = Step> {
         let mut steps: Vec<Step> = self
             .graph
@@ -128,12 +129,13 @@ impl StateGraph {
                 edge: *edge.weight(),
             })
             .collect();
-        // petgraph gives the newest edge first.
+        // petgraph yields the edge that was added last first.
         steps.reverse();
         steps.into_iter()
     }
 
-    /// Which states can be reached from these along edges that are wanted; the first ones count as reached.
+    /// For each state whether it can be reached from one of the given states along `wanted` edges. The given states
+    /// count as reached.
     pub fn reached(
         &self,
         from: impl IntoIterator<Item = StateId>,
@@ -157,7 +159,8 @@ impl StateGraph {
         reached
     }
 
-    /// From which states one of these can be reached along edges that are wanted.
+    /// For each state whether one of the given states can be reached from it along `wanted` edges. The given states
+    /// count as reaching themselves.
     pub fn reaching(
         &self,
         to: impl IntoIterator<Item = StateId>,
@@ -183,14 +186,15 @@ impl StateGraph {
         reaching
     }
 
-    /// A shortest way, both ends included, along edges that are wanted.
-    pub fn way(
+    /// A shortest path along `wanted` edges from one of the given states to a state that `to` accepts. It includes both
+    /// ends.
+    pub fn shortest_path(
         &self,
         from: impl IntoIterator<Item = StateId>,
         to: impl Fn(StateId) -> bool,
         wanted: impl Fn(Step) -> bool,
     ) -> Option<Vec<StateId>> {
-        // A map, since most searches end long before they have seen all states.
+        // A map rather than a vector, because most searches end long before they have seen all states.
         let mut before: HashMap<StateId, StateId> = HashMap::new();
         let mut queue: VecDeque<StateId> = VecDeque::new();
         for state in from {
@@ -200,14 +204,14 @@ impl StateGraph {
         }
         while let Some(state) = queue.pop_front() {
             if to(state) {
-                let mut way = vec![state];
+                let mut path = vec![state];
                 let mut at = state;
                 while let Some(previous) = before.get(&at).filter(|previous| **previous != at) {
-                    way.push(*previous);
+                    path.push(*previous);
                     at = *previous;
                 }
-                way.reverse();
-                return Some(way);
+                path.reverse();
+                return Some(path);
             }
             for step in self.leaving(state).filter(|step| wanted(*step)) {
                 if let Entry::Vacant(vacant) = before.entry(step.to) {
@@ -219,8 +223,8 @@ impl StateGraph {
         None
     }
 
-    /// The knots of the graph that is left when only these states and edges count: each with its states in the
-    /// order of the text, in the order of their first states.
+    /// The strongly connected components of the subgraph of the accepted states and edges. Components and the states in
+    /// each are in the order of the description.
     pub fn components(
         &self,
         states: impl Fn(StateId) -> bool,
@@ -234,7 +238,7 @@ impl StateGraph {
                 edge: *edge.weight(),
             })
         });
-        // Not tarjan_scc: that one recurses.
+        // Not tarjan_scc, which recurses.
         let mut components: Vec<Vec<StateId>> = petgraph::algo::kosaraju_scc(&edges)
             .into_iter()
             .map(|component| {
@@ -247,17 +251,17 @@ impl StateGraph {
         components
     }
 
-    /// One cycle of each knot, by its states, the first one again at the end.
+    /// One cycle of each strongly connected component that has one, as its states with the first one repeated at the end.
     pub fn cycles(
         &self,
         states: impl Fn(StateId) -> bool,
         wanted: impl Fn(Step) -> bool,
     ) -> Vec<Vec<StateId>> {
-        let mut knot_of: Vec<Option<usize>> = vec![None; self.graph.node_count()];
+        let mut component_of: Vec<Option<usize>> = vec![None; self.graph.node_count()];
         let components = self.components(&states, &wanted);
         for (at, component) in components.iter().enumerate() {
             for state in component {
-                knot_of[state.0] = Some(at);
+                component_of[state.0] = Some(at);
             }
         }
         components
@@ -266,16 +270,18 @@ impl StateGraph {
             .filter_map(|(at, component)| {
                 let first = component[0];
                 let stays_inside = |step: Step| {
-                    knot_of[step.to.0] == Some(at) && knot_of[step.from.0] == Some(at) && wanted(step)
+                    component_of[step.to.0] == Some(at)
+                        && component_of[step.from.0] == Some(at)
+                        && wanted(step)
                 };
-                // The shortest way from a neighbour back to the first state closes the cycle.
-                let neighbours: Vec<StateId> = self
+                // A shortest path from a successor back to the first state closes the cycle.
+                let successors: Vec<StateId> = self
                     .leaving(first)
                     .filter(|step| stays_inside(*step))
                     .map(|step| step.to)
                     .collect();
-                let way = self.way(neighbours, |state| state == first, stays_inside)?;
-                Some(std::iter::once(first).chain(way).collect())
+                let path = self.shortest_path(successors, |state| state == first, stays_inside)?;
+                Some(std::iter::once(first).chain(path).collect())
             })
             .collect()
     }

@@ -1,8 +1,8 @@
-//! Every rule about names, once: which texts are names at all, how they are cased for Rust, files and Kubernetes,
-//! and which are taken.
+//! Everything about names: which strings are valid names, how names are converted for Rust, files and Kubernetes, and
+//! which names are reserved.
 //!
-//! A name type can only be made from a text that is one. Whoever holds a [`StateName`] may write it into a path, a
-//! Rust file or a shell line without thinking about what a hostile description could have put there.
+//! A name type can only be created from a valid name. Code that has a [`StateName`] can therefore write it into a path,
+//! a Rust file or a shell command without escaping, even if the description is hostile.
 
 mod casing;
 mod taken;
@@ -15,10 +15,10 @@ pub use taken::{
 
 use std::fmt;
 
-/// Why a text is no name of its sort.
+/// Why a string is not a valid name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotAName {
-    /// What it should be, as the rest of "… is no such thing: ".
+    /// The form that is required, as a phrase for messages.
     pub expected: &'static str,
 }
 
@@ -29,16 +29,16 @@ macro_rules! names {
         pub struct $name(String);
 
         impl $name {
-            /// The form of such names, as the rest of "expected …".
+            /// The form of such a name, as a phrase that can follow "expected".
             pub const EXPECTED: &'static str = $expected;
 
-            /// The name, if the text is one.
+            /// The name, if the string is a valid one.
             pub fn parse(text: &str) -> Result<Self, NotAName> {
                 let is: fn(&str) -> bool = $is;
                 if is(text) { Ok($name(text.to_owned())) } else { Err(NotAName { expected: Self::EXPECTED }) }
             }
 
-            /// As written.
+            /// The name as written.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -53,38 +53,38 @@ macro_rules! names {
 }
 
 names! {
-    /// A state: PascalCase.
-    StateName, "a letter A-Z, then letters and digits, at most 63", is_pascal;
-    /// The kind of a custom resource: PascalCase.
-    KindName, "a letter A-Z, then letters and digits, at most 59: with `List` behind it, it is a name as well",
+    /// The name of a state, in PascalCase.
+    StateName, "a letter A-Z, then letters and digits, at most 63 characters", is_pascal;
+    /// The kind of a custom resource, in PascalCase.
+    KindName, "a letter A-Z, then letters and digits, at most 59 characters (63 with `List` appended)",
         |text| is_pascal(text) && text.len() <= 59;
-    /// A type of `types`: PascalCase.
-    TypeName, "a letter A-Z, then letters and digits, at most 63", is_pascal;
-    /// The type of a condition: PascalCase, as the API conventions ask.
-    ConditionName, "a letter A-Z, then letters and digits, at most 63", is_pascal;
-    /// A field of a schema.
-    FieldName, "a letter or `_`, then letters, digits, `_` and `-`, at most 63", is_field;
-    /// The operator: crate, Deployment and ServiceAccount.
-    OperatorName, "a letter a-z, then a-z, 0-9 and `-`, not `-` at the end, at most 40",
+    /// The name of a type of `types`, in PascalCase.
+    TypeName, "a letter A-Z, then letters and digits, at most 63 characters", is_pascal;
+    /// The type of a condition, in PascalCase as the API conventions require.
+    ConditionName, "a letter A-Z, then letters and digits, at most 63 characters", is_pascal;
+    /// The name of a field of a schema.
+    FieldName, "a letter or `_`, then letters, digits, `_` and `-`, at most 63 characters", is_field;
+    /// The name of the operator, which is also that of its crate, Deployment and ServiceAccount.
+    OperatorName, "a letter a-z, then a-z, 0-9 and `-`, not `-` at the end, at most 40 characters",
         |text| is_label(text, 40) && text.starts_with(|c: char| c.is_ascii_lowercase());
-    /// A plural, singular or short name of a resource.
-    ResourceName, "a letter a-z, then a-z, 0-9 and `-`, not `-` at the end, at most 63",
+    /// The plural, singular or a short name of a resource.
+    ResourceName, "a letter a-z, then a-z, 0-9 and `-`, not `-` at the end, at most 63 characters",
         |text| is_label(text, 63) && text.starts_with(|c: char| c.is_ascii_lowercase());
     /// A category of resources.
-    Category, "a letter a-z, then a-z, 0-9 and `-`, not `-` at the end, at most 63",
+    Category, "a letter a-z, then a-z, 0-9 and `-`, not `-` at the end, at most 63 characters",
         |text| is_label(text, 63) && text.starts_with(|c: char| c.is_ascii_lowercase());
-    /// An API group: a domain of at least two parts.
+    /// An API group, which is a DNS name of at least two parts.
     GroupName, "a DNS name of at least two parts, such as `animals.com`",
         |text| text.contains('.') && is_subdomain(text);
     /// An API version.
     VersionName, "a version such as `v1` or `v1beta1`", is_version;
-    /// A namespace.
-    NamespaceName, "a letter or digit, then a-z, 0-9 and `-`, not `-` at the end, at most 63",
+    /// The name of a namespace.
+    NamespaceName, "a letter or digit, then a-z, 0-9 and `-`, not `-` at the end, at most 63 characters",
         |text| is_label(text, 63);
-    /// The key of a label, with its prefix if it has one.
+    /// The key of a label, which may have a prefix.
     LabelKey, "the key of a label, such as `app` or `example.com/app`", is_label_key;
     /// The name of a printer column.
-    ColumnName, "a letter, then letters, digits, spaces, `-` and `_`, at most 63",
+    ColumnName, "a letter, then letters, digits, spaces, `-` and `_`, at most 63 characters",
         |text| is_word(text, " -_") && text.len() <= 63 && text.starts_with(|c: char| c.is_ascii_alphabetic()) && !text.ends_with(' ');
     /// A verb of the Kubernetes API.
     Verb, "a verb such as `get` or `patch`",
@@ -120,7 +120,7 @@ fn is_subdomain(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(|part| is_label(part, 63))
 }
 
-/// Kubernetes takes any DNS label; more than this order of versions means nothing to its clients.
+/// Kubernetes accepts any DNS label as a version, but its clients can only order versions of this form.
 fn is_version(text: &str) -> bool {
     let Some(rest) = text.strip_prefix('v') else {
         return false;
@@ -151,28 +151,28 @@ fn is_label_key(text: &str) -> bool {
 }
 
 impl StateName {
-    /// The module of its handler: `delete_vm` for `DeleteVM`. May be a keyword, see [`rust_ident`].
+    /// The module of its handler, such as `delete_vm` for `DeleteVM`. It may be a keyword; see [`rust_ident`].
     pub fn module(&self) -> String {
         snake(&self.0)
     }
 }
 
 impl KindName {
-    /// The module of all its code: `moose`.
+    /// The module of the kind's code, such as `moose`.
     pub fn module(&self) -> String {
         snake(&self.0)
     }
 }
 
 impl FieldName {
-    /// The name of its field in Rust, raw where it is a keyword; serde gets the name as written.
+    /// The name of the field in Rust, as a raw identifier if it is a keyword. serde uses the name as written.
     pub fn rust_field(&self) -> String {
         rust_ident(&snake(&self.0))
     }
 }
 
 impl OperatorName {
-    /// The crate's name as Rust code says it.
+    /// The name of the operator's crate in Rust code.
     pub fn crate_ident(&self) -> String {
         self.0.replace('-', "_")
     }
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_hostile_is_a_name() {
+    fn hostile_strings_are_not_names() {
         let long = "A".repeat(300);
         for text in [
             "",
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_every_sort() {
+    fn valid_names_are_accepted() {
         assert!(StateName::parse("DeleteVM").is_ok());
         assert!(StateName::parse(&"A".repeat(63)).is_ok());
         assert!(StateName::parse(&"A".repeat(64)).is_err());

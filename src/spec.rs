@@ -1,7 +1,7 @@
-//! A description as written: a tree in which every node knows its place in the text.
+//! The syntax tree of a description, in which every node has its place in the text.
 //!
-//! Only YAML itself is judged here, and what this language refuses of it (duplicate and merge keys, tags, nesting
-//! and aliases without measure). What the keys mean is the model's matter.
+//! This module only checks the YAML itself, and rejects what krator does not accept of it: duplicate keys, merge keys,
+//! tags, and excessive nesting and aliases. The model gives the keys their meaning.
 
 mod parse;
 
@@ -12,38 +12,38 @@ use crate::finding::Span;
 /// A value of the YAML tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// What it is.
+    /// The shape and content of the value.
     pub kind: NodeKind,
-    /// From its first to its last character; for what is empty, where it would stand.
+    /// From its first to its last character. An empty value has the place where it would be written.
     pub span: Span,
 }
 
 /// The three shapes of YAML.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NodeKind {
-    /// A text; what it means is decided where it is used.
+    /// A string, number, boolean or null, which is decided where the value is used.
     Scalar(Scalar),
     /// A list.
     Sequence(Vec<Node>),
-    /// Keys, unique, in the order of the text.
+    /// Unique keys with values, in the order of the text.
     Mapping(Mapping),
 }
 
-/// A text and how it was written.
+/// The text of a scalar, and how it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scalar {
     /// The text, without quotes.
     pub text: String,
-    /// Written without quotes: only then could it be a number, a boolean or nothing.
+    /// Whether it was written without quotes; only then can it be a number, a boolean or null.
     pub plain: bool,
 }
 
 /// The entries of a mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapping {
-    /// Keys with their values.
+    /// The keys with their values.
     pub entries: Vec<Entry>,
-    /// Written in `{}`.
+    /// Whether it was written in `{}`.
     pub flow: bool,
 }
 
@@ -52,14 +52,14 @@ pub struct Mapping {
 pub struct Entry {
     /// The key's text.
     pub key: String,
-    /// Where the key stands.
+    /// Where the key is written.
     pub key_span: Span,
     /// Its value.
     pub value: Node,
 }
 
 impl Node {
-    /// The scalar, if it is one.
+    /// The scalar, if the value is one.
     pub fn scalar(&self) -> Option<&Scalar> {
         match &self.kind {
             NodeKind::Scalar(scalar) => Some(scalar),
@@ -67,18 +67,18 @@ impl Node {
         }
     }
 
-    /// Whether nothing stands here, as behind a key without value, or `null`.
+    /// Whether the value is `null` or missing, as after a key without a value.
     pub fn is_null(&self) -> bool {
         self.scalar().is_some_and(Scalar::is_null)
     }
 
-    /// What it is, in words.
+    /// The type of the value, in words.
     pub fn describe(&self) -> &'static str {
         match &self.kind {
             NodeKind::Scalar(scalar) if scalar.is_null() => "nothing",
             NodeKind::Scalar(scalar) if scalar.boolean().is_some() => "a boolean",
             NodeKind::Scalar(scalar) if scalar.number().is_some() => "a number",
-            NodeKind::Scalar(_) => "a text",
+            NodeKind::Scalar(_) => "a string",
             NodeKind::Sequence(_) => "a list",
             NodeKind::Mapping(_) => "a mapping",
         }
@@ -86,12 +86,12 @@ impl Node {
 }
 
 impl Scalar {
-    /// Nothing, by YAML 1.2's core schema.
+    /// Whether the scalar is null in the core schema of YAML 1.2.
     pub fn is_null(&self) -> bool {
         self.plain && matches!(self.text.as_str(), "" | "~" | "null" | "Null" | "NULL")
     }
 
-    /// A boolean, by YAML 1.2's core schema.
+    /// The boolean that the scalar is in the core schema of YAML 1.2.
     pub fn boolean(&self) -> Option<bool> {
         match self.text.as_str() {
             "true" | "True" | "TRUE" if self.plain => Some(true),
@@ -100,7 +100,7 @@ impl Scalar {
         }
     }
 
-    /// A whole number, by YAML 1.2's core schema.
+    /// The integer that the scalar is in the core schema of YAML 1.2.
     pub fn integer(&self) -> Option<i64> {
         if !self.plain {
             return None;
@@ -114,12 +114,12 @@ impl Scalar {
         self.text.parse().ok()
     }
 
-    /// A finite number.
+    /// The finite number that the scalar is, integers included.
     pub fn number(&self) -> Option<f64> {
         if let Some(integer) = self.integer() {
             return Some(integer as f64);
         }
-        // Rust reads `inf`, `nan` and `infinity` too, which are texts here.
+        // Rust would also parse `inf`, `nan` and `infinity`, which are strings here.
         let looks_numeric = self
             .text
             .starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))

@@ -1,4 +1,4 @@
-//! Findings for machines.
+//! Findings as JSON and as SARIF.
 
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ fn help(finding: &Finding) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// A SARIF 2.1.0 log, as code hosts read it.
+/// A SARIF 2.1.0 log, which code hosts show next to the code.
 pub fn to_sarif<'a>(findings: impl IntoIterator<Item = (&'a Source, &'a Finding)>) -> Value {
     let mut rules: Vec<Value> = Vec::new();
     let mut results: Vec<Value> = Vec::new();

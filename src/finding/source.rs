@@ -1,8 +1,8 @@
-//! The text of a description and where its lines begin.
+//! The text of a description, and where its lines start.
 
 use super::Span;
 
-/// A description's text under the name that findings call it by.
+/// The text of a description, with the name that findings use for its file.
 #[derive(Debug, Clone)]
 pub struct Source {
     name: String,
@@ -10,17 +10,17 @@ pub struct Source {
     line_starts: Vec<usize>,
 }
 
-/// A place as people count: from 1, columns in characters.
+/// A place as people count: lines and columns start at 1, and columns count characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// Line.
+    /// The line.
     pub line: usize,
-    /// Column.
+    /// The column.
     pub column: usize,
 }
 
 impl Source {
-    /// A text under a name, most often the path that the user gave.
+    /// A text with a name, which is usually the path that the user gave.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
         let line_starts = std::iter::once(0)
@@ -33,7 +33,7 @@ impl Source {
         }
     }
 
-    /// What findings call the file.
+    /// The name that findings use for the file.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -43,24 +43,24 @@ impl Source {
         &self.text
     }
 
-    /// The text at a span; empty where the span is none of this text.
+    /// The text at a span. It is empty if the span is out of bounds or splits a character.
     pub fn at(&self, span: Span) -> &str {
         self.text.get(span.start..span.end).unwrap_or_default()
     }
 
-    /// Index of the line that holds the offset, from 0.
+    /// The index of the line that contains the offset, starting at 0.
     pub fn line_index(&self, offset: usize) -> usize {
         self.line_starts
             .partition_point(|start| *start <= offset)
             .saturating_sub(1)
     }
 
-    /// Offset of the line's first byte; behind the last line, the end of the text.
+    /// The offset of the first byte of a line, or the end of the text if there is no such line.
     pub fn line_start(&self, index: usize) -> usize {
         self.line_starts.get(index).copied().unwrap_or(self.text.len())
     }
 
-    /// Line and column of an offset.
+    /// The line and column of an offset.
     pub fn position(&self, offset: usize) -> Position {
         let offset = offset.min(self.text.len());
         let line = self.line_index(offset);
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(
             source.at(Span { start: 1, end: 2 }),
             "",
-            "no panic within a character"
+            "a span that splits a character does not panic"
         );
     }
 }

@@ -1,12 +1,12 @@
-//! "Did you mean": the nearest of the names that would have been right.
+//! "Did you mean": the valid name that is most similar to what the user wrote.
 
-/// The candidate nearest to what was written, when it is near enough to be a slip of the hand.
+/// The candidate that is most similar to what was written, if it is similar enough to be a typing error.
 pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = written.to_lowercase();
-    // Hostile text may be long, and no name of the language is.
+    // The distance takes quadratic time, and no name of the language is this long.
     if written.len() > 256 {
         return None;
     }
+    let lower = written.to_lowercase();
     let allowed = (written.chars().count() / 3).max(1);
     candidates
         .into_iter()
@@ -21,13 +21,17 @@ mod tests {
     use super::nearest;
 
     #[test]
-    fn a_slip_finds_its_name_and_a_stranger_none() {
+    fn only_similar_names_are_suggested() {
         assert_eq!(nearest("Raom", ["Roam", "Eat"]), Some("Roam"));
         assert_eq!(
             nearest("onspecchange", ["onSpecChange", "onDelete"]),
             Some("onSpecChange")
         );
         assert_eq!(nearest("Zebra", ["Roam", "Eat"]), None);
-        assert_eq!(nearest("Eat", ["Eat"]), None, "what is right needs no suggestion");
+        assert_eq!(
+            nearest("Eat", ["Eat"]),
+            None,
+            "a correct name needs no suggestion"
+        );
     }
 }

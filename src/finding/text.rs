@@ -1,4 +1,4 @@
-//! Findings for people, drawn as rustc and cargo draw theirs.
+//! Findings as text for people, in the form that rustc uses.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 
 use super::{Finding, Severity, Source, Span};
 
-/// Whether the output may carry colours.
+/// Whether the output may contain colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// For files, pipes and `NO_COLOR`.
@@ -15,7 +15,7 @@ pub enum Style {
     Coloured,
 }
 
-/// One finding with its lines of the description; ends in a line break.
+/// One finding with the lines of the description that it refers to. The text ends with an empty line.
 pub fn to_text(source: &Source, finding: &Finding, style: Style) -> String {
     let level = match finding.rule.severity {
         Severity::Error => Level::ERROR,
@@ -57,8 +57,8 @@ pub fn to_text(source: &Source, finding: &Finding, style: Style) -> String {
     text
 }
 
-/// The frames of a finding: one for the places near the primary one, another for each that is far away, so that
-/// what is drawn stays small however large the file.
+/// The excerpts of a finding: one for the primary place and the places near it, and one for each place far away, so
+/// that the output stays small even if the file is large.
 fn snippets<'a>(
     source: &'a Source,
     finding: &'a Finding,
@@ -92,7 +92,7 @@ fn snippets<'a>(
     snippets
 }
 
-/// Whole lines of the source.
+/// A range of whole lines of the source.
 struct Window<'a> {
     source: &'a Source,
     lines: Range<usize>,

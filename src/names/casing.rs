@@ -1,10 +1,11 @@
-//! One name in the casings of Rust, files and Kubernetes.
+//! Conversions between the cases of names that Rust, files and Kubernetes use.
 
 use std::collections::BTreeSet;
 
 use super::is_rust_keyword;
 
-/// The words of a name in any casing; `DeleteVM`, `HPAReplicas` and `finalizeURL` fall apart as a reader does it.
+/// The words of a name in any case, in lower case. `DeleteVM`, `HPAReplicas` and `finalizeURL` are split as a reader
+/// would split them.
 fn words(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
     let mut words = Vec::new();
@@ -33,18 +34,19 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// `delete_vm`. What has no letter or digit becomes empty but for its leading `_`.
+/// The name in snake case, such as `delete_vm`. A leading `_` is kept. A name without letters and digits becomes empty
+/// otherwise.
 pub fn snake(text: &str) -> String {
     let lead = if text.starts_with('_') { "_" } else { "" };
     format!("{lead}{}", words(text).join("_"))
 }
 
-/// `delete-vm`.
+/// The name in kebab case, such as `delete-vm`.
 pub fn kebab(text: &str) -> String {
     words(text).join("-")
 }
 
-/// `DeleteVm`.
+/// The name in PascalCase, such as `DeleteVm`.
 pub fn pascal(text: &str) -> String {
     words(text)
         .iter()
@@ -55,7 +57,7 @@ pub fn pascal(text: &str) -> String {
         .collect()
 }
 
-/// A name as Rust takes it, raw where it is a keyword that can be raw.
+/// The name as a Rust identifier, which is raw if the name is a keyword that can be raw.
 pub fn rust_ident(name: &str) -> String {
     if is_rust_keyword(name) && !matches!(name, "self" | "Self" | "super" | "crate" | "_") {
         format!("r#{name}")
@@ -64,7 +66,7 @@ pub fn rust_ident(name: &str) -> String {
     }
 }
 
-/// The plural of a kind, lower case, by the rules that kube and kubebuilder follow for English.
+/// The English plural of a kind in lower case, by the same rules as kube and kubebuilder.
 pub fn plural(kind: &str) -> String {
     let word = kind.to_ascii_lowercase();
     let ends = |ending: &str| word.ends_with(ending);
@@ -83,7 +85,7 @@ pub fn plural(kind: &str) -> String {
     }
 }
 
-/// One Rust variant for each value of an enum, in its order, made unique by a number where they would meet.
+/// One Rust variant for each value of an enum, in the same order. A number is appended where two would be equal.
 pub fn unique_variants<'a>(values: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut taken = BTreeSet::new();
     let mut variants = Vec::new();

@@ -1,6 +1,6 @@
-//! Names that are names, and yet cannot be used.
+//! Valid names that cannot be used because Rust, cargo, Windows or generated code reserves them.
 
-/// Keywords of Rust, reserved ones too, all editions.
+/// The keywords of all editions of Rust, including reserved ones.
 const KEYWORDS: &[&str] = &[
     "Self", "_", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
     "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
@@ -9,9 +9,9 @@ const KEYWORDS: &[&str] = &[
     "virtual", "where", "while", "yield",
 ];
 
-/// What a handler has in scope by the prelude of its kind, and what generated code says by the prelude of Rust: a
-/// state, a kind or a type of that name would be another thing there. Names that belong to one description, such as
-/// `MooseSpec`, are the rules' matter.
+/// What a handler imports with the prelude of its kind, and what generated code uses from the prelude of Rust. A state,
+/// kind or type with one of these names would be ambiguous. Names that depend on the description, such as `MooseSpec`,
+/// are checked by the rule name-collision.
 pub const HANDLER_IMPORTS: &[&str] = &[
     "Box",
     "Context",
@@ -30,10 +30,10 @@ pub const HANDLER_IMPORTS: &[&str] = &[
     "Vec",
 ];
 
-/// Statics that stand beside the states in the generated machine.
+/// The statics that are defined next to the states in the generated machine.
 pub const MACHINE_STATICS: &[&str] = &["GRAPH", "STATES"];
 
-/// What the file of a kind's types imports.
+/// What the generated module of a kind's types imports.
 pub const TYPE_IMPORTS: &[&str] = &[
     "Default",
     "Deserialize",
@@ -42,19 +42,21 @@ pub const TYPE_IMPORTS: &[&str] = &[
     "Serialize",
 ];
 
-/// The machine's part of a generated status; the only name in a status that the language does not give.
+/// The Rust field of a generated status that contains the runtime's part of it. All other fields come from the
+/// description or the API conventions.
 pub const MACHINE_FIELD: &str = "machine_status";
 
-/// What the code of a kind names after it.
+/// The suffixes of generated types that are named after a kind.
 pub const KIND_ENDINGS: &[&str] = &["", "Spec", "Status", "Machine", "State", "Operator"];
 
-/// Names that Windows keeps for devices, with any extension.
+/// The names that Windows reserves for devices, with any extension.
 const DEVICES: &[&str] = &[
     "aux", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9", "con", "lpt1", "lpt2",
     "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9", "nul", "prn",
 ];
 
-/// Crates of the standard library and folders of cargo's; a package of that name does not build.
+/// The crates of the standard library and the folders of cargo's target directory. Cargo cannot build a package with
+/// such a name.
 const PACKAGES: &[&str] = &[
     "alloc",
     "core",
@@ -67,7 +69,7 @@ const PACKAGES: &[&str] = &[
     "incremental",
 ];
 
-/// What a generated crate depends on, in any version of krator.
+/// The dependencies of generated crates, of any version of krator.
 const DEPENDENCIES: &[&str] = &[
     "anyhow",
     "chrono",
@@ -96,36 +98,36 @@ const DEPENDENCIES: &[&str] = &[
     "yaml-serde",
 ];
 
-/// Whether Rust keeps the word for itself.
+/// Whether the name is a keyword of Rust.
 pub fn is_rust_keyword(name: &str) -> bool {
     KEYWORDS.contains(&name)
 }
 
-/// Whether Windows keeps the word for a device, as a file of any extension.
+/// Whether Windows reserves the name for a device, so that no file can have it.
 pub fn is_device(name: &str) -> bool {
     DEVICES.contains(&name.to_ascii_lowercase().as_str())
 }
 
-/// Why a module (and its file) cannot have the name, if it cannot.
+/// Why a module and its file cannot have the name, or `None` if they can.
 pub fn unusable_module(module: &str) -> Option<&'static str> {
     match module {
-        "self" | "super" | "crate" | "_" | "" => Some("Rust keeps the word for itself"),
-        "mod" => Some("its file would be `mod.rs`, which is the folder's own"),
-        _ if is_device(module) => Some("Windows keeps the word for a device"),
+        "self" | "super" | "crate" | "_" | "" => Some("this is a keyword of Rust"),
+        "mod" => Some("its file would be `mod.rs`, which belongs to the parent module"),
+        _ if is_device(module) => Some("Windows reserves this name for a device"),
         _ => None,
     }
 }
 
-/// Why an operator cannot have the name, if it cannot.
+/// Why an operator cannot have the name, or `None` if it can.
 pub fn unusable_operator(name: &str) -> Option<&'static str> {
     if is_rust_keyword(name) {
-        Some("Rust keeps the word for itself")
+        Some("this is a keyword of Rust")
     } else if PACKAGES.contains(&name) {
-        Some("cargo cannot build a package of that name")
+        Some("cargo cannot build a package of this name")
     } else if DEPENDENCIES.contains(&name) {
-        Some("the generated crate depends on a crate of that name")
+        Some("the generated crate depends on a crate of this name")
     } else if is_device(name) {
-        Some("Windows keeps the word for a device")
+        Some("Windows reserves this name for a device")
     } else {
         None
     }
@@ -136,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dependencies_of_generated_crates_are_taken() {
+    fn dependencies_of_generated_crates_are_reserved() {
         let lock: toml_edit::DocumentMut = include_str!("../../templates/Cargo.lock").parse().unwrap();
         let packages = lock["package"].as_array_of_tables().unwrap();
         let generated = packages
@@ -151,7 +153,7 @@ mod tests {
             .collect();
         assert!(dependencies.contains(&"krator-runtime"));
         for dependency in dependencies {
-            // An operator has no `_` in its name; to rustc the crates are one all the same.
+            // Names of operators have no `_`, but rustc treats `-` and `_` in names of crates alike.
             let name = dependency.replace('_', "-");
             assert!(unusable_operator(&name).is_some(), "{name}");
         }

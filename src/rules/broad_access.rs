@@ -14,7 +14,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let mut found = Vec::new();
     let mut report = |span, message: String| {
         let finding = Finding::new(&BROAD_ACCESS, span, message)
-            .help("bound it by `deploy: {namespaces: [..]}`, or `allow` it with a reason");
+            .help("limit it to namespaces: `deploy: {namespaces: [..]}`, or `allow` it and give the reason");
         found.push(RuleHit::of_document(finding));
     };
     for owned in kind
@@ -24,7 +24,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     {
         report(
             owned.kind.span,
-            "owned secrets mean the right to read and write all secrets of the cluster".to_owned(),
+            "owning Secrets requires permission to read and write every Secret of the cluster".to_owned(),
         );
     }
     for watch in kind
@@ -32,7 +32,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         .iter()
         .filter(|watch| in_cluster && is_secret(&watch.kind))
     {
-        // Secrets of one namespace that is named are not those of the cluster.
+        // A fixed namespace gives access to the Secrets of that namespace only.
         let is_bounded = watch
             .namespace
             .as_ref()
@@ -40,7 +40,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         if !is_bounded {
             report(
                 watch.kind.span,
-                "watched secrets mean the right to read all secrets of the cluster".to_owned(),
+                "watching Secrets requires permission to read every Secret of the cluster".to_owned(),
             );
         }
     }
@@ -48,7 +48,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         if in_cluster && is_secret(&access.kind) {
             report(
                 access.kind.span,
-                "this is a right to the secrets of the whole cluster".to_owned(),
+                "this grants access to every Secret of the cluster".to_owned(),
             );
         }
         for verb in access
@@ -59,7 +59,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             report(
                 verb.span,
                 format!(
-                    "`{}` gives rights that the operator itself does not have",
+                    "`{}` lets the operator obtain permissions that it was not granted",
                     verb.value
                 ),
             );

@@ -13,7 +13,7 @@ pub(super) const CHECK: Check = Check {
     ..Check::of_kind(&CHOKE_POINT, find)
 };
 
-/// Dominators of what is ready: with one node behind all ready states, its dominators are the choke points.
+/// An additional node that follows all ready states has the choke points as its dominators.
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let kind = subject.kind;
     let counts = |step: &Step| step.edge.kind != EdgeKind::Resume && !step.edge.kind.is_deletion();
@@ -41,7 +41,10 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     ids.into_iter()
         .filter(|id| *id != initial && kind.state(*id).kind.value != StateKind::Ready)
         .map(|id| {
-            let message = format!("every object passes `{}` before it is ready", subject.name(id));
+            let message = format!(
+                "every object passes through `{}` before it is ready",
+                subject.name(id)
+            );
             RuleHit::of(id, Finding::new(&CHOKE_POINT, subject.span(id), message))
         })
         .collect()

@@ -1,7 +1,8 @@
-//! CEL rules that look at more than the API server lets them.
+//! CEL rules that the API server may reject because they iterate over lists or maps of unlimited size.
 //!
-//! The API server bounds what a rule may cost by what its schema allows: a list without `maxItems` may be as long as
-//! a request. Which lists a rule walks is read from its tokens; whether it is right CEL, the API server says.
+//! The API server estimates the worst-case cost of a rule from its schema: it assumes that a list without `maxItems` is
+//! as long as a request can be. This check only looks at the tokens of a rule to see what it iterates over; it does not
+//! validate the CEL.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::COSTLY_RULE;
@@ -11,8 +12,8 @@ use crate::text::shown;
 
 pub(super) const CHECK: Check = Check::of_kind(&COSTLY_RULE, find);
 
-/// Macros of CEL that walk what they are called on.
-const WALKS: [&str; 5] = ["all", "exists", "exists_one", "map", "filter"];
+/// Macros of CEL that iterate over the value that they are called on.
+const ITERATING_MACROS: [&str; 5] = ["all", "exists", "exists_one", "map", "filter"];
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let mut found = Vec::new();
@@ -21,7 +22,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     for schema in roots {
         visit(subject.description, schema, &mut found);
     }
-    // A type's own rules are looked at where the type stands, once for the whole description.
+    // The rules inside shared types belong to no kind, so they are checked together with the first one.
     if subject
         .description
         .kinds
@@ -37,15 +38,19 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
 
 fn visit(description: &Description, schema: &Schema, found: &mut Vec<RuleHit>) {
     for validation in &schema.validations {
-        found.extend(judge(description, schema, validation));
+        found.extend(unbounded_iteration(description, schema, validation));
     }
     for child in schema.children() {
         visit(description, child, found);
     }
 }
 
-fn judge(description: &Description, schema: &Schema, validation: &Validation) -> Option<RuleHit> {
-    for path in walked(&validation.rule) {
+fn unbounded_iteration(
+    description: &Description,
+    schema: &Schema,
+    validation: &Validation,
+) -> Option<RuleHit> {
+    for path in iterated_paths(&validation.rule) {
         let mut at = schema;
         let mut bounds = [at, description.resolve(at)];
         let is_known = path.iter().all(|step| {
@@ -69,18 +74,21 @@ fn judge(description: &Description, schema: &Schema, validation: &Validation) ->
             _ => continue,
         };
         let name = path.last().copied().unwrap_or("self");
-        let message = format!("this rule walks `{}`, which has no `{missing}`", shown(name));
+        let message = format!(
+            "this rule iterates over `{}`, which has no `{missing}`",
+            shown(name)
+        );
         let finding = Finding::new(&COSTLY_RULE, validation.rule.span, message)
-            .label("the API server may refuse what this could cost")
-            .related(at.span, "unbounded")
-            .help(format!("bound it: `{missing}: 64`"));
+            .label("the API server may reject this rule as too costly")
+            .related(at.span, "has no maximum size")
+            .help(format!("limit its size: `{missing}: 64`"));
         return Some(RuleHit::of_document(finding));
     }
     None
 }
 
-/// The paths below `self` or `oldSelf` on which the rule calls a macro that walks.
-fn walked(rule: &str) -> Vec<Vec<&str>> {
+/// The paths below `self` or `oldSelf` on which the rule calls a macro that iterates.
+fn iterated_paths(rule: &str) -> Vec<Vec<&str>> {
     let tokens = tokens(rule);
     let mut paths = Vec::new();
     for at in 0..tokens.len() {
@@ -91,7 +99,7 @@ fn walked(rule: &str) -> Vec<Vec<&str>> {
         let mut rest = &tokens[at + 1..];
         while let [".", name, after @ ..] = rest {
             if after.first() == Some(&"(") {
-                if WALKS.contains(name) {
+                if ITERATING_MACROS.contains(name) {
                     paths.push(path);
                 }
                 break;
@@ -103,7 +111,7 @@ fn walked(rule: &str) -> Vec<Vec<&str>> {
     paths
 }
 
-/// Names and marks of a rule; texts in quotes are left out.
+/// The identifiers and punctuation of a rule, without string literals.
 fn tokens(rule: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = rule;
@@ -140,16 +148,19 @@ fn quoted_length(text: &str, quote: char) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::walked;
+    use super::iterated_paths;
 
     #[test]
-    fn what_a_rule_walks() {
-        assert_eq!(walked("self.all(x, x.values.size() != 0)"), [Vec::<&str>::new()]);
+    fn paths_that_a_rule_iterates_over() {
         assert_eq!(
-            walked("!has(self.a) || !self.b.c.exists(n, n in self.a)"),
+            iterated_paths("self.all(x, x.values.size() != 0)"),
+            [Vec::<&str>::new()]
+        );
+        assert_eq!(
+            iterated_paths("!has(self.a) || !self.b.c.exists(n, n in self.a)"),
             [["b", "c"]]
         );
-        assert!(walked("self.a == 'self.b.all(x, y)' && 'x'.size() > 0").is_empty());
-        assert!(walked("'").is_empty());
+        assert!(iterated_paths("self.a == 'self.b.all(x, y)' && 'x'.size() > 0").is_empty());
+        assert!(iterated_paths("'").is_empty());
     }
 }

@@ -21,21 +21,21 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             let finding = Finding::new(
                 &DELETE_INTERRUPTS_ONCE,
                 state.effects.span,
-                format!("deletion may cut the handler of `{name}` short, which runs once"),
+                format!("deletion may interrupt the handler of `{name}`, which runs only once"),
             );
             found.push(RuleHit::of(
                 id,
-                finding.help("wait for its end: `onDelete: wait`"),
+                finding.help("let deletion wait for the handler: `onDelete: wait`"),
             ));
         } else if state.timeout.is_none() && !state.lacks_edges {
             let finding = Finding::new(
                 &DELETE_INTERRUPTS_ONCE,
                 state.on_delete.span,
-                format!("deletion waits for the handler of `{name}`, however long it hangs"),
+                format!("deletion waits for the handler of `{name}`, even if it hangs"),
             );
             found.push(RuleHit::of(
                 id,
-                finding.help("bound it: `timeout: {after: 1h, to: STATE}`"),
+                finding.help("limit the time: `timeout: {after: 1h, to: STATE}`"),
             ));
         }
     }

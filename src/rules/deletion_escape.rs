@@ -18,7 +18,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     }
     if entries.contains(&initial.value) && !kind.lacks_edges {
         let message = format!(
-            "`{}` is where new objects begin, and where deleted ones go",
+            "`{}` is the first state both of new objects and of the deletion path",
             subject.name(initial.value)
         );
         return vec![RuleHit::of(
@@ -29,44 +29,45 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let is_final = |id: StateId| kind.state(id).kind.value == StateKind::Final;
     let ordinary =
         |step: Step| !step.edge.kind.is_deletion() && !entries.contains(&step.from) && !is_final(step.from);
-    let life = subject.graph.reached([initial.value], ordinary);
-    let way_to = |id: StateId, found: usize| {
-        // Thousands of findings need no way each.
+    let ordinary_life = subject.graph.reached([initial.value], ordinary);
+    let path_to = |id: StateId, found: usize| {
         if found > MAX_PATHS {
             return Vec::new();
         }
-        let way = subject.graph.way([initial.value], |state| state == id, ordinary);
-        subject.names(&way.unwrap_or_default())
+        let path = subject
+            .graph
+            .shortest_path([initial.value], |state| state == id, ordinary);
+        subject.names(&path.unwrap_or_default())
     };
 
     let mut found = Vec::new();
-    let mut blamed = vec![false; kind.states.len()];
+    let mut is_reported = vec![false; kind.states.len()];
     for step in subject.graph.steps() {
         let leads_in =
-            ordinary(step) && life[step.from.0] && entries.contains(&step.to) && !is_final(step.to);
-        if leads_in && !std::mem::replace(&mut blamed[step.to.0], true) {
+            ordinary(step) && ordinary_life[step.from.0] && entries.contains(&step.to) && !is_final(step.to);
+        if leads_in && !std::mem::replace(&mut is_reported[step.to.0], true) {
             let message = format!(
-                "ordinary life leads to `{}`, where the deletion path begins",
+                "`{}` starts the deletion path, but is also entered without a deletion",
                 subject.name(step.to)
             );
             let finding = Finding::new(&DELETION_ESCAPE, step.edge.span, message)
-                .label("leads there without a deletion")
-                .path(way_to(step.to, found.len()))
-                .help("only deletion leads onto the deletion path; give ordinary life states of its own");
+                .label("this edge does not need a deletion")
+                .path(path_to(step.to, found.len()))
+                .help("only deletion may lead to this state; use another state for objects that are not being deleted");
             found.push(RuleHit::of(step.from, finding));
         }
     }
-    // Along the path up to the first state that is also in ordinary life: what follows, follows from that.
-    let is_shared = |id: StateId| life[id.0] && !entries.contains(&id) && !is_final(id);
+    // The deletion path up to its first shared states: reporting the states behind them would only repeat the mistake.
+    let is_shared = |id: StateId| ordinary_life[id.0] && !entries.contains(&id) && !is_final(id);
     let starts = entries.iter().copied();
     let path = subject
         .graph
         .reached(starts, |step| is_path_edge(step) && !is_shared(step.from));
     for step in subject.graph.steps() {
         let crosses = is_path_edge(step) && path[step.from.0] && !is_shared(step.from) && is_shared(step.to);
-        if crosses && !std::mem::replace(&mut blamed[step.to.0], true) {
+        if crosses && !std::mem::replace(&mut is_reported[step.to.0], true) {
             let message = format!(
-                "`{}` is on the deletion path and in ordinary life",
+                "`{}` is on the deletion path, but is also entered without a deletion",
                 subject.name(step.to)
             );
             let finding = Finding::new(&DELETION_ESCAPE, step.edge.span, message)
@@ -74,10 +75,10 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                     "the deletion path leads there from `{}`",
                     subject.name(step.from)
                 ))
-                .related(subject.span(step.to), "ordinary life comes here too")
-                .path(way_to(step.to, found.len()))
+                .related(subject.span(step.to), "can also be reached without a deletion")
+                .path(path_to(step.to, found.len()))
                 .help(
-                    "after a restart nobody could tell whether the object is being deleted; use two states",
+                    "a restarted operator could not tell from the state whether the object is being deleted; use two states",
                 );
             found.push(RuleHit::of(step.from, finding));
         }

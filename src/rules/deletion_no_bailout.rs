@@ -1,4 +1,4 @@
-//! Handlers of the deletion path that may fail for ever.
+//! Handlers of the deletion path that may fail forever.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{DELETION_ESCAPE, DELETION_NO_BAILOUT, NO_PATH_TO_FINAL};
@@ -29,14 +29,14 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             continue;
         }
         let message = format!(
-            "a handler of `{}` that keeps failing holds a deleted object for ever",
+            "if the handler of `{}` keeps failing, a deleted object is never removed",
             state.name.value
         );
         let mut finding = Finding::new(&DELETION_NO_BAILOUT, state.name.span, message)
             .label("neither a retry limit nor a timeout")
-            .help("say when to give up: `retry: {limit: 5, then: STATE}`; the machine's `then` is not inherited here");
+            .help("say when to give up: `retry: {limit: 5, then: STATE}`; states of the deletion path do not inherit the machine's `then`");
         if retry.limit.span != state.name.span && !state.kind.span.eq(&retry.limit.span) {
-            finding = finding.related(retry.limit.span, "retries by this policy");
+            finding = finding.related(retry.limit.span, "this policy has no limit");
         }
         found.push(RuleHit::of(id, finding));
     }

@@ -16,7 +16,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         for next in &state.next {
             if let Some(before) = first.get(&next.to.value) {
                 let message = format!(
-                    "`{}` leads to `{}` twice",
+                    "`next` of `{}` names `{}` twice",
                     state.name.value,
                     subject.name(next.to.value)
                 );
@@ -24,7 +24,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                     Finding::new(&DUPLICATE_EDGE, next.to.span, message).related(*before, "first here");
                 found.push(RuleHit::of(
                     id,
-                    finding.help("write one edge; two reasons fit into one `when`"),
+                    finding.help("write one edge, with both reasons in its `when`"),
                 ));
             } else {
                 first.insert(next.to.value, next.to.span);

@@ -17,7 +17,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         if let Some(other) = first.get(state.phase.as_str()) {
             let phase = shown(&state.phase.value);
             let message = format!(
-                "`{}` and `{}` both show the phase `{phase}`",
+                "`{}` and `{}` have the same phase, `{phase}`",
                 subject.name(*other),
                 state.name.value
             );

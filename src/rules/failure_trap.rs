@@ -16,10 +16,10 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         if state.kind.value != StateKind::Failed || is_left {
             continue;
         }
-        let message = format!("nothing leads out of the failed state `{}`", state.name.value);
+        let message = format!("an object cannot leave the failed state `{}`", state.name.value);
         let finding = Finding::new(&FAILURE_TRAP, state.name.span, message)
             .label("neither `next`, `timeout` nor `onSpecChange: STATE`")
-            .help("let a change of the spec lead out: `onSpecChange: STATE`");
+            .help("let a change of the spec lead to another state: `onSpecChange: STATE`");
         found.push(RuleHit::of(id, finding));
     }
     found

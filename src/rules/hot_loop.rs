@@ -11,10 +11,10 @@ pub(super) const CHECK: Check = Check::of_kind(&HOT_LOOP, find);
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let never_rests = |id: StateId| {
         let state = subject.kind.state(id);
-        // A timeout that could not be read would have been one.
+        // If reading an edge failed, it may have been a timeout.
         !state.may_stay() && state.timeout.is_none() && state.limit.is_none() && !state.lacks_edges
     };
-    // An edge of a state to itself has a finding of its own.
+    // An edge from a state to itself is a finding of the rule self-edge.
     let wanted = |step: Step| {
         matches!(
             step.edge.kind,
@@ -27,13 +27,13 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         .map(|cycle| {
             let first = cycle[0];
             let message = format!(
-                "an object that comes to `{}` goes round without a pause",
+                "an object that enters `{}` changes its state in an endless loop without a pause",
                 subject.name(first)
             );
             let finding = Finding::new(&HOT_LOOP, subject.span(first), message)
-                .label("no state of this cycle may stay, times out or has a `limit`")
+                .label("no state of this cycle has a `wait`, a `timeout` or a `limit`")
                 .path(subject.names(&cycle))
-                .help("let one of them wait: `wait: {poll: 10s}`");
+                .help("let one of the states wait: `wait: {poll: 10s}`");
             RuleHit {
                 finding,
                 states: cycle,

@@ -1,4 +1,4 @@
-//! What scopes forbid between owners and what they own or watch.
+//! Owned and watched kinds whose scope does not fit the scope of the resource.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::INVALID_OWNER;
@@ -15,13 +15,13 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             for owned in &subject.kind.owns {
                 if owned.kind.scope == Some(Scope::Cluster) {
                     let message = format!(
-                        "`{}` lives in a namespace, and cannot own a `{}`",
+                        "`{}` is namespaced, so it cannot own a `{}`",
                         resource.kind.value, owned.kind.kind
                     );
                     let finding = Finding::new(&INVALID_OWNER, owned.kind.span, message)
                         .label("cluster-scoped")
                         .related(resource.scope.span, "namespaced")
-                        .help("say `scope: Cluster` of the resource, or grant `access` and delete by hand");
+                        .help("give the resource `scope: Cluster`; or grant `access` to the kind, and let a handler delete the object");
                     found.push(RuleHit::of_document(finding));
                 }
             }
@@ -32,14 +32,11 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                     && matches!(watch.by, WatchBy::Path(_))
                     && watch.namespace.is_none();
                 if needs_namespace {
-                    let message = format!(
-                        "there is no namespace in which to look for a `{}`",
-                        watch.kind.kind
-                    );
+                    let message = format!("it is not clear in which namespace the `{}` is", watch.kind.kind);
                     let finding = Finding::new(&INVALID_OWNER, watch.kind.span, message)
                         .label("namespaced")
                         .related(resource.scope.span, "cluster-scoped")
-                        .help("name it: `namespace: .spec.…`, or the name of a namespace");
+                        .help("set `namespace` to the name of a namespace, or to a field that contains it: `namespace: .spec.…`");
                     found.push(RuleHit::of_document(finding));
                 }
             }

@@ -18,7 +18,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         if state.kind.value == StateKind::Final || state.lacks_edges || leaves {
             continue;
         }
-        let message = format!("objects that are still in `{}` never leave it", state.name.value);
+        let message = format!("objects that are still in `{}` cannot leave it", state.name.value);
         let finding = Finding::new(&LEGACY_DEAD_END, state.name.span, message)
             .related(legacy, "`legacy` here")
             .help("give it a `next`");

@@ -13,14 +13,14 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let mut report = |to: StateId, span: Span| {
         if let Some(legacy) = subject.kind.state(to).legacy {
             let message = format!(
-                "this leads to `{}`, which nothing enters any more",
+                "this leads to `{}`, but no object may enter a legacy state",
                 subject.name(to)
             );
             let finding = Finding::new(&LEGACY_ENTERED, span, message).related(legacy, "`legacy` here");
             found.push(RuleHit::of(to, finding));
         }
     };
-    // Without a right `initial` the first state stands in for it.
+    // If `initial` could not be read, the model has the first state in its place.
     if !subject.kind.lacks_edges {
         report(machine.initial.value, machine.initial.span);
     }
@@ -29,7 +29,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     }
     let mut last = None;
     for step in subject.graph.steps().filter(|step| step.from != step.to) {
-        // What all states inherit is said in one place.
+        // An edge that all states inherit from the machine is written once, so it is reported once.
         if last != Some((step.to, step.edge.span))
             && machine.deletion.is_none_or(|deletion| deletion.value != step.to)
         {

@@ -1,4 +1,4 @@
-//! Names that become one and the same in Rust or on a disk, or that something else has taken.
+//! Names that become the same Rust identifier or file, and names that generated code already uses.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +14,7 @@ use crate::text::shown;
 
 pub(super) const CHECK: Check = Check::of_description(&NAME_COLLISION, find);
 
-/// Modules of the generated crate beside those of the kinds.
+/// The modules of the generated crate that do not belong to a kind.
 const CRATE_MODULES: [&str; 9] = [
     "bin",
     "build",
@@ -27,12 +27,13 @@ const CRATE_MODULES: [&str; 9] = [
     "types",
 ];
 
-/// Traits of the generated machine that are named after a state.
+/// The prefixes of traits in the generated machine that are named after a state.
 const STATE_TRAITS: [&str; 2] = ["NextOf", "WaitOf"];
 
-/// What the code around a kind imports by name, or would call something of the kind's like.
+/// The names that the code of a kind imports, or that it would give to something of its own.
 const KIND_IMPORTS: [&str; 5] = ["Arc", "Object", "ObjectState", "Operator", "SharedState"];
 
+/// A finding about a name that something else has already.
 fn taken(span: Span, message: String, reason: &str) -> Finding {
     Finding::new(&NAME_COLLISION, span, message).label(reason.to_owned())
 }
@@ -46,7 +47,7 @@ fn find(description: &Description) -> Vec<Finding> {
     findings
 }
 
-/// Whether generated code has another type, or a word, of that name in scope.
+/// Whether the name is a keyword of Rust, or a type that generated code has in scope.
 fn is_taken(name: &str) -> bool {
     HANDLER_IMPORTS.contains(&name) || TYPE_IMPORTS.contains(&name) || is_rust_keyword(name)
 }
@@ -66,17 +67,17 @@ fn of_kinds_and_types(description: &Description, findings: &mut Vec<Finding>) {
             findings.push(taken(
                 name.span,
                 cannot,
-                "the generated crate has a module of that name",
+                "the generated crate has a module of this name",
             ));
         } else if is_taken(name.as_str()) || KIND_IMPORTS.contains(&name.as_str()) {
             findings.push(taken(
                 name.span,
                 cannot,
-                "generated code uses the word for something else",
+                "generated code uses this name for something else",
             ));
         } else if let Some((first, other)) = modules.get(&module) {
             let message = format!(
-                "the kinds `{other}` and `{}` would both be the module `{module}`",
+                "the kinds `{other}` and `{}` would have the same module, `{module}`",
                 name.value
             );
             findings.push(Finding::new(&NAME_COLLISION, name.span, message).related(*first, "first here"));
@@ -97,9 +98,16 @@ fn of_kinds_and_types(description: &Description, findings: &mut Vec<Finding>) {
         let name = &named.name;
         if is_taken(name.as_str()) {
             let message = format!("a type cannot be called `{}`", shown(name.as_str()));
-            findings.push(taken(name.span, message, "Rust has a type of that name in scope"));
+            findings.push(taken(
+                name.span,
+                message,
+                "generated code has a type of this name in scope",
+            ));
         } else if let Some(kind) = rust_types.get(name.as_str()) {
-            let message = format!("the type `{}` has the name of a type of the kind", name.value);
+            let message = format!(
+                "the type `{}` has the name of a type that is generated for a kind",
+                name.value
+            );
             findings.push(Finding::new(&NAME_COLLISION, name.span, message).related(*kind, "the kind"));
         }
         below(&named.schema, findings);
@@ -131,28 +139,28 @@ fn of_kind(description: &Description, kind: &Kind, findings: &mut Vec<Finding>) 
             Some(taken(
                 span,
                 cannot,
-                "its handler uses the word for something else",
+                "its handler uses this name for something else",
             ))
         } else if MACHINE_STATICS.contains(&name) {
             Some(taken(
                 span,
                 cannot,
-                "the generated machine has a table of that name",
+                "the generated machine has a static of this name",
             ))
         } else if is_of_kind(name, kind_name) {
-            let finding = taken(span, cannot, "this is a type of the kind itself");
+            let finding = taken(span, cannot, "the kind has a generated type of this name");
             Some(finding.related(kind.resource.kind.span, "the kind"))
         } else if let Some(named) = types.get(name) {
-            let finding = taken(span, cannot, "its handler has a type of that name in scope");
+            let finding = taken(span, cannot, "its handler has a type of this name in scope");
             Some(finding.related(*named, "the type"))
         } else if let Some(of) = STATE_TRAITS
             .iter()
             .find_map(|word| states.get(name.strip_prefix(word)?))
         {
-            let finding = taken(span, cannot, "the generated machine has a trait of that name");
+            let finding = taken(span, cannot, "the generated machine has a trait of this name");
             Some(finding.related(*of, "named after this state"))
         } else if let Some((first, other)) = modules.get(&module) {
-            let message = format!("the states `{other}` and `{name}` would both be the module `{module}`");
+            let message = format!("the states `{other}` and `{name}` would have the same module, `{module}`");
             Some(Finding::new(&NAME_COLLISION, span, message).related(*first, "first here"))
         } else {
             None
@@ -166,7 +174,7 @@ fn of_kind(description: &Description, kind: &Kind, findings: &mut Vec<Finding>) 
             let finding = taken(
                 field.name.span,
                 message,
-                "the generated type has what the machine keeps there",
+                "the runtime keeps its own state in a field of this name",
             );
             findings.push(finding);
         }
@@ -176,13 +184,13 @@ fn of_kind(description: &Description, kind: &Kind, findings: &mut Vec<Finding>) 
     below(&kind.spec, findings);
 }
 
-/// Whether the kind's own code has a type of that name.
+/// Whether a type of that name is generated for the kind.
 fn is_of_kind(name: &str, kind: &str) -> bool {
     name.strip_prefix(kind)
         .is_some_and(|ending| KIND_ENDINGS.contains(&ending))
 }
 
-/// Fields of one object that become the same field of Rust.
+/// The fields of one object whose names become the same, or cannot be written, in Rust.
 fn siblings(fields: &[Field], findings: &mut Vec<Finding>) {
     let mut rust_names: BTreeMap<String, &Field> = BTreeMap::new();
     for field in fields {
@@ -193,10 +201,14 @@ fn siblings(fields: &[Field], findings: &mut Vec<Finding>) {
             "" | "self" | "super" | "crate" | "Self"
         ) {
             let message = format!("a field cannot be called `{}`", name.value);
-            Some(taken(name.span, message, "Rust has no field of that name"))
+            Some(taken(
+                name.span,
+                message,
+                "this name cannot be written as a Rust field",
+            ))
         } else if let Some(first) = rust_names.get(&rust_name) {
             let message = format!(
-                "the fields `{}` and `{}` would both be `{}` in Rust",
+                "the fields `{}` and `{}` would have the same name in Rust, `{}`",
                 first.name.value,
                 name.value,
                 rust_name.trim_start_matches("r#")
@@ -210,6 +222,7 @@ fn siblings(fields: &[Field], findings: &mut Vec<Finding>) {
     }
 }
 
+/// The fields at and below a schema.
 fn below(schema: &Schema, findings: &mut Vec<Finding>) {
     if let Shape::Object(fields) = &schema.shape {
         siblings(fields, findings);

@@ -22,14 +22,14 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 } else {
                     retry.initial.span
                 };
-                // One policy of the machine is one finding, whoever inherits it.
+                // States that inherit the policy of the machine share one finding.
                 let entry = found.entry(span).or_insert_with(|| {
                     let finding = Finding::new(
                         &NO_BACKOFF,
                         span,
-                        "what fails is retried more than once a second for ever",
+                        "failures are retried more than once per second, without an increasing delay",
                     )
-                    .help("let the delay grow: `factor: 2`, to a `max` of some minutes");
+                    .help("increase the delay: `factor: 2`, up to a `max` of some minutes");
                     RuleHit {
                         finding,
                         states: Vec::new(),
@@ -43,8 +43,12 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             && let Period::Fixed(period) = poll.value
             && period < Duration::from_millis(100)
         {
-            let finding = Finding::new(&NO_BACKOFF, poll.span, "the runtime polls at most once a second")
-                .help("write `1s` or more");
+            let finding = Finding::new(
+                &NO_BACKOFF,
+                poll.span,
+                "the runtime polls at most once per second",
+            )
+            .help("write `1s` or more");
             found.insert(poll.span, RuleHit::of(id, finding));
         }
     }

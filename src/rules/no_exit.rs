@@ -13,31 +13,34 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     for (id, state) in subject.kind.state_ids() {
         match state.kind.value {
             StateKind::Working if state.next.is_empty() && state.timeout.is_none() => {
-                // A legacy state without a way out is a finding of its own.
+                // A legacy state without a way out is a finding of the rule legacy-dead-end.
                 if state.lacks_edges || state.legacy.is_some() {
                     continue;
                 }
-                let message = format!("`{}` is a `working` state that leads nowhere", state.name.value);
+                let message = format!(
+                    "an object cannot leave the `working` state `{}`",
+                    state.name.value
+                );
                 let finding = Finding::new(&NO_EXIT, state.name.span, message)
                     .label("neither `next` nor `timeout`")
-                    .help("give it a `next`, or a `kind`: `ready` and `failed` states rest, after a `final` one the object goes");
+                    .help("give it a `next`, or a `kind`: objects rest in `ready` and `failed` states, and are removed after a `final` one");
                 found.push(RuleHit::of(id, finding));
             }
             StateKind::Final => {
-                let ways = subject.graph.leaving(id).filter(|step| {
+                let edges = subject.graph.leaving(id).filter(|step| {
                     matches!(
                         step.edge.kind,
                         EdgeKind::Next | EdgeKind::Timeout | EdgeKind::Retry
                     )
                 });
-                if let Some(step) = ways.min_by_key(|step| step.edge.span) {
+                if let Some(step) = edges.min_by_key(|step| step.edge.span) {
                     let message = format!(
-                        "`{}` is `final`, and leads to `{}`",
+                        "the `final` state `{}` leads to `{}`",
                         state.name.value,
                         subject.name(step.to)
                     );
                     let finding = Finding::new(&NO_EXIT, step.edge.span, message)
-                        .label("nothing comes after a final state")
+                        .label("the object is removed after a final state")
                         .related(state.kind.span, "final here");
                     found.push(RuleHit::of(id, finding));
                 }

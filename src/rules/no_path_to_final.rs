@@ -25,7 +25,8 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         .map(|(id, _)| id);
     let reaching = subject.graph.reaching(finals, wanted);
     let is_stuck = |id: StateId| kind.state(id).on_deletion_path && !reaching[id.0];
-    // Only the knots at the bottom: what leads into them is stuck because they are.
+    // States that lead into another stuck component are stuck because of it, so only components without edges to others
+    // are reported.
     let mut component_of = vec![usize::MAX; kind.states.len()];
     let components = subject.graph.components(is_stuck, wanted);
     for (at, component) in components.iter().enumerate() {
@@ -39,25 +40,32 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             .iter()
             .flat_map(|id| subject.graph.leaving(*id))
             .any(|step| wanted(step) && component_of[step.to.0] != at);
-        // A `working` state without any way on has its own finding.
-        let has_own = component.iter().all(|id| {
+        // A `working` state without edges is a finding of the rule no-exit.
+        let is_no_exit = component.iter().all(|id| {
             let state = kind.state(*id);
             state.kind.value == StateKind::Working && state.next.is_empty() && state.timeout.is_none()
         });
-        if leads_on || has_own {
+        if leads_on || is_no_exit {
             continue;
         }
         let id = component[0];
         let starts = kind.machine.deletion_entries.iter().copied();
-        let way = (found.len() <= MAX_PATHS)
-            .then(|| subject.graph.way(starts, |state| state == id, is_path_edge))
+        let path = (found.len() <= MAX_PATHS)
+            .then(|| {
+                subject
+                    .graph
+                    .shortest_path(starts, |state| state == id, is_path_edge)
+            })
             .flatten()
             .unwrap_or_default();
-        let message = format!("a deleted object that comes to `{}` never goes", subject.name(id));
+        let message = format!(
+            "a deleted object that enters `{}` is never removed",
+            subject.name(id)
+        );
         let finding = Finding::new(&NO_PATH_TO_FINAL, subject.span(id), message)
             .label("no `final` state can be reached from here")
-            .path(subject.names(&way))
-            .help("lead it to a state of `kind: final` by `next`, `timeout`, `retry` or `limit`");
+            .path(subject.names(&path))
+            .help("add a path to a state with `kind: final`, along `next`, `timeout`, `retry` or `limit`");
         found.push(RuleHit::of(id, finding));
     }
     found

@@ -1,4 +1,4 @@
-//! States in which an object may wait for ever.
+//! States in which an object may wait forever.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::NO_TIMEOUT;
@@ -15,9 +15,9 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             && state.timeout.is_none()
             && !state.lacks_edges
         {
-            let message = format!("an object may wait in `{}` for ever", state.name.value);
-            let finding =
-                Finding::new(&NO_TIMEOUT, state.name.span, message).help("`timeout: {after: 1h, to: STATE}`");
+            let message = format!("an object may wait in `{}` forever", state.name.value);
+            let finding = Finding::new(&NO_TIMEOUT, state.name.span, message)
+                .help("limit the time: `timeout: {after: 1h, to: STATE}`");
             found.push(RuleHit::of(id, finding));
         }
     }

@@ -1,4 +1,4 @@
-//! What the description says must hold of its graph.
+//! `properties` that do not hold for the graph.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::PROPERTY_VIOLATED;
@@ -26,9 +26,9 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
 
 fn violations(subject: &Subject<'_>, span: Span, property: &PropertyKind) -> Vec<RuleHit> {
     let graph = subject.graph;
-    let report = |message: String, way: Vec<StateId>| {
+    let report = |message: String, path: Vec<StateId>| {
         vec![RuleHit::of_document(
-            Finding::new(&PROPERTY_VIOLATED, span, message).path(subject.names(&way)),
+            Finding::new(&PROPERTY_VIOLATED, span, message).path(subject.names(&path)),
         )]
     };
     let set = |states: &StateSet| -> Vec<StateId> {
@@ -53,7 +53,7 @@ fn violations(subject: &Subject<'_>, span: Span, property: &PropertyKind) -> Vec
                 ),
                 [first, .., last] => report(
                     format!(
-                        "{} states, `{first}` to `{last}`, cannot reach `{}`",
+                        "{} states cannot reach `{}`, the first being `{first}` and the last `{last}`",
                         stuck.len(),
                         subject.name(to.value)
                     ),
@@ -62,35 +62,35 @@ fn violations(subject: &Subject<'_>, span: Span, property: &PropertyKind) -> Vec
             }
         }
         PropertyKind::Never { from, to } => {
-            // A state reaches itself only by an edge.
-            let first: Vec<StateId> = graph
+            // The search starts at the successors, because a state does not count as reaching itself without an edge.
+            let successors: Vec<StateId> = graph
                 .leaving(from.value)
                 .filter(|step| counts(*step))
                 .map(|step| step.to)
                 .collect();
-            match graph.way(first, |id| id == to.value, counts) {
-                Some(way) => report(
+            match graph.shortest_path(successors, |id| id == to.value, counts) {
+                Some(path) => report(
                     format!(
                         "`{}` leads to `{}`",
                         subject.name(from.value),
                         subject.name(to.value)
                     ),
-                    std::iter::once(from.value).chain(way).collect(),
+                    std::iter::once(from.value).chain(path).collect(),
                 ),
                 None => Vec::new(),
             }
         }
         PropertyKind::Only { state, through } => {
-            let around = |step: Step| counts(step) && step.from != through.value;
+            let avoids_through = |step: Step| counts(step) && step.from != through.value;
             let start = subject.kind.machine.initial.value;
-            match graph.way([start], |id| id == state.value, around) {
-                Some(way) if !way.contains(&through.value) => report(
+            match graph.shortest_path([start], |id| id == state.value, avoids_through) {
+                Some(path) if !path.contains(&through.value) => report(
                     format!(
-                        "`{}` can be reached without passing `{}`",
+                        "`{}` can be reached without passing through `{}`",
                         subject.name(state.value),
                         subject.name(through.value)
                     ),
-                    way,
+                    path,
                 ),
                 _ => Vec::new(),
             }
@@ -106,25 +106,30 @@ fn violations(subject: &Subject<'_>, span: Span, property: &PropertyKind) -> Vec
                     is_left(*id) && !graph.leaving(*id).any(|step| counts(step) && step.to != *id)
                 });
             if let Some(end) = dead_end {
-                let way = graph.way(starts, |id| id == end, before_goal).unwrap_or_default();
+                let path = graph
+                    .shortest_path(starts, |id| id == end, before_goal)
+                    .unwrap_or_default();
                 return report(
                     format!(
-                        "`{}` is an end before `{}`",
+                        "an object can end in `{}` without reaching `{}`",
                         subject.name(end),
                         subject.name(goal)
                     ),
-                    way,
+                    path,
                 );
             }
             match graph.cycles(is_left, before_goal).into_iter().next() {
                 Some(cycle) => {
-                    let mut way = graph
-                        .way(starts, |id| id == cycle[0], before_goal)
+                    let mut path = graph
+                        .shortest_path(starts, |id| id == cycle[0], before_goal)
                         .unwrap_or_default();
-                    way.extend(&cycle[1..]);
+                    path.extend(&cycle[1..]);
                     report(
-                        format!("an object can go round for ever before `{}`", subject.name(goal)),
-                        way,
+                        format!(
+                            "an object can follow a cycle forever without reaching `{}`",
+                            subject.name(goal)
+                        ),
+                        path,
                     )
                 }
                 None => Vec::new(),

@@ -27,18 +27,21 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 Finding::new(&RESUME_HAZARD, span, message).related(once, "once here")
             };
             if let Some(wait) = state.wait.as_ref().filter(|wait| wait.is_written) {
-                let finding = hazard(wait.span, format!("`{name}` runs once, and cannot wait"))
-                    .label("a handler that stays runs again")
-                    .help("let it go on to a state that waits");
+                let finding = hazard(
+                    wait.span,
+                    format!("`{name}` has `effects: once`, so it cannot `wait`"),
+                )
+                .label("waiting runs the handler again")
+                .help("move the `wait` to the next state");
                 found.push(RuleHit::of(id, finding));
             }
             if state.on_deletion_path {
                 let finding = Finding::new(
                     &RESUME_HAZARD,
                     once,
-                    format!("`{name}` runs once, and is on the deletion path"),
+                    format!("`{name}` has `effects: once`, but is on the deletion path"),
                 )
-                .label("after a crash the path must go on")
+                .label("after a crash, deletion has to continue")
                 .help("make the handler idempotent");
                 found.push(RuleHit::of(id, finding));
             }
@@ -48,26 +51,29 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                     let finding = Finding::new(
                         &RESUME_HAZARD,
                         once,
-                        format!("`{name}` runs once, and has no `resume`"),
+                        format!("`{name}` has `effects: once`, but no `resume`"),
                     )
-                    .label("after a crash its handler cannot run again")
-                    .help("name a state that looks at the world: `resume: STATE`");
+                    .label("its handler cannot run again after a crash")
+                    .help("name a state that finds out what was done: `resume: STATE`");
                     found.push(RuleHit::of(id, finding));
                 }
                 Some(resume) if resume.value == id => {
-                    let finding = hazard(resume.span, format!("`{name}` runs once, and resumes in itself"))
-                        .help("name another state, one that looks at the world");
+                    let finding = hazard(
+                        resume.span,
+                        format!("`{name}` has `effects: once`, so it cannot resume in itself"),
+                    )
+                    .help("name another state, which finds out what was done");
                     found.push(RuleHit::of(id, finding));
                 }
                 Some(resume) if is_once(subject, resume.value) => {
                     let other = subject.kind.state(resume.value);
                     let message = format!(
-                        "`{name}` runs once, and resumes in `{}`, which runs once too",
+                        "`{name}` resumes in `{}`, which also has `effects: once`",
                         other.name.value
                     );
                     let finding = Finding::new(&RESUME_HAZARD, resume.span, message)
                         .related(other.effects.span, "once here")
-                        .help("name a state that looks at the world before it acts");
+                        .help("name a state that finds out what was done before it acts");
                     found.push(RuleHit::of(id, finding));
                 }
                 Some(_) => {}
@@ -77,22 +83,25 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             let reason = if state.kind.value != StateKind::Working {
                 Some(format!("its kind is `{}`", state.kind.value.as_str()))
             } else if state.effects.value == Effects::Once {
-                Some("it runs once".to_owned())
+                Some("it has `effects: once`".to_owned())
             } else if state.may_stay() {
                 Some("its handler may stay".to_owned())
             } else if state.timeout.is_some() {
-                Some("it has a timeout, which is measured from the written entry".to_owned())
+                Some("it has a `timeout`, which is measured from the saved time of entry".to_owned())
             } else if state.limit.is_some() {
-                Some("it has a limit, which counts written entries".to_owned())
+                Some("it has a `limit`, which counts saved entries".to_owned())
             } else {
-                entered_from_once
-                    .get(&id)
-                    .map(|from| format!("it is entered from `{}`, which runs once", subject.name(*from)))
+                entered_from_once.get(&id).map(|from| {
+                    format!(
+                        "it is entered from `{}`, which has `effects: once`",
+                        subject.name(*from)
+                    )
+                })
             };
             if let Some(reason) = reason {
-                let message = format!("`{name}` must be written down before its handler runs: {reason}");
+                let message = format!("`{name}` must be saved before its handler runs: {reason}");
                 let finding = Finding::new(&RESUME_HAZARD, state.checkpoint.span, message)
-                    .help("leave out `checkpoint: false`");
+                    .help("remove `checkpoint: false`");
                 found.push(RuleHit::of(id, finding));
             }
         }

@@ -12,7 +12,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         if let Some(next) = state.next.iter().find(|next| next.to.value == id) {
             let message = format!("`{}` leads to itself", state.name.value);
             let finding = Finding::new(&SELF_EDGE, next.to.span, message)
-                .help("a handler that runs again in its state stays: `wait: {poll: 30s}`");
+                .help("to run again in the same state, a handler stays in it: `wait: {poll: 30s}`");
             found.push(RuleHit::of(id, finding));
         }
     }

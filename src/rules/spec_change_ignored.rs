@@ -12,9 +12,9 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     for (id, state) in subject.kind.state_ids() {
         let rests = matches!(state.kind.value, StateKind::Ready | StateKind::Failed);
         if rests && state.on_spec_change.value == OnSpecChange::Ignore && !state.on_deletion_path {
-            let message = format!("a change of the spec does nothing in `{}`", state.name.value);
+            let message = format!("a change of the spec has no effect in `{}`", state.name.value);
             let finding = Finding::new(&SPEC_CHANGE_IGNORED, state.on_spec_change.span, message)
-                .help("`onSpecChange: wake`, or a state");
+                .help("use `onSpecChange: wake`, or name a state");
             found.push(RuleHit::of(id, finding));
         }
     }

@@ -17,7 +17,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         else {
             continue;
         };
-        // The state that looks at the world is where a handler cut short belongs.
+        // The state that `resume` names finds out how far the handler got, so it is a safe target.
         if state
             .resume
             .is_some_and(|resume| resume.value == timeout.to.value)
@@ -25,12 +25,12 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             continue;
         }
         let message = format!(
-            "the timeout may cut the handler of `{}` short, which runs once",
+            "the timeout may interrupt the handler of `{}`, which runs only once",
             state.name.value
         );
         let finding = Finding::new(&TIMEOUT_INTERRUPTS_ONCE, timeout.span, message)
             .related(state.effects.span, "once here")
-            .help("let it lead to the state that `resume` names, which looks at the world");
+            .help("let it lead to the state that `resume` names, which finds out what was done");
         found.push(RuleHit::of(id, finding));
     }
     found

@@ -1,4 +1,4 @@
-//! Cycles that an object can take for ever without a handler deciding it.
+//! Cycles that an object can take forever without a handler deciding it.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::UNBOUNDED_LOOP;
@@ -20,13 +20,13 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         .map(|cycle| {
             let first = cycle[0];
             let message = format!(
-                "an object can go round from `{}` for ever, and no code decides it",
+                "from `{}` on, an object can follow a cycle forever although no handler decides that",
                 subject.name(first)
             );
             let finding = Finding::new(&UNBOUNDED_LOOP, subject.span(first), message)
-                .label("a cycle of timeouts, retries and limits")
+                .label("the cycle consists of timeouts, retries and limits")
                 .path(subject.names(&cycle))
-                .help("let one of these edges lead out, to a state where a handler or a person decides");
+                .help("let one of these edges lead to a state outside the cycle, where a handler or a person decides");
             RuleHit {
                 finding,
                 states: cycle,

@@ -7,7 +7,6 @@ use crate::model::Description;
 
 pub(super) const CHECK: Check = Check::of_description(&UNELECTED_REPLICAS, find);
 
-/// Looks at the whole description: there is one Deployment, however many kinds.
 fn find(description: &Description) -> Vec<Finding> {
     let deploy = &description.deploy;
     let is_elected = deploy.leader_election.is_some_and(|election| election.value) || deploy.shards.is_some();
@@ -15,11 +14,12 @@ fn find(description: &Description) -> Vec<Finding> {
         return Vec::new();
     }
     let message = format!(
-        "{} replicas would all work on every object",
+        "each of {} replicas would work on every object",
         deploy.replicas.value
     );
     vec![
-        Finding::new(&UNELECTED_REPLICAS, deploy.replicas.span, message)
-            .help("let them elect a leader: `leaderElection: true`, or split the objects: `shards: 2`"),
+        Finding::new(&UNELECTED_REPLICAS, deploy.replicas.span, message).help(
+            "elect a leader: `leaderElection: true`, or split the objects among the replicas: `shards: 2`",
+        ),
     ]
 }

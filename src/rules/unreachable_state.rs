@@ -23,19 +23,21 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     if reached.iter().all(|reached| *reached) {
         return Vec::new();
     }
-    let is_lost = |id: StateId| !reached[id.0];
-    let components = subject.graph.components(is_lost, |_| true);
+    let is_unreachable = |id: StateId| !reached[id.0];
+    let components = subject.graph.components(is_unreachable, |_| true);
     let mut component_of = vec![usize::MAX; kind.states.len()];
     for (at, component) in components.iter().enumerate() {
         for id in component {
             component_of[id.0] = at;
         }
     }
+    // Components that another unreachable one leads to are not reported.
+    // Components that another unreachable one leads to are not reported.
     let mut follows = vec![false; components.len()];
     for step in subject
         .graph
         .steps()
-        .filter(|step| is_lost(step.from) && is_lost(step.to))
+        .filter(|step| is_unreachable(step.from) && is_unreachable(step.to))
     {
         if component_of[step.from.0] != component_of[step.to.0] {
             follows[component_of[step.to.0]] = true;
@@ -48,10 +50,10 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         .map(|(component, _)| component[0]);
     roots
         .map(|id| {
-            let message = format!("nothing leads to the state `{}`", subject.name(id));
+            let message = format!("the state `{}` cannot be reached", subject.name(id));
             let finding = Finding::new(&UNREACHABLE_STATE, subject.span(id), message)
-                .label("no edge of any kind ends here")
-                .help("name it in the `next` of a state, or remove it; say `legacy: true` where stored objects may be in it");
+                .label("no path leads here from `initial`, `deletion` or a `legacy` state")
+                .help("name it in the `next` of a state, or remove it; use `legacy: true` if stored objects may be in it");
             RuleHit::of(id, finding)
         })
         .collect()

@@ -21,7 +21,7 @@ fn find(description: &Description, used: &UsedAllows) -> Vec<Finding> {
         .filter(|allow| checked().any(|rule| rule.name == allow.rule.value))
         .filter(|allow| !used.contains(allow))
         .map(|allow| {
-            let message = format!("there is no `{}` here to allow", allow.rule.value);
+            let message = format!("there is no finding of `{}` here", allow.rule.value);
             Finding::new(&UNUSED_ALLOW, allow.rule.span, message).help("remove it")
         })
         .collect()

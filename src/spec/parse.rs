@@ -1,4 +1,4 @@
-//! From YAML events to the tree.
+//! Builds the syntax tree from the events of the YAML parser.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -10,18 +10,19 @@ use crate::catalog::SYNTAX;
 use crate::finding::{Finding, Source, Span};
 use crate::text::{is_direction_mark, shown};
 
-/// The size of a file that is still read.
+/// The maximum size of a file, in bytes.
 pub const LARGEST_FILE: usize = 16 * 1024 * 1024;
-/// How deep values may nest: a schema of the real world needs some 30 levels, and the stack must hold out.
+/// The maximum depth of nested values. Real schemas need about 30 levels, and code that recurses over the tree must not
+/// overflow the stack.
 const DEEPEST: usize = 128;
-/// How many nodes aliases may stand for, altogether.
+/// The maximum number of nodes that all aliases together may stand for.
 const ALIASED_NODES: usize = 200_000;
 
-/// The bytes of a file as a text, or why they are none.
+/// The text of a file, with a finding if its bytes are not a text that krator reads.
 pub fn source_of(name: &str, bytes: &[u8]) -> (Source, Vec<Finding>) {
     if bytes.len() > LARGEST_FILE {
         let message = format!(
-            "the file has {} bytes; a description has at most {LARGEST_FILE}",
+            "the file has {} bytes, but a description may have at most {LARGEST_FILE}",
             bytes.len()
         );
         return (
@@ -34,7 +35,7 @@ pub fn source_of(name: &str, bytes: &[u8]) -> (Source, Vec<Finding>) {
         Err(error) => {
             let at = error.valid_up_to();
             let span = Span { start: at, end: at };
-            let message = format!("the file is not UTF-8: byte {at} belongs to no character");
+            let message = format!("the file is not UTF-8: byte {at} is not part of a character");
             (
                 Source::new(name, String::from_utf8_lossy(bytes)),
                 vec![Finding::new(&SYNTAX, span, message)],
@@ -43,7 +44,8 @@ pub fn source_of(name: &str, bytes: &[u8]) -> (Source, Vec<Finding>) {
     }
 }
 
-/// The documents of a text, with what is wrong with it as YAML. Text that is no YAML at all has no documents.
+/// The documents of a text, and the findings about its YAML. If the text cannot be read to its end, there are no
+/// documents.
 pub fn parse(source: &Source) -> (Vec<Node>, Vec<Finding>) {
     let mut builder = Builder {
         source,
@@ -62,7 +64,7 @@ pub fn parse(source: &Source) -> (Vec<Node>, Vec<Finding>) {
     (documents, builder.findings)
 }
 
-/// saphyr counts characters, spans count bytes.
+/// Converts offsets in characters, which saphyr reports, to offsets in bytes, which spans use.
 enum Offsets {
     Ascii,
     Table(Vec<u32>),
@@ -90,7 +92,7 @@ impl Offsets {
     }
 }
 
-/// A collection whose end has not been read.
+/// A collection whose end has not been read yet.
 struct Open {
     start: Span,
     anchor: usize,
@@ -117,7 +119,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Reads all events; false when the rest of the text cannot be read.
+    /// Reads all events. The result is false if the rest of the text cannot be read.
     fn read(&mut self) -> bool {
         let text = self.source.text();
         for event in Parser::new_from_str(text) {
@@ -161,12 +163,12 @@ impl Builder<'_> {
                     self.report(
                         span,
                         format!(
-                            "the text has a character that cannot be shown: {}",
+                            "the string contains a character that is not allowed: {}",
                             c.escape_unicode()
                         ),
                     );
                 }
-                // An empty plain scalar has the place of what follows; it stands where the text before it ends.
+                // saphyr gives an empty plain scalar the span of the token after it.
                 let span = if text.is_empty() && plain {
                     Span {
                         start: span.start,
@@ -190,7 +192,7 @@ impl Builder<'_> {
             }
             Event::MappingStart(anchor, tag) => {
                 self.refuse_tag(span, tag.is_some());
-                // Whether it is in braces shows at its end: a block may begin with a key in braces.
+                // Only the end shows whether the mapping is in braces: the first key of a block mapping may be in braces, too.
                 let mapping = Mapping {
                     entries: Vec::new(),
                     flow: false,
@@ -213,13 +215,13 @@ impl Builder<'_> {
 
     fn refuse_tag(&mut self, span: Span, tagged: bool) {
         if tagged {
-            self.report(span, "a tag (`!…`) is not of this language");
+            self.report(span, "tags (`!…`) are not supported");
         }
     }
 
     fn start(&mut self, start: Span, anchor: usize, content: Content) -> bool {
         if self.open.len() == DEEPEST {
-            self.report(start, format!("values nest deeper than {DEEPEST} levels"));
+            self.report(start, format!("values are nested deeper than {DEEPEST} levels"));
             return false;
         }
         self.open.push(Open {
@@ -255,9 +257,9 @@ impl Builder<'_> {
                 (NodeKind::Mapping(mapping), last, flow)
             }
         };
-        // The end of a block is only seen at the next token; its last value is where it ends for a reader. The end of
-        // a flow reaches over what follows on the line, and begins at its bracket. An alias' value lies elsewhere,
-        // hence the maximum.
+        // The parser reports the end of a block at the next token, so the end of its last value is used. The end event of
+        // a flow collection starts at its bracket, but extends beyond it. The last value may be an alias, whose nodes
+        // have earlier places, hence the maximum.
         let end = if flow {
             end.start + 1
         } else {
@@ -272,14 +274,17 @@ impl Builder<'_> {
 
     fn alias(&mut self, anchor: usize, span: Span) -> bool {
         let Some((node, size)) = self.anchors.get(&anchor) else {
-            self.report(span, "this alias names no finished value of this document");
+            self.report(
+                span,
+                "this alias names no anchor that precedes it in this document",
+            );
             return false;
         };
         self.aliased += size;
         if self.aliased > ALIASED_NODES {
             self.report(
                 span,
-                format!("aliases stand for more than {ALIASED_NODES} values"),
+                format!("the aliases stand for more than {ALIASED_NODES} values"),
             );
             return false;
         }
@@ -310,7 +315,7 @@ impl Builder<'_> {
                     let finding = match key.kind {
                         NodeKind::Scalar(Scalar { text, plain }) if !(plain && text == "<<") => {
                             if let Some(first) = seen.get(&text) {
-                                let message = format!("the key `{}` stands here twice", shown(&text));
+                                let message = format!("the key `{}` is in this mapping twice", shown(&text));
                                 Some(Finding::new(&SYNTAX, key.span, message).related(*first, "first here"))
                             } else {
                                 seen.insert(text.clone(), key.span);
@@ -323,13 +328,13 @@ impl Builder<'_> {
                             }
                         }
                         NodeKind::Scalar(_) => Some(
-                            Finding::new(&SYNTAX, key.span, "merge keys (`<<`) are not of this language")
-                                .help("repeat the keys, or give the common part a name under `types`"),
+                            Finding::new(&SYNTAX, key.span, "merge keys (`<<`) are not supported")
+                                .help("repeat the keys, or define the common part under `types`"),
                         ),
                         _ => Some(Finding::new(
                             &SYNTAX,
                             key.span,
-                            "a key is a text, not a list or a mapping",
+                            "a key has to be a string, not a list or a mapping",
                         )),
                     };
                     self.findings.extend(finding);
