@@ -36,7 +36,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             .label("neither a retry limit nor a timeout")
             .help("say when to give up: `retry: {limit: 5, then: STATE}`; states of the deletion path do not inherit the machine's `then`");
         if retry.limit.span != state.name.span && !state.kind.span.eq(&retry.limit.span) {
-            finding = finding.related(retry.limit.span, "this policy has no limit");
+            finding = finding.related(retry.limit.span, "its delays come from this policy");
         }
         found.push(RuleHit::of(id, finding));
     }

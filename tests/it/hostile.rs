@@ -58,7 +58,7 @@ fn yaml_that_the_language_does_not_allow_is_refused() {
     assert!(one_finding(with("  antlers: boolean\n  antlers: boolean").as_bytes()).contains("twice"));
     assert!(one_finding(with("  antlers: boolean\n  <<: {a: string}").as_bytes()).contains("merge keys"));
     assert!(one_finding(with("  antlers: !bool boolean").as_bytes()).contains("tag"));
-    assert!(one_finding(with("  ? [a]\n  : boolean").as_bytes()).contains("a key is a text"));
+    assert!(one_finding(with("  ? [a]\n  : boolean").as_bytes()).contains("a key has to be a string"));
     assert!(one_finding(with("  antlers: *nothing").as_bytes()).starts_with("syntax"));
     assert!(one_finding(with("  antlers: &a [*a]").as_bytes()).starts_with("syntax"));
 }
@@ -72,7 +72,7 @@ fn deeply_nested_descriptions_are_refused() {
     let indented: String = (0..5_000)
         .map(|depth| format!("{}a:\n", " ".repeat(depth)))
         .collect();
-    assert!(one_finding(indented.as_bytes()).contains("nest deeper"));
+    assert!(one_finding(indented.as_bytes()).contains("nested deeper"));
 }
 
 #[test]
