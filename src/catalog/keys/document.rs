@@ -6,8 +6,8 @@ use super::machine::{MACHINE, PROPERTY, SIMULATE, STATE};
 use super::schema::SPEC;
 use super::{optional, required, section};
 use crate::names::{
-    Category, ColumnName, GroupName, KindName, LabelKey, NamespaceName, OperatorName, ResourceName, TypeName,
-    Verb, VersionName,
+    Category, ColumnName, GroupName, KindName, LabelKey, NamespaceName, OperatorName, ResourceName, Verb,
+    VersionName,
 };
 
 section! {
@@ -29,7 +29,7 @@ section! {
     Types = optional("types", Map { by: "name", of: &Schema },
         "Types that phrases refer to by name; each becomes one Rust type. They are common to all documents of the file and not recursive.",
         "types: {Collar: {properties: {serial: string, weight: optional number}}}");
-    Spec = required("spec", Either(&[Name(TypeName::EXPECTED), Map { by: "field", of: &Schema }, Mapping(&SPEC)]),
+    Spec = required("spec", Either(&[Name("the name of a type"), Map { by: "field", of: &Schema }, Mapping(&SPEC)]),
         "The fields of `.spec`, or the name of a type. Fields are required unless they are optional or have a default.",
         "spec: {height: {type: number, minimum: 0}, antlers: optional boolean}");
     Status = optional("status", Map { by: "field", of: &Schema },

@@ -40,11 +40,11 @@ impl fmt::Display for Type {
                     None => Ok(()),
                 }
             }
-            Type::Map { by, of } => write!(f, "map of {of}, by {by}"),
+            Type::Map { by, of } => write!(f, "map from {by} to {of}"),
             Type::Mapping(_) => f.write_str("mapping"),
             Type::Either(types) => {
                 let types: Vec<String> = types.iter().map(Type::to_string).collect();
-                f.write_str(&alternatives(&types))
+                f.write_str(&types.join(" or "))
             }
         }
     }

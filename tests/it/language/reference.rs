@@ -1,0 +1,125 @@
+//! `docs/language.md`: its tables are those of krator, and its YAML is correct.
+
+use super::file;
+use crate::case_file::is_update;
+use krator::catalog::keys::{Absent, Key, places};
+use krator::catalog::{self, Severity};
+use krator::finding::{Style, has_errors, to_text};
+use std::collections::BTreeMap;
+
+const REFERENCE: &str = "docs/language.md";
+
+/// The tables of the reference by the names in their markers: `<!-- table: states.wait -->`.
+fn tables() -> BTreeMap<String, String> {
+    let mut tables: BTreeMap<String, String> = places()
+        .into_iter()
+        .map(|place| {
+            let name = match place.paths[0].as_str() {
+                "" => "top level",
+                path => path,
+            };
+            let rows = place.section.keys.iter().map(row);
+            let head = "| key | type | default | meaning |\n|---|---|---|---|\n".to_owned();
+            (name.to_owned(), head + &rows.collect::<String>())
+        })
+        .collect();
+    for (name, severity) in [
+        ("errors", Severity::Error),
+        ("warnings", Severity::Warning),
+        ("infos", Severity::Info),
+    ] {
+        let rules = catalog::all().filter(|rule| rule.severity == severity);
+        let rows = rules.map(|rule| format!("| `{}` | {} |\n", rule.name, cell(rule.summary)));
+        let head = "| rule | holds when |\n|---|---|\n".to_owned();
+        tables.insert(name.to_owned(), head + &rows.collect::<String>());
+    }
+    tables
+}
+
+fn row(key: &Key) -> String {
+    let absent = match key.absent {
+        Absent::Required => "required",
+        Absent::Nothing => "–",
+        Absent::Default(default) => default,
+    };
+    let unserved = if key.is_served { "" } else { " *Not served yet.*" };
+    let (value, doc) = (cell(&key.value.to_string()), cell(key.doc));
+    format!("| `{}` | {value} | {absent} | {doc}{unserved} |\n", key.name)
+}
+
+/// A text that is one cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+/// The reference with the tables of krator in the places of its own.
+fn rendered(text: &str, tables: &BTreeMap<String, String>) -> String {
+    let mut out = String::new();
+    let mut is_in_table = false;
+    for line in text.lines() {
+        let name = line
+            .strip_prefix("<!-- table: ")
+            .and_then(|rest| rest.strip_suffix(" -->"));
+        is_in_table &= line.starts_with('|') || line.is_empty();
+        if !is_in_table {
+            out += &format!("{line}\n");
+        }
+        if let Some(name) = name {
+            let table = tables
+                .get(name)
+                .unwrap_or_else(|| panic!("krator has no table `{name}`"));
+            out += &format!("\n{table}\n");
+            is_in_table = true;
+        }
+    }
+    out.trim_end().to_owned() + "\n"
+}
+
+#[test]
+fn the_tables_of_the_reference_are_those_of_krator() {
+    let (text, tables) = (file(REFERENCE), tables());
+    for name in tables.keys() {
+        let marker = format!("<!-- table: {name} -->\n");
+        assert_eq!(text.matches(&marker).count(), 1, "{REFERENCE} has one {marker}");
+    }
+    let rendered = rendered(&text, &tables);
+    if is_update() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(REFERENCE);
+        std::fs::write(path, rendered).expect("a file of the repository");
+    } else {
+        assert!(
+            text == rendered,
+            "{REFERENCE} is outdated; KRATOR_UPDATE=1 rewrites its tables"
+        );
+    }
+}
+
+/// Each block of YAML is a whole description. It is correct unless its first line names a finding: `# finding: no-exit`.
+#[test]
+fn the_yaml_of_the_reference_has_the_findings_that_it_says() {
+    let text = file(REFERENCE);
+    let blocks: Vec<&str> = text
+        .split("```yaml\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().expect("a first part"))
+        .collect();
+    assert!(blocks.len() > 5, "only {} blocks", blocks.len());
+    for block in blocks {
+        let expected = block
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("# finding: "));
+        let checked = krator::check("krator.yaml", block.as_bytes());
+        let findings = checked.findings.iter();
+        let texts: String = findings
+            .map(|finding| to_text(&checked.source, finding, Style::Plain))
+            .collect();
+        match expected {
+            None => assert!(!has_errors(&checked.findings), "{block}\n{texts}"),
+            Some(rule) => assert!(
+                checked.findings.iter().any(|finding| finding.rule.name == rule),
+                "{block}\nis not {rule}, but\n{texts}"
+            ),
+        }
+    }
+}
