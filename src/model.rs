@@ -26,6 +26,7 @@ mod path;
 mod period;
 mod resource;
 mod schema;
+mod status;
 
 pub use lower::lower;
 pub use machine::{
@@ -40,6 +41,7 @@ pub use resource::{
     ObjectKind, Operation, Owned, PodResources, Resource, Scale, Scope, Watch, WatchBy, Webhook, Webhooks,
 };
 pub use schema::{Constraints, Field, KubernetesType, NamedType, Schema, Shape, Validation};
+pub use status::machine_status;
 
 use crate::finding::{Span, Spanned};
 use crate::names::OperatorName;

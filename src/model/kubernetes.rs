@@ -169,32 +169,6 @@ fn refers(schema: &Json) -> bool {
     }
 }
 
-/// The schema of the status fields that the machine keeps, for paths that lead to them.
-pub fn machine_status() -> &'static Json {
-    static STATUS: OnceLock<Json> = OnceLock::new();
-    STATUS.get_or_init(|| {
-        let text = json!({"type": "string"});
-        json!({"type": "object", "properties": {
-            "state": text,
-            "phase": text,
-            "message": text,
-            "entry": text,
-            "stateEnteredAt": {"type": "string", "format": "date-time"},
-            "attempts": {"type": "integer", "format": "int32"},
-            "entries": {"type": "object", "additionalProperties": {"type": "integer", "format": "int32"}},
-            "observedGeneration": {"type": "integer", "format": "int64"},
-            "conditions": {"type": "array", "items": {"type": "object", "properties": {
-                "type": text,
-                "status": text,
-                "reason": text,
-                "message": text,
-                "observedGeneration": {"type": "integer", "format": "int64"},
-                "lastTransitionTime": {"type": "string", "format": "date-time"},
-            }}},
-        }})
-    })
-}
-
 /// The schema of `.metadata` as far as columns show it.
 pub fn object_metadata() -> &'static Json {
     static METADATA: OnceLock<Json> = OnceLock::new();

@@ -22,7 +22,7 @@ use kinds::Kinds;
 use paths::Fields;
 use schema::Types;
 
-use super::{Deploy, Description, Kind, Schema, Shape, Webhooks, machine::is_machine_field};
+use super::{Deploy, Description, Kind, Schema, Shape, Webhooks, status::is_machine_field};
 use crate::catalog::keys::{DocumentKey, SectionKey, SpecKey};
 use crate::catalog::{MISSING_KEY, NAME_COLLISION, SYNTAX, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Source, Span, Spanned};
@@ -252,7 +252,7 @@ fn kind<'a>(
         .map(|owned| &owned.kind.value)
         .chain(watches.iter().map(|watch| &watch.kind.value));
     let in_view = seen.map(|kind| (kind.reference(), kind.clone())).collect();
-    let around = states::Around {
+    let context = states::BuildContext {
         fields,
         kinds,
         in_view,
@@ -262,7 +262,7 @@ fn kind<'a>(
     };
     let mut table = states::Table::of(state_entries);
     let mut machine = machine::machine(machine_node, head, &mut table, sink);
-    let written = states::states(state_entries, &mut table, &around, sink);
+    let written = states::states(state_entries, &mut table, &context, sink);
     let states = machine::resolve(&mut machine, written, sink);
     let properties = properties_node
         .map(|node| machine::properties(node, &mut table, sink))

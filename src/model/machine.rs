@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{Allow, Period, StateId};
 use crate::finding::{Span, Spanned};
-use crate::names::{ConditionName, FieldName, StateName};
+use crate::names::{ConditionName, StateName};
 
 use super::FieldPath;
 use super::resource::ObjectKind;
@@ -352,22 +352,4 @@ pub struct Simulated {
     pub time: Option<Spanned<Duration>>,
     /// The share of runs that fail.
     pub errors: Option<Spanned<f64>>,
-}
-
-/// Names of `.status` that the machine keeps.
-pub const STATUS_FIELDS: [&str; 9] = [
-    "state",
-    "phase",
-    "message",
-    "entry",
-    "stateEnteredAt",
-    "attempts",
-    "entries",
-    "observedGeneration",
-    "conditions",
-];
-
-/// Whether the machine keeps a status field of that name.
-pub fn is_machine_field(name: &FieldName) -> bool {
-    STATUS_FIELDS.contains(&name.as_str())
 }

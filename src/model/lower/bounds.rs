@@ -1,122 +1,106 @@
-//! Whether what is said beside a type fits it: bounds, patterns and defaults.
+//! Whether the limits, patterns and defaults of a type fit it.
 
 use serde_json::{Number, Value as Json};
 
 use super::keys::Sink;
 use crate::catalog::INVALID_SCHEMA;
+use crate::catalog::keys::{SectionKey as _, TypeKey};
 use crate::finding::{Finding, Span, Spanned};
-use crate::model::{Schema, Shape, parse_duration};
+use crate::model::{Constraints, Schema, Shape, parse_duration};
 
-/// The sort of a shape that bounds speak of.
+/// What limits of a schema distinguish between types.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum ValueType {
     Number,
-    Text,
+    String,
+    /// A string or a number: only patterns apply.
+    StringOrNumber,
     List,
     Object,
-    Open,
-    Other,
+    /// The schema does not say, so any limit may apply.
+    Unknown,
+    Boolean,
 }
 
-fn sort_of(shape: &Shape) -> Sort {
-    match shape {
-        Shape::Integer | Shape::Int32 | Shape::Number => Sort::Number,
-        Shape::String | Shape::DateTime | Shape::Duration | Shape::Enum(_) => Sort::Text,
-        Shape::List(_) => Sort::List,
-        Shape::Map(_) | Shape::Object(_) | Shape::FreeForm => Sort::Object,
-        Shape::Any | Shape::Kubernetes(_) | Shape::Named(_) => Sort::Open,
-        Shape::Boolean | Shape::Quantity | Shape::IntOrString => Sort::Other,
+impl ValueType {
+    fn of(shape: &Shape) -> Self {
+        match shape {
+            Shape::Integer | Shape::Int32 | Shape::Number => ValueType::Number,
+            Shape::String | Shape::DateTime | Shape::Duration | Shape::Enum(_) => ValueType::String,
+            Shape::Quantity | Shape::IntOrString => ValueType::StringOrNumber,
+            Shape::List(_) => ValueType::List,
+            Shape::Map(_) | Shape::Object(_) | Shape::FreeForm => ValueType::Object,
+            Shape::Any | Shape::Kubernetes(_) | Shape::Named(_) => ValueType::Unknown,
+            Shape::Boolean => ValueType::Boolean,
+        }
+    }
+
+    fn described(self) -> &'static str {
+        match self {
+            ValueType::Number => "a number",
+            ValueType::String | ValueType::StringOrNumber => "a string",
+            ValueType::List => "a list",
+            ValueType::Object => "an object",
+            ValueType::Unknown => "any value",
+            ValueType::Boolean => "a boolean",
+        }
     }
 }
 
-/// Checks the bounds that `written` sets on what it stands for.
+/// Where each limit is written, if it is, and the type that it limits.
+fn limits(constraints: &Constraints) -> [(TypeKey, ValueType, Option<Span>); 12] {
+    use ValueType::{List, Number, Object, String};
+    // A new constraint has to be added here, or named as one that limits no type.
+    let Constraints {
+        format: _,
+        minimum,
+        maximum,
+        exclusive_minimum,
+        exclusive_maximum,
+        multiple_of,
+        min_length,
+        max_length,
+        pattern,
+        min_items,
+        max_items,
+        min_properties,
+        max_properties,
+        one_of: _,
+    } = constraints;
+    [
+        (TypeKey::Minimum, Number, span(minimum)),
+        (TypeKey::Maximum, Number, span(maximum)),
+        (TypeKey::ExclusiveMinimum, Number, span(exclusive_minimum)),
+        (TypeKey::ExclusiveMaximum, Number, span(exclusive_maximum)),
+        (TypeKey::MultipleOf, Number, span(multiple_of)),
+        (TypeKey::MinLength, String, span(min_length)),
+        (TypeKey::MaxLength, String, span(max_length)),
+        (TypeKey::Pattern, String, span(pattern)),
+        (TypeKey::MinItems, List, span(min_items)),
+        (TypeKey::MaxItems, List, span(max_items)),
+        (TypeKey::MinProperties, Object, span(min_properties)),
+        (TypeKey::MaxProperties, Object, span(max_properties)),
+    ]
+}
+
+fn span<T>(written: &Option<Spanned<T>>) -> Option<Span> {
+    written.as_ref().map(|written| written.span)
+}
+
+/// Checks the limits that `written` sets on the type that it means.
 pub(super) fn check(meant: &Schema, written: &Schema, sink: &mut Sink<'_>) {
-    let sort = sort_of(&meant.shape);
+    let value_type = ValueType::of(&meant.shape);
     let bounds = &written.constraints;
-    let mut belongs = |to: Sort, name: &str, what: &str, span: Option<Span>| {
-        if let Some(span) = span
-            && sort != to
-            && sort != Sort::Open
-        {
-            let message = format!("`{name}` bounds {what}, which this type is not");
+    for (key, limited, span) in limits(bounds) {
+        let applies = value_type == limited
+            || value_type == ValueType::Unknown
+            || value_type == ValueType::StringOrNumber && key == TypeKey::Pattern;
+        if let (Some(span), false) = (span, applies) {
+            let (name, limited) = (key.key().name, limited.described());
+            let message = format!("`{name}` limits {limited}, which this type is not");
             sink.error(&INVALID_SCHEMA, span, message);
         }
-    };
-    let numbers = "a number";
-    belongs(
-        Sort::Number,
-        "minimum",
-        numbers,
-        bounds.minimum.as_ref().map(|bound| bound.span),
-    );
-    belongs(
-        Sort::Number,
-        "maximum",
-        numbers,
-        bounds.maximum.as_ref().map(|bound| bound.span),
-    );
-    belongs(
-        Sort::Number,
-        "multipleOf",
-        numbers,
-        bounds.multiple_of.as_ref().map(|bound| bound.span),
-    );
-    belongs(
-        Sort::Number,
-        "exclusiveMinimum",
-        numbers,
-        bounds.exclusive_minimum.as_ref().map(|bound| bound.span),
-    );
-    belongs(
-        Sort::Number,
-        "exclusiveMaximum",
-        numbers,
-        bounds.exclusive_maximum.as_ref().map(|bound| bound.span),
-    );
-    belongs(
-        Sort::Text,
-        "minLength",
-        "a text",
-        bounds.min_length.as_ref().map(|bound| bound.span),
-    );
-    belongs(
-        Sort::Text,
-        "maxLength",
-        "a text",
-        bounds.max_length.as_ref().map(|bound| bound.span),
-    );
-    if !matches!(meant.shape, Shape::Quantity | Shape::IntOrString) {
-        belongs(
-            Sort::Text,
-            "pattern",
-            "a text",
-            bounds.pattern.as_ref().map(|bound| bound.span),
-        );
     }
-    belongs(
-        Sort::List,
-        "minItems",
-        "a list",
-        bounds.min_items.as_ref().map(|bound| bound.span),
-    );
-    belongs(
-        Sort::List,
-        "maxItems",
-        "a list",
-        bounds.max_items.as_ref().map(|bound| bound.span),
-    );
-    belongs(
-        Sort::Object,
-        "minProperties",
-        "an object",
-        bounds.min_properties.as_ref().map(|bound| bound.span),
-    );
-    belongs(
-        Sort::Object,
-        "maxProperties",
-        "an object",
-        bounds.max_properties.as_ref().map(|bound| bound.span),
-    );
 
     ordered("minLength", &bounds.min_length, &bounds.max_length, sink);
     ordered("minItems", &bounds.min_items, &bounds.max_items, sink);
@@ -138,7 +122,7 @@ pub(super) fn check(meant: &Schema, written: &Schema, sink: &mut Sink<'_>) {
         sink,
     );
     if let Some(step) = decimal(&bounds.multiple_of).filter(|step| step.value <= 0.0) {
-        sink.error(&INVALID_SCHEMA, step.span, "`multipleOf` is more than 0");
+        sink.error(&INVALID_SCHEMA, step.span, "`multipleOf` has to be more than 0");
     }
     if let Some(pattern) = &bounds.pattern
         && let Err(error) = regex_syntax::Parser::new().parse(&pattern.value)
@@ -146,12 +130,12 @@ pub(super) fn check(meant: &Schema, written: &Schema, sink: &mut Sink<'_>) {
         let reason = match &error {
             regex_syntax::Error::Parse(error) => error.kind().to_string(),
             regex_syntax::Error::Translate(error) => error.kind().to_string(),
-            _ => "it cannot be read".to_owned(),
+            _ => "it cannot be parsed".to_owned(),
         };
         sink.report(Finding::new(
             &INVALID_SCHEMA,
             pattern.span,
-            format!("this pattern is no regular expression: {reason}"),
+            format!("this pattern is not a regular expression: {reason}"),
         ));
     }
 }
@@ -176,11 +160,11 @@ pub(super) fn check_default(meant: &Schema, written: &Schema, sink: &mut Sink<'_
     let mut refuse = |message: String, bound: Option<Span>| {
         let mut finding = Finding::new(&INVALID_SCHEMA, default.span, message);
         if let Some(span) = bound {
-            finding = finding.related(span, "by this bound");
+            finding = finding.related(span, "this is the limit");
         }
         sink.report(finding);
     };
-    // Of a type without a name of its own both are the same; its bounds are looked at once.
+    // For a type without a name both are the same schema, whose limits are checked once.
     let both = [written, meant];
     let distinct = if std::ptr::eq(meant, written) || meant.span == written.span {
         &both[..1]
@@ -233,7 +217,7 @@ pub(super) fn check_default(meant: &Schema, written: &Schema, sink: &mut Sink<'_
         && parse_duration(text).is_none()
     {
         refuse(
-            format!("the default `{}` is no duration", crate::text::shown(text)),
+            format!("the default `{}` is not a duration", crate::text::shown(text)),
             None,
         );
     }
@@ -241,13 +225,13 @@ pub(super) fn check_default(meant: &Schema, written: &Schema, sink: &mut Sink<'_
         && !is_quantity(text)
     {
         refuse(
-            format!("the default `{}` is no quantity", crate::text::shown(text)),
+            format!("the default `{}` is not a quantity", crate::text::shown(text)),
             None,
         );
     }
 }
 
-/// Whether a text is a quantity of Kubernetes: `500Mi`, `1.5`, `1e3`.
+/// Whether a string is a quantity of Kubernetes: `500Mi`, `1.5`, `1e3`.
 pub(super) fn is_quantity(text: &str) -> bool {
     let text = text.strip_prefix(['+', '-']).unwrap_or(text);
     let digits = text

@@ -10,6 +10,7 @@ use crate::catalog::{UNKNOWN_FIELD, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};
 use crate::model::{
     Field, FieldPath, MomentField, MomentUnit, PathRoot, Period, Schema, Segment, Shape, kubernetes,
+    machine_status,
 };
 use crate::spec::Node;
 use crate::text::shown;
@@ -182,13 +183,11 @@ impl Fields<'_, '_> {
             At::Fields(fields) => match segment {
                 Segment::Field(name) => match fields.iter().find(|field| field.name.as_str() == name) {
                     Some(field) => Ok(At::Schema(&field.schema)),
-                    None => {
-                        step_json(Cow::Borrowed(kubernetes::machine_status()), segment).map_err(|mut lost| {
-                            lost.known
-                                .extend(fields.iter().map(|field| field.name.to_string()));
-                            lost
-                        })
-                    }
+                    None => step_json(Cow::Borrowed(machine_status()), segment).map_err(|mut lost| {
+                        lost.known
+                            .extend(fields.iter().map(|field| field.name.to_string()));
+                        lost
+                    }),
                 },
                 _ => Err(lost(segment, Vec::new())),
             },

@@ -81,7 +81,7 @@ impl<'a> Table<'a> {
 }
 
 /// What reading states needs to know of the rest.
-pub(super) struct Around<'m, 'a> {
+pub(super) struct BuildContext<'m, 'a> {
     pub fields: Fields<'m, 'a>,
     pub kinds: Kinds<'m>,
     /// Kinds that a `watch` may name, and whether there are any owned and watched ones.
@@ -128,13 +128,13 @@ pub(super) struct WrittenState {
 pub(super) fn states(
     entries: &[Entry],
     table: &mut Table<'_>,
-    around: &Around<'_, '_>,
+    context: &BuildContext<'_, '_>,
     sink: &mut Sink<'_>,
 ) -> Vec<WrittenState> {
     entries
         .iter()
         .enumerate()
-        .map(|(at, entry)| state(at, entry, table, around, sink))
+        .map(|(at, entry)| state(at, entry, table, context, sink))
         .collect()
 }
 
@@ -142,7 +142,7 @@ fn state(
     at: usize,
     entry: &Entry,
     table: &mut Table<'_>,
-    around: &Around<'_, '_>,
+    context: &BuildContext<'_, '_>,
     sink: &mut Sink<'_>,
 ) -> WrittenState {
     let name = named(&entry.key, entry.key_span, "state", StateName::parse, sink).unwrap_or_else(|| {
@@ -188,13 +188,13 @@ fn state(
     let before = sink.findings.len();
     written.next = keys.read_all(StateKey::Next, sink, |node, sink| next(node, table, sink));
     written.timeout = keys.read(StateKey::Timeout, sink, |node, sink| {
-        timeout(node, table, around, sink)
+        timeout(node, table, context, sink)
     });
     written.retry = keys.read(StateKey::Retry, sink, |node, sink| retry(node, table, sink));
     written.limit = keys.read(StateKey::Limit, sink, |node, sink| {
-        limit(node, table, around, sink)
+        limit(node, table, context, sink)
     });
-    written.wait = keys.read(StateKey::Wait, sink, |node, sink| wait(node, around, sink));
+    written.wait = keys.read(StateKey::Wait, sink, |node, sink| wait(node, context, sink));
     // A `timeout` whose `after` is wrong is an edge that is not there either.
     table.lacks_edges |= sink.findings.len() > before;
     written.on_spec_change = keys.read(StateKey::OnSpecChange, sink, |node, sink| {
@@ -253,12 +253,12 @@ fn next(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Vec<Next> {
 fn timeout(
     node: &Node,
     table: &mut Table<'_>,
-    around: &Around<'_, '_>,
+    context: &BuildContext<'_, '_>,
     sink: &mut Sink<'_>,
 ) -> Option<Timeout> {
     let mut keys = Keys::of(node, sink)?;
     let after = keys.read(TimeoutKey::After, sink, |node, sink| {
-        around.fields.period(node, sink)
+        context.fields.period(node, sink)
     });
     let to = keys.read(TimeoutKey::To, sink, |node, sink| table.state(node, sink));
     keys.finish(sink);
@@ -269,12 +269,17 @@ fn timeout(
     })
 }
 
-fn limit(node: &Node, table: &mut Table<'_>, around: &Around<'_, '_>, sink: &mut Sink<'_>) -> Option<Limit> {
+fn limit(
+    node: &Node,
+    table: &mut Table<'_>,
+    context: &BuildContext<'_, '_>,
+    sink: &mut Sink<'_>,
+) -> Option<Limit> {
     let mut keys = Keys::of(node, sink)?;
     let times = keys.read(LimitKey::Times, sink, |node, sink| {
         if node.scalar().is_some_and(|scalar| scalar.text.starts_with('.')) {
             Some(
-                around
+                context
                     .fields
                     .path(node, &[Leaf::Integer], sink)?
                     .map(Times::Field),

@@ -1,7 +1,7 @@
 //! What a state waits for.
 
 use super::keys::{Keys, Sink, list, text};
-use super::states::Around;
+use super::states::BuildContext;
 use crate::catalog::keys::WaitKey;
 use crate::catalog::{UNKNOWN_KIND, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
@@ -10,9 +10,11 @@ use crate::spec::Node;
 use crate::text::shown;
 
 /// Reads `wait`.
-pub(super) fn wait(node: &Node, around: &Around<'_, '_>, sink: &mut Sink<'_>) -> Option<Wait> {
+pub(super) fn wait(node: &Node, context: &BuildContext<'_, '_>, sink: &mut Sink<'_>) -> Option<Wait> {
     let mut keys = Keys::of(node, sink)?;
-    let poll = keys.read(WaitKey::Poll, sink, |node, sink| around.fields.period(node, sink));
+    let poll = keys.read(WaitKey::Poll, sink, |node, sink| {
+        context.fields.period(node, sink)
+    });
     let watch = match keys.get(WaitKey::Watch, sink) {
         Some(node) => {
             let items = if node.scalar().is_some() {
@@ -22,7 +24,7 @@ pub(super) fn wait(node: &Node, around: &Around<'_, '_>, sink: &mut Sink<'_>) ->
             };
             items
                 .iter()
-                .filter_map(|node| watch_source(node, around, sink))
+                .filter_map(|node| watch_source(node, context, sink))
                 .collect()
         }
         None => default_watch(node.span),
@@ -44,7 +46,11 @@ pub(super) fn default_watch(span: Span) -> Vec<Spanned<WatchSource>> {
     ]
 }
 
-fn watch_source(node: &Node, around: &Around<'_, '_>, sink: &mut Sink<'_>) -> Option<Spanned<WatchSource>> {
+fn watch_source(
+    node: &Node,
+    context: &BuildContext<'_, '_>,
+    sink: &mut Sink<'_>,
+) -> Option<Spanned<WatchSource>> {
     let written = text(node, sink)?;
     let lacking = |key: &str| {
         let message = format!(
@@ -56,13 +62,13 @@ fn watch_source(node: &Node, around: &Around<'_, '_>, sink: &mut Sink<'_>) -> Op
     match written.as_str() {
         "self" => return Some(written.map(|_| WatchSource::Itself)),
         "owned" => {
-            if !around.has_owned {
+            if !context.has_owned {
                 sink.report(lacking("owns"));
             }
             return Some(written.map(|_| WatchSource::Owned));
         }
         "watched" => {
-            if !around.has_watched {
+            if !context.has_watched {
                 sink.report(lacking("watches"));
             }
             return Some(written.map(|_| WatchSource::Watched));
@@ -78,14 +84,14 @@ fn watch_source(node: &Node, around: &Around<'_, '_>, sink: &mut Sink<'_>) -> Op
         }
         _ => {}
     }
-    if let Some(kind) = around.in_view.get(&written.value) {
+    if let Some(kind) = context.in_view.get(&written.value) {
         return Some(written.map(|_| WatchSource::Kind(kind.clone())));
     }
     // Malformed references are another finding.
-    let kind = around.kinds.kind(node, sink)?;
+    let kind = context.kinds.kind(node, sink)?;
     let message = format!("`{}` is neither owned nor watched", kind.reference());
     let suggestion = sink
-        .suggest(&written.value, around.in_view.keys().map(String::as_str))
+        .suggest(&written.value, context.in_view.keys().map(String::as_str))
         .map(str::to_owned);
     sink.report(
         Finding::new(&UNKNOWN_KIND, written.span, message)

@@ -23,6 +23,13 @@ fn tables() -> BTreeMap<String, String> {
             (name.to_owned(), head + &rows.collect::<String>())
         })
         .collect();
+    let fields = krator::model::machine_status()["properties"].as_object();
+    let rows = fields.expect("fields").iter().map(|(name, field)| {
+        let meaning = field["description"].as_str().expect("a description");
+        format!("| `{name}` | {} |\n", cell(meaning))
+    });
+    let head = "| field | meaning |\n|---|---|\n".to_owned();
+    tables.insert("status fields".to_owned(), head + &rows.collect::<String>());
     for (name, severity) in [
         ("errors", Severity::Error),
         ("warnings", Severity::Warning),

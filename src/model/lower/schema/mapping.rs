@@ -1,0 +1,214 @@
+//! Types that are written as a mapping, with the keys of OpenAPI.
+
+use std::collections::BTreeMap;
+
+use super::Types;
+use crate::catalog::INVALID_SCHEMA;
+use crate::catalog::keys::TypeKey;
+use crate::finding::{Finding, Span, Spanned};
+use crate::model::lower::bounds;
+use crate::model::lower::constraints::{constraints, extensions, is_told_by_shape, validation_list};
+use crate::model::lower::keys::{Keys, Sink, boolean, list, text};
+use crate::model::lower::values::{json_of, typed_json};
+use crate::model::{Schema, Shape};
+use crate::spec::Node;
+use crate::text::shown;
+
+impl<'a> Types<'a> {
+    pub(super) fn mapping(&mut self, node: &'a Node, sink: &mut Sink<'_>) -> Schema {
+        let Some(mut keys) = Keys::of(node, sink) else {
+            return Schema::plain(Shape::Any, node.span);
+        };
+        let type_node = keys.get(TypeKey::Type, sink);
+        let properties = keys
+            .get(TypeKey::Properties, sink)
+            .map(|node| self.fields(node, sink));
+        let items = keys.get(TypeKey::Items, sink).map(|node| self.schema(node, sink));
+        let additional = keys.get(TypeKey::AdditionalProperties, sink).map(|node| {
+            match node.scalar().and_then(|s| s.boolean()) {
+                Some(true) => Schema::plain(Shape::Any, node.span),
+                _ => self.schema(node, sink),
+            }
+        });
+        let one_of = keys
+            .get(TypeKey::Enum, sink)
+            .map(|node| list(node, "a list of values", sink));
+        let mut extensions = extensions(&mut keys, sink);
+        let mut validations = keys.read_all(TypeKey::KubernetesValidations, sink, validation_list);
+        validations.extend(keys.read_all(TypeKey::Validations, sink, validation_list));
+        let has = |name: &str| {
+            extensions
+                .iter()
+                .any(|(key, value)| key.value == name && *value == true)
+        };
+
+        let mut schema = match type_node {
+            Some(node) => match node.scalar().map(|scalar| scalar.text.trim()) {
+                Some("array" | "optional array") if items.is_some() => {
+                    let mut schema = Schema::plain(Shape::Any, node.span);
+                    schema.optional = node
+                        .scalar()
+                        .is_some_and(|scalar| scalar.text.starts_with("optional"));
+                    schema
+                }
+                Some("array") => {
+                    sink.report(
+                        Finding::new(&INVALID_SCHEMA, node.span, "an array needs `items`")
+                            .help("or write `list of TYPE`"),
+                    );
+                    Schema::plain(Shape::Any, node.span)
+                }
+                Some(phrase) => self.phrase(phrase, node.span, sink),
+                None => {
+                    sink.wrong_type(node, "a type as a phrase");
+                    Schema::plain(Shape::Any, node.span)
+                }
+            },
+            None => {
+                let shape = if has("x-kubernetes-int-or-string") {
+                    Shape::IntOrString
+                } else {
+                    Shape::Any
+                };
+                Schema::plain(shape, node.span)
+            }
+        };
+        let is_open = type_node.is_none_or(|node| {
+            node.scalar().is_some_and(|scalar| {
+                matches!(
+                    scalar.text.trim_start_matches("optional").trim(),
+                    "object" | "array"
+                )
+            })
+        });
+        let inner = [properties.is_some(), items.is_some(), additional.is_some()];
+        if inner.iter().filter(|present| **present).count() > 1 {
+            sink.error(
+                &INVALID_SCHEMA,
+                keys.head(),
+                "a type has one of `properties`, `items` and `additionalProperties`",
+            );
+        } else if inner.contains(&true) && !is_open {
+            sink.error(
+                &INVALID_SCHEMA,
+                keys.head(),
+                "this `type` has no `properties`, `items` or `additionalProperties`",
+            );
+        }
+        if let Some(fields) = properties {
+            schema.shape = Shape::Object(fields);
+        } else if let Some(items) = items {
+            schema.shape = Shape::List(Box::new(items));
+        } else if let Some(values) = additional {
+            schema.shape = Shape::Map(Box::new(values));
+        } else if type_node.is_none() && one_of.is_none() && extensions.is_empty() {
+            let help = "`type` may be left out where `properties`, `items`, `additionalProperties` or `enum` tells it";
+            sink.report(Finding::new(&INVALID_SCHEMA, keys.head(), "this type has no `type`").help(help));
+        }
+        schema.span = node.span;
+        schema.validations = validations;
+        extensions.retain(|(key, _)| !is_told_by_shape(&key.value, &schema.shape));
+        schema.extensions = extensions;
+        schema.description = keys.read(TypeKey::Description, sink, text);
+        let nullable = keys.read(TypeKey::Nullable, sink, boolean);
+        let nullable = nullable.filter(|value| value.value);
+        schema.nullable = nullable.is_some();
+        if let Some(optional) = keys.read(TypeKey::Optional, sink, boolean) {
+            schema.optional = optional.value;
+        }
+        schema.constraints = constraints(&mut keys, sink);
+        if let Some(values) = one_of {
+            self.one_of(&mut schema, values, node, sink);
+        }
+        if let Some(nullable) = nullable {
+            self.refuse_null_in_enum(&schema, nullable.span, sink);
+        }
+        self.narrow(&mut schema);
+        bounds::check(self.resolve(&schema), &schema, sink);
+        if let Some(value) = keys.entry(TypeKey::Default) {
+            let json = typed_json(&value.value, self.resolve(&schema), self, sink);
+            schema.default = json.map(|json| Spanned::new(json, value.value.span));
+            bounds::check_default(self.resolve(&schema), &schema, sink);
+        }
+        keys.finish(sink);
+        schema
+    }
+
+    /// The API server refuses null where there is an `enum`, even where the `enum` lists it.
+    fn refuse_null_in_enum(&self, schema: &Schema, span: Span, sink: &mut Sink<'_>) {
+        let meant = self.resolve(schema);
+        let has_enum = matches!(meant.shape, Shape::Enum(_))
+            || !meant.constraints.one_of.is_empty()
+            || !schema.constraints.one_of.is_empty();
+        if has_enum {
+            let message = "a type with an `enum` cannot be `nullable`: the API server would refuse null";
+            sink.report(
+                Finding::new(&INVALID_SCHEMA, span, message)
+                    .help("a value that may be left out is `optional: true`"),
+            );
+        }
+    }
+
+    /// `type: integer` with `format: int32` is `int32`, and so on.
+    fn narrow(&self, schema: &mut Schema) {
+        let Some(format) = &schema.constraints.format else {
+            return;
+        };
+        let shape = match (&schema.shape, format.value.as_str()) {
+            (Shape::Integer, "int32") => Shape::Int32,
+            (Shape::Integer, "int64") => Shape::Integer,
+            (Shape::Number, "double") => Shape::Number,
+            (Shape::String, "date-time") => Shape::DateTime,
+            _ => return,
+        };
+        schema.shape = shape;
+        schema.constraints.format = None;
+    }
+
+    /// Texts of an `enum` make the shape; numbers bound it.
+    fn one_of(&self, schema: &mut Schema, values: &'a [Node], node: &Node, sink: &mut Sink<'_>) {
+        if values.is_empty() {
+            sink.error(&INVALID_SCHEMA, node.span, "an `enum` has at least one value");
+            return;
+        }
+        match self.resolve(schema).shape {
+            Shape::Integer | Shape::Int32 | Shape::Number => {
+                for value in values {
+                    match json_of(value) {
+                        serde_json::Value::Number(number) => {
+                            schema.constraints.one_of.push(Spanned::new(number, value.span));
+                        }
+                        _ => sink.wrong_type(value, "a number"),
+                    }
+                }
+            }
+            Shape::String | Shape::Any => {
+                let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
+                let mut texts = Vec::new();
+                for value in values {
+                    // Enum values are data: what is not quoted is taken as it stands.
+                    let Some(scalar) = value.scalar() else {
+                        sink.wrong_type(value, "a text");
+                        continue;
+                    };
+                    if let Some(first) = seen.insert(&scalar.text, value.span) {
+                        let message = format!("the value `{}` is there twice", shown(&scalar.text));
+                        sink.report(
+                            Finding::new(&INVALID_SCHEMA, value.span, message).related(first, "first here"),
+                        );
+                    } else {
+                        texts.push(Spanned::new(scalar.text.clone(), value.span));
+                    }
+                }
+                if !texts.is_empty() {
+                    schema.shape = Shape::Enum(texts);
+                }
+            }
+            _ => sink.error(
+                &INVALID_SCHEMA,
+                node.span,
+                "only texts and numbers have an `enum`",
+            ),
+        }
+    }
+}
