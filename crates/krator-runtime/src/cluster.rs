@@ -38,25 +38,26 @@ use std::{
 use tokio::{signal, sync::watch};
 use tower::{limit::ConcurrencyLimitLayer, util::MapResponseLayer};
 
-/// Requests in flight at once, watches apart. More of them make neither side faster; they fill memory.
+/// The most requests in flight at once, not counting watches. More of them do not make anything faster, but take
+/// memory.
 const REQUESTS: usize = 32;
-/// How long runs may take to end after SIGTERM: below the 30 s that Kubernetes gives a pod by default.
+/// How long running handlers may take to end after SIGTERM. Kubernetes kills a pod after 30 s by default.
 const GRACE: Duration = Duration::from_secs(25);
 
-/// What handlers of one machine reach of the cluster.
+/// The part of the cluster that the handlers of one machine can reach.
 pub(crate) struct Cluster<M: Machine> {
     pub client: Client,
-    /// What objects are written as.
+    /// The field manager.
     pub manager: &'static str,
     pub api_version: String,
     pub kind: String,
     pub links: Vec<Link<M>>,
-    /// For each link, the caches of its kind.
+    /// The caches of each link's kind: an `Arc` of `Caches<K>`.
     pub caches: Vec<Arc<dyn Any + Send + Sync>>,
 }
 
 impl<M: Machine> Cluster<M> {
-    /// The caches of a kind that is owned, or watched, and its name in the description.
+    /// The caches of a kind that is owned (or watched), and the name of the kind in the description.
     fn caches<K: Child>(&self, owned: bool) -> Option<(Arc<caches::Caches<K>>, &'static str)> {
         let of = TypeId::of::<K>();
         let mut links = self.links.iter().zip(&self.caches);
@@ -64,7 +65,7 @@ impl<M: Machine> Cluster<M> {
         Some((Arc::clone(caches).downcast().ok()?, link.kind))
     }
 
-    /// The cached objects of a watched kind that concern one of ours.
+    /// The cached objects of a watched kind that concern an object of the operator.
     fn concerning<K: Child>(&self, object: &ManifestOf<M>) -> Vec<Arc<K>> {
         let of = TypeId::of::<K>();
         let mut found: Vec<Arc<K>> = Vec::new();
@@ -99,7 +100,20 @@ impl<M: Machine> Cluster<M> {
     }
 }
 
-/// Runs the operators of one process until SIGTERM.
+/// Runs the operators of one process. [`main`] makes one from the command line and passes it to your `main.rs`.
+///
+/// ```no_run
+#[doc = include_str!("doc/moose.txt")]
+#[doc = include_str!("doc/eat.txt")]
+/// # async fn doc<O: Operator<Machine: Linked>>(moose: O) -> Result<()> where ManifestOf<O::Machine>: KubeObject {
+/// OperatorRuntime::new("moose-operator")
+///     .operator(moose)
+///     .namespaces(["tundra"])
+///     .labels("park=glacier")
+///     .start()
+///     .await
+/// # }
+/// ```
 pub struct OperatorRuntime {
     name: &'static str,
     config: Option<Config>,
@@ -108,7 +122,7 @@ pub struct OperatorRuntime {
     kinds: Vec<Start>,
 }
 
-/// One kind's loop, to be started with what all of them have in common.
+/// Starts the loop of one kind, with what the loops of all kinds have in common.
 type Start = Box<dyn FnOnce(Common) -> BoxFuture<'static, ()> + Send>;
 
 #[derive(Clone)]
@@ -122,7 +136,7 @@ struct Common {
 }
 
 impl OperatorRuntime {
-    /// A runtime without operators; `name` is what objects are written as.
+    /// A runtime without operators. `name` is the field manager of its writes.
     pub fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -133,7 +147,7 @@ impl OperatorRuntime {
         }
     }
 
-    /// Adds an operator.
+    /// Adds the operator of one kind.
     #[must_use]
     pub fn operator<O: Operator<Machine: Linked>>(mut self, operator: O) -> Self
     where
@@ -143,13 +157,13 @@ impl OperatorRuntime {
             .push(Box::new(|common| Box::pin(run_kind(operator, common))));
         self
     }
-    /// The cluster, instead of the one that the pod or the kubeconfig names.
+    /// Connects to this cluster instead of the one that the pod's service account or the kubeconfig names.
     #[must_use]
     pub fn config(mut self, config: Config) -> Self {
         self.config = Some(config);
         self
     }
-    /// Only objects of these namespaces; all, when there is none.
+    /// Restricts the operators to objects in these namespaces. Without any name they look after all namespaces.
     #[must_use]
     pub fn namespaces(mut self, names: impl IntoIterator<Item: Into<String>>) -> Self {
         self.namespaces.extend(names.into_iter().map(Into::into));
@@ -157,15 +171,19 @@ impl OperatorRuntime {
         self.namespaces.dedup();
         self
     }
-    /// Only objects with these labels.
+    /// Restricts the operators to objects that a label selector matches, for example `park=glacier,tagged`.
     #[must_use]
     pub fn labels(mut self, selector: impl Into<String>) -> Self {
         self.selector = Some(selector.into());
         self
     }
 
-    /// Runs until SIGTERM or SIGINT, and then for as long as runs need to end, at most 25 seconds. An error says
-    /// that there is no cluster to talk to.
+    /// Runs the operators until SIGTERM or SIGINT. Handlers that are running then have 25 seconds to end.
+    ///
+    /// # Errors
+    ///
+    /// If there is no configuration of a cluster, or it is invalid. A cluster that does not answer is no error: its
+    /// watches are retried.
     pub async fn start(self) -> Result<()> {
         let config = match self.config {
             Some(config) => config,
@@ -255,7 +273,7 @@ where
     Dispatcher::new(world).run(apis, seen, config, stop, GRACE).await;
 }
 
-/// Until the process is asked to end.
+/// Waits until the process is asked to end.
 async fn asked_to_stop() -> std::io::Result<()> {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! What handlers may ask of the cluster: what the description grants, and no more, or it does not compile.
+//! How handlers reach objects of other kinds. What the description does not grant does not compile.
 use super::{
     Cluster,
     children::{Children, InCluster, Request},
@@ -14,7 +14,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{Api, Resource};
 use std::sync::Arc;
 
-/// The description gives this machine's operator rights on `K`. Generated.
+/// The description grants the operator of this machine access to `K`. Generated.
 #[diagnostic::on_unimplemented(
     message = "the operator has no access to `{K}`",
     label = "no rights on `{K}`",
@@ -22,7 +22,7 @@ use std::sync::Arc;
 )]
 pub trait Grants<K>: Machine {}
 
-/// The description's `owns` names `K`. Generated.
+/// The description lists `K` under `owns`. Generated.
 #[diagnostic::on_unimplemented(
     message = "the operator does not own `{K}`",
     label = "not in `owns`",
@@ -30,7 +30,7 @@ pub trait Grants<K>: Machine {}
 )]
 pub trait Owns<K>: Grants<K> {}
 
-/// The description's `watches` names `K`. Generated.
+/// The description lists `K` under `watches`. Generated.
 #[diagnostic::on_unimplemented(
     message = "the operator does not watch `{K}`",
     label = "not in `watches`",
@@ -46,11 +46,21 @@ enum OtherKinds<'a, M: Machine> {
 }
 
 impl<M: Machine> Context<'_, M> {
-    /// Objects of a kind, in this object's namespace; of the whole cluster where one of them has none.
+    /// A client for a kind that the description grants access to. It works in the namespace of this object, or in the
+    /// whole cluster if either the kind or this object has no namespace.
     ///
     /// # Panics
     ///
-    /// In a test without a cluster, as all that follows.
+    /// In tests without a cluster. The other methods for other kinds work there, too.
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/kinds.txt")]
+    /// async fn secrets(cx: &Context<'_>) -> Result<usize> {
+    ///     Ok(cx.api::<Secret>().list(&Default::default()).await?.items.len())
+    /// }
+    /// ```
     pub fn api<K: Resource<DynamicType = (), Scope: Place>>(&self) -> Api<K>
     where
         M: Grants<K>,
@@ -66,9 +76,30 @@ impl<M: Machine> Context<'_, M> {
         }
     }
 
-    /// Makes a child of this object what `child` says, by server-side apply, and answers with what is stored then.
-    /// The owner reference, the field manager and a label are set; nothing is sent when nothing differs. What
-    /// exists and is not this object's child is an error, never adopted.
+    /// Creates or updates a child of this object by server-side apply, and returns the child as stored. Fields that
+    /// `child` leaves out keep the values that others gave them.
+    ///
+    /// The runtime adds the owner reference, the namespace and the label `app.kubernetes.io/managed-by`. It sends
+    /// nothing if the same was applied before and nobody has changed the child since, so a handler can apply all its
+    /// children in each run.
+    ///
+    /// # Errors
+    ///
+    /// If the request fails. The error is permanent if the child has no name, if it belongs to another namespace, or if
+    /// an object of this name exists that is not a child of this object: such an object is never adopted.
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/kinds.txt")]
+    /// async fn tag(cx: &Context<'_>) -> Result<()> {
+    ///     let mut tag = ConfigMap::default();
+    ///     tag.metadata.name = Some(format!("tag-of-{}", cx.manifest().name()));
+    ///     tag.data = Some([("color".to_owned(), "blue".to_owned())].into());
+    ///     cx.apply(&tag).await?;
+    ///     Ok(())
+    /// }
+    /// ```
     pub fn apply<K: Child>(&self, child: &K) -> BoxFuture<'static, Result<Arc<K>>>
     where
         M: Owns<K>,
@@ -83,7 +114,21 @@ impl<M: Machine> Context<'_, M> {
         })
     }
 
-    /// The children of this object, of one kind: as in the cache, and never older than what was applied here.
+    /// The children of this object that are of one kind, sorted by namespace and name. They come from a cache, but are
+    /// never older than what the handlers of this object have applied.
+    ///
+    /// # Errors
+    ///
+    /// If the objects of the kind cannot be listed within 30 seconds, or a request fails.
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/kinds.txt")]
+    /// async fn tags(cx: &Context<'_>) -> Result<usize> {
+    ///     Ok(cx.owned::<ConfigMap>().await?.len())
+    /// }
+    /// ```
     pub fn owned<K: Child>(&self) -> BoxFuture<'static, Result<Vec<Arc<K>>>>
     where
         M: Owns<K>,
@@ -92,7 +137,23 @@ impl<M: Machine> Context<'_, M> {
         Box::pin(async move { request?.owned().await })
     }
 
-    /// Deletes a child of this object. One that is gone is no error, one that is not its child is left alone.
+    /// Deletes a child of this object. It succeeds if the child is gone already.
+    ///
+    /// # Errors
+    ///
+    /// If the request fails. The error is permanent if the object is not a child of this object; it is left alone then.
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/kinds.txt")]
+    /// async fn untag(cx: &Context<'_>) -> Result<()> {
+    ///     for tag in cx.owned::<ConfigMap>().await? {
+    ///         cx.delete(&*tag).await?;
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
     pub fn delete<K: Child>(&self, child: &K) -> BoxFuture<'static, Result<()>>
     where
         M: Owns<K>,
@@ -101,7 +162,17 @@ impl<M: Machine> Context<'_, M> {
         Box::pin(async move { request?.delete(&child).await })
     }
 
-    /// The first object of a watched kind that this one names, if it is there.
+    /// The first object of a watched kind that concerns this one, from the cache. `None` if there is none.
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/kinds.txt")]
+    /// fn password(cx: &Context<'_>) -> Option<Vec<u8>> {
+    ///     let secret = cx.watched::<Secret>()?;
+    ///     Some(secret.data.as_ref()?.get("password")?.0.clone())
+    /// }
+    /// ```
     pub fn watched<K: Child>(&self) -> Option<Arc<K>>
     where
         M: Watches<K>,
@@ -109,7 +180,16 @@ impl<M: Machine> Context<'_, M> {
         self.all_watched().into_iter().next()
     }
 
-    /// All objects of a watched kind that concern this one.
+    /// All objects of a watched kind that concern this one, from the cache: those that the `by` of the watch selects.
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/kinds.txt")]
+    /// fn are_there_secrets(cx: &Context<'_>) -> bool {
+    ///     !cx.all_watched::<Secret>().is_empty()
+    /// }
+    /// ```
     pub fn all_watched<K: Child>(&self) -> Vec<Arc<K>>
     where
         M: Watches<K>,
@@ -126,7 +206,7 @@ impl<M: Machine> Context<'_, M> {
             Some(cluster) => OtherKinds::Cluster(cluster),
             None => match backend.downcast_ref::<Arc<FakeCluster>>() {
                 Some(others) => OtherKinds::Memory(others),
-                // The two worlds that exist give one of these.
+                // There are only these two worlds.
                 None => unreachable!("a world gives no other backend"),
             },
         }
@@ -138,7 +218,7 @@ impl<M: Machine> Context<'_, M> {
             OtherKinds::Cluster(cluster) => {
                 let (caches, kind) = cluster
                     .caches::<K>(true)
-                    .ok_or_else(|| Error::permanent("no such kind is owned"))?;
+                    .ok_or_else(|| Error::permanent("the operator does not own this kind"))?;
                 let children = Children::Cluster(InCluster {
                     client: cluster.client.clone(),
                     caches,

@@ -1,6 +1,6 @@
-//! What is known of the objects of other kinds. Of kinds that are only watched, whole objects, for that is what
-//! handlers look at. Of owned ones their metadata, which tells drift: whole ones from the time that a handler asks
-//! for them.
+//! Caches of objects of other kinds. Kinds that are only watched are cached as whole objects, because handlers read
+//! them. Of owned kinds only the metadata is cached, which is enough to detect drift, until a handler asks for whole
+//! objects for the first time.
 use super::{
     links::{LinkEvent, LinkWatch, ObservedChange},
     watch_backoff::WatchBackoff,
@@ -22,18 +22,18 @@ use kube::{
 use std::{sync::Arc, time::Duration};
 use tokio::sync::watch;
 
-/// How long the first handler that asks for whole objects waits for them.
+/// How long the first handler that asks for whole objects waits until they are listed.
 const LONGEST_LISTING: Duration = Duration::from_secs(30);
 
-/// The caches of a kind, one a watch.
+/// The caches of a kind, one for each watch.
 pub(crate) struct Caches<K: Child> {
     whole: Vec<Store<K>>,
-    /// Of an owned kind, in use until whole objects are asked for.
+    /// Used for owned kinds until a handler asks for whole objects.
     metadata: Vec<Store<PartialObjectMeta<K>>>,
     whole_wanted: watch::Sender<bool>,
 }
 
-/// What of a child tells whether it is as it was applied.
+/// What is needed to decide whether a child is as it was applied.
 pub(crate) struct Known {
     pub version: u64,
     pub controller: Option<String>,
@@ -46,7 +46,7 @@ impl<K: Child> Caches<K> {
     pub fn all(&self) -> impl Iterator<Item = Arc<K>> {
         self.whole.iter().flat_map(Store::state)
     }
-    /// The metadata of a child, as watched.
+    /// A child according to the cache in use.
     pub fn known(&self, namespace: &str, name: &str) -> Option<Known> {
         if *self.whole_wanted.borrow() {
             get(&self.whole, namespace, name).map(|child| Known::of(&*child))
@@ -54,7 +54,7 @@ impl<K: Child> Caches<K> {
             get(&self.metadata, namespace, name).map(|child| Known::of(&*child))
         }
     }
-    /// From now on whole objects are watched; ends when all of them are here.
+    /// Switches to caches of whole objects, and waits until all objects are listed.
     pub async fn fill(&self) -> Result<()> {
         self.whole_wanted.send_replace(true);
         let listed = futures::future::try_join_all(self.whole.iter().map(Store::wait_until_ready));
@@ -89,7 +89,7 @@ fn get<K: Resource<DynamicType = ()> + Clone>(
     if !namespace.is_empty() {
         reference = reference.within(namespace);
     }
-    // A kind without namespaces is found whatever namespace it is looked for in.
+    // An object without a namespace is found no matter which namespace the caller asks for.
     let found = |reference: &reflector::ObjectRef<K>| stores.iter().find_map(|store| store.get(reference));
     found(&reference).or_else(|| found(&reflector::ObjectRef::<K>::new(name)))
 }
@@ -118,13 +118,13 @@ pub(super) fn start_owned<K: Child>(client: Client, namespaces: &[String]) -> Li
         let (slim, slim_writer) = reflector::store::<PartialObjectMeta<K>>();
         let (store, writer) = reflector::store::<K>();
         let api: Api<PartialObjectMeta<K>> = <K::Scope as Place>::api(client.clone(), namespace);
-        let events = watcher(api, watcher::Config::default()).modify(drop_what_nobody_reads);
+        let events = watcher(api, watcher::Config::default()).modify(drop_managed_fields);
         let mut is_wanted = is_wanted.clone();
-        // Ends also with the last handler that could ask.
+        // This also ends when the sender is dropped, after which no handler can ask any more.
         let until_wanted = async move { drop(is_wanted.wait_for(|wanted| *wanted).await) };
         let slim_seen =
             seen(reflector::reflector(slim_writer, events), false).take_until(until_wanted.boxed());
-        // What the metadata told last is not what the whole objects say: all of them count as changed.
+        // Changes between the last metadata and the listing of whole objects are missed, so all of them are reported.
         let seen = slim_seen.chain(whole(client.clone(), namespace, &store, writer, true));
         streams.push(seen.boxed());
         metadata.push(slim);
@@ -140,7 +140,7 @@ pub(super) fn start_owned<K: Child>(client: Client, namespaces: &[String]) -> Li
     }
 }
 
-/// The namespaces to watch; the empty one is all of them.
+/// The namespaces to watch. The empty string stands for all namespaces.
 fn places(namespaces: &[String]) -> impl Iterator<Item = &str> {
     let everywhere = namespaces.is_empty().then_some("");
     namespaces.iter().map(String::as_str).chain(everywhere)
@@ -162,23 +162,24 @@ fn whole<K: Child>(
     seen(reflector::reflector(writer, events), listed).boxed()
 }
 
-/// What a watch says, once it is in the cache. The first listing is what handlers start with, and says nothing of
-/// each object, unless `listed` says that there was one before: a later one may have missed changes.
+/// The events of a watch, after they are in the cache. The objects of the first listing are not reported, because every
+/// handler runs after the start anyway. Those of later listings are, because changes before them may have been missed;
+/// `listed` says that there was a listing before.
 fn seen<K: Resource<DynamicType = ()>>(
     events: impl Stream<Item = watcher::Result<watcher::Event<K>>> + Send + 'static,
     mut listed: bool,
 ) -> impl Stream<Item = LinkEvent> {
     events.backoff(WatchBackoff::default()).filter_map(move |event| {
         let seen = match event {
-            Ok(watcher::Event::Apply(object) | watcher::Event::Delete(object)) => Some(LinkEvent::Changed(sight(&object))),
-            Ok(watcher::Event::InitApply(object)) => listed.then(|| LinkEvent::Changed(sight(&object))),
+            Ok(watcher::Event::Apply(object) | watcher::Event::Delete(object)) => Some(LinkEvent::Changed(observed(&object))),
+            Ok(watcher::Event::InitApply(object)) => listed.then(|| LinkEvent::Changed(observed(&object))),
             Ok(watcher::Event::InitDone) => {
                 listed = true;
                 Some(LinkEvent::Listed)
             }
             Ok(watcher::Event::Init) => None,
             Err(error) => {
-                tracing::warn!(kind = %K::kind(&()), %error, "a watch of another kind failed; it is tried again");
+                tracing::warn!(kind = %K::kind(&()), %error, "a watch of another kind failed and will be retried");
                 Some(LinkEvent::Listed)
             }
         };
@@ -186,20 +187,20 @@ fn seen<K: Resource<DynamicType = ()>>(
     })
 }
 
-/// Half of an object's bytes, as a rule.
-pub(super) fn drop_what_nobody_reads<K: Resource>(object: &mut K) {
+/// Drops the managed fields, which often take half of an object's memory and which nothing reads.
+pub(super) fn drop_managed_fields<K: Resource>(object: &mut K) {
     object.meta_mut().managed_fields = None;
 }
 
-/// What a watch says of objects that are what their type says, without the fields that nobody reads: half of their
-/// bytes, as a rule. One that cannot be read is reported, and is not in the cache; the others go on.
+/// The event with its object decoded. An object that cannot be decoded is logged and removed from the cache, so that it
+/// does not hold up the others.
 fn readable<K: Child>(
     event: watcher::Event<DeserializeGuard<K>>,
     cache: &Store<K>,
 ) -> Option<watcher::Event<K>> {
     let read = |DeserializeGuard(object): DeserializeGuard<K>| match object {
         Ok(mut object) => {
-            drop_what_nobody_reads(&mut object);
+            drop_managed_fields(&mut object);
             Ok(object)
         }
         Err(unreadable) => {
@@ -208,7 +209,7 @@ fn readable<K: Child>(
                 meta.namespace.as_deref(),
                 meta.name.as_deref().unwrap_or_default(),
             );
-            tracing::warn!(kind = %K::kind(&()), namespace, name, error = unreadable.error, "an object cannot be read");
+            tracing::warn!(kind = %K::kind(&()), namespace, name, error = unreadable.error, "an object could not be decoded");
             let mut reference = reflector::ObjectRef::<K>::new(name);
             reference.namespace = meta.namespace;
             Err(cache.get(&reference))
@@ -228,7 +229,7 @@ fn readable<K: Child>(
     }
 }
 
-fn sight<K: Resource>(object: &K) -> ObservedChange {
+fn observed<K: Resource>(object: &K) -> ObservedChange {
     ObservedChange {
         namespace: object.namespace().unwrap_or_default(),
         name: object.name_any(),

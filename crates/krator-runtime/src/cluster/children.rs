@@ -1,5 +1,5 @@
-//! Requests about children: each completed in the same way, whether an API server answers it or a test's memory.
-use super::caches::{Caches, Known, drop_what_nobody_reads};
+//! Requests about children. They are the same for the API server and for the stand-in of tests.
+use super::caches::{Caches, Known, drop_managed_fields};
 use crate::{
     applied::{Applied, ChildKey},
     error::{Error, Result},
@@ -17,16 +17,16 @@ use std::{
     sync::Arc,
 };
 
-/// What a request about children needs, apart from the context, which it outlives.
+/// What a request about children needs. It does not borrow from the context, because its future outlives that borrow.
 pub(super) struct Request<K: Child> {
     pub children: Children<K>,
     pub operator: &'static str,
-    /// The owner's; empty where it has none.
+    /// The namespace of the owner; empty if it has none.
     pub namespace: String,
     pub owner: OwnerReference,
 }
 
-/// Where children are.
+/// Where the children are stored.
 pub(super) enum Children<K: Child> {
     Cluster(InCluster<K>),
     Memory(Arc<FakeCluster>),
@@ -49,7 +49,7 @@ impl<K: Child> Request<K> {
         self.complete(&mut body, &namespace);
         match &self.children {
             Children::Cluster(cluster) => {
-                // A manager of this owner's own: two owners cannot silently swap a child.
+                // Each owner has a field manager of its own, so that two owners cannot take a child from each other.
                 let manager = format!("{}-{}", self.operator, self.owner.uid);
                 cluster
                     .apply(namespace, name, &body, &manager, &self.owner.uid)
@@ -89,7 +89,7 @@ impl<K: Child> Request<K> {
         }
     }
 
-    /// Sets what every child has.
+    /// Sets what every child has, and removes what only the API server may set.
     fn complete(&self, body: &mut Value, namespace: &str) {
         body["apiVersion"] = json!(K::api_version(&()));
         body["kind"] = json!(K::kind(&()));
@@ -100,14 +100,14 @@ impl<K: Child> Request<K> {
         metadata["ownerReferences"] = json!([self.owner]);
         metadata["labels"]["app.kubernetes.io/managed-by"] = json!(self.operator);
         if let Some(metadata) = metadata.as_object_mut() {
-            for servers in [
+            for set_by_server in [
                 "managedFields",
                 "resourceVersion",
                 "uid",
                 "creationTimestamp",
                 "generation",
             ] {
-                metadata.remove(servers);
+                metadata.remove(set_by_server);
             }
         }
         if let Some(body) = body.as_object_mut() {
@@ -115,7 +115,7 @@ impl<K: Child> Request<K> {
         }
     }
 
-    /// Where a child lives: with its owner, if that has a namespace.
+    /// The namespace of a child: that of its owner, if the owner has one.
     fn namespace_of(&self, wanted: Option<&str>) -> Result<String> {
         if !<K::Scope as Place>::NAMESPACED {
             return Ok(String::new());
@@ -163,21 +163,21 @@ impl<K: Child> InCluster<K> {
         let mut stored = api
             .patch(&name, &PatchParams::apply(manager).force(), &Patch::Apply(body))
             .await?;
-        drop_what_nobody_reads(&mut stored);
+        drop_managed_fields(&mut stored);
         let (version, stored) = (version(&stored), Arc::new(stored));
-        // The same again, and it made a difference.
-        let mended = last.is_some_and(|last| last.hash == hash)
+        // The same was applied before, and it made a difference now: somebody else had changed the child.
+        let corrected = last.is_some_and(|last| last.hash == hash)
             && there.is_none_or(|before| before.version != version);
         self.applied
-            .record(key, hash, version, Arc::clone(&stored) as _, mended);
+            .record(key, hash, version, Arc::clone(&stored) as _, corrected);
         Ok(stored)
     }
 
-    /// The children as in the cache, and never older than what was applied here.
+    /// The children from the cache, but never older than what the handlers of the owner have applied.
     async fn owned(&self, ours: impl Fn(&K) -> bool) -> Result<Vec<Arc<K>>> {
         self.caches.fill().await?;
         let mut children: Vec<Arc<K>> = self.caches.all().filter(|child| ours(child)).collect();
-        // What was applied here and is not in the cache yet.
+        // Read what was applied and is not in the cache yet.
         for ((_, namespace, name), version) in self.applied.of_kind(self.kind) {
             let at = children.iter().position(|child| {
                 child.name_any() == name && child.namespace().unwrap_or_default() == namespace

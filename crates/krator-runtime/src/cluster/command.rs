@@ -5,16 +5,27 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, V
 use std::{io::Write as _, process::ExitCode};
 use tracing_subscriber::{EnvFilter, fmt};
 
-/// What a generated operator says of itself.
+/// What an operator says about itself on its command line. The generated `lib.rs` has one as `ABOUT`.
+///
+/// ```
+/// use krator_runtime::About;
+///
+/// const ABOUT: About = About {
+///     name: "moose-operator",
+///     version: "0.1.0",
+///     about: "Looks after moose",
+///     crd: "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n",
+/// };
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct About {
-    /// Its name: that of the program, and what objects are written as.
+    /// The name of the program. It is also the field manager of its writes.
     pub name: &'static str,
-    /// Its version.
+    /// The version of the program.
     pub version: &'static str,
-    /// What it does, in a sentence.
+    /// What the operator does, in a sentence.
     pub about: &'static str,
-    /// Its CustomResourceDefinition, as YAML.
+    /// The CustomResourceDefinition, as YAML.
     pub crd: &'static str,
 }
 
@@ -42,21 +53,34 @@ struct RunArgs {
     /// Only look after objects with these labels, for example `park=glacier,tagged`
     #[arg(long, value_name = "LABELS")]
     selector: Option<String>,
-    /// How to write the log; RUST_LOG says what of it
+    /// Format of the log; RUST_LOG filters it
     #[arg(long, value_name = "FORMAT", default_value = "pretty")]
     log_format: LogFormat,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum LogFormat {
-    /// A line an event, for people
+    /// One line per event, for people
     Pretty,
-    /// An object an event, for machines
+    /// One JSON object per event, for programs
     Json,
 }
 
-/// The `main` of a generated operator: reads the command line, and runs what `with` makes of a runtime until
-/// SIGTERM. Exit code 0 after that, 1 when the operator cannot run, 2 for a wrong command line.
+/// The `main` function of a generated operator: parses the command line, passes an [`OperatorRuntime`] to `with`, which
+/// adds the operators, and runs it until SIGTERM or SIGINT.
+///
+/// The exit code is 0 after that, 1 if the operator cannot run, and 2 if the command line is wrong.
+///
+/// ```no_run
+#[doc = include_str!("../doc/moose.txt")]
+#[doc = include_str!("../doc/eat.txt")]
+#[doc = include_str!("../doc/kinds.txt")]
+/// # const ABOUT: About = About { name: "moose-operator", version: "0.1.0", about: "", crd: "" };
+/// # fn doc<O: Operator<Machine: Linked> + Default>() -> std::process::ExitCode where ManifestOf<O::Machine>: KubeObject {
+/// # type MooseOperator<O> = O;
+/// krator_runtime::main(&ABOUT, |runtime| runtime.operator(MooseOperator::<O>::default()))
+/// # }
+/// ```
 pub fn main(about: &About, with: impl FnOnce(OperatorRuntime) -> OperatorRuntime) -> ExitCode {
     let command = Command::command()
         .name(about.name)
@@ -90,7 +114,8 @@ pub fn main(about: &About, with: impl FnOnce(OperatorRuntime) -> OperatorRuntime
         .enable_all()
         .build()
         .map_err(Error::from)
-        // On one of the workers, beside the tasks that it wakes: from this thread each of them would be a switch.
+        // The loop runs on a worker, next to the tasks that it wakes. On this thread every wake-up would cost a context
+        // switch.
         .and_then(|threads| threads.block_on(async { tokio::spawn(runtime.start()).await? }));
     match ended {
         Ok(()) => ExitCode::SUCCESS,

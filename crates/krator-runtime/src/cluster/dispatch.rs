@@ -1,5 +1,5 @@
-//! All objects of one kind: what the watch says goes to the object concerned, and an object has a task only while
-//! it has something to do.
+//! Looks after all objects of one kind: passes the events of watches on to the objects that they concern. An object has a
+//! task only while it has something to do.
 use super::{
     links::{Link, LinkEvent, Linked, ObservedChange},
     raw::Raw,
@@ -31,23 +31,26 @@ use tokio::{
 };
 use tokio_util::time::{DelayQueue, delay_queue};
 
-/// An object whose task has nothing to do any more.
+/// The result of an object's task.
 type Ended<O> = (Uid, Box<Actor<'static, <O as Operator>::Machine>>, Step);
 type Seen<O> = watcher::Event<Raw<ManifestOf<<O as Operator>::Machine>>>;
 
-/// An object that is known: at rest, or in a task.
+/// An object that the operator looks after.
 struct Slot<O: Operator> {
     life: Life<O>,
-    /// The watch that saw it, and in which of its listings.
+    /// The number of the watch that observed the object.
     source: usize,
+    /// The last of the watch's listings that contained it.
     listing: u64,
 }
 
 enum Life<O: Operator> {
+    /// Nothing is due, or not before the timer.
     Resting {
         actor: Box<Actor<'static, O::Machine>>,
         timer: Option<delay_queue::Key>,
     },
+    /// A task takes steps.
     Running {
         task: Id,
         mailbox: Arc<Mailbox<ManifestOf<O::Machine>>>,
@@ -58,7 +61,7 @@ pub(super) struct Dispatcher<O: Operator> {
     world: Arc<Remote<O>>,
     slots: HashMap<Uid, Slot<O>>,
     index: WatchIndex,
-    /// How often each watch has listed all objects anew.
+    /// How often each watch has listed all objects.
     listings: Vec<u64>,
     timers: DelayQueue<Uid>,
     tasks: JoinSet<Ended<O>>,
@@ -79,7 +82,7 @@ where
         }
     }
 
-    /// Until `stop` says so; then for as long as runs need, but not past `grace`.
+    /// Runs until `stop` is true. Handlers that are running then have the time `grace` to end.
     pub async fn run(
         mut self,
         apis: Vec<Api<Raw<ManifestOf<O::Machine>>>>,
@@ -100,7 +103,7 @@ where
             })
             .collect();
         let mut watches = futures::stream::select_all(watches);
-        // Handlers start with full caches; a kind that cannot be listed holds up nothing.
+        // Handlers start when the caches of other kinds are filled. A kind that cannot be listed does not delay them.
         let mut unlisted: BTreeSet<usize> = (0..others.len()).collect();
         let others = others
             .into_iter()
@@ -115,11 +118,11 @@ where
                 Some(timer) = self.timers.next() => self.due(&timer.into_inner()),
                 Some((at, seen)) = others.next() => match seen {
                     LinkEvent::Listed => drop(unlisted.remove(&at)),
-                    LinkEvent::Changed(sight) => self.other_changed(at, &sight),
+                    LinkEvent::Changed(change) => self.other_changed(at, &change),
                 },
                 Some((source, seen)) = watches.next(), if unlisted.is_empty() => match seen {
                     Ok(seen) => self.saw(source, seen),
-                    Err(error) => tracing::warn!(%error, "the watch failed; it is tried again"),
+                    Err(error) => tracing::warn!(%error, "the watch failed and will be retried"),
                 },
             }
         }
@@ -127,7 +130,7 @@ where
         self.drain(grace).await;
     }
 
-    /// Lets runs end; what has not ended by then is dropped, and resumes at the next start.
+    /// Waits until the running handlers have ended. Those that take longer are dropped and resumed after a restart.
     async fn drain(mut self, grace: Duration) {
         for slot in self.slots.values() {
             if let Life::Running { mailbox, .. } = &slot.life {
@@ -138,7 +141,7 @@ where
         if tokio::time::timeout(grace, ended).await.is_err() {
             tracing::warn!(
                 runs = self.tasks.len(),
-                "runs that did not end in time are dropped"
+                "dropping handlers that did not end in time"
             );
         }
     }
@@ -170,7 +173,7 @@ where
                 let world = Arc::clone(&self.world);
                 ObservedObject::new(version(&raw), move || world.decode(&raw))
             } else {
-                // What it names may have changed.
+                // The index has to follow, because the object may refer to other objects now.
                 let Some(object) = self.world.decode(&raw) else {
                     return;
                 };
@@ -193,7 +196,7 @@ where
             self.world.now(),
         ));
         if actor.state().is_none() {
-            let note = "the stored state is none of this operator's: the object is left alone";
+            let note = "the operator does not know the stored state, so it leaves the object alone";
             tracing::warn!(namespace = object.namespace(), name = object.name(), "{note}");
             self.world.publish(&object, Event::warning("UnknownState", note));
         }
@@ -208,23 +211,23 @@ where
         );
     }
 
-    /// An object of another kind changed: whom it concerns, hears of it.
-    fn other_changed(&mut self, at: usize, sight: &ObservedChange) {
+    /// Notifies the objects that a change of another kind concerns.
+    fn other_changed(&mut self, at: usize, observed: &ObservedChange) {
         let world = Arc::clone(&self.world);
         let Some(link) = world.links().get(at) else {
             return;
         };
-        let child = link.is_owned().then(|| (link.child(sight), sight.version));
+        let child = link.is_owned().then(|| (link.child(observed), observed.version));
         let change = Change {
             names: link.names(),
             child,
         };
-        for uid in self.index.of(at, link, sight) {
+        for uid in self.index.of(at, link, observed) {
             self.notify(&uid, |mail| mail.changes.push(change.clone()));
         }
     }
 
-    /// Mail for an object, if it is known.
+    /// Adds to the mail of an object, if the operator looks after it.
     fn notify(&mut self, uid: &str, write: impl FnOnce(&mut Mail<ManifestOf<O::Machine>>)) {
         match self.slots.get(uid).map(|slot| &slot.life) {
             Some(Life::Running { mailbox, .. }) => mailbox.post(write),
@@ -248,7 +251,7 @@ where
         }
     }
 
-    /// An object at rest gets mail: it stays at rest, or gets a task.
+    /// Gives mail to an object at rest. It stays at rest, or gets a task.
     fn receive(&mut self, uid: &str, mut mail: Mail<ManifestOf<O::Machine>>) {
         let Some((uid, slot)) = self.slots.remove_entry(uid) else {
             return;
@@ -313,7 +316,7 @@ where
         Life::Resting { actor, timer }
     }
 
-    /// A task that takes steps until there is nothing to do.
+    /// Starts a task that takes steps until nothing is due.
     fn spawn(
         &mut self,
         uid: Uid,
@@ -341,7 +344,8 @@ where
         let (uid, actor, step) = match ended {
             Ok((_, ended)) => ended,
             Err(error) => {
-                // Not a handler's: those are caught. The object is met anew with its next change.
+                // This is a defect of the runtime, because panics of handlers are caught. The object is looked after
+                // again from its next event on.
                 tracing::error!(%error, "a task of the runtime failed");
                 let failed =
                     |slot: &Slot<O>| matches!(&slot.life, Life::Running { task, .. } if *task == error.id());
@@ -354,7 +358,7 @@ where
         let Life::Running { mailbox, .. } = &slot.life else {
             return;
         };
-        // What came too late for the task.
+        // Mail that arrived after the task had ended.
         let left = mailbox.take();
         match step {
             Step::Again | Step::Wait(_) => {

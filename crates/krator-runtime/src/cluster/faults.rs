@@ -1,12 +1,12 @@
-//! Faults on purpose, for tests only: what an API server and the way to it may do to a request, and the death of the
-//! process around a write of a status. A layer of the client, so that the rest of the runtime knows nothing of it.
+//! Fault injection, for tests only: failures of the API server and of the network, and crashes of the process around a
+//! write of the status. It is a layer of the client, so the rest of the runtime does not know about it.
 //!
-//! `KRATOR_FAULTS` says what happens, as JSON; absent, nothing does. The same seed gives the same faults to the same
-//! sequence of requests. Watches are never touched once they run: they are cut by asking the server for a short
-//! one, and 410 is its own answer to a version that it has forgotten.
+//! The variable `KRATOR_FAULTS` contains the plan as JSON; without it there are no faults. The same seed gives the same
+//! faults to the same sequence of requests. The events of a running watch are never touched: a watch is cut by asking the
+//! server for a short one, and 410 is the server's own answer to a version that it has forgotten.
 #![allow(
     clippy::disallowed_methods,
-    reason = "a test tells it of its faults through the environment"
+    reason = "tests pass the faults through the environment"
 )]
 use futures::{FutureExt as _, future::BoxFuture};
 use http::{Method, Request, Response};
@@ -33,38 +33,38 @@ use std::{
 use tokio::time::{Instant, sleep};
 use tower::{BoxError, Layer, Service, ServiceExt as _};
 
-/// The variable that says which faults there are.
+/// The variable that contains the plan.
 const VARIABLE: &str = "KRATOR_FAULTS";
 
-/// What happens, and how often: so many of a thousand requests, where nothing else is said.
+/// The faults and their frequency: the number of affected requests in a thousand, unless stated otherwise.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 struct Plan {
     seed: u64,
-    /// A delay of up to 200 ms.
+    /// The request is delayed by up to 200 ms.
     latency: u64,
-    /// A write is answered with 409, and not done.
+    /// A write is not done, and answered with 409.
     conflict: u64,
-    /// A write is answered with 422, and not done.
+    /// A write is not done, and answered with 422.
     invalid: u64,
-    /// 429 with a Retry-After of a second.
+    /// The request is not done, and answered with 429 and a Retry-After of one second.
     throttled: u64,
-    /// 500.
+    /// The request is not done, and answered with 500.
     broken: u64,
-    /// The request is done, and its answer lost.
+    /// The request is done, but its answer is lost.
     lost: u64,
     /// A watch ends after one to five seconds.
     cut: u64,
     /// A watch begins at a version that the server has forgotten: 410.
     gone: u64,
-    /// Of every so many milliseconds, the first ones of which all requests fail.
+    /// `(every, first)`: in every period of `every` milliseconds, all requests fail during the `first` ones.
     partition: Option<(u64, u64)>,
-    /// The process dies once before and once after the write of each state; this file remembers which ones it was,
-    /// a line each: `before Moose Eat`.
+    /// The process crashes once before and once after the write of each state. This file remembers the crashes, one in
+    /// each line: `before Moose Eat`.
     crashes: Option<PathBuf>,
 }
 
-/// Faults as the environment asks for them.
+/// The faults that the environment asks for.
 #[derive(Clone)]
 pub(super) struct Faults {
     plan: Arc<Plan>,
@@ -73,7 +73,7 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    /// An error says that the variable is not what it should be.
+    /// Reads the plan from the environment; an error if the variable does not contain one.
     pub fn from_env() -> io::Result<Self> {
         let plan = match std::env::var(VARIABLE) {
             Ok(text) => serde_json::from_str(&text).map_err(io::Error::other)?,
@@ -86,7 +86,7 @@ impl Faults {
         })
     }
 
-    /// Numbers for the next request.
+    /// The random numbers for the next request.
     fn chances(&self) -> Chances {
         let nth = self.requests.fetch_add(1, Ordering::Relaxed);
         Chances(self.plan.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ nth.wrapping_mul(0xd1b5_4a32_d192_ed03))
@@ -95,13 +95,13 @@ impl Faults {
     fn is_partitioned(&self) -> bool {
         let now = self.began.elapsed().as_millis();
         self.plan.partition.is_some_and(|(every, first)| {
-            // The first of them comes after the first stretch without: an operator has to begin somewhere.
+            // The first period has no partition, so that the operator can start.
             now > u128::from(every) && now % u128::from(every.max(1)) < u128::from(first)
         })
     }
 }
 
-/// SplitMix64: small, and good enough for dice.
+/// SplitMix64: small, and good enough for this.
 struct Chances(u64);
 
 impl Chances {
@@ -112,7 +112,7 @@ impl Chances {
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
-    /// Whether what happens to so many of a thousand happens.
+    /// True with a probability of `of_thousand` in a thousand.
     fn hit(&mut self, of_thousand: u64) -> bool {
         self.next() % 1000 < of_thousand
     }
@@ -128,10 +128,10 @@ impl<S> Layer<S> for Faults {
     }
 }
 
-/// A client's service, with faults.
+/// The service of a client, with faults.
 pub(super) struct Faulty<S> {
     faults: Faults,
-    /// Shared with requests that are still to be sent: the client below can be asked, but not copied.
+    /// Shared with the requests that are still to be sent, because the service cannot be cloned.
     inner: Arc<tokio::sync::Mutex<S>>,
 }
 
@@ -187,13 +187,13 @@ where
 }
 
 impl Plan {
-    /// An answer instead of the server's.
+    /// An answer in place of the server's.
     fn refusal(&self, request: &Request<Body>, chances: &mut Chances) -> Option<Status> {
         let is_write = request.method() != Method::GET;
-        // All dice are thrown for every request, so that one fault's share does not move the others.
+        // Every request draws all numbers, so that the frequency of one fault does not affect the others.
         let (conflict, invalid) = (chances.hit(self.conflict), chances.hit(self.invalid));
         let (throttled, broken) = (chances.hit(self.throttled), chances.hit(self.broken));
-        let failure = |code, reason| Some(Status::failure("a fault on purpose", reason).with_code(code));
+        let failure = |code, reason| Some(Status::failure("an injected fault", reason).with_code(code));
         match () {
             () if is_write && conflict => failure(409, reason::CONFLICT),
             () if is_write && invalid => failure(422, reason::INVALID),
@@ -212,7 +212,7 @@ impl Plan {
         }
     }
 
-    /// The request as it is sent, and the state that it writes, if it writes one.
+    /// The request as it is sent, and the kind and state of the status that it writes, if any.
     async fn prepared(
         &self,
         request: Request<Body>,
@@ -245,7 +245,7 @@ impl Plan {
         Ok((Request::from_parts(parts, body), point))
     }
 
-    /// Dies as by `kill -9`, once at each point: nothing unwinds, nothing is flushed.
+    /// Crashes as if by `kill -9`, once at each point: nothing unwinds, nothing is flushed.
     fn crash(&self, when: &str, state: &str) {
         static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
         let Some(file) = &self.crashes else { return };
@@ -254,7 +254,7 @@ impl Plan {
         if !crashed(file).contains(&point) {
             let noted = File::options().create(true).append(true).open(file);
             let noted = noted.and_then(|mut file| writeln!(file, "{point}"));
-            // A point that is not remembered would kill each process to come.
+            // Without this record every later process would crash at the same point.
             if noted.is_ok() {
                 std::process::abort();
             }
@@ -262,13 +262,13 @@ impl Plan {
     }
 }
 
-/// The points at which the process has died.
+/// The points at which the process has crashed.
 fn crashed(file: &Path) -> BTreeSet<String> {
     let text = fs::read_to_string(file).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
 }
 
-/// A path with another value of a parameter that it has; added where it has none.
+/// A path with the value of a query parameter replaced, or added if it has none.
 fn replaced(uri: &str, parameter: &str, value: u64) -> String {
     let mut parts = uri.splitn(2, '?');
     let (path, query) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -300,14 +300,11 @@ mod tests {
         assert_eq!(drawn(7), drawn(7));
         assert_ne!(drawn(7), drawn(8));
         let hits = drawn(7).into_iter().filter(|hit| *hit).count();
-        assert!(
-            (150..250).contains(&hits),
-            "{hits} of 2000, where 200 were asked for"
-        );
+        assert!((150..250).contains(&hits), "{hits} of 2000 instead of about 200");
     }
 
     #[test]
-    fn a_watch_is_asked_for_otherwise_and_keeps_what_else_it_says() {
+    fn replacing_a_query_parameter_keeps_the_others() {
         let uri = "/api/v1/pods?watch=true&timeoutSeconds=290&resourceVersion=7";
         assert_eq!(
             replaced(uri, "timeoutSeconds", 3),

@@ -1,5 +1,5 @@
-//! Other kinds that an operator looks at: those that it owns, and those that it watches. One watch a kind feeds a
-//! cache, and says which of our objects are concerned.
+//! The other kinds that an operator owns or watches. For each of them a watch feeds a cache and says which objects of the
+//! operator a change concerns.
 use super::caches;
 use crate::{
     applied::ChildKey,
@@ -14,60 +14,60 @@ use std::{
     sync::Arc,
 };
 
-/// The kinds that a machine's operator looks at. Generated.
+/// The kinds that the operator of a machine owns or watches. Generated.
 pub trait Linked: Machine {
-    /// All of them.
+    /// All of these kinds.
     fn links() -> Vec<Link<Self>> {
         Vec::new()
     }
 }
 
-/// A kind that an operator looks at.
+/// A kind that an operator owns or watches.
 pub struct Link<M: Machine> {
-    /// As a description names it: `batch/v1.Job`.
+    /// The kind as the description names it, for example `batch/v1.Job`.
     pub(crate) kind: &'static str,
     pub(crate) of: TypeId,
     pub(crate) concerns: Concerns<M>,
     start: fn(Client, &[String]) -> LinkWatch,
 }
 
-/// Which of our objects an object of a watched kind concerns.
+/// Which objects of the operator an object of another kind concerns.
 pub enum Concerns<M: Machine> {
-    /// The one that owns it.
+    /// The object that owns it.
     Owner,
-    /// Those that name it, in this namespace.
+    /// The objects that refer to it by name, in this namespace.
     Named(fn(&ManifestOf<M>) -> Vec<String>, LookIn<M>),
-    /// The one whose name this label of it has.
+    /// The object whose name is the value of this label.
     Label(&'static str),
-    /// All of them.
+    /// All objects of the operator.
     All,
 }
 
-/// The namespace in which a named object is looked for.
+/// The namespace of an object that is referred to by name.
 pub enum LookIn<M: Machine> {
-    /// That of the object which names it.
+    /// The namespace of the object that refers to it.
     Own,
-    /// Always this.
+    /// Always this namespace.
     Always(&'static str),
-    /// What a field says.
+    /// The namespace that a field of the referring object contains.
     FromField(fn(&ManifestOf<M>) -> Vec<String>),
 }
 
-/// A watch that runs, and what it feeds: a cache for each namespace.
+/// A running watch, and the caches that it feeds: one for each namespace.
 pub(crate) struct LinkWatch {
     pub seen: BoxStream<'static, LinkEvent>,
     pub caches: Arc<dyn Any + Send + Sync>,
 }
 
-/// What a watch of another kind says.
+/// An event of a watch of another kind.
 pub(crate) enum LinkEvent {
-    /// An object came, changed or went.
+    /// An object was created, changed or deleted.
     Changed(ObservedChange),
-    /// All objects are in the cache, or cannot be listed now.
+    /// All objects are in the cache, or they cannot be listed at the moment.
     Listed,
 }
 
-/// What is known of another object's change.
+/// The changed object, as far as the operator has to know it.
 pub(crate) struct ObservedChange {
     pub namespace: String,
     pub name: String,
@@ -102,7 +102,7 @@ impl<M: Machine> Link<M> {
     pub(crate) fn is_owned(&self) -> bool {
         matches!(self.concerns, Concerns::Owner)
     }
-    /// What a state may wait for it by.
+    /// The names by which a state can wait for objects of this kind.
     pub(crate) fn names(&self) -> Vec<Watch> {
         let group = if self.is_owned() {
             Watch::Owned
@@ -111,7 +111,7 @@ impl<M: Machine> Link<M> {
         };
         vec![group, Watch::Kind(self.kind)]
     }
-    /// Namespaces and names of the objects that this one of ours names.
+    /// The namespaces and names of the objects that an object of the operator refers to.
     pub(crate) fn named_by(&self, object: &ManifestOf<M>) -> Vec<(String, String)> {
         let Concerns::Named(names, look_in) = &self.concerns else {
             return Vec::new();
@@ -126,12 +126,12 @@ impl<M: Machine> Link<M> {
     }
     pub(crate) fn start(&self, client: Client, namespaces: &[String]) -> LinkWatch {
         match &self.concerns {
-            // The operator has rights there, and need not have them anywhere else.
+            // The operator needs permissions in this namespace only.
             Concerns::Named(_, LookIn::Always(namespace)) => (self.start)(client, &[(*namespace).to_owned()]),
             _ => (self.start)(client, namespaces),
         }
     }
-    pub(crate) fn child(&self, sight: &ObservedChange) -> ChildKey {
-        (self.kind, sight.namespace.clone(), sight.name.clone())
+    pub(crate) fn child(&self, change: &ObservedChange) -> ChildKey {
+        (self.kind, change.namespace.clone(), change.name.clone())
     }
 }

@@ -1,5 +1,5 @@
-//! An object as a watch or an answer tells it: who it is, and the rest as text, decoded when somebody asks. Most of
-//! what a watch says is the echo of what was written here, and nobody asks.
+//! An object as it is received: its metadata, and the rest as text. It is decoded lazily, because most events of a watch
+//! echo the operator's own writes and are dropped by their version.
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 use serde::{
@@ -9,16 +9,16 @@ use serde::{
 use serde_json::value::RawValue;
 use std::{borrow::Cow, fmt, marker::PhantomData, sync::Arc};
 
-/// An object of kind `K`, whatever its fields are: one that cannot be decoded holds up no other.
+/// An object of kind `K` that is not decoded yet, so one whose fields are malformed does not hold up the others.
 #[derive(Clone)]
 pub(super) struct Raw<K> {
-    /// Name, namespace, uid and version.
+    /// Only the name, the namespace, the uid and the resource version.
     metadata: ObjectMeta,
     text: Box<str>,
     of: PhantomData<fn() -> K>,
 }
 
-/// What is looked at before the object is decoded.
+/// What is read before the object is decoded.
 #[derive(Deserialize)]
 struct Outline<'a> {
     #[serde(borrow)]
@@ -49,7 +49,7 @@ impl<'de, K> Deserialize<'de> for Raw<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = <&RawValue>::deserialize(deserializer)?.get();
         let Outline { metadata } = serde_json::from_str(text).map_err(D::Error::custom)?;
-        // Half of an object's bytes, as a rule, and nobody reads them.
+        // The managed fields often take half of the text, and nothing reads them.
         let text = match metadata.managed_fields {
             Some(managed) => {
                 let start = managed.get().as_ptr().addr() - text.as_ptr().addr();
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_decoded_still_has_a_name() {
+    fn an_object_that_cannot_be_decoded_has_a_name() {
         let odd = raw(r#"{"data": 7, "metadata": {"name": "odd", "uid": "1-2"}}"#);
         let error = odd.decode().expect_err("data is a map").to_string();
         assert_eq!(odd.meta().name.as_deref(), Some("odd"));

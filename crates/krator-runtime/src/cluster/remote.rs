@@ -1,4 +1,4 @@
-//! The world of a cluster: reads, writes and events of one kind.
+//! The world of a cluster: reads and writes the objects of one kind, and publishes events about them.
 use super::{Cluster, Link, REQUESTS, clock::Clock, raw::Raw};
 use crate::{
     engine::Now,
@@ -31,9 +31,9 @@ use tokio::{
     time::Instant,
 };
 
-/// No request of the machine's own takes longer: a connection that has gone silent is an error.
+/// The longest that a request of the runtime may take. A connection that no longer responds becomes an error.
 const LONGEST_REQUEST: Duration = Duration::from_secs(30);
-/// Events that wait to be published; more are dropped, for objects come first.
+/// The most events that wait to be published. More are dropped, because objects have priority.
 const EVENTS: usize = 256;
 
 pub(super) struct Remote<O: Operator> {
@@ -67,12 +67,12 @@ where
         }
     }
 
-    /// The other kinds that the operator looks at.
+    /// The other kinds that the operator owns or watches.
     pub fn links(&self) -> &[Link<O::Machine>] {
         &self.cluster.links
     }
 
-    /// An object that was seen; people are told of one that is not what its type says.
+    /// Decodes an object. One that does not match its type is logged, and reported as an event.
     pub fn decode(&self, raw: &Raw<ManifestOf<O::Machine>>) -> Option<Arc<ManifestOf<O::Machine>>> {
         raw.decode()
             .map_err(|error| self.report_unreadable(raw.meta().clone(), &error))
@@ -84,7 +84,7 @@ where
             namespace = meta.namespace,
             name = meta.name,
             %error,
-            "the object cannot be read"
+            "the object could not be decoded"
         );
         let about = ObjectReference {
             api_version: Some(self.cluster.api_version.clone()),
@@ -94,7 +94,7 @@ where
             uid: meta.uid,
             ..ObjectReference::default()
         };
-        let note = format!("the object cannot be read, and is left alone: {error}");
+        let note = format!("the object could not be decoded and is left alone: {error}");
         self.queue(about, Event::warning("Unreadable", note));
     }
 
@@ -111,7 +111,7 @@ where
             secondary: None,
         };
         if self.events.try_send((event, about)).is_err() {
-            tracing::debug!("too many events: one was dropped");
+            tracing::debug!("too many events: dropping one");
         }
     }
 
@@ -120,9 +120,9 @@ where
         <<ManifestOf<O::Machine> as Resource>::Scope as Place>::api(client, object.namespace())
     }
 
-    /// Waits until a request may be made. What waits is not there yet, and takes no memory.
+    /// Waits until a request may be made. Requests are built after this, so those that wait take no memory.
     async fn turn(&self) -> Option<SemaphorePermit<'_>> {
-        // Nobody closes it.
+        // The semaphore is never closed, so this is always `Some`.
         self.turns.acquire().await.ok()
     }
 }
@@ -135,14 +135,15 @@ async fn publish_events(
     let recorder = events::Recorder::new(client, manager.into());
     while let Some((event, about)) = events.recv().await {
         if let Err(error) = recorder.publish(&event, &about).await {
-            tracing::debug!(%error, reason = event.reason, "an event was not published");
+            tracing::debug!(%error, reason = event.reason, "an event could not be published");
         }
     }
 }
 
-/// A request of the machine's own, bounded in time.
+/// Makes a request of the runtime, bounded in time.
 async fn request<T>(request: impl Future<Output = kube::Result<T>> + Send) -> Result<T, WriteError> {
-    // Boxed: thousands of tasks may wait for their turn, and a request is larger than all else that they hold.
+    // Thousands of tasks may exist, and the future of a request is larger than everything else that they hold. Boxed, it
+    // takes memory only while the request is made.
     match tokio::time::timeout(LONGEST_REQUEST, request.boxed()).await {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(error)) => Err(match &error {
@@ -158,32 +159,33 @@ async fn request<T>(request: impl Future<Output = kube::Result<T>> + Send) -> Re
     }
 }
 
-/// A status, to be applied. A type of its own, for it is most of what is ever written: no tree of values is built.
+/// A patch that applies a status. It has a type of its own because most writes are of this kind: serializing it does not
+/// build a tree of JSON values.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct StatusPatch<'a, S> {
     api_version: Cow<'static, str>,
     kind: Cow<'static, str>,
-    metadata: Decided<'a>,
+    metadata: PatchMetadata<'a>,
     status: &'a S,
 }
 
-/// For kube, which logs no patch.
+/// Required by kube, which does not print the patch.
 impl<S> fmt::Debug for StatusPatch<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the status of {}", self.metadata.name)
     }
 }
 
-/// With the version that the decision rests on: an older decision is refused, whoever made it.
+/// Contains the version that the decision is based on, so that the API server rejects decisions based on older versions.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Decided<'a> {
+struct PatchMetadata<'a> {
     name: &'a str,
     resource_version: Option<&'a str>,
 }
 
-/// What a write was answered with.
+/// The object in the answer to a write.
 fn stored<K: DeserializeOwned>(answer: Result<Raw<K>, WriteError>) -> Result<Arc<K>, WriteError> {
     answer?.decode().map_err(|error| WriteError::Other(error.into()))
 }
@@ -193,7 +195,7 @@ where
     ManifestOf<O::Machine>: KubeObject,
 {
     fn now(&self) -> Now {
-        // Each state has other keys, from the system's randomness.
+        // `RandomState` is seeded anew for each instance.
         let random = RandomState::new().hash_one(self.clock.elapsed());
         Now {
             elapsed: self.clock.elapsed(),
@@ -223,7 +225,7 @@ where
         let patch = StatusPatch {
             api_version: ManifestOf::<O::Machine>::api_version(&()),
             kind: ManifestOf::<O::Machine>::kind(&()),
-            metadata: Decided {
+            metadata: PatchMetadata {
                 name: manifest.name(),
                 resource_version: manifest.meta().resource_version.as_deref(),
             },
@@ -267,7 +269,7 @@ where
         )
         .await
         {
-            // A finalizer set on an object that is being deleted by now: look again.
+            // Finalizers cannot be added once an object is being deleted, so the object has to be read again.
             Err(WriteError::Invalid(_)) => Err(WriteError::Conflict),
             answer => stored(answer),
         }
@@ -294,7 +296,7 @@ where
         match stored(request(self.api(manifest).get(manifest.name())).await) {
             Ok(object) => Ok(Some(object)),
             Err(WriteError::Gone) => Ok(None),
-            Err(WriteError::Conflict) => Err(Error::from("a conflict on a read")),
+            Err(WriteError::Conflict) => Err(Error::from("a read was answered with a conflict")),
             Err(WriteError::Invalid(error) | WriteError::Other(error)) => Err(error),
         }
     }

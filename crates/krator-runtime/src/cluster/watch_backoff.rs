@@ -1,9 +1,10 @@
-//! How watches that fail are tried again.
+//! How failed watches are retried.
 use kube::runtime::{utils::Backoff, watcher::DefaultBackoff};
 use std::time::Duration;
 
-/// kube's delays, from 0.8 s to 30 s and from the start again after 2 minutes without an error. kube also starts
-/// them again with every event, and a listing that is refused begins with one: it would be asked for each second.
+/// The delays of kube's default: from 0.8 s to 30 s, starting over after two minutes without an error. kube would also start
+/// them over with every event. A listing that the server rejects begins with an event, so it would be retried about once a
+/// second; therefore `reset` does nothing here.
 #[derive(Default)]
 pub(super) struct WatchBackoff(DefaultBackoff);
 

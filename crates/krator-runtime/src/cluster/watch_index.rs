@@ -1,4 +1,4 @@
-//! Which of our objects a change of another one concerns: looked up, not searched for.
+//! An index from objects of watched kinds to the objects of the operator that they concern.
 use super::links::{Concerns, Link, ObservedChange};
 use crate::machine::{Machine, ManifestOf, Object as _};
 use std::{
@@ -8,22 +8,22 @@ use std::{
 
 /// `metadata.uid` of an object that the operator looks after.
 pub(super) type Uid = Arc<str>;
-/// A kind of `watches` by its place there, and an object of it.
+/// An object of a watched kind: the number of the link, the namespace and the name.
 type Name = (usize, String, String);
 
-/// The objects that are known, by what others know of them.
+/// The objects of the operator, by what connects them to objects of watched kinds.
 #[derive(Default)]
 pub(super) struct WatchIndex {
-    /// Objects of ours by their names, for labels that have these as values.
+    /// By their own names, which labels of other objects contain.
     by_name: HashMap<String, BTreeSet<Uid>>,
-    /// Objects of ours by what they name.
+    /// By the objects that they refer to.
     by_named: HashMap<Name, BTreeSet<Uid>>,
-    /// What each of them names, to be forgotten with it.
+    /// The own name and the references of each object, which are removed with it.
     names: HashMap<Uid, (String, Vec<Name>)>,
 }
 
 impl WatchIndex {
-    /// An object is as it is now.
+    /// Adds an object, or updates its references.
     pub fn update<M: Machine>(&mut self, uid: &Uid, object: &ManifestOf<M>, links: &[Link<M>]) {
         if links.iter().all(Link::is_owned) {
             return;
@@ -54,7 +54,7 @@ impl WatchIndex {
         self.names.insert(Arc::clone(uid), (own, named));
     }
 
-    /// An object is gone.
+    /// Removes an object.
     pub fn forget(&mut self, uid: &str) {
         let Some((own, named)) = self.names.remove(uid) else {
             return;
@@ -65,26 +65,26 @@ impl WatchIndex {
         remove(&mut self.by_name, &own, uid);
     }
 
-    /// Whom a change concerns.
-    pub fn of<M: Machine>(&self, at: usize, link: &Link<M>, sight: &ObservedChange) -> Vec<Uid> {
+    /// The objects that a change concerns.
+    pub fn of<M: Machine>(&self, at: usize, link: &Link<M>, change: &ObservedChange) -> Vec<Uid> {
         match &link.concerns {
-            Concerns::Owner => sight.controller.iter().map(|uid| uid.as_str().into()).collect(),
+            Concerns::Owner => change.controller.iter().map(|uid| uid.as_str().into()).collect(),
             Concerns::Named(..) => {
-                // One without a namespace is found whatever namespace it was looked for in.
-                let here = (at, sight.namespace.clone(), sight.name.clone());
+                // An object without a namespace is referred to no matter which namespace the reference names.
+                let here = (at, change.namespace.clone(), change.name.clone());
                 let of = |(_, uids): (_, &BTreeSet<Uid>)| uids.iter().cloned().collect::<Vec<_>>();
-                if sight.namespace.is_empty() {
+                if change.namespace.is_empty() {
                     let by_name = self
                         .by_named
                         .iter()
-                        .filter(|((a, _, name), _)| *a == at && *name == sight.name);
+                        .filter(|((a, _, name), _)| *a == at && *name == change.name);
                     by_name.flat_map(of).collect()
                 } else {
                     self.by_named.get_key_value(&here).map(of).unwrap_or_default()
                 }
             }
             Concerns::Label(key) => {
-                let value = sight
+                let value = change
                     .labels
                     .iter()
                     .find(|(k, _)| k == key)
