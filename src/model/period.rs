@@ -1,39 +1,40 @@
-//! Durations, and fields that tell one.
+//! Durations, and fields that they are read from.
 
 use std::time::Duration;
 
 use super::FieldPath;
 
-/// A time to wait: fixed, or told by a field of the object.
+/// A time to wait: fixed, or read from a field of the object.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Period {
     /// Always the same.
     Fixed(Duration),
-    /// What the field says; absent or 0 is never.
+    /// The value of the field. An absent field or 0 means never.
     Field(MomentField),
 }
 
-/// A field that tells a time.
+/// A field from which a time is read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MomentField {
     /// The field.
     pub path: FieldPath,
-    /// How it tells it.
+    /// What its value means.
     pub unit: MomentUnit,
 }
 
-/// How a field tells a time.
+/// What the value of such a field means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MomentUnit {
-    /// A `duration`.
+    /// A `duration` in the format of Go.
     Duration,
-    /// An integer: seconds.
+    /// A number of seconds.
     Seconds,
-    /// A `date-time`: that instant, once.
+    /// A `date-time`: the time is over at that instant, once.
     Instant,
 }
 
-/// A duration in Go's way (`1h30m`, `750ms`), at least a nanosecond's sum and at most what a machine can hold.
+/// Parses a duration in the format of Go (`1h30m`, `750ms`). `None` if it is not one, or longer than `i64::MAX`
+/// nanoseconds.
 pub fn parse_duration(text: &str) -> Option<Duration> {
     const LONGEST: u128 = i64::MAX as u128;
     let mut rest = text;
@@ -67,7 +68,7 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
         let whole: u128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
         nanoseconds = nanoseconds.checked_add(whole.checked_mul(unit)?)?;
         if !fraction.is_empty() {
-            // At most nine digits of at most an hour: far from 128 bits.
+            // At most nine digits times the nanoseconds of an hour, which cannot overflow 128 bits.
             nanoseconds += fraction.parse::<u128>().ok()? * unit / 10u128.pow(fraction.len() as u32);
         }
         if nanoseconds > LONGEST {
@@ -78,7 +79,7 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
     Some(Duration::from_nanos(u64::try_from(nanoseconds).ok()?))
 }
 
-/// A duration in Go's way, shortest form: `1h30m`, `750ms`, `0s`.
+/// Formats a duration in the format of Go, as short as possible: `1h30m`, `750ms`, `0s`.
 pub fn format_duration(duration: Duration) -> String {
     let mut nanoseconds = duration.as_nanos();
     if nanoseconds == 0 {

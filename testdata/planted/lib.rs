@@ -1,4 +1,4 @@
-//! What stands around generated code, without Kubernetes: objects of paper, and handlers that nobody runs.
+//! What generated code needs around it, without Kubernetes: objects in memory, and handlers that never run.
 
 pub mod thing {
     #[path = "machine.rs"]

@@ -6,7 +6,8 @@
 mod policy;
 mod retry;
 
-pub use policy::{Effects, OnDelete, OnSpecChange, Period, Policy, StateKind, Times, Wait, Watch};
+pub(crate) use policy::{Effects, Period, Times};
+pub use policy::{OnDelete, OnSpecChange, Policy, StateKind, Watch};
 pub use retry::Retry;
 
 /// The number of a state in its machine, counted from 0 in the order of the description.
@@ -61,7 +62,7 @@ impl<'g> Graph<'g> {
     /// # Panics
     ///
     /// If the state does not belong to this graph.
-    pub const fn state(&self, id: StateId) -> &'g Policy<'g> {
+    pub(crate) const fn state(&self, id: StateId) -> &'g Policy<'g> {
         &self.states[id.0 as usize]
     }
     /// All states, in the order of their numbers.
@@ -90,7 +91,7 @@ impl<'g> Graph<'g> {
             .map(StateId)
     }
     /// Whether the handler of the state `from` may choose the state `to`.
-    pub const fn has_edge(&self, from: StateId, to: StateId) -> bool {
+    pub(crate) const fn has_edge(&self, from: StateId, to: StateId) -> bool {
         let next = self.states[from.0 as usize].next;
         let mut i = 0;
         while i < next.len() {

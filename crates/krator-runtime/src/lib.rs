@@ -1,5 +1,66 @@
-//! What operators that `krator` generates are built on: each object goes through a state machine whose transitions
-//! the compiler checks, and whose memory is the object's own `.status`.
+//! The runtime of operators that `krator` generates: each object goes through a state machine whose transitions the
+//! compiler checks, and whose memory is the object's own `.status`.
+//!
+//! # Handlers
+//!
+//! `krator.yaml` describes the states of an object and the transitions between them. For each state you write a handler: an
+//! `impl` of [`State`] in the state's file. It is given a [`Context`] and returns a [`Transition`].
+//!
+//! ```
+#![doc = include_str!("doc/moose.txt")]
+//! impl State for Eat {
+//!     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
+//!         let moose = cx.manifest();
+//!         if moose.spec.weight == 0 {
+//!             // Retrying is useless before somebody changes the spec.
+//!             return Err(Error::permanent("a moose has a weight"));
+//!         }
+//!         if cx.first_run() {
+//!             return Ok(Transition::stay()); // The handler runs again when the state's `wait` is over.
+//!         }
+//!         cx.object.meals += 1;
+//!         cx.status_mut().tag = Some(format!("fed {} times", cx.object.meals));
+//!         Ok(Transition::to(Sleep)) // It compiles because `Sleep` is a `next` of `Eat` in krator.yaml.
+//!     }
+//! }
+//! ```
+//!
+//! | You want to | use |
+//! |---|---|
+//! | read the object | [`Context::manifest`]; [`Context::changes`] to wait for changes |
+//! | remember something across restarts | [`Context::status_mut`]; [`Context::save`] to store it before the run ends |
+//! | remember something in memory | [`Context::object`] for this object, [`Context::shared`] for all of them |
+//! | tell people something | [`Context::message`], [`Context::condition`], [`Context::event`] |
+//! | know how often it was tried | [`Context::attempt`], [`Context::first_run`], [`Context::in_state_for`] |
+//! | make a request idempotent | [`Context::entry`] |
+//! | create, read or delete children | `Context::apply`, `Context::owned`, `Context::delete` |
+//! | read other objects | `Context::watched`, `Context::all_watched`, `Context::api` |
+//! | retry, or not | return an [`Error`]; [`Error::permanent`] is not retried |
+//!
+//! # What a handler can rely on
+//!
+//! - It sees the object at least as new as the operator's own last write.
+//! - The state is stored in `.status` before the handler runs, unless the state has `checkpoint: false`. An operator that
+//!   restarts goes on from there.
+//! - Only one handler runs for an object at any time. Handlers of different objects run concurrently.
+//! - It may run more than once in one stay, unless the state has `effects: once`: write it so that it checks first what is
+//!   already done.
+//! - It may be dropped at any `await` when the object is deleted or a timeout passes.
+//!
+//! # The program
+//!
+//! `main.rs` passes your [`Operator`]s to `krator_runtime::main`, which parses the command line and runs them. In
+//! `object.rs` you write what an object keeps in memory, an [`ObjectState`], and the [`Operator`] that makes it.
+//!
+//! # Tests
+//!
+//! [`Local`] drives one object through the whole machine in memory, and [`Fixture`] calls a single handler; neither needs a
+//! cluster or a clock. The generated tests drive the graph itself with scripted handlers, see [`testing`].
+//!
+//! # Features
+//!
+//! Without the feature `kube` the crate knows nothing of Kubernetes. With it, operators talk to an API server, and handlers
+//! reach objects of other kinds.
 #![forbid(unsafe_code)]
 
 // In the order of the layers, lowest first: a module imports only from those above it in this list.
@@ -27,10 +88,7 @@ pub mod source;
 pub use cluster::{About, Concerns, Grants, Link, Linked, LookIn, OperatorRuntime, Owns, Watches, main};
 pub use error::{Class, Error, Fallible, Result};
 pub use field_value::{FieldValue, ReadField};
-pub use graph::{
-    Effects, Exit, Graph, OnDelete, OnSpecChange, Period, Policy, Retry, StateId, StateKind, Times, Wait,
-    Watch,
-};
+pub use graph::{Exit, Graph, OnDelete, OnSpecChange, Policy, Retry, StateId, StateKind, Watch};
 pub use local::{Fixture, Handle, Local};
 pub use machine::{
     Context, Dispatch, Edit, Event, Final, Machine, Manifest, ManifestOf, MayStay, Never, Node, Object,

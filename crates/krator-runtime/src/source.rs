@@ -1,7 +1,7 @@
-//! These sources as constants: the command `krator` vendors them into every crate that it generates, so that the
-//! crate builds anywhere, with the runtime that it was generated for.
+//! The sources of this crate as constants. The command `krator` copies them into every crate that it generates, so that
+//! the crate builds anywhere, with the runtime that it was generated for.
 
-/// The manifest, for what generated crates depend on.
+/// The manifest. The command reads from it what generated crates depend on.
 pub const MANIFEST: &str = include_str!("../Cargo.toml");
 
 macro_rules! files {
@@ -10,7 +10,7 @@ macro_rules! files {
     };
 }
 
-/// All other files, by their paths in the package.
+/// All other files: their paths in the package and their contents.
 pub const FILES: &[(&str, &str)] = files![
     "LICENSE",
     "src/actor.rs",
@@ -33,6 +33,7 @@ pub const FILES: &[(&str, &str)] = files![
     "src/cluster/watch_index.rs",
     "src/conditions.rs",
     "src/doc/eat.txt",
+    "src/doc/kinds.txt",
     "src/doc/moose.txt",
     "src/engine.rs",
     "src/engine/enter.rs",
@@ -71,7 +72,7 @@ pub const FILES: &[(&str, &str)] = files![
 ];
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, reason = "the test looks at the folder")]
+#[allow(clippy::disallowed_methods, reason = "the test reads the folder")]
 mod tests {
     use std::{collections::BTreeSet, fs, path::Path};
 

@@ -42,7 +42,7 @@ pub enum StateKind {
 
 /// A length of time, or a point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Period {
+pub(crate) enum Period {
     /// Always this long.
     Fixed(Duration),
     /// Read from a field of the object. The number is an index into
@@ -52,7 +52,7 @@ pub enum Period {
 
 /// A number of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Times {
+pub(crate) enum Times {
     /// Always this many.
     Fixed(u32),
     /// Read from a field of the object. The number is an index into
@@ -62,7 +62,7 @@ pub enum Times {
 
 /// When a handler that stayed runs again.
 #[derive(Clone, Copy, Debug)]
-pub struct Wait<'g> {
+pub(crate) struct Wait<'g> {
     /// The handler runs again after this time.
     pub poll: Option<Period>,
     /// The handler runs again when one of these changes.
@@ -85,7 +85,7 @@ pub enum Watch {
 
 /// Whether a handler may run more than once in one stay in its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effects {
+pub(crate) enum Effects {
     /// It may: after a crash, an error or a wake-up.
     Idempotent,
     /// It runs at most once.

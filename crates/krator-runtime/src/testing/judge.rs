@@ -149,11 +149,11 @@ impl<'g> Judge<'g> {
         });
         if is_stored {
             let since = self.since.get(&started.entry).copied().unwrap_or_default();
-            let (told, actual) = (started.in_state_for, self.now.saturating_sub(since));
+            let (reported, actual) = (started.in_state_for, self.now.saturating_sub(since));
             // A fault may delay the write, but not the entry itself.
-            let is_right = told + MOMENT >= actual && (self.disturbed || told <= actual + MOMENT);
+            let is_right = reported + MOMENT >= actual && (self.disturbed || reported <= actual + MOMENT);
             self.found(is_right, || {
-                format!("the handler of {name} is told that it is there for {told:?}, not {actual:?}")
+                format!("the handler of {name} is told that it is there for {reported:?}, not {actual:?}")
             });
             self.found(status.state.as_deref() == Some(name), || {
                 format!("the handler of {name} runs in the state {:?}", status.state)

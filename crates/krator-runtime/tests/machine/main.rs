@@ -1,4 +1,4 @@
-//! A machine without Kubernetes: what the runtime promises of one object, on a paused clock.
+//! What the runtime promises for one object, checked without Kubernetes and on a paused clock.
 
 mod order;
 mod thing;
@@ -223,7 +223,7 @@ async fn a_change_of_the_spec_is_judged_by_the_state() {
     one.run_until(|s| s == M::Rest).await;
     one.run_until_idle().await;
     assert_eq!(machine(&one).observed_generation, Some(2));
-    // A failure of the former spec is not spoken of any more.
+    // The message of a failure disappears when the spec changes.
     let mut one = local(thing(Work::Fail));
     one.run_until(|s| s == M::Work_).await;
     one.run_until_idle().await;
@@ -234,7 +234,7 @@ async fn a_change_of_the_spec_is_judged_by_the_state() {
         (machine(&one).attempts, machine(&one).message.as_deref()),
         (Some(0), Some(""))
     );
-    // While nobody looked, too.
+    // The spec was changed while no operator was running.
     let mut changed = stored("Rest", Work::Succeed);
     changed.generation = 2;
     let mut one = local(changed);
@@ -274,7 +274,7 @@ async fn a_machine_that_is_over_elsewhere_takes_its_deletion_path() {
     assert_eq!(trace(&one)[1..], undone, "deleted by somebody while it ended");
 }
 
-/// A machine without a deletion path: nothing holds its objects.
+/// A machine without a deletion path, so no finalizer holds its objects.
 mod undeletable {
     use super::*;
 

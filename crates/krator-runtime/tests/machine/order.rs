@@ -1,8 +1,8 @@
-//! What is taken first when several things are due, and how fast a machine goes that never waits.
+//! What comes first when several things are due, and how fast a machine is that never waits.
 
 use super::*;
 
-/// An object that rests in `Work` until its poll is due, and then until its timeout is over as well.
+/// An object in `Work` whose poll is due and whose timeout has passed.
 async fn with_everything_due() -> Local<M> {
     let mut one = local(thing(Work::Succeed));
     one.run_until(|state| state == M::Work_).await;

@@ -1,4 +1,4 @@
-//! An object as somebody without Kubernetes would have it, and a machine with something of everything.
+//! An object without Kubernetes, and a machine whose states use every key of the language that matters to the runtime.
 
 use krator_runtime::{
     Context, Dispatch, Edit, Error, Final, Graph, Local, Machine, MachineStatus, MayStay, Node, Object,
@@ -17,7 +17,7 @@ pub const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// An object as somebody without Kubernetes would have it.
+/// An object without Kubernetes.
 #[derive(Clone, Debug, Default)]
 pub struct Thing {
     pub generation: i64,
@@ -29,7 +29,7 @@ pub struct Thing {
     pub status: Option<Status>,
 }
 
-/// What the handler of `Work` does.
+/// What the handler of the state `Work` does.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Work {
     #[default]
@@ -296,7 +296,7 @@ pub fn thing(work: Work) -> Thing {
     }
 }
 
-/// An object as an earlier operator left it.
+/// An object in the state that an earlier process stored.
 pub fn stored(state: &str, work: Work) -> Thing {
     let machine = MachineStatus {
         state: Some(state.to_owned()),
