@@ -12,14 +12,14 @@ mod graph;
 pub mod keys;
 mod language;
 
-pub use access::*;
-pub use advice::*;
-pub use code::*;
-pub use drift::*;
-pub use edits::*;
-pub use effects::*;
-pub use graph::*;
-pub use language::*;
+pub(crate) use access::*;
+pub(crate) use advice::*;
+pub(crate) use code::*;
+pub(crate) use drift::*;
+pub(crate) use edits::*;
+pub(crate) use effects::*;
+pub(crate) use graph::*;
+pub(crate) use language::*;
 
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,7 +60,7 @@ pub struct Rule {
 macro_rules! rules {
     ($($severity:ident $id:ident $name:literal: $summary:literal, $explanation:literal;)*) => {$(
         #[doc = $summary]
-        pub static $id: $crate::catalog::Rule = $crate::catalog::Rule {
+        pub(crate) static $id: $crate::catalog::Rule = $crate::catalog::Rule {
             name: $name,
             severity: $crate::catalog::Severity::$severity,
             summary: $summary,

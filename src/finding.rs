@@ -27,7 +27,7 @@ pub struct Span {
 
 impl Span {
     /// The smallest span that contains both.
-    pub fn to(self, other: Span) -> Span {
+    pub(crate) fn to(self, other: Span) -> Span {
         Span {
             start: self.start.min(other.start),
             end: self.end.max(other.end),
@@ -52,7 +52,7 @@ impl<T> Spanned<T> {
     }
 
     /// Another value at the same place.
-    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Spanned<U> {
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Spanned<U> {
         Spanned {
             value: change(self.value),
             span: self.span,
@@ -119,37 +119,31 @@ impl Finding {
     }
 
     /// Adds a remark next to the place.
-    pub fn label(mut self, label: impl Into<String>) -> Self {
+    pub(crate) fn label(mut self, label: impl Into<String>) -> Self {
         self.label = Some(label.into());
         self
     }
 
     /// Adds another place with a remark.
-    pub fn related(mut self, span: Span, label: impl Into<String>) -> Self {
+    pub(crate) fn related(mut self, span: Span, label: impl Into<String>) -> Self {
         self.related.push((span, label.into()));
         self
     }
 
     /// Shows a path through the graph.
-    pub fn path(mut self, states: Vec<String>) -> Self {
+    pub(crate) fn path(mut self, states: Vec<String>) -> Self {
         self.path = states;
         self
     }
 
-    /// Adds a consequence.
-    pub fn note(mut self, note: impl Into<String>) -> Self {
-        self.notes.push(note.into());
-        self
-    }
-
     /// Sets what the user could do.
-    pub fn help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
     /// Offers to replace the text at the place by `name`, if there is one.
-    pub fn did_you_mean(mut self, name: Option<&str>) -> Self {
+    pub(crate) fn did_you_mean(mut self, name: Option<&str>) -> Self {
         if let Some(name) = name {
             self.fix = Some(Fix {
                 span: self.span,

@@ -136,7 +136,7 @@ impl StateGraph {
 
     /// For each state whether it can be reached from one of the given states along `wanted` edges. The given states
     /// count as reached.
-    pub fn reached(
+    pub(crate) fn reached(
         &self,
         from: impl IntoIterator<Item = StateId>,
         wanted: impl Fn(Step) -> bool,
@@ -161,7 +161,7 @@ impl StateGraph {
 
     /// For each state whether one of the given states can be reached from it along `wanted` edges. The given states
     /// count as reaching themselves.
-    pub fn reaching(
+    pub(crate) fn reaching(
         &self,
         to: impl IntoIterator<Item = StateId>,
         wanted: impl Fn(Step) -> bool,
@@ -188,7 +188,7 @@ impl StateGraph {
 
     /// A shortest path along `wanted` edges from one of the given states to a state that `to` accepts. It includes both
     /// ends.
-    pub fn shortest_path(
+    pub(crate) fn shortest_path(
         &self,
         from: impl IntoIterator<Item = StateId>,
         to: impl Fn(StateId) -> bool,
@@ -225,7 +225,7 @@ impl StateGraph {
 
     /// The strongly connected components of the subgraph of the accepted states and edges. Components and the states in
     /// each are in the order of the description.
-    pub fn components(
+    pub(crate) fn components(
         &self,
         states: impl Fn(StateId) -> bool,
         wanted: impl Fn(Step) -> bool,
@@ -252,7 +252,7 @@ impl StateGraph {
     }
 
     /// One cycle of each strongly connected component that has one, as its states with the first one repeated at the end.
-    pub fn cycles(
+    pub(crate) fn cycles(
         &self,
         states: impl Fn(StateId) -> bool,
         wanted: impl Fn(Step) -> bool,

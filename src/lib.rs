@@ -14,7 +14,7 @@ pub mod finding;
 pub mod spec;
 pub mod model;
 pub mod graph;
-pub mod rules;
+mod rules;
 pub mod plan;
 pub mod changes;
 pub mod record;

@@ -28,7 +28,7 @@ mod resource;
 mod schema;
 mod status;
 
-pub use lower::lower;
+pub(crate) use lower::lower;
 pub use machine::{
     ConditionSetting, ConditionStatus, Effects, Limit, Machine, Next, OnDelete, OnSpecChange, Property,
     PropertyKind, Ready, Retry, RetryLimit, Simulated, StandardConditions, State, StateKind, StateSet,

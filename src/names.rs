@@ -7,9 +7,10 @@
 mod casing;
 mod taken;
 
-pub use casing::{kebab, pascal, plural, rust_ident, snake, unique_variants};
-pub use taken::{
-    HANDLER_IMPORTS, KIND_ENDINGS, MACHINE_FIELD, MACHINE_STATICS, TYPE_IMPORTS, is_device, is_rust_keyword,
+pub use casing::snake;
+pub(crate) use casing::{kebab, pascal, plural, rust_ident, unique_variants};
+pub(crate) use taken::{
+    HANDLER_IMPORTS, KIND_ENDINGS, MACHINE_FIELD, MACHINE_STATICS, TYPE_IMPORTS, is_rust_keyword,
     unusable_module, unusable_operator,
 };
 
@@ -152,14 +153,14 @@ fn is_label_key(text: &str) -> bool {
 
 impl StateName {
     /// The module of its handler, such as `delete_vm` for `DeleteVM`. It may be a keyword; see [`rust_ident`].
-    pub fn module(&self) -> String {
+    pub(crate) fn module(&self) -> String {
         snake(&self.0)
     }
 }
 
 impl KindName {
     /// The module of the kind's code, such as `moose`.
-    pub fn module(&self) -> String {
+    pub(crate) fn module(&self) -> String {
         snake(&self.0)
     }
 }
@@ -173,7 +174,7 @@ impl FieldName {
 
 impl OperatorName {
     /// The name of the operator's crate in Rust code.
-    pub fn crate_ident(&self) -> String {
+    pub(crate) fn crate_ident(&self) -> String {
         self.0.replace('-', "_")
     }
 }

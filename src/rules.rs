@@ -185,7 +185,7 @@ impl UsedAllows {
 
 /// What the rules find in a description, without the findings that an `allow` silences. `is_sound` says that reading
 /// the description gave no errors; otherwise a finding may be missing, and no `allow` is called unused.
-pub fn findings(description: &Description, is_sound: bool) -> Vec<Finding> {
+pub(crate) fn findings(description: &Description, is_sound: bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut used = UsedAllows::default();
     for check in CHECKS {

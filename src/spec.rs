@@ -5,13 +5,14 @@
 
 mod parse;
 
-pub use parse::{LARGEST_FILE, parse, source_of};
+pub use parse::LARGEST_FILE;
+pub(crate) use parse::{parse, source_of};
 
 use crate::finding::Span;
 
 /// A value of the YAML tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
+pub(crate) struct Node {
     /// The shape and content of the value.
     pub kind: NodeKind,
     /// From its first to its last character. An empty value has the place where it would be written.
@@ -20,7 +21,7 @@ pub struct Node {
 
 /// The three shapes of YAML.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NodeKind {
+pub(crate) enum NodeKind {
     /// A string, number, boolean or null, which is decided where the value is used.
     Scalar(Scalar),
     /// A list.
@@ -31,7 +32,7 @@ pub enum NodeKind {
 
 /// The text of a scalar, and how it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scalar {
+pub(crate) struct Scalar {
     /// The text, without quotes.
     pub text: String,
     /// Whether it was written without quotes; only then can it be a number, a boolean or null.
@@ -40,7 +41,7 @@ pub struct Scalar {
 
 /// The entries of a mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mapping {
+pub(crate) struct Mapping {
     /// The keys with their values.
     pub entries: Vec<Entry>,
     /// Whether it was written in `{}`.
@@ -49,7 +50,7 @@ pub struct Mapping {
 
 /// A key and its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// The key's text.
     pub key: String,
     /// Where the key is written.
@@ -60,7 +61,7 @@ pub struct Entry {
 
 impl Node {
     /// The scalar, if the value is one.
-    pub fn scalar(&self) -> Option<&Scalar> {
+    pub(crate) fn scalar(&self) -> Option<&Scalar> {
         match &self.kind {
             NodeKind::Scalar(scalar) => Some(scalar),
             _ => None,
@@ -68,12 +69,12 @@ impl Node {
     }
 
     /// Whether the value is `null` or missing, as after a key without a value.
-    pub fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         self.scalar().is_some_and(Scalar::is_null)
     }
 
     /// The type of the value, in words.
-    pub fn describe(&self) -> &'static str {
+    pub(crate) fn describe(&self) -> &'static str {
         match &self.kind {
             NodeKind::Scalar(scalar) if scalar.is_null() => "nothing",
             NodeKind::Scalar(scalar) if scalar.boolean().is_some() => "a boolean",
@@ -87,12 +88,12 @@ impl Node {
 
 impl Scalar {
     /// Whether the scalar is null in the core schema of YAML 1.2.
-    pub fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         self.plain && matches!(self.text.as_str(), "" | "~" | "null" | "Null" | "NULL")
     }
 
     /// The boolean that the scalar is in the core schema of YAML 1.2.
-    pub fn boolean(&self) -> Option<bool> {
+    pub(crate) fn boolean(&self) -> Option<bool> {
         match self.text.as_str() {
             "true" | "True" | "TRUE" if self.plain => Some(true),
             "false" | "False" | "FALSE" if self.plain => Some(false),
@@ -101,7 +102,7 @@ impl Scalar {
     }
 
     /// The integer that the scalar is in the core schema of YAML 1.2.
-    pub fn integer(&self) -> Option<i64> {
+    pub(crate) fn integer(&self) -> Option<i64> {
         if !self.plain {
             return None;
         }
@@ -115,7 +116,7 @@ impl Scalar {
     }
 
     /// The finite number that the scalar is, integers included.
-    pub fn number(&self) -> Option<f64> {
+    pub(crate) fn number(&self) -> Option<f64> {
         if let Some(integer) = self.integer() {
             return Some(integer as f64);
         }

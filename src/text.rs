@@ -16,7 +16,7 @@ pub fn is_unprintable(c: char) -> bool {
 
 /// Whether the character overrides or isolates the direction of the text around it, so that source code can read
 /// differently from what it does. rustc refuses these in comments and string literals.
-pub fn is_direction_mark(c: char) -> bool {
+pub(crate) fn is_direction_mark(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

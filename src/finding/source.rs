@@ -49,14 +49,14 @@ impl Source {
     }
 
     /// The index of the line that contains the offset, starting at 0.
-    pub fn line_index(&self, offset: usize) -> usize {
+    pub(super) fn line_index(&self, offset: usize) -> usize {
         self.line_starts
             .partition_point(|start| *start <= offset)
             .saturating_sub(1)
     }
 
     /// The offset of the first byte of a line, or the end of the text if there is no such line.
-    pub fn line_start(&self, index: usize) -> usize {
+    pub(super) fn line_start(&self, index: usize) -> usize {
         self.line_starts.get(index).copied().unwrap_or(self.text.len())
     }
 

@@ -30,7 +30,7 @@ use crate::names::{OperatorName, kebab, unusable_operator};
 use crate::spec::{Node, NodeKind};
 
 /// Builds the model. There is none where the text does not even name its kinds and states; findings then say why.
-pub fn lower(source: &Source, documents: &[Node]) -> (Option<Description>, Vec<Finding>) {
+pub(crate) fn lower(source: &Source, documents: &[Node]) -> (Option<Description>, Vec<Finding>) {
     let mut sink = Sink::new(source);
     let description = description(documents, &mut sink);
     (description, sink.findings)

@@ -42,12 +42,12 @@ pub fn snake(text: &str) -> String {
 }
 
 /// The name in kebab case, such as `delete-vm`.
-pub fn kebab(text: &str) -> String {
+pub(crate) fn kebab(text: &str) -> String {
     words(text).join("-")
 }
 
 /// The name in PascalCase, such as `DeleteVm`.
-pub fn pascal(text: &str) -> String {
+pub(crate) fn pascal(text: &str) -> String {
     words(text)
         .iter()
         .map(|word| {
@@ -58,7 +58,7 @@ pub fn pascal(text: &str) -> String {
 }
 
 /// The name as a Rust identifier, which is raw if the name is a keyword that can be raw.
-pub fn rust_ident(name: &str) -> String {
+pub(crate) fn rust_ident(name: &str) -> String {
     if is_rust_keyword(name) && !matches!(name, "self" | "Self" | "super" | "crate" | "_") {
         format!("r#{name}")
     } else {
@@ -67,7 +67,7 @@ pub fn rust_ident(name: &str) -> String {
 }
 
 /// The English plural of a kind in lower case, by the same rules as kube and kubebuilder.
-pub fn plural(kind: &str) -> String {
+pub(crate) fn plural(kind: &str) -> String {
     let word = kind.to_ascii_lowercase();
     let ends = |ending: &str| word.ends_with(ending);
     let consonant_before_y = word
@@ -86,7 +86,7 @@ pub fn plural(kind: &str) -> String {
 }
 
 /// One Rust variant for each value of an enum, in the same order. A number is appended where two would be equal.
-pub fn unique_variants<'a>(values: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+pub(crate) fn unique_variants<'a>(values: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut taken = BTreeSet::new();
     let mut variants = Vec::new();
     for value in values {

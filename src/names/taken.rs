@@ -12,7 +12,7 @@ const KEYWORDS: &[&str] = &[
 /// What a handler imports with the prelude of its kind, and what generated code uses from the prelude of Rust. A state,
 /// kind or type with one of these names would be ambiguous. Names that depend on the description, such as `MooseSpec`,
 /// are checked by the rule name-collision.
-pub const HANDLER_IMPORTS: &[&str] = &[
+pub(crate) const HANDLER_IMPORTS: &[&str] = &[
     "Box",
     "Context",
     "Err",
@@ -31,10 +31,10 @@ pub const HANDLER_IMPORTS: &[&str] = &[
 ];
 
 /// The statics that are defined next to the states in the generated machine.
-pub const MACHINE_STATICS: &[&str] = &["GRAPH", "STATES"];
+pub(crate) const MACHINE_STATICS: &[&str] = &["GRAPH", "STATES"];
 
 /// What the generated module of a kind's types imports.
-pub const TYPE_IMPORTS: &[&str] = &[
+pub(crate) const TYPE_IMPORTS: &[&str] = &[
     "Default",
     "Deserialize",
     "MachineStatus",
@@ -44,10 +44,10 @@ pub const TYPE_IMPORTS: &[&str] = &[
 
 /// The Rust field of a generated status that contains the runtime's part of it. All other fields come from the
 /// description or the API conventions.
-pub const MACHINE_FIELD: &str = "machine_status";
+pub(crate) const MACHINE_FIELD: &str = "machine_status";
 
 /// The suffixes of generated types that are named after a kind.
-pub const KIND_ENDINGS: &[&str] = &["", "Spec", "Status", "Machine", "State", "Operator"];
+pub(crate) const KIND_ENDINGS: &[&str] = &["", "Spec", "Status", "Machine", "State", "Operator"];
 
 /// The names that Windows reserves for devices, with any extension.
 const DEVICES: &[&str] = &[
@@ -99,17 +99,17 @@ const DEPENDENCIES: &[&str] = &[
 ];
 
 /// Whether the name is a keyword of Rust.
-pub fn is_rust_keyword(name: &str) -> bool {
+pub(crate) fn is_rust_keyword(name: &str) -> bool {
     KEYWORDS.contains(&name)
 }
 
 /// Whether Windows reserves the name for a device, so that no file can have it.
-pub fn is_device(name: &str) -> bool {
+fn is_device(name: &str) -> bool {
     DEVICES.contains(&name.to_ascii_lowercase().as_str())
 }
 
 /// Why a module and its file cannot have the name, or `None` if they can.
-pub fn unusable_module(module: &str) -> Option<&'static str> {
+pub(crate) fn unusable_module(module: &str) -> Option<&'static str> {
     match module {
         "self" | "super" | "crate" | "_" | "" => Some("this is a keyword of Rust"),
         "mod" => Some("its file would be `mod.rs`, which belongs to the parent module"),
@@ -119,7 +119,7 @@ pub fn unusable_module(module: &str) -> Option<&'static str> {
 }
 
 /// Why an operator cannot have the name, or `None` if it can.
-pub fn unusable_operator(name: &str) -> Option<&'static str> {
+pub(crate) fn unusable_operator(name: &str) -> Option<&'static str> {
     if is_rust_keyword(name) {
         Some("this is a keyword of Rust")
     } else if PACKAGES.contains(&name) {

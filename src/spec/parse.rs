@@ -19,7 +19,7 @@ const DEEPEST: usize = 128;
 const ALIASED_NODES: usize = 200_000;
 
 /// The text of a file, with a finding if its bytes are not a text that krator reads.
-pub fn source_of(name: &str, bytes: &[u8]) -> (Source, Vec<Finding>) {
+pub(crate) fn source_of(name: &str, bytes: &[u8]) -> (Source, Vec<Finding>) {
     if bytes.len() > LARGEST_FILE {
         let message = format!(
             "the file has {} bytes, but a description may have at most {LARGEST_FILE}",
@@ -46,7 +46,7 @@ pub fn source_of(name: &str, bytes: &[u8]) -> (Source, Vec<Finding>) {
 
 /// The documents of a text, and the findings about its YAML. If the text cannot be read to its end, there are no
 /// documents.
-pub fn parse(source: &Source) -> (Vec<Node>, Vec<Finding>) {
+pub(crate) fn parse(source: &Source) -> (Vec<Node>, Vec<Finding>) {
     let mut builder = Builder {
         source,
         offsets: Offsets::of(source.text()),
