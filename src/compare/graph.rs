@@ -152,6 +152,35 @@ fn machine(pair: &Pair<'_>, heirs: &BTreeMap<StateId, StateId>, changes: &mut Ve
 /// What a state itself says, one line each.
 fn policies(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mut Vec<Change>) {
     let (old, new) = (pair.old.state(old), pair.new.state(new));
+    // This names every field of a state, so that a new one does not compile until somebody has decided where it belongs.
+    let State {
+        // Compared here.
+        kind: _,
+        phase: _,
+        wait: _,
+        timeout: _,
+        retry: _,
+        on_spec_change: _,
+        on_delete: _,
+        effects: _,
+        limit: _,
+        checkpoint: _,
+        legacy: _,
+        // Compared as states and edges of the graph.
+        name: _,
+        next: _,
+        resume: _,
+        renamed_from: _,
+        on_deletion_path: _,
+        // They may change without consequences for stored objects.
+        doc: _,
+        message: _,
+        conditions: _,
+        standard_conditions: _,
+        group: _,
+        allow: _,
+        lacks_edges: _,
+    } = new;
     let name = &new.name.value;
     let mut note = |what, message: String, place: Span| {
         changes.push(Change {

@@ -178,6 +178,34 @@ fn edges(kind: &Kind, state: &State, source: &Source, (to, by): (&Ident, &Ident)
 }
 
 fn policy(kind: &Kind, state: &State) -> TokenStream {
+    // This names every field of a state, so that a new one does not compile until somebody has decided where it belongs.
+    let State {
+        // In the policy.
+        name: _,
+        renamed_from: _,
+        phase: _,
+        message: _,
+        kind: _,
+        next: _,
+        wait: _,
+        timeout: _,
+        retry: _,
+        limit: _,
+        effects: _,
+        resume: _,
+        on_spec_change: _,
+        on_delete: _,
+        on_deletion_path: _,
+        conditions: _,
+        standard_conditions: _,
+        checkpoint: _,
+        // For people, or for krator itself.
+        doc: _,
+        group: _,
+        legacy: _,
+        allow: _,
+        lacks_edges: _,
+    } = state;
     let name = state.name.value.as_str();
     let mut policy = quote!(rt::Policy::new(#name));
     let mut add = |call: TokenStream| policy.extend(quote!(.#call));
