@@ -1,4 +1,4 @@
-//! A description's files. Pure: a model in, text out.
+//! The files of a generated crate, from the model. It does no input or output.
 
 pub mod cargo;
 pub mod crd;
@@ -12,6 +12,7 @@ pub mod sample;
 mod templates;
 #[cfg(test)]
 mod testing;
+mod unserved;
 mod yaml;
 
 use crate::{
@@ -26,10 +27,12 @@ use rust::handlers;
 use serde_json::json;
 use templates::Template;
 
-/// Where a crate takes its runtime from.
+pub use unserved::unserved;
+
+/// Where a generated crate gets the runtime from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Runtime {
-    /// From its own `vendor/`.
+    /// From its own folder `vendor/`.
     Vendored,
     /// From this folder.
     Path(String),
@@ -47,7 +50,7 @@ impl std::str::FromStr for Runtime {
     }
 }
 
-/// The crate of a description, all of it. `source` is its text, which the crate carries.
+/// All files of the crate of a description. `source` is the text of the description, which becomes `krator.yaml`.
 pub fn plan(description: &Description, source: &Source, runtime: &Runtime) -> Plan {
     let mut plan = Plan::default();
     plan.add("krator.yaml", Seeded, normalized(source.text()));
@@ -56,15 +59,15 @@ pub fn plan(description: &Description, source: &Source, runtime: &Runtime) -> Pl
     if *runtime == Runtime::Vendored {
         cargo::vendor(&mut plan);
     }
-    crate_root(&mut plan, description);
+    add_crate_root(&mut plan, description);
     for kind in &description.kinds {
-        of_kind(&mut plan, description, kind, source);
+        add_kind(&mut plan, description, kind, source);
     }
-    surroundings(&mut plan, description);
+    add_surroundings(&mut plan, description);
     plan
 }
 
-/// The plan of a new crate, with what the next run of krator has to know of it.
+/// The plan of a new crate together with its generation record, which the next run of krator reads.
 pub fn with_record(mut plan: Plan, source: &Source) -> Plan {
     for (path, contents) in crate::record::GenerationRecord::of(&plan).render(&normalized(source.text())) {
         plan.add(path, Generated, contents);
@@ -72,8 +75,8 @@ pub fn with_record(mut plan: Plan, source: &Source) -> Plan {
     plan
 }
 
-/// What stands around the code: manifests, image, documents.
-fn surroundings(plan: &mut Plan, description: &Description) {
+/// The files around the code: manifests, the image, CI and documents.
+fn add_surroundings(plan: &mut Plan, description: &Description) {
     plan.add("deploy/crd.yaml", Generated, crd::crd(description));
     plan.add("deploy/rbac.yaml", Generated, rbac::rbac(description));
     plan.add("deploy/namespace.yaml", Seeded, deploy::namespace(description));
@@ -97,31 +100,7 @@ fn surroundings(plan: &mut Plan, description: &Description) {
     );
 }
 
-/// What a description asks for that generated operators do not do yet.
-pub fn unserved(description: &Description) -> Vec<String> {
-    let deploy = &description.deploy;
-    let mut notices = Vec::new();
-    if deploy.replicas.value > 1
-        || deploy.leader_election.as_ref().is_some_and(|elect| elect.value)
-        || deploy.shards.is_some()
-    {
-        notices.push(
-            "leader election and shards are not served yet: the Deployment has one replica, which is replaced \
-             before the next one starts"
-                .to_owned(),
-        );
-    }
-    if description
-        .kinds
-        .iter()
-        .any(|kind| kind.webhooks.validate.is_some() || kind.webhooks.mutate.is_some())
-    {
-        notices.push("webhooks are not served yet: no admission handler is generated".to_owned());
-    }
-    notices
-}
-
-/// A text with `\n` at the ends of its lines.
+/// The text with Unix line ends.
 pub fn normalized(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
@@ -131,9 +110,9 @@ fn shares_types(description: &Description) -> bool {
     description.kinds.len() > 1 && !description.types.is_empty()
 }
 
-fn crate_root(plan: &mut Plan, description: &Description) {
+fn add_crate_root(plan: &mut Plan, description: &Description) {
     let crate_name = description.operator.value.crate_ident();
-    // As rustfmt sorts them.
+    // In rustfmt's order.
     let mut kinds: Vec<_> = description.kinds.iter().collect();
     kinds.sort_by(|a, b| {
         handlers::version_order(&a.resource.kind.value.module(), &b.resource.kind.value.module())
@@ -166,19 +145,19 @@ fn crate_root(plan: &mut Plan, description: &Description) {
         "modules": modules,
         "start": start(description),
     });
-    // Each kind has a line in them.
+    // These are merged because each kind has a line in them.
     plan.add("src/lib.rs", Merged, Template::Lib.render(&data));
     plan.add("src/main.rs", Merged, Template::Main.render(&data));
     plan.add("src/shared.rs", Seeded, Template::Shared.render(&data));
 }
 
-/// The expression that runs the operators, in rustfmt's shape.
+/// The expression that runs the operators, as rustfmt formats it.
 fn start(description: &Description) -> String {
     let create = |kind: &Kind| format!("{}Operator::default()", kind.resource.kind.value);
     let block = |body: String| format!("krator_runtime::main(&ABOUT, |runtime| {{\n        {body}\n    }})");
     if let [kind] = &description.kinds[..] {
         let call = format!("runtime.operator({})", create(kind));
-        // rustfmt's bounds: 60 for the arguments of a call on one line, 100 for a line.
+        // rustfmt's limits: 60 characters for the arguments of a call on one line, and 100 for a line.
         return if "&ABOUT, |runtime| ".len() + call.len() <= 60 {
             format!("krator_runtime::main(&ABOUT, |runtime| {call})")
         } else if 8 + call.len() <= 100 {
@@ -208,7 +187,7 @@ fn start(description: &Description) -> String {
     block(format!("runtime{}", calls.concat()))
 }
 
-fn of_kind(plan: &mut Plan, description: &Description, kind: &Kind, source: &Source) {
+fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind, source: &Source) {
     let module = kind.resource.kind.value.module();
     let at = |path: &str| format!("src/{module}/{path}");
     plan.add(at("mod.rs"), Generated, rust::kind_module(kind));

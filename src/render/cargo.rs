@@ -1,5 +1,5 @@
-//! What cargo reads of a generated crate: its manifest, its lock file and the vendored runtime. The versions are
-//! those that the runtime's own manifest names and that this workspace is tested with: there is no second table.
+//! What cargo reads of a generated crate: its manifest, its lock file and the vendored runtime. Versions of dependencies
+//! come from the runtime's manifest and are those that this workspace is tested with, so no second table can get old.
 
 use super::{Runtime, templates::Template};
 use crate::{
@@ -11,18 +11,18 @@ use cargo_toml::{Dependency, Manifest};
 use krator_runtime::source;
 use serde_json::json;
 
-/// Where the runtime is vendored.
+/// The folder of the vendored runtime.
 const VENDOR: &str = "vendor/krator-runtime";
-/// What the package is called in the lock file that is adapted.
+/// The name of the package in [`LOCK`].
 const PLACEHOLDER: &str = "generated-operator";
-/// The lock file of a generated crate, as tested.
+/// The lock file that generated crates are tested with.
 const LOCK: &str = include_str!("../../templates/Cargo.lock");
 
-/// What a generated crate depends on beside the runtime; all of it by way of the runtime too.
+/// The dependencies of a generated crate besides the runtime, which has all of them too.
 const DEPENDENCIES: [&str; 4] = ["k8s-openapi", "kube", "serde", "serde_json"];
 
 fn manifest() -> Manifest {
-    // This crate's own, tested below.
+    // The manifest is part of this program, and the tests below read it.
     Manifest::from_str(source::MANIFEST).expect("the runtime's manifest")
 }
 
@@ -60,7 +60,7 @@ pub fn manifest_of(description: &Description, from: &Runtime) -> String {
     }))
 }
 
-/// A dependency as the runtime has it; other features where some are named.
+/// A dependency as the runtime has it, but with these features if there are any.
 fn requirement(runtime: &Manifest, name: &str, features: &[&str]) -> String {
     let (version, defaults, own) = match runtime.dependencies.get(name) {
         Some(Dependency::Detailed(detail)) => (
@@ -74,7 +74,7 @@ fn requirement(runtime: &Manifest, name: &str, features: &[&str]) -> String {
         Some(Dependency::Simple(version)) => (version.to_string(), true, Vec::new()),
         _ => (String::new(), true, Vec::new()),
     };
-    // Cargo's default operator goes without saying.
+    // `^` is cargo's default.
     let version = version.trim_start_matches('^');
     let features: Vec<String> = if features.is_empty() {
         own
@@ -95,12 +95,12 @@ fn requirement(runtime: &Manifest, name: &str, features: &[&str]) -> String {
     format!("{{ {} }}", parts.join(", "))
 }
 
-/// A text as TOML writes it.
+/// A string in TOML.
 fn toml_string(text: &str) -> String {
     toml_edit::Value::from(text).to_string()
 }
 
-/// `Cargo.lock`: the one that generated crates are tested with, for a package of this name.
+/// `Cargo.lock`: the lock file that generated crates are tested with, for a package of this name.
 pub fn lock_of(operator: &OperatorName) -> String {
     let mut blocks: Vec<&str> = LOCK.split("\n[[package]]\n").collect();
     let head = blocks.remove(0).trim_end();
@@ -118,7 +118,7 @@ pub fn lock_of(operator: &OperatorName) -> String {
             (value("name = "), value("version = "), block)
         })
         .collect();
-    // As cargo sorts them, or `--locked` would call the file out of date.
+    // In cargo's order, because otherwise `--locked` rejects the file as out of date.
     packages.sort_by(|a, b| a.0.cmp(&b.0));
     let mut lock = format!("{head}\n");
     for (_, _, block) in packages {
@@ -127,7 +127,7 @@ pub fn lock_of(operator: &OperatorName) -> String {
     lock
 }
 
-/// The runtime, in `vendor/`.
+/// Adds the runtime in `vendor/`.
 pub fn vendor(plan: &mut Plan) {
     plan.add(
         format!("{VENDOR}/Cargo.toml"),
@@ -139,8 +139,8 @@ pub fn vendor(plan: &mut Plan) {
     }
 }
 
-/// The runtime's manifest, written anew from what it says: `cargo package` rewrites manifests, and what is
-/// vendored shall not depend on how krator came to this machine.
+/// The runtime's manifest, written anew from its contents. `cargo package` rewrites manifests, and what a crate vendors
+/// must not depend on how krator was installed.
 fn vendored_manifest() -> String {
     let runtime = manifest();
     let package = runtime.package();
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_file_keeps_cargos_order_under_any_name() {
+    fn a_lock_file_is_in_cargos_order_whatever_the_package_is_called() {
         for name in ["aaa", "moose-tracker", "zzz"] {
             let name = OperatorName::parse(name).expect("a name");
             let lock = lock_of(&name);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_vendored_manifest_says_what_the_runtimes_own_does() {
+    fn the_vendored_manifest_has_the_features_and_dependencies_of_the_runtimes_own() {
         let (own, vendored) = (
             manifest(),
             Manifest::from_str(&vendored_manifest()).expect("a manifest"),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_quoted_as_toml_wants() {
+    fn strings_are_quoted_for_toml() {
         assert_eq!(toml_string("a"), "\"a\"");
         let hostile = toml_string("a\"\nb\\\u{7f}");
         assert_eq!(

@@ -16,7 +16,7 @@ use crate::model::{Column, Description, Kind, Scope};
 
 pub(super) use schema::{DURATION_PATTERN, schema_of};
 
-/// `deploy/crd.yaml`: a document a kind.
+/// `deploy/crd.yaml`, with one document for each kind.
 pub fn crd(description: &Description) -> String {
     let definitions = description
         .kinds
@@ -31,7 +31,7 @@ pub fn crd(description: &Description) -> String {
 
 /// The schema of the objects of a kind, as JSON.
 pub fn object_schema(description: &Description, kind: &Kind) -> serde_json::Value {
-    // A type of k8s-openapi's own, without maps whose keys are no texts.
+    // Serialization fails only for maps whose keys are not strings, and a schema has none.
     serde_json::to_value(object(description, kind)).expect("a schema is JSON")
 }
 
@@ -125,7 +125,7 @@ fn object(description: &Description, kind: &Kind) -> JSONSchemaProps {
     }
 }
 
-/// The description's columns, and those that every kind has unless a column of the description has their name.
+/// The columns of the description, then those that every kind has, except where the description uses the same name.
 fn columns(kind: &Kind) -> Vec<CustomResourceColumnDefinition> {
     let defaults = [
         ("State", "string", ".status.state"),
@@ -158,14 +158,14 @@ fn column(column: &Column) -> CustomResourceColumnDefinition {
         name: column.name.to_string(),
         type_: column.column_type.as_str().to_owned(),
         json_path: column.path.to_string(),
-        // More than anybody has columns; the API's number is signed.
+        // The API's number is signed. No priority of that size makes a difference.
         priority: (column.priority > 0).then(|| i32::try_from(column.priority).unwrap_or(i32::MAX)),
         description: column.description.as_ref().map(|text| text.value.clone()),
         ..CustomResourceColumnDefinition::default()
     }
 }
 
-/// Empty lists are left out.
+/// `None` for an empty list, so that it is left out.
 fn some<T>(list: Vec<T>) -> Option<Vec<T>> {
     (!list.is_empty()).then_some(list)
 }
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_required_unless_it_is_optional_or_filled_in() {
+    fn a_field_is_required_unless_it_is_optional_or_has_a_default() {
         let types = "types: {Filled: {type: string, default: x}, Empty: {type: string}}";
         let crd = thing(
             "{a: string, b: optional string, c: {type: string, default: x}, d: Filled, e: Empty, f: optional Empty}",
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_a_named_type_wins() {
+    fn keys_beside_a_named_type_override_those_of_the_type() {
         let types = "types: {Short: {type: string, maxLength: 9, description: short, \
                      validations: [{rule: self != 'a'}]}}";
         let crd = thing(
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_stay_texts() {
+    fn strings_that_look_like_other_values_stay_strings() {
         let words = json!(["on", "yes", "null", "1e3", "0o7", "12:30", ""]);
         let crd = thing(&json!({"a": {"enum": words, "default": "on"}}).to_string(), "");
         let expected = json!({"type": "string", "enum": words, "default": "on"});
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_of_the_description_replaces_ours_of_its_name() {
+    fn a_column_of_the_description_replaces_the_default_column_of_the_same_name() {
         let columns = "columns: [{name: ready, path: .spec.a}, {name: Wide, path: .spec.a, priority: 1}]";
         let crd = thing("{a: boolean}", columns);
         let columns = crd["spec"]["versions"][0]["additionalPrinterColumns"]
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_stand_on_the_spec_and_status_begins_unobserved() {
+    fn validations_are_part_of_the_spec_and_a_new_status_has_no_observed_generation() {
         let crd = thing(
             "{a: string, validations: [{rule: self.a != '', message: no}]}",
             "status: {b: string}",

@@ -1,4 +1,4 @@
-//! How the operator gets into a cluster: its image, and what surrounds the pod.
+//! The image of the operator, and the manifests that run it in a cluster.
 
 use serde_json::{Value as Json, json};
 
@@ -7,7 +7,7 @@ use crate::finding::Spanned;
 use crate::model::Description;
 use crate::names::LabelKey;
 
-/// Version of the image of a new crate, as its Cargo.toml has it.
+/// The version of a new crate in its Cargo.toml, and the tag of its image.
 pub(super) const FIRST_VERSION: &str = "0.1.0";
 
 /// `deploy/namespace.yaml`.
@@ -15,12 +15,12 @@ pub fn namespace(description: &Description) -> String {
     Template::Namespace.render(&json!({"operator": description.operator.as_str()}))
 }
 
-/// `deploy/deployment.yaml`: one replica, whatever the description wants, until replicas can agree who acts.
+/// `deploy/deployment.yaml`. It has one replica whatever the description says, until leader election is implemented.
 pub fn deployment(description: &Description) -> String {
     let operator = description.operator.as_str();
     let resources = &description.deploy.resources;
-    let is_silent = resources.requests.is_empty() && resources.limits.is_empty();
-    let (requests, limits) = if is_silent {
+    let is_unset = resources.requests.is_empty() && resources.limits.is_empty();
+    let (requests, limits) = if is_unset {
         (
             json!([amount("cpu", "10m"), amount("memory", "64Mi")]),
             json!([amount("memory", "256Mi")]),
@@ -32,7 +32,7 @@ pub fn deployment(description: &Description) -> String {
     Template::Deployment.render(&json!({
         "operator": operator,
         "image": format!("{operator}:{FIRST_VERSION}"),
-        // Its rights end there, and so must its watches.
+        // The operator has rights in these namespaces only, so it must not watch others.
         "namespaces": namespaces.map(|name| format!("--namespace={}", name.value)).collect::<Vec<_>>(),
         "requests": requests,
         "limits": limits,
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn one_replica_at_a_time_whatever_is_wanted() {
+    fn there_is_one_replica_at_a_time_whatever_the_description_says() {
         let description = described("deploy: {replicas: 3, leaderElection: true}");
         let deployment = documents(&deployment(&description)).remove(0);
         assert_eq!(deployment["spec"]["replicas"], 1);
@@ -87,25 +87,25 @@ mod tests {
     }
 
     #[test]
-    fn watches_end_where_rights_do() {
+    fn the_operator_watches_only_the_listed_namespaces() {
         assert_eq!(container("")["args"], Json::Null);
         let args = container("deploy: {namespaces: [a, '123']}")["args"].clone();
         assert_eq!(args, json!(["--namespace=a", "--namespace=123"]));
     }
 
     #[test]
-    fn resources_are_small_unless_told() {
+    fn resources_are_small_by_default() {
         let small = json!({"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"memory": "256Mi"}});
         assert_eq!(container("")["resources"], small);
-        let told = container("deploy: {resources: {limits: {cpu: 1, memory: 1e3}}}");
+        let described = container("deploy: {resources: {limits: {cpu: 1, memory: 1e3}}}");
         assert_eq!(
-            told["resources"],
+            described["resources"],
             json!({"limits": {"cpu": "1", "memory": "1e3"}})
         );
     }
 
     #[test]
-    fn an_operator_called_on_keeps_its_name() {
+    fn an_operator_called_like_a_yaml_boolean_keeps_its_name() {
         let description = described("operator: 'on'");
         let names = |yaml: String| documents(&yaml).remove(0)["metadata"]["name"].clone();
         assert_eq!(names(deployment(&description)), "on");

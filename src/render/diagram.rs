@@ -1,7 +1,7 @@
-//! The state graph as a picture: for Graphviz, for Mermaid, and as plain text.
+//! The state graph as a diagram: for Graphviz, for Mermaid, and as plain text.
 //!
-//! What every state says alike, because the machine says it, is drawn once: forty arrows to the same state hide the
-//! graph that they belong to.
+//! Edges that many states inherit from the machine are drawn as one, because forty arrows to the same state hide the
+//! rest of the graph.
 
 mod ascii;
 mod dot;
@@ -20,21 +20,22 @@ use crate::graph::{EdgeKind, StateGraph, Step};
 use crate::model::{Description, Kind, Period, RetryLimit, StateId, Times, format_duration};
 
 /// The edges of a kind as diagrams draw them.
-struct Drawn {
-    /// Edges of their own.
+struct DrawnEdges {
+    /// Edges that are drawn one by one.
     single: Vec<Step>,
-    /// Edges that several states have from the machine: the target, what takes them, and from where.
-    shared: Vec<Shared>,
+    /// Edges that several states inherit from the machine, each drawn once.
+    shared: Vec<SharedEdge>,
 }
 
-struct Shared {
+/// An edge of the machine that several states have.
+struct SharedEdge {
     kind: EdgeKind,
     to: StateId,
     from: Vec<StateId>,
 }
 
-fn drawn(graph: &StateGraph) -> Drawn {
-    // An edge of the machine has one place in the text, however many states inherit it.
+fn drawn(graph: &StateGraph) -> DrawnEdges {
+    // All edges inherited from one edge of the machine have its place in the description.
     let mut by_place: BTreeMap<(Span, EdgeKind, StateId), Vec<Step>> = BTreeMap::new();
     let is_inherited = |step: &Step| {
         !matches!(
@@ -58,7 +59,7 @@ fn drawn(graph: &StateGraph) -> Drawn {
     for ((_, kind, to), steps) in by_place {
         if steps.len() > 1 || kind == EdgeKind::Deletion {
             let from = steps.iter().map(|step| step.from).collect();
-            shared.push(Shared { kind, to, from });
+            shared.push(SharedEdge { kind, to, from });
             in_shared.extend(steps.into_iter().map(|step| (step.from, kind, to)));
         }
     }
@@ -71,10 +72,10 @@ fn drawn(graph: &StateGraph) -> Drawn {
                 .is_err()
         })
         .collect();
-    Drawn { single, shared }
+    DrawnEdges { single, shared }
 }
 
-/// What stands beside an edge: the label of the description, or what the runtime goes by.
+/// The label of an edge: that of the description, or what makes the runtime take it.
 fn label(kind: &Kind, step: Step) -> Option<String> {
     let state = kind.state(step.from);
     match step.edge.kind {
@@ -106,8 +107,8 @@ fn label(kind: &Kind, step: Step) -> Option<String> {
     }
 }
 
-/// What stands beside a shared edge.
-fn shared_label(kind: &Kind, shared: &Shared) -> String {
+/// The label of a shared edge.
+fn shared_label(kind: &Kind, shared: &SharedEdge) -> String {
     match shared.kind {
         EdgeKind::Retry => {
             let limits: Vec<RetryLimit> = shared
@@ -129,9 +130,9 @@ fn shared_label(kind: &Kind, shared: &Shared) -> String {
     }
 }
 
-/// From where a shared edge leads, in few words.
-fn shared_sources(kind: &Kind, shared: &Shared) -> String {
-    // Of the states that could have such an edge; those of the deletion path never do.
+/// The states that a shared edge leaves, in few words.
+fn shared_sources(kind: &Kind, shared: &SharedEdge) -> String {
+    // States on the deletion path cannot have such an edge, so they are not missing.
     let others = kind
         .state_ids()
         .filter(|(id, state)| !state.on_deletion_path && *id != shared.to);
@@ -153,7 +154,7 @@ fn shared_sources(kind: &Kind, shared: &Shared) -> String {
     }
 }
 
-/// The graph for machines: states and edges, in the order of the text.
+/// The graph as JSON: states and edges, in the order of the description.
 pub fn json(description: &Description) -> Json {
     let kinds: Vec<Json> = description
         .kinds
@@ -217,7 +218,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Groups of states as the description names them, in its order; those without a group under the empty name.
+/// The groups of states, in the order of the description. States without a group are under the empty name.
 fn groups(kind: &Kind) -> Vec<(&str, Vec<StateId>)> {
     let mut groups: Vec<(&str, Vec<StateId>)> = Vec::new();
     for (id, state) in kind.state_ids() {

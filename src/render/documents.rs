@@ -1,4 +1,4 @@
-//! What people read first and edit later: README, CI, and what git has to know.
+//! Documents and settings of the repository: README, state diagram, CI workflow, settings of git.
 
 mod markdown;
 
@@ -27,7 +27,7 @@ pub fn readme(description: &Description) -> String {
     }))
 }
 
-/// `docs/states.md`: what follows from the graph, in a file of its own that changes with it.
+/// `docs/states.md`: the state diagram. It is a file of its own because krator rewrites it when the graph changes.
 pub fn states(description: &Description) -> String {
     Template::States.render(&json!({
         "operator": description.operator.as_str(),
@@ -36,7 +36,7 @@ pub fn states(description: &Description) -> String {
     }))
 }
 
-/// `.github/workflows/ci.yml`. Nothing of the description is in it.
+/// `.github/workflows/ci.yml`, which is the same for every description.
 pub fn ci_workflow(_description: &Description) -> String {
     Template::Workflow.render(&json!({}))
 }
@@ -51,10 +51,10 @@ pub fn gitattributes() -> String {
     Template::Gitattributes.render(&json!({}))
 }
 
-/// What the README says of a kind.
+/// A kind as the README presents it.
 fn introduced(description: &Description, kind: &Kind) -> Json {
     let resource = &kind.resource;
-    // The first document's is that of the operator, and is said above.
+    // The documentation of the first kind is also that of the operator, which the README has already.
     let own_doc = kind
         .doc
         .as_ref()
@@ -66,7 +66,7 @@ fn introduced(description: &Description, kind: &Kind) -> Json {
     })
 }
 
-/// What a kind says of its states.
+/// The documented states of a kind.
 fn explained(kind: &Kind) -> Json {
     let states = kind.states.iter().filter_map(|state| {
         let doc = paragraph(&state.doc.as_ref()?.value);
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn no_text_of_a_description_changes_the_structure_of_documents() {
-        // The same lines in the same order, each beginning as it would with harmless words.
+        // Equal for documents with the same number of lines that begin in the same way.
         let skeleton = |text: &str| {
             let starts = text.lines().map(|line| line.chars().take(2).collect::<String>());
             (starts.collect::<Vec<_>>(), text.matches("```").count())
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_workflow_may_read_and_no_more() {
+    fn the_workflow_has_only_the_right_to_read() {
         let workflow = documents(&ci_workflow(&crate::render::testing::described(""))).remove(0);
         assert_eq!(workflow["permissions"], json!({"contents": "read"}));
     }

@@ -1,4 +1,4 @@
-//! Who the operator is and what it may do: the least that its description needs, and no wildcard.
+//! The operator's ServiceAccount and its rights: those that its description needs and no others, without wildcards.
 
 mod rights;
 
@@ -11,12 +11,12 @@ use serde_json::Value as Json;
 
 use super::yaml;
 use crate::model::Description;
-use rights::Rights;
+use rights::Permissions;
 
-/// `deploy/rbac.yaml`: the ServiceAccount, and the roles that it is bound to.
+/// `deploy/rbac.yaml`: the ServiceAccount, its roles and their bindings.
 pub fn rbac(description: &Description) -> String {
     let operator = description.operator.as_str();
-    let rights = Rights::of(description);
+    let rights = Permissions::of(description);
     let mut documents = vec![yaml::value(&ServiceAccount {
         metadata: named(operator, Some(operator)),
         ..ServiceAccount::default()
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use crate::render::testing::{described, documents, from};
 
-    /// The rules, each as `where: group/resources [names] verbs`.
+    /// The rules, each as `namespace: group/resources[names] verbs`, with `*` for the whole cluster.
     fn rules(description: &Description) -> Vec<String> {
         let words = |value: &Json| {
             let words = value.as_array().into_iter().flatten().filter_map(Json::as_str);
@@ -115,12 +115,12 @@ mod tests {
     const STATUS: &str = "*: example.com/things/status patch";
 
     #[test]
-    fn every_operator_reads_its_kind_writes_status_and_tells_of_it() {
+    fn every_operator_reads_its_kind_patches_status_and_publishes_events() {
         assert_eq!(rules(&described("")), [EVENTS, KIND, STATUS]);
     }
 
     #[test]
-    fn only_finalizers_need_patch_and_only_ends_of_their_own_need_delete() {
+    fn only_finalizers_need_patch_and_only_final_states_outside_deletion_need_delete() {
         let kind_with = |machine: &str, states: &str| {
             let text = format!(
                 "krator: 1\nresource: {{group: example.com, version: v1, kind: Thing}}\nspec: {{a: string}}\n\
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn single_namespaces_get_roles_and_only_what_has_none_is_cluster_wide() {
+    fn listed_namespaces_get_roles_and_only_kinds_without_a_namespace_are_cluster_wide() {
         let text = "watches: [{kind: core/v1.Node, all: true}, {kind: core/v1.Secret, all: true, namespace: vault}]\n\
                     deploy: {namespaces: [a, thing-operator], leaderElection: true}";
         assert_eq!(
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn leases_and_certificates_go_by_name() {
+    fn rights_to_leases_and_certificates_name_the_objects() {
         let text = "webhooks: {validate: true}\ndeploy: {replicas: 2, shards: 2}";
         let rules = rules(&described(text));
         let own = "thing-operator";

@@ -1,4 +1,4 @@
-//! An object of each kind that its schema accepts: to try the operator with, and to be edited.
+//! A sample object of each kind, which its schema accepts: to try the operator, and to edit.
 
 mod pattern;
 mod value;
@@ -9,7 +9,7 @@ use super::crd::schema_of;
 use super::yaml;
 use crate::model::{Description, Kind, Scope};
 
-/// `deploy/sample.yaml`: required fields only, each with the simplest value that its schema allows.
+/// `deploy/sample.yaml`: only required fields, each with the simplest value that its schema allows.
 pub fn sample(description: &Description) -> String {
     let mut objects: Vec<_> = description
         .kinds
@@ -37,7 +37,7 @@ fn object(description: &Description, kind: &Kind) -> Json {
     })
 }
 
-/// The sample of a kind as an API server would store it: with its defaults.
+/// The sample of a kind as the API server stores it, with defaults.
 pub fn stored(description: &Description, kind: &Kind) -> Json {
     let mut object = object(description, kind);
     value::fill_in(&schema_of(description, &kind.spec), &mut object["spec"]);
@@ -54,7 +54,7 @@ mod tests {
     use crate::render::testing::{described, documents};
 
     #[test]
-    fn a_sample_is_an_object_of_its_kind() {
+    fn a_sample_has_the_kind_and_the_required_fields() {
         let documents = documents(&sample(&described("")));
         let expected = json!({
             "apiVersion": "example.com/v1",

@@ -1,7 +1,7 @@
-//! The files that people edit: handlebars templates, compiled in.
+//! The handlebars templates of files that people edit. They are compiled into the program.
 //!
-//! What a template says is plain text; a value that a description chose freely gets in only through a helper that
-//! makes it harmless there (`yaml`), or already made so.
+//! Templates insert values as they are. A free text of a description must therefore be escaped for the format of the
+//! file, either by the helper `yaml` in the template or before.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use super::yaml::scalar;
 
 macro_rules! templates {
     ($($name:ident = $path:literal,)*) => {
-        /// A template, named so that none can be asked for that is not there.
+        /// A template. The variants make it impossible to name one that does not exist.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         #[allow(missing_docs, reason = "the path says what it is")]
         pub(super) enum Template { $($name),* }
@@ -20,7 +20,7 @@ macro_rules! templates {
         impl Template {
             const ALL: &[Template] = &[$(Template::$name),*];
 
-            /// Its file under `templates/`.
+            /// Its path in `templates/`.
             fn path(self) -> &'static str {
                 match self { $(Template::$name => $path),* }
             }
@@ -54,12 +54,12 @@ templates! {
 static REGISTRY: LazyLock<Handlebars<'static>> = LazyLock::new(|| {
     let mut registry = Handlebars::new();
     registry.set_strict_mode(true);
-    // What is written is not HTML.
+    // The output is not HTML.
     registry.register_escape_fn(no_escape);
     handlebars_helper!(yaml: |text: str| scalar(text));
     registry.register_helper("yaml", Box::new(yaml));
     for template in Template::ALL {
-        // They are part of the program; a test compiles each.
+        // Templates are part of the program, and a test compiles all of them.
         let compiled = registry.register_template_string(template.path(), template.source());
         compiled.expect("the template is well-formed");
     }
@@ -67,9 +67,9 @@ static REGISTRY: LazyLock<Handlebars<'static>> = LazyLock::new(|| {
 });
 
 impl Template {
-    /// The file with these values.
+    /// The file, with these values inserted.
     pub fn render(self, values: &Json) -> String {
-        // Strict mode finds a value that is missing; tests render each template.
+        // Rendering fails only if a value is missing, and tests render each template.
         REGISTRY
             .render(self.path(), values)
             .expect("the template has its values")
@@ -82,7 +82,7 @@ mod tests {
     use std::{collections::BTreeSet, fs, path::Path};
 
     #[test]
-    fn every_file_is_a_template_and_every_template_a_file() {
+    fn every_file_in_templates_is_a_variant_and_every_variant_has_a_file() {
         fn collect(folder: &Path, found: &mut BTreeSet<String>) {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();

@@ -1,4 +1,4 @@
-//! Descriptions for tests of what is rendered.
+//! Descriptions for the tests of rendering.
 
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use crate::catalog::Severity;
 use crate::model::Description;
 
-/// The smallest description with a Ready state; `more` stands beside its keys.
+/// A minimal description with a ready state, and the keys in `more`.
 pub(super) fn described(more: &str) -> Description {
     from(&format!(
         "krator: 1\nresource: {{group: example.com, version: v1, kind: Thing}}\n\
@@ -14,7 +14,7 @@ pub(super) fn described(more: &str) -> Description {
     ))
 }
 
-/// A description without errors.
+/// The description of a text that has no errors.
 pub(super) fn from(text: &str) -> Description {
     let checked = crate::check("krator.yaml", text.as_bytes());
     let errors = checked
@@ -26,7 +26,7 @@ pub(super) fn from(text: &str) -> Description {
     checked.description.expect("a description without errors")
 }
 
-/// The documents of a YAML text.
+/// The documents of a YAML file.
 pub(super) fn documents(yaml: &str) -> Vec<Json> {
     serde_yaml::Deserializer::from_str(yaml)
         .map(|document| Json::deserialize(document).expect("YAML"))

@@ -1,4 +1,4 @@
-//! From the model's schema tree to the structural OpenAPI of a CRD.
+//! The structural OpenAPI schema of a CRD, from the schemas of the model.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     JSON, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool, ValidationRule,
@@ -9,11 +9,11 @@ use super::some;
 use crate::model::kubernetes::{QUANTITY_PATTERN, kubernetes_schema};
 use crate::model::{Constraints, Description, Field, KubernetesType, Schema, Shape, Validation};
 
-/// Durations as Go's `time.ParseDuration` reads them, without a sign.
+/// Durations in the format of Go's `time.ParseDuration`, without a sign.
 pub(in crate::render) const DURATION_PATTERN: &str =
     r"^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$";
 
-/// The schema as the API server takes it, names and types of Kubernetes' own expanded.
+/// The schema in the form of the API server. Named types and types of Kubernetes are expanded.
 pub(in crate::render) fn schema_of(description: &Description, schema: &Schema) -> JSONSchemaProps {
     let of = |inner: &Schema| Box::new(schema_of(description, inner));
     let mut out = match &schema.shape {
@@ -59,12 +59,12 @@ pub(in crate::render) fn schema_of(description: &Description, schema: &Schema) -
         Shape::Named(id) => schema_of(description, &description.type_(*id).schema),
         Shape::Kubernetes(reference) => kubernetes(reference),
     };
-    add_texts(&mut out, schema);
+    add_annotations(&mut out, schema);
     bound(&mut out, &schema.constraints);
     out
 }
 
-/// The fields that must be there: neither optional nor filled in.
+/// An object with these fields. Those without a default that are not optional are required.
 fn object(description: &Description, fields: &[Field]) -> JSONSchemaProps {
     let schemas: Vec<_> = fields
         .iter()
@@ -86,7 +86,7 @@ fn object(description: &Description, fields: &[Field]) -> JSONSchemaProps {
 }
 
 fn kubernetes(reference: &KubernetesType) -> JSONSchemaProps {
-    // The model has only types whose schema there is; a test below converts all of them.
+    // The model has only types whose schema is known. A test below converts all of them.
     let schema = kubernetes_schema(reference).expect("a known type has a schema");
     serde_json::from_value(schema).expect("the schema of a known type is one of a CRD")
 }
@@ -113,8 +113,8 @@ fn int_or_string() -> JSONSchemaProps {
     }
 }
 
-/// What is said beside a type; where it meets what a named type says itself, it wins.
-fn add_texts(out: &mut JSONSchemaProps, schema: &Schema) {
+/// Adds the keys that stand beside a type in the description. They override those of a named type.
+fn add_annotations(out: &mut JSONSchemaProps, schema: &Schema) {
     if let Some(text) = &schema.description {
         out.description = Some(text.value.clone());
     }
@@ -133,7 +133,7 @@ fn add_texts(out: &mut JSONSchemaProps, schema: &Schema) {
     }
 }
 
-/// The model has only extensions with a value that fits.
+/// Sets an `x-kubernetes-` extension. The model has made sure that its value has the right type.
 fn extend(out: &mut JSONSchemaProps, key: &str, value: &Json) {
     let word = || value.as_str().map(str::to_owned);
     match key {
@@ -170,7 +170,7 @@ fn bound(out: &mut JSONSchemaProps, bounds: &Constraints) {
             }
         )*};
     }
-    // Lengths fit a signed number, which building has made sure of.
+    // The model has made sure that lengths fit a signed number.
     let length = |length: &u64| i64::try_from(*length).ok();
     take! {
         format: |text: &String| Some(text.clone());

@@ -1,4 +1,4 @@
-//! `.status`: what the machine keeps in it, and the description's fields beside.
+//! The schema of `.status`: the fields that the runtime writes, and those of the description.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{JSON, JSONSchemaProps};
 use serde_json::json;
@@ -6,9 +6,10 @@ use serde_json::json;
 use super::schema_of;
 use crate::model::{Description, Kind, machine_status};
 
-/// The schema of `.status`. Its default keeps a new object from being taken for a ready one: kstatus reads an
-/// `observedGeneration` behind `generation` as work to be done.
+/// The schema of `.status`. By its default, kstatus does not take a new object for a ready one: an `observedGeneration`
+/// below `metadata.generation` means that the operator has work to do.
 pub(super) fn schema(description: &Description, kind: &Kind) -> JSONSchemaProps {
+    // The table in the model uses only fields of `JSONSchemaProps`.
     let mut schema: JSONSchemaProps =
         serde_json::from_value(machine_status().clone()).expect("the machine's fields are a schema");
     let fields = kind.status.iter();

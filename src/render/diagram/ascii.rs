@@ -1,11 +1,11 @@
-//! As plain text, for a terminal.
+//! The diagram as plain text, for a terminal.
 
 use super::{drawn, label, shared_label, shared_sources};
 use crate::graph::{EdgeKind, StateGraph, Step};
 use crate::model::{Description, Kind, StateId, StateKind};
 use crate::text::printable;
 
-/// Each state with the edges that leave it.
+/// The states, each with the edges that leave it.
 pub fn ascii(description: &Description) -> String {
     description
         .kinds

@@ -1,10 +1,10 @@
-//! For Graphviz.
+//! The diagram for Graphviz.
 
 use super::{drawn, groups, label, shared_label, shared_sources, wrapped};
 use crate::graph::{EdgeKind, StateGraph};
 use crate::model::{Description, Kind, StateId, StateKind};
 
-/// The graph in the DOT language: the same description gives the same text.
+/// The graph in the DOT language.
 pub fn dot(description: &Description) -> String {
     let mut out = String::new();
     let mut line = |text: String| {
@@ -89,7 +89,7 @@ fn node_attributes(kind: &Kind, id: StateId) -> String {
     attributes.join(", ")
 }
 
-/// How an edge looks, by what takes it; edges that lead back or aside do not shape the picture.
+/// The style of an edge of this kind. Edges for changes of the spec do not influence the layout.
 fn edge_style(kind: EdgeKind) -> &'static str {
     match kind {
         EdgeKind::Next => "",
@@ -107,7 +107,7 @@ fn edges(at: usize, kind: &Kind, line: &mut impl FnMut(String)) {
     for step in drawn.single {
         let mut attributes = Vec::new();
         if let Some(label) = label(kind, step) {
-            attributes.push(format!("label={}", quoted(&beside(&wrapped(&label, 22)))));
+            attributes.push(format!("label={}", quoted(&padded(&wrapped(&label, 22)))));
         }
         let style = edge_style(step.edge.kind);
         if !style.is_empty() {
@@ -147,8 +147,8 @@ fn edges(at: usize, kind: &Kind, line: &mut impl FnMut(String)) {
     }
 }
 
-/// Lines a little away from the edge that they stand beside.
-fn beside(lines: &[String]) -> String {
+/// Lines with some space around them, which keeps a label away from its edge.
+fn padded(lines: &[String]) -> String {
     lines
         .iter()
         .map(|line| format!("  {line}  "))
@@ -156,7 +156,7 @@ fn beside(lines: &[String]) -> String {
         .join("\n")
 }
 
-/// A string of DOT. Backslashes mean things to Graphviz (`\N`, `\L`), so that none passes as it is.
+/// A string of DOT. Backslashes are escaped because Graphviz gives some a meaning, such as `\N` and `\L`.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -165,7 +165,7 @@ fn quoted(text: &str) -> String {
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
             c if crate::text::is_unprintable(c) => out.push(' '),
-            // Graphviz reads character references in every string.
+            // Graphviz interprets HTML character references in every string.
             '&' => out.push_str("&amp;"),
             c => out.push(c),
         }
@@ -179,7 +179,7 @@ mod tests {
     use super::quoted;
 
     #[test]
-    fn nothing_leaves_a_string() {
+    fn no_text_ends_its_string() {
         assert_eq!(
             quoted("a\"]; b -> c [label=\"\\"),
             r#""a\"]; b -> c [label=\"\\""#

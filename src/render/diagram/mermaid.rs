@@ -1,4 +1,4 @@
-//! For Mermaid, which code hosts draw in Markdown.
+//! The diagram for Mermaid, which code hosts draw in Markdown.
 
 use super::{drawn, groups, label, shared_label, shared_sources};
 use crate::graph::StateGraph;
@@ -38,7 +38,8 @@ pub fn mermaid(description: &Description) -> String {
     out
 }
 
-/// Names of states may meet those of other kinds, or words of Mermaid (`state`, `end`).
+/// The identifier of a state. The kind's name is part of it, because a state may be called like one of another kind, or
+/// like a keyword of Mermaid (`state`, `end`).
 fn id(kind: &Kind, state: &str) -> String {
     format!("{}_{state}", kind.resource.kind.value)
 }
@@ -94,7 +95,7 @@ fn lines(kind: &Kind) -> Vec<String> {
     lines
 }
 
-/// A text of Mermaid: what is neither a letter, a digit nor harmless becomes a character code.
+/// A label for Mermaid. Characters that might have a meaning are written as character codes.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.split_whitespace().collect::<Vec<_>>().join(" ").chars() {
@@ -112,7 +113,7 @@ mod tests {
     use super::escaped;
 
     #[test]
-    fn nothing_leaves_a_label() {
+    fn no_text_ends_its_label() {
         assert_eq!(escaped("full"), "full");
         assert_eq!(escaped("a\nclick A call x()"), "a click A call x#40;#41;");
         assert_eq!(

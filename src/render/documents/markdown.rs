@@ -1,8 +1,8 @@
-//! Texts of a description in Markdown: words, and nothing that a renderer would act on.
+//! Texts of a description in Markdown, escaped so that a renderer shows them as plain words.
 
 use crate::text::is_unprintable;
 
-/// A text as one paragraph: no line of it can begin a block, and no mark in it means anything.
+/// A text as one paragraph. None of it begins a block or has a meaning in Markdown.
 pub(super) fn paragraph(text: &str) -> String {
     let mut out = String::new();
     for word in text
@@ -14,7 +14,7 @@ pub(super) fn paragraph(text: &str) -> String {
         }
         for c in word.chars() {
             match c {
-                // Not every renderer heeds a backslash before these.
+                // Not every renderer knows a backslash before these.
                 '<' => out.push_str("&lt;"),
                 '>' => out.push_str("&gt;"),
                 '&' => out.push_str("&amp;"),
@@ -23,7 +23,7 @@ pub(super) fn paragraph(text: &str) -> String {
             }
         }
     }
-    // What begins a list or a line under a heading, where a paragraph begins.
+    // At the start of a paragraph these would begin a list or underline a heading.
     let digits = out.chars().take_while(char::is_ascii_digit).count();
     if digits > 0 && out[digits..].starts_with(['.', ')']) {
         out.insert(digits, '\\');
@@ -33,8 +33,8 @@ pub(super) fn paragraph(text: &str) -> String {
     out
 }
 
-/// ASCII punctuation that has a meaning inside a line, in CommonMark or on a code host: `:` begins the body of a
-/// bare link and surrounds emoji, `@` and `#` name people and issues, `$` is mathematics.
+/// ASCII punctuation that has a meaning inside a line, in CommonMark or on a code host: `:` is part of bare links and
+/// encloses emoji, `@` and `#` refer to people and issues, `$` encloses mathematics.
 fn is_mark(c: char) -> bool {
     "\\`*_[]#|~$@:!{}".contains(c)
 }
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_has_a_meaning() {
+    fn no_text_has_a_meaning_in_markdown() {
         for (text, expected) in [
             (
                 "Takes a backup, waits, and closes it.",

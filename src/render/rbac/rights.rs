@@ -1,48 +1,49 @@
-//! The table of least privilege: which part of a description needs which right, and where.
+//! The rights that each part of a description needs, and where it needs them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::rbac::v1::PolicyRule;
 
+use super::super::unserved::{leases, webhook_configurations};
 use crate::model::{Description, Kind, LookIn, ObjectKind, Scope, StateKind, Webhooks};
 
-/// All that an operator may do.
+/// Everything that an operator may do.
 #[derive(Default)]
-pub(super) struct Rights {
+pub(super) struct Permissions {
     /// In the whole cluster.
     pub cluster: Rules,
     /// In single namespaces.
     pub namespaces: BTreeMap<String, Rules>,
 }
 
-/// Rights in one place, each said once.
+/// The verbs that are allowed for each target, in one place.
 #[derive(Default)]
-pub(super) struct Rules(BTreeMap<Target, BTreeSet<String>>);
+pub(super) struct Rules(BTreeMap<RuleTarget, BTreeSet<String>>);
 
-/// What a right is for.
+/// The objects that a right is for.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Target {
+struct RuleTarget {
     group: String,
-    /// With its subresource: `pods/exec`.
+    /// The plural, with its subresource if any, such as `pods/exec`.
     resource: String,
-    /// All objects, when empty.
+    /// The names of the objects. Empty for all objects.
     names: Vec<String>,
 }
 
 /// Where a right is needed.
-enum Place<'a> {
-    /// Objects that live in no namespace.
+enum RuleScope<'a> {
+    /// Objects without a namespace.
     Cluster,
-    /// Objects of every namespace that the operator works in.
+    /// Objects in every namespace that the operator works in.
     Everywhere,
-    /// Objects of this one.
+    /// Objects in this namespace.
     Namespace(&'a str),
 }
 
-impl Rights {
+impl Permissions {
     /// The rights that a description needs.
     pub fn of(description: &Description) -> Self {
-        let mut rights = Rights::default();
+        let mut rights = Permissions::default();
         for kind in &description.kinds {
             rights.add_kind(description, kind);
             rights.add_others(description, kind);
@@ -52,16 +53,16 @@ impl Rights {
         rights
     }
 
-    fn add(&mut self, description: &Description, place: Place<'_>, target: Target, verbs: &[&str]) {
+    fn add(&mut self, description: &Description, place: RuleScope<'_>, target: RuleTarget, verbs: &[&str]) {
         let namespaces: Vec<&str> = match place {
-            Place::Cluster => Vec::new(),
-            Place::Everywhere => description
+            RuleScope::Cluster => Vec::new(),
+            RuleScope::Everywhere => description
                 .deploy
                 .namespaces
                 .iter()
                 .map(|name| name.as_str())
                 .collect(),
-            Place::Namespace(name) => vec![name],
+            RuleScope::Namespace(name) => vec![name],
         };
         if namespaces.is_empty() {
             self.cluster.add(target, verbs);
@@ -81,47 +82,47 @@ impl Rights {
         let is_cluster = resource.scope.value == Scope::Cluster;
         let place = || {
             if is_cluster {
-                Place::Cluster
+                RuleScope::Cluster
             } else {
-                Place::Everywhere
+                RuleScope::Everywhere
             }
         };
         let (group, plural) = (resource.group.as_str(), resource.plural.as_str());
         let mut verbs = vec!["get", "list", "watch"];
         if kind.machine.deletion.is_some() {
-            // The finalizer. The API has no narrower right for it.
+            // For the finalizer. The API has no narrower right for that.
             verbs.push("patch");
         }
         if ends_by_itself(kind) {
             verbs.push("delete");
         }
-        self.add(description, place(), Target::of(group, plural), &verbs);
+        self.add(description, place(), RuleTarget::of(group, plural), &verbs);
         self.add(
             description,
             place(),
-            Target::of(group, &format!("{plural}/status")),
+            RuleTarget::of(group, &format!("{plural}/status")),
             &["patch"],
         );
-        // Events about objects without a namespace are kept in `default`.
+        // The API server stores events about objects without a namespace in `default`.
         let events = if is_cluster {
-            Place::Namespace("default")
+            RuleScope::Namespace("default")
         } else {
-            Place::Everywhere
+            RuleScope::Everywhere
         };
         self.add(
             description,
             events,
-            Target::of("events.k8s.io", "events"),
+            RuleTarget::of("events.k8s.io", "events"),
             &["create", "patch"],
         );
     }
 
-    /// Kinds that are created, looked at, or named by `access`.
+    /// The kinds in `owns`, `watches` and `access`.
     fn add_others(&mut self, description: &Description, kind: &Kind) {
         for owned in &kind.owns {
             let place = place_of(kind, &owned.kind, None);
             let verbs = ["get", "list", "watch", "create", "patch", "delete"];
-            self.add(description, place, Target::all(&owned.kind), &verbs);
+            self.add(description, place, RuleTarget::all(&owned.kind), &verbs);
         }
         for watch in &kind.watches {
             let place = place_of(
@@ -129,10 +130,15 @@ impl Rights {
                 &watch.kind,
                 watch.namespace.as_ref().map(|look_in| &look_in.value),
             );
-            self.add(description, place, Target::all(&watch.kind), &["list", "watch"]);
+            self.add(
+                description,
+                place,
+                RuleTarget::all(&watch.kind),
+                &["list", "watch"],
+            );
         }
         for access in &kind.access {
-            let mut target = Target::all(&access.kind);
+            let mut target = RuleTarget::all(&access.kind);
             if let Some(grant) = &access.resource {
                 target.resource = match &grant.subresource {
                     Some(subresource) => format!("{}/{subresource}", grant.plural),
@@ -144,23 +150,22 @@ impl Rights {
         }
     }
 
-    /// Certificates that the operator makes itself: where the API server learns of them, and where they are kept.
+    /// The certificate that an operator with webhooks would make for itself: it tells the API server of it, and keeps it
+    /// in a Secret.
     fn add_webhooks(&mut self, description: &Description, webhooks: &Webhooks) {
         const GROUP: &str = "admissionregistration.k8s.io";
         let operator = description.operator.as_str();
-        let configurations = [
-            (webhooks.validate.is_some(), "validatingwebhookconfigurations"),
-            (webhooks.mutate.is_some(), "mutatingwebhookconfigurations"),
-        ];
-        for (_, resource) in configurations.into_iter().filter(|(is_wanted, _)| *is_wanted) {
-            let target = Target::of(GROUP, resource).named(vec![operator.to_owned()]);
-            self.add(description, Place::Cluster, target, &["get", "patch"]);
+        let mut has_webhooks = false;
+        for resource in webhook_configurations(webhooks) {
+            has_webhooks = true;
+            let target = RuleTarget::of(GROUP, resource).named(vec![operator.to_owned()]);
+            self.add(description, RuleScope::Cluster, target, &["get", "patch"]);
         }
-        if configurations.iter().any(|(is_wanted, _)| *is_wanted) {
-            let target = Target::of("", "secrets").named(vec![format!("{operator}-webhook")]);
+        if has_webhooks {
+            let target = RuleTarget::of("", "secrets").named(vec![format!("{operator}-webhook")]);
             self.add(
                 description,
-                Place::Namespace(operator),
+                RuleScope::Namespace(operator),
                 target,
                 &["get", "create", "update"],
             );
@@ -169,52 +174,44 @@ impl Rights {
 
     /// The Leases of a leader or of shards, in the operator's own namespace.
     fn add_leases(&mut self, description: &Description) {
-        let operator = description.operator.as_str();
-        let deploy = &description.deploy;
-        let names = if let Some(shards) = &deploy.shards {
-            let count = shards.value;
-            (0..count)
-                .map(|shard| format!("{operator}-{shard}-of-{count}"))
-                .collect()
-        } else if deploy.leader_election.as_ref().is_some_and(|wanted| wanted.value) {
-            vec![operator.to_owned()]
-        } else {
+        let names = leases(description);
+        if names.is_empty() {
             return;
-        };
-        let target = Target::of("coordination.k8s.io", "leases").named(names);
+        }
+        let target = RuleTarget::of("coordination.k8s.io", "leases").named(names);
         self.add(
             description,
-            Place::Namespace(operator),
+            RuleScope::Namespace(description.operator.as_str()),
             target,
             &["get", "create", "update"],
         );
     }
 }
 
-/// Whether the runtime deletes objects: a final state that ordinary life, and not deletion, leads to.
+/// Whether the runtime deletes objects: it does so in a final state that is not on the deletion path.
 fn ends_by_itself(kind: &Kind) -> bool {
     kind.states
         .iter()
         .any(|state| state.kind.value == StateKind::Final && !state.on_deletion_path)
 }
 
-/// Where the rights to another kind are needed. One of unknown scope is taken to live where objects of the kind that
-/// names it can find it.
-fn place_of<'a>(kind: &Kind, other: &ObjectKind, look_in: Option<&'a LookIn>) -> Place<'a> {
+/// Where the rights to another kind are needed. If its scope is unknown, it is assumed to be that of the kind that names
+/// it, or namespaced if a namespace is given.
+fn place_of<'a>(kind: &Kind, other: &ObjectKind, look_in: Option<&'a LookIn>) -> RuleScope<'a> {
     let is_cluster = match other.scope {
         Some(scope) => scope == Scope::Cluster,
         None => kind.resource.scope.value == Scope::Cluster && look_in.is_none(),
     };
     match look_in {
-        _ if is_cluster => Place::Cluster,
-        Some(LookIn::Name(namespace)) => Place::Namespace(namespace.as_str()),
-        Some(LookIn::Path(_)) | None => Place::Everywhere,
+        _ if is_cluster => RuleScope::Cluster,
+        Some(LookIn::Name(namespace)) => RuleScope::Namespace(namespace.as_str()),
+        Some(LookIn::Path(_)) | None => RuleScope::Everywhere,
     }
 }
 
-impl Target {
+impl RuleTarget {
     fn of(group: &str, resource: &str) -> Self {
-        Target {
+        RuleTarget {
             group: group.to_owned(),
             resource: resource.to_owned(),
             names: Vec::new(),
@@ -222,28 +219,28 @@ impl Target {
     }
 
     fn all(kind: &ObjectKind) -> Self {
-        Target::of(&kind.group, kind.plural.as_str())
+        RuleTarget::of(&kind.group, kind.plural.as_str())
     }
 
     fn named(self, names: Vec<String>) -> Self {
-        Target { names, ..self }
+        RuleTarget { names, ..self }
     }
 }
 
 impl Rules {
-    fn add(&mut self, target: Target, verbs: &[&str]) {
+    fn add(&mut self, target: RuleTarget, verbs: &[&str]) {
         self.0
             .entry(target)
             .or_default()
             .extend(verbs.iter().map(|verb| (*verb).to_owned()));
     }
 
-    /// Whether nothing is allowed.
+    /// Whether they allow nothing.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// One rule for all resources of a group with the same verbs.
+    /// The rules of a role. Resources of the same group with the same verbs share one rule.
     pub fn policy(&self) -> Vec<PolicyRule> {
         /// Group, names and verbs.
         type Right<'a> = (&'a str, &'a [String], Vec<&'a str>);
@@ -267,7 +264,7 @@ impl Rules {
     }
 }
 
-/// Verbs in the order in which Kubernetes' own roles name them; others behind, by name.
+/// The position of a verb in the order that Kubernetes' own roles use. Other verbs come last.
 fn order(verb: &str) -> usize {
     const ORDER: [&str; 8] = [
         "get",

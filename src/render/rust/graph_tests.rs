@@ -1,7 +1,7 @@
 //! The generated tests of a state graph. Each takes every edge that leaves one state and checks where it leads. The
 //! expectation comes from the description rather than from the machine's table, so that the two check each other.
-//! There is one test for each state, because with a thousand states a test for each edge would take the compiler longer
-//! than all the rest of the crate.
+//! There is one test for each state, because compiling a test for each edge of a thousand
+//! states would take longer than compiling all the rest of the crate.
 
 use super::{KindNames, file_with_docs, state_ident};
 use crate::model::{Effects, Kind, OnSpecChange, RetryLimit, State, StateId, StateKind};

@@ -1,4 +1,4 @@
-//! Other kinds that handlers may reach: rights as traits, and the watches that feed their caches.
+//! The other kinds that handlers may use: a trait for each right, and the watches that fill the caches.
 
 use super::{KindNames, file, ident, paths};
 use crate::model::{
@@ -71,7 +71,7 @@ pub fn field_values(description: &Description, kind: &Kind) -> Option<TokenStrea
 pub fn kinds(description: &Description, kind: &Kind) -> String {
     let names = KindNames::of(kind);
     let KindNames { module, machine, .. } = &names;
-    let mut types = Types {
+    let mut types = KindTypes {
         description,
         kind,
         opaque: BTreeMap::new(),
@@ -100,17 +100,18 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
         .map(|path| quote!(impl rt::Grants<#path> for #machine {}));
     let owns = implement(&owned, quote!(rt::Owns), machine);
     let watches = implement(&watched, quote!(rt::Watches), machine);
-    let nobody = [
+    let counts = [
         (granted.len(), quote!(rt::Grants)),
         (owned.len(), quote!(rt::Owns)),
         (watched.len(), quote!(rt::Watches)),
     ];
-    // Of a single implementor rustc would speak instead of the description.
-    let is_grantee = nobody.iter().any(|(count, _)| *count == 1);
-    let nobody = nobody
+    // rustc names a sole implementor instead of printing our note; a second, hidden implementor prevents that. The
+    // second one of `Owns` or `Watches` needs one of `Grants`, their supertrait.
+    let any_sole = counts.iter().any(|(count, _)| *count == 1);
+    let sole = counts
         .iter()
-        .filter(|(count, name)| *count == 1 || (is_grantee && name.to_string().ends_with("Grants")));
-    let nobody = nobody.map(|(_, name)| {
+        .filter(|(count, name)| *count == 1 || (any_sole && name.to_string().ends_with("Grants")));
+    let hidden = sole.map(|(_, name)| {
         quote! {
             #[diagnostic::do_not_recommend]
             impl #name<rt::Never<#machine>> for #machine {}
@@ -134,7 +135,7 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
         #(#grants)*
         #(#owns)*
         #(#watches)*
-        #(#nobody)*
+        #(#hidden)*
         #(#opaque)*
     })
 }
@@ -155,7 +156,7 @@ fn concerns(description: &Description, kind: &Kind, watch: &crate::model::Watch)
     } = KindNames::of(kind);
     match &watch.by {
         WatchBy::Path(path) => {
-            let names = paths::texts(description, kind, &path.value);
+            let names = paths::strings(description, kind, &path.value);
             let look_in = match &watch.namespace {
                 None => quote!(rt::LookIn::Own),
                 Some(namespace) => match &namespace.value {
@@ -164,7 +165,7 @@ fn concerns(description: &Description, kind: &Kind, watch: &crate::model::Watch)
                         quote!(rt::LookIn::Always(#name))
                     }
                     LookIn::Path(path) => {
-                        let namespace = paths::texts(description, kind, path);
+                        let namespace = paths::strings(description, kind, path);
                         quote!(rt::LookIn::FromField(|object: &crate::#module::#object| #namespace))
                     }
                 },
@@ -179,14 +180,15 @@ fn concerns(description: &Description, kind: &Kind, watch: &crate::model::Watch)
     }
 }
 
-/// Rust types of other kinds: of k8s-openapi, of this crate, or made here for kinds without a known schema.
-struct Types<'a> {
+/// Finds the Rust types of other kinds: those of k8s-openapi, those of this crate, and types made here for kinds whose
+/// schema is unknown.
+struct KindTypes<'a> {
     description: &'a Description,
     kind: &'a Kind,
     opaque: BTreeMap<String, TokenStream>,
 }
 
-impl Types<'_> {
+impl KindTypes<'_> {
     fn path(&mut self, other: &ObjectKind) -> TokenStream {
         if let Some(described) = other.described {
             let KindNames { module, kind, .. } = KindNames::of(self.description.kind(described));
@@ -215,7 +217,7 @@ impl Types<'_> {
         quote!(#name)
     }
 
-    /// The kind's own name; its group goes before it where two kinds of one name meet.
+    /// The kind's own name. If that is not unique, the group and the version are put before it.
     fn opaque_name(&self, other: &ObjectKind) -> syn::Ident {
         let name = other.kind.as_str();
         let kinds = self
@@ -238,7 +240,7 @@ impl Types<'_> {
     }
 }
 
-/// A kind whose schema is not known here: its metadata, and the rest as it comes.
+/// The type of a kind whose schema is unknown: it has metadata, and JSON for all other fields.
 fn opaque(name: &syn::Ident, kind: &ObjectKind, own: Scope) -> TokenStream {
     let (group, version, kind_name) = (kind.group.as_str(), kind.version.as_str(), kind.kind.as_str());
     let (plural, api_version) = (kind.plural.as_str(), kind.api_version());

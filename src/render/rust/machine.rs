@@ -1,5 +1,5 @@
-//! The machine of a kind: the enum of its states, the edges as traits whose messages speak of `krator.yaml`, and
-//! the graph as a table of constants.
+//! The state machine of a kind: the enum of its states, traits for its edges whose compile errors point into
+//! `krator.yaml`, and the graph as constants.
 
 use super::{KindNames, file, kinds, state_ident};
 use crate::{
@@ -14,7 +14,7 @@ use quote::{format_ident, quote};
 use std::time::Duration;
 use syn::Ident;
 
-/// `src/<kind>/generated/machine.rs`. `source` tells the lines that messages name.
+/// `src/<kind>/generated/machine.rs`. Compile errors name lines of `source`.
 pub fn machine(description: &Description, kind: &Kind, source: &Source) -> String {
     let KindNames {
         module,
@@ -86,7 +86,7 @@ pub fn machine(description: &Description, kind: &Kind, source: &Source) -> Strin
     })
 }
 
-/// A type parameter that no state is called like.
+/// The name of a type parameter: `wanted`, with zeros behind it if a state has that name.
 fn parameter(kind: &Kind, wanted: &str) -> Ident {
     let mut name = wanted.to_owned();
     while kind.states.iter().any(|state| state.name.value.as_str() == name) {
@@ -95,7 +95,8 @@ fn parameter(kind: &Kind, wanted: &str) -> Ident {
     format_ident!("{name}")
 }
 
-/// The traits that make an edge that is not in the graph a compile error in the graph's words.
+/// The traits of the edges that leave a state. A transition that is none of them is a compile error, whose message says
+/// what to change in `krator.yaml`.
 fn edges(kind: &Kind, state: &State, source: &Source, (to, by): (&Ident, &Ident)) -> TokenStream {
     let (me, name) = (state_ident(&state.name.value), state.name.value.as_str());
     let machine = KindNames::of(kind).machine;
@@ -140,7 +141,7 @@ fn edges(kind: &Kind, state: &State, source: &Source, (to, by): (&Ident, &Ident)
             impl #of for rt::Never<#machine> {}
         }
     };
-    // Of a single implementor rustc would speak, too.
+    // rustc names a sole implementor instead of printing our note; a second, hidden implementor prevents that.
     let nobody_else = (targets.len() < 2).then(|| nobody(&next));
     let implementors = quote!(#(impl #next for #targets {})* #nobody_else);
     let transitions = quote! {
@@ -320,7 +321,7 @@ fn policy(kind: &Kind, state: &State) -> TokenStream {
     policy
 }
 
-/// What the state says of conditions, beside what its kind does.
+/// The conditions that the description sets in a state, in addition to those that follow from its kind.
 fn conditions(state: &State) -> Vec<TokenStream> {
     let keep = (state.standard_conditions.ready == Ready::Keep).then(|| quote!(("Ready", "keep")));
     let set = state.conditions.iter().map(|condition| {
@@ -348,7 +349,7 @@ fn retry(kind: &Kind, retry: &Retry, of: StateKind) -> Option<TokenStream> {
     let default = (default.initial, default.factor, default.max);
     let backoff = (retry.initial.value, retry.factor.value, retry.max.value);
     let mut tokens = quote!(rt::Retry::DEFAULT);
-    let mut says = false;
+    let mut is_default = true;
     if backoff != default {
         let (initial, factor, max) = (
             duration(backoff.0),
@@ -356,27 +357,27 @@ fn retry(kind: &Kind, retry: &Retry, of: StateKind) -> Option<TokenStream> {
             duration(backoff.2),
         );
         tokens.extend(quote!(.backoff(#initial, #factor, #max)));
-        says = true;
+        is_default = false;
     }
     match (retry.limit.value, &retry.then) {
         (RetryLimit::Times(limit), Some(then)) => {
             let (limit, then) = (Literal::u32_unsuffixed(limit), id(kind, then.value));
             tokens.extend(quote!(.limit(#limit, #then)));
-            says = true;
+            is_default = false;
         }
         (RetryLimit::Times(limit), None) => {
             let limit = Literal::u32_unsuffixed(limit);
             tokens.extend(quote!(.at_most(#limit)));
-            says = true;
+            is_default = false;
         }
         (RetryLimit::Unlimited, _) if of == StateKind::Final => {
-            // Without a word a final state has a limit: no limit is the largest one.
+            // By default the retries of a final state are limited, so "no limit" is written as the largest one.
             tokens.extend(quote!(.at_most(u32::MAX)));
-            says = true;
+            is_default = false;
         }
         (RetryLimit::Unlimited, _) => {}
     }
-    says.then_some(tokens)
+    (!is_default).then_some(tokens)
 }
 
 /// The number by which the graph refers to a field.

@@ -1,57 +1,60 @@
-//! Ways to values of an object, as Rust goes them: iterators over typed fields, and over JSON where a type of
-//! Kubernetes' own begins.
+//! Field paths of a description as Rust expressions: iterators over the fields of generated types, and over JSON from
+//! where a path enters a type of Kubernetes.
 
 use super::ident;
 use crate::model::{Description, Field, FieldPath, Kind, PathRoot, Schema, Segment, Shape};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// What is at the end of a way.
-enum At<'a> {
+/// The items of the iterator for a path.
+enum PathEnd<'a> {
     /// References to values of this schema.
     Typed(&'a Schema),
     /// Owned JSON.
     Json,
 }
 
-/// The texts that a path leads to, of `object`: an expression of type `Vec<String>`.
-pub fn texts(description: &Description, kind: &Kind, path: &FieldPath) -> TokenStream {
+/// The strings that a path leads to in `object`: an expression of type `Vec<String>`.
+pub fn strings(description: &Description, kind: &Kind, path: &FieldPath) -> TokenStream {
     if let PathRoot::Label(key) = &path.root {
         return quote!(object.metadata.labels.iter().flatten().filter(|(key, _)| *key == #key).map(|(_, value)| value.clone()).collect());
     }
-    let (way, end) = way(description, kind, path, &quote!(object.status.as_ref()));
-    let text = match end {
-        At::Typed(schema) if matches!(description.resolve(schema).shape, Shape::String) => quote!(.cloned()),
-        At::Typed(_) => quote!(
+    let (values, end) = values(description, kind, path, &quote!(object.status.as_ref()));
+    let to_string = match end {
+        PathEnd::Typed(schema) if matches!(description.resolve(schema).shape, Shape::String) => {
+            quote!(.cloned())
+        }
+        PathEnd::Typed(_) => quote!(
             .filter_map(|value| serde_json::to_value(value).ok()?.as_str().map(str::to_owned))
         ),
-        At::Json => quote!(.filter_map(|value| value.as_str().map(str::to_owned))),
+        PathEnd::Json => quote!(.filter_map(|value| value.as_str().map(str::to_owned))),
     };
-    quote!(#way #text.collect())
+    quote!(#values #to_string.collect())
 }
 
 /// The value of a field from which a time or a limit is read, given `object` and the `status` that is about to be
 /// written: an expression of type `Option<FieldValue>`.
 pub fn field_value(description: &Description, kind: &Kind, path: &FieldPath) -> TokenStream {
-    let (way, end) = way(description, kind, path, &quote!(status));
+    let (values, end) = values(description, kind, path, &quote!(status));
     match end {
-        At::Typed(_) => quote!(#way.next().and_then(rt::ReadField::read_field)),
+        PathEnd::Typed(_) => quote!(#values.next().and_then(rt::ReadField::read_field)),
         // Only a duration, an integer or a date-time is accepted here, which JSON of Kubernetes' own types may hold.
-        At::Json => {
-            quote!(#way.next().and_then(|value| value.as_i64()).and_then(|number| rt::ReadField::read_field(&number)))
+        PathEnd::Json => {
+            quote!(#values.next().and_then(|value| value.as_i64()).and_then(|number| rt::ReadField::read_field(&number)))
         }
     }
 }
 
-fn way<'a>(
+/// An iterator over the values that a path leads to, and what its items are.
+fn values<'a>(
     description: &'a Description,
     kind: &'a Kind,
     path: &FieldPath,
     status: &TokenStream,
-) -> (TokenStream, At<'a>) {
+) -> (TokenStream, PathEnd<'a>) {
     let mut segments = path.segments.iter();
-    let (mut way, mut at) = match path.root {
-        PathRoot::Spec => (quote!(std::iter::once(&object.spec)), At::Typed(&kind.spec)),
+    let (mut values, mut end) = match path.root {
+        PathRoot::Spec => (quote!(std::iter::once(&object.spec)), PathEnd::Typed(&kind.spec)),
         PathRoot::Status => {
             let field = segments.next().and_then(|segment| match segment {
                 Segment::Field(name) => kind.status.iter().find(|field| field.name.value.as_str() == name),
@@ -63,37 +66,37 @@ fn way<'a>(
                     let name = rust_name(field);
                     (
                         quote!(#status.into_iter().filter_map(|value| value.#name.as_ref())),
-                        At::Typed(&field.schema),
+                        PathEnd::Typed(&field.schema),
                     )
                 }
-                None => (quote!(std::iter::empty::<serde_json::Value>()), At::Json),
+                None => (quote!(std::iter::empty::<serde_json::Value>()), PathEnd::Json),
             }
         }
-        // No way into code leads through other metadata.
+        // Other metadata cannot be named by a path that becomes code.
         PathRoot::Metadata | PathRoot::Label(_) => {
-            (quote!(std::iter::empty::<serde_json::Value>()), At::Json)
+            (quote!(std::iter::empty::<serde_json::Value>()), PathEnd::Json)
         }
     };
     for segment in segments {
-        (way, at) = step(description, way, at, segment);
+        (values, end) = step(description, values, end, segment);
     }
-    (way, at)
+    (values, end)
 }
 
 fn step<'a>(
     description: &'a Description,
-    way: TokenStream,
-    at: At<'a>,
+    values: TokenStream,
+    end: PathEnd<'a>,
     segment: &Segment,
-) -> (TokenStream, At<'a>) {
-    let schema = match at {
-        At::Typed(schema) => description.resolve(schema),
-        At::Json => return (json_step(way, segment), At::Json),
+) -> (TokenStream, PathEnd<'a>) {
+    let schema = match end {
+        PathEnd::Typed(schema) => description.resolve(schema),
+        PathEnd::Json => return (json_step(values, segment), PathEnd::Json),
     };
     match (&schema.shape, segment) {
         (Shape::Object(fields), Segment::Field(name)) => {
             let Some(field) = fields.iter().find(|field| field.name.value.as_str() == name) else {
-                return (quote!(std::iter::empty::<serde_json::Value>()), At::Json);
+                return (quote!(std::iter::empty::<serde_json::Value>()), PathEnd::Json);
             };
             let rust = rust_name(field);
             let step = if field.schema.optional || field.schema.nullable {
@@ -101,44 +104,45 @@ fn step<'a>(
             } else {
                 quote!(.map(|value| &value.#rust))
             };
-            (quote!(#way #step), At::Typed(&field.schema))
+            (quote!(#values #step), PathEnd::Typed(&field.schema))
         }
-        (Shape::Map(values), Segment::Field(key)) => (
-            flat(quote!(#way.filter_map(|value| value.get(#key))), values),
-            At::Typed(values),
+        (Shape::Map(element), Segment::Field(key)) => (
+            flat(quote!(#values.filter_map(|value| value.get(#key))), element),
+            PathEnd::Typed(element),
         ),
-        (Shape::Map(values), Segment::Each) => (
-            flat(quote!(#way.flat_map(|value| value.values())), values),
-            At::Typed(values),
+        (Shape::Map(element), Segment::Each) => (
+            flat(quote!(#values.flat_map(|value| value.values())), element),
+            PathEnd::Typed(element),
         ),
         (Shape::List(items), Segment::Each) => (
-            flat(quote!(#way.flat_map(|value| value.iter())), items),
-            At::Typed(items),
+            flat(quote!(#values.flat_map(|value| value.iter())), items),
+            PathEnd::Typed(items),
         ),
         _ => (
             json_step(
-                quote!(#way.filter_map(|value| serde_json::to_value(value).ok())),
+                quote!(#values.filter_map(|value| serde_json::to_value(value).ok())),
                 segment,
             ),
-            At::Json,
+            PathEnd::Json,
         ),
     }
 }
 
-fn flat(way: TokenStream, element: &Schema) -> TokenStream {
+/// Skips the null elements of a list or a map, if its schema allows them.
+fn flat(values: TokenStream, element: &Schema) -> TokenStream {
     if element.nullable {
-        quote!(#way.flatten())
+        quote!(#values.flatten())
     } else {
-        way
+        values
     }
 }
 
-fn json_step(way: TokenStream, segment: &Segment) -> TokenStream {
+fn json_step(values: TokenStream, segment: &Segment) -> TokenStream {
     match segment {
-        Segment::Field(name) => quote!(#way.filter_map(|value| value.get(#name).cloned())),
-        Segment::Each => quote!(#way.flat_map(|value| value.as_array().cloned().unwrap_or_default())),
+        Segment::Field(name) => quote!(#values.filter_map(|value| value.get(#name).cloned())),
+        Segment::Each => quote!(#values.flat_map(|value| value.as_array().cloned().unwrap_or_default())),
         Segment::Where { field, value: text } => quote!(
-            #way.flat_map(|value| value.as_array().cloned().unwrap_or_default())
+            #values.flat_map(|value| value.as_array().cloned().unwrap_or_default())
                 .filter(|value| value.get(#field).and_then(|field| field.as_str()) == Some(#text))
         ),
     }

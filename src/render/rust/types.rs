@@ -1,4 +1,4 @@
-//! The types of a kind: what `.spec` and `.status` hold, with the names that Kubernetes knows them by.
+//! The Rust types of a kind: `.spec`, `.status` and everything in them, with serde attributes for the names of fields.
 
 use super::{KindNames, doc_text, file, ident};
 use crate::{
@@ -21,17 +21,17 @@ pub fn types(description: &Description, kind: &Kind) -> String {
     } = &names;
     let mut writer = Writer::new(description, &names);
     let spec_fields = match &description.resolve(&kind.spec).shape {
-        Shape::Object(fields) => writer.fields(fields, &spec.to_string(), Absent::AsSaid),
-        // `.spec` is an object, which building has made sure of.
+        Shape::Object(fields) => writer.fields(fields, &spec.to_string(), Optional::AsDescribed),
+        // The model has made sure that `.spec` is an object.
         _ => Vec::new(),
     };
-    let status_fields = writer.fields(&kind.status, &status.to_string(), Absent::Always);
+    let status_fields = writer.fields(&kind.status, &status.to_string(), Optional::All);
     if description.kinds.len() == 1 {
         for at in 0..description.types.len() {
             writer.named_type(TypeId(at));
         }
     }
-    let common = (description.kinds.len() > 1 && !description.types.is_empty()).then(|| {
+    let common = crate::render::shares_types(description).then(|| {
         quote!(
             pub use crate::types::*;
         )
@@ -79,7 +79,7 @@ pub fn types(description: &Description, kind: &Kind) -> String {
     })
 }
 
-/// `src/types.rs`: the types that several kinds share.
+/// `src/types.rs`: the named types of a description with several kinds.
 pub fn common_types(description: &Description) -> String {
     let mut writer = Writer::empty(description);
     for at in 0..description.types.len() {
@@ -92,7 +92,7 @@ pub fn common_types(description: &Description) -> String {
     })
 }
 
-/// Another name where a field of the description has it.
+/// The name of the field with the runtime's part of `.status`: another one if the description has a field of that name.
 fn machine_field(kind: &Kind) -> Ident {
     let mut name = MACHINE_FIELD.to_owned();
     while kind
@@ -137,16 +137,16 @@ fn doc_attribute(text: Option<&str>) -> Option<TokenStream> {
     })
 }
 
-/// Which fields of a struct may be absent.
+/// Which fields of a struct are an `Option`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Absent {
-    /// Optional ones.
-    AsSaid,
-    /// All of them: a status starts empty.
-    Always,
+enum Optional {
+    /// Those that the description makes optional or nullable.
+    AsDescribed,
+    /// All of them, because a status starts empty.
+    All,
 }
 
-/// Collects the structs and enums that fields need, under names that do not meet.
+/// Collects the structs and enums that fields need, under names that are unique in the file.
 struct Writer<'a> {
     description: &'a Description,
     items: Vec<TokenStream>,
@@ -155,7 +155,7 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn empty(description: &'a Description) -> Self {
-        // What the file imports, and types of the same name.
+        // Imports, and the named types.
         let mut taken: BTreeSet<String> = TYPE_IMPORTS.iter().map(|name| (*name).to_owned()).collect();
         taken.extend(
             description
@@ -196,24 +196,24 @@ impl<'a> Writer<'a> {
         ident(&name)
     }
 
-    /// Fields of a struct; types that they need are named after it.
-    fn fields(&mut self, fields: &[Field], owner: &str, absent: Absent) -> Vec<TokenStream> {
+    /// The fields of a struct. Types that they need are named after `owner`, the struct.
+    fn fields(&mut self, fields: &[Field], owner: &str, optional: Optional) -> Vec<TokenStream> {
         fields
             .iter()
-            .map(|field| self.field(field, owner, absent))
+            .map(|field| self.field(field, owner, optional))
             .collect()
     }
 
-    fn field(&mut self, field: &Field, owner: &str, absent: Absent) -> TokenStream {
+    fn field(&mut self, field: &Field, owner: &str, optional: Optional) -> TokenStream {
         let (schema, name) = (&field.schema, field.name.value.as_str());
         let rust_name = field.name.value.rust_field();
         let rust = ident(rust_name.strip_prefix("r#").unwrap_or(&rust_name));
         let inner = self.rust_type(schema, &format!("{owner}{}", pascal(name)));
-        let optional = absent == Absent::Always || schema.optional || schema.nullable;
-        let rust_type = if optional { quote!(Option<#inner>) } else { inner };
+        let is_option = optional == Optional::All || schema.optional || schema.nullable;
+        let rust_type = if is_option { quote!(Option<#inner>) } else { inner };
         let rename =
             (rust_name.strip_prefix("r#").unwrap_or(&rust_name) != name).then(|| quote!(rename = #name,));
-        let skip = optional.then(|| quote!(skip_serializing_if = "Option::is_none",));
+        let skip = is_option.then(|| quote!(skip_serializing_if = "Option::is_none",));
         let serde = (rename.is_some() || skip.is_some()).then(|| quote!(#[serde(#rename #skip)]));
         let described = schema
             .description
@@ -227,7 +227,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The type of values of this schema, `Option` apart. `name` is for a type that has to be made for it.
+    /// The Rust type of values of this schema, without `Option`. A type that has to be made for it gets this name.
     fn rust_type(&mut self, schema: &Schema, name: &str) -> TokenStream {
         match &schema.shape {
             Shape::String => quote!(String),
@@ -267,7 +267,7 @@ impl<'a> Writer<'a> {
             Shape::Kubernetes(reference) => {
                 let path = kubernetes::rust_path(reference);
                 let path = path.and_then(|path| syn::parse_str::<syn::Path>(&path).ok());
-                // Building lets only known types through.
+                // The model has only types that are known.
                 path.map_or_else(|| quote!(serde_json::Value), |path| quote!(#path))
             }
         }
@@ -291,7 +291,7 @@ impl<'a> Writer<'a> {
             doc_attribute(schema.description.as_ref().map(|d| d.value.as_str())),
         );
         let place = self.items.len();
-        let fields = self.fields(fields, &name.to_string(), Absent::AsSaid);
+        let fields = self.fields(fields, &name.to_string(), Optional::AsDescribed);
         let item = quote! {
             #doc
             #[derive(#derives)]
@@ -299,7 +299,7 @@ impl<'a> Writer<'a> {
                 #(#fields)*
             }
         };
-        // Before the types of its own fields.
+        // The struct goes before the types of its fields, which were added since.
         self.items.insert(place, item);
     }
 
@@ -329,7 +329,7 @@ impl<'a> Writer<'a> {
         });
     }
 
-    /// A type of `types`: a struct, an enum, or another name.
+    /// A type in `types` of the description: a struct, an enum, or an alias.
     fn named_type(&mut self, id: TypeId) {
         let named = self.description.type_(id);
         let name = ident(named.name.value.as_str());
@@ -348,7 +348,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Whether a field's Rust type has a default value.
+/// Whether the Rust type of a field implements `Default`.
 fn has_default(description: &Description, schema: &Schema) -> bool {
     if schema.optional || schema.nullable {
         return true;

@@ -1,17 +1,17 @@
-//! A text that a regular expression matches, made from its syntax tree.
+//! A string that a regular expression matches, made from its syntax tree.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// A short text that matches, of at least so many characters if repetition can make it so long.
+/// A short string that matches the pattern. It has at least `least` characters if repetitions can make it so long.
 ///
-/// Assertions inside a pattern, such as word boundaries, are not looked at.
-pub(super) fn text_matching(pattern: &str, least: usize) -> String {
-    // That it parses was checked with the description.
+/// Assertions inside the pattern, such as word boundaries, are ignored, so the string may fail them.
+pub(super) fn string_matching(pattern: &str, least: usize) -> String {
+    // A rule has checked that it parses.
     let Ok(tree) = regex_syntax::parse(pattern) else {
         return String::new();
     };
     let mut best = String::new();
-    // Each round lets repetitions go round once more.
+    // Each round repeats every repetition once more.
     for extra in 0..=least.min(256) {
         best.clear();
         write(&tree, u32::try_from(extra).unwrap_or(u32::MAX), &mut best);
@@ -23,7 +23,7 @@ pub(super) fn text_matching(pattern: &str, least: usize) -> String {
 }
 
 fn write(tree: &Hir, extra: u32, out: &mut String) {
-    // Repetitions within repetitions would multiply.
+    // Nested repetitions would multiply.
     const LONGEST: usize = 4096;
     match tree.kind() {
         HirKind::Empty | HirKind::Look(_) => {}
@@ -50,7 +50,7 @@ fn write(tree: &Hir, extra: u32, out: &mut String) {
     }
 }
 
-/// A character of the class: one that reads well, if it has such.
+/// A character of the class, a readable one if there is any.
 fn member(class: &Class) -> Option<char> {
     let ranges: Vec<(char, char)> = match class {
         Class::Unicode(class) => class
@@ -78,10 +78,10 @@ fn member(class: &Class) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
-    use super::text_matching;
+    use super::string_matching;
 
     #[test]
-    fn texts_of_real_patterns() {
+    fn patterns_of_real_resources_are_matched() {
         for (pattern, least, expected) in [
             (r"^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$", 0, "aa:aa:aa:aa:aa:aa"),
             (r"^[^/]+$", 0, "a"),
@@ -93,12 +93,12 @@ mod tests {
             (r"^arn:aws:[a-z]*$", 0, "arn:aws:"),
             (r"(?i)^true$", 0, "true"),
         ] {
-            assert_eq!(text_matching(pattern, least), expected, "{pattern}");
+            assert_eq!(string_matching(pattern, least), expected, "{pattern}");
         }
     }
 
     #[test]
-    fn hostile_repetitions_end() {
-        assert!(text_matching(r"^((a{0,200}){0,200}){0,200}$", 200).len() < 100_000);
+    fn nested_repetitions_do_not_explode() {
+        assert!(string_matching(r"^((a{0,200}){0,200}){0,200}$", 200).len() < 100_000);
     }
 }

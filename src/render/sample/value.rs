@@ -7,11 +7,11 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 };
 use serde_json::{Map, Number, Value as Json, json};
 
-use super::pattern::text_matching;
+use super::pattern::string_matching;
 use crate::model::kubernetes::QUANTITY_PATTERN;
 use crate::render::crd::DURATION_PATTERN;
 
-/// A value of the schema. Where a rule or a pattern asks for more than can be told from its text, it may be refused.
+/// A value of the schema. It may break a validation rule that is not among the simplest, or an assertion in a pattern.
 pub(super) fn of(schema: &JSONSchemaProps) -> Json {
     if let Some(default) = &schema.default {
         return default.0.clone();
@@ -30,15 +30,15 @@ pub(super) fn of(schema: &JSONSchemaProps) -> Json {
         Some("boolean") => false.into(),
         Some("integer") => (number(schema).ceil() as i64).into(),
         Some("number") => Number::from_f64(number(schema)).map_or(Json::Null, Json::Number),
-        Some("string") => text(schema).into(),
+        Some("string") => string(schema).into(),
         Some("array") => list(schema),
         Some("object") => object(schema),
-        // Anything goes; an object is what such a field most often holds.
+        // Any value is allowed. Most such fields hold an object.
         _ => json!({}),
     }
 }
 
-/// Fills in defaults of fields that are absent, as the API server does.
+/// Sets absent fields to their defaults, as the API server does.
 pub(super) fn fill_in(schema: &JSONSchemaProps, value: &mut Json) {
     match value {
         Json::Object(fields) => {
@@ -63,21 +63,21 @@ pub(super) fn fill_in(schema: &JSONSchemaProps, value: &mut Json) {
     }
 }
 
-/// 1 where the bounds allow it, else the nearest number that they do.
+/// 1 if the bounds allow it, or else the nearest number that they allow.
 fn number(schema: &JSONSchemaProps) -> f64 {
-    // How far an exclusive bound keeps off.
+    // The distance to an exclusive bound.
     let step = match (schema.type_.as_deref(), schema.minimum, schema.maximum) {
         (Some("integer"), ..) => 1.0,
         (_, Some(least), Some(most)) => (most - least) / 2.0,
         _ => 0.5,
     };
-    let kept_off = |flag: Option<bool>| if flag == Some(true) { step } else { 0.0 };
+    let distance = |flag: Option<bool>| if flag == Some(true) { step } else { 0.0 };
     let least = schema
         .minimum
-        .map(|least| least + kept_off(schema.exclusive_minimum));
+        .map(|least| least + distance(schema.exclusive_minimum));
     let most = schema
         .maximum
-        .map(|most| most - kept_off(schema.exclusive_maximum));
+        .map(|most| most - distance(schema.exclusive_maximum));
     let number = 1.0_f64.min(most.unwrap_or(1.0));
     let number = number.max(least.unwrap_or(number));
     match schema.multiple_of {
@@ -94,7 +94,7 @@ fn number(schema: &JSONSchemaProps) -> f64 {
     }
 }
 
-/// Texts of the formats that the API server checks, and of the patterns that krator itself writes.
+/// An example for each format that the API server checks.
 const FORMATS: [(&str, &str); 24] = [
     ("bsonobjectid", "507f1f77bcf86cd799439011"),
     ("byte", "a3JhdG9y"),
@@ -122,14 +122,14 @@ const FORMATS: [(&str, &str); 24] = [
     ("uuid4", "123e4567-e89b-42d3-a456-426614174000"),
 ];
 
-fn text(schema: &JSONSchemaProps) -> String {
+fn string(schema: &JSONSchemaProps) -> String {
     let length = |length: Option<i64>| length.and_then(|length| usize::try_from(length).ok());
     let least = length(schema.min_length).unwrap_or(0);
     if let Some(pattern) = schema.pattern.as_deref() {
         return if pattern == DURATION_PATTERN {
             "1h".to_owned()
         } else {
-            text_matching(pattern, least)
+            string_matching(pattern, least)
         };
     }
     let format = schema.format.as_deref();
@@ -141,7 +141,7 @@ fn text(schema: &JSONSchemaProps) -> String {
     if example.len() > most {
         return example[..most].to_owned();
     }
-    // More than anybody types; a longer one would only fill the file.
+    // A longer string would only fill the file, and real minimum lengths are far below.
     format!(
         "{example}{}",
         "x".repeat(least.min(4096).saturating_sub(example.len()))
@@ -164,21 +164,21 @@ fn list(schema: &JSONSchemaProps) -> Json {
         .map(|at| {
             let mut item = of(items);
             if is_distinct && at > 0 {
-                tell_apart(&mut item, &keys, at);
+                make_distinct(&mut item, &keys, at);
             }
             item
         })
         .collect()
 }
 
-/// Makes an item of a set or map another one than those before it.
-fn tell_apart(item: &mut Json, keys: &[&str], at: usize) {
+/// Makes an item of a set or a map differ from those before it.
+fn make_distinct(item: &mut Json, keys: &[&str], at: usize) {
     match item {
         Json::String(text) => text.push_str(&at.to_string()),
         Json::Number(number) => *number = Number::from(number.as_i64().unwrap_or_default() + at as i64),
         Json::Object(fields) => {
             if let Some(value) = keys.first().and_then(|key| fields.get_mut(*key)) {
-                tell_apart(value, &[], at);
+                make_distinct(value, &[], at);
             }
         }
         _ => {}
@@ -199,7 +199,7 @@ fn object(schema: &JSONSchemaProps) -> Json {
     if let Some(properties) = &schema.properties {
         let mut wanted: BTreeSet<&str> = schema.required.iter().flatten().map(String::as_str).collect();
         for rule in schema.x_kubernetes_validations.iter().flatten() {
-            wanted.extend(asked_for(rule, &wanted));
+            wanted.extend(required_by(rule, &wanted));
         }
         let further = properties
             .keys()
@@ -219,9 +219,9 @@ fn object(schema: &JSONSchemaProps) -> Json {
     Json::Object(object)
 }
 
-/// The field that a rule of the simplest sorts needs: `has(self.a)`, and `has(self.a) != has(self.b)` or `||` of
-/// which none is there yet.
-fn asked_for<'a>(rule: &'a ValidationRule, present: &BTreeSet<&str>) -> Option<&'a str> {
+/// The field that a simple validation rule requires. The rules understood are `has(self.a)`, and several of these joined
+/// by `!=` or `||` of which no field is present yet.
+fn required_by<'a>(rule: &'a ValidationRule, present: &BTreeSet<&str>) -> Option<&'a str> {
     let fields: Option<Vec<&str>> = rule
         .rule
         .split("!=")
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_keep_their_bounds() {
+    fn numbers_are_within_their_bounds() {
         for (schema, expected) in [
             (json!({"type": "integer"}), json!(1)),
             (json!({"type": "integer", "minimum": 0}), json!(1)),
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_keep_their_bounds() {
+    fn strings_have_an_allowed_length() {
         for (schema, expected) in [
             (json!({"type": "string"}), "example"),
             (json!({"type": "string", "maxLength": 3}), "exa"),
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_have_what_is_asked_for_and_no_more() {
+    fn objects_have_required_fields_and_no_others() {
         let fields = json!({"a": {"type": "string"}, "b": {"type": "boolean"}, "c": {"type": "integer", "default": 3}});
         let object = |more: Json| {
             let mut schema = json!({"type": "object", "properties": fields});
