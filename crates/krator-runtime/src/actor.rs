@@ -34,8 +34,8 @@ pub(crate) struct Actor<'g, M: Machine> {
     moved: bool,
     /// The object is gone, or the machine no longer has to look after it.
     dropped: bool,
-    /// A finalizer that a former description needed could not be removed. This is not tried again before the object is
-    /// deleted.
+    /// A finalizer that a former description needed could not be removed. This is not tried again before the object
+    /// is deleted.
     kept_finalizer: bool,
     /// Something was observed that may require a write.
     must_step: bool,
@@ -58,7 +58,8 @@ pub(crate) enum Step {
 }
 
 impl<'g, M: Machine> Actor<'g, M> {
-    /// An actor for an object as stored. `object` is its memory; without it, the world makes one before the first run.
+    /// An actor for an object as stored. `object` is its memory; without it, the world makes one before the first
+    /// run.
     pub fn new(
         graph: &'g Graph<'g>,
         manifest: Arc<ManifestOf<M>>,

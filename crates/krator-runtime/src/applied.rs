@@ -1,5 +1,6 @@
-//! What the handlers of one object have applied to its children. It tells the operator's own writes apart from those of
-//! others, and a single correction of drift from drift contention: somebody else who undoes every correction.
+//! What the handlers of one object have applied to its children. It tells the operator's own writes apart from
+//! those of others, and a single correction of drift from drift contention: somebody else who undoes every
+//! correction.
 #![cfg_attr(
     not(feature = "kube"),
     allow(dead_code, reason = "nothing is applied in memory")

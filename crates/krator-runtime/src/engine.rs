@@ -1,8 +1,8 @@
 //! Decides what happens next to one object. The engine is pure: it has no clock, no cluster and no user types. A
 //! driver reports what it observed, asks what to do, and reports how that went.
 //!
-//! When several things are due at once, deletion comes first, then the timeout, a change of the spec, and a wake-up. A
-//! transition that a handler has chosen takes precedence over all of them except deletion.
+//! When several things are due at once, deletion comes first, then the timeout, a change of the spec, and a
+//! wake-up. A transition that a handler has chosen takes precedence over all of them except deletion.
 mod enter;
 mod failures;
 mod render;

@@ -24,10 +24,11 @@ pub enum Class {
 /// The error of a handler.
 ///
 /// Any error converts into it with `?`. How the runtime reacts depends on its [`class`](Error::class): errors are
-/// retried unless they are marked as permanent, or the API server has rejected a request as invalid (400, 405, 413, 415
-/// or 422).
+/// retried unless they are marked as permanent, or the API server has rejected a request as invalid (400, 405, 413,
+/// 415 or 422).
 ///
-/// It deliberately does not implement [`std::error::Error`], which would rule out the conversion of every other error.
+/// It deliberately does not implement [`std::error::Error`], which would rule out the conversion of every other
+/// error.
 ///
 /// ```
 /// use krator_runtime::{Class, Error, Fallible as _, Result};
@@ -231,8 +232,8 @@ impl StdError for Contextual {
     }
 }
 
-/// Prints the error and its causes. A cause that the text already ends with is left out, because some libraries repeat
-/// the text of the cause in their own.
+/// Prints the error and its causes. A cause that the text already ends with is left out, because some libraries
+/// repeat the text of the cause in their own.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut printed = String::new();

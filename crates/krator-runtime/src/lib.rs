@@ -3,8 +3,8 @@
 //!
 //! # Handlers
 //!
-//! `krator.yaml` describes the states of an object and the transitions between them. For each state you write a handler: an
-//! `impl` of [`State`] in the state's file. It is given a [`Context`] and returns a [`Transition`].
+//! `krator.yaml` describes the states of an object and the transitions between them. For each state you write a
+//! handler: an `impl` of [`State`] in the state's file. It is given a [`Context`] and returns a [`Transition`].
 //!
 //! ```
 #![doc = include_str!("doc/moose.txt")]
@@ -40,11 +40,11 @@
 //! # What a handler can rely on
 //!
 //! - It sees the object at least as new as the operator's own last write.
-//! - The state is stored in `.status` before the handler runs, unless the state has `checkpoint: false`. An operator that
-//!   restarts goes on from there.
+//! - The state is stored in `.status` before the handler runs, unless the state has `checkpoint: false`. An operator
+//!   that restarts goes on from there.
 //! - Only one handler runs for an object at any time. Handlers of different objects run concurrently.
-//! - It may run more than once in one stay, unless the state has `effects: once`: write it so that it checks first what is
-//!   already done.
+//! - It may run more than once in one stay, unless the state has `effects: once`: write it so that it checks first what
+//!   is already done.
 //! - It may be dropped at any `await` when the object is deleted or a timeout passes.
 //!
 //! # The program
@@ -54,13 +54,13 @@
 //!
 //! # Tests
 //!
-//! [`Local`] drives one object through the whole machine in memory, and [`Fixture`] calls a single handler; neither needs a
-//! cluster or a clock. The generated tests drive the graph itself with scripted handlers, see [`testing`].
+//! [`Local`] drives one object through the whole machine in memory, and [`Fixture`] calls a single handler; neither needs
+//! a cluster or a clock. The generated tests drive the graph itself with scripted handlers, see [`testing`].
 //!
 //! # Features
 //!
-//! Without the feature `kube` the crate knows nothing of Kubernetes. With it, operators talk to an API server, and handlers
-//! reach objects of other kinds.
+//! Without the feature `kube` the crate knows nothing of Kubernetes. With it, operators talk to an API server, and
+//! handlers reach objects of other kinds.
 #![forbid(unsafe_code)]
 
 // In the order of the layers, lowest first: a module imports only from those above it in this list.

@@ -52,8 +52,8 @@ pub struct Local<M: Machine> {
 }
 
 impl<M: Machine> Local<M> {
-    /// An object as stored: a new one, or one with a status, which is then resumed as after a restart of the operator.
-    /// `object` and `shared` are what its handlers find in memory.
+    /// An object as stored: a new one, or one with a status, which is then resumed as after a restart of the
+    /// operator. `object` and `shared` are what its handlers find in memory.
     pub fn new(manifest: ManifestOf<M>, object: M::ObjectState, shared: Arc<SharedOf<M>>) -> Self {
         let world = Memory::<M>::new(manifest.clone(), shared, M::GRAPH.finalizer());
         let actor = Actor::new(M::GRAPH, Arc::new(manifest), Some(object), world.now());
@@ -106,8 +106,8 @@ impl<M: Machine> Local<M> {
         while let Some(None) = self.step().await {}
     }
 
-    /// Runs the machine until the object enters a state for which `stop` is true, or is gone. The handler of that state
-    /// has not run then. Waits as long as that takes.
+    /// Runs the machine until the object enters a state for which `stop` is true, or is gone. The handler of that
+    /// state has not run then. Waits as long as that takes.
     pub async fn run_until(&mut self, stop: impl Fn(M) -> bool) {
         loop {
             let before = self.trace.len();

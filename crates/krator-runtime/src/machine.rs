@@ -27,9 +27,9 @@ pub trait Node: Sized + Send + Sync + 'static {
 
 /// The handler of a state. You write it, in the state's file.
 ///
-/// The runtime calls [`next`](State::next) when an object enters the state, and again when the state's `wait` is over,
-/// after an error, after a restart, and when the spec changes. A handler therefore checks what is already done before
-/// it does something. A state with `effects: once` is the exception: its handler runs at most once.
+/// The runtime calls [`next`](State::next) when an object enters the state, and again when the state's `wait` is
+/// over, after an error, after a restart, and when the spec changes. A handler therefore checks what is already
+/// done before it does something. A state with `effects: once` is the exception: its handler runs at most once.
 ///
 /// ```
 #[doc = include_str!("doc/moose.txt")]

@@ -1,5 +1,5 @@
-//! The sources of this crate as constants. The command `krator` copies them into every crate that it generates, so that
-//! the crate builds anywhere, with the runtime that it was generated for.
+//! The sources of this crate as constants. The command `krator` copies them into every crate that it generates, so
+//! that the crate builds anywhere, with the runtime that it was generated for.
 
 /// The manifest. The command reads from it what generated crates depend on.
 pub const MANIFEST: &str = include_str!("../Cargo.toml");

@@ -1,11 +1,12 @@
 //! Tests of a state graph, edge by edge. Generated crates run them for each of their machines.
 //!
-//! The engine, the actor and the graph are those of the operator. The handlers are scripted and the object is kept in
-//! memory, so the result does not depend on what your handlers do. On a stopped clock a timeout of hours takes no time.
+//! The engine, the actor and the graph are those of the operator. The handlers are scripted and the object is kept
+//! in memory, so the result does not depend on what your handlers do. On a stopped clock a timeout of hours takes
+//! no time.
 //!
-//! Each edge is taken once without faults, and then again with each fault at each of its writes: the process dies before
-//! or after the write, the write fails, its answer is lost, or another client writes first. Each time the object must
-//! arrive, and a judge checks everything that was stored on the way.
+//! Each edge is taken once without faults, and then again with each fault at each of its writes: the process dies
+//! before or after the write, the write fails, its answer is lost, or another client writes first. Each time the
+//! object must arrive, and a judge checks everything that was stored on the way.
 mod case;
 mod judge;
 mod recorder;

@@ -1,4 +1,5 @@
-//! One run of a handler: what has to be stored before it, what happens while it goes on, and what follows from its end.
+//! One run of a handler: what has to be stored before it, what happens while it goes on, and what follows from its
+//! end.
 use super::{Actor, Step};
 use crate::{
     engine::Outcome,

@@ -85,8 +85,8 @@ impl<M: Machine> Context<'_, M> {
     ///
     /// # Errors
     ///
-    /// If the request fails. The error is permanent if the child has no name, if it belongs to another namespace, or if
-    /// an object of this name exists that is not a child of this object: such an object is never adopted.
+    /// If the request fails. The error is permanent if the child has no name, if it belongs to another namespace,
+    /// or if an object of this name exists that is not a child of this object: such an object is never adopted.
     ///
     /// ```
     #[doc = include_str!("../doc/moose.txt")]
@@ -114,8 +114,8 @@ impl<M: Machine> Context<'_, M> {
         })
     }
 
-    /// The children of this object that are of one kind, sorted by namespace and name. They come from a cache, but are
-    /// never older than what the handlers of this object have applied.
+    /// The children of this object that are of one kind, sorted by namespace and name. They come from a cache, but
+    /// are never older than what the handlers of this object have applied.
     ///
     /// # Errors
     ///
@@ -141,7 +141,8 @@ impl<M: Machine> Context<'_, M> {
     ///
     /// # Errors
     ///
-    /// If the request fails. The error is permanent if the object is not a child of this object; it is left alone then.
+    /// If the request fails. The error is permanent if the object is not a child of this object; it is left alone
+    /// then.
     ///
     /// ```
     #[doc = include_str!("../doc/moose.txt")]

@@ -162,22 +162,23 @@ fn whole<K: Child>(
     seen(reflector::reflector(writer, events), listed).boxed()
 }
 
-/// The events of a watch, after they are in the cache. The objects of the first listing are not reported, because every
-/// handler runs after the start anyway. Those of later listings are, because changes before them may have been missed;
-/// `listed` says that there was a listing before.
+/// The events of a watch, after they are in the cache. The objects of the first listing are not reported, because
+/// every handler runs after the start anyway. Those of later listings are, because changes before them may have
+/// been missed; `listed` says that there was a listing before.
 fn seen<K: Resource<DynamicType = ()>>(
     events: impl Stream<Item = watcher::Result<watcher::Event<K>>> + Send + 'static,
     mut listed: bool,
 ) -> impl Stream<Item = LinkEvent> {
+    let changed = |object: &K| Some(LinkEvent::Changed(observed(object)));
     events.backoff(WatchBackoff::default()).filter_map(move |event| {
         let seen = match event {
-            Ok(watcher::Event::Apply(object) | watcher::Event::Delete(object)) => Some(LinkEvent::Changed(observed(&object))),
-            Ok(watcher::Event::InitApply(object)) => listed.then(|| LinkEvent::Changed(observed(&object))),
+            Ok(watcher::Event::Apply(object) | watcher::Event::Delete(object)) => changed(&object),
+            Ok(watcher::Event::InitApply(object)) if listed => changed(&object),
             Ok(watcher::Event::InitDone) => {
                 listed = true;
                 Some(LinkEvent::Listed)
             }
-            Ok(watcher::Event::Init) => None,
+            Ok(watcher::Event::Init | watcher::Event::InitApply(_)) => None,
             Err(error) => {
                 tracing::warn!(kind = %K::kind(&()), %error, "a watch of another kind failed and will be retried");
                 Some(LinkEvent::Listed)
@@ -192,8 +193,8 @@ pub(super) fn drop_managed_fields<K: Resource>(object: &mut K) {
     object.meta_mut().managed_fields = None;
 }
 
-/// The event with its object decoded. An object that cannot be decoded is logged and removed from the cache, so that it
-/// does not hold up the others.
+/// The event with its object decoded. An object that cannot be decoded is logged and removed from the cache, so
+/// that it does not hold up the others.
 fn readable<K: Child>(
     event: watcher::Event<DeserializeGuard<K>>,
     cache: &Store<K>,
@@ -209,7 +210,13 @@ fn readable<K: Child>(
                 meta.namespace.as_deref(),
                 meta.name.as_deref().unwrap_or_default(),
             );
-            tracing::warn!(kind = %K::kind(&()), namespace, name, error = unreadable.error, "an object could not be decoded");
+            tracing::warn!(
+                kind = %K::kind(&()),
+                namespace,
+                name,
+                error = unreadable.error,
+                "an object could not be decoded"
+            );
             let mut reference = reflector::ObjectRef::<K>::new(name);
             reference.namespace = meta.namespace;
             Err(cache.get(&reference))

@@ -66,8 +66,8 @@ enum LogFormat {
     Json,
 }
 
-/// The `main` function of a generated operator: parses the command line, passes an [`OperatorRuntime`] to `with`, which
-/// adds the operators, and runs it until SIGTERM or SIGINT.
+/// The `main` function of a generated operator: parses the command line, passes an [`OperatorRuntime`] to `with`,
+/// which adds the operators, and runs it until SIGTERM or SIGINT.
 ///
 /// The exit code is 0 after that, 1 if the operator cannot run, and 2 if the command line is wrong.
 ///
@@ -114,8 +114,8 @@ pub fn main(about: &About, with: impl FnOnce(OperatorRuntime) -> OperatorRuntime
         .enable_all()
         .build()
         .map_err(Error::from)
-        // The loop runs on a worker, next to the tasks that it wakes. On this thread every wake-up would cost a context
-        // switch.
+        // The loop runs on a worker, next to the tasks that it wakes. On this thread every wake-up would cost a
+        // context switch.
         .and_then(|threads| threads.block_on(async { tokio::spawn(runtime.start()).await? }));
     match ended {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,5 +1,5 @@
-//! Looks after all objects of one kind: passes the events of watches on to the objects that they concern. An object has a
-//! task only while it has something to do.
+//! Looks after all objects of one kind: passes the events of watches on to the objects that they concern. An object
+//! has a task only while it has something to do.
 use super::{
     links::{Link, LinkEvent, Linked, ObservedChange},
     raw::Raw,

@@ -1,9 +1,9 @@
-//! Fault injection, for tests only: failures of the API server and of the network, and crashes of the process around a
-//! write of the status. It is a layer of the client, so the rest of the runtime does not know about it.
+//! Fault injection, for tests only: failures of the API server and of the network, and crashes of the process
+//! around a write of the status. It is a layer of the client, so the rest of the runtime does not know about it.
 //!
-//! The variable `KRATOR_FAULTS` contains the plan as JSON; without it there are no faults. The same seed gives the same
-//! faults to the same sequence of requests. The events of a running watch are never touched: a watch is cut by asking the
-//! server for a short one, and 410 is the server's own answer to a version that it has forgotten.
+//! The variable `KRATOR_FAULTS` contains the plan as JSON; without it there are no faults. The same seed gives the
+//! same faults to the same sequence of requests. The events of a running watch are never touched: a watch is cut by
+//! asking the server for a short one, and 410 is the server's own answer to a version that it has forgotten.
 #![allow(
     clippy::disallowed_methods,
     reason = "tests pass the faults through the environment"
@@ -59,8 +59,8 @@ struct Plan {
     gone: u64,
     /// `(every, first)`: in every period of `every` milliseconds, all requests fail during the `first` ones.
     partition: Option<(u64, u64)>,
-    /// The process crashes once before and once after the write of each state. This file remembers the crashes, one in
-    /// each line: `before Moose Eat`.
+    /// The process crashes once before and once after the write of each state. This file remembers the crashes, one
+    /// in each line: `before Moose Eat`.
     crashes: Option<PathBuf>,
 }
 

@@ -5,8 +5,8 @@ use std::any::TypeId;
 
 impl<M: Linked> Handle<M> {
     /// Creates or replaces an object of a kind that the operator owns or watches, as another client or a controller
-    /// would: a child that has made progress, or an object that the spec refers to. A state that waits for it runs again.
-    /// In a test, every object of a watched kind concerns the object under test.
+    /// would: a child that has made progress, or an object that the spec refers to. A state that waits for it runs
+    /// again. In a test, every object of a watched kind concerns the object under test.
     ///
     /// # Errors
     ///

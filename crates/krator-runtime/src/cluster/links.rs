@@ -1,5 +1,5 @@
-//! The other kinds that an operator owns or watches. For each of them a watch feeds a cache and says which objects of the
-//! operator a change concerns.
+//! The other kinds that an operator owns or watches. For each of them a watch feeds a cache and says which objects
+//! of the operator a change concerns.
 use super::caches;
 use crate::{
     applied::ChildKey,

@@ -1,5 +1,5 @@
-//! An object as it is received: its metadata, and the rest as text. It is decoded lazily, because most events of a watch
-//! echo the operator's own writes and are dropped by their version.
+//! An object as it is received: its metadata, and the rest as text. It is decoded lazily, because most events of a
+//! watch echo the operator's own writes and are dropped by their version.
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 use serde::{

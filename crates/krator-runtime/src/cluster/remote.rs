@@ -142,8 +142,8 @@ async fn publish_events(
 
 /// Makes a request of the runtime, bounded in time.
 async fn request<T>(request: impl Future<Output = kube::Result<T>> + Send) -> Result<T, WriteError> {
-    // Thousands of tasks may exist, and the future of a request is larger than everything else that they hold. Boxed, it
-    // takes memory only while the request is made.
+    // Thousands of tasks may exist, and the future of a request is larger than everything else that they hold.
+    // Boxed, it takes memory only while the request is made.
     match tokio::time::timeout(LONGEST_REQUEST, request.boxed()).await {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(error)) => Err(match &error {
@@ -159,8 +159,8 @@ async fn request<T>(request: impl Future<Output = kube::Result<T>> + Send) -> Re
     }
 }
 
-/// A patch that applies a status. It has a type of its own because most writes are of this kind: serializing it does not
-/// build a tree of JSON values.
+/// A patch that applies a status. It has a type of its own because most writes are of this kind: serializing it
+/// does not build a tree of JSON values.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct StatusPatch<'a, S> {
@@ -177,7 +177,8 @@ impl<S> fmt::Debug for StatusPatch<'_, S> {
     }
 }
 
-/// Contains the version that the decision is based on, so that the API server rejects decisions based on older versions.
+/// Contains the version that the decision is based on, so that the API server rejects decisions based on older
+/// versions.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PatchMetadata<'a> {

@@ -31,19 +31,19 @@ use tokio::time::Instant;
 /// # });
 /// ```
 pub struct Handle<M: Machine> {
-    stored: Arc<Stored<ManifestOf<M>>>,
+    stored: Arc<StoredObject<ManifestOf<M>>>,
     pub(crate) mailbox: Arc<Mailbox<ManifestOf<M>>>,
     pub(crate) others: Arc<FakeCluster>,
 }
 
 /// The object as stored; `None` once it is gone.
-struct Stored<T> {
+struct StoredObject<T> {
     object: Mutex<Option<Arc<T>>>,
     /// What holds a deleted object.
     finalizer: String,
 }
 
-impl<T> Stored<T> {
+impl<T> StoredObject<T> {
     fn locked(&self) -> MutexGuard<'_, Option<Arc<T>>> {
         self.object.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -62,7 +62,7 @@ impl<M: Machine> Clone for Handle<M> {
 impl<M: Machine> Handle<M> {
     fn new(object: ManifestOf<M>, finalizer: &str) -> Self {
         Self {
-            stored: Arc::new(Stored {
+            stored: Arc::new(StoredObject {
                 object: Mutex::new(Some(Arc::new(object))),
                 finalizer: finalizer.to_owned(),
             }),

@@ -17,8 +17,8 @@ use tokio::sync::{Notify, oneshot, watch};
 
 /// One object, as its handlers see it.
 ///
-/// The type is the same for all states of a machine, so helper functions can take it. The prelude of a generated crate
-/// has an alias for each kind, which leaves out the machine: `Context<'_>`.
+/// The type is the same for all states of a machine, so helper functions can take it. The prelude of a generated
+/// crate has an alias for each kind, which leaves out the machine: `Context<'_>`.
 ///
 /// ```
 #[doc = include_str!("../doc/moose.txt")]

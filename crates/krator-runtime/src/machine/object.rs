@@ -4,8 +4,8 @@ use std::future::Future;
 
 /// What one object keeps in memory from one run of a handler to the next.
 ///
-/// A restarted operator begins with a new value, which [`Operator::initialize_object_state`] makes; what has to survive
-/// a restart belongs in `.status`. Keep it small: an operator holds one for each object.
+/// A restarted operator begins with a new value, which [`Operator::initialize_object_state`] makes; what has to
+/// survive a restart belongs in `.status`. Keep it small: an operator holds one for each object.
 ///
 /// ```
 #[doc = include_str!("../doc/moose.txt")]
@@ -39,8 +39,8 @@ pub trait ObjectState: Sized + Send + Sync + 'static {
     }
 }
 
-/// What the machine needs to know about an object. With the feature `kube` it is implemented for every custom resource
-/// that has a status.
+/// What the machine needs to know about an object. With the feature `kube` it is implemented for every custom
+/// resource that has a status.
 pub trait Object: Clone + Send + Sync + 'static {
     /// The type of its status.
     type Status: ObjectStatus;

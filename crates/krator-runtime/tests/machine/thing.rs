@@ -1,4 +1,5 @@
-//! An object without Kubernetes, and a machine whose states use every key of the language that matters to the runtime.
+//! An object without Kubernetes, and a machine whose states use every key of the language that matters to the
+//! runtime.
 
 use krator_runtime::{
     Context, Dispatch, Edit, Error, Final, Graph, Local, Machine, MachineStatus, MayStay, Node, Object,

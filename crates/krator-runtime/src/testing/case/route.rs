@@ -76,7 +76,8 @@ fn by_code<'g>(graph: &Graph<'g>, from: StateId) -> impl Iterator<Item = (Answer
     next.map(|to| (Answer::Exit(Exit::To(*to)), *to))
 }
 
-/// The states in which an operator can find an object and whose handler may choose `to`, with what the handler answers.
+/// The states in which an operator can find an object and whose handler may choose `to`, with what the handler
+/// answers.
 pub(super) fn before<'g>(
     graph: &Graph<'g>,
     to: StateId,

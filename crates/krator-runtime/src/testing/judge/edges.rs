@@ -2,8 +2,8 @@
 use crate::graph::{Graph, OnSpecChange, StateId};
 use std::collections::BTreeSet;
 
-/// The states that can be stored next after `from`. States that are not stored, and those whose limit is exceeded, are
-/// passed through.
+/// The states that can be stored next after `from`. States that are not stored, and those whose limit is exceeded,
+/// are passed through.
 pub(super) fn leads(graph: &Graph<'_>, from: Option<StateId>) -> BTreeSet<StateId> {
     let Some(from) = from else {
         return passing(graph, BTreeSet::from([graph.initial()]));
