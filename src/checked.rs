@@ -61,12 +61,16 @@ impl Checked {
         description.filter(|_| !finding::has_errors(&self.findings))
     }
 
-    /// A finding for each change since `former` that breaks stored objects or clients. While either description has
-    /// errors, the two cannot be compared and there are none.
+    /// A finding for each change since `former` that breaks stored objects or clients, but for those that the description
+    /// alone has shown already. While either description has errors, the two cannot be compared and there are none.
     pub fn breaking_changes(&self, former: &Checked) -> Vec<Finding> {
-        match (former.sound(), self.sound()) {
-            (Some(former), Some(now)) => compare::findings(former, now),
-            _ => Vec::new(),
-        }
+        let (Some(former), Some(now)) = (former.sound(), self.sound()) else {
+            return Vec::new();
+        };
+        let is_new = |finding: &Finding| {
+            let mut there = self.findings.iter();
+            !there.any(|there| (there.rule, there.span) == (finding.rule, finding.span))
+        };
+        compare::findings(former, now).into_iter().filter(is_new).collect()
     }
 }

@@ -7,6 +7,7 @@
 
 mod access;
 mod facts;
+mod imports;
 mod items;
 mod judge;
 mod macros;

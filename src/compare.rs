@@ -22,9 +22,9 @@ pub use judge::Breaks;
 pub use path::{SchemaPath, Step};
 pub use report::{to_json, to_text};
 
-use crate::catalog::{BREAKING_SCHEMA, STATE_REMOVED};
+use crate::catalog::{BREAKING_SCHEMA, REUSED_NAME, STATE_REMOVED};
 use crate::finding::{Finding, Source, Span};
-use crate::model::Description;
+use crate::model::{Description, Lineage};
 use judge::Judge;
 
 /// Everything that an edit changes, kind by kind, in the order of the text.
@@ -69,6 +69,8 @@ pub enum Stored {
     May(Verdict),
     /// They stay, and nothing moves them any more.
     Stranded,
+    /// They go on in a state that is another one now: the name that they have stored was given to it.
+    Misread,
     /// The API server does not take the new CRD as long as it has the old one.
     DefinitionRefused,
 }
@@ -133,10 +135,10 @@ impl Change {
 
     /// The change as a finding about the new text.
     pub fn finding(&self) -> Finding {
-        let rule = if self.what == graph::STATE_REMOVED {
-            &STATE_REMOVED
-        } else {
-            &BREAKING_SCHEMA
+        let rule = match self.what {
+            graph::STATE_REMOVED => &STATE_REMOVED,
+            graph::STATE_NAME_REUSED => &REUSED_NAME,
+            _ => &BREAKING_SCHEMA,
         };
         let mut finding = Finding::new(rule, self.new, self.message.as_str());
         finding.notes = report::meaning(self);
@@ -153,7 +155,7 @@ impl Comparison {
     /// written. Whether the operator goes on with it is another matter: see [`Change::stored`].
     pub fn keeps_valid(&self) -> bool {
         self.changes.iter().all(|change| match &change.stored {
-            Stored::Keep | Stored::Stranded => true,
+            Stored::Keep | Stored::Stranded | Stored::Misread => true,
             Stored::May(verdict) => verdict.anew == Fate::Kept && verdict.updated == Fate::Kept,
             Stored::DefinitionRefused => false,
         })
@@ -167,8 +169,10 @@ impl Comparison {
 
 /// Compares two descriptions without errors.
 pub fn compare(old: &Description, new: &Description) -> Comparison {
-    let mut changes = resource::of_operator(old, new);
-    for pair in resource::pairs(old, new) {
+    let lineage = Lineage::between(old, new);
+    let pairs = resource::pairs(old, new, &lineage);
+    let mut changes = resource::of_operator(old, new, &pairs);
+    for pair in pairs {
         changes.extend(resource::of_kind(&pair));
         changes.extend(schema::of_kind(&pair));
         changes.extend(graph::of_kind(&pair));
@@ -176,11 +180,23 @@ pub fn compare(old: &Description, new: &Description) -> Comparison {
     Comparison { changes }
 }
 
-/// What breaks, as findings about the new description: `state-removed` and `breaking-schema`.
+/// What breaks, as findings about the new description: `state-removed`, `breaking-schema`, and the warning `reused-name`
+/// unless the description allows it.
 pub fn findings(old: &Description, new: &Description) -> Vec<Finding> {
     let comparison = compare(old, new);
     let breaking = comparison.changes.iter().filter(|change| change.is_breaking());
     let mut findings: Vec<Finding> = breaking.map(Change::finding).collect();
+    let states = new.kinds.iter().flat_map(|kind| &kind.states);
+    let allowed: Vec<Span> = states
+        .filter(|state| {
+            state
+                .allow
+                .iter()
+                .any(|allow| allow.rule.value == REUSED_NAME.name)
+        })
+        .flat_map(|state| state.renamed_from.iter().map(|former| former.span))
+        .collect();
+    findings.retain(|finding| *finding.rule != REUSED_NAME || !allowed.contains(&finding.span));
     crate::finding::sort(&mut findings);
     findings
 }

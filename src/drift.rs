@@ -11,7 +11,7 @@ mod found;
 mod merge;
 mod renames;
 
-pub use found::Found;
+pub use found::FileFinding;
 
 use std::collections::BTreeMap;
 
@@ -62,16 +62,16 @@ pub struct Drift {
     /// What would be written. Nothing, where a finding forbids it.
     pub changes: Changes,
     /// What happens to single files, in the order of their paths. Those of `.krator/` are not named.
-    pub fates: BTreeMap<String, Fate>,
+    pub actions: BTreeMap<String, FileAction>,
     /// What is to be said, each with the text that it is about.
-    pub found: Vec<Found>,
+    pub found: Vec<FileFinding>,
     /// Whether a finding forbids to write anything.
     pub is_refused: bool,
 }
 
 /// What happens to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fate {
+pub enum FileAction {
     /// It is new.
     Created,
     /// It gets other contents.
@@ -120,11 +120,11 @@ pub fn compare(
     let mut drift = Drift::default();
     if let Some(former) = former.filter(|_| !options.allow_breaking) {
         let breaking = crate::compare::findings(former.description, now.description);
-        drift.is_refused = !breaking.is_empty();
+        drift.is_refused = crate::finding::has_errors(&breaking);
         drift.found.extend(
             breaking
                 .into_iter()
-                .map(|finding| Found::new(now.source, finding)),
+                .map(|finding| FileFinding::new(now.source, finding)),
         );
     }
     let named = renames::follow(now, former, record, disk, options.force);
@@ -140,7 +140,7 @@ pub fn compare(
         record: GenerationRecord::default(),
         drift,
     };
-    run.drift.fates = named.fates;
+    run.drift.actions = named.actions;
     run.drift.is_refused |= named.is_refused;
     run.drift.found.extend(named.found);
     for (path, file) in now.plan.files() {
@@ -170,13 +170,26 @@ pub fn compare(
 
 /// The paths that a comparison looks at.
 pub fn paths<'a>(plan: &'a Plan, former: &'a GenerationRecord) -> impl Iterator<Item = String> + 'a {
-    let planned = plan.files().map(|(path, _)| path.to_owned());
-    let pruned = former.files.keys().map(|path| format!("{PRUNED}/{path}"));
+    let paths = || {
+        plan.files()
+            .map(|(path, _)| path)
+            .chain(former.files.keys().map(String::as_str))
+    };
+    let pruned = paths().map(|path| format!("{PRUNED}/{path}"));
     let record = record::FILES.map(str::to_owned);
-    planned
-        .chain(former.files.keys().cloned())
-        .chain(pruned)
-        .chain(record)
+    paths().map(str::to_owned).chain(pruned).chain(record)
+}
+
+/// Moves a file to where it is in the way of no other one, nor overwrites what was moved there before; its new path.
+fn set_aside(tree: &mut BTreeMap<String, Vec<u8>>, path: &str) -> Option<String> {
+    let bytes = tree.remove(path)?;
+    let mut to = format!("{PRUNED}/{path}");
+    if tree.get(&to).is_some_and(|there| *there != bytes) {
+        let hash = record::hash_bytes(&bytes);
+        to = format!("{to}.{}", hash.get(..8).unwrap_or(&hash));
+    }
+    tree.insert(to.clone(), bytes);
+    Some(to)
 }
 
 /// Where a crate takes its runtime from: what the last run knew, or else its Cargo.toml.
@@ -205,20 +218,20 @@ impl Run<'_> {
             .bytes(path)
             .map(|_| self.disk.text(path).unwrap_or_default());
         match there {
-            None => self.write(path, &file.contents, Fate::Created),
+            None => self.write(path, &file.contents, FileAction::Created),
             Some(text) if normalized(text) == file.contents => {}
             Some(text) => match self.former.files.get(path) {
-                Some(entry) if entry.wrote(text) => self.write(path, &file.contents, Fate::Updated),
+                Some(entry) if entry.wrote(text) => self.write(path, &file.contents, FileAction::Updated),
                 Some(entry) if entry.ownership == Ownership::Generated => {
                     if self.options.force {
-                        self.write(path, &file.contents, Fate::Updated);
+                        self.write(path, &file.contents, FileAction::Updated);
                     } else {
                         self.edited(path, text, Some(&file.contents));
                     }
                 }
                 _ if self.options.force => {
                     self.set_aside(path);
-                    self.write(path, &file.contents, Fate::Created);
+                    self.write(path, &file.contents, FileAction::Created);
                 }
                 _ => self.occupied(path, text),
             },
@@ -233,7 +246,7 @@ impl Run<'_> {
         if self.disk.bytes(path).is_none() {
             // What generated code names has to be there; what else was there once, somebody did not want.
             if former.is_none() || path.starts_with("src/") {
-                self.write(path, &file.contents, Fate::Created);
+                self.write(path, &file.contents, FileAction::Created);
             }
             return planned;
         }
@@ -253,7 +266,7 @@ impl Run<'_> {
         };
         match (self.options.merge, file.ownership) {
             (Merge::Offer, Ownership::Seeded) => {
-                self.drift.fates.insert(path.to_owned(), Fate::Offered);
+                self.drift.actions.insert(path.to_owned(), FileAction::Offered);
                 return pending;
             }
             (Merge::Mine, Ownership::Seeded) => return planned,
@@ -264,12 +277,12 @@ impl Run<'_> {
             .map(|base| merge::merge(base, text, &file.contents))
         {
             Some(Merged::Clean(merged)) => {
-                self.write(path, &merged, Fate::Merged);
+                self.write(path, &merged, FileAction::Merged);
                 return planned;
             }
             _ if self.options.merge == Merge::Mine => return planned,
             Some(Merged::Conflict { marked, .. }) if self.options.merge == Merge::Conflicts => {
-                self.write(path, &marked, Fate::Merged);
+                self.write(path, &marked, FileAction::Merged);
                 return planned;
             }
             Some(Merged::Conflict { span, .. }) => span,
@@ -287,13 +300,13 @@ impl Run<'_> {
     fn cargo_manifest(&mut self, path: &str, file: &File) -> FileRecord {
         let former = self.former.files.get(path);
         match self.disk.text(path) {
-            None => self.write(path, &file.contents, Fate::Created),
+            None => self.write(path, &file.contents, FileAction::Created),
             Some(text) => {
                 let untouched = former.filter(|entry| entry.wrote(text)).map(|_| text);
                 let base = former.and_then(|entry| entry.base.as_deref()).or(untouched);
                 match cargo::merge(base, text, &file.contents) {
                     Ok(merged) if merged == text => {}
-                    Ok(merged) => self.write(path, &merged, Fate::Updated),
+                    Ok(merged) => self.write(path, &merged, FileAction::Updated),
                     Err(error) => self.unreadable(path, text, &error),
                 }
             }
@@ -306,9 +319,9 @@ impl Run<'_> {
         let planned = FileRecord::of(path, file);
         let former = self.former.files.get(path);
         match self.disk.text(path) {
-            None if former.is_none() => self.write(path, &file.contents, Fate::Created),
+            None if former.is_none() => self.write(path, &file.contents, FileAction::Created),
             Some(text) if former.is_some_and(|entry| entry.wrote(text)) && !planned.wrote(text) => {
-                self.write(path, &file.contents, Fate::Updated);
+                self.write(path, &file.contents, FileAction::Updated);
             }
             _ => {}
         }
@@ -324,7 +337,7 @@ impl Run<'_> {
         if entry.ownership == Ownership::Generated {
             if entry.wrote(text) {
                 self.tree.remove(path);
-                self.drift.fates.insert(path.to_owned(), Fate::Removed);
+                self.drift.actions.insert(path.to_owned(), FileAction::Removed);
             } else if self.options.force {
                 self.set_aside(path);
             } else {
@@ -333,14 +346,14 @@ impl Run<'_> {
         } else if self.options.prune {
             self.set_aside(path);
         } else {
-            self.drift.fates.insert(path.to_owned(), Fate::Unused);
+            self.drift.actions.insert(path.to_owned(), FileAction::Unused);
             self.record.files.insert(path.to_owned(), entry.clone());
         }
     }
 
-    fn write(&mut self, path: &str, contents: &str, fate: Fate) {
+    fn write(&mut self, path: &str, contents: &str, action: FileAction) {
         self.put(path, contents);
-        self.drift.fates.insert(path.to_owned(), fate);
+        self.drift.actions.insert(path.to_owned(), action);
     }
 
     /// Writes a file, unless it says that already, line ends apart.
@@ -354,18 +367,11 @@ impl Run<'_> {
         }
     }
 
-    /// Moves a file to where it is in nobody's way, and nothing else in its.
+    /// Moves a file out of the way.
     fn set_aside(&mut self, path: &str) {
-        let Some(bytes) = self.tree.remove(path) else {
-            return;
-        };
-        let mut to = format!("{PRUNED}/{path}");
-        if self.tree.get(&to).is_some_and(|there| *there != bytes) {
-            let hash = record::hash_bytes(&bytes);
-            to = format!("{to}.{}", hash.get(..8).unwrap_or(&hash));
+        if let Some(to) = set_aside(&mut self.tree, path) {
+            self.drift.actions.insert(path.to_owned(), FileAction::Moved(to));
         }
-        self.tree.insert(to.clone(), bytes);
-        self.drift.fates.insert(path.to_owned(), Fate::Moved(to));
     }
 
     /// What people wrote, as it will be, against the description: what will not compile, or may not, or not be
@@ -389,7 +395,7 @@ impl Run<'_> {
             };
             let found = findings
                 .filter(may_not_compile)
-                .map(|finding| Found::new(&in_file.source, finding));
+                .map(|finding| FileFinding::new(&in_file.source, finding));
             self.drift.found.extend(found);
         }
     }
@@ -398,7 +404,7 @@ impl Run<'_> {
     fn end(self, disk: &Snapshot) -> Drift {
         let mut drift = self.drift;
         if drift.is_refused {
-            drift.fates.clear();
+            drift.actions.clear();
             return drift;
         }
         let there = disk.files().map(|(path, _)| path);

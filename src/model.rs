@@ -20,6 +20,7 @@
 //! is to say. Only a description without findings of severity error may be generated from; its stand-ins are gone.
 
 pub mod kubernetes;
+mod lineage;
 mod lower;
 mod machine;
 mod path;
@@ -28,6 +29,7 @@ mod resource;
 mod schema;
 mod status;
 
+pub use lineage::{KindLineage, Lineage};
 pub(crate) use lower::lower;
 pub use machine::{
     ConditionSetting, ConditionStatus, Effects, Limit, Machine, Next, OnDelete, OnSpecChange, Property,

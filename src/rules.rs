@@ -5,6 +5,7 @@
 
 mod broad_access;
 mod choke_point;
+mod conflicting_rename;
 mod costly_rule;
 mod delete_interrupts_once;
 mod deletion_escape;
@@ -23,6 +24,7 @@ mod no_path_to_final;
 mod no_timeout;
 mod property_violated;
 mod resume_hazard;
+mod reused_name;
 mod self_edge;
 mod spec_change_ignored;
 mod timeout_interrupts_once;
@@ -49,6 +51,7 @@ use crate::model::{Allow, Description, Kind, StateId};
 static CHECKS: &[Check] = &[
     broad_access::CHECK,
     choke_point::CHECK,
+    conflicting_rename::CHECK,
     costly_rule::CHECK,
     delete_interrupts_once::CHECK,
     deletion_escape::CHECK,
@@ -67,6 +70,7 @@ static CHECKS: &[Check] = &[
     no_timeout::CHECK,
     property_violated::CHECK,
     resume_hazard::CHECK,
+    reused_name::CHECK,
     self_edge::CHECK,
     spec_change_ignored::CHECK,
     timeout_interrupts_once::CHECK,

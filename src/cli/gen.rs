@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use krator::changes::unified;
 use krator::disk::{self, Folder};
-use krator::drift::{self, Drift, Fate, Options};
+use krator::drift::{self, Drift, FileAction, Options};
 use krator::finding::Style;
 use krator::model::Description;
 use krator::record;
@@ -156,14 +156,17 @@ fn report(drift: &Drift, tense: Tense) -> anyhow::Result<ExitCode> {
             writeln!(err, "{diff}")?;
         }
     }
-    if drift.fates.values().any(|fate| *fate == Fate::Unused) {
+    if drift.actions.values().any(|action| *action == FileAction::Unused) {
         eprintln!(
             "note: unused is what nothing in krator.yaml needs any more; no handler of it is compiled; `krator gen \
              --prune` moves it to {}/",
             drift::PRUNED
         );
     }
-    let offered = drift.fates.iter().filter(|(_, fate)| **fate == Fate::Offered);
+    let offered = drift
+        .actions
+        .iter()
+        .filter(|(_, action)| **action == FileAction::Offered);
     let offered: Vec<&str> = offered.map(|(path, _)| path.as_str()).collect();
     if !offered.is_empty() {
         eprintln!(
@@ -181,7 +184,7 @@ fn report(drift: &Drift, tense: Tense) -> anyhow::Result<ExitCode> {
         1 => "1 file".to_owned(),
         count => format!("{count} files"),
     };
-    let has_errors = drift.found.iter().any(drift::Found::is_error);
+    let has_errors = drift.found.iter().any(drift::FileFinding::is_error);
     match tense {
         _ if drift.is_refused => eprintln!("nothing was written"),
         Tense::Did if has_errors => eprintln!("{count} changed; the rest is yours to do, as said above"),
@@ -204,19 +207,19 @@ fn report(drift: &Drift, tense: Tense) -> anyhow::Result<ExitCode> {
 fn told(drift: &Drift) -> Vec<(&'static str, String)> {
     let mut vendored: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut lines = Vec::new();
-    for (path, fate) in &drift.fates {
-        let name = match fate {
-            Fate::Created => "created",
-            Fate::Updated => "updated",
-            Fate::Removed => "removed",
-            Fate::Merged => "merged",
-            Fate::Moved(_) => "moved",
-            Fate::Renamed => "renamed",
-            Fate::Unused => "unused",
-            Fate::Offered => continue,
+    for (path, action) in &drift.actions {
+        let name = match action {
+            FileAction::Created => "created",
+            FileAction::Updated => "updated",
+            FileAction::Removed => "removed",
+            FileAction::Merged => "merged",
+            FileAction::Moved(_) => "moved",
+            FileAction::Renamed => "renamed",
+            FileAction::Unused => "unused",
+            FileAction::Offered => continue,
         };
-        match fate {
-            Fate::Moved(to) => lines.push((name, format!("{path} -> {to}"))),
+        match action {
+            FileAction::Moved(to) => lines.push((name, format!("{path} -> {to}"))),
             _ if path.starts_with("vendor/") => *vendored.entry(name).or_default() += 1,
             _ => lines.push((name, path.clone())),
         }

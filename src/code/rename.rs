@@ -1,13 +1,14 @@
-//! Names that change with the description: found by what they mean, replaced by their places, so that nothing else in
-//! a file changes by a byte.
+//! Names that change with the description. A name is found by what it means and replaced at its place, so that nothing
+//! else in a file changes by a byte, but for the order of imports. All names change in one pass: after `A` to `B` and `B`
+//! to `D` no `B` that was an `A` becomes a `D`.
 
 use super::facts::{Facts, Meaning};
 use super::tree::{self, File};
 use super::walk::walk;
-use super::{Code, InFile};
+use super::{Code, InFile, imports};
 use crate::catalog::NAME_LEFT;
 use crate::finding::{Finding, Source, Span, sort};
-use crate::model::{Description, Kind};
+use crate::model::{Description, KindLineage, Lineage};
 use crate::names::{KIND_ENDINGS, StateName, rust_ident};
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,52 +17,42 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Renames {
     kinds: Vec<KindRename>,
-    /// The crate, as code says it.
+    /// The crate's name in code, before and after.
     operator: Option<(String, String)>,
 }
 
-/// A kind of the former description: its name then and now, and its states that have another one.
+/// A kind of the former description: its name then and now, and what became of the names of its states.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct KindRename {
     module: (String, String),
     name: (String, String),
     states: Vec<(StateName, StateName)>,
-    /// Types of `types`, whose names are the description's own.
+    /// Names of states that are gone, which other states have now: the former name of each of those.
+    reused: BTreeMap<StateName, StateName>,
+    /// Files in the folder of the states that belong to no state any more, where handlers of renamed states go.
+    replaced: BTreeSet<String>,
+    /// Types of `types`, whose names do not follow the kind's.
     types: BTreeSet<String>,
 }
 
 impl Renames {
-    /// States by `renamedFrom`; a kind, where exactly one went and one came; the operator.
+    /// What the lineage of two descriptions comes to in names.
     pub fn between(former: &Description, now: &Description) -> Self {
-        let name = |kind: &Kind| kind.resource.kind.value.clone();
-        let lacks =
-            |description: &Description, kind: &Kind| description.kinds.iter().all(|k| name(k) != name(kind));
-        let gone: Vec<&Kind> = former.kinds.iter().filter(|kind| lacks(now, kind)).collect();
-        let new: Vec<&Kind> = now.kinds.iter().filter(|kind| lacks(former, kind)).collect();
-        let kinds = former.kinds.iter().filter_map(|then| {
-            let is_now = match (&gone[..], &new[..]) {
-                ([only], [one]) if name(only) == name(then) => Some(*one),
-                _ => now.kinds.iter().find(|kind| name(kind) == name(then)),
-            }?;
-            let states = states(then, is_now);
-            let is_renamed = name(then) != name(is_now) || !states.is_empty();
-            is_renamed.then(|| KindRename {
-                module: (name(then).module(), name(is_now).module()),
-                name: (name(then).as_str().to_owned(), name(is_now).as_str().to_owned()),
-                states,
-                types: former
-                    .types
-                    .iter()
-                    .map(|named| named.name.as_str().to_owned())
-                    .collect(),
-            })
-        });
+        let types = former.types.iter().map(|named| named.name.as_str().to_owned());
+        let types: BTreeSet<String> = types.collect();
+        let lineage = Lineage::between(former, now);
+        let kinds = lineage
+            .kinds()
+            .iter()
+            .map(|kind| KindRename::of(kind, former, now, types.clone()));
         let crates = (
             former.operator.value.crate_ident(),
             now.operator.value.crate_ident(),
         );
         Renames {
-            kinds: kinds.collect(),
+            kinds: kinds
+                .filter(|kind| kind.name.0 != kind.name.1 || !kind.states.is_empty())
+                .collect(),
             operator: (crates.0 != crates.1).then_some(crates),
         }
     }
@@ -92,6 +83,28 @@ impl Renames {
             };
         }
         former.to_owned()
+    }
+
+    /// Whether a file of the former crate stands where the handler of a renamed state goes, and belongs to no state itself:
+    /// it was the handler of one that is gone.
+    pub fn is_replaced(&self, former: &str) -> bool {
+        self.kinds.iter().any(|kind| {
+            let file = former.strip_prefix(&format!("src/{}/states/", kind.module.0));
+            file.is_some_and(|file| kind.replaced.contains(file))
+        })
+    }
+
+    /// What the name of a state that is gone means now: the name and the former name of the state that has it.
+    fn reused(&self, path: &[String]) -> Option<(&StateName, &StateName)> {
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        let (module, rest) = path.split_first()?;
+        let kind = self.kinds.iter().find(|kind| kind.module.0 == *module)?;
+        match rest {
+            ["states", name] | ["generated", "machine", _, name] => {
+                kind.reused.iter().find(|(state, _)| state.as_str() == *name)
+            }
+            _ => None,
+        }
     }
 
     /// The new last name of what had this path.
@@ -150,20 +163,37 @@ impl Renames {
     }
 }
 
-fn states(then: &Kind, now: &Kind) -> Vec<(StateName, StateName)> {
-    let has = |kind: &Kind, name: &StateName| kind.state_named(name.as_str()).is_some();
-    let mut renamed: Vec<(StateName, StateName)> = Vec::new();
-    for state in now.states.iter().filter(|state| !has(then, &state.name.value)) {
-        let former = state.renamed_from.iter().map(|name| &name.value);
-        let former = former.filter(|name| has(then, name) && !has(now, name));
-        // Of several states that became one, the others were removed.
-        renamed.extend(
-            former
-                .take(1)
-                .map(|name| (name.clone(), state.name.value.clone())),
-        );
+impl KindRename {
+    fn of(lineage: &KindLineage, former: &Description, now: &Description, types: BTreeSet<String>) -> Self {
+        let (then, now) = (former.kind(lineage.former), now.kind(lineage.now));
+        let names = |of: &crate::model::Kind| of.resource.kind.value.clone();
+        let states = lineage
+            .states()
+            .map(|(old, new)| (&then.state(old).name.value, &now.state(new).name.value));
+        let states: Vec<(StateName, StateName)> = states
+            .filter(|(old, new)| old != new)
+            .map(|(old, new)| (old.clone(), new.clone()))
+            .collect();
+        let is_gone = |name: &StateName| {
+            let id = then.state_named(name.as_str());
+            id.is_some_and(|id| lineage.became(id).is_none())
+        };
+        let reused = states.iter().filter(|(_, new)| is_gone(new));
+        let file = |state: &StateName| format!("{}.rs", state.module());
+        let in_use: BTreeSet<String> = lineage
+            .states()
+            .map(|(old, _)| file(&then.state(old).name.value))
+            .collect();
+        let targets = states.iter().map(|(_, new)| file(new));
+        KindRename {
+            replaced: targets.filter(|file| !in_use.contains(file)).collect(),
+            module: (names(then).module(), names(now).module()),
+            name: (names(then).as_str().to_owned(), names(now).as_str().to_owned()),
+            reused: reused.map(|(old, new)| (new.clone(), old.clone())).collect(),
+            states,
+            types,
+        }
     }
-    renamed
 }
 
 /// What renaming made of the written files.
@@ -175,8 +205,8 @@ pub struct Renamed {
     pub reports: Vec<InFile>,
 }
 
-/// Renames in all written files that the crate compiles. `former` is the crate as last generated, with its own plan.
-/// Doing it again changes nothing more: the former names are gone then.
+/// Renames in all written files that the crate compiles. `former` is the crate as last generated, with its own plan. A
+/// handler that another one takes the place of is not among the renamed files.
 pub fn rename(former: &Code<'_>, renames: &Renames) -> Renamed {
     let mut renamed = Renamed::default();
     if renames.is_empty() {
@@ -187,16 +217,22 @@ pub fn rename(former: &Code<'_>, renames: &Renames) -> Renamed {
     let facts = walk(&tree, &former.kind_codes(&tree));
     let reached: BTreeSet<usize> = tree.modules.iter().map(|module| module.file).collect();
     let words = renames.words();
-    for (id, file) in files.iter().enumerate().filter(|(_, file)| !file.is_generated) {
+    let written = files.iter().enumerate().filter(|(_, file)| !file.is_generated);
+    for (id, file) in written.filter(|(_, file)| !renames.is_replaced(file.path)) {
         let path = renames.path(file.path);
-        let edits = if reached.contains(&id) {
+        let mut edits = if reached.contains(&id) {
             edits(id, &facts, renames)
         } else {
             BTreeMap::new()
         };
+        imports::sort(file, &mut edits);
         let text = edited(file.text, &edits);
         let mut findings = match &file.ast {
-            Some(_) if reached.contains(&id) => left(file, &uncertain(id, file, &facts), &edits, &words),
+            Some(_) if reached.contains(&id) => {
+                let mut findings = left(file, &uncertain(id, file, &facts), &edits, &words);
+                findings.extend(misread(id, &facts, renames, &edits));
+                findings
+            }
             Some(_) => Vec::new(),
             None => unread(file, &words),
         };
@@ -214,8 +250,8 @@ pub fn rename(former: &Code<'_>, renames: &Renames) -> Renamed {
     renamed
 }
 
-/// Places and what comes there.
-type Edits = BTreeMap<Span, String>;
+/// Places of the former text, and what comes there.
+pub(super) type Edits = BTreeMap<Span, String>;
 
 fn edits(file: usize, facts: &Facts<'_>, renames: &Renames) -> Edits {
     let names = facts.names.iter().filter(|name| name.at.file == file);
@@ -238,15 +274,42 @@ fn edits(file: usize, facts: &Facts<'_>, renames: &Renames) -> Edits {
         .collect()
 }
 
+/// Code that names a state that is gone by a name that another state has now: it compiles, and means something else.
+fn misread(file: usize, facts: &Facts<'_>, renames: &Renames, edits: &Edits) -> Vec<Finding> {
+    let names = facts.names.iter().filter(|name| name.at.file == file);
+    names
+        .filter_map(|name| {
+            let Meaning::Item(path) = &name.meaning else {
+                return None;
+            };
+            let (state, former) = renames.reused(path)?;
+            let message = format!(
+                "this meant the former `{state}`, which is gone: `{state}` is the former `{former}` now"
+            );
+            Some(Finding::new(&NAME_LEFT, moved(name.at.span, edits), message))
+        })
+        .collect()
+}
+
 fn edited(text: &str, edits: &Edits) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut at = 0;
-    for (span, now) in edits {
+    let whole = Span {
+        start: 0,
+        end: text.len(),
+    };
+    edited_part(text, whole, edits)
+}
+
+/// A part of a text after the edits in it.
+pub(super) fn edited_part(text: &str, part: Span, edits: &Edits) -> String {
+    let mut out = String::with_capacity(part.end - part.start);
+    let mut at = part.start;
+    let within = |edit: &Span| part.start <= edit.start && edit.end <= part.end;
+    for (span, now) in edits.iter().filter(|(edit, _)| within(edit)) {
         out.push_str(&text[at..span.start]);
         out.push_str(now);
         at = span.end;
     }
-    out.push_str(&text[at..]);
+    out.push_str(&text[at..part.end]);
     out
 }
 
@@ -361,16 +424,23 @@ fn is_word(text: &str, span: Span) -> bool {
     !before.ends_with(is_part) && !after.starts_with(is_part)
 }
 
-/// A place of the former text in the new one.
+/// A place of the former text in the new one; within an edit, all that the edit wrote.
 fn moved(span: Span, edits: &Edits) -> Span {
+    let around = edits
+        .range(..=span)
+        .next_back()
+        .filter(|(edit, _)| edit.end > span.start);
     let (mut longer, mut shorter) = (0, 0);
-    for (edit, now) in edits.iter().filter(|(edit, _)| edit.end <= span.start) {
+    let first = around.map_or(span.start, |(edit, _)| edit.start);
+    for (edit, now) in edits.iter().filter(|(edit, _)| edit.end <= first) {
         longer += now.len();
         shorter += edit.end - edit.start;
     }
+    let start = first + longer - shorter;
+    let length = around.map_or(span.end - span.start, |(_, now)| now.len());
     Span {
-        start: span.start + longer - shorter,
-        end: span.end + longer - shorter,
+        start,
+        end: start + length,
     }
 }
 

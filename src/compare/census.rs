@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
-use super::resource::pairs;
 use super::{Breaks, Change, Comparison};
-use crate::model::{Description, Kind};
+use crate::model::{Description, KindId, Lineage};
 use crate::text::printable;
 
 /// A resource that objects are stored as before the edit.
@@ -20,21 +19,23 @@ pub struct Resource {
 
 /// The resources of the old description.
 pub fn resources(old: &Description, new: &Description) -> Vec<Resource> {
-    let pairs = pairs(old, new);
-    let called = |kind: &Kind| {
-        let pair = pairs.iter().find(|pair| std::ptr::eq(pair.old, kind));
-        pair.map_or(kind, |pair| pair.new).resource.kind.to_string()
+    let lineage = Lineage::between(old, new);
+    let called = |id: KindId| {
+        let pair = lineage.kinds().iter().find(|pair| pair.former == id);
+        let kind = pair.map_or(old.kind(id), |pair| new.kind(pair.now));
+        kind.resource.kind.to_string()
     };
     old.kinds
         .iter()
-        .map(|kind| {
+        .enumerate()
+        .map(|(id, kind)| {
             let (plural, version, group) = (
                 &kind.resource.plural.value,
                 &kind.resource.version.value,
                 &kind.resource.group.value,
             );
             Resource {
-                kind: called(kind),
+                kind: called(KindId(id)),
                 name: format!("{plural}.{version}.{group}"),
             }
         })

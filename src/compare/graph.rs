@@ -1,7 +1,5 @@
 //! What changes in the state graph, and whether stored objects are stranded in a state that is gone.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::judge::Judge;
 use super::resource::{Pair, plain, state_path};
 use super::{Change, Stored};
@@ -11,65 +9,85 @@ use crate::model::{
     Effects, OnSpecChange, Period, Retry, RetryLimit, State, StateId, Times, format_duration,
 };
 
-/// The change that has a rule of its own.
+/// The changes that have rules of their own.
 pub(super) const STATE_REMOVED: &str = "state-removed";
+pub(super) const STATE_NAME_REUSED: &str = "state-name-reused";
 
 /// The changes of a kind's machine, states first.
 pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
-    let heirs = heirs(pair);
     let mut changes = Vec::new();
     for (id, state) in pair.old.state_ids() {
-        match heirs.get(&id) {
-            None => changes.push(removed(pair, &heirs, id)),
-            Some(heir) => {
-                let heir = pair.new.state(*heir);
-                if heir.name.value != state.name.value {
-                    let message = format!("state `{}` is called `{}` now", state.name.value, heir.name.value);
-                    changes.push(Change {
-                        old: Some(state.name.span),
-                        ..plain("state-renamed", Some(pair.new), message, heir.name.span)
-                    });
-                }
+        let name = &state.name.value;
+        let is_resumed_by_another = pair.lineage.resumes(id) != pair.lineage.successor(id);
+        match (pair.lineage.became(id), pair.lineage.successor(id)) {
+            (None, None) => changes.push(removed(pair, id)),
+            (Some(now), _) if is_resumed_by_another => changes.push(misread(pair, id, now)),
+            (Some(now), _) if pair.new.state(now).name.value == *name => {}
+            (became, now) => {
+                let Some(now) = now.map(|now| &pair.new.state(now).name) else {
+                    continue;
+                };
+                let (what, message) = match became {
+                    Some(_) => (
+                        "state-renamed",
+                        format!("state `{name}` is called `{}` now", now.value),
+                    ),
+                    None => (
+                        "state-merged",
+                        format!("state `{name}` is gone, and its objects go on in `{}`", now.value),
+                    ),
+                };
+                changes.push(Change {
+                    old: Some(state.name.span),
+                    ..plain(what, Some(pair.new), message, now.span)
+                });
             }
         }
     }
-    let inherited: BTreeSet<StateId> = heirs.values().copied().collect();
     for (id, state) in pair.new.state_ids() {
-        if !inherited.contains(&id) {
+        if !pair.lineage.was_there(id) {
             let message = format!("state `{}` is new", state.name.value);
             changes.push(plain("state-added", Some(pair.new), message, state.name.span));
         }
     }
-    machine(pair, &heirs, &mut changes);
-    for (old, new) in &heirs {
-        policies(pair, *old, *new, &mut changes);
+    machine(pair, &mut changes);
+    for (old, new) in pair.lineage.states() {
+        policies(pair, old, new, &mut changes);
     }
-    edges(pair, &heirs, &mut changes);
+    edges(pair, &mut changes);
     changes
 }
 
-/// Where objects of each old state go on: in the state of the same name, or in the one that names it as a former name.
-fn heirs(pair: &Pair<'_>) -> BTreeMap<StateId, StateId> {
-    let mut heirs: BTreeMap<&str, StateId> = BTreeMap::new();
-    for (id, state) in pair.new.state_ids() {
-        for former in &state.renamed_from {
-            heirs.entry(former.as_str()).or_insert(id);
-        }
+/// A state that has another name, while its former name belongs to another state: stored objects go on in that one.
+fn misread(pair: &Pair<'_>, id: StateId, now: StateId) -> Change {
+    let (state, now) = (pair.old.state(id), pair.new.state(now));
+    let name = &state.name.value;
+    let claim = now.renamed_from.iter().find(|former| former.value == *name);
+    let message = format!(
+        "state `{name}` is called `{}` now, but objects that are stored in `{name}` go on in the new `{name}`",
+        now.name.value
+    );
+    Change {
+        path: Some(state_path()),
+        old: Some(state.name.span),
+        stored: Stored::Misread,
+        judge: Judge::InState(name.to_string()),
+        help: Some("rename in two releases, so that no name means two states at once".to_owned()),
+        ..plain(
+            STATE_NAME_REUSED,
+            Some(pair.new),
+            message,
+            claim.map_or(now.name.span, |claim| claim.span),
+        )
     }
-    // A name that is still there is no former one.
-    heirs.extend(pair.new.state_ids().map(|(id, state)| (state.name.as_str(), id)));
-    let states = pair.old.state_ids();
-    states
-        .filter_map(|(id, state)| Some((id, *heirs.get(state.name.as_str())?)))
-        .collect()
 }
 
-fn removed(pair: &Pair<'_>, heirs: &BTreeMap<StateId, StateId>, id: StateId) -> Change {
+fn removed(pair: &Pair<'_>, id: StateId) -> Change {
     let state = pair.old.state(id);
     let name = &state.name.value;
     // It stood behind a state that is still there, or else before all of them.
-    let before = heirs.range(..id).next_back();
-    let place = before.map_or(StateId(0), |(_, heir)| *heir);
+    let before = pair.lineage.states().take_while(|(then, _)| *then < id).last();
+    let place = before.map_or(StateId(0), |(_, now)| now);
     let gone = Change {
         path: Some(state_path()),
         old: Some(state.name.span),
@@ -93,6 +111,21 @@ fn removed(pair: &Pair<'_>, heirs: &BTreeMap<StateId, StateId>, id: StateId) -> 
             ..gone
         };
     }
+    if let Some(taker) = pair.lineage.resumes(id) {
+        let former = pair.lineage.states().find(|(_, now)| *now == taker);
+        let former = former.map_or(name, |(then, _)| &pair.old.state(then).name.value);
+        return Change {
+            message: format!("state `{name}` is gone: the former `{former}` is called `{name}` now"),
+            stored: Stored::Misread,
+            help: Some(format!(
+                "if `{name}` is still the former `{name}`, keep `{former}` with `legacy: true` and `next: [{name}]`; otherwise \
+                 remove `{name}` in one release and rename `{former}` in the next"
+            )),
+            new: pair.new.state(taker).name.span,
+            is_gone: false,
+            ..gone
+        };
+    }
     Change {
         stored: Stored::Stranded,
         help: Some(format!(
@@ -102,7 +135,7 @@ fn removed(pair: &Pair<'_>, heirs: &BTreeMap<StateId, StateId>, id: StateId) -> 
     }
 }
 
-fn machine(pair: &Pair<'_>, heirs: &BTreeMap<StateId, StateId>, changes: &mut Vec<Change>) {
+fn machine(pair: &Pair<'_>, changes: &mut Vec<Change>) {
     let (old, new) = (&pair.old.machine, &pair.new.machine);
     let name = |id: StateId| pair.new.state(id).name.value.to_string();
     let mut note = |what, message: String, old: Span, new: Span| {
@@ -111,7 +144,7 @@ fn machine(pair: &Pair<'_>, heirs: &BTreeMap<StateId, StateId>, changes: &mut Ve
             ..plain(what, Some(pair.new), message, new)
         });
     };
-    if heirs.get(&old.initial.value) != Some(&new.initial.value) {
+    if pair.lineage.successor(old.initial.value) != Some(new.initial.value) {
         let message = format!("new objects begin in `{}`", name(new.initial.value));
         note("initial-changed", message, old.initial.span, new.initial.span);
     }
@@ -137,7 +170,7 @@ fn machine(pair: &Pair<'_>, heirs: &BTreeMap<StateId, StateId>, changes: &mut Ve
             pair.old.machine.span,
             new.span,
         ),
-        (Some(old), Some(new)) if heirs.get(&old.value) != Some(&new.value) => {
+        (Some(old), Some(new)) if pair.lineage.successor(old.value) != Some(new.value) => {
             note(
                 "deletion-changed",
                 format!("deleted objects go to `{}`", name(new.value)),
@@ -320,37 +353,40 @@ fn tries(retry: &Retry) -> String {
 }
 
 /// Edges between states that both graphs have; those of states that came or went go without saying.
-fn edges(pair: &Pair<'_>, heirs: &BTreeMap<StateId, StateId>, changes: &mut Vec<Change>) {
+fn edges(pair: &Pair<'_>, changes: &mut Vec<Change>) {
     let (old_graph, new_graph) = (StateGraph::of(pair.old), StateGraph::of(pair.new));
-    for (old, new) in heirs {
+    for (old, new) in pair.lineage.states() {
         let mut before: Vec<(EdgeKind, Option<StateId>, StateId, Span)> = Vec::new();
         for step in old_graph
-            .leaving(*old)
+            .leaving(old)
             .filter(|step| step.edge.kind != EdgeKind::Deletion)
         {
             before.push((
                 step.edge.kind,
-                heirs.get(&step.to).copied(),
+                pair.lineage.successor(step.to),
                 step.to,
                 step.edge.span,
             ));
         }
         let now: Vec<(EdgeKind, StateId, Span)> = new_graph
-            .leaving(*new)
+            .leaving(new)
             .filter(|step| step.edge.kind != EdgeKind::Deletion)
             .map(|step| (step.edge.kind, step.to, step.edge.span))
             .collect();
-        let from = &pair.new.state(*new).name;
+        let from = &pair.new.state(new).name;
         let gone: Vec<_> = before
             .iter()
-            .filter(|(kind, heir, ..)| !now.iter().any(|(now, to, _)| now == kind && Some(*to) == *heir))
+            .filter(|(kind, successor, ..)| {
+                !now.iter()
+                    .any(|(now, to, _)| now == kind && Some(*to) == *successor)
+            })
             .collect();
         let added: Vec<_> = now
             .iter()
             .filter(|(kind, to, _)| {
                 !before
                     .iter()
-                    .any(|(before, heir, ..)| before == kind && *heir == Some(*to))
+                    .any(|(before, successor, ..)| before == kind && *successor == Some(*to))
             })
             .collect();
         let is_single = |kind: EdgeKind| kind != EdgeKind::Next;

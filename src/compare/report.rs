@@ -13,6 +13,12 @@ pub(super) fn meaning(change: &Change) -> Vec<String> {
         Stored::Stranded => {
             vec!["stored objects stay as they are, and nothing moves them any more".to_owned()]
         }
+        Stored::Misread => {
+            vec![
+                "objects have only the name of their state stored, and the operator takes it for the new one"
+                    .to_owned(),
+            ]
+        }
         Stored::DefinitionRefused => {
             vec!["the API server refuses the new CRD as long as it has the old one".to_owned()]
         }
@@ -144,6 +150,7 @@ fn change_to_json(change: &Change, texts: Texts<'_>) -> Json {
             }),
         ),
         Stored::Stranded => set("storedObjects", json!({"stranded": true})),
+        Stored::Misread => set("storedObjects", json!({"misread": true})),
         Stored::DefinitionRefused => set("storedObjects", json!({"definitionRefused": true})),
     }
     set("file", source.name().into());

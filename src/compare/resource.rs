@@ -3,52 +3,27 @@
 use super::judge::Judge;
 use super::{Change, SchemaPath, Stored};
 use crate::finding::Span;
-use crate::model::{Description, Kind, Resource, Scope};
+use crate::model::{Description, Kind, KindLineage, Lineage, Resource, Scope};
 
-/// A kind in both descriptions.
+/// A kind in both descriptions, and what became of its states.
 pub(super) struct Pair<'a> {
     pub old_description: &'a Description,
     pub old: &'a Kind,
     pub new_description: &'a Description,
     pub new: &'a Kind,
+    pub lineage: &'a KindLineage,
 }
 
-/// The kinds that both descriptions have, in the order of the new one: by their names, or else by the names of their
-/// resources, or else the one that is left on both sides.
-pub(super) fn pairs<'a>(old: &'a Description, new: &'a Description) -> Vec<Pair<'a>> {
-    let is_same: [fn(&Kind, &Kind) -> bool; 2] = [
-        |old, new| old.resource.kind.value == new.resource.kind.value,
-        |old, new| resource_name(old) == resource_name(new),
-    ];
-    let mut partner: Vec<Option<usize>> = vec![None; new.kinds.len()];
-    for is_same in is_same {
-        for (at, kind) in new.kinds.iter().enumerate() {
-            let is_free = |then: &usize| !partner.contains(&Some(*then));
-            let mut same = (0..old.kinds.len())
-                .filter(is_free)
-                .filter(|then| is_same(&old.kinds[*then], kind));
-            if partner[at].is_none() {
-                partner[at] = same.next();
-            }
-        }
-    }
-    let left: Vec<usize> = (0..old.kinds.len())
-        .filter(|then| !partner.contains(&Some(*then)))
-        .collect();
-    let open: Vec<usize> = (0..new.kinds.len()).filter(|at| partner[*at].is_none()).collect();
-    if let ([then], [at]) = (&left[..], &open[..]) {
-        partner[*at] = Some(*then);
-    }
-    let both = partner.into_iter().zip(&new.kinds);
-    both.filter_map(|(then, kind)| {
-        Some(Pair {
-            old_description: old,
-            old: &old.kinds[then?],
-            new_description: new,
-            new: kind,
-        })
-    })
-    .collect()
+/// The kinds that both descriptions have, in the order of the new one.
+pub(super) fn pairs<'a>(old: &'a Description, new: &'a Description, lineage: &'a Lineage) -> Vec<Pair<'a>> {
+    let kinds = lineage.kinds().iter().map(|lineage| Pair {
+        old_description: old,
+        old: old.kind(lineage.former),
+        new_description: new,
+        new: new.kind(lineage.now),
+        lineage,
+    });
+    kinds.collect()
 }
 
 /// The name of the CRD.
@@ -74,7 +49,7 @@ pub(super) fn plain(what: &'static str, kind: Option<&Kind>, message: String, ne
 }
 
 /// What concerns the operator as a whole, and the kinds that are in one description only.
-pub(super) fn of_operator(old: &Description, new: &Description) -> Vec<Change> {
+pub(super) fn of_operator(old: &Description, new: &Description, pairs: &[Pair<'_>]) -> Vec<Change> {
     let mut changes = Vec::new();
     let (before, now) = (&old.operator, &new.operator);
     if before.value != now.value {
@@ -88,7 +63,6 @@ pub(super) fn of_operator(old: &Description, new: &Description) -> Vec<Change> {
             ..plain("operator-renamed", None, message, now.span)
         });
     }
-    let pairs = pairs(old, new);
     for kind in &old.kinds {
         if pairs.iter().any(|pair| std::ptr::eq(pair.old, kind)) {
             continue;

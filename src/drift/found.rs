@@ -6,7 +6,7 @@ use crate::finding::{Finding, Source, Span};
 
 /// A finding in a file of the crate.
 #[derive(Debug)]
-pub struct Found {
+pub struct FileFinding {
     /// The file as it is.
     pub source: Source,
     /// What is to be said of it.
@@ -18,7 +18,7 @@ pub struct Found {
 /// What there is to say.
 impl Run<'_> {
     fn say(&mut self, path: &str, text: &str, finding: Finding, wanted: Option<(&str, Option<&str>)>) {
-        self.drift.found.push(Found {
+        self.drift.found.push(FileFinding {
             source: Source::new(crate::text::printable(path), text),
             finding,
             wanted: wanted.map(|(from, to)| (from.to_owned(), to.map(str::to_owned))),
@@ -69,9 +69,9 @@ impl Run<'_> {
     }
 }
 
-impl Found {
+impl FileFinding {
     pub(super) fn new(source: &Source, finding: Finding) -> Self {
-        Found {
+        FileFinding {
             source: source.clone(),
             finding,
             wanted: None,
@@ -84,7 +84,7 @@ impl Found {
     }
 }
 
-pub(super) fn occupied(path: &str, text: &str) -> Found {
+pub(super) fn occupied(path: &str, text: &str) -> FileFinding {
     let finding = Finding::new(
         &crate::catalog::OCCUPIED_PATH,
         first_line(text),
@@ -94,7 +94,7 @@ pub(super) fn occupied(path: &str, text: &str) -> Found {
     .help(format!(
         "move it, or let `krator gen --force` move it to `{PRUNED}/`"
     ));
-    Found::new(&Source::new(crate::text::printable(path), text), finding)
+    FileFinding::new(&Source::new(crate::text::printable(path), text), finding)
 }
 
 pub(super) fn first_line(text: &str) -> Span {

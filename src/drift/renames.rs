@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::found::occupied;
-use super::{Fate, Found, Version};
+use super::{FileAction, FileFinding, Version, set_aside};
 use crate::changes::Snapshot;
 use crate::code::{self, Renames};
 use crate::plan::Ownership;
@@ -14,8 +14,8 @@ use crate::record::{self, FileRecord, GenerationRecord};
 pub(super) struct Named {
     pub disk: Snapshot,
     pub record: GenerationRecord,
-    pub fates: BTreeMap<String, Fate>,
-    pub found: Vec<Found>,
+    pub actions: BTreeMap<String, FileAction>,
+    pub found: Vec<FileFinding>,
     pub is_refused: bool,
 }
 
@@ -30,7 +30,7 @@ pub(super) fn follow(
     let mut named = Named {
         disk: disk.clone(),
         record: record.clone(),
-        fates: BTreeMap::new(),
+        actions: BTreeMap::new(),
         found: Vec::new(),
         is_refused: false,
     };
@@ -51,20 +51,37 @@ pub(super) fn follow(
         .files()
         .map(|(path, contents)| (path.to_owned(), contents.to_vec()))
         .collect();
+    // Handlers of states that are gone give way; what krator never wrote is somebody's file, and stays.
+    let replaced = record.files.keys().filter(|path| renames.is_replaced(path));
+    for path in replaced {
+        if let Some(pruned) = set_aside(&mut files, path) {
+            named.actions.insert(path.clone(), FileAction::Moved(pruned));
+        }
+    }
+    // All of them are taken away before the first is put anywhere: in a swap each has the former path of another one.
     for path in renamed.files.keys() {
         files.remove(path);
     }
     for (path, (to, text)) in renamed.files {
-        let fate = if path == to {
-            Fate::Renamed
+        let action = if path == to {
+            FileAction::Renamed
         } else {
-            Fate::Moved(to.clone())
+            FileAction::Moved(to.clone())
         };
-        if let Some(there) = disk.text(&to).filter(|_| files.contains_key(&to) && !force) {
-            named.found.push(occupied(&to, there));
-            named.is_refused = true;
+        if files.contains_key(&to) {
+            match disk.text(&to) {
+                Some(there) if !force => {
+                    named.found.push(occupied(&to, there));
+                    named.is_refused = true;
+                }
+                _ => {
+                    if let Some(pruned) = set_aside(&mut files, &to) {
+                        named.actions.insert(to.clone(), FileAction::Moved(pruned));
+                    }
+                }
+            }
         }
-        named.fates.insert(path, fate);
+        named.actions.insert(path, action);
         files.insert(to, text.into_bytes());
     }
     named.disk = files.into_iter().collect();
@@ -72,7 +89,7 @@ pub(super) fn follow(
         let found = in_file
             .findings
             .into_iter()
-            .map(|finding| Found::new(&in_file.source, finding));
+            .map(|finding| FileFinding::new(&in_file.source, finding));
         named.found.extend(found);
     }
     named
@@ -96,18 +113,23 @@ fn record_under(
         .filter_map(|(path, entry)| Some((path.clone(), base(path, entry)?)))
         .collect();
     let renamed = rename(&bases);
-    let files = record.files.iter().map(|(path, entry)| match renamed.get(path) {
-        Some((to, text)) => {
-            let entry = FileRecord {
-                ownership: entry.ownership,
-                sha256: record::hash(text),
-                base: Some(text.clone()),
-            };
-            (to.clone(), entry)
-        }
-        None if is_code(path, entry) => (renames.path(path), entry.clone()),
-        None => (path.clone(), entry.clone()),
-    });
+    let files = record
+        .files
+        .iter()
+        .filter_map(|(path, entry)| match renamed.get(path) {
+            Some((to, text)) => {
+                let entry = FileRecord {
+                    ownership: entry.ownership,
+                    sha256: record::hash(text),
+                    base: Some(text.clone()),
+                };
+                Some((to.clone(), entry))
+            }
+            // It is moved out of the way, and forgotten.
+            None if renames.is_replaced(path) => None,
+            None if is_code(path, entry) => Some((renames.path(path), entry.clone())),
+            None => Some((path.clone(), entry.clone())),
+        });
     GenerationRecord {
         files: files.collect(),
     }

@@ -1,0 +1,446 @@
+//! Which kind and which state of a description became which of its successor, decided once for all of them together.
+//!
+//! Comparing, regenerating and renaming in code must agree on this: otherwise a handler ends up in a state that the
+//! comparison takes for another one. The answer is a partial injection, so chains (`A` to `B` while `B` to `D`) and swaps
+//! are ordinary cases: nothing is decided one name at a time.
+//!
+//! - A kind is known by its name, or else by its resource (`plural.group`). Kinds have no former names, so those that are
+//!   left on both sides are matched by the names of their states and fields; a last one on each side is the same kind.
+//! - A state is known by its name, unless `renamedFrom` says otherwise. A state may claim a name that is still there only
+//!   if the state of that name was itself renamed from another one. What `renamedFrom` said before the edit is history
+//!   and no claim.
+//! - Where a state claims a name that is gone, and was there before under its own name, the text does not tell a merge
+//!   ("objects of `A` go on in `B`") from a rename onto a removed name ("`A` is `B` now, the former `B` is gone"). The
+//!   state is then the one that its definition agrees with; a draw is a rename, which is what the key says.
+//!
+//! Files and code follow the injection. Stored objects have nothing but the name in `.status.state`, so where they go on
+//! is another question: see [`KindLineage::resumes`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Description, Kind, KindId, Shape, State, StateId};
+
+/// What became of the kinds of a former description.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lineage {
+    kinds: Vec<KindLineage>,
+}
+
+/// A kind that both descriptions have, and what became of its states.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KindLineage {
+    /// The kind in the former description.
+    pub former: KindId,
+    /// The kind in the new one.
+    pub now: KindId,
+    became: BTreeMap<StateId, StateId>,
+    merged: BTreeMap<StateId, StateId>,
+    resumes: BTreeMap<StateId, StateId>,
+}
+
+impl Lineage {
+    /// Decides for two descriptions without errors.
+    pub fn between(former: &Description, now: &Description) -> Self {
+        let kinds = matched_kinds(former, now).into_iter().map(|(then, at)| {
+            let (old, new) = (former.kind(then), now.kind(at));
+            let became = StateMatch::new(old, new).decide();
+            let resumes = resumes(old, new);
+            let is_merged = |(then, at): &(&StateId, &StateId)| {
+                !became.contains_key(then) && !is_named_the_same(old, **then, new, **at)
+            };
+            KindLineage {
+                former: then,
+                now: at,
+                merged: resumes
+                    .iter()
+                    .filter(is_merged)
+                    .map(|(then, at)| (*then, *at))
+                    .collect(),
+                became,
+                resumes,
+            }
+        });
+        Lineage {
+            kinds: kinds.collect(),
+        }
+    }
+
+    /// The kinds that both descriptions have, in the order of the new one.
+    pub fn kinds(&self) -> &[KindLineage] {
+        &self.kinds
+    }
+}
+
+impl KindLineage {
+    /// The state that a former one is now. No two states became the same one.
+    pub fn became(&self, former: StateId) -> Option<StateId> {
+        self.became.get(&former).copied()
+    }
+
+    /// All states that are still there, in the order of the former description.
+    pub fn states(&self) -> impl Iterator<Item = (StateId, StateId)> {
+        self.became.iter().map(|(then, now)| (*then, *now))
+    }
+
+    /// Whether a state of the new description was there before, under whatever name.
+    pub fn was_there(&self, now: StateId) -> bool {
+        self.became.values().any(|state| *state == now)
+    }
+
+    /// The state that takes the place of a former one: what it became, or else the one that it was merged into.
+    pub fn successor(&self, former: StateId) -> Option<StateId> {
+        self.became(former).or_else(|| self.merged.get(&former).copied())
+    }
+
+    /// The state in which objects go on that are stored in a former one. The runtime has only its name: the state of that
+    /// name wins over one that has it as a former name. Where this is not the [`successor`](Self::successor), the name
+    /// was given to another state, and stored objects go on in the wrong one.
+    pub fn resumes(&self, former: StateId) -> Option<StateId> {
+        self.resumes.get(&former).copied()
+    }
+}
+
+fn is_named_the_same(old: &Kind, then: StateId, new: &Kind, now: StateId) -> bool {
+    old.state(then).name.value == new.state(now).name.value
+}
+
+/// What the runtime's `Graph::find` answers for the names of all former states.
+fn resumes(old: &Kind, new: &Kind) -> BTreeMap<StateId, StateId> {
+    let find = |name: &str| {
+        let former_name =
+            |(_, state): &(StateId, &State)| state.renamed_from.iter().any(|former| former.as_str() == name);
+        new.state_named(name)
+            .or_else(|| new.state_ids().find(former_name).map(|(id, _)| id))
+    };
+    old.state_ids()
+        .filter_map(|(id, state)| Some((id, find(state.name.as_str())?)))
+        .collect()
+}
+
+/// The kinds that both have, in the order of the new description.
+fn matched_kinds(former: &Description, now: &Description) -> Vec<(KindId, KindId)> {
+    let is_same: [fn(&Kind, &Kind) -> bool; 2] = [
+        |old, new| old.resource.kind.value == new.resource.kind.value,
+        |old, new| {
+            let name = |kind: &Kind| {
+                (
+                    kind.resource.plural.value.clone(),
+                    kind.resource.group.value.clone(),
+                )
+            };
+            name(old) == name(new)
+        },
+    ];
+    let mut matched: BTreeMap<KindId, KindId> = BTreeMap::new();
+    for is_same in is_same {
+        for at in left(now, |id| matched.contains_key(&id)) {
+            let mut open = left(former, |id| matched.values().any(|then| *then == id)).into_iter();
+            if let Some(then) = open.find(|then| is_same(former.kind(*then), now.kind(at))) {
+                matched.insert(at, then);
+            }
+        }
+    }
+    loop {
+        let open = left(now, |id| matched.contains_key(&id));
+        let gone = left(former, |id| matched.values().any(|then| *then == id));
+        if let ([then], [at]) = (&gone[..], &open[..]) {
+            matched.insert(*at, *then);
+        }
+        let all = open.iter().flat_map(|at| gone.iter().map(|then| (*at, *then)));
+        let best = all
+            .map(|(at, then)| (in_common((former, then), (now, at)), at, then))
+            .filter(|(common, ..)| *common > 0)
+            // Of pairs that have as much in common, the one that stays nearest to its place in the text.
+            .max_by_key(|(common, at, then)| (*common, std::cmp::Reverse((at.0.abs_diff(then.0), at.0))));
+        match best {
+            Some((_, at, then)) if open.len() > 1 || gone.len() > 1 => matched.insert(at, then),
+            _ => break,
+        };
+    }
+    matched.into_iter().map(|(at, then)| (then, at)).collect()
+}
+
+fn left(description: &Description, is_matched: impl Fn(KindId) -> bool) -> Vec<KindId> {
+    let ids = (0..description.kinds.len()).map(KindId);
+    ids.filter(|id| !is_matched(*id)).collect()
+}
+
+/// How many states and fields of the spec two kinds have in common, by their names.
+fn in_common((former, then): (&Description, KindId), (now, at): (&Description, KindId)) -> usize {
+    let (old, new) = (former.kind(then), now.kind(at));
+    let fields = |description: &Description, kind: &Kind| -> BTreeSet<String> {
+        match &description.resolve(&kind.spec).shape {
+            Shape::Object(fields) => fields.iter().map(|field| field.name.to_string()).collect(),
+            _ => BTreeSet::new(),
+        }
+    };
+    fields(former, old).intersection(&fields(now, new)).count() + resumes(old, new).len()
+}
+
+/// The states of a kind while it is being decided which former one each of them is.
+struct StateMatch<'a> {
+    old: &'a Kind,
+    new: &'a Kind,
+    /// The former states that a state may be by `renamedFrom`, best first.
+    claims: BTreeMap<StateId, Vec<StateId>>,
+}
+
+impl<'a> StateMatch<'a> {
+    fn new(old: &'a Kind, new: &'a Kind) -> Self {
+        let claims = new.state_ids().map(|(id, state)| {
+            let before = old.state_named(state.name.as_str());
+            let history = before.map_or(&[][..], |before| &old.state(before).renamed_from);
+            let is_new = |name: &&crate::names::StateName| history.iter().all(|then| then.value != **name);
+            let names = state.renamed_from.iter().map(|name| &name.value);
+            let claimed = names
+                .filter(|name| **name != state.name.value)
+                .filter(is_new)
+                .filter_map(|name| old.state_named(name.as_str()));
+            (id, claimed.collect())
+        });
+        StateMatch {
+            old,
+            new,
+            claims: claims.collect(),
+        }
+    }
+
+    /// Takes claims back until those that are left agree with each other. Each round takes one back, so this ends.
+    fn decide(mut self) -> BTreeMap<StateId, StateId> {
+        loop {
+            let renamed = self.renamed();
+            let refuted = renamed
+                .iter()
+                .find(|(now, then)| self.is_refuted(&renamed, **now, **then))
+                .map(|(now, then)| (*now, *then));
+            match refuted {
+                Some((now, then)) => {
+                    if let Some(claims) = self.claims.get_mut(&now) {
+                        claims.retain(|claimed| *claimed != then);
+                    }
+                }
+                None => return self.with_kept_names(renamed),
+            }
+        }
+    }
+
+    /// The former state of each state that has a claim, the first of its claims that no other state took before.
+    fn renamed(&self) -> BTreeMap<StateId, StateId> {
+        let mut renamed: BTreeMap<StateId, StateId> = BTreeMap::new();
+        for (now, claims) in &self.claims {
+            let is_free = |then: &&StateId| !renamed.values().any(|taken| taken == *then);
+            if let Some(then) = claims.iter().find(is_free) {
+                renamed.insert(*now, *then);
+            }
+        }
+        renamed
+    }
+
+    fn is_refuted(&self, renamed: &BTreeMap<StateId, StateId>, now: StateId, then: StateId) -> bool {
+        let holder = self.new.state_named(self.old.state(then).name.as_str());
+        if let Some(holder) = holder {
+            // The name is still there: unless its state was renamed too, it is the former state itself.
+            return !renamed.contains_key(&holder);
+        }
+        let own = self.old.state_named(self.new.state(now).name.as_str());
+        let own = own.filter(|own| !renamed.values().any(|taken| taken == own));
+        own.is_some_and(|own| self.agreement(own, now, then) > self.agreement(then, now, own))
+    }
+
+    fn with_kept_names(&self, renamed: BTreeMap<StateId, StateId>) -> BTreeMap<StateId, StateId> {
+        let mut became: BTreeMap<StateId, StateId> = BTreeMap::new();
+        for (now, then) in &renamed {
+            became.insert(*then, *now);
+        }
+        for (now, state) in self.new.state_ids() {
+            let then = self.old.state_named(state.name.as_str());
+            if let Some(then) = then.filter(|then| !renamed.contains_key(&now) && !became.contains_key(then))
+            {
+                became.insert(then, now);
+            }
+        }
+        became
+    }
+
+    /// In how many ways the definition of a state agrees with that of a former one, supposed that `gone` is gone.
+    fn agreement(&self, then: StateId, now: StateId, gone: StateId) -> usize {
+        let (old, new) = (self.old.state(then), self.new.state(now));
+        let text =
+            |text: &Option<crate::finding::Spanned<String>>| text.as_ref().map(|text| text.value.clone());
+        let own_phase =
+            |state: &State| (state.phase.value != state.name.as_str()).then(|| state.phase.value.clone());
+        let poll = |state: &State| state.wait.as_ref()?.poll.as_ref().map(|poll| poll.value.clone());
+        let timeout = |state: &State| state.timeout.as_ref().map(|timeout| timeout.after.value.clone());
+        let limit = |state: &State| state.limit.as_ref().map(|limit| limit.times.value.clone());
+        let edges = || {
+            let former = old.next.iter().map(|next| next.to.value);
+            let former: BTreeSet<StateId> = former.filter(|to| *to != gone && *to != then).collect();
+            let former: BTreeSet<&str> = former
+                .into_iter()
+                .map(|to| self.old.state(to).name.as_str())
+                .collect();
+            let names = new.next.iter().map(|next| self.new.state(next.to.value));
+            let names = names.filter(|state| state.name.value != new.name.value);
+            names.map(|state| state.name.as_str()).collect::<BTreeSet<&str>>() == former
+        };
+        let agreements = [
+            text(&old.doc) == text(&new.doc),
+            text(&old.message) == text(&new.message),
+            own_phase(old) == own_phase(new),
+            old.kind.value == new.kind.value,
+            old.effects.value == new.effects.value,
+            old.may_stay() == new.may_stay(),
+            poll(old) == poll(new),
+            timeout(old) == timeout(new),
+            limit(old) == limit(new),
+            edges(),
+        ];
+        agreements.into_iter().filter(|agrees| *agrees).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::lower;
+    use crate::spec;
+
+    /// A description of one kind `Thing` for each list of states; a state is `Name`, or `Name: {...}`.
+    fn described(kinds: &[(&str, &[&str])]) -> Description {
+        let documents = kinds.iter().map(|(kind, states)| {
+            let initial = states[0].split(':').next().unwrap_or_default();
+            let states: String = states
+                .iter()
+                .map(|state| match state.contains(": ") {
+                    true => format!("  {state}\n"),
+                    false => format!("  {state}: {{next: [{initial}]}}\n"),
+                })
+                .collect();
+            format!(
+                "krator: 1\nresource: {{group: example.com, version: v1, kind: {kind}}}\nmachine: {{initial: {initial}}}\nstates:\n{states}"
+            )
+        });
+        let text = documents.collect::<Vec<_>>().join("---\n");
+        let (source, _) = spec::source_of("krator.yaml", text.as_bytes());
+        let (documents, _) = spec::parse(&source);
+        let (description, _) = lower(&source, &documents);
+        description.expect("a description that can be read")
+    }
+
+    /// What became of each former state: `A-B` is one under another name, `A>B` one that was merged, `A!` one that is gone;
+    /// `A-B?C` is one whose stored objects go on in a wrong state.
+    fn became(old: &[&str], new: &[&str]) -> String {
+        let (old, new) = (described(&[("Thing", old)]), described(&[("Thing", new)]));
+        let lineage = Lineage::between(&old, &new);
+        let lineage = &lineage.kinds()[0];
+        let name = |id: StateId| new.kinds[0].state(id).name.to_string();
+        let all = old.kinds[0].state_ids().map(|(id, state)| {
+            let then = state.name.as_str();
+            let now = match (lineage.became(id), lineage.successor(id)) {
+                (Some(now), _) => format!("{then}-{}", name(now)),
+                (None, Some(now)) => format!("{then}>{}", name(now)),
+                (None, None) => format!("{then}!"),
+            };
+            match lineage
+                .resumes(id)
+                .filter(|at| lineage.successor(id) != Some(*at))
+            {
+                Some(wrong) => format!("{now}?{}", name(wrong)),
+                None => now,
+            }
+        });
+        all.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn names_change_one_by_one_in_chains_and_in_circles() {
+        assert_eq!(became(&["A", "B"], &["A", "D: {renamedFrom: B}"]), "A-A B-D");
+        assert_eq!(
+            became(
+                &["A", "B", "C"],
+                &["B: {renamedFrom: A}", "D: {renamedFrom: B}", "C"]
+            ),
+            "A-B B-D?B C-C"
+        );
+        assert_eq!(
+            became(&["A", "B"], &["A: {renamedFrom: B}", "B: {renamedFrom: A}"]),
+            "A-B?A B-A?B"
+        );
+        assert_eq!(
+            became(
+                &["A", "B", "C"],
+                &[
+                    "A: {renamedFrom: C}",
+                    "B: {renamedFrom: A}",
+                    "C: {renamedFrom: B}"
+                ]
+            ),
+            "A-B?A B-C?B C-A?C"
+        );
+    }
+
+    #[test]
+    fn a_name_that_is_still_there_cannot_be_claimed() {
+        assert_eq!(became(&["A", "B"], &["A", "B", "D: {renamedFrom: B}"]), "A-A B-B");
+        // A chain whose first link does not hold.
+        assert_eq!(
+            became(&["A", "B"], &["A", "B: {renamedFrom: A}", "D: {renamedFrom: B}"]),
+            "A-A B-B"
+        );
+        assert_eq!(became(&["A"], &["A: {renamedFrom: A}"]), "A-A");
+    }
+
+    #[test]
+    fn the_first_of_several_claims_holds() {
+        assert_eq!(
+            became(&["A", "B"], &["C: {renamedFrom: B}", "D: {renamedFrom: [B, A]}"]),
+            "A-D B-C"
+        );
+        assert_eq!(became(&["A", "B"], &["C: {renamedFrom: [A, B]}"]), "A-C B>C");
+    }
+
+    #[test]
+    fn former_names_of_before_the_edit_are_history() {
+        let then = ["A", "B: {renamedFrom: A}", "D: {renamedFrom: B}"];
+        assert_eq!(became(&then, &then), "A-A B-B D-D");
+        assert_eq!(
+            became(&then, &["A", "C: {renamedFrom: B}", "D: {renamedFrom: B}"]),
+            "A-A B-C D-D"
+        );
+    }
+
+    #[test]
+    fn a_name_that_went_is_given_to_the_state_that_agrees_with_its_definition() {
+        let old = ["A: {next: [C], wait: {poll: 5s}}", "B: {next: [C]}", "C"];
+        let renamed = ["B: {renamedFrom: A, next: [C], wait: {poll: 5s}}", "C"];
+        assert_eq!(became(&old, &renamed), "A-B B!?B C-C");
+        let merged = ["B: {renamedFrom: A, next: [C]}", "C"];
+        assert_eq!(became(&old, &merged), "A>B B-B C-C");
+        // Nothing tells them apart, so the key means what it says.
+        assert_eq!(
+            became(&["C", "A", "B"], &["C", "B: {renamedFrom: A}"]),
+            "C-C A-B B!?B"
+        );
+    }
+
+    #[test]
+    fn kinds_are_matched_by_name_and_those_that_are_left_by_what_they_have() {
+        let pairs = |old: &[(&str, &[&str])], new: &[(&str, &[&str])]| -> Vec<(usize, usize)> {
+            let lineage = Lineage::between(&described(old), &described(new));
+            lineage
+                .kinds()
+                .iter()
+                .map(|kind| (kind.former.0, kind.now.0))
+                .collect()
+        };
+        let door = ("Door", &["Open", "Shut"][..]);
+        let lamp = ("Lamp", &["On", "Off"][..]);
+        let gate = ("Gate", &["Open", "Closed: {renamedFrom: Shut}"][..]);
+        let light = ("Light", &["On", "Off"][..]);
+        assert_eq!(pairs(&[door, lamp], &[gate, lamp]), [(0, 0), (1, 1)]);
+        assert_eq!(pairs(&[door, lamp], &[light, gate]), [(1, 0), (0, 1)]);
+        assert_eq!(pairs(&[door], &[light]), [(0, 0)], "the last one on each side");
+        assert_eq!(pairs(&[door, lamp], &[gate]), [(0, 0)]);
+        assert_eq!(pairs(&[door, lamp], &[("Wall", &["Up"]), ("Fence", &["Up"])]), []);
+    }
+}
