@@ -71,6 +71,9 @@ impl Checked {
             let mut there = self.findings.iter();
             !there.any(|there| (there.rule, there.span) == (finding.rule, finding.span))
         };
-        compare::findings(former, now).into_iter().filter(is_new).collect()
+        compare::findings(former, now)
+            .into_iter()
+            .filter(is_new)
+            .collect()
     }
 }
