@@ -22,7 +22,7 @@ use crate::finding::{Finding, Source};
 use crate::model::Description;
 use crate::plan::{File, Ownership, Plan};
 use crate::record::{self, FileRecord, GenerationRecord};
-use crate::render::{Runtime, normalized};
+use crate::render::{Runtime, first_wording, normalized};
 use found::first_line;
 use merge::Merged;
 
@@ -258,7 +258,12 @@ impl Run<'_> {
             return planned;
         }
         let untouched = former.wrote(text).then(|| normalized(text));
-        let base = former.base.clone().or(untouched);
+        // The first krator recorded no text, only its hash.
+        let restored = || {
+            let text = first_wording(&file.contents);
+            former.wrote(&text).then_some(text)
+        };
+        let base = former.base.clone().or(untouched).or_else(restored);
         let pending = FileRecord {
             base: base.clone(),
             ownership: file.ownership,

@@ -13,6 +13,7 @@ mod templates;
 #[cfg(test)]
 mod testing;
 mod unserved;
+mod wording;
 mod yaml;
 
 use crate::{
@@ -28,6 +29,7 @@ use serde_json::json;
 use templates::Template;
 
 pub use unserved::unserved;
+pub(crate) use wording::first_wording;
 
 /// Where a generated crate gets the runtime from.
 #[derive(Debug, Clone, PartialEq, Eq)]
