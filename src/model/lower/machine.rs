@@ -140,16 +140,41 @@ fn resolve_state(
     on_deletion_path: bool,
     sink: &mut Sink<'_>,
 ) -> State {
-    let span = written.name.span;
-    let kind = written.kind.unwrap_or(Spanned::new(StateKind::Working, span));
-    let effects = written.effects.unwrap_or(Spanned::new(Effects::Idempotent, span));
-    let inherits_ways = kind.value != StateKind::Final && !on_deletion_path;
-    if let Some(retry) = written.retry.as_ref().filter(|_| effects.value == Effects::Once) {
+    // A key that is read but not resolved here is an unused variable.
+    let WrittenState {
+        name,
+        doc,
+        phase,
+        message,
+        kind,
+        next,
+        wait,
+        timeout,
+        retry,
+        on_spec_change,
+        on_delete,
+        effects,
+        resume,
+        limit,
+        conditions,
+        ready,
+        checkpoint,
+        renamed_from,
+        legacy,
+        group,
+        allow,
+        lacks_edges,
+    } = written;
+    let span = name.span;
+    let kind = kind.unwrap_or(Spanned::new(StateKind::Working, span));
+    let effects = effects.unwrap_or(Spanned::new(Effects::Idempotent, span));
+    let inherits_edges = kind.value != StateKind::Final && !on_deletion_path;
+    if let Some(retry) = retry.as_ref().filter(|_| effects.value == Effects::Once) {
         sink.report(
             Finding::new(
                 &RESUME_HAZARD,
                 retry.span,
-                format!("`retry` does not apply to `{}`", written.name.value),
+                format!("`retry` does not apply to `{}`", name.value),
             )
             .label("a handler with `effects: once` is not run again")
             .related(effects.span, "once here")
@@ -157,17 +182,22 @@ fn resolve_state(
         );
     }
 
-    let retry = resolve_retry(id, machine, &written, kind.value, inherits_ways, sink);
-    let on_spec_change = written
-        .on_spec_change
+    let state = RetryingState {
+        id,
+        span,
+        kind: kind.value,
+        inherits_edges,
+    };
+    let resolved_retry = resolve_retry(&state, machine, retry.as_ref(), sink);
+    let on_spec_change = on_spec_change
         .or(machine
             .on_spec_change
-            .filter(|change| inherits_ways || !matches!(change.value, OnSpecChange::Enter(_))))
+            .filter(|change| inherits_edges || !matches!(change.value, OnSpecChange::Enter(_))))
         .unwrap_or(Spanned::new(OnSpecChange::Wake, span));
     if let Some(Spanned {
         value: WrittenOnDelete::To(_),
         span,
-    }) = written.on_delete
+    }) = on_delete
         && !machine.has_deletion
     {
         sink.report(
@@ -182,7 +212,7 @@ fn resolve_state(
     let inherited = machine
         .on_delete
         .unwrap_or(Spanned::new(WrittenOnDelete::Interrupt, span));
-    let on_delete = written.on_delete.unwrap_or(inherited);
+    let on_delete = on_delete.unwrap_or(inherited);
     let to = match on_delete.value {
         _ if on_deletion_path => None,
         WrittenOnDelete::To(state) => Some(state),
@@ -195,7 +225,7 @@ fn resolve_state(
     };
     let rests =
         matches!(kind.value, StateKind::Ready | StateKind::Failed) && effects.value == Effects::Idempotent;
-    let wait = written.wait.or_else(|| {
+    let wait = wait.or_else(|| {
         rests.then(|| Wait {
             span,
             poll: None,
@@ -204,52 +234,57 @@ fn resolve_state(
         })
     });
     let mut standard_conditions = StandardConditions::of(kind.value);
-    if let Some(ready) = written.ready {
+    if let Some(ready) = ready {
         standard_conditions.ready = ready;
     }
     State {
-        phase: written
-            .phase
-            .unwrap_or_else(|| Spanned::new(written.name.as_str().to_owned(), span)),
-        name: written.name,
-        doc: written.doc,
-        message: written.message,
+        phase: phase.unwrap_or_else(|| Spanned::new(name.as_str().to_owned(), span)),
+        name,
+        doc,
+        message,
         kind,
-        next: written.next,
+        next,
         wait,
-        timeout: written.timeout,
-        retry: (effects.value == Effects::Idempotent).then_some(retry),
+        timeout,
+        retry: (effects.value == Effects::Idempotent).then_some(resolved_retry),
         on_spec_change,
         on_delete: Spanned::new(OnDelete { waits, to }, on_delete.span),
         effects,
-        resume: written.resume,
-        limit: written.limit,
-        conditions: written.conditions,
+        resume,
+        limit,
+        conditions,
         standard_conditions,
-        checkpoint: written.checkpoint.unwrap_or(Spanned::new(true, span)),
-        renamed_from: written.renamed_from,
-        legacy: written.legacy,
-        group: written.group,
-        allow: written.allow,
+        checkpoint: checkpoint.unwrap_or(Spanned::new(true, span)),
+        renamed_from,
+        legacy,
+        group,
+        allow,
         on_deletion_path,
-        lacks_edges: written.lacks_edges,
+        lacks_edges,
     }
 }
 
-/// Key by key from the machine, but for its `then` where ways are not inherited, and to the state that it names.
-fn resolve_retry(
+/// What the retry policy of a state depends on beside the policies that are written.
+struct RetryingState {
     id: StateId,
-    machine: &WrittenMachine,
-    written: &WrittenState,
+    span: Span,
     kind: StateKind,
-    inherits_ways: bool,
+    /// Whether the machine's edges to other states apply to the state.
+    inherits_edges: bool,
+}
+
+/// Each key comes from the state or else from the machine. `then` of the machine does not apply where edges are not
+/// inherited, nor to the state that it names.
+fn resolve_retry(
+    state: &RetryingState,
+    machine: &WrittenMachine,
+    own: Option<&WrittenRetry>,
     sink: &mut Sink<'_>,
 ) -> Retry {
     const DEFAULT: krator_runtime::Retry = krator_runtime::Retry::DEFAULT;
     const FINAL_LIMIT: RetryLimit = RetryLimit::Times(krator_runtime::Retry::FINAL_LIMIT);
-    let own = written.retry.as_ref();
     let base = machine.retry.as_ref();
-    let by_default = base.map_or(written.name.span, |base| base.span);
+    let by_default = base.map_or(state.span, |base| base.span);
     let initial = own
         .and_then(|own| own.initial)
         .or(base.and_then(|base| base.initial))
@@ -264,8 +299,8 @@ fn resolve_retry(
         .unwrap_or(Spanned::new(initial.value.max(DEFAULT.max), by_default));
 
     let own_limit = own.and_then(|own| own.limit);
-    if kind == StateKind::Final {
-        let limit = own_limit.unwrap_or(Spanned::new(FINAL_LIMIT, written.name.span));
+    if state.kind == StateKind::Final {
+        let limit = own_limit.unwrap_or(Spanned::new(FINAL_LIMIT, state.span));
         return Retry {
             limit,
             initial,
@@ -276,7 +311,7 @@ fn resolve_retry(
     }
     let inherited_then = base
         .and_then(|base| base.then)
-        .filter(|then| inherits_ways && then.value != id);
+        .filter(|then| state.inherits_edges && then.value != state.id);
     let then = own.and_then(|own| own.then).or(inherited_then);
     let limit = own_limit
         .or(base.and_then(|base| base.limit))
@@ -284,7 +319,7 @@ fn resolve_retry(
     if let Some(own) = own {
         let has_then = then.is_some()
             || own.has_then
-            || (inherits_ways && base.is_some_and(|base| base.has_then && base.then.is_none()));
+            || (state.inherits_edges && base.is_some_and(|base| base.has_then && base.then.is_none()));
         judge_retry(own, limit.value, has_then, sink);
     }
     match (limit.value, then) {
