@@ -1,4 +1,4 @@
-//! The description as meant: what every consumer (rules, diagrams, Rust, CRD, RBAC, manifests) works from.
+//! The description as meant, from which all rules, diagrams, Rust code, CRDs, RBAC and manifests are made.
 //!
 //! Shape:
 //!
@@ -14,10 +14,10 @@
 //!     webhooks, properties, allow, simulate
 //! ```
 //!
-//! Names are proven (crate::names), durations parsed, defaults filled in, what a state inherits from the machine
-//! resolved into the state: nobody looks into `machine` to know what a state does. Every value carries its span.
-//! Building is total: what is wrong becomes a finding and a stand-in takes its place, so that one run says all there
-//! is to say. Only a description without findings of severity error may be generated from; its stand-ins are gone.
+//! Names are valid (crate::names), durations parsed and defaults filled in. What a state inherits from the machine is
+//! resolved into the state, so that no consumer has to look into `machine`. Every value carries its span.
+//! Lowering is total: a mistake becomes a finding and a stand-in takes its place, so that one run reports everything.
+//! A crate is generated only from a description without errors, which has no stand-ins.
 
 pub mod kubernetes;
 mod lineage;
@@ -98,7 +98,7 @@ pub struct Kind {
     pub states: Vec<State>,
     /// Kinds that the operator creates.
     pub owns: Vec<Owned>,
-    /// Kinds that it looks at.
+    /// Kinds that the operator watches.
     pub watches: Vec<Watch>,
     /// Further rights.
     pub access: Vec<Access>,
@@ -106,20 +106,20 @@ pub struct Kind {
     pub webhooks: Webhooks,
     /// What must hold of the graph.
     pub properties: Vec<Property>,
-    /// `allow` of the document.
+    /// The accepted findings that belong to no state.
     pub allow: Vec<Allow>,
     /// Input of `krator simulate`.
     pub simulate: Vec<Simulated>,
-    /// An edge of the text leads nowhere, which a finding says: what the graph then seems to lack says nothing.
+    /// Some edges failed to parse and were reported already, so rules must not conclude anything from missing edges.
     pub lacks_edges: bool,
 }
 
-/// A finding that is meant.
+/// A finding that the description accepts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Allow {
     /// Name of a rule.
     pub rule: Spanned<String>,
-    /// Why.
+    /// The reason.
     pub reason: Spanned<String>,
 }
 
@@ -137,7 +137,7 @@ impl Description {
     /// A schema's shape, seen through names: never [`Shape::Named`].
     pub fn resolve<'a>(&'a self, schema: &'a Schema) -> &'a Schema {
         let mut schema = schema;
-        // Types are not recursive, which building has made sure of; the bound only keeps that promise local.
+        // Lowering refuses recursive types; the limit keeps this loop finite even so.
         for _ in 0..=self.types.len() {
             match &schema.shape {
                 Shape::Named(id) => schema = &self.type_(*id).schema,

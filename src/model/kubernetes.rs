@@ -1,4 +1,4 @@
-//! Types and kinds of Kubernetes' own: which there are, and their schemas as a CRD can carry them.
+//! The types and kinds of Kubernetes itself, with their schemas in the form that a CRD takes.
 
 mod known;
 

@@ -1,5 +1,5 @@
-//! From the tree to the model. Nothing stops at the first mistake: each is reported, a stand-in takes its place, and
-//! reading goes on.
+//! Lowers the tree of the text to the model. It does not stop at the first mistake: each one is reported, a stand-in
+//! takes its place, and reading goes on.
 
 mod bounds;
 mod cel;
@@ -29,14 +29,14 @@ use crate::finding::{Finding, Source, Span, Spanned};
 use crate::names::{OperatorName, kebab, unusable_operator};
 use crate::spec::{Node, NodeKind};
 
-/// Builds the model. There is none where the text does not even name its kinds and states; findings then say why.
+/// Builds the model. There is none if the text lacks kinds or states, which findings report.
 pub(crate) fn lower(source: &Source, documents: &[Node]) -> (Option<Description>, Vec<Finding>) {
     let mut sink = Sink::new(source);
     let description = description(documents, &mut sink);
     (description, sink.findings)
 }
 
-/// A document, read halfway: what other documents refer to comes first.
+/// A document of which only those keys have been read that other documents may refer to.
 struct Document<'a> {
     keys: Keys<'a, DocumentKey>,
     span: Span,
@@ -100,7 +100,7 @@ fn description(documents: &[Node], sink: &mut Sink<'_>) -> Option<Description> {
                     own_doc,
                 ));
             }
-            // What is wrong with the rest is said all the same, but for what needs the resource.
+            // The rest of the document is checked anyway, except for what needs the resource.
             _ => skim(keys, &mut types, sink),
         }
     }
@@ -140,7 +140,7 @@ fn version(keys: &mut Keys<'_, DocumentKey>, sink: &mut Sink<'_>) {
         return;
     };
     if entry.key_span != head {
-        sink.error(&WRONG_TYPE, entry.key_span, "`krator: 1` comes first");
+        sink.error(&WRONG_TYPE, entry.key_span, "`krator: 1` has to be the first key");
     }
     if entry.value.scalar().and_then(|scalar| scalar.integer()) != Some(1) {
         let found = sink.source.at(entry.value.span);
@@ -161,7 +161,7 @@ fn operator_name(node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<OperatorNam
     Some(operator)
 }
 
-/// The kind in kebab case with `-operator`, cut to the length of a name.
+/// The kind in kebab case with `-operator`, shortened to the longest name that is allowed.
 fn default_operator(kind: &Spanned<crate::names::KindName>) -> Spanned<OperatorName> {
     const SUFFIX: &str = "-operator";
     let mut stem = kebab(kind.as_str());
@@ -174,7 +174,7 @@ fn default_operator(kind: &Spanned<crate::names::KindName>) -> Spanned<OperatorN
     Spanned::new(OperatorName::parse(&text).unwrap(), kind.span)
 }
 
-/// Reads what can be read of a document without its resource.
+/// Checks what can be checked of a document without its resource.
 fn skim<'a>(mut keys: Keys<'a, DocumentKey>, types: &mut Types<'a>, sink: &mut Sink<'_>) {
     if let Some(node) = keys.get(DocumentKey::Status, sink) {
         types.fields(node, sink);
@@ -205,7 +205,7 @@ fn kind<'a>(
     for field in &status {
         types.refuse_giants(&field.schema, sink);
         if is_machine_field(&field.name) {
-            let message = format!("the machine itself keeps `.status.{}`", field.name.value);
+            let message = format!("the machine keeps `.status.{}` itself", field.name.value);
             sink.error(&NAME_COLLISION, field.name.span, message);
         }
     }
@@ -243,7 +243,11 @@ fn kind<'a>(
     let (states_node, state_entries) = state_entries?;
     if state_entries.is_empty() {
         if let NodeKind::Mapping(_) = states_node.kind {
-            sink.error(&MISSING_KEY, states_node.span, "a machine has at least one state");
+            sink.error(
+                &MISSING_KEY,
+                states_node.span,
+                "`states` needs at least one state",
+            );
         }
         return None;
     }
@@ -256,7 +260,7 @@ fn kind<'a>(
         fields,
         kinds,
         in_view,
-        // A list that is there and wrong is another finding.
+        // A list with mistakes counts as well: they are reported already.
         has_owned: owns_node.is_some(),
         has_watched: watches_node.is_some(),
     };
@@ -291,7 +295,7 @@ fn kind<'a>(
     })
 }
 
-/// `.spec`: the name of a type, or fields, among which `validations` is the one that is none.
+/// Reads `spec`: the name of a type, or fields with `validations` beside them.
 fn spec_schema<'a>(node: &'a Node, types: &mut Types<'a>, sink: &mut Sink<'_>) -> Schema {
     let NodeKind::Mapping(mapping) = &node.kind else {
         let schema = types.schema(node, sink);

@@ -1,4 +1,4 @@
-//! The state graph as meant.
+//! The state graph, with defaults filled in and everything inherited resolved.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::names::{ConditionName, StateName};
 use super::FieldPath;
 use super::resource::ObjectKind;
 
-/// What holds for the whole graph. What states inherit has been resolved into them.
+/// What belongs to the whole graph. What states inherit from `machine` is resolved into the states.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Machine {
     /// The mapping under `machine`.
@@ -34,13 +34,13 @@ pub struct State {
     pub phase: Spanned<String>,
     /// `.status.message` on entry.
     pub message: Option<Spanned<String>>,
-    /// What sort of state.
+    /// The kind of the state.
     pub kind: Spanned<StateKind>,
     /// States that the handler may choose.
     pub next: Vec<Next>,
     /// Present when the handler may stay; `ready` and `failed` states have it by default.
     pub wait: Option<Wait>,
-    /// Where time leads.
+    /// The transition after a time.
     pub timeout: Option<Timeout>,
     /// After a handler's error; none in a state with `effects: once`, which goes to `resume`.
     pub retry: Option<Retry>,
@@ -68,9 +68,9 @@ pub struct State {
     pub group: Option<Spanned<String>>,
     /// Findings that are meant.
     pub allow: Vec<Allow>,
-    /// Whether the state is on the deletion path: reached from `deletion` or a state that `onDelete` names.
+    /// Whether the state is on the deletion path: reached from `deletion` or from a state that `onDelete` names.
     pub on_deletion_path: bool,
-    /// Some edge of the state could not be read, which a finding says: what it seems to lack says nothing.
+    /// Some edge of the state failed to parse and was reported, so rules must not conclude anything from missing edges.
     pub lacks_edges: bool,
 }
 
@@ -81,16 +81,16 @@ impl State {
     }
 }
 
-/// The sort of a state, which gives its conditions.
+/// The kind of a state, which gives its conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StateKind {
-    /// On its way.
+    /// The operator is at work; the object is not ready yet.
     Working,
-    /// What was asked for is there.
+    /// The object is as its spec asks.
     Ready,
-    /// It will not come by itself.
+    /// The operator cannot go on without a change from outside.
     Failed,
-    /// The end: the object goes.
+    /// The end of the machine: the object is removed.
     Final,
 }
 
@@ -115,16 +115,16 @@ pub struct Next {
     pub when: Option<Spanned<String>>,
 }
 
-/// That the handler may stay, and when it runs again.
+/// The handler may stay in the state; this is when it runs again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wait {
     /// The mapping; for a default, the state's name.
     pub span: Span,
-    /// After a run.
+    /// The time from one run to the next.
     pub poll: Option<Spanned<Period>>,
-    /// When what changes; owned and watched by default.
+    /// Changes of these run the handler again; owned and watched objects by default.
     pub watch: Vec<Spanned<WatchSource>>,
-    /// Whether the description says `wait`, or it is the default of the state's kind.
+    /// Whether the description has `wait`; otherwise it is the default of the kind of state.
     pub is_written: bool,
 }
 
@@ -141,7 +141,7 @@ pub enum WatchSource {
     Kind(ObjectKind),
 }
 
-/// Where time leads.
+/// A transition after a time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeout {
     /// The mapping.
@@ -152,14 +152,14 @@ pub struct Timeout {
     pub to: Spanned<StateId>,
 }
 
-/// After an error.
+/// What happens after a handler's error.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Retry {
-    /// How often; always [`RetryLimit::Unlimited`] where there is no `then`, but for `final` states.
+    /// How many retries; always [`RetryLimit::Unlimited`] where there is no `then`, but for `final` states.
     pub limit: Spanned<RetryLimit>,
     /// The first delay.
     pub initial: Spanned<Duration>,
-    /// Each delay to the next.
+    /// What each delay is multiplied by for the next one.
     pub factor: Spanned<f64>,
     /// The longest delay.
     pub max: Spanned<Duration>,
@@ -170,9 +170,9 @@ pub struct Retry {
 /// How often a failing handler runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryLimit {
-    /// For ever.
+    /// Without limit.
     Unlimited,
-    /// So many retries.
+    /// This many retries.
     Times(u32),
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The way to a value of an object, proven against the schema.
+/// The path of a value in an object, checked against the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldPath {
     /// Where it starts.
@@ -41,7 +41,7 @@ pub enum Segment {
 }
 
 impl FieldPath {
-    /// The path of a text, or what is wrong with it. Keys may be escaped (`karpenter\.sh/nodepool`).
+    /// Parses a path, or says what is wrong with it. Dots in keys are escaped (`karpenter\.sh/nodepool`).
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         const FORM: &str = "a path begins with `.spec.`, `.status.` or `.metadata.`";
         let mut steps = split(text)?.into_iter();

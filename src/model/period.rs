@@ -7,7 +7,7 @@ use super::FieldPath;
 /// A time to wait: fixed, or read from a field of the object.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Period {
-    /// Always the same.
+    /// The same for all objects.
     Fixed(Duration),
     /// The value of the field. An absent field or 0 means never.
     Field(MomentField),

@@ -63,7 +63,7 @@ pub struct Column {
     pub name: Spanned<ColumnName>,
     /// What it shows, as the JSON path of a CRD.
     pub path: Spanned<FieldPath>,
-    /// How it shows it; follows from the schema unless said.
+    /// How the value is shown; follows from the schema unless it is written.
     pub column_type: ColumnType,
     /// 0 is always shown, more with `-o wide`.
     pub priority: u32,
@@ -104,7 +104,7 @@ impl ColumnType {
 pub struct DeclaredCondition {
     /// Its type.
     pub name: Spanned<ConditionName>,
-    /// What it says.
+    /// What the condition means.
     pub doc: Spanned<String>,
 }
 

@@ -11,7 +11,7 @@ use crate::names::{FieldName, TypeName};
 pub struct NamedType {
     /// Its name.
     pub name: Spanned<TypeName>,
-    /// What it stands for; never recursive.
+    /// The type itself; never recursive.
     pub schema: Schema,
 }
 
@@ -70,7 +70,7 @@ pub enum Shape {
     Quantity,
     /// `25%` or `3`.
     IntOrString,
-    /// One of these texts; never empty.
+    /// One of these strings; never empty.
     Enum(Vec<Spanned<String>>),
     /// Items.
     List(Box<Schema>),
@@ -123,7 +123,7 @@ pub struct Constraints {
     pub max_items: Option<Spanned<u64>>,
     pub min_properties: Option<Spanned<u64>>,
     pub max_properties: Option<Spanned<u64>>,
-    /// `enum` of a number or integer; that of a text is [`Shape::Enum`].
+    /// `enum` of a number or integer; that of a string is [`Shape::Enum`].
     pub one_of: Vec<Spanned<serde_json::Number>>,
 }
 

@@ -1,7 +1,7 @@
-//! Slips in CEL that show without a compiler: brackets, quotes, and operators of other languages. The API server
-//! judges the rest.
+//! Finds mistakes in CEL that need no compiler: brackets, quotes, and operators of other languages. The API server
+//! finds the rest.
 
-/// What is wrong with an expression, if it shows.
+/// The first mistake of an expression that is visible without compiling it.
 pub(super) fn slip(expression: &str) -> Option<&'static str> {
     if expression.trim().is_empty() {
         return Some("the expression is empty");
@@ -12,33 +12,33 @@ pub(super) fn slip(expression: &str) -> Option<&'static str> {
         let mut length = c.len_utf8();
         match c {
             '"' | '\'' => {
-                // A raw text has no escapes; its prefix may stand behind other letters of a prefix (`rb'…'`).
+                // A raw string has no escapes; `r` may be the last of several letters of its prefix (`br'…'`).
                 let before = &expression[..expression.len() - rest.len()];
                 let is_raw = before.ends_with(['r', 'R']);
                 let Some(end) = text_end(rest, c, is_raw) else {
-                    return Some("a text has no closing quote");
+                    return Some("a string has no closing quote");
                 };
                 length = end;
             }
             '(' | '[' | '{' => open.push(c),
             ')' | ']' | '}' => match (open.pop(), c) {
                 (Some('('), ')') | (Some('['), ']') | (Some('{'), '}') => {}
-                _ => return Some("a bracket closes what was not opened"),
+                _ => return Some("a closing bracket has no opening one"),
             },
             '=' | '!' | '<' | '>' => {
                 if rest[1..].starts_with('=') {
                     length = 2;
                 } else if c == '=' {
-                    return Some("CEL compares with `==`, and assigns nothing");
+                    return Some("CEL compares with `==` and has no assignments");
                 }
             }
             '&' | '|' => {
                 if !rest[1..].starts_with(c) {
-                    return Some("CEL joins with `&&` and `||`");
+                    return Some("the operators of CEL are `&&` and `||`");
                 }
                 length = 2;
             }
-            ';' | '#' | '$' | '@' => return Some("CEL has no such mark"),
+            ';' | '#' | '$' | '@' => return Some("CEL does not use this character"),
             _ => {}
         }
         rest = &rest[length..];
@@ -46,7 +46,7 @@ pub(super) fn slip(expression: &str) -> Option<&'static str> {
     (!open.is_empty()).then_some("a bracket is not closed")
 }
 
-/// Behind the closing quote of the text that `rest` begins with.
+/// The offset just after the closing quote of the string that `rest` begins with.
 fn text_end(rest: &str, quote: char, is_raw: bool) -> Option<usize> {
     let triple: String = std::iter::repeat_n(quote, 3).collect();
     let (from, closing) = if rest.starts_with(&triple) {

@@ -1,4 +1,4 @@
-//! What is said beside a type: bounds, CEL rules and extensions of Kubernetes.
+//! The keys of a type that constrain its values: limits, rules in CEL, and extensions of Kubernetes.
 
 use serde_json::Value as Json;
 
@@ -12,8 +12,8 @@ use crate::names::NotAName;
 use crate::spec::Node;
 use crate::text::shown;
 
-/// What the shape itself says need not be said again.
-pub(super) fn is_told_by_shape(extension: &str, shape: &Shape) -> bool {
+/// Whether the extension repeats what the shape already means in the CRD.
+pub(super) fn is_implied_by_shape(extension: &str, shape: &Shape) -> bool {
     match extension {
         "x-kubernetes-preserve-unknown-fields" => matches!(shape, Shape::FreeForm | Shape::Any),
         "x-kubernetes-int-or-string" => matches!(shape, Shape::IntOrString),
@@ -87,7 +87,7 @@ pub(super) fn validation_list(node: &Node, sink: &mut Sink<'_>) -> Vec<Validatio
                 .flatten()
                 .filter_map(|text| Some((text, super::cel::slip(text)?)))
             {
-                sink.report(Finding::new(&INVALID_SCHEMA, written.span, "this is no CEL").label(slip));
+                sink.report(Finding::new(&INVALID_SCHEMA, written.span, "this is not CEL").label(slip));
             }
             if !rule.trim().is_empty() {
                 validations.push(Validation {

@@ -1,4 +1,4 @@
-//! How the operator is run and called: `webhooks`, `deploy`, and the findings that are allowed.
+//! Reads `deploy`, `webhooks` and `allow`.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -58,11 +58,7 @@ fn webhook(node: &Node, sink: &mut Sink<'_>) -> Option<Webhook> {
             }
         }
         if operations.is_empty() {
-            sink.error(
-                &WRONG_TYPE,
-                node.span,
-                "a webhook is called for at least one operation",
-            );
+            sink.error(&WRONG_TYPE, node.span, "a webhook needs at least one operation");
         } else {
             webhook.operations = operations;
         }
@@ -73,11 +69,7 @@ fn webhook(node: &Node, sink: &mut Sink<'_>) -> Option<Webhook> {
     }
     if let Some(timeout) = keys.read(WebhookKey::Timeout, sink, duration) {
         if timeout.subsec_nanos() != 0 || !(1..=30).contains(&timeout.as_secs()) {
-            sink.error(
-                &WRONG_TYPE,
-                timeout.span,
-                "the API server waits for 1 to 30 whole seconds",
-            );
+            sink.error(&WRONG_TYPE, timeout.span, "`timeout` is 1 to 30 whole seconds");
         } else {
             webhook.timeout = timeout.value;
         }
@@ -98,7 +90,7 @@ fn webhook(node: &Node, sink: &mut Sink<'_>) -> Option<Webhook> {
                 .as_ref()
                 .and_then(|text| Some((text, super::cel::slip(text)?)))
             {
-                sink.report(Finding::new(&INVALID_SCHEMA, written.span, "this is no CEL").label(slip));
+                sink.report(Finding::new(&INVALID_SCHEMA, written.span, "this is not CEL").label(slip));
             }
             if let (Some(name), Some(expression)) = (name, expression) {
                 webhook.match_conditions.push(MatchCondition { name, expression });
@@ -109,7 +101,7 @@ fn webhook(node: &Node, sink: &mut Sink<'_>) -> Option<Webhook> {
     Some(webhook)
 }
 
-/// What holds without `deploy`.
+/// The defaults of `deploy`.
 pub(super) fn default_deploy(span: Span) -> Deploy {
     Deploy {
         replicas: Spanned::new(1, span),
@@ -160,7 +152,7 @@ fn quantities(node: &Node, sink: &mut Sink<'_>) -> Vec<(LabelKey, Spanned<String
             let resource = named(&entry.key, entry.key_span, "resource", LabelKey::parse, sink)?;
             let quantity = text(&entry.value, sink)?;
             if !is_quantity(&quantity.value) {
-                let message = format!("`{}` is no quantity", shown(&quantity.value));
+                let message = format!("`{}` is not a quantity", shown(&quantity.value));
                 sink.error(&WRONG_TYPE, quantity.span, message);
                 return None;
             }

@@ -12,7 +12,7 @@ use crate::names::NotAName;
 use crate::spec::{Entry, Mapping, Node, NodeKind};
 use crate::text::shown;
 
-/// Where findings go while the model is built.
+/// Collects the findings of lowering.
 pub(super) struct Sink<'a> {
     pub source: &'a Source,
     pub findings: Vec<Finding>,
@@ -21,7 +21,7 @@ pub(super) struct Sink<'a> {
 
 impl<'a> Sink<'a> {
     pub fn new(source: &'a Source) -> Self {
-        // A suggestion looks at every candidate: a hostile file could ask for millions of them.
+        // A suggestion compares every candidate, so a hostile file could make it compare millions of times.
         Sink {
             source,
             findings: Vec::new(),
@@ -51,7 +51,7 @@ impl<'a> Sink<'a> {
         nearest(written, candidates)
     }
 
-    /// Says that something else was expected.
+    /// Reports that a value of another type was expected.
     pub fn wrong_type(&mut self, node: &Node, expected: &str) {
         self.error(
             &WRONG_TYPE,
@@ -204,7 +204,7 @@ impl<'a, K: SectionKey> Keys<'a, K> {
             if self.mapping.flow && entry.value.is_null() && sink.source.at(entry.value.span).is_empty() {
                 finding = finding
                     .label("an unquoted comma inside `{}` starts a new key")
-                    .help("quote the whole text: `\"…, …\"`");
+                    .help("quote the whole string: `\"…, …\"`");
             } else {
                 let known = || section.keys.iter().map(|key| key.name);
                 let suggestion = sink.suggest(&entry.key, known());
@@ -254,7 +254,7 @@ pub(super) fn limited_list<'a>(
     }
 }
 
-/// The entries of a mapping whose keys are names of the user's.
+/// The entries of a mapping whose keys are names that the description chooses.
 pub(super) fn entries<'a>(node: &'a Node, expected: &str, sink: &mut Sink<'_>) -> &'a [Entry] {
     match &node.kind {
         NodeKind::Mapping(mapping) => &mapping.entries,
@@ -367,7 +367,7 @@ pub(super) fn word<T: Copy>(
     None
 }
 
-/// A name of some sort; `what` names the sort: "state".
+/// Reads a name; `what` is the noun for messages: "state".
 pub(super) fn name<T>(
     node: &Node,
     what: &str,

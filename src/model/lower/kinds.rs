@@ -16,13 +16,13 @@ use crate::names::{GroupName, KindName, LabelKey, NamespaceName, ResourceName, V
 use crate::spec::Node;
 use crate::text::shown;
 
-/// The kinds that references can mean: those of this file come first.
+/// Resolves references to kinds: a kind of this file first, then those of Kubernetes, then unknown ones.
 pub(super) struct Kinds<'m> {
     pub described: &'m [Resource],
 }
 
 impl Kinds<'_> {
-    /// `group/version.Kind` with the plural that stands beside it, if one does.
+    /// Reads `group/version.Kind`, with the `plural` that is written beside it, if any.
     fn reference(
         &self,
         node: &Node,
@@ -42,7 +42,7 @@ impl Kinds<'_> {
             return None;
         }
         let Some(reference) = kubernetes_reference(&written.value) else {
-            let message = format!("`{}` is no reference to a kind", shown(&written.value));
+            let message = format!("`{}` is not a reference to a kind", shown(&written.value));
             let help = "a kind is `group/version.Kind`, such as `core/v1.Service` or `apps/v1.Deployment`";
             sink.report(Finding::new(&INVALID_NAME, written.span, message).help(help));
             return None;
@@ -120,7 +120,7 @@ impl Kinds<'_> {
         }))
     }
 
-    /// A kind where only the reference stands.
+    /// Reads a kind that is written as a reference only.
     pub fn kind(&self, node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<ObjectKind>> {
         self.reference(node, None, sink)
     }
@@ -178,10 +178,10 @@ impl Kinds<'_> {
                 _ => sink.error(
                     &WRONG_TYPE,
                     head,
-                    format!("a watched kind has one of {}", ways.join(", ")),
+                    format!("a watched kind has only one of {}", ways.join(", ")),
                 ),
             }
-            let names = &[Leaf::Text, Leaf::Open];
+            let names = &[Leaf::String, Leaf::Open];
             let by_path = keys
                 .read(WatchKey::By, sink, |node, sink| {
                     watched_path(node, fields, names, sink)
@@ -285,11 +285,11 @@ fn verb(node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<Verb>> {
         return None;
     }
     let verb = name(node, "verb", Verb::parse, sink)?;
-    // Other verbs exist (`sign`, `attest`); a slip of one of these does not.
+    // Other verbs exist (`sign`, `attest`), but not one that is nearly one of these.
     if !KNOWN.contains(&verb.as_str())
         && let Some(suggestion) = sink.suggest(verb.as_str(), KNOWN)
     {
-        let message = format!("`{}` is no verb", verb.value);
+        let message = format!("`{}` is not a verb", verb.value);
         sink.report(Finding::new(&WRONG_TYPE, verb.span, message).did_you_mean(Some(suggestion)));
     }
     Some(verb)

@@ -27,7 +27,7 @@ pub(super) struct WrittenMachine {
     has_deletion: bool,
 }
 
-/// Reads `machine`. Without one, or without a right `initial`, the first state stands in.
+/// Reads `machine`. Where it or a correct `initial` is missing, the first state is a stand-in for `initial`.
 pub(super) fn machine(
     node: Option<&Node>,
     fallback: Span,
@@ -78,7 +78,7 @@ pub(super) fn machine(
     written
 }
 
-/// States with everything that they inherit.
+/// The states with all defaults and everything that they inherit.
 pub(super) fn resolve(
     machine: &mut WrittenMachine,
     written: Vec<WrittenState>,
@@ -93,7 +93,7 @@ pub(super) fn resolve(
         .collect()
 }
 
-/// Where the deletion path begins.
+/// The entries of the deletion path: `deletion`, and the states that `onDelete` names.
 fn deletion_entries(machine: &WrittenMachine, states: &[WrittenState]) -> BTreeSet<StateId> {
     let named = states.iter().filter_map(|state| match state.on_delete?.value {
         WrittenOnDelete::To(to) => Some(to),
@@ -108,8 +108,8 @@ fn deletion_entries(machine: &WrittenMachine, states: &[WrittenState]) -> BTreeS
         .collect()
 }
 
-/// Which states the entries lead to, by what the states say themselves: what the machine says leads nowhere on this
-/// path.
+/// Which states are on the deletion path: those that the entries lead to by edges of the states themselves. Edges that
+/// the machine declares for all states do not apply on this path.
 fn deletion_path(entries: &BTreeSet<StateId>, states: &[WrittenState]) -> Vec<bool> {
     let mut on_path = vec![false; states.len()];
     let mut queue: Vec<StateId> = entries.iter().copied().collect();
@@ -342,7 +342,7 @@ fn resolve_retry(
 
 /// Reads `properties`.
 pub(super) fn properties(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Vec<Property> {
-    // What a property gets wrong is no edge of the graph.
+    // A property with an unknown state does not mean that an edge is missing.
     let lacks_edges = table.lacks_edges;
     let mut properties = Vec::new();
     for item in limited_list(node, DocumentKey::Properties, "a list of properties", sink) {

@@ -1,4 +1,4 @@
-//! Following a path through the schema.
+//! Follows the path of a field through the schema.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ pub(super) struct Fields<'m, 'a> {
 /// What a path ends at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Leaf {
-    Text,
+    String,
     Integer,
     Number,
     Boolean,
@@ -41,7 +41,7 @@ pub(super) enum Leaf {
 impl Leaf {
     fn describe(self) -> &'static str {
         match self {
-            Leaf::Text => "a text",
+            Leaf::String => "a string",
             Leaf::Integer => "an integer",
             Leaf::Number => "a number",
             Leaf::Boolean => "a boolean",
@@ -55,7 +55,7 @@ impl Leaf {
     }
 }
 
-/// Where a path has got to.
+/// What a path has led to so far.
 enum At<'s> {
     Schema(&'s Schema),
     Fields(&'s [Field]),
@@ -63,19 +63,19 @@ enum At<'s> {
     Open,
 }
 
-/// A step that leads nowhere, and what would have.
+/// A step for which the schema has no field, with the fields that it has.
 struct Lost {
     step: String,
     known: Vec<String>,
 }
 
 impl Fields<'_, '_> {
-    /// A path that leads to one of these; a finding otherwise.
+    /// Reads a path that leads to one of these types, or reports a finding.
     pub fn path(&self, node: &Node, wanted: &[Leaf], sink: &mut Sink<'_>) -> Option<Spanned<FieldPath>> {
         self.path_and_leaf(node, wanted, sink).map(|(path, _)| path)
     }
 
-    /// The same, with what it leads to.
+    /// The same, with the type that the path leads to.
     pub fn path_and_leaf(
         &self,
         node: &Node,
@@ -86,7 +86,7 @@ impl Fields<'_, '_> {
         let path = match FieldPath::parse(&written.value) {
             Ok(path) => path,
             Err(reason) => {
-                let message = format!("`{}` is no path of a field", shown(&written.value));
+                let message = format!("`{}` is not the path of a field", shown(&written.value));
                 sink.report(Finding::new(&WRONG_TYPE, written.span, message).help(reason));
                 return None;
             }
@@ -132,7 +132,7 @@ impl Fields<'_, '_> {
         }
     }
 
-    /// A duration, or the path of a field that tells a time.
+    /// Reads a duration, or the path of a field that holds a time.
     pub fn period(&self, node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<Period>> {
         let is_path = node.scalar().is_some_and(|scalar| {
             scalar.text.starts_with('.') && scalar.text[1..].starts_with(|c: char| c.is_ascii_alphabetic())
@@ -146,7 +146,7 @@ impl Fields<'_, '_> {
             sink.error(
                 &UNKNOWN_FIELD,
                 node.span,
-                "a time is told by one field, not by the items of a list",
+                "a time has to be in one field, not in the items of a list",
             );
             return None;
         }
@@ -160,7 +160,7 @@ impl Fields<'_, '_> {
 
     fn follow(&self, path: &FieldPath) -> Result<Leaf, Lost> {
         let start = match &path.root {
-            PathRoot::Label(_) => return Ok(Leaf::Text),
+            PathRoot::Label(_) => return Ok(Leaf::String),
             PathRoot::Spec => At::Schema(self.spec),
             PathRoot::Metadata => At::Json(Cow::Borrowed(kubernetes::object_metadata())),
             PathRoot::Status => At::Fields(self.status),
@@ -250,7 +250,7 @@ fn step_json<'s>(json: Cow<'s, Json>, segment: &Segment) -> Result<At<'s>, Lost>
 
 fn leaf_of(shape: &Shape) -> Leaf {
     match shape {
-        Shape::String | Shape::Enum(_) => Leaf::Text,
+        Shape::String | Shape::Enum(_) => Leaf::String,
         Shape::Boolean => Leaf::Boolean,
         Shape::Integer | Shape::Int32 => Leaf::Integer,
         Shape::Number => Leaf::Number,
@@ -269,7 +269,7 @@ fn leaf_of(shape: &Shape) -> Leaf {
 fn leaf_of_json(json: &Json) -> Leaf {
     match json.get("type").and_then(Json::as_str) {
         Some("string") if json.get("format").and_then(Json::as_str) == Some("date-time") => Leaf::DateTime,
-        Some("string") => Leaf::Text,
+        Some("string") => Leaf::String,
         Some("integer") => Leaf::Integer,
         Some("number") => Leaf::Number,
         Some("boolean") => Leaf::Boolean,

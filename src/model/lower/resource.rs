@@ -1,4 +1,4 @@
-//! The custom resource: its names, its columns and the conditions of its handlers.
+//! Reads the custom resource, its columns and its conditions.
 
 use super::keys::{Keys, Sink, entries, limited_list, list, name_of, named, names, text};
 use super::paths::{Fields, Leaf};
@@ -48,7 +48,7 @@ pub(super) fn resource(node: &Node, sink: &mut Sink<'_>) -> Option<Resource> {
 
     let kind = kind?;
     let default = |text: String| {
-        // A kind of 63 letters has a plural that is too long to be one.
+        // The plural of a long kind is too long for a name.
         ResourceName::parse(&text)
             .ok()
             .map(|name| Spanned::new(name, kind.span))
@@ -84,7 +84,7 @@ pub(super) fn resource_paths(
     fields: &Fields<'_, '_>,
     sink: &mut Sink<'_>,
 ) {
-    // What else is under `resource` has been judged before.
+    // The other keys of `resource` have been checked already.
     let Some(mut keys) = Keys::of(node, sink) else {
         return;
     };
@@ -97,7 +97,7 @@ pub(super) fn resource_paths(
             fields.path(node, counts, sink)
         });
         let selector = keys.read(ScaleKey::Selector, sink, |node, sink| {
-            fields.path(node, &[Leaf::Text], sink)
+            fields.path(node, &[Leaf::String], sink)
         });
         keys.finish(sink);
         resource.scale = spec.zip(status).map(|(spec, status)| Scale {
@@ -108,7 +108,7 @@ pub(super) fn resource_paths(
     }
     if let Some(node) = keys.get(ResourceKey::SelectableFields, sink) {
         let simple = &[
-            Leaf::Text,
+            Leaf::String,
             Leaf::Integer,
             Leaf::Boolean,
             Leaf::DateTime,
@@ -152,7 +152,7 @@ pub(super) fn columns(node: &Node, fields: &Fields<'_, '_>, sink: &mut Sink<'_>)
             Leaf::Number => ColumnType::Number,
             Leaf::Boolean => ColumnType::Boolean,
             Leaf::DateTime => ColumnType::Date,
-            Leaf::Text | Leaf::Duration | Leaf::IntOrString | Leaf::List | Leaf::Object | Leaf::Open => {
+            Leaf::String | Leaf::Duration | Leaf::IntOrString | Leaf::List | Leaf::Object | Leaf::Open => {
                 ColumnType::String
             }
         };
@@ -182,7 +182,7 @@ pub(super) fn conditions(node: &Node, sink: &mut Sink<'_>) -> Vec<DeclaredCondit
             let doc = text(&entry.value, sink);
             let name = name?;
             if is_standard_condition(name.as_str()) {
-                let message = format!("the machine itself keeps the condition `{}`", name.value);
+                let message = format!("the machine sets the condition `{}` itself", name.value);
                 sink.error(&WRONG_TYPE, name.span, message);
                 return None;
             }

@@ -19,7 +19,7 @@ pub(super) struct WrittenRetry {
     pub factor: Option<Spanned<f64>>,
     pub max: Option<Spanned<Duration>>,
     pub then: Option<Spanned<StateId>>,
-    /// `then` is there, whether or not it names a state.
+    /// Whether `then` is written, even if it does not name a state.
     pub has_then: bool,
 }
 
@@ -49,12 +49,8 @@ pub(super) fn retry(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> 
         && initial.value > max.value
     {
         sink.report(
-            Finding::new(
-                &WRONG_TYPE,
-                initial.span,
-                "the first delay is longer than the longest",
-            )
-            .related(max.span, "the longest"),
+            Finding::new(&WRONG_TYPE, initial.span, "`initial` is longer than `max`")
+                .related(max.span, "the longest delay"),
         );
     }
     let has_then = keys.has(RetryKey::Then);
@@ -72,7 +68,7 @@ pub(super) fn retry(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> 
     })
 }
 
-/// Reports a retry policy that cannot be: a limit that leads nowhere, a way that is never taken.
+/// Reports a limit without a `then`, and a `then` that is never used because there is no limit.
 pub(super) fn judge_retry(
     written: &WrittenRetry,
     resolved_limit: RetryLimit,
@@ -101,7 +97,7 @@ pub(super) fn judge_retry(
                 then.span,
                 "a retry policy with `then` has no `limit`: it would never go there",
             )
-            .help("say how often the handler is retried: `limit: 5`"),
+            .help("set how often the handler is retried: `limit: 5`"),
         );
     }
 }

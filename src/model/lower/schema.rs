@@ -1,4 +1,4 @@
-//! From types as written to the schema tree.
+//! Reads types into the schema tree.
 
 mod mapping;
 mod phrase;
@@ -97,7 +97,7 @@ impl<'a> Types<'a> {
             .collect()
     }
 
-    /// What a schema stands for, seen through names.
+    /// The schema that a named type means; other schemas mean themselves.
     pub fn resolve<'s>(&'s self, schema: &'s Schema) -> &'s Schema {
         let mut schema = schema;
         while let Shape::Named(id) = &schema.shape {

@@ -1,4 +1,4 @@
-//! The states as written: what each says itself, before anything is inherited.
+//! Reads the states as they are written, before anything is inherited.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,10 +20,10 @@ use crate::names::{ConditionName, StateName};
 use crate::spec::{Entry, Node};
 use crate::text::shown;
 
-/// The states' names, to which edges are resolved.
+/// The names of the states, by which edges find their targets.
 pub(super) struct Table<'a> {
     by_name: HashMap<&'a str, StateId>,
-    /// Some edge leads nowhere.
+    /// Some edge has no target, so that rules must not conclude anything from missing edges.
     pub lacks_edges: bool,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Table<'a> {
             return Some(Spanned::new(*id, span));
         }
         self.lacks_edges = true;
-        // Sorting thousands of names for each of thousands of mistakes would take minutes.
+        // The names are sorted only for a suggestion: doing so for thousands of mistakes would take minutes.
         let mut names: Vec<&str> = if sink.has_suggestions() {
             self.by_name.keys().copied().collect()
         } else {
@@ -146,7 +146,7 @@ fn state(
     sink: &mut Sink<'_>,
 ) -> WrittenState {
     let name = named(&entry.key, entry.key_span, "state", StateName::parse, sink).unwrap_or_else(|| {
-        // A stand-in, so that edges to the name as written find their state.
+        // The state gets a stand-in name; edges still find it by the name as written.
         #[allow(clippy::unwrap_used, reason = "a letter and a number are a name")]
         Spanned::new(StateName::parse(&format!("Invalid{at}")).unwrap(), entry.key_span)
     });
@@ -195,7 +195,7 @@ fn state(
         limit(node, table, context, sink)
     });
     written.wait = keys.read(StateKey::Wait, sink, |node, sink| wait(node, context, sink));
-    // A `timeout` whose `after` is wrong is an edge that is not there either.
+    // A `timeout` whose `after` is wrong is a missing edge too.
     table.lacks_edges |= sink.findings.len() > before;
     written.on_spec_change = keys.read(StateKey::OnSpecChange, sink, |node, sink| {
         on_spec_change(node, table, sink)
@@ -216,7 +216,7 @@ fn state(
         .map(|legacy| legacy.span);
     written.group = keys.read(StateKey::Group, sink, text);
     written.allow = keys.read_all(StateKey::Allow, sink, allow);
-    // A key that is nearly `next` would have been edges.
+    // A misspelled `next` means missing edges.
     keys.finish(sink);
     written.lacks_edges = table.lacks_edges || sink.findings.len() > before && written.next.is_empty();
     table.lacks_edges |= others_lack_edges || written.lacks_edges;
@@ -349,7 +349,7 @@ fn conditions(node: &Node, written: &mut WrittenState, sink: &mut Sink<'_>) {
             written.ready = Some(Ready::Keep);
         } else if is_standard_condition(name.as_str()) {
             let message = format!("the condition `{}` follows from the state's `kind`", name.value);
-            let help = "`kind` gives Ready, Reconciling and Stalled; only `Ready: keep` can be said here";
+            let help = "`kind` gives Ready, Reconciling and Stalled; only `Ready: keep` can be written here";
             sink.report(Finding::new(&WRONG_TYPE, entry.key_span, message).help(help));
         } else if let Some(status) = word(&entry.value, StateKey::Conditions, &STATUSES, sink) {
             written.conditions.push(ConditionSetting { name, status });
@@ -375,7 +375,7 @@ pub(super) fn keyed<'a>(
     table: &mut Table<'_>,
     sink: &mut Sink<'_>,
 ) -> Vec<(Spanned<StateId>, &'a Node)> {
-    // Nothing of the graph hangs on these names.
+    // An unknown state in such a table does not mean that an edge is missing.
     let lacks_edges = table.lacks_edges;
     let found = entries(node, "values by state", sink)
         .iter()

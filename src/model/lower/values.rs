@@ -1,4 +1,4 @@
-//! From YAML values to JSON: with a schema, which says what a scalar is, and without.
+//! Converts YAML values to JSON: by a schema, which decides the type of each scalar, or by the rules of YAML.
 
 use serde_json::{Map, Number, Value as Json};
 
@@ -10,7 +10,7 @@ use crate::model::{Schema, Shape};
 use crate::spec::{Node, NodeKind};
 use crate::text::shown;
 
-/// A value by YAML 1.2's core schema.
+/// Converts a value by YAML 1.2's core schema.
 pub(super) fn json_of(node: &Node) -> Json {
     match &node.kind {
         NodeKind::Scalar(scalar) if scalar.is_null() => Json::Null,
@@ -34,7 +34,7 @@ pub(super) fn json_of(node: &Node) -> Json {
     }
 }
 
-/// A value of the type that the schema says: a text stays a text, however much it looks like a number.
+/// Converts a default by the schema of its type: a string stays a string even where it looks like a number.
 pub(super) fn typed_json(
     node: &Node,
     schema: &Schema,
@@ -53,11 +53,11 @@ pub(super) fn typed_json(
     }
     let scalar = node.scalar();
     match &schema.shape {
-        // Nothing at all is no default of any type.
+        // `default:` without a value is not a default of any type.
         _ if node.is_null() && scalar.is_some_and(|scalar| scalar.text.is_empty()) => mismatch("there", sink),
         Shape::String | Shape::DateTime | Shape::Duration => match scalar {
             Some(scalar) => Some(scalar.text.clone().into()),
-            None => mismatch("a text", sink),
+            None => mismatch("a string", sink),
         },
         Shape::Enum(values) => match scalar {
             Some(scalar) if values.iter().any(|value| value.value == scalar.text) => {
@@ -73,7 +73,7 @@ pub(super) fn typed_json(
                 );
                 None
             }
-            None => mismatch("a text", sink),
+            None => mismatch("a string", sink),
         },
         Shape::Boolean => match scalar.and_then(|scalar| scalar.boolean()) {
             Some(value) => Some(value.into()),
@@ -81,14 +81,14 @@ pub(super) fn typed_json(
         },
         Shape::Integer => match scalar.and_then(|scalar| scalar.integer()) {
             Some(value) => Some(value.into()),
-            None => mismatch("a whole number", sink),
+            None => mismatch("an integer", sink),
         },
         Shape::Int32 => match scalar
             .and_then(|scalar| scalar.integer())
             .and_then(|value| i32::try_from(value).ok())
         {
             Some(value) => Some(value.into()),
-            None => mismatch("a whole number of 32 bits", sink),
+            None => mismatch("an integer of 32 bits", sink),
         },
         Shape::Number => match scalar.filter(|scalar| scalar.number().is_some()) {
             Some(_) => Some(json_of(node)),
@@ -100,7 +100,7 @@ pub(super) fn typed_json(
                     .integer()
                     .map_or_else(|| scalar.text.clone().into(), Json::from),
             ),
-            None => mismatch("a number or a text", sink),
+            None => mismatch("a number or a string", sink),
         },
         Shape::List(items) => match &node.kind {
             NodeKind::Sequence(nodes) => nodes

@@ -1,4 +1,4 @@
-//! What a state waits for.
+//! Reads `wait`.
 
 use super::keys::{Keys, Sink, list, text};
 use super::states::BuildContext;
@@ -38,7 +38,7 @@ pub(super) fn wait(node: &Node, context: &BuildContext<'_, '_>, sink: &mut Sink<
     })
 }
 
-/// What wakes a waiting handler where the description does not say.
+/// The default of `watch`.
 pub(super) fn default_watch(span: Span) -> Vec<Spanned<WatchSource>> {
     vec![
         Spanned::new(WatchSource::Owned, span),
@@ -54,7 +54,7 @@ fn watch_source(
     let written = text(node, sink)?;
     let lacking = |key: &str| {
         let message = format!(
-            "this waits for what is {}, and the description has no `{key}`",
+            "this watches what is {}, but the description has no `{key}`",
             written.value
         );
         Finding::new(&UNKNOWN_KIND, written.span, message)
@@ -87,7 +87,7 @@ fn watch_source(
     if let Some(kind) = context.in_view.get(&written.value) {
         return Some(written.map(|_| WatchSource::Kind(kind.clone())));
     }
-    // Malformed references are another finding.
+    // A malformed reference is reported by `kind`.
     let kind = context.kinds.kind(node, sink)?;
     let message = format!("`{}` is neither owned nor watched", kind.reference());
     let suggestion = sink

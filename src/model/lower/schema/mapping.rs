@@ -7,7 +7,7 @@ use crate::catalog::INVALID_SCHEMA;
 use crate::catalog::keys::TypeKey;
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::lower::bounds;
-use crate::model::lower::constraints::{constraints, extensions, is_told_by_shape, validation_list};
+use crate::model::lower::constraints::{constraints, extensions, is_implied_by_shape, validation_list};
 use crate::model::lower::keys::{Keys, Sink, boolean, list, text};
 use crate::model::lower::values::{json_of, typed_json};
 use crate::model::{Schema, Shape};
@@ -102,12 +102,12 @@ impl<'a> Types<'a> {
         } else if let Some(values) = additional {
             schema.shape = Shape::Map(Box::new(values));
         } else if type_node.is_none() && one_of.is_none() && extensions.is_empty() {
-            let help = "`type` may be left out where `properties`, `items`, `additionalProperties` or `enum` tells it";
+            let help = "`type` may be left out where `properties`, `items`, `additionalProperties` or `enum` gives it";
             sink.report(Finding::new(&INVALID_SCHEMA, keys.head(), "this type has no `type`").help(help));
         }
         schema.span = node.span;
         schema.validations = validations;
-        extensions.retain(|(key, _)| !is_told_by_shape(&key.value, &schema.shape));
+        extensions.retain(|(key, _)| !is_implied_by_shape(&key.value, &schema.shape));
         schema.extensions = extensions;
         schema.description = keys.read(TypeKey::Description, sink, text);
         let nullable = keys.read(TypeKey::Nullable, sink, boolean);
@@ -165,7 +165,7 @@ impl<'a> Types<'a> {
         schema.constraints.format = None;
     }
 
-    /// Texts of an `enum` make the shape; numbers bound it.
+    /// Strings of an `enum` become a shape of their own; numbers constrain the shape that is there.
     fn one_of(&self, schema: &mut Schema, values: &'a [Node], node: &Node, sink: &mut Sink<'_>) {
         if values.is_empty() {
             sink.error(&INVALID_SCHEMA, node.span, "an `enum` has at least one value");
@@ -184,30 +184,30 @@ impl<'a> Types<'a> {
             }
             Shape::String | Shape::Any => {
                 let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
-                let mut texts = Vec::new();
+                let mut strings = Vec::new();
                 for value in values {
-                    // Enum values are data: what is not quoted is taken as it stands.
+                    // Values of an `enum` are data: an unquoted `true` or `1` is a string too.
                     let Some(scalar) = value.scalar() else {
-                        sink.wrong_type(value, "a text");
+                        sink.wrong_type(value, "a string");
                         continue;
                     };
                     if let Some(first) = seen.insert(&scalar.text, value.span) {
-                        let message = format!("the value `{}` is there twice", shown(&scalar.text));
+                        let message = format!("the value `{}` is listed twice", shown(&scalar.text));
                         sink.report(
                             Finding::new(&INVALID_SCHEMA, value.span, message).related(first, "first here"),
                         );
                     } else {
-                        texts.push(Spanned::new(scalar.text.clone(), value.span));
+                        strings.push(Spanned::new(scalar.text.clone(), value.span));
                     }
                 }
-                if !texts.is_empty() {
-                    schema.shape = Shape::Enum(texts);
+                if !strings.is_empty() {
+                    schema.shape = Shape::Enum(strings);
                 }
             }
             _ => sink.error(
                 &INVALID_SCHEMA,
                 node.span,
-                "only texts and numbers have an `enum`",
+                "only strings and numbers can have an `enum`",
             ),
         }
     }

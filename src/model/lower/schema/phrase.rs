@@ -39,7 +39,7 @@ impl Types<'_> {
         let shape = match words[..] {
             [word] => self.word(word, span, sink),
             _ => {
-                let message = format!("`{}` is no type", shown(phrase));
+                let message = format!("`{}` is not a type", shown(phrase));
                 let help = "a type is `[optional] [list of | map of]… TYPE`, or a mapping";
                 sink.report(Finding::new(&WRONG_TYPE, span, message).help(help));
                 Shape::Any
