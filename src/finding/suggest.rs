@@ -8,8 +8,11 @@ pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>)
     }
     let lower = written.to_lowercase();
     let allowed = (written.chars().count() / 3).max(1);
+    let length = lower.chars().count();
     candidates
         .into_iter()
+        // The distance is at least the difference of the lengths, and there may be thousands of candidates.
+        .filter(|candidate| !candidate.is_ascii() || candidate.len().abs_diff(length) <= allowed)
         .map(|candidate| (strsim::osa_distance(&lower, &candidate.to_lowercase()), candidate))
         .filter(|(distance, candidate)| *distance <= allowed && *candidate != written)
         .min_by_key(|(distance, _)| *distance)
