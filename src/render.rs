@@ -136,14 +136,15 @@ fn add_crate_root(plan: &mut Plan, description: &Description) {
         modules.push("#[rustfmt::skip]\npub mod types;".to_owned());
         plan.add("src/types.rs", Generated, rust::types::common_types(description));
     }
-    modules.sort();
+    // In rustfmt's order, for which `r#` does not count.
+    modules.sort_by_key(|module| module.replace("r#", ""));
     let data = json!({
         "operator": description.operator.value.as_str(),
         "crate": crate_name,
         "about": rust::about(description),
         "imported": imported,
-        // The documentation of the crate names one of its kinds.
-        "module": description.kinds.first().map(|kind| rust::KindNames::of(kind).module.to_string()),
+        // The documentation of the crate links to one of its kinds. Links have no `r#` before keywords.
+        "module": description.kinds.first().map(|kind| kind.resource.kind.value.module()),
         "modules": modules,
         "start": start(description),
     });
