@@ -101,3 +101,32 @@ pub(super) fn judge_retry(
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::keys::{Absent, SectionKey as _};
+    use crate::model::format_duration;
+
+    #[test]
+    fn the_table_has_the_defaults_of_the_runtime() {
+        let runtime = krator_runtime::Retry::DEFAULT;
+        for (key, default) in [
+            (
+                RetryKey::Initial,
+                format!("`{}`", format_duration(runtime.initial)),
+            ),
+            (RetryKey::Factor, runtime.factor.to_string()),
+            (RetryKey::Max, format!("`{}`, ", format_duration(runtime.max))),
+            (
+                RetryKey::Limit,
+                format!("`unlimited`, {} in", krator_runtime::Retry::FINAL_LIMIT),
+            ),
+        ] {
+            let Absent::Default(text) = key.key().absent else {
+                panic!("{key:?} has no default");
+            };
+            assert!(text.starts_with(&default), "{key:?}: {text}, not {default}");
+        }
+    }
+}
