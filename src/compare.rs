@@ -8,24 +8,26 @@
 
 mod bounds;
 mod census;
-mod found;
+mod change_kind;
 mod graph;
-mod judge;
 mod path;
 mod place;
 mod report;
 mod resource;
 mod schema;
+mod schema_change;
+mod value_test;
 
 pub use census::{Census, Resource, census_to_text, resources};
-pub use judge::Breaks;
+pub use change_kind::ChangeKind;
 pub use path::{SchemaPath, Step};
 pub use report::{to_json, to_text};
+pub use value_test::Breaks;
 
 use crate::catalog::{BREAKING_SCHEMA, REUSED_NAME, STATE_REMOVED};
 use crate::finding::{Finding, Source, Span};
 use crate::model::{Description, Lineage};
-use judge::Judge;
+use value_test::ValueTest;
 
 /// Everything that an edit changes, kind by kind, in the order of the text.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,8 +39,8 @@ pub struct Comparison {
 /// One change and what it means.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// What sort of change, for programs: `field-removed`, `state-added`, …
-    pub what: &'static str,
+    /// What sort of change it is.
+    pub what: ChangeKind,
     /// The kind of the custom resource; none where the whole operator changes.
     pub kind: Option<String>,
     /// Where in the objects of the kind; none for what is no field.
@@ -57,7 +59,7 @@ pub struct Change {
     pub clients: Option<&'static str>,
     /// What could be done.
     pub help: Option<String>,
-    judge: Judge,
+    test: ValueTest,
 }
 
 /// What becomes of stored objects.
@@ -79,9 +81,9 @@ pub enum Stored {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// The object is created anew: restored, or applied to another cluster.
-    pub anew: Fate,
+    pub anew: ServerOutcome,
     /// The object is stored, and something else in it is written.
-    pub updated: Fate,
+    pub updated: ServerOutcome,
     /// What an update has to leave as it is to be spared.
     pub unchanged: SchemaPath,
     /// Whether the new operator can still read the object; one that it cannot is left alone.
@@ -90,7 +92,7 @@ pub struct Verdict {
 
 /// What happens to an object on its way into the API server. Later ones are worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fate {
+pub enum ServerOutcome {
     /// It is taken, and nothing is lost.
     Kept,
     /// It is taken, but what the schema lacks is dropped; a client that asks for strict validation is refused.
@@ -101,14 +103,14 @@ pub enum Fate {
     Refused,
 }
 
-impl Fate {
+impl ServerOutcome {
     /// The word for programs.
     pub fn as_str(self) -> &'static str {
         match self {
-            Fate::Kept => "kept",
-            Fate::Lost => "lost",
-            Fate::ApplyFails => "applyFails",
-            Fate::Refused => "refused",
+            ServerOutcome::Kept => "kept",
+            ServerOutcome::Lost => "lost",
+            ServerOutcome::ApplyFails => "applyFails",
+            ServerOutcome::Refused => "refused",
         }
     }
 }
@@ -126,18 +128,18 @@ impl Change {
 
     /// Whether this object of the kind, as the API server has stored it, is one that breaks.
     pub fn breaks(&self, object: &serde_json::Value) -> Breaks {
-        match (&self.stored, &self.judge) {
+        match (&self.stored, &self.test) {
             // Of a state that was on its way out, only the objects tell whether anything is left in it.
-            (Stored::Keep, judge) if !matches!(judge, Judge::InState(_)) => Breaks::No,
-            (_, judge) => judge.of(object, self.path.as_ref()),
+            (Stored::Keep, test) if !matches!(test, ValueTest::InState(_)) => Breaks::No,
+            (_, test) => test.of(object, self.path.as_ref()),
         }
     }
 
     /// The change as a finding about the new text.
     pub fn finding(&self) -> Finding {
         let rule = match self.what {
-            graph::STATE_REMOVED => &STATE_REMOVED,
-            graph::STATE_NAME_REUSED => &REUSED_NAME,
+            ChangeKind::StateRemoved => &STATE_REMOVED,
+            ChangeKind::StateNameReused => &REUSED_NAME,
             _ => &BREAKING_SCHEMA,
         };
         let mut finding = Finding::new(rule, self.new, self.message.as_str());
@@ -156,7 +158,9 @@ impl Comparison {
     pub fn keeps_valid(&self) -> bool {
         self.changes.iter().all(|change| match &change.stored {
             Stored::Keep | Stored::Stranded | Stored::Misread => true,
-            Stored::May(verdict) => verdict.anew == Fate::Kept && verdict.updated == Fate::Kept,
+            Stored::May(verdict) => {
+                verdict.anew == ServerOutcome::Kept && verdict.updated == ServerOutcome::Kept
+            }
             Stored::DefinitionRefused => false,
         })
     }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
-use super::SchemaPath;
-use super::found::Found;
-use super::judge::{Judge, Sort};
 use super::place::Part;
 use super::schema::Walk;
+use super::schema_change::SchemaChange;
+use super::value_test::{ValueTest, ValueType};
+use super::{ChangeKind, SchemaPath};
 use crate::text::shown;
 
 /// Formats of texts that the API server checks; others are words for people.
@@ -45,19 +45,25 @@ const CHECKED_FORMATS: [&str; 26] = [
 const TYPED_FORMATS: [&str; 2] = ["date-time", "int32"];
 
 /// Compares the bounds of a value that had and has a sort in common.
-pub(super) fn compare(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath, now: &BTreeSet<Sort>) {
-    if now.contains(&Sort::Whole) {
+pub(super) fn compare(
+    walk: &mut Walk<'_>,
+    old: &Json,
+    new: &Json,
+    path: &SchemaPath,
+    now: &BTreeSet<ValueType>,
+) {
+    if now.contains(&ValueType::Whole) {
         range(walk, old, new, path);
         multiple(walk, old, new, path);
     }
-    if now.contains(&Sort::Text) {
+    if now.contains(&ValueType::Text) {
         lengths(walk, old, new, path, "minLength", "maxLength", "character");
         pattern(walk, old, new, path);
     }
-    if now.contains(&Sort::List) {
+    if now.contains(&ValueType::List) {
         lengths(walk, old, new, path, "minItems", "maxItems", "item");
     }
-    if now.contains(&Sort::Object) {
+    if now.contains(&ValueType::Object) {
         lengths(walk, old, new, path, "minProperties", "maxProperties", "field");
     }
     format(walk, old, new, path);
@@ -69,12 +75,12 @@ pub(super) fn compare(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &Schema
         };
         if !of(new).is_null() && of(old) != of(new) {
             let message = format!("has another `{key}`");
-            walk.add(Found::refused(
-                "schema-changed",
+            walk.add(SchemaChange::refused(
+                ChangeKind::SchemaChanged,
                 path,
                 Part::Type,
                 message,
-                Judge::Unknown,
+                ValueTest::Unknown,
             ));
         }
     }
@@ -97,27 +103,33 @@ fn range(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
     let most = |schema: &Json| bound(schema, "maximum", "exclusiveMaximum");
     // Turned round, the upper bound is a lower one.
     let turned = |bound: Bound| bound.map(|(number, exclusive)| (-number, exclusive));
-    let lower = tighter(least(old), least(new)).map(|is| (is, Judge::Below as fn(f64, bool) -> Judge));
-    let upper =
-        tighter(turned(most(old)), turned(most(new))).map(|is| (is, Judge::Above as fn(f64, bool) -> Judge));
+    let lower =
+        tighter(least(old), least(new)).map(|is| (is, ValueTest::Below as fn(f64, bool) -> ValueTest));
+    let upper = tighter(turned(most(old)), turned(most(new)))
+        .map(|is| (is, ValueTest::Above as fn(f64, bool) -> ValueTest));
     let both = [
         ("minimum", "more", lower, least(old), least(new)),
         ("maximum", "less", upper, most(old), most(new)),
     ];
     for (key, word, change, before, now) in both {
-        let Some((is_tighter, judge)) = change else {
+        let Some((is_tighter, test)) = change else {
             continue;
         };
         let message = format!("is {} instead of {}", said(word, now), said(word, before));
         match now.filter(|_| is_tighter) {
-            Some((number, exclusive)) => walk.add(Found::refused(
-                "bound-tightened",
+            Some((number, exclusive)) => walk.add(SchemaChange::refused(
+                ChangeKind::BoundTightened,
                 path,
                 Part::Key(key),
                 message,
-                judge(number, exclusive),
+                test(number, exclusive),
             )),
-            None => walk.add(Found::safe("bound-loosened", path, Part::Key(key), message)),
+            None => walk.add(SchemaChange::safe(
+                ChangeKind::BoundLoosened,
+                path,
+                Part::Key(key),
+                message,
+            )),
         }
     }
 }
@@ -140,16 +152,21 @@ fn multiple(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
     let (before, now) = (old[key].as_f64(), new[key].as_f64());
     match (before, now) {
         (Some(before), Some(now)) if (before / now).fract() == 0.0 => {}
-        (_, Some(now)) => walk.add(Found::refused(
-            "bound-tightened",
+        (_, Some(now)) => walk.add(SchemaChange::refused(
+            ChangeKind::BoundTightened,
             path,
             Part::Key(key),
             format!("is a multiple of {now} now"),
-            Judge::NotMultiple(now),
+            ValueTest::NotMultiple(now),
         )),
         (Some(before), None) => {
             let message = format!("is not only a multiple of {before} any more");
-            walk.add(Found::safe("bound-loosened", path, Part::Key(key), message));
+            walk.add(SchemaChange::safe(
+                ChangeKind::BoundLoosened,
+                path,
+                Part::Key(key),
+                message,
+            ));
         }
         (None, None) => {}
     }
@@ -170,15 +187,15 @@ fn lengths(
     if before != now {
         let message = format!("has at least {} instead of {before}", plural(now));
         walk.add(if now > before {
-            Found::refused(
-                "bound-tightened",
+            SchemaChange::refused(
+                ChangeKind::BoundTightened,
                 path,
                 Part::Key(least_key),
                 message,
-                Judge::Shorter(now),
+                ValueTest::Shorter(now),
             )
         } else {
-            Found::safe("bound-loosened", path, Part::Key(least_key), message)
+            SchemaChange::safe(ChangeKind::BoundLoosened, path, Part::Key(least_key), message)
         });
     }
     let most = |schema: &Json| schema[most_key].as_u64();
@@ -191,14 +208,14 @@ fn lengths(
         let message = format!("has {} instead of {}", said(now), said(before));
         walk.add(
             match now.filter(|now| before.is_none_or(|before| *now < before)) {
-                Some(now) => Found::refused(
-                    "bound-tightened",
+                Some(now) => SchemaChange::refused(
+                    ChangeKind::BoundTightened,
                     path,
                     Part::Key(most_key),
                     message,
-                    Judge::Longer(now),
+                    ValueTest::Longer(now),
                 ),
-                None => Found::safe("bound-loosened", path, Part::Key(most_key), message),
+                None => SchemaChange::safe(ChangeKind::BoundLoosened, path, Part::Key(most_key), message),
             },
         );
     }
@@ -212,17 +229,22 @@ fn pattern(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
                 Some(before) => format!("matches `{}` instead of `{}`", shown(now), shown(before)),
                 None => format!("matches `{}` now", shown(now)),
             };
-            walk.add(Found::refused(
-                "pattern-changed",
+            walk.add(SchemaChange::refused(
+                ChangeKind::PatternChanged,
                 path,
                 part,
                 message,
-                Judge::Unknown,
+                ValueTest::Unknown,
             ));
         }
         (Some(before), None) => {
             let message = format!("need not match `{}` any more", shown(before));
-            walk.add(Found::safe("pattern-removed", path, part, message));
+            walk.add(SchemaChange::safe(
+                ChangeKind::PatternRemoved,
+                path,
+                part,
+                message,
+            ));
         }
         _ => {}
     }
@@ -238,15 +260,20 @@ fn format(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
             "is not of the format `{}` any more",
             shown(before.unwrap_or_default())
         );
-        walk.add(Found::safe("format-removed", path, Part::Type, message));
+        walk.add(SchemaChange::safe(
+            ChangeKind::FormatRemoved,
+            path,
+            Part::Type,
+            message,
+        ));
         return;
     };
-    let judge = match now {
-        "int32" => Judge::Wide,
-        _ if CHECKED_FORMATS.contains(&now) => Judge::Unknown,
+    let test = match now {
+        "int32" => ValueTest::Wide,
+        _ if CHECKED_FORMATS.contains(&now) => ValueTest::Unknown,
         "int64" if before == Some("int32") => {
-            walk.add(Found::safe(
-                "number-widened",
+            walk.add(SchemaChange::safe(
+                ChangeKind::NumberWidened,
                 path,
                 Part::Type,
                 "may have 64 bits now",
@@ -257,7 +284,7 @@ fn format(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
         _ => return,
     };
     let message = format!("is of the format `{}` now", shown(now));
-    let found = Found::refused("format-changed", path, Part::Type, message, judge);
+    let found = SchemaChange::refused(ChangeKind::FormatChanged, path, Part::Type, message, test);
     walk.add(match TYPED_FORMATS.contains(&now) {
         true => found.unreadable(),
         false => found,
@@ -281,18 +308,18 @@ fn one_of(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
     match (old["enum"].as_array(), new["enum"].as_array()) {
         (None, Some(now)) => {
             let message = format!("is one of {} now", said(&now.iter().collect::<Vec<_>>()));
-            let found = Found::refused(
-                "enum-narrowed",
+            let found = SchemaChange::refused(
+                ChangeKind::EnumNarrowed,
                 path,
                 Part::Enum,
                 message,
-                Judge::NoneOf(now.clone()),
+                ValueTest::NoneOf(now.clone()),
             );
             walk.add(if is_text { found.unreadable() } else { found });
         }
         (Some(_), None) => {
-            walk.add(Found::safe(
-                "enum-widened",
+            walk.add(SchemaChange::safe(
+                ChangeKind::EnumWidened,
                 path,
                 Part::Type,
                 "may have any value now",
@@ -303,19 +330,24 @@ fn one_of(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
             let added: Vec<&Json> = now.iter().filter(|value| !before.contains(value)).collect();
             if !gone.is_empty() {
                 let message = format!("cannot be {} any more", said(&gone));
-                let found = Found::refused(
-                    "enum-narrowed",
+                let found = SchemaChange::refused(
+                    ChangeKind::EnumNarrowed,
                     path,
                     Part::Enum,
                     message,
-                    Judge::NoneOf(now.clone()),
+                    ValueTest::NoneOf(now.clone()),
                 )
                 .help("keep the value until no object has it");
                 walk.add(if is_text { found.unreadable() } else { found });
             }
             if !added.is_empty() {
                 let message = format!("may be {} too", said(&added));
-                walk.add(Found::safe("enum-widened", path, Part::Enum, message));
+                walk.add(SchemaChange::safe(
+                    ChangeKind::EnumWidened,
+                    path,
+                    Part::Enum,
+                    message,
+                ));
             }
         }
         (None, None) => {}

@@ -1,17 +1,13 @@
 //! What changes in the state graph, and whether stored objects are stranded in a state that is gone.
 
-use super::judge::Judge;
 use super::resource::{Pair, plain, state_path};
-use super::{Change, Stored};
+use super::value_test::ValueTest;
+use super::{Change, ChangeKind, Stored};
 use crate::finding::Span;
 use crate::graph::{EdgeKind, StateGraph};
 use crate::model::{
     Effects, OnSpecChange, Period, Retry, RetryLimit, State, StateId, Times, format_duration,
 };
-
-/// The changes that have rules of their own.
-pub(super) const STATE_REMOVED: &str = "state-removed";
-pub(super) const STATE_NAME_REUSED: &str = "state-name-reused";
 
 /// The changes of a kind's machine, states first.
 pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
@@ -29,11 +25,11 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
                 };
                 let (what, message) = match became {
                     Some(_) => (
-                        "state-renamed",
+                        ChangeKind::StateRenamed,
                         format!("state `{name}` is called `{}` now", now.value),
                     ),
                     None => (
-                        "state-merged",
+                        ChangeKind::StateMerged,
                         format!("state `{name}` is gone, and its objects go on in `{}`", now.value),
                     ),
                 };
@@ -47,7 +43,12 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
     for (id, state) in pair.new.state_ids() {
         if !pair.lineage.was_there(id) {
             let message = format!("state `{}` is new", state.name.value);
-            changes.push(plain("state-added", Some(pair.new), message, state.name.span));
+            changes.push(plain(
+                ChangeKind::StateAdded,
+                Some(pair.new),
+                message,
+                state.name.span,
+            ));
         }
     }
     machine(pair, &mut changes);
@@ -71,10 +72,10 @@ fn misread(pair: &Pair<'_>, id: StateId, now: StateId) -> Change {
         path: Some(state_path()),
         old: Some(state.name.span),
         stored: Stored::Misread,
-        judge: Judge::InState(name.to_string()),
+        test: ValueTest::InState(name.to_string()),
         help: Some("rename in two releases, so that no name means two states at once".to_owned()),
         ..plain(
-            STATE_NAME_REUSED,
+            ChangeKind::StateNameReused,
             Some(pair.new),
             message,
             claim.map_or(now.name.span, |claim| claim.span),
@@ -92,9 +93,9 @@ fn removed(pair: &Pair<'_>, id: StateId) -> Change {
         path: Some(state_path()),
         old: Some(state.name.span),
         is_gone: true,
-        judge: Judge::InState(name.to_string()),
+        test: ValueTest::InState(name.to_string()),
         ..plain(
-            STATE_REMOVED,
+            ChangeKind::StateRemoved,
             Some(pair.new),
             format!("state `{name}` is gone, and objects may be in it"),
             pair.new.state(place).name.span,
@@ -103,7 +104,7 @@ fn removed(pair: &Pair<'_>, id: StateId) -> Change {
     // Nothing has entered it since the former description, and what was in it has been leaving: it may go at last.
     if state.legacy.is_some() {
         return Change {
-            what: "legacy-state-removed",
+            what: ChangeKind::LegacyStateRemoved,
             message: format!("state `{name}`, which nothing entered any more, is gone"),
             help: Some(
                 "objects that have not left it stay as they are, and nothing moves them any more".to_owned(),
@@ -146,7 +147,12 @@ fn machine(pair: &Pair<'_>, changes: &mut Vec<Change>) {
     };
     if pair.lineage.successor(old.initial.value) != Some(new.initial.value) {
         let message = format!("new objects begin in `{}`", name(new.initial.value));
-        note("initial-changed", message, old.initial.span, new.initial.span);
+        note(
+            ChangeKind::InitialChanged,
+            message,
+            old.initial.span,
+            new.initial.span,
+        );
     }
     let finalizer = format!(
         "{}/{}",
@@ -154,7 +160,7 @@ fn machine(pair: &Pair<'_>, changes: &mut Vec<Change>) {
     );
     match (&old.deletion, &new.deletion) {
         (Some(old), None) => note(
-            "deletion-removed",
+            ChangeKind::DeletionRemoved,
             format!(
                 "deleted objects go at once: the finalizer `{finalizer}` is taken off, nothing cleans up"
             ),
@@ -162,7 +168,7 @@ fn machine(pair: &Pair<'_>, changes: &mut Vec<Change>) {
             pair.new.machine.span,
         ),
         (None, Some(new)) => note(
-            "deletion-added",
+            ChangeKind::DeletionAdded,
             format!(
                 "deleted objects go by `{}`: stored ones get the finalizer `{finalizer}`",
                 name(new.value)
@@ -172,7 +178,7 @@ fn machine(pair: &Pair<'_>, changes: &mut Vec<Change>) {
         ),
         (Some(old), Some(new)) if pair.lineage.successor(old.value) != Some(new.value) => {
             note(
-                "deletion-changed",
+                ChangeKind::DeletionChanged,
                 format!("deleted objects go to `{}`", name(new.value)),
                 old.span,
                 new.span,
@@ -227,13 +233,13 @@ fn policies(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mut Vec<Chang
             old.kind.value.as_str(),
             new.kind.value.as_str()
         );
-        note("state-kind-changed", message, new.kind.span);
+        note(ChangeKind::StateKindChanged, message, new.kind.span);
     }
     // A phase that follows from the name changes with it, which has been said.
     let own = |state: &State| (state.phase.value != state.name.as_str()).then(|| state.phase.value.clone());
     if own(old) != own(new) {
         let message = format!("has the phase `{}`", crate::text::shown(&new.phase.value));
-        note("phase-changed", message, new.phase.span);
+        note(ChangeKind::PhaseChanged, message, new.phase.span);
     }
     if old.effects.value != new.effects.value {
         let message = match new.effects.value {
@@ -242,7 +248,7 @@ fn policies(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mut Vec<Chang
             }
             Effects::Idempotent => "may run again after a crash",
         };
-        note("effects-changed", message.to_owned(), new.effects.span);
+        note(ChangeKind::EffectsChanged, message.to_owned(), new.effects.span);
     }
     if old.may_stay() != new.may_stay() {
         let message = if new.may_stay() {
@@ -250,7 +256,7 @@ fn policies(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mut Vec<Chang
         } else {
             "may not stay any more"
         };
-        note("wait-changed", message.to_owned(), new.name.span);
+        note(ChangeKind::WaitChanged, message.to_owned(), new.name.span);
     }
     let poll = |state: &State| state.wait.as_ref()?.poll.clone();
     if poll(old).map(|poll| said(&poll)) != poll(new).map(|poll| said(&poll)) && new.may_stay() {
@@ -259,7 +265,7 @@ fn policies(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mut Vec<Chang
             None => "does not poll any more".to_owned(),
         };
         note(
-            "wait-changed",
+            ChangeKind::WaitChanged,
             message,
             poll(new).map_or(new.name.span, |poll| poll.span),
         );
@@ -272,13 +278,13 @@ fn policies(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mut Vec<Chang
             said(&now.after),
             said(&before.after)
         );
-        note("timeout-changed", message, now.after.span);
+        note(ChangeKind::TimeoutChanged, message, now.after.span);
     }
     if let (Some(before), Some(now)) = (&old.limit, &new.limit)
         && times(&before.times) != times(&now.times)
     {
         let message = format!("is entered at most {} times", times(&now.times));
-        note("limit-changed", message, now.times.span);
+        note(ChangeKind::LimitChanged, message, now.times.span);
     }
     if old.retry.as_ref().map(tries) != new.retry.as_ref().map(tries) {
         let message = match &new.retry {
@@ -286,7 +292,7 @@ fn policies(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mut Vec<Chang
             None => "is not tried again".to_owned(),
         };
         note(
-            "retry-changed",
+            ChangeKind::RetryChanged,
             message,
             new.retry.as_ref().map_or(new.name.span, |retry| retry.limit.span),
         );
@@ -298,27 +304,39 @@ fn policies(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mut Vec<Chang
         } else {
             "hears of changes of the spec"
         };
-        note("spec-change-changed", message.to_owned(), new.on_spec_change.span);
+        note(
+            ChangeKind::SpecChangeChanged,
+            message.to_owned(),
+            new.on_spec_change.span,
+        );
     }
     if old.on_delete.waits != new.on_delete.waits {
         let message = match new.on_delete.waits {
             true => "runs to its end when the object is deleted",
             false => "is interrupted when the object is deleted",
         };
-        note("on-delete-changed", message.to_owned(), new.on_delete.span);
+        note(
+            ChangeKind::OnDeleteChanged,
+            message.to_owned(),
+            new.on_delete.span,
+        );
     }
     if old.checkpoint.value != new.checkpoint.value {
         let message = match new.checkpoint.value {
             true => "is stored before its handler runs",
             false => "is not stored before its handler runs",
         };
-        note("checkpoint-changed", message.to_owned(), new.checkpoint.span);
+        note(
+            ChangeKind::CheckpointChanged,
+            message.to_owned(),
+            new.checkpoint.span,
+        );
     }
     if old.legacy.is_none()
         && let Some(legacy) = new.legacy
     {
         note(
-            "state-retired",
+            ChangeKind::StateRetired,
             "is entered no more; stored objects leave it".to_owned(),
             legacy,
         );
@@ -400,7 +418,7 @@ fn edges(pair: &Pair<'_>, changes: &mut Vec<Change>) {
             changes.push(Change {
                 old: Some(*span),
                 is_gone: true,
-                ..plain("edge-removed", Some(pair.new), message, from.span)
+                ..plain(ChangeKind::EdgeRemoved, Some(pair.new), message, from.span)
             });
         }
         for (kind, to, span) in &added {
@@ -410,7 +428,7 @@ fn edges(pair: &Pair<'_>, changes: &mut Vec<Change>) {
                 .find(|(before, ..)| before == kind && is_single(*kind));
             let (what, message) = match former {
                 Some((_, _, former, _)) => (
-                    "edge-retargeted",
+                    ChangeKind::EdgeRetargeted,
                     format!(
                         "`{}` leads to `{to}` instead of `{}` {}",
                         from.value,
@@ -419,7 +437,7 @@ fn edges(pair: &Pair<'_>, changes: &mut Vec<Change>) {
                     ),
                 ),
                 None => (
-                    "edge-added",
+                    ChangeKind::EdgeAdded,
                     format!("a way from `{}` to `{to}` {}", from.value, takes(*kind)),
                 ),
             };

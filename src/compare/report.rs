@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{Change, Comparison, Fate, Stored, Texts, Verdict};
+use super::{Change, Comparison, ServerOutcome, Stored, Texts, Verdict};
 use crate::finding::{Finding, Style};
 
 /// What a change means, a line for each that it concerns.
@@ -30,27 +30,27 @@ pub(super) fn meaning(change: &Change) -> Vec<String> {
 fn judged(change: &Change, verdict: &Verdict) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(match verdict.anew {
-        Fate::Kept | Fate::ApplyFails => None,
-        Fate::Lost => Some("created anew, an object loses the value".to_owned()),
-        Fate::Refused => Some("created anew, an object that does not fit is refused".to_owned()),
+        ServerOutcome::Kept | ServerOutcome::ApplyFails => None,
+        ServerOutcome::Lost => Some("created anew, an object loses the value".to_owned()),
+        ServerOutcome::Refused => Some("created anew, an object that does not fit is refused".to_owned()),
     });
     let unchanged = &verdict.unchanged;
     lines.extend(match verdict.updated {
         // Where it fits when it is created, it fits.
-        Fate::Kept if verdict.anew == Fate::Kept => None,
-        Fate::Kept => Some(format!(
+        ServerOutcome::Kept if verdict.anew == ServerOutcome::Kept => None,
+        ServerOutcome::Kept => Some(format!(
             "stored already, it can be written as long as `{unchanged}` stays as it is"
         )),
-        Fate::Lost => Some("stored already, it loses the value when it is next read".to_owned()),
-        Fate::ApplyFails => Some(
+        ServerOutcome::Lost => Some("stored already, it loses the value when it is next read".to_owned()),
+        ServerOutcome::ApplyFails => Some(
             "stored already, every server-side apply to it fails, the operator's to its status too"
                 .to_owned(),
         ),
-        // Rules are judged whatever is written.
-        Fate::Refused if change.what.contains("rule") => Some(
+        // The API server evaluates CEL rules whatever is written.
+        ServerOutcome::Refused if change.what.is_cel_rule() => Some(
             "stored already, any write of it may be refused, the operator's of its status too".to_owned(),
         ),
-        Fate::Refused => Some("stored already, any change of it may be refused".to_owned()),
+        ServerOutcome::Refused => Some("stored already, any change of it may be refused".to_owned()),
     });
     if !verdict.is_readable {
         lines.push("the operator cannot read an object that does not fit, and leaves it alone".to_owned());
@@ -126,7 +126,7 @@ pub fn to_json(comparison: &Comparison, texts: Texts<'_>) -> Json {
 fn change_to_json(change: &Change, texts: Texts<'_>) -> Json {
     let (source, span) = place(change, texts);
     let (start, end) = (source.position(span.start), source.position(span.end));
-    let mut value = json!({"change": change.what, "message": change.message});
+    let mut value = json!({"change": change.what.as_str(), "message": change.message});
     let mut set = |key: &str, part: Json| value[key] = part;
     if let Some(kind) = &change.kind {
         set("kind", kind.as_str().into());

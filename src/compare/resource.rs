@@ -1,7 +1,7 @@
 //! What changes around schema and graph: kinds that come and go, names, versions, and what else a CRD offers.
 
-use super::judge::Judge;
-use super::{Change, SchemaPath, Stored};
+use super::value_test::ValueTest;
+use super::{Change, ChangeKind, SchemaPath, Stored};
 use crate::finding::Span;
 use crate::model::{Description, Kind, KindLineage, Lineage, Resource, Scope};
 
@@ -32,7 +32,7 @@ fn resource_name(kind: &Kind) -> String {
 }
 
 /// A change that breaks nothing, for the parts that differ to be set.
-pub(super) fn plain(what: &'static str, kind: Option<&Kind>, message: String, new: Span) -> Change {
+pub(super) fn plain(what: ChangeKind, kind: Option<&Kind>, message: String, new: Span) -> Change {
     Change {
         what,
         kind: kind.map(|kind| kind.resource.kind.to_string()),
@@ -44,7 +44,7 @@ pub(super) fn plain(what: &'static str, kind: Option<&Kind>, message: String, ne
         stored: Stored::Keep,
         clients: None,
         help: None,
-        judge: Judge::Every,
+        test: ValueTest::Every,
     }
 }
 
@@ -60,7 +60,7 @@ pub(super) fn of_operator(old: &Description, new: &Description, pairs: &[Pair<'_
                 "delete the Deployment `{}` before the new one starts: both would move the same objects",
                 before.value
             )),
-            ..plain("operator-renamed", None, message, now.span)
+            ..plain(ChangeKind::OperatorRenamed, None, message, now.span)
         });
     }
     for kind in &old.kinds {
@@ -78,7 +78,7 @@ pub(super) fn of_operator(old: &Description, new: &Description, pairs: &[Pair<'_
                 None => "delete its CRD when nobody needs its objects any more".to_owned(),
             }),
             ..plain(
-                "kind-removed",
+                ChangeKind::KindRemoved,
                 Some(kind),
                 message,
                 new.kinds[0].resource.kind.span,
@@ -89,7 +89,7 @@ pub(super) fn of_operator(old: &Description, new: &Description, pairs: &[Pair<'_
         if !pairs.iter().any(|pair| std::ptr::eq(pair.new, kind)) {
             let name = &kind.resource.kind;
             let message = format!("the kind `{}` is new", name.value);
-            changes.push(plain("kind-added", Some(kind), message, name.span));
+            changes.push(plain(ChangeKind::KindAdded, Some(kind), message, name.span));
         }
     }
     changes
@@ -133,7 +133,7 @@ fn resource_renamed(pair: &Pair<'_>) -> Option<Change> {
         help: Some(format!(
             "move the objects while the old operator runs: it alone looks after those of `{before}`{finalizer}"
         )),
-        ..plain("resource-renamed", Some(pair.new), message, new_span)
+        ..plain(ChangeKind::ResourceRenamed, Some(pair.new), message, new_span)
     })
 }
 
@@ -149,7 +149,7 @@ fn kind_renamed(pair: &Pair<'_>) -> Option<Change> {
                 "the kind of a CRD is for ever: give the new one a `plural` of its own, and move the objects"
                     .to_owned(),
             ),
-            ..plain("kind-renamed", Some(pair.new), message, now.span)
+            ..plain(ChangeKind::KindRenamed, Some(pair.new), message, now.span)
         }
     })
 }
@@ -169,7 +169,7 @@ fn version_renamed(pair: &Pair<'_>) -> Option<Change> {
                 "objects are stored as `{}`, which the CRD has to name as long as its `status.storedVersions` does",
                 before.value
             )),
-            ..plain("version-changed", Some(pair.new), message, now.span)
+            ..plain(ChangeKind::VersionChanged, Some(pair.new), message, now.span)
         }
     })
 }
@@ -189,7 +189,7 @@ fn scope(pair: &Pair<'_>) -> Option<Change> {
             stored,
             clients: Some("objects have another path"),
             help: Some("the scope of a CRD is for ever: give the new one a `plural` of its own, and move the objects".to_owned()),
-            ..plain("scope-changed", Some(pair.new), message, now.span)
+            ..plain(ChangeKind::ScopeChanged, Some(pair.new), message, now.span)
         }
     })
 }
@@ -198,7 +198,7 @@ fn scope(pair: &Pair<'_>) -> Option<Change> {
 fn words(pair: &Pair<'_>, changes: &mut Vec<Change>) {
     let (old, new) = (&pair.old.resource, &pair.new.resource);
     type Words = Vec<(String, Span)>;
-    let mut compare = |what: &'static str, name: &str, old: Words, new: Words, place: Span| {
+    let mut compare = |what: ChangeKind, name: &str, old: Words, new: Words, place: Span| {
         for (word, span) in &old {
             if !new.iter().any(|(now, _)| now == word) {
                 changes.push(Change {
@@ -228,7 +228,7 @@ fn words(pair: &Pair<'_>, changes: &mut Vec<Change>) {
         false => vec![(resource.singular.to_string(), resource.singular.span)],
     };
     compare(
-        "names-changed",
+        ChangeKind::NamesChanged,
         "singular",
         singular(old),
         singular(new),
@@ -239,7 +239,7 @@ fn words(pair: &Pair<'_>, changes: &mut Vec<Change>) {
     };
     let place = new.kind.span;
     compare(
-        "names-changed",
+        ChangeKind::NamesChanged,
         "short name",
         names(&old.short_names),
         names(&new.short_names),
@@ -252,7 +252,7 @@ fn words(pair: &Pair<'_>, changes: &mut Vec<Change>) {
             .collect()
     };
     compare(
-        "names-changed",
+        ChangeKind::NamesChanged,
         "category",
         categories(old),
         categories(new),
@@ -263,7 +263,7 @@ fn words(pair: &Pair<'_>, changes: &mut Vec<Change>) {
         paths.map(|path| (path.to_string(), path.span)).collect()
     };
     compare(
-        "selectable-fields-changed",
+        ChangeKind::SelectableFieldsChanged,
         "selectable field",
         selectable(old),
         selectable(new),
@@ -285,7 +285,7 @@ fn words(pair: &Pair<'_>, changes: &mut Vec<Change>) {
         types.map(|name| (name.to_owned(), span_of(name))).collect()
     };
     compare(
-        "conditions-changed",
+        ChangeKind::ConditionsChanged,
         "condition",
         conditions(pair.old),
         conditions(pair.new),
@@ -302,7 +302,7 @@ fn scale(pair: &Pair<'_>, changes: &mut Vec<Change>) {
             is_gone: true,
             clients: Some("autoscalers and `kubectl scale` find nothing"),
             ..plain(
-                "scale-changed",
+                ChangeKind::ScaleChanged,
                 Some(pair.new),
                 "the scale subresource is gone".to_owned(),
                 place,
@@ -310,11 +310,21 @@ fn scale(pair: &Pair<'_>, changes: &mut Vec<Change>) {
         }),
         (None, Some(new)) => {
             let message = "the scale subresource is new".to_owned();
-            changes.push(plain("scale-changed", Some(pair.new), message, new.spec.span));
+            changes.push(plain(
+                ChangeKind::ScaleChanged,
+                Some(pair.new),
+                message,
+                new.spec.span,
+            ));
         }
         (Some(old), Some(new)) if old.spec.value != new.spec.value => {
             let message = format!("`{}` is scaled instead of `{}`", new.spec.value, old.spec.value);
-            changes.push(plain("scale-changed", Some(pair.new), message, new.spec.span));
+            changes.push(plain(
+                ChangeKind::ScaleChanged,
+                Some(pair.new),
+                message,
+                new.spec.span,
+            ));
         }
         _ => {}
     }
@@ -338,7 +348,7 @@ fn others(pair: &Pair<'_>, changes: &mut Vec<Change>) {
                         .to_owned(),
                 ),
                 ..plain(
-                    "owned-removed",
+                    ChangeKind::OwnedRemoved,
                     Some(pair.new),
                     message,
                     pair.new.resource.kind.span,
@@ -354,7 +364,12 @@ fn others(pair: &Pair<'_>, changes: &mut Vec<Change>) {
             .any(|old| old.kind.value.is_same_kind(&new.kind.value))
         {
             let message = format!("`{}` is owned now", new.kind.value.reference());
-            changes.push(plain("owned-added", Some(pair.new), message, new.kind.span));
+            changes.push(plain(
+                ChangeKind::OwnedAdded,
+                Some(pair.new),
+                message,
+                new.kind.span,
+            ));
         }
     }
     let columns = |kind: &Kind| -> Vec<(String, String)> {
@@ -370,7 +385,7 @@ fn others(pair: &Pair<'_>, changes: &mut Vec<Change>) {
             .first()
             .map_or(pair.new.resource.kind.span, |column| column.name.span);
         changes.push(plain(
-            "columns-changed",
+            ChangeKind::ColumnsChanged,
             Some(pair.new),
             "the columns are others".to_owned(),
             place,

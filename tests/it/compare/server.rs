@@ -9,7 +9,7 @@ mod requests;
 use super::{EditCase, cases};
 use crate::accept::{documents, lost};
 use crate::cluster::{Cluster, shared, until};
-use krator::compare::{Breaks, Comparison, Fate, SchemaPath, Stored};
+use krator::compare::{Breaks, Comparison, SchemaPath, ServerOutcome, Stored};
 use krator::model::Description;
 use requests::{Key, accepted, applied, key, list, without_nulls};
 use serde_json::{Value, json};
@@ -26,9 +26,9 @@ const DRY_RUN: &str = "--dry-run=server";
 #[derive(Debug, PartialEq, Eq)]
 struct WriteOutcomes {
     /// When it is created again.
-    created: Fate,
+    created: ServerOutcome,
     /// When something outside of its spec is written.
-    updated: Fate,
+    updated: ServerOutcome,
     /// Whether a write of another field of its spec is refused.
     is_other_field_refused: bool,
 }
@@ -37,8 +37,8 @@ struct WriteOutcomes {
 fn predicted(comparison: &Comparison, object: &Value) -> Option<WriteOutcomes> {
     let note = SchemaPath::root("spec").field("note");
     let mut outcome = WriteOutcomes {
-        created: Fate::Kept,
-        updated: Fate::Kept,
+        created: ServerOutcome::Kept,
+        updated: ServerOutcome::Kept,
         is_other_field_refused: false,
     };
     for change in &comparison.changes {
@@ -51,8 +51,8 @@ fn predicted(comparison: &Comparison, object: &Value) -> Option<WriteOutcomes> {
             Breaks::Yes => {
                 outcome.created = outcome.created.max(verdict.anew);
                 outcome.updated = outcome.updated.max(verdict.updated);
-                let breaks_others = verdict.unchanged.holds(&note) && verdict.anew == Fate::Refused;
-                outcome.is_other_field_refused |= breaks_others || verdict.updated == Fate::Refused;
+                let breaks_others = verdict.unchanged.holds(&note) && verdict.anew == ServerOutcome::Refused;
+                outcome.is_other_field_refused |= breaks_others || verdict.updated == ServerOutcome::Refused;
             }
         }
     }
@@ -218,19 +218,19 @@ impl DryRuns {
     /// What these answers come to for one object, which is stored as `stored`.
     fn outcome(&self, key: &Key, stored: &Value) -> WriteOutcomes {
         let fate = |now: Option<&Value>, parts: &[&str]| match now {
-            None => Fate::Refused,
+            None => ServerOutcome::Refused,
             Some(now) => {
                 let is_lost = |part: &&str| !lost(&without_nulls(&stored[*part]), &now[*part], "").is_empty();
                 if parts.iter().any(is_lost) {
-                    Fate::Lost
+                    ServerOutcome::Lost
                 } else {
-                    Fate::Kept
+                    ServerOutcome::Kept
                 }
             }
         };
         let mut updated = fate(self.labelled.get(key), &["spec", "status"]);
-        if updated < Fate::ApplyFails && !self.status_applied.contains(key) {
-            updated = Fate::ApplyFails;
+        if updated < ServerOutcome::ApplyFails && !self.status_applied.contains(key) {
+            updated = ServerOutcome::ApplyFails;
         }
         let copy = (key.0.clone(), format!("{}-copy", key.1));
         WriteOutcomes {
@@ -282,7 +282,7 @@ fn an_api_server_does_with_stored_objects_what_krator_says() {
             let key = key(object);
             let stored = &stored[&key];
             let observed = answers.outcome(&key, stored);
-            stays_valid &= (observed.created, observed.updated) == (Fate::Kept, Fate::Kept);
+            stays_valid &= (observed.created, observed.updated) == (ServerOutcome::Kept, ServerOutcome::Kept);
             if let Some(predicted) =
                 predicted(&case.comparison, stored).filter(|predicted| *predicted != observed)
             {

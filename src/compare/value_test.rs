@@ -19,7 +19,7 @@ pub enum Breaks {
 
 /// What breaks. The values are those at the path of the change.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Judge {
+pub(super) enum ValueTest {
     /// Every object.
     Every,
     /// One that has a value.
@@ -27,7 +27,7 @@ pub(super) enum Judge {
     /// One that lacks the field of that name in the value that holds it.
     Lacks(String),
     /// One with a value of another sort.
-    Sort(BTreeSet<Sort>),
+    OfType(BTreeSet<ValueType>),
     /// One with a number below.
     Below(f64, bool),
     /// One with a number above.
@@ -60,7 +60,7 @@ pub(super) enum Judge {
 
 /// A sort of JSON values, as schemas tell them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Sort {
+pub(super) enum ValueType {
     Text,
     Whole,
     Fraction,
@@ -69,49 +69,49 @@ pub(super) enum Sort {
     Object,
 }
 
-impl Sort {
-    pub const ALL: [Sort; 6] = [
-        Sort::Text,
-        Sort::Whole,
-        Sort::Fraction,
-        Sort::Truth,
-        Sort::List,
-        Sort::Object,
+impl ValueType {
+    pub const ALL: [ValueType; 6] = [
+        ValueType::Text,
+        ValueType::Whole,
+        ValueType::Fraction,
+        ValueType::Truth,
+        ValueType::List,
+        ValueType::Object,
     ];
 
-    fn of(value: &Json) -> Option<Sort> {
+    fn of(value: &Json) -> Option<ValueType> {
         Some(match value {
             Json::Null => return None,
-            Json::Bool(_) => Sort::Truth,
-            Json::String(_) => Sort::Text,
-            Json::Array(_) => Sort::List,
-            Json::Object(_) => Sort::Object,
+            Json::Bool(_) => ValueType::Truth,
+            Json::String(_) => ValueType::Text,
+            Json::Array(_) => ValueType::List,
+            Json::Object(_) => ValueType::Object,
             // 3.0 is a whole number to the API server.
             Json::Number(number) => match number.as_f64() {
-                Some(number) if number.fract() != 0.0 => Sort::Fraction,
-                _ => Sort::Whole,
+                Some(number) if number.fract() != 0.0 => ValueType::Fraction,
+                _ => ValueType::Whole,
             },
         })
     }
 }
 
-impl Judge {
+impl ValueTest {
     /// What becomes of an object.
     pub fn of(&self, object: &Json, path: Option<&SchemaPath>) -> Breaks {
         let told = |breaks: bool| if breaks { Breaks::Yes } else { Breaks::No };
         match self {
-            Judge::Every => return Breaks::Yes,
-            Judge::InState(state) => return told(object["status"]["state"] == **state),
+            ValueTest::Every => return Breaks::Yes,
+            ValueTest::InState(state) => return told(object["status"]["state"] == **state),
             _ => {}
         }
         let Some(path) = path else { return Breaks::Maybe };
         let values = match self {
-            Judge::Lacks(_) => path.parent().values(object),
+            ValueTest::Lacks(_) => path.parent().values(object),
             _ => path.values(object),
         };
         match self {
-            Judge::Unknown if values.is_empty() => Breaks::No,
-            Judge::Unknown => Breaks::Maybe,
+            ValueTest::Unknown if values.is_empty() => Breaks::No,
+            ValueTest::Unknown => Breaks::Maybe,
             _ => told(values.into_iter().any(|value| self.finds(value))),
         }
     }
@@ -125,25 +125,25 @@ impl Judge {
             _ => None,
         };
         match self {
-            Judge::Every => true,
+            ValueTest::Every => true,
             // Null is nothing at all.
-            Judge::Present => !value.is_null(),
-            Judge::Lacks(field) => value.get(field).is_none_or(Json::is_null),
-            Judge::Sort(sorts) => Sort::of(value).is_some_and(|sort| !sorts.contains(&sort)),
-            Judge::Below(least, exclusive) => {
+            ValueTest::Present => !value.is_null(),
+            ValueTest::Lacks(field) => value.get(field).is_none_or(Json::is_null),
+            ValueTest::OfType(sorts) => ValueType::of(value).is_some_and(|sort| !sorts.contains(&sort)),
+            ValueTest::Below(least, exclusive) => {
                 number.is_some_and(|number| number < *least || *exclusive && number == *least)
             }
-            Judge::Above(most, exclusive) => {
+            ValueTest::Above(most, exclusive) => {
                 number.is_some_and(|number| number > *most || *exclusive && number == *most)
             }
-            Judge::NotMultiple(step) => number.is_some_and(|number| (number / step).fract() != 0.0),
-            Judge::Wide => value
+            ValueTest::NotMultiple(step) => number.is_some_and(|number| (number / step).fract() != 0.0),
+            ValueTest::Wide => value
                 .as_i64()
                 .is_some_and(|number| i32::try_from(number).is_err()),
-            Judge::Shorter(least) => length.is_some_and(|length| length < *least),
-            Judge::Longer(most) => length.is_some_and(|length| length > *most),
-            Judge::NoneOf(values) => !value.is_null() && !values.contains(value),
-            Judge::Twice(keys) => {
+            ValueTest::Shorter(least) => length.is_some_and(|length| length < *least),
+            ValueTest::Longer(most) => length.is_some_and(|length| length > *most),
+            ValueTest::NoneOf(values) => !value.is_null() && !values.contains(value),
+            ValueTest::Twice(keys) => {
                 let told_by = |item: &Json| match keys.as_slice() {
                     [] => item.to_string(),
                     keys => keys.iter().map(|key| format!("{},", item[key])).collect(),
@@ -155,17 +155,17 @@ impl Judge {
                     .flatten()
                     .any(|item| !seen.insert(told_by(item)))
             }
-            Judge::Beside(known) => value.as_object().is_some_and(|fields| {
+            ValueTest::Beside(known) => value.as_object().is_some_and(|fields| {
                 let mut there = fields.iter().filter(|(_, value)| !value.is_null());
                 there.any(|(name, _)| !known.contains(name))
             }),
-            Judge::Null => value.is_null(),
-            Judge::NoObject => !value.is_object(),
-            Judge::NoResource => {
+            ValueTest::Null => value.is_null(),
+            ValueTest::NoObject => !value.is_object(),
+            ValueTest::NoResource => {
                 let has = |field: &str| value[field].as_str().is_some_and(|text| !text.is_empty());
                 !has("apiVersion") || !has("kind")
             }
-            Judge::InState(_) | Judge::Unknown => false,
+            ValueTest::InState(_) | ValueTest::Unknown => false,
         }
     }
 }

@@ -1,28 +1,28 @@
 //! A change of a schema on its way into the comparison: what the API server does with it, and where the texts say it.
 
-use super::judge::Judge;
 use super::place::{self, Part};
 use super::resource::Pair;
-use super::{Change, Fate, SchemaPath, Step, Stored, Verdict};
+use super::value_test::ValueTest;
+use super::{Change, ChangeKind, SchemaPath, ServerOutcome, Step, Stored, Verdict};
 
 /// A change of a schema, before it is known where the texts say it.
-pub(super) struct Found<'p> {
-    what: &'static str,
+pub(super) struct SchemaChange<'p> {
+    what: ChangeKind,
     path: SchemaPath,
     part: Part<'p>,
     message: String,
     verdict: Option<Verdict>,
     clients: Option<&'static str>,
     readers: Option<&'static str>,
-    judge: Judge,
+    test: ValueTest,
     help: Option<&'static str>,
     is_gone: bool,
 }
 
-impl<'p> Found<'p> {
+impl<'p> SchemaChange<'p> {
     /// A change that breaks nothing.
-    pub fn safe(what: &'static str, path: &SchemaPath, part: Part<'p>, message: impl Into<String>) -> Self {
-        Found {
+    pub fn safe(what: ChangeKind, path: &SchemaPath, part: Part<'p>, message: impl Into<String>) -> Self {
+        SchemaChange {
             what,
             path: path.clone(),
             part,
@@ -30,7 +30,7 @@ impl<'p> Found<'p> {
             verdict: None,
             clients: None,
             readers: None,
-            judge: Judge::Unknown,
+            test: ValueTest::Unknown,
             help: None,
             is_gone: false,
         }
@@ -38,22 +38,22 @@ impl<'p> Found<'p> {
 
     /// A bound that some values break: an object with one is refused, unless it is stored with it already.
     pub fn refused(
-        what: &'static str,
+        what: ChangeKind,
         path: &SchemaPath,
         part: Part<'p>,
         message: impl Into<String>,
-        judge: Judge,
+        test: ValueTest,
     ) -> Self {
-        Found {
+        SchemaChange {
             verdict: Some(Verdict {
-                anew: Fate::Refused,
-                updated: Fate::Kept,
+                anew: ServerOutcome::Refused,
+                updated: ServerOutcome::Kept,
                 unchanged: path.clone(),
                 is_readable: true,
             }),
             clients: Some("requests with such a value are refused"),
-            judge,
-            ..Found::safe(what, path, part, message)
+            test,
+            ..SchemaChange::safe(what, path, part, message)
         }
     }
 
@@ -65,7 +65,7 @@ impl<'p> Found<'p> {
         self
     }
 
-    pub fn fates(mut self, anew: Fate, updated: Fate) -> Self {
+    pub fn outcomes(mut self, anew: ServerOutcome, updated: ServerOutcome) -> Self {
         if let Some(verdict) = &mut self.verdict {
             (verdict.anew, verdict.updated) = (anew, updated);
         }
@@ -75,9 +75,9 @@ impl<'p> Found<'p> {
     /// Nothing is spared for being unchanged.
     pub fn not_spared(mut self) -> Self {
         if let Some(verdict) = &mut self.verdict
-            && (verdict.anew, verdict.updated) == (Fate::Refused, Fate::Kept)
+            && (verdict.anew, verdict.updated) == (ServerOutcome::Refused, ServerOutcome::Kept)
         {
-            verdict.updated = Fate::Refused;
+            verdict.updated = ServerOutcome::Refused;
         }
         self
     }
@@ -119,10 +119,11 @@ impl<'p> Found<'p> {
         }
         if is_status && let Some(verdict) = &mut self.verdict {
             // An object is created without status.
-            verdict.anew = Fate::Kept;
+            verdict.anew = ServerOutcome::Kept;
         }
         let breaks = |verdict: &Verdict| {
-            (verdict.anew, verdict.updated, verdict.is_readable) != (Fate::Kept, Fate::Kept, true)
+            (verdict.anew, verdict.updated, verdict.is_readable)
+                != (ServerOutcome::Kept, ServerOutcome::Kept, true)
         };
         let stored = self.verdict.filter(breaks).map_or(Stored::Keep, Stored::May);
         let clients = if is_status {
@@ -143,7 +144,7 @@ impl<'p> Found<'p> {
             stored,
             clients,
             help: self.help.map(str::to_owned),
-            judge: self.judge,
+            test: self.test,
         }
     }
 }

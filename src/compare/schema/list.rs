@@ -1,0 +1,108 @@
+//! Lists: their items, and what makes an item a duplicate of another one.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value as Json;
+
+use super::query::{items_of, takes_null, value_types};
+use super::{Walk, atomic};
+use crate::compare::place::Part;
+use crate::compare::schema_change::SchemaChange;
+use crate::compare::value_test::{ValueTest, ValueType};
+use crate::compare::{ChangeKind, SchemaPath, ServerOutcome, Step};
+
+impl Walk<'_> {
+    pub(super) fn list(&mut self, old: &Json, new: &Json, path: &SchemaPath) {
+        let (old_items, new_items) = (items_of(old), items_of(new));
+        let below = path.then(Step::Items);
+        let list_type = new["x-kubernetes-list-type"].as_str();
+        // What a list of keyed objects does not tell apart, no update gets past.
+        let keyed = value_types(&old_items)
+            .iter()
+            .any(|sort| *sort != ValueType::Object)
+            || takes_null(&old_items);
+        if list_type == Some("map") && keyed {
+            let message = "has to be an object now: the list tells its items by their fields";
+            self.add(
+                SchemaChange::refused(
+                    ChangeKind::ListTypeChanged,
+                    &below,
+                    Part::Type,
+                    message,
+                    ValueTest::NoObject,
+                )
+                .outcomes(ServerOutcome::Refused, ServerOutcome::Refused)
+                .unreadable(),
+            );
+        } else if takes_null(&old_items) && !takes_null(&new_items) {
+            let updated = match list_type {
+                Some("set") => ServerOutcome::ApplyFails,
+                _ => ServerOutcome::Kept,
+            };
+            self.add(
+                SchemaChange::refused(
+                    ChangeKind::NullableRemoved,
+                    &below,
+                    Part::Type,
+                    "cannot be null any more",
+                    ValueTest::Null,
+                )
+                .outcomes(ServerOutcome::Refused, updated)
+                .unreadable(),
+            );
+        }
+        self.value(&old_items, &new_items, &below);
+
+        let key = "x-kubernetes-list-type";
+        let kind_of = |schema: &Json| schema[key].as_str().unwrap_or("atomic").to_owned();
+        let keys_of = |schema: &Json| -> BTreeSet<String> {
+            let keys = schema["x-kubernetes-list-map-keys"]
+                .as_array()
+                .into_iter()
+                .flatten();
+            keys.filter_map(Json::as_str).map(str::to_owned).collect()
+        };
+        let (old_keys, new_keys) = (keys_of(old), keys_of(new));
+        match (kind_of(old).as_str(), kind_of(new).as_str()) {
+            ("map", "map") if !old_keys.is_subset(&new_keys) => {
+                let keys: Vec<String> = new_keys.into_iter().collect();
+                let message = format!("has its items told by {} alone now", listed(&keys));
+                let part = Part::Key("x-kubernetes-list-map-keys");
+                self.add(twice(path, part, message, keys));
+            }
+            (before, "map") if before != "map" => {
+                let keys: Vec<String> = new_keys.into_iter().collect();
+                let message = format!("has its items told by {} now", listed(&keys));
+                self.add(twice(path, Part::Key(key), message, keys));
+            }
+            (before, "set") if before != "set" => {
+                self.add(twice(
+                    path,
+                    Part::Key(key),
+                    "has each item once now".to_owned(),
+                    Vec::new(),
+                ));
+            }
+            (before, "atomic") if before != "atomic" => {
+                self.add(atomic(path, key, "is applied as a whole now"));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}
+
+fn twice<'p>(path: &SchemaPath, part: Part<'p>, message: String, keys: Vec<String>) -> SchemaChange<'p> {
+    SchemaChange::refused(
+        ChangeKind::ListTypeChanged,
+        path,
+        part,
+        message,
+        ValueTest::Twice(keys),
+    )
+    .clients("requests that have an item twice are refused")
+}

@@ -1,0 +1,249 @@
+//! Objects and maps: fields that come, go, or have to be there, and what happens where they are left out.
+
+use serde_json::Value as Json;
+
+use super::query::{is_open, is_true, members, open, required};
+use super::{Walk, atomic};
+use crate::compare::place::Part;
+use crate::compare::schema_change::SchemaChange;
+use crate::compare::value_test::ValueTest;
+use crate::compare::{ChangeKind, SchemaPath, ServerOutcome, Step};
+use crate::text::shown;
+
+impl Walk<'_> {
+    pub(super) fn object(&mut self, old: &Json, new: &Json, path: &SchemaPath) {
+        let (before, now) = (members(old, "properties"), members(new, "properties"));
+        let rest = |schema: &Json| match schema.get("additionalProperties") {
+            Some(rest) if rest.is_object() => Some(rest.clone()),
+            Some(rest) if *rest == true => Some(open()),
+            _ => is_open(schema).then(open),
+        };
+        let (old_rest, new_rest) = (rest(old), rest(new));
+        self.needed(old, new, path);
+        for (name, then) in &before {
+            let path = path.field(name);
+            match (now.get(name), &new_rest) {
+                (Some(now), _) => {
+                    self.default(then, now, new, &path);
+                    self.null(then, now, new, &path);
+                    self.value(then, now, &path);
+                }
+                (None, Some(rest)) => self.value(then, rest, &path),
+                (None, None) => self.removed(&path),
+            }
+        }
+        for (name, now) in now.iter().filter(|(name, _)| !before.contains_key(*name)) {
+            let path = path.field(name);
+            match &old_rest {
+                Some(rest) => self.value(rest, now, &path),
+                None if required(new).contains(name) => {}
+                None => self.add(SchemaChange::safe(
+                    ChangeKind::FieldAdded,
+                    &path,
+                    Part::Name,
+                    "is new",
+                )),
+            }
+        }
+        match (&old_rest, &new_rest) {
+            (Some(old_rest), Some(new_rest)) => {
+                let path = path.then(Step::Values);
+                if old_rest["nullable"] == true && new_rest["nullable"] != true {
+                    self.add(SchemaChange::safe(
+                        ChangeKind::NullableRemoved,
+                        &path,
+                        Part::Type,
+                        "null is dropped now",
+                    ));
+                }
+                self.value(old_rest, new_rest, &path);
+            }
+            (Some(_), None) => {
+                let known = now.keys().map(|name| (*name).to_owned()).collect();
+                self.add(
+                    SchemaChange::refused(
+                        ChangeKind::UnknownFieldsDropped,
+                        path,
+                        Part::Type,
+                        "could have fields of any name, and has those that are described now",
+                        ValueTest::Beside(known),
+                    )
+                    .outcomes(ServerOutcome::Lost, ServerOutcome::Lost)
+                    .clients("other fields are dropped from requests, and strict ones are refused")
+                    .readers("other fields that they read are gone"),
+                );
+            }
+            (None, Some(_)) => {
+                let message = "may have fields of other names now";
+                self.add(SchemaChange::safe(
+                    ChangeKind::UnknownFieldsKept,
+                    path,
+                    Part::Type,
+                    message,
+                ));
+            }
+            (None, None) => {}
+        }
+        let key = "x-kubernetes-map-type";
+        if new[key] == "atomic" && old[key] != "atomic" {
+            self.add(atomic(path, key, "is applied as a whole now"));
+        }
+        let key = "x-kubernetes-embedded-resource";
+        if is_true(new, key) && !is_true(old, key) {
+            let message = "is an object of the API now, with `apiVersion`, `kind` and `metadata`";
+            self.add(
+                SchemaChange::refused(
+                    ChangeKind::ResourceEmbedded,
+                    path,
+                    Part::Key(key),
+                    message,
+                    ValueTest::NoResource,
+                )
+                .outcomes(ServerOutcome::Refused, ServerOutcome::Refused),
+            );
+        }
+    }
+
+    fn removed(&mut self, path: &SchemaPath) {
+        self.add(
+            SchemaChange::refused(
+                ChangeKind::FieldRemoved,
+                path,
+                Part::Name,
+                "is gone",
+                ValueTest::Present,
+            )
+            .outcomes(ServerOutcome::Lost, ServerOutcome::Lost)
+            .clients("it is dropped from requests, and strict ones are refused")
+            .readers("what they read is gone")
+            .help("keep the field, `optional`, until no object has it; a field has no former names")
+            .gone(),
+        );
+    }
+
+    /// Fields that have to be there, and did not have to.
+    fn needed(&mut self, old: &Json, new: &Json, holder: &SchemaPath) {
+        let (before, now) = (required(old), required(new));
+        for name in now.difference(&before) {
+            let path = holder.field(name);
+            let then = &old["properties"][*name];
+            if then.get("default").is_some() {
+                // Where it was left out it was filled in, and stored.
+                let found = SchemaChange::safe(
+                    ChangeKind::RequiredAdded,
+                    &path,
+                    Part::Name,
+                    "has no default any more and has to be there",
+                );
+                let found = found.clients("requests without it are refused");
+                self.add(found.help("keep the default, or make it `optional`"));
+                continue;
+            }
+            let message = match then {
+                Json::Null => "is new and has to be there",
+                _ => "has to be there now",
+            };
+            self.add(
+                SchemaChange::refused(
+                    ChangeKind::RequiredAdded,
+                    &path,
+                    Part::Name,
+                    message,
+                    ValueTest::Lacks((*name).to_owned()),
+                )
+                .unchanged(holder.clone())
+                .unreadable()
+                .clients("requests without it are refused")
+                .help("give it a `default`, or make it `optional`"),
+            );
+        }
+        for name in before.difference(&now) {
+            let path = holder.field(name);
+            let still = new["properties"].get(*name);
+            if still.is_some_and(|still| still.get("default").is_none()) {
+                self.add(SchemaChange::safe(
+                    ChangeKind::RequiredRemoved,
+                    &path,
+                    Part::Name,
+                    "may be left out now",
+                ));
+            }
+        }
+    }
+
+    fn default(&mut self, then: &Json, now: &Json, holder: &Json, path: &SchemaPath) {
+        let name = match path.0.last() {
+            Some(Step::Field(name)) => name.as_str(),
+            _ => return,
+        };
+        let value = |value: &Json| format!("`{}`", shown(&value.to_string()));
+        let changes = "requests that leave it out mean something else";
+        match (then.get("default"), now.get("default")) {
+            (Some(then), Some(now)) if then != now => {
+                let message = format!(
+                    "is {} where it is left out, instead of {}",
+                    value(now),
+                    value(then)
+                );
+                let found = SchemaChange::safe(ChangeKind::DefaultChanged, path, Part::Default, message);
+                self.add(found.clients(changes));
+            }
+            (None, Some(now)) => {
+                let message = format!("is {} where it is left out now", value(now));
+                self.add(SchemaChange::safe(
+                    ChangeKind::DefaultAdded,
+                    path,
+                    Part::Default,
+                    message,
+                ));
+            }
+            // What has to be there now is another change.
+            (Some(then), None) if !required(holder).contains(name) => {
+                let message = format!("is not {} any more where it is left out", value(then));
+                let found = SchemaChange::safe(ChangeKind::DefaultRemoved, path, Part::Name, message);
+                self.add(found.clients(changes));
+            }
+            _ => {}
+        }
+    }
+
+    /// Null that is not allowed any more: the API server takes it for nothing at all.
+    fn null(&mut self, then: &Json, now: &Json, holder: &Json, path: &SchemaPath) {
+        match (then["nullable"] == true, now["nullable"] == true) {
+            (true, false) => {}
+            (false, true) => {
+                return self.add(SchemaChange::safe(
+                    ChangeKind::NullableAdded,
+                    path,
+                    Part::Name,
+                    "may be null now",
+                ));
+            }
+            _ => return,
+        }
+        let Some(Step::Field(name)) = path.0.last() else {
+            return;
+        };
+        if required(holder).contains(name.as_str()) {
+            self.add(
+                SchemaChange::refused(
+                    ChangeKind::NullableRemoved,
+                    path,
+                    Part::Name,
+                    "cannot be null any more",
+                    ValueTest::Lacks(name.clone()),
+                )
+                .unchanged(path.parent())
+                .unreadable(),
+            );
+        } else {
+            let message = "cannot be null any more: null is taken for nothing";
+            self.add(SchemaChange::safe(
+                ChangeKind::NullableRemoved,
+                path,
+                Part::Name,
+                message,
+            ));
+        }
+    }
+}
