@@ -8,7 +8,8 @@
 //!   left on both sides are matched by the names of their states and fields; a last one on each side is the same kind.
 //! - A state is known by its name, unless `renamedFrom` says otherwise. A state may claim a name that is still there only
 //!   if the state of that name was itself renamed from another one. What `renamedFrom` said before the edit is history
-//!   and no claim.
+//!   and no claim, unless a new claim can only hold with it. A swap that is undone with both names still in `renamedFrom`
+//!   therefore looks like no rename at all.
 //! - Where a state claims a name that is gone, and was there before under its own name, the text does not tell a merge
 //!   ("objects of `A` go on in `B`") from a rename onto a removed name ("`A` is `B` now, the former `B` is gone"). The
 //!   state is then the one that its definition agrees with; a draw is a rename, which is what the key says.
@@ -19,6 +20,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Description, Kind, KindId, Shape, State, StateId};
+use crate::names::StateName;
 
 /// What became of the kinds of a former description.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -183,29 +185,37 @@ struct StateMatch<'a> {
     new: &'a Kind,
     /// The former states that a state may be by `renamedFrom`, best first.
     claims: BTreeMap<StateId, Vec<StateId>>,
+    /// The same by what `renamedFrom` said before the edit already.
+    history: BTreeMap<StateId, Vec<StateId>>,
 }
 
 impl<'a> StateMatch<'a> {
     fn new(old: &'a Kind, new: &'a Kind) -> Self {
-        let claims = new.state_ids().map(|(id, state)| {
+        let (mut claims, mut history) = (BTreeMap::new(), BTreeMap::new());
+        for (id, state) in new.state_ids() {
             let before = old.state_named(state.name.as_str());
-            let history = before.map_or(&[][..], |before| &old.state(before).renamed_from);
-            let is_new = |name: &&crate::names::StateName| history.iter().all(|then| then.value != **name);
+            let known = before.map_or(&[][..], |before| &old.state(before).renamed_from);
             let names = state.renamed_from.iter().map(|name| &name.value);
-            let claimed = names
-                .filter(|name| **name != state.name.value)
-                .filter(is_new)
-                .filter_map(|name| old.state_named(name.as_str()));
-            (id, claimed.collect())
-        });
+            let others = names.filter(|name| **name != state.name.value);
+            let (then, now): (Vec<_>, Vec<_>) =
+                others.partition(|name| known.iter().any(|known| known.value == **name));
+            let former = |names: Vec<&StateName>| -> Vec<StateId> {
+                let states = names.into_iter().map(|name| old.state_named(name.as_str()));
+                states.flatten().collect()
+            };
+            claims.insert(id, former(now));
+            history.insert(id, former(then));
+        }
         StateMatch {
             old,
             new,
-            claims: claims.collect(),
+            claims,
+            history,
         }
     }
 
-    /// Takes claims back until those that are left agree with each other. Each round takes one back, so this ends.
+    /// Takes claims back until those that are left agree with each other. Each round takes one back or adds the history of
+    /// one state, which happens once for each, so this ends.
     fn decide(mut self) -> BTreeMap<StateId, StateId> {
         loop {
             let renamed = self.renamed();
@@ -215,7 +225,9 @@ impl<'a> StateMatch<'a> {
                 .map(|(now, then)| (*now, *then));
             match refuted {
                 Some((now, then)) => {
-                    if let Some(claims) = self.claims.get_mut(&now) {
+                    if let Some((holder, history)) = self.take_history(then) {
+                        self.claims.entry(holder).or_default().extend(history);
+                    } else if let Some(claims) = self.claims.get_mut(&now) {
                         claims.retain(|claimed| *claimed != then);
                     }
                 }
@@ -245,6 +257,13 @@ impl<'a> StateMatch<'a> {
         let own = self.old.state_named(self.new.state(now).name.as_str());
         let own = own.filter(|own| !renamed.values().any(|taken| taken == own));
         own.is_some_and(|own| self.agreement(own, now, then) > self.agreement(then, now, own))
+    }
+
+    /// What the state that has the name of a former one may be by its history, if that was not considered yet.
+    fn take_history(&mut self, then: StateId) -> Option<(StateId, Vec<StateId>)> {
+        let holder = self.new.state_named(self.old.state(then).name.as_str())?;
+        let history = self.history.remove(&holder)?;
+        (!history.is_empty()).then_some((holder, history))
     }
 
     fn with_kept_names(&self, renamed: BTreeMap<StateId, StateId>) -> BTreeMap<StateId, StateId> {
@@ -406,6 +425,14 @@ mod tests {
         assert_eq!(
             became(&then, &["A", "C: {renamedFrom: B}", "D: {renamedFrom: B}"]),
             "A-A B-C D-D"
+        );
+        // The swap could not be without what `B` said before.
+        assert_eq!(
+            became(
+                &["A", "B: {renamedFrom: A}"],
+                &["A: {renamedFrom: B}", "B: {renamedFrom: A}"]
+            ),
+            "A-B?A B-A?B"
         );
     }
 

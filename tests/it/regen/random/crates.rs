@@ -1,5 +1,6 @@
 //! The crates whose descriptions are edited, in one workspace.
 
+use super::edits::StateOf;
 use super::{Dice, edits};
 use crate::accept::documents;
 use crate::operator::{build_folder, cargo, files, krator};
@@ -19,6 +20,14 @@ pub struct Workspace {
     dir: PathBuf,
 }
 
+/// A line that somebody wrote into the handler of a state.
+struct Mark {
+    /// The state, under its present name; none once it is gone.
+    of: Option<StateOf>,
+    /// The state that the line names; none if it names none, or one that is gone.
+    names: Option<StateOf>,
+}
+
 /// One crate.
 pub struct Member {
     dir: PathBuf,
@@ -28,14 +37,14 @@ pub struct Member {
     edit: String,
     /// Lines of handlers that the last `krator gen` named as errors.
     named: BTreeSet<Line>,
-    /// Lines that somebody wrote, by what ends them.
-    marks: usize,
+    /// The lines that somebody wrote; each ends with its index.
+    marks: Vec<Mark>,
 }
 
 impl Workspace {
     /// An empty one, always in the same place: cargo tells crates apart by where they are.
-    pub fn new() -> Self {
-        let dir = build_folder().join("edits");
+    pub fn new(name: &str) -> Self {
+        let dir = build_folder().join(name);
         let _ = fs::remove_dir_all(&dir);
         fs::create_dir_all(&dir).expect("the target folder is ours");
         let members = super::CASES.map(|case| format!("\"{case}\"")).join(", ");
@@ -65,10 +74,8 @@ impl Workspace {
             String::from_utf8_lossy(&output.stderr)
         );
         let manifest = fs::read_to_string(dir.join("Cargo.toml")).expect("generated");
-        let (manifest, _) = manifest
-            .split_once("# A workspace of its own")
-            .expect("generated");
-        let (package, _) = manifest.split_once("# Small:").expect("generated");
+        // Profile and workspace belong to the root of the workspace that the crate is a member of here.
+        let (package, _) = manifest.split_once("[profile.release]").expect("generated");
         fs::write(dir.join("Cargo.toml"), package).expect("writable");
         fs::copy(dir.join("Cargo.lock"), self.dir.join("Cargo.lock")).expect("writable");
         let mut member = Member {
@@ -77,7 +84,7 @@ impl Workspace {
             name,
             edit: String::new(),
             named: BTreeSet::new(),
-            marks: 0,
+            marks: Vec::new(),
         };
         member.mark(dice);
         member
@@ -145,10 +152,15 @@ impl Member {
     }
 
     /// Edits the description, and brings the crate in step; the sort of the edit.
-    pub fn edit(&mut self, dice: &mut Dice) -> &'static str {
-        let (sort, what, documents) = edits::random(&self.documents, dice);
-        self.documents = documents;
-        self.edit = what;
+    pub fn edit(&mut self, dice: &mut Dice, is_wanted: impl Fn(&str) -> bool) -> &'static str {
+        let edited = edits::random(&self.documents, dice, is_wanted);
+        self.documents = edited.documents;
+        self.edit = edited.what;
+        for mark in &mut self.marks {
+            for state in [&mut mark.of, &mut mark.names] {
+                *state = state.take().and_then(|state| edited.became.get(&state)?.clone());
+            }
+        }
         fs::write(self.dir.join("krator.yaml"), edits::text(&self.documents)).expect("writable");
         let prune: &[&str] = if dice.below(3) == 0 { &["--prune"] } else { &[] };
         let output = generate(&self.dir, &[&["--allow-breaking"], prune].concat());
@@ -171,7 +183,7 @@ impl Member {
                 }
             }
         }
-        sort
+        edited.sort
     }
 
     /// What is not as it should be after an edit.
@@ -190,6 +202,13 @@ impl Member {
                 .map(|(path, line)| format!("{}:{line}", path.display()));
             wrong.extend(lines.map(|line| format!("krator named {line}, which compiles")));
         }
+        wrong.extend(self.lost());
+        wrong.extend(self.misplaced());
+        wrong
+    }
+
+    /// The lines that somebody wrote and that are in no file any more.
+    pub fn lost(&self) -> Vec<String> {
         let written: String = files(&self.dir)
             .into_iter()
             .filter(|(path, _)| path.extension().is_some_and(|e| e == "rs"))
@@ -199,8 +218,31 @@ impl Member {
             .lines()
             .filter_map(|line| Some(line.rsplit_once("// mine ")?.1))
             .collect();
-        let lost = (0..self.marks).filter(|mark| !there.contains(mark.to_string().as_str()));
-        wrong.extend(lost.map(|mark| format!("the line `// mine {mark}` is lost")));
+        let lost = (0..self.marks.len()).filter(|mark| !there.contains(mark.to_string().as_str()));
+        lost.map(|mark| format!("the line `// mine {mark}` is lost"))
+            .collect()
+    }
+
+    /// The lines that are not in the handler of their state, or name another state than they did.
+    pub fn misplaced(&self) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let mut handlers: BTreeMap<&StateOf, String> = BTreeMap::new();
+        for (number, mark) in self.marks.iter().enumerate() {
+            let Some(of) = &mark.of else { continue };
+            let text = handlers.entry(of).or_insert_with(|| {
+                let path = self.dir.join(handler_path(of));
+                fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+            });
+            let end = format!("// mine {number}");
+            let Some(line) = text.lines().find(|line| line.ends_with(&end)) else {
+                wrong.push(format!("the line `{end}` is not in the handler of {of:?}"));
+                continue;
+            };
+            let names = mark.names.as_ref().filter(|_| !line.contains("// Mended."));
+            if names.is_some_and(|(_, state)| !line.contains(&format!("super::{state})"))) {
+                wrong.push(format!("{names:?} is not what this names: {line}"));
+            }
+        }
         wrong
     }
 
@@ -245,40 +287,45 @@ impl Member {
     pub fn mark(&mut self, dice: &mut Dice) {
         for document in self.documents.clone() {
             let kind = document["resource"]["kind"].as_str().expect("a kind");
-            let module = krator::names::snake(kind);
             let fields: Vec<String> = edits::fields(&document, "spec");
             for (state, how) in document["states"].as_object().expect("states") {
-                let path = format!("src/{module}/states/{}.rs", krator::names::snake(state));
-                let path = self.dir.join(path);
+                let of = (kind.to_owned(), state.clone());
+                let path = self.dir.join(handler_path(&of));
                 let text = fs::read_to_string(&path).expect("a handler");
                 if text.contains("// mine ") {
                     continue;
                 }
                 let mut block = vec![
-                    "let mine = \"a text of mine\";".to_owned(),
-                    "let _ = (mine, cx.first_run());".to_owned(),
+                    ("let mine = \"a text of mine\";".to_owned(), None),
+                    ("let _ = (mine, cx.first_run());".to_owned(), None),
                 ];
                 if let Some(field) = dice.pick(&fields) {
                     let field = FieldName::parse(field).expect("a field").rust_field();
-                    block.push(format!("let _ = &cx.manifest().spec.{field};"));
+                    block.push((format!("let _ = &cx.manifest().spec.{field};"), None));
                 }
                 for to in edits::next(how) {
-                    block.push(format!(
-                        "if mine.is_empty() {{ return Ok(Transition::to(super::{to})); }}"
-                    ));
+                    let line = format!("if mine.is_empty() {{ return Ok(Transition::to(super::{to})); }}");
+                    block.push((line, Some((kind.to_owned(), to))));
                 }
                 let signature = "&mut Context<'_>) -> Result<Transition<Self>> {\n";
                 let (head, body) = text.split_once(signature).expect("a handler");
                 let head = head.replace("_cx:", "cx:");
                 let mut marked = format!("{head}{signature}");
-                for line in block {
-                    marked.push_str(&format!("        {line} // mine {}\n", self.marks));
-                    self.marks += 1;
+                for (line, names) in block {
+                    marked.push_str(&format!("        {line} // mine {}\n", self.marks.len()));
+                    let of = Some(of.clone());
+                    self.marks.push(Mark { of, names });
                 }
                 fs::write(&path, marked + body).expect("writable");
             }
         }
     }
+}
+
+/// The handler of a state, by its path in the crate.
+fn handler_path((kind, state): &StateOf) -> String {
+    let [kind, state] = [kind, state].map(|name| krator::names::snake(name));
+    format!("src/{kind}/states/{state}.rs")
 }
 
 /// A line of code that compiles whatever the description is.

@@ -1,7 +1,9 @@
-//! Edits of descriptions, as people make them: each leads to a description without errors.
+//! Edits of descriptions, as people make them: each leads to a description without errors. An edit that renames says what
+//! became what, so that the tests know the right handler of each state without asking krator.
 
 use super::Dice;
 use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeMap;
 
 /// What can be done; each may fail for want of what it needs.
 enum Edit {
@@ -16,6 +18,16 @@ const EDITS: &[(&str, Edit)] = &[
     ("state added", OfKind(add_state)),
     ("state removed", OfKind(remove_state)),
     ("state renamed", OfKind(rename_state)),
+    ("states renamed at once", OfKind(rename_several)),
+    ("states renamed in a chain", OfKind(rename_in_chain)),
+    ("states swapped", OfKind(swap_states)),
+    ("states rotated", OfKind(rotate_states)),
+    ("state renamed onto a removed one", OfKind(rename_onto_removed)),
+    ("kind and states renamed", OfKind(rename_kind_and_states)),
+    (
+        "kinds renamed at once",
+        OfAll(|documents, dice| rename_kinds(documents, dice)),
+    ),
     ("edge added", OfKind(add_edge)),
     ("edge removed", OfKind(remove_edge)),
     ("edge retargeted", OfKind(retarget_edge)),
@@ -34,10 +46,29 @@ const EDITS: &[(&str, Edit)] = &[
     ("kind removed", OfAll(remove_kind)),
 ];
 
-/// A random edit that leaves no error: its sort, what it does, and the description.
-pub fn random(documents: &[Json], dice: &mut Dice) -> (&'static str, String, Vec<Json>) {
+/// What a random edit did.
+pub struct Edited {
+    /// Its entry in [`EDITS`].
+    pub sort: &'static str,
+    /// What it changed, for people.
+    pub what: String,
+    /// The new description.
+    pub documents: Vec<Json>,
+    /// What became of the states: `None` for those that are gone.
+    pub became: BTreeMap<StateOf, Option<StateOf>>,
+}
+
+/// A state, by the names of its kind and its own.
+pub type StateOf = (String, String);
+
+/// Notes of an edit in its own documents: the former name of the kind, and the states under their former names.
+const NOTES: [&str; 2] = ["former kind", "former states"];
+
+/// A random edit that leaves no error; `is_wanted` chooses among the names of [`EDITS`].
+pub fn random(documents: &[Json], dice: &mut Dice, is_wanted: impl Fn(&str) -> bool) -> Edited {
+    let wanted: Vec<_> = EDITS.iter().filter(|(sort, _)| is_wanted(sort)).collect();
     for _ in 0..1000 {
-        let (sort, edit) = &EDITS[dice.below(EDITS.len())];
+        let (sort, edit) = wanted[dice.below(wanted.len())];
         let mut edited = documents.to_vec();
         let what = match edit {
             OfKind(edit) => {
@@ -47,13 +78,49 @@ pub fn random(documents: &[Json], dice: &mut Dice) -> (&'static str, String, Vec
             OfAll(edit) => edit(&mut edited, dice),
         };
         let Some(what) = what else { continue };
+        let became = became(documents, &mut edited);
         let checked = krator::check("krator.yaml", text(&edited).as_bytes());
         let is_sound = checked.description.is_some() && !krator::finding::has_errors(&checked.findings);
         if is_sound && edited != documents {
-            return (sort, format!("{sort}: {what}"), edited);
+            return Edited {
+                sort,
+                what: format!("{sort}: {what}"),
+                documents: edited,
+                became,
+            };
         }
     }
     panic!("no edit of a thousand is right:\n{}", text(documents));
+}
+
+/// Takes the notes out of the edited documents.
+fn became(before: &[Json], edited: &mut [Json]) -> BTreeMap<StateOf, Option<StateOf>> {
+    let kind = |document: &Json| document["resource"]["kind"].as_str().expect("a kind").to_owned();
+    let mut became = BTreeMap::new();
+    for document in before {
+        for name in states(document) {
+            became.insert((kind(document), name), None);
+        }
+    }
+    for document in edited {
+        let now = kind(document);
+        let notes = NOTES.map(|note| {
+            document
+                .as_object_mut()
+                .and_then(|entries| entries.shift_remove(note))
+        });
+        let [former_kind, former_states] = notes.map(Option::unwrap_or_default);
+        let then = former_kind.as_str().unwrap_or(&now).to_owned();
+        for name in states(document) {
+            let former = former_states.get(&name).map_or(Some(name.as_str()), Json::as_str);
+            if let Some(former) = former.map(|former| (then.clone(), former.to_owned()))
+                && let Some(state) = became.get_mut(&former)
+            {
+                *state = Some((now.clone(), name));
+            }
+        }
+    }
+    became
 }
 
 /// The description as YAML.
@@ -119,13 +186,21 @@ fn add_state(document: &mut Json, dice: &mut Dice) -> Option<String> {
 
 fn remove_state(document: &mut Json, dice: &mut Dice) -> Option<String> {
     let name = dice.pick(&states(document))?.clone();
-    document["states"].as_object_mut()?.shift_remove(&name);
+    remove(document, &name);
+    Some(name)
+}
+
+/// Removes a state and the edges to it that handlers may choose.
+fn remove(document: &mut Json, name: &str) {
+    if let Some(states) = document["states"].as_object_mut() {
+        states.shift_remove(name);
+    }
     for other in states(document) {
         if let Some(next) = state(document, &other)
             .get_mut("next")
             .and_then(Json::as_array_mut)
         {
-            next.retain(|to| to.as_str().or(to["to"].as_str()) != Some(&name));
+            next.retain(|to| to.as_str().or(to["to"].as_str()) != Some(name));
         }
         let is_empty = document["states"][&other]["next"]
             .as_array()
@@ -134,37 +209,132 @@ fn remove_state(document: &mut Json, dice: &mut Dice) -> Option<String> {
             state(document, &other).shift_remove("next");
         }
     }
-    document.as_object_mut()?.shift_remove("properties");
-    Some(name)
+    if let Some(entries) = document.as_object_mut() {
+        entries.shift_remove("properties");
+    }
 }
 
 fn rename_state(document: &mut Json, dice: &mut Dice) -> Option<String> {
     let name = dice.pick(&states(document))?.clone();
     let now = fresh(dice, "Renamed");
-    document.as_object_mut()?.shift_remove("properties");
+    rename_states(document, &[(name, now)])
+}
+
+fn rename_several(document: &mut Json, dice: &mut Dice) -> Option<String> {
+    let names = some_states(document, dice, 2)?;
+    let renames: Vec<(String, String)> = names
+        .into_iter()
+        .map(|name| (name, fresh(dice, "Renamed")))
+        .collect();
+    rename_states(document, &renames)
+}
+
+fn rename_in_chain(document: &mut Json, dice: &mut Dice) -> Option<String> {
+    let names = some_states(document, dice, 2)?;
+    let last = fresh(dice, "Renamed");
+    let to = names.iter().skip(1).cloned().chain([last]);
+    let renames: Vec<(String, String)> = names.iter().cloned().zip(to).collect();
+    rename_states(document, &renames)
+}
+
+fn swap_states(document: &mut Json, dice: &mut Dice) -> Option<String> {
+    rotate(document, dice, 2)
+}
+
+fn rotate_states(document: &mut Json, dice: &mut Dice) -> Option<String> {
+    rotate(document, dice, 3)
+}
+
+fn rotate(document: &mut Json, dice: &mut Dice, count: usize) -> Option<String> {
+    let names = some_states(document, dice, count)?;
+    let to = names.iter().cycle().skip(1).cloned();
+    let renames: Vec<(String, String)> = names.iter().cloned().zip(to).collect();
+    rename_states(document, &renames)
+}
+
+fn rename_onto_removed(document: &mut Json, dice: &mut Dice) -> Option<String> {
+    let names = some_states(document, dice, 2)?;
+    remove(document, &names[1]);
+    rename_states(document, &[(names[0].clone(), names[1].clone())])
+}
+
+fn rename_kind_and_states(document: &mut Json, dice: &mut Dice) -> Option<String> {
+    let kind = rename_kind(document, dice)?;
+    let states = match dice.below(2) {
+        0 => rename_in_chain(document, dice)?,
+        _ => swap_states(document, dice)?,
+    };
+    Some(format!("{kind}, {states}"))
+}
+
+fn rename_kinds(documents: &mut [Json], dice: &mut Dice) -> Option<String> {
+    if documents.len() < 2 {
+        return None;
+    }
+    let kinds = documents.iter_mut().map(|document| rename_kind(document, dice));
+    Some(kinds.collect::<Option<Vec<String>>>()?.join(", "))
+}
+
+/// Several states, each once.
+fn some_states(document: &Json, dice: &mut Dice, count: usize) -> Option<Vec<String>> {
+    let mut left = states(document);
+    let some = (0..count).map(|_| (!left.is_empty()).then(|| left.remove(dice.below(left.len()))));
+    some.collect()
+}
+
+/// Gives states other names, all at once, and says so in `renamedFrom`, where what it said before goes. Nothing would show
+/// the edit if it had said the same.
+fn rename_states(document: &mut Json, renames: &[(String, String)]) -> Option<String> {
+    let is_said_already =
+        |(from, to): &(String, String)| document["states"][to]["renamedFrom"] == json!(from);
+    if renames.iter().all(is_said_already) {
+        return None;
+    }
+    let map: BTreeMap<&str, &str> = renames
+        .iter()
+        .map(|(from, to)| (from.as_str(), to.as_str()))
+        .collect();
+    if let Some(entries) = document.as_object_mut() {
+        entries.shift_remove("properties");
+    }
+    for name in states(document) {
+        state(document, &name).shift_remove("renamedFrom");
+    }
     for part in ["machine", "states", "simulate"] {
         if let Some(part) = document.get_mut(part) {
-            rename(part, &name, &now);
+            rename(part, &map);
         }
     }
-    state(document, &now).insert("renamedFrom".to_owned(), json!(name));
-    Some(format!("{name} to {now}"))
+    for (from, to) in renames {
+        state(document, to).insert("renamedFrom".to_owned(), json!(from));
+        document[NOTES[1]][to] = json!(from);
+    }
+    let said: Vec<String> = renames
+        .iter()
+        .map(|(from, to)| format!("{from} to {to}"))
+        .collect();
+    Some(said.join(", "))
 }
 
 /// Renames in keys and texts.
-fn rename(value: &mut Json, from: &str, to: &str) {
+fn rename(value: &mut Json, names: &BTreeMap<&str, &str>) {
     match value {
-        Json::String(text) if text == from => to.clone_into(text),
-        Json::Array(items) => items.iter_mut().for_each(|item| rename(item, from, to)),
+        Json::String(text) => {
+            if let Some(to) = names.get(text.as_str()) {
+                (*to).clone_into(text);
+            }
+        }
+        Json::Array(items) => items.iter_mut().for_each(|item| rename(item, names)),
         Json::Object(entries) => {
             *entries = std::mem::take(entries)
                 .into_iter()
                 .map(|(key, mut value)| {
                     // Texts for people, which may be called so too.
                     if !["phase", "message", "doc", "renamedFrom"].contains(&key.as_str()) {
-                        rename(&mut value, from, to);
+                        rename(&mut value, names);
                     }
-                    (if key == from { to.to_owned() } else { key }, value)
+                    let key = names.get(key.as_str()).map_or(key.clone(), |to| (*to).to_owned());
+                    (key, value)
                 })
                 .collect();
         }
@@ -306,6 +476,7 @@ fn change_group(document: &mut Json, dice: &mut Dice) -> Option<String> {
 
 fn rename_kind(document: &mut Json, dice: &mut Dice) -> Option<String> {
     let kind = fresh(dice, "Kind");
+    document[NOTES[0]] = document["resource"]["kind"].take();
     document["resource"]["kind"] = json!(kind);
     Some(kind)
 }
