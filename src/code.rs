@@ -6,6 +6,7 @@
 //! the crate's own, types behind traits) is not reported: a finding here is certain, or says that it is a warning.
 
 mod access;
+mod declared;
 mod facts;
 mod imports;
 mod items;
@@ -16,7 +17,6 @@ mod resolve;
 #[cfg(test)]
 mod tests;
 mod tree;
-mod types;
 mod walk;
 
 pub use rename::{Renamed, Renames, rename};
@@ -88,17 +88,14 @@ impl<'a> Code<'a> {
     }
 
     /// What the walk has to know of the kinds.
-    fn kind_codes(&self, tree: &tree::Tree<'_>) -> Vec<KindCode> {
+    fn kind_codes(&self) -> Vec<KindCode> {
         self.kinds()
             .enumerate()
             .map(|(id, kind)| {
-                let path = types_of(kind);
-                let path: Vec<&str> = path.iter().map(String::as_str).collect();
                 let states = kind.states.iter().enumerate();
                 KindCode {
                     name: kind_name(kind),
                     module: kind.resource.kind.value.module(),
-                    types: tree.module(&path),
                     states: states
                         .map(|(state, s)| (s.name.value.as_str().to_owned(), (KindId(id), StateId(state))))
                         .collect(),

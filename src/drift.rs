@@ -379,8 +379,7 @@ impl Run<'_> {
         }
     }
 
-    /// What people wrote, as it will be, against the description: what will not compile, or may not, or not be
-    /// allowed. What is merely doubtful, `krator check` says.
+    /// Adds the errors of the user's code as it will be after this run. Its warnings are left to `krator check`.
     fn read_code(&mut self, now: Version<'_>, former: Option<Version<'_>>) {
         let files = self
             .tree
@@ -394,12 +393,9 @@ impl Run<'_> {
         let former = former.map(|former| former.code(&written));
         for in_file in code::findings(&now.code(&written), former.as_ref()) {
             let findings = in_file.findings.into_iter();
-            let may_not_compile = |finding: &Finding| {
-                finding.rule.severity == Severity::Error
-                    || finding.rule.name == crate::catalog::FIELD_RETYPED.name
-            };
+            let is_error = |finding: &Finding| finding.rule.severity == Severity::Error;
             let found = findings
-                .filter(may_not_compile)
+                .filter(is_error)
                 .map(|finding| FileFinding::new(&in_file.source, finding));
             self.drift.found.extend(found);
         }

@@ -111,12 +111,13 @@ Bad:
 Good:
 
     Roam: {renamedFrom: Grazing}";
-    Error FIELD_GONE "field-gone": "code names a field of `spec` or `status` that the description does not have",
-"The field was removed or renamed, and code that still names it does not compile.
+    Error FIELD_GONE "field-gone": "a struct literal or pattern names a field that the description does not have",
+"The field was removed or renamed, and code that still names it does not compile. Other uses of the field, such as
+`spec.height`, are reported by the compiler.
 
 Bad:
 
-    let height = cx.manifest().spec.height;   // and no `height` in krator.yaml
+    MooseSpec { height: 2.0, ..MooseSpec::default() }   // and no `height` in krator.yaml
 
 Good:
 
@@ -132,28 +133,6 @@ Bad:
 Good:
 
     MooseSpec { height, weight, ..MooseSpec::default() }";
-    Warning FIELD_RETYPED "field-retyped": "code uses a field whose type has changed since the last `krator gen`",
-"Whether the code still compiles and is still correct depends on what it does with the value, so review these lines. The
-finding is reported by `krator check` until `krator gen` changes the type, and once by that `krator gen`.
-
-Bad:
-
-    let height: f64 = spec.height;   // `height` was `number` and is `optional number`
-
-Good:
-
-    let height = spec.height.unwrap_or(1.0);";
-    Error VARIANT_UNMATCHED "variant-unmatched": "a `match` has no arm for a state or value that the description has",
-"A `match` without a wildcard has to name the states or values that were added to the description. The compiler rejects
-it as well.
-
-Bad:
-
-    match state { MooseMachine::Roam => 1, MooseMachine::Eat => 2 }   // and a state `Sleep` in krator.yaml
-
-Good:
-
-    match state { MooseMachine::Roam => 1, _ => 2 }";
     Error MODULE_MISSING "module-missing": "a generated file is not part of any module",
 "`src/lib.rs` is your file, and it declares the modules of the kinds. The code of a kind that was added to krator.yaml is
 not compiled until its module is declared there.

@@ -1,7 +1,7 @@
 //! Which types handlers may reach, as the generated code says it.
 
 use super::facts::Need;
-use super::items::Space;
+use super::items::Namespace;
 use super::resolve::{Place, Target, segments};
 use super::tree::Tree;
 use crate::model::{Kind, kubernetes};
@@ -50,7 +50,7 @@ impl Rights {
                 continue;
             };
             let (names, is_absolute) = segments(&object.path);
-            let target = tree.resolve(at, &names, is_absolute, Space::Types).pop();
+            let target = tree.resolve(at, &names, is_absolute, Namespace::Types).pop();
             let object = match target {
                 Some(Target::External(path)) => path,
                 Some(target) => match tree.canonical(&target) {

@@ -1,7 +1,7 @@
 //! What was read of written code, as plain facts: rules judge them, and renaming edits by them.
 
 use super::resolve::Target;
-use super::tree::{FileId, ModuleId};
+use super::tree::FileId;
 use crate::finding::Span;
 use crate::model::{KindId, StateId};
 use std::collections::BTreeSet;
@@ -27,9 +27,7 @@ pub(super) struct Facts<'a> {
     pub hides_all_exits: bool,
     pub handlers: Vec<(StateOf, At)>,
     pub accesses: Vec<Access>,
-    pub fields: Vec<FieldUse<'a>>,
     pub structs: Vec<StructUse<'a>>,
-    pub matches: Vec<MatchUse>,
     pub impls: Vec<Impl<'a>>,
     pub macros: Vec<MacroUse<'a>>,
 }
@@ -87,30 +85,14 @@ pub(super) enum Need {
     Watches,
 }
 
-/// A field of a generated type.
-pub(super) struct FieldUse<'a> {
-    pub at: At,
-    pub of: &'a syn::ItemStruct,
-    pub module: ModuleId,
-    pub name: String,
-    /// Named itself, and not by a variable that was made of it.
-    pub is_direct: bool,
-}
-
-/// A struct taken apart or put together.
+/// A generated struct in a literal or in a pattern.
 pub(super) struct StructUse<'a> {
     pub at: At,
     pub of: &'a syn::ItemStruct,
-    pub named: Vec<String>,
+    /// The fields that are named.
+    pub named: Vec<(String, At)>,
+    /// Whether `..` stands for the others.
     pub has_rest: bool,
-}
-
-/// A `match` over the variants of an enum, without an arm for the rest.
-pub(super) struct MatchUse {
-    pub at: At,
-    /// The enum's path.
-    pub of: Vec<String>,
-    pub covered: BTreeSet<String>,
 }
 
 /// An impl of a trait.

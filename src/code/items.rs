@@ -11,7 +11,6 @@ pub(super) enum Def<'a> {
     Struct(&'a syn::ItemStruct),
     Enum(&'a syn::ItemEnum),
     Type(&'a syn::ItemType),
-    Fn(&'a syn::Signature),
     /// The resource itself, which kube's derive macro makes of its spec: `Moose`.
     Resource,
     /// Anything else in the namespace of types.
@@ -22,23 +21,23 @@ pub(super) enum Def<'a> {
 
 /// Rust's namespaces, as far as they matter here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Space {
+pub(super) enum Namespace {
     Types,
     Values,
     Any,
 }
 
 impl Def<'_> {
-    pub fn is_in(&self, space: Space) -> bool {
+    pub fn is_in(&self, space: Namespace) -> bool {
         let (is_type, is_value) = match self {
             Def::Struct(item) => (true, !matches!(item.fields, syn::Fields::Named(_))),
-            Def::Fn(_) | Def::OtherValue => (false, true),
+            Def::OtherValue => (false, true),
             _ => (true, false),
         };
         match space {
-            Space::Types => is_type,
-            Space::Values => is_value,
-            Space::Any => true,
+            Namespace::Types => is_type,
+            Namespace::Values => is_value,
+            Namespace::Any => true,
         }
     }
 }
@@ -120,7 +119,7 @@ pub(super) fn names_of<'a>(items: impl Iterator<Item = &'a Item>) -> Names<'a> {
             Item::Struct(item) => add(&item.ident, Def::Struct(item)),
             Item::Enum(item) => add(&item.ident, Def::Enum(item)),
             Item::Type(item) => add(&item.ident, Def::Type(item)),
-            Item::Fn(item) => add(&item.sig.ident, Def::Fn(&item.sig)),
+            Item::Fn(item) => add(&item.sig.ident, Def::OtherValue),
             Item::Trait(item) => add(&item.ident, Def::OtherType),
             Item::TraitAlias(item) => add(&item.ident, Def::OtherType),
             Item::Union(item) => add(&item.ident, Def::OtherType),
@@ -217,4 +216,9 @@ fn add_imports(tree: &UseTree, path: &mut Vec<String>, is_absolute: bool, names:
             });
         }
     }
+}
+
+/// An identifier without its `r#`.
+pub(super) fn unraw(ident: &syn::Ident) -> String {
+    ident.unraw().to_string()
 }

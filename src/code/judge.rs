@@ -6,7 +6,7 @@ mod names;
 mod rights;
 
 use super::facts::{Facts, StateOf};
-use super::items::{Names, names_of};
+use super::items::names_of;
 use super::tree::{self, FileId, Tree};
 use super::walk::{KindCode, walk};
 use super::{Code, InFile};
@@ -19,12 +19,10 @@ pub(super) fn judge(code: &Code<'_>, former: Option<&Code<'_>>) -> Vec<InFile> {
     let files = tree::parse(code);
     let gone = former.map(|former| gone(former, code)).unwrap_or_default();
     let tree = code.tree(&files, gone);
-    let kinds = code.kind_codes(&tree);
+    let kinds = code.kind_codes();
     let former_files = former.map(generated_files).unwrap_or_default();
-    let former_names = former_files.iter().filter_map(|file| {
-        let items = &file.ast.as_ref()?.items;
-        Some((tree::module_path(file.path)?, names_of(items.iter())))
-    });
+    let former_asts = former_files.iter().filter_map(|file| file.ast.as_ref());
+    let former_names = former_asts.flat_map(|ast| names_of(ast.items.iter()).defs.into_keys());
     let judge = Judge {
         code,
         facts: walk(&tree, &kinds),
@@ -39,7 +37,6 @@ pub(super) fn judge(code: &Code<'_>, former: Option<&Code<'_>>) -> Vec<InFile> {
         judge.accesses(),
         judge.names(),
         judge.fields(),
-        judge.matches(),
         judge.modules(),
         judge.operators(),
     ];
@@ -69,8 +66,8 @@ struct Judge<'s, 'a> {
     facts: Facts<'a>,
     tree: &'s Tree<'a>,
     kinds: &'s [KindCode],
-    /// What the generated modules of the former crate declare, by their paths.
-    former: BTreeMap<Vec<String>, Names<'s>>,
+    /// The names that the generated modules of the former crate declare.
+    former: BTreeSet<String>,
 }
 
 /// A finding and its file; none: the description.

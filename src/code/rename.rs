@@ -214,7 +214,7 @@ pub fn rename(former: &Code<'_>, renames: &Renames) -> Renamed {
     }
     let files = tree::parse(former);
     let tree = former.tree(&files, BTreeSet::new());
-    let facts = walk(&tree, &former.kind_codes(&tree));
+    let facts = walk(&tree, &former.kind_codes());
     let reached: BTreeSet<usize> = tree.modules.iter().map(|module| module.file).collect();
     let words = renames.words();
     let written = files.iter().enumerate().filter(|(_, file)| !file.is_generated);

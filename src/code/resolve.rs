@@ -1,7 +1,7 @@
 //! What a path means where it is written: the names of blocks, of the module, of `use` and of globs, as far as they
 //! can be known without the compiler. What cannot is [`Target::Unknown`], of which no rule speaks.
 
-use super::items::{Def, ImportPath, Names, Space};
+use super::items::{Def, ImportPath, Names, Namespace};
 use super::tree::{ModuleId, Tree};
 
 /// What a path leads to.
@@ -44,8 +44,10 @@ pub(super) struct Place<'s, 'a> {
     pub self_type: Option<&'s Target<'a>>,
 }
 
-enum Found<'a> {
+/// The result of looking a name up in one scope.
+enum Lookup<'a> {
     Here(Target<'a>),
+    /// A macro or a glob may have put the name here.
     Perhaps,
     Absent,
 }
@@ -117,7 +119,7 @@ impl<'a> Tree<'a> {
         at: Place<'_, 'a>,
         path: &[String],
         is_absolute: bool,
-        space: Space,
+        space: Namespace,
     ) -> Vec<Target<'a>> {
         self.path(at, path, is_absolute, space, &mut Vec::new())
     }
@@ -127,7 +129,7 @@ impl<'a> Tree<'a> {
         at: Place<'_, 'a>,
         path: &[String],
         is_absolute: bool,
-        space: Space,
+        space: Namespace,
         seen: &mut Vec<(ModuleId, String)>,
     ) -> Vec<Target<'a>> {
         let mut targets: Vec<Target<'a>> = Vec::with_capacity(path.len());
@@ -135,7 +137,7 @@ impl<'a> Tree<'a> {
             let wanted = if index + 1 == path.len() {
                 space
             } else {
-                Space::Types
+                Namespace::Types
             };
             let target = match targets.last() {
                 None => self.first(at, segment, is_absolute, wanted, path.len() == 1, seen),
@@ -151,13 +153,13 @@ impl<'a> Tree<'a> {
         at: Place<'_, 'a>,
         name: &str,
         is_absolute: bool,
-        space: Space,
+        space: Namespace,
         is_only: bool,
         seen: &mut Vec<(ModuleId, String)>,
     ) -> Target<'a> {
         match name {
             "crate" => return Target::Module(self.modules[at.module].root),
-            "self" if is_only && space == Space::Values => return Target::Unknown,
+            "self" if is_only && space == Namespace::Values => return Target::Unknown,
             "self" => return Target::Module(at.module),
             "super" => return self.parent(at.module),
             "Self" => return at.self_type.cloned().unwrap_or(Target::Unknown),
@@ -176,15 +178,15 @@ impl<'a> Tree<'a> {
                 ..at
             };
             match self.among(names, at.module, outer, name, space, seen) {
-                Found::Here(target) => return target,
-                Found::Perhaps => is_certain = false,
-                Found::Absent => {}
+                Lookup::Here(target) => return target,
+                Lookup::Perhaps => is_certain = false,
+                Lookup::Absent => {}
             }
         }
         match self.lookup(at.module, name, space, seen) {
-            Found::Here(target) => return target,
-            Found::Perhaps => is_certain = false,
-            Found::Absent => {}
+            Lookup::Here(target) => return target,
+            Lookup::Perhaps => is_certain = false,
+            Lookup::Absent => {}
         }
         if PRELUDE.contains(&name) {
             return Target::External(vec!["std".to_owned(), name.to_owned()]);
@@ -192,7 +194,7 @@ impl<'a> Tree<'a> {
         if !is_certain && (is_only || !CRATES.contains(&name)) {
             return Target::Unknown;
         }
-        match is_only && space != Space::Any {
+        match is_only && space != Namespace::Any {
             true => Target::Unresolved,
             false => self.crate_named(at, name),
         }
@@ -217,16 +219,18 @@ impl<'a> Tree<'a> {
         &self,
         before: &Target<'a>,
         name: &str,
-        space: Space,
+        space: Namespace,
         seen: &mut Vec<(ModuleId, String)>,
     ) -> Target<'a> {
         match before {
             Target::Module(module) if name == "super" => self.parent(*module),
             Target::Module(module) if name == "self" => Target::Module(*module),
             Target::Module(module) => match self.lookup(*module, name, space, seen) {
-                Found::Here(target) => target,
-                Found::Absent if self.modules[*module].is_generated => Target::Missing,
-                Found::Absent if self.library == Some(*module) && self.gone.contains(name) => Target::Missing,
+                Lookup::Here(target) => target,
+                Lookup::Absent if self.modules[*module].is_generated => Target::Missing,
+                Lookup::Absent if self.library == Some(*module) && self.gone.contains(name) => {
+                    Target::Missing
+                }
                 _ => Target::Unknown,
             },
             Target::Item {
@@ -291,7 +295,7 @@ impl<'a> Tree<'a> {
             generics: &[],
             self_type: None,
         };
-        self.path(at, &segments, is_absolute, Space::Types, seen)
+        self.path(at, &segments, is_absolute, Namespace::Types, seen)
             .pop()
             .unwrap_or(Target::Unknown)
     }
@@ -301,12 +305,12 @@ impl<'a> Tree<'a> {
         &self,
         module: ModuleId,
         name: &str,
-        space: Space,
+        space: Namespace,
         seen: &mut Vec<(ModuleId, String)>,
-    ) -> Found<'a> {
+    ) -> Lookup<'a> {
         // Modules may import each other by globs, in circles.
         if seen.iter().any(|(at, what)| *at == module && what == name) {
-            return Found::Absent;
+            return Lookup::Absent;
         }
         seen.push((module, name.to_owned()));
         let at = Place {
@@ -326,16 +330,16 @@ impl<'a> Tree<'a> {
         module: ModuleId,
         at: Place<'_, 'a>,
         name: &str,
-        space: Space,
+        space: Namespace,
         seen: &mut Vec<(ModuleId, String)>,
-    ) -> Found<'a> {
+    ) -> Lookup<'a> {
         let is_block = !std::ptr::eq(names, &self.modules[module].names);
         if let Some(def) = names
             .defs
             .get(name)
             .and_then(|defs| defs.iter().find(|def| def.is_in(space)))
         {
-            return Found::Here(match def {
+            return Lookup::Here(match def {
                 Def::Module(module) => Target::Module(*module),
                 _ if is_block => Target::Local,
                 def => Target::Item {
@@ -349,44 +353,48 @@ impl<'a> Tree<'a> {
         for import in names.imports.iter().filter(|import| import.name == name) {
             match self.imported(at, &import.path, space, seen) {
                 // The `use` itself is what is wrong, and nothing that rests on it.
-                Target::Missing | Target::Unresolved => return Found::Here(Target::Unknown),
-                target if self.is_in(&target, space) => return Found::Here(target),
+                Target::Missing | Target::Unresolved => return Lookup::Here(Target::Unknown),
+                target if self.is_in(&target, space) => return Lookup::Here(target),
                 _ => {}
             }
         }
         for glob in &names.globs {
-            match self.imported(at, glob, Space::Any, seen) {
+            match self.imported(at, glob, Namespace::Any, seen) {
                 Target::Module(module) => match self.lookup(module, name, space, seen) {
-                    Found::Here(target) => return Found::Here(target),
-                    Found::Perhaps => is_certain = false,
-                    Found::Absent => {}
+                    Lookup::Here(target) => return Lookup::Here(target),
+                    Lookup::Perhaps => is_certain = false,
+                    Lookup::Absent => {}
                 },
                 target @ Target::Item {
                     def: Def::Enum(_), ..
                 } => {
                     if let variant @ Target::Variant { .. } = self.step(&target, name, space, seen) {
-                        return Found::Here(variant);
+                        return Lookup::Here(variant);
                     }
                 }
                 // Kubernetes' own types have names that are known.
                 Target::External(mut path) => {
                     path.push(name.to_owned());
                     if super::access::is_kubernetes_type(&path) {
-                        return Found::Here(Target::External(path));
+                        return Lookup::Here(Target::External(path));
                     }
                     is_certain = false;
                 }
                 _ => is_certain = false,
             }
         }
-        if is_certain { Found::Absent } else { Found::Perhaps }
+        if is_certain {
+            Lookup::Absent
+        } else {
+            Lookup::Perhaps
+        }
     }
 
     fn imported(
         &self,
         at: Place<'_, 'a>,
         path: &ImportPath,
-        space: Space,
+        space: Namespace,
         seen: &mut Vec<(ModuleId, String)>,
     ) -> Target<'a> {
         let target = self.path(at, &path.segments, path.is_absolute, space, seen).pop();
@@ -398,9 +406,9 @@ impl<'a> Tree<'a> {
     }
 
     /// Whether an imported thing has a part in the namespace; of what is not known it is assumed.
-    fn is_in(&self, target: &Target<'a>, space: Space) -> bool {
+    fn is_in(&self, target: &Target<'a>, space: Namespace) -> bool {
         match target {
-            Target::Module(_) => space != Space::Values,
+            Target::Module(_) => space != Namespace::Values,
             Target::Item { def, .. } => def.is_in(space),
             _ => true,
         }

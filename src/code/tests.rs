@@ -86,13 +86,22 @@ fn names_of_ones_own_are_not_ours() {
 
 #[test]
 fn shadows_end_with_their_scope() {
-    let own = "let moose = cx.manifest();\n\
-               { let moose = (1, 2); let _ = moose.0; }\n\
-               for moose in [1] { let _ = moose; }\n\
-               let _ = moose.spec.width;\n\
+    let own = "{ let cx = (1, 2); let _ = cx.0; }\n\
+               for cx in [1] { let _ = cx; }\n\
+               cx.api::<k8s_openapi::api::core::v1::Pod>();\n\
                if cx.first_run() { return Ok(Transition::to(Roam)); }\n\
                Ok(Transition::to(Sleep))";
-    assert_eq!(of_body(own), ["field-gone:8"]);
+    assert_eq!(of_body(own), ["no-rights:7"]);
+}
+
+#[test]
+fn fields_are_compared_in_literals_and_patterns_only() {
+    let own = "let MooseSpec { height, width, .. } = &cx.manifest().spec;\n\
+               let _ = (height, width, cx.manifest().spec.depth);\n\
+               let _ = MooseSpec { height: 1.0 };\n\
+               if cx.first_run() { return Ok(Transition::to(Roam)); }\n\
+               Ok(Transition::to(Sleep))";
+    assert_eq!(of_body(own), ["field-gone:5", "field-added:7"]);
 }
 
 #[test]

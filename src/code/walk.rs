@@ -5,11 +5,11 @@ mod answers;
 mod syntax;
 mod uses;
 
+use super::declared::Declared;
 use super::facts::{At, Facts, Meaning, Name, StateOf};
-use super::items::{Def, Names, Space};
+use super::items::{Def, Names, Namespace, unraw};
 use super::resolve::{Place, Target, segments};
 use super::tree::{ModuleId, Tree};
-use super::types::{Variable, unraw};
 use crate::model::KindId;
 use std::collections::BTreeMap;
 use syn::visit::{self, Visit as _};
@@ -20,8 +20,6 @@ pub(super) struct KindCode {
     pub name: String,
     /// `moose`.
     pub module: String,
-    /// The module of its types.
-    pub types: Option<ModuleId>,
     /// Its states, by their names.
     pub states: BTreeMap<String, StateOf>,
 }
@@ -34,7 +32,8 @@ pub(super) struct Walk<'s, 'a> {
     blocks: Vec<Names<'a>>,
     generics: Vec<String>,
     self_type: Option<Target<'a>>,
-    variables: Vec<BTreeMap<String, Variable<'a>>>,
+    /// The variables of each scope, the innermost last.
+    variables: Vec<BTreeMap<String, Option<Declared>>>,
     /// The state whose answers are given here.
     from: Option<StateOf>,
     /// How many declarations were followed to get here.
@@ -95,7 +94,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     pub fn is_item(&self, ident: &syn::Ident) -> bool {
         let target = self
             .tree
-            .resolve(self.place(), &[unraw(ident)], false, Space::Values)
+            .resolve(self.place(), &[unraw(ident)], false, Namespace::Values)
             .pop();
         matches!(
             target,
@@ -110,7 +109,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     }
 
     /// What a path means here.
-    pub fn target(&self, path: &syn::Path, space: Space) -> Target<'a> {
+    pub fn target(&self, path: &syn::Path, space: Namespace) -> Target<'a> {
         let (names, is_absolute) = segments(path);
         self.tree
             .resolve(self.place(), &names, is_absolute, space)
@@ -118,7 +117,8 @@ impl<'s, 'a> Walk<'s, 'a> {
             .unwrap_or(Target::Unknown)
     }
 
-    pub fn variable(&self, name: &str) -> Option<Variable<'a>> {
+    /// A variable, and what it is declared to be.
+    pub fn variable(&self, name: &str) -> Option<Option<Declared>> {
         self.variables
             .iter()
             .rev()
@@ -126,9 +126,9 @@ impl<'s, 'a> Walk<'s, 'a> {
             .cloned()
     }
 
-    pub fn declare(&mut self, name: String, variable: Variable<'a>) {
+    pub fn declare(&mut self, name: String, declared: Option<Declared>) {
         if let Some(scope) = self.variables.last_mut() {
-            scope.insert(name, variable);
+            scope.insert(name, declared);
         }
     }
 
@@ -165,7 +165,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     }
 
     /// Notes what each name of a path means.
-    fn note(&mut self, idents: &[&syn::Ident], is_absolute: bool, space: Space) -> Target<'a> {
+    fn note(&mut self, idents: &[&syn::Ident], is_absolute: bool, space: Namespace) -> Target<'a> {
         let names: Vec<String> = idents.iter().map(|ident| unraw(ident)).collect();
         let targets = self.tree.resolve(self.place(), &names, is_absolute, space);
         for (index, target) in targets.iter().enumerate() {
@@ -193,7 +193,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         targets.into_iter().next_back().unwrap_or(Target::Unknown)
     }
 
-    fn note_path(&mut self, path: &'a syn::Path, space: Space) -> Target<'a> {
+    fn note_path(&mut self, path: &'a syn::Path, space: Namespace) -> Target<'a> {
         let idents: Vec<&syn::Ident> = path.segments.iter().map(|segment| &segment.ident).collect();
         let target = self.note(&idents, path.leading_colon.is_some(), space);
         for segment in &path.segments {
@@ -207,7 +207,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         &mut self,
         qself: Option<&'a syn::QSelf>,
         path: &'a syn::Path,
-        space: Space,
+        space: Namespace,
     ) -> Target<'a> {
         let Some(qself) = qself else {
             return self.note_path(path, space);
@@ -217,7 +217,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         self.note(
             &idents[..qself.position.min(idents.len())],
             path.leading_colon.is_some(),
-            Space::Types,
+            Namespace::Types,
         );
         for segment in &path.segments {
             self.visit_path_arguments(&segment.arguments);
@@ -254,17 +254,17 @@ impl<'s, 'a> Walk<'s, 'a> {
             syn::UseTree::Name(leaf) => self.note_leaf(&leaf.ident, before, is_absolute),
             syn::UseTree::Rename(leaf) => self.note_leaf(&leaf.ident, before, is_absolute),
             syn::UseTree::Glob(_) => {
-                self.note(before, is_absolute, Space::Types);
+                self.note(before, is_absolute, Namespace::Types);
             }
         }
     }
 
     fn note_leaf(&mut self, leaf: &'a syn::Ident, before: &mut Vec<&'a syn::Ident>, is_absolute: bool) {
         if leaf == "self" {
-            self.note(before, is_absolute, Space::Types);
+            self.note(before, is_absolute, Namespace::Types);
         } else {
             before.push(leaf);
-            self.note(before, is_absolute, Space::Any);
+            self.note(before, is_absolute, Namespace::Any);
             before.pop();
         }
     }
@@ -300,8 +300,8 @@ impl<'s, 'a> Walk<'s, 'a> {
             visit::visit_signature(walk, signature);
             for input in &signature.inputs {
                 if let syn::FnArg::Typed(input) = input {
-                    let ty = walk.ty(&input.ty);
-                    walk.bind(&input.pat, ty);
+                    let declared = walk.declared(&input.ty);
+                    walk.bind(&input.pat, declared);
                 }
             }
             walk.from = walk.answers_for(&signature.output);

@@ -3,15 +3,13 @@
 use super::{Judge, Said};
 use crate::catalog::{MODULE_MISSING, NAME_GONE, OPERATOR_NOT_RUN};
 use crate::code::facts::{At, Meaning};
-use crate::code::items::{Def, Names};
-use crate::code::types::unraw;
+use crate::code::items::{Def, Names, unraw};
 use crate::finding::{Finding, Span, nearest};
 use std::collections::BTreeSet;
 
 impl Judge<'_, '_> {
     /// Names of what is gone.
     pub(super) fn names(&self) -> Vec<Said> {
-        let former: BTreeSet<&str> = self.former.values().flat_map(declared).collect();
         let now = self.tree.modules.iter().filter(|module| module.is_generated);
         let now: BTreeSet<&str> = now.flat_map(|module| declared(&module.names)).collect();
         let mut found = Vec::new();
@@ -27,7 +25,7 @@ impl Judge<'_, '_> {
                 // that code has for its own things, too.
                 Meaning::Unresolved
                     if name.text.starts_with(|c: char| c.is_ascii_uppercase())
-                        && former.contains(name.text.as_str())
+                        && self.former.contains(&name.text)
                         && !now.contains(name.text.as_str()) =>
                 {
                     (format!("the description has no `{}` any more", name.text), None)

@@ -2,10 +2,9 @@
 
 use super::Walk;
 use crate::code::facts::{Answer, Exit, StateOf};
-use crate::code::items::Space;
+use crate::code::items::{Namespace, unraw};
 use crate::code::macros;
 use crate::code::resolve::Target;
-use crate::code::types::unraw;
 use std::collections::BTreeSet;
 use syn::{
     Expr,
@@ -25,7 +24,7 @@ impl<'a> Walk<'_, 'a> {
         let mut paths = Answers(Vec::new());
         paths.visit_return_type(output);
         let states = paths.0.into_iter().filter_map(|path| {
-            let Target::External(of) = self.target(path, Space::Types) else {
+            let Target::External(of) = self.target(path, Namespace::Types) else {
                 return None;
             };
             if of != ["krator_runtime", "Transition"] {
@@ -36,7 +35,7 @@ impl<'a> Walk<'_, 'a> {
             };
             match arguments.args.first()? {
                 syn::GenericArgument::Type(syn::Type::Path(state)) => {
-                    self.state_of(&self.target(&state.path, Space::Types))
+                    self.state_of(&self.target(&state.path, Namespace::Types))
                 }
                 _ => None,
             }
@@ -76,7 +75,7 @@ impl<'a> Walk<'_, 'a> {
             (_, Some(argument)) => {
                 let state = match argument {
                     Expr::Path(path) if path.qself.is_none() => {
-                        self.state_of(&self.target(&path.path, Space::Values))
+                        self.state_of(&self.target(&path.path, Namespace::Values))
                     }
                     _ => None,
                 };
@@ -98,13 +97,13 @@ impl<'a> Walk<'_, 'a> {
             // A single word that means nothing here means something to the macro.
             let target = self
                 .tree
-                .resolve(self.place(), &names, false, Space::Values)
+                .resolve(self.place(), &names, false, Namespace::Values)
                 .pop()
                 .unwrap_or(Target::Unknown);
             if names.len() == 1 && self.tree.canonical(&target).is_none() {
                 continue;
             }
-            self.note(&idents, false, Space::Values);
+            self.note(&idents, false, Namespace::Values);
             let Some(how) = self.answer_of(&target) else {
                 if let Some(state) = self.state_of(&target) {
                     let at = self.at(idents[idents.len() - 1].span());
@@ -121,7 +120,7 @@ impl<'a> Walk<'_, 'a> {
                 .and_then(|tokens| syn::parse2::<syn::Path>(tokens).ok());
             let state = argument
                 .as_ref()
-                .and_then(|argument| self.state_of(&self.target(argument, Space::Values)));
+                .and_then(|argument| self.state_of(&self.target(argument, Namespace::Values)));
             let (answer, span) = match (how, state, &argument) {
                 ("stay", ..) => (Answer::Stay, idents[0].span()),
                 ("done", ..) => (Answer::Done, idents[0].span()),

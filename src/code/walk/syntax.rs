@@ -1,12 +1,11 @@
 //! The way through the syntax tree.
 
 use super::Walk;
-use super::uses::{innermost, innermost_call, parts};
+use super::uses::{innermost_call, parts};
 use crate::code::facts::{Answer, Exit, Impl, MacroUse};
-use crate::code::items::{Space, names_of};
+use crate::code::items::{Namespace, names_of, unraw};
 use crate::code::macros::{self, Body};
 use crate::code::resolve::Target;
-use crate::code::types::{Ty, unraw};
 use syn::{
     Expr, Item, Pat,
     visit::{self, Visit},
@@ -64,11 +63,11 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
             walk.visit_generics(&item.generics);
             walk.visit_type(&item.self_ty);
             let for_ = match &*item.self_ty {
-                syn::Type::Path(path) if path.qself.is_none() => walk.target(&path.path, Space::Types),
+                syn::Type::Path(path) if path.qself.is_none() => walk.target(&path.path, Namespace::Types),
                 _ => Target::Unknown,
             };
             if let Some((path, _)) = &item.trait_ {
-                let of = walk.note_path(path, Space::Types);
+                let of = walk.note_path(path, Namespace::Types);
                 let at = walk.at(syn::spanned::Spanned::span(path));
                 let handler = walk.at(syn::spanned::Spanned::span(&*item.self_ty));
                 let is_state = matches!(&of, Target::External(of) if *of == ["krator_runtime", "State"]);
@@ -107,28 +106,25 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
     }
 
     fn visit_local(&mut self, local: &'a syn::Local) {
-        let mut ty = Ty::Unknown;
+        let mut declared = None;
         if let Some(init) = &local.init {
             self.visit_expr(&init.expr);
-            ty = self.type_of(&init.expr);
+            declared = self.declared_of(&init.expr);
             if let Some((_, otherwise)) = &init.diverge {
                 self.visit_expr(otherwise);
             }
             if let (Pat::Type(typed), Some(call)) = (&local.pat, innermost_call(&init.expr)) {
-                let expected = innermost(self.ty(&typed.ty));
-                self.access(call, Some(&expected));
+                self.access(call, Some(&typed.ty));
             }
         }
-        let behind = local.init.as_ref().and_then(|init| self.field_behind(&init.expr));
         self.visit_pat(&local.pat);
-        self.bind_field(&local.pat, ty, behind);
+        self.bind(&local.pat, declared);
     }
 
     fn visit_expr_let(&mut self, expr: &'a syn::ExprLet) {
         self.visit_expr(&expr.expr);
-        let (ty, behind) = (self.type_of(&expr.expr), self.field_behind(&expr.expr));
         self.visit_pat(&expr.pat);
-        self.bind_field(&expr.pat, ty, behind);
+        self.bind(&expr.pat, None);
     }
 
     fn visit_expr_if(&mut self, expr: &'a syn::ExprIf) {
@@ -147,26 +143,20 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
 
     fn visit_expr_for_loop(&mut self, expr: &'a syn::ExprForLoop) {
         self.visit_expr(&expr.expr);
-        let ty = match self.type_of(&expr.expr) {
-            Ty::Many(inner) => *inner,
-            _ => Ty::Unknown,
-        };
         self.within(|walk| {
             walk.visit_pat(&expr.pat);
-            walk.bind(&expr.pat, ty);
+            walk.bind(&expr.pat, None);
             walk.visit_block(&expr.body);
         });
     }
 
     fn visit_expr_match(&mut self, expr: &'a syn::ExprMatch) {
-        self.match_use(expr);
         self.visit_expr(&expr.expr);
-        let (ty, behind) = (self.type_of(&expr.expr), self.field_behind(&expr.expr));
         for arm in &expr.arms {
             let (pattern, guard) = parts(&arm.pat);
             self.within(|walk| {
                 walk.visit_pat(pattern);
-                walk.bind_field(pattern, ty.clone(), behind.clone());
+                walk.bind(pattern, None);
                 guard.into_iter().for_each(|guard| walk.visit_expr(guard));
                 walk.visit_expr(&arm.body);
             });
@@ -177,7 +167,7 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
         self.within(|walk| {
             for input in &closure.inputs {
                 walk.visit_pat(input);
-                walk.bind(input, Ty::Unknown);
+                walk.bind(input, None);
             }
             visit::visit_return_type(walk, &closure.output);
             walk.visit_expr(&closure.body);
@@ -192,7 +182,7 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
     fn visit_expr_call(&mut self, call: &'a syn::ExprCall) {
         let how = match &*call.func {
             Expr::Path(path) if path.qself.is_none() => {
-                let how = self.answer_of(&self.target(&path.path, Space::Values));
+                let how = self.answer_of(&self.target(&path.path, Namespace::Values));
                 how.map(|how| (how, path))
             }
             _ => None,
@@ -201,13 +191,13 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
             visit::visit_expr_call(self, call);
             return;
         };
-        self.note_path(&path.path, Space::Values);
+        self.note_path(&path.path, Namespace::Values);
         self.exit(call, how, syn::spanned::Spanned::span(path));
         for argument in &call.args {
             match argument {
                 // Named to be gone to, which has been noted.
                 Expr::Path(path) => {
-                    self.note_qualified(path.qself.as_ref(), &path.path, Space::Values);
+                    self.note_qualified(path.qself.as_ref(), &path.path, Namespace::Values);
                 }
                 argument => self.visit_expr(argument),
             }
@@ -217,11 +207,11 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
     fn visit_expr_path(&mut self, path: &'a syn::ExprPath) {
         // A variable hides everything else of its name.
         if let Some(name) = path.path.get_ident()
-            && let Some(variable) = self.variable(&unraw(name))
+            && self.variable(&unraw(name)).is_some()
         {
-            return self.field_use(name, variable.field, false);
+            return;
         }
-        let target = self.note_qualified(path.qself.as_ref(), &path.path, Space::Values);
+        let target = self.note_qualified(path.qself.as_ref(), &path.path, Namespace::Values);
         self.client(&path.path, &target);
         if self.answer_of(&target) == Some("to") {
             self.hide_exits();
@@ -236,55 +226,40 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
         }
     }
 
-    fn visit_expr_field(&mut self, expr: &'a syn::ExprField) {
-        self.visit_expr(&expr.base);
-        if let syn::Member::Named(name) = &expr.member {
-            let of = self.type_of(&expr.base);
-            let field = self.generated_field(&of, name);
-            self.field_use(name, field, true);
-        }
-    }
-
     fn visit_expr_struct(&mut self, literal: &'a syn::ExprStruct) {
-        self.note_qualified(literal.qself.as_ref(), &literal.path, Space::Types);
-        let of = self.ty_of_target(self.target(&literal.path, Space::Types));
+        self.note_qualified(literal.qself.as_ref(), &literal.path, Namespace::Types);
         let mut named = Vec::new();
         for field in &literal.fields {
             if let syn::Member::Named(name) = &field.member {
-                named.push(unraw(name));
-                let field = self.generated_field(&of, name);
-                self.field_use(name, field, true);
+                named.push(name);
             }
             // `S { field }` names a variable, which is no path to what is generated.
             if field.colon_token.is_some() {
                 self.visit_expr(&field.expr);
             }
         }
-        self.struct_use(&literal.path, named, literal.dot2_token.is_some());
+        self.struct_use(&literal.path, &named, literal.dot2_token.is_some());
         if let Some(rest) = &literal.rest {
             self.visit_expr(rest);
         }
     }
 
     fn visit_pat_struct(&mut self, pattern: &'a syn::PatStruct) {
-        self.note_qualified(pattern.qself.as_ref(), &pattern.path, Space::Types);
-        let of = self.ty_of_target(self.target(&pattern.path, Space::Types));
+        self.note_qualified(pattern.qself.as_ref(), &pattern.path, Namespace::Types);
         let mut named = Vec::new();
         for field in &pattern.fields {
             if let syn::Member::Named(name) = &field.member {
-                named.push(unraw(name));
-                let field = self.generated_field(&of, name);
-                self.field_use(name, field, true);
+                named.push(name);
             }
             if field.colon_token.is_some() {
                 self.visit_pat(&field.pat);
             }
         }
-        self.struct_use(&pattern.path, named, pattern.rest.is_some());
+        self.struct_use(&pattern.path, &named, pattern.rest.is_some());
     }
 
     fn visit_pat_tuple_struct(&mut self, pattern: &'a syn::PatTupleStruct) {
-        self.note_qualified(pattern.qself.as_ref(), &pattern.path, Space::Any);
+        self.note_qualified(pattern.qself.as_ref(), &pattern.path, Namespace::Any);
         for inner in &pattern.elems {
             self.visit_pat(inner);
         }
@@ -294,22 +269,22 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
         // A name that stands for a constant, a variant or a state is no variable.
         let is_name = pattern.subpat.is_none() && pattern.by_ref.is_none() && pattern.mutability.is_none();
         if is_name && self.is_item(&pattern.ident) {
-            self.note(&[&pattern.ident], false, Space::Values);
+            self.note(&[&pattern.ident], false, Namespace::Values);
         }
         visit::visit_pat_ident(self, pattern);
     }
 
     fn visit_type_path(&mut self, path: &'a syn::TypePath) {
-        let target = self.note_qualified(path.qself.as_ref(), &path.path, Space::Types);
+        let target = self.note_qualified(path.qself.as_ref(), &path.path, Namespace::Types);
         self.client(&path.path, &target);
     }
 
     fn visit_trait_bound(&mut self, bound: &'a syn::TraitBound) {
-        self.note_path(&bound.path, Space::Types);
+        self.note_path(&bound.path, Namespace::Types);
     }
 
     fn visit_vis_restricted(&mut self, visibility: &'a syn::VisRestricted) {
-        self.note_path(&visibility.path, Space::Types);
+        self.note_path(&visibility.path, Namespace::Types);
     }
 
     fn visit_item_macro(&mut self, item: &'a syn::ItemMacro) {
@@ -325,7 +300,7 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
             Some(Body::Matches(expr, pattern, guard)) => self.within(|walk| {
                 walk.visit_expr(expr);
                 walk.visit_pat(pattern);
-                walk.bind(pattern, Ty::Unknown);
+                walk.bind(pattern, None);
                 guard.iter().for_each(|guard| walk.visit_expr(guard));
             }),
             None => {

@@ -138,8 +138,8 @@ impl Crate {
         runs.iter().for_each(|args| folder.cargo(args));
     }
 
-    /// The files and lines of the compiler's errors in the crate and its tests.
-    pub fn errors(&self) -> BTreeSet<(String, u64)> {
+    /// The compiler's errors in the crate and its tests: file, line and code.
+    pub fn errors(&self) -> BTreeSet<(String, u64, String)> {
         let folder = BuildFolder::take(self);
         let mut check = cargo();
         check.current_dir(&folder.crate_dir).args([
@@ -157,7 +157,8 @@ impl Crate {
             let spans = message["spans"].as_array().into_iter().flatten();
             for span in spans.filter(|span| message["level"] == "error" && span["is_primary"] == true) {
                 let file = span["file_name"].as_str().unwrap_or_default().replace('\\', "/");
-                places.insert((file, span["line_start"].as_u64().unwrap_or_default()));
+                let code = message["code"]["code"].as_str().unwrap_or_default().to_owned();
+                places.insert((file, span["line_start"].as_u64().unwrap_or_default(), code));
             }
         }
         let wrote = String::from_utf8_lossy(&output.stderr);

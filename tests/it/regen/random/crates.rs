@@ -301,7 +301,8 @@ impl Member {
                 ];
                 if let Some(field) = dice.pick(&fields) {
                     let field = FieldName::parse(field).expect("a field").rust_field();
-                    block.push((format!("let _ = &cx.manifest().spec.{field};"), None));
+                    let pattern = format!("crate::{module}::{kind}Spec {{ {field}: _, .. }}");
+                    block.push((format!("let {pattern} = &cx.manifest().spec;"), None));
                 }
                 for to in edits::next(how) {
                     let line = format!("if mine.is_empty() {{ return Ok(Transition::to(super::{to})); }}");

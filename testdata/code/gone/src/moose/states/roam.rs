@@ -7,7 +7,8 @@ impl State for Roam {
         let moose = cx.manifest();
         let height = moose.spec.height;
         let spec = &moose.spec;
-        let weight = spec.weight * 2.0 + height;
+        let weight: f64 = spec.weight;
+        let weight = weight + height;
         cx.status_mut().seen = Some(1);
         cx.status_mut().place = Some(String::new());
         if let Some(status) = &moose.status {

@@ -22,27 +22,19 @@ impl State for Starting {
         // It does not grant the rights for these.
         let cron = CronJob::default();
         cx.apply(&cron).await?;
-        cx.delete(&pod()).await?;
+        cx.delete(&Pod::default()).await?;
         cx.owned::<Pod>().await?;
         let found: Vec<Arc<ConfigMap>> = cx.owned().await?;
-        for map in &found {
-            cx.delete(map).await?;
-        }
+        let _ = found;
         cx.watched::<Node>();
         cx.watched::<J>();
         let _: Option<Arc<Service>> = cx.watched();
         cx.api::<k8s_openapi::api::core::v1::Node>();
-        if let Some(secret) = &secret {
-            cx.delete(secret).await?;
-        }
+        let _ = secret;
         // The type of this cannot be seen here.
         keep(cx, &job).await?;
         Ok(Transition::to(Running))
     }
-}
-
-fn pod() -> Pod {
-    Pod::default()
 }
 
 fn disk(_cx: &Context<'_>) -> Disk {
