@@ -131,7 +131,7 @@ pub fn findings(code: &Code<'_>, former: Option<&Code<'_>>) -> Vec<InFile> {
 
 /// The files that users wrote, as `krator gen` would rename them: `former` is the crate as last generated, `now` the
 /// current description.
-pub fn renamed(former: &Code<'_>, now: &Description) -> BTreeMap<String, String> {
+pub(crate) fn renamed(former: &Code<'_>, now: &Description) -> BTreeMap<String, String> {
     let mut files = former.written.clone();
     let renamed = rename(former, &Renames::between(former.description, now)).files;
     for path in renamed.keys() {
@@ -142,7 +142,7 @@ pub fn renamed(former: &Code<'_>, now: &Description) -> BTreeMap<String, String>
 }
 
 /// The Rust files that users wrote, among all files of a crate.
-pub fn written<'a>(
+pub(crate) fn written<'a>(
     files: impl Iterator<Item = (&'a str, &'a [u8])>,
     is_generated: impl Fn(&str) -> bool,
 ) -> BTreeMap<String, String> {

@@ -80,7 +80,7 @@ fn cannot(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
 /// # Errors
 ///
 /// If the file cannot be opened or read.
-pub fn read(path: &Path, limit: usize) -> Result<Vec<u8>, Error> {
+pub(crate) fn read(path: &Path, limit: usize) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     let file = fs::File::open(path).map_err(cannot("read", path))?;
     let read = file.take(limit as u64 + 1).read_to_end(&mut bytes);

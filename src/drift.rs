@@ -92,7 +92,7 @@ pub enum FileAction {
 
 /// A description and what it comes to.
 #[derive(Debug, Clone, Copy)]
-pub struct Version<'a> {
+pub(crate) struct Version<'a> {
     /// What is meant.
     pub description: &'a Description,
     /// Its text.
@@ -110,7 +110,7 @@ impl<'a> Version<'a> {
 
 /// Compares. `now` is the description to be in step with, `former` the one of the last run where it was another one and
 /// can be read; `record` is what that run left behind, and `disk` what is there: [`paths`], and all Rust files.
-pub fn compare(
+pub(crate) fn compare(
     now: Version<'_>,
     former: Option<Version<'_>>,
     record: &GenerationRecord,
@@ -169,7 +169,7 @@ pub fn compare(
 }
 
 /// The paths that a comparison looks at.
-pub fn paths<'a>(plan: &'a Plan, former: &'a GenerationRecord) -> impl Iterator<Item = String> + 'a {
+pub(crate) fn paths<'a>(plan: &'a Plan, former: &'a GenerationRecord) -> impl Iterator<Item = String> + 'a {
     let paths = || {
         plan.files()
             .map(|(path, _)| path)
@@ -193,7 +193,7 @@ fn set_aside(tree: &mut BTreeMap<String, Vec<u8>>, path: &str) -> Option<String>
 }
 
 /// Where a crate takes its runtime from: what the last run knew, or else its Cargo.toml.
-pub fn runtime(former: &GenerationRecord, manifest: Option<&str>) -> Runtime {
+pub(crate) fn runtime(former: &GenerationRecord, manifest: Option<&str>) -> Runtime {
     let is_vendored = former.files.keys().any(|path| path.starts_with("vendor/"));
     let named = manifest.and_then(cargo::runtime).filter(|_| !is_vendored);
     named.map_or(Runtime::Vendored, Runtime::Path)

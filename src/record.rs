@@ -13,33 +13,33 @@ use crate::plan::{File, Ownership, Plan};
 /// The folder of a crate in which krator keeps its own files.
 pub const STATE_DIR: &str = ".krator";
 /// The generated files, with the owner and the hash of each.
-pub const MANIFEST: &str = ".krator/manifest.json";
+pub(crate) const MANIFEST: &str = ".krator/manifest.json";
 /// The contents that krator last generated for files that users edit: the common ancestor of a three-way merge.
-pub const BASE: &str = ".krator/base.json";
+pub(crate) const BASE: &str = ".krator/base.json";
 /// The description as last generated.
 pub const DESCRIPTION: &str = ".krator/krator.yaml";
 /// Keeps the lock and the journal, which matter only while krator runs, out of version control.
 const IGNORE: &str = ".krator/.gitignore";
 
 /// All files of `.krator/` that a generation writes.
-pub const FILES: [&str; 4] = [IGNORE, BASE, DESCRIPTION, MANIFEST];
+pub(crate) const FILES: [&str; 4] = [IGNORE, BASE, DESCRIPTION, MANIFEST];
 
 /// The version of the layout of `.krator/`. A crate with a newer layout is refused. Layout 1 had no [`BASE`].
 const LAYOUT: u64 = 2;
 
 /// The version of this krator.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What the last run of krator generated.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GenerationRecord {
+pub(crate) struct GenerationRecord {
     /// Each planned file, by its path in the crate, whether it was written or left to its owner.
     pub files: BTreeMap<String, FileRecord>,
 }
 
 /// One file of a [`GenerationRecord`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileRecord {
+pub(crate) struct FileRecord {
     /// Who owns the file.
     pub ownership: Ownership,
     /// The [`hash`] of what krator generated. The file on disk may differ where users edit it.
@@ -191,12 +191,12 @@ fn pretty(value: &impl Serialize) -> String {
 }
 
 /// The SHA-256 of a text in hexadecimal. Line endings count as `\n`, so that a checkout on Windows changes nothing.
-pub fn hash(text: &str) -> String {
+pub(crate) fn hash(text: &str) -> String {
     hash_bytes(text.replace("\r\n", "\n").as_bytes())
 }
 
 /// The SHA-256 of bytes in hexadecimal.
-pub fn hash_bytes(bytes: &[u8]) -> String {
+pub(crate) fn hash_bytes(bytes: &[u8]) -> String {
     Sha256::digest(bytes)
         .iter()
         .map(|byte| format!("{byte:02x}"))

@@ -70,7 +70,7 @@ impl Folder {
     }
 
     /// Reads files, those of them that are there.
-    pub fn read<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> Result<Snapshot, Error> {
+    pub(crate) fn read<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> Result<Snapshot, Error> {
         let mut files = Vec::new();
         for path in paths {
             let Some(real) = self.resolve(path)? else { continue };
@@ -85,7 +85,7 @@ impl Folder {
 
     /// The paths of all Rust files that cargo may compile: those below `src`, `tests`, `examples` and `benches`.
     /// Symbolic links are not followed.
-    pub fn rust_files(&self) -> Result<Vec<String>, Error> {
+    pub(crate) fn rust_files(&self) -> Result<Vec<String>, Error> {
         let mut found = Vec::new();
         let mut folders: Vec<String> = ["src", "tests", "examples", "benches"].map(str::to_owned).into();
         while let Some(folder) = folders.pop() {
