@@ -301,6 +301,7 @@ impl Member {
                 ];
                 if let Some(field) = dice.pick(&fields) {
                     let field = FieldName::parse(field).expect("a field").rust_field();
+                    let module = krator::names::snake(kind);
                     let pattern = format!("crate::{module}::{kind}Spec {{ {field}: _, .. }}");
                     block.push((format!("let {pattern} = &cx.manifest().spec;"), None));
                 }
