@@ -1,7 +1,7 @@
 //! `krator` turns one description of a custom resource and its state graph into a complete Kubernetes operator.
 //!
 //! Data flows in one direction: text -> [`spec`] (the tree as written) -> [`model`] (the description as meant) ->
-//! findings of [`rules`] -> [`plan`] -> [`changes`] -> [`disk`]. Everything before [`disk`] is pure and deterministic.
+//! findings of `rules` -> [`plan`] -> [`changes`] -> [`disk`]. Everything before [`disk`] is pure and deterministic.
 
 // Tests may use the file system and print.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_macros))]

@@ -103,7 +103,7 @@ fn add_surroundings(plan: &mut Plan, description: &Description) {
 }
 
 /// The text with Unix line ends.
-pub fn normalized(text: &str) -> String {
+pub(crate) fn normalized(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 

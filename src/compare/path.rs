@@ -45,7 +45,7 @@ impl SchemaPath {
     }
 
     /// Whether the place is in `.status`, which is written by the operator and lost when an object is created anew.
-    pub fn is_status(&self) -> bool {
+    pub(crate) fn is_status(&self) -> bool {
         matches!(self.0.first(), Some(Step::Field(name)) if name == "status")
     }
 

@@ -21,7 +21,12 @@ pub(super) struct SchemaChange<'p> {
 
 impl<'p> SchemaChange<'p> {
     /// A change that breaks nothing.
-    pub fn safe(what: ChangeKind, path: &SchemaPath, part: Part<'p>, message: impl Into<String>) -> Self {
+    pub(crate) fn safe(
+        what: ChangeKind,
+        path: &SchemaPath,
+        part: Part<'p>,
+        message: impl Into<String>,
+    ) -> Self {
         SchemaChange {
             what,
             path: path.clone(),
@@ -65,7 +70,7 @@ impl<'p> SchemaChange<'p> {
         self
     }
 
-    pub fn outcomes(mut self, anew: ServerOutcome, updated: ServerOutcome) -> Self {
+    pub(crate) fn outcomes(mut self, anew: ServerOutcome, updated: ServerOutcome) -> Self {
         if let Some(verdict) = &mut self.verdict {
             (verdict.anew, verdict.updated) = (anew, updated);
         }
@@ -73,7 +78,7 @@ impl<'p> SchemaChange<'p> {
     }
 
     /// Nothing is spared for being unchanged.
-    pub fn not_spared(mut self) -> Self {
+    pub(crate) fn not_spared(mut self) -> Self {
         if let Some(verdict) = &mut self.verdict
             && (verdict.anew, verdict.updated) == (ServerOutcome::Refused, ServerOutcome::Kept)
         {
@@ -110,7 +115,7 @@ impl<'p> SchemaChange<'p> {
         self
     }
 
-    pub fn into_change(mut self, pair: &Pair<'_>) -> Change {
+    pub(crate) fn into_change(mut self, pair: &Pair<'_>) -> Change {
         let is_status = self.path.is_status();
         if let Some(verdict) = &mut self.verdict {
             // Items of a list are told by their number: all of the list has to stay.

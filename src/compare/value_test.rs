@@ -70,7 +70,7 @@ pub(super) enum ValueType {
 }
 
 impl ValueType {
-    pub const ALL: [ValueType; 6] = [
+    pub(crate) const ALL: [ValueType; 6] = [
         ValueType::Text,
         ValueType::Whole,
         ValueType::Fraction,

@@ -38,12 +38,12 @@ pub fn resource(group: &str, version: &str, kind: &str) -> Option<(&'static str,
 }
 
 /// Whether Kubernetes itself has an API group of that name; the core group is `core`.
-pub fn has_group(group: &str) -> bool {
+pub(crate) fn has_group(group: &str) -> bool {
     all().any(|known| known.group == group && known.resource.is_some())
 }
 
 /// Whether the version of the group is one whose kinds are all known.
-pub fn has_version(group: &str, version: &str) -> bool {
+pub(crate) fn has_version(group: &str, version: &str) -> bool {
     all().any(|known| known.group == group && known.version == version && known.resource.is_some())
 }
 
@@ -56,12 +56,12 @@ pub fn kinds() -> impl Iterator<Item = String> {
 
 /// The schema of a type, inlined, structural, without descriptions. None where there is no such type, or where it
 /// holds itself, which no CRD can say.
-pub fn kubernetes_schema(reference: &KubernetesType) -> Option<Json> {
+pub(crate) fn kubernetes_schema(reference: &KubernetesType) -> Option<Json> {
     find(&reference.group, &reference.version, &reference.name).and_then(schema_of)
 }
 
 /// The path of a type in Rust: `k8s_openapi::api::core::v1::Pod`.
-pub fn rust_path(reference: &KubernetesType) -> Option<String> {
+pub(crate) fn rust_path(reference: &KubernetesType) -> Option<String> {
     let known = find(&reference.group, &reference.version, &reference.name)?;
     // The compiler's name goes through the module of the Kubernetes version, and through the type's own file.
     let full: Vec<&str> = (known.rust)().split("::").collect();
@@ -72,7 +72,7 @@ pub fn rust_path(reference: &KubernetesType) -> Option<String> {
 }
 
 /// The kind that a type in Rust is, as a description names it: `k8s_openapi::api::batch::v1::Job` is `batch/v1.Job`.
-pub fn kind_of_rust(path: &str) -> Option<String> {
+pub(crate) fn kind_of_rust(path: &str) -> Option<String> {
     static KINDS: OnceLock<BTreeMap<String, String>> = OnceLock::new();
     let kinds = KINDS.get_or_init(|| {
         all()
@@ -170,7 +170,7 @@ fn refers(schema: &Json) -> bool {
 }
 
 /// The schema of `.metadata` as far as columns show it.
-pub fn object_metadata() -> &'static Json {
+pub(crate) fn object_metadata() -> &'static Json {
     static METADATA: OnceLock<Json> = OnceLock::new();
     METADATA.get_or_init(|| {
         let meta = KubernetesType {

@@ -85,12 +85,12 @@ impl KindLineage {
     }
 
     /// Whether a state of the new description was there before, under whatever name.
-    pub fn was_there(&self, now: StateId) -> bool {
+    pub(crate) fn was_there(&self, now: StateId) -> bool {
         self.became.values().any(|state| *state == now)
     }
 
     /// The state that takes the place of a former one: what it became, or else the one that it was merged into.
-    pub fn successor(&self, former: StateId) -> Option<StateId> {
+    pub(crate) fn successor(&self, former: StateId) -> Option<StateId> {
         self.became(former).or_else(|| self.merged.get(&former).copied())
     }
 

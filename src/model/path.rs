@@ -66,7 +66,7 @@ impl FieldPath {
     }
 
     /// Whether the path can lead to several values.
-    pub fn is_plural(&self) -> bool {
+    pub(crate) fn is_plural(&self) -> bool {
         self.segments
             .iter()
             .any(|segment| !matches!(segment, Segment::Field(_)))

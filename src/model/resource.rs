@@ -148,7 +148,7 @@ impl ObjectKind {
     }
 
     /// Whether it is the same kind, whatever the version.
-    pub fn is_same_kind(&self, other: &ObjectKind) -> bool {
+    pub(crate) fn is_same_kind(&self, other: &ObjectKind) -> bool {
         self.group == other.group && self.kind == other.kind
     }
 }

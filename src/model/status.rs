@@ -65,7 +65,7 @@ pub fn machine_status() -> &'static Json {
 }
 
 /// Whether the machine keeps a status field of that name.
-pub fn is_machine_field(name: &FieldName) -> bool {
+pub(crate) fn is_machine_field(name: &FieldName) -> bool {
     machine_status()["properties"].get(name.as_str()).is_some()
 }
 

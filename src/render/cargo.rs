@@ -27,7 +27,7 @@ fn manifest() -> Manifest {
 }
 
 /// `Cargo.toml`.
-pub fn manifest_of(description: &Description, from: &Runtime) -> String {
+pub(crate) fn manifest_of(description: &Description, from: &Runtime) -> String {
     let runtime = manifest();
     let folder = match from {
         Runtime::Vendored => VENDOR,
@@ -101,7 +101,7 @@ fn toml_string(text: &str) -> String {
 }
 
 /// `Cargo.lock`: the lock file that generated crates are tested with, for a package of this name.
-pub fn lock_of(operator: &OperatorName) -> String {
+pub(crate) fn lock_of(operator: &OperatorName) -> String {
     let mut blocks: Vec<&str> = LOCK.split("\n[[package]]\n").collect();
     let head = blocks.remove(0).trim_end();
     let mut packages: Vec<(String, String, String)> = blocks

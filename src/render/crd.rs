@@ -30,7 +30,7 @@ pub fn crd(description: &Description) -> String {
 }
 
 /// The schema of the objects of a kind, as JSON.
-pub fn object_schema(description: &Description, kind: &Kind) -> serde_json::Value {
+pub(crate) fn object_schema(description: &Description, kind: &Kind) -> serde_json::Value {
     // Serialization fails only for maps whose keys are not strings, and a schema has none.
     serde_json::to_value(object(description, kind)).expect("a schema is JSON")
 }

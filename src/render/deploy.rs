@@ -40,7 +40,7 @@ pub fn deployment(description: &Description) -> String {
 }
 
 /// `deploy/kustomization.yaml`.
-pub fn kustomization(description: &Description) -> String {
+pub(crate) fn kustomization(description: &Description) -> String {
     Template::Kustomization.render(&json!({
         "operator": description.operator.as_str(),
         "version": FIRST_VERSION,
@@ -48,12 +48,12 @@ pub fn kustomization(description: &Description) -> String {
 }
 
 /// `Dockerfile`.
-pub fn dockerfile(description: &Description) -> String {
+pub(crate) fn dockerfile(description: &Description) -> String {
     Template::Dockerfile.render(&json!({"operator": description.operator.as_str()}))
 }
 
 /// `.dockerignore`.
-pub fn dockerignore() -> String {
+pub(crate) fn dockerignore() -> String {
     Template::Dockerignore.render(&json!({}))
 }
 

@@ -37,17 +37,17 @@ pub fn states(description: &Description) -> String {
 }
 
 /// `.github/workflows/ci.yml`, which is the same for every description.
-pub fn ci_workflow(_description: &Description) -> String {
+pub(crate) fn ci_workflow(_description: &Description) -> String {
     Template::Workflow.render(&json!({}))
 }
 
 /// `.gitignore`.
-pub fn gitignore() -> String {
+pub(crate) fn gitignore() -> String {
     Template::Gitignore.render(&json!({}))
 }
 
 /// `.gitattributes`.
-pub fn gitattributes() -> String {
+pub(crate) fn gitattributes() -> String {
     Template::Gitattributes.render(&json!({}))
 }
 

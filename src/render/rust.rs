@@ -85,7 +85,7 @@ impl KindNames {
 }
 
 /// `src/<kind>/mod.rs`.
-pub fn kind_module(kind: &Kind) -> String {
+pub(crate) fn kind_module(kind: &Kind) -> String {
     let KindNames {
         machine,
         object_state,
@@ -106,7 +106,7 @@ pub fn kind_module(kind: &Kind) -> String {
 }
 
 /// `src/<kind>/generated/mod.rs`.
-pub fn generated_module() -> String {
+pub(crate) fn generated_module() -> String {
     file(&quote! {
         pub mod kinds;
         pub mod machine;
@@ -119,7 +119,7 @@ pub fn generated_module() -> String {
 
 /// A text of the description as one paragraph of a doc comment. Markdown in it is escaped, except for code in
 /// backticks, so that rustdoc draws no links or headings that the author did not mean, and clippy has no complaints.
-pub fn doc_text(text: &str) -> String {
+pub(crate) fn doc_text(text: &str) -> String {
     let words: Vec<String> = text
         .split_whitespace()
         .map(|word| word.chars().filter(|c| !is_unprintable(*c)).collect::<String>())

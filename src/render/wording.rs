@@ -4,7 +4,7 @@
 //! that it wrote must be known, and this module restores it.
 
 /// What the first krator wrote instead of this text of `src/lib.rs` or `src/main.rs`. The caller compares its hash.
-pub fn first_wording(text: &str) -> String {
+pub(crate) fn first_wording(text: &str) -> String {
     let mut former = String::new();
     for line in text.lines() {
         if line == "//!" || line.ends_with("Declare your own modules in this file.") {

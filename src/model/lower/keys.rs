@@ -38,11 +38,11 @@ impl<'a> Sink<'a> {
     }
 
     /// Whether there will be more suggestions.
-    pub fn has_suggestions(&self) -> bool {
+    pub(crate) fn has_suggestions(&self) -> bool {
         self.suggestions_left > 0
     }
 
-    pub fn suggest<'c>(
+    pub(crate) fn suggest<'c>(
         &mut self,
         written: &str,
         candidates: impl IntoIterator<Item = &'c str>,
@@ -52,7 +52,7 @@ impl<'a> Sink<'a> {
     }
 
     /// Reports that a value of another type was expected.
-    pub fn wrong_type(&mut self, node: &Node, expected: &str) {
+    pub(crate) fn wrong_type(&mut self, node: &Node, expected: &str) {
         self.error(
             &WRONG_TYPE,
             node.span,
@@ -178,7 +178,7 @@ impl<'a, K: SectionKey> Keys<'a, K> {
     }
 
     /// Takes the remaining keys of the section as read, so that only unknown keys are left to report.
-    pub fn skip_known(&mut self) {
+    pub(crate) fn skip_known(&mut self) {
         for (entry, used) in self.mapping.entries.iter().zip(&mut self.used) {
             *used |= K::section().keys.iter().any(|key| key.name == entry.key);
         }

@@ -76,7 +76,7 @@ impl Fields<'_, '_> {
     }
 
     /// The same, with the type that the path leads to.
-    pub fn path_and_leaf(
+    pub(crate) fn path_and_leaf(
         &self,
         node: &Node,
         wanted: &[Leaf],

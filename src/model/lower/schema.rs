@@ -98,7 +98,7 @@ impl<'a> Types<'a> {
     }
 
     /// The schema that a named type means; other schemas mean themselves.
-    pub fn resolve<'s>(&'s self, schema: &'s Schema) -> &'s Schema {
+    pub(crate) fn resolve<'s>(&'s self, schema: &'s Schema) -> &'s Schema {
         let mut schema = schema;
         while let Shape::Named(id) = &schema.shape {
             match &self.slots[id.0].state {
@@ -160,7 +160,7 @@ impl<'a> Types<'a> {
     }
 
     /// Reports a schema that no API server would store.
-    pub fn refuse_giants(&self, schema: &Schema, sink: &mut Sink<'_>) {
+    pub(crate) fn refuse_giants(&self, schema: &Schema, sink: &mut Sink<'_>) {
         if self.size(schema) > LARGEST_SCHEMA {
             let message = format!("the schema has more than {LARGEST_SCHEMA} values with all types expanded");
             sink.error(&INVALID_SCHEMA, schema.span, message);

@@ -16,7 +16,7 @@ use serde_json::json;
 const WIDTH: usize = 100;
 
 /// `src/<kind>/states/mod.rs`: the type of each state.
-pub fn states_module(kind: &Kind) -> String {
+pub(crate) fn states_module(kind: &Kind) -> String {
     let mut modules: Vec<String> = kind.states.iter().map(|s| s.name.value.module()).collect();
     // In rustfmt's order, for which `r#` does not count.
     modules.sort();
@@ -168,7 +168,7 @@ pub fn import(from: &str, names: &mut Vec<&str>) -> String {
 }
 
 /// The same with another keyword, such as `pub use`.
-pub fn import_by(keyword: &str, from: &str, names: &mut Vec<&str>) -> String {
+pub(crate) fn import_by(keyword: &str, from: &str, names: &mut Vec<&str>) -> String {
     names.sort_by(|a, b| version_order(a, b));
     names.dedup();
     if let [one] = names[..] {
@@ -196,7 +196,7 @@ pub fn import_by(keyword: &str, from: &str, names: &mut Vec<&str>) -> String {
 }
 
 /// The order of rustfmt's 2024 style edition: runs of digits are compared as numbers.
-pub fn version_order(a: &str, b: &str) -> std::cmp::Ordering {
+pub(crate) fn version_order(a: &str, b: &str) -> std::cmp::Ordering {
     let parts = |text: &str| {
         let mut parts: Vec<(Option<u128>, String)> = Vec::new();
         for c in text.chars() {
@@ -226,7 +226,7 @@ pub fn version_order(a: &str, b: &str) -> std::cmp::Ordering {
 }
 
 /// `tests/<kind>.rs`: tests that pass with the handlers as they are first written.
-pub fn machine_test(description: &Description, kind: &Kind) -> String {
+pub(crate) fn machine_test(description: &Description, kind: &Kind) -> String {
     let name = kind.resource.kind.value.as_str();
     let module = rust_ident(&kind.resource.kind.value.module());
     let (machine, object_state) = (format!("{name}Machine"), format!("{name}State"));

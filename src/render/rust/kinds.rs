@@ -10,7 +10,7 @@ use quote::quote;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The fields that times and limits are read from, in the order of their numbers.
-pub fn field_paths(kind: &Kind) -> Vec<&FieldPath> {
+pub(crate) fn field_paths(kind: &Kind) -> Vec<&FieldPath> {
     let mut paths: Vec<&FieldPath> = Vec::new();
     for path in kind.states.iter().flat_map(paths_of) {
         if !paths.contains(&path) {

@@ -80,7 +80,7 @@ pub fn types(description: &Description, kind: &Kind) -> String {
 }
 
 /// `src/types.rs`: the named types of a description with several kinds.
-pub fn common_types(description: &Description) -> String {
+pub(crate) fn common_types(description: &Description) -> String {
     let mut writer = Writer::empty(description);
     for at in 0..description.types.len() {
         writer.named_type(TypeId(at));
