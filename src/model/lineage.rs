@@ -95,7 +95,7 @@ impl KindLineage {
     }
 
     /// The state in which objects go on that are stored in a former one. The runtime has only its name: the state of that
-    /// name wins over one that has it as a former name. Where this is not the [`successor`](Self::successor), the name
+    /// name wins over one that has it as a former name. Where this is not the `successor`, the name
     /// was given to another state, and stored objects go on in the wrong one.
     pub fn resumes(&self, former: StateId) -> Option<StateId> {
         self.resumes.get(&former).copied()
