@@ -271,7 +271,7 @@ impl Run<'_> {
         };
         match (self.options.merge, file.ownership) {
             (Merge::Offer, Ownership::Seeded) => {
-                self.drift.actions.insert(path.to_owned(), FileAction::Offered);
+                self.act(path, FileAction::Offered);
                 return pending;
             }
             (Merge::Mine, Ownership::Seeded) => return planned,
@@ -358,7 +358,15 @@ impl Run<'_> {
 
     fn write(&mut self, path: &str, contents: &str, action: FileAction) {
         self.put(path, contents);
-        self.drift.actions.insert(path.to_owned(), action);
+        self.act(path, action);
+    }
+
+    /// Notes what happens to a file, unless the file that was at its path has moved: then that is what people look for.
+    fn act(&mut self, path: &str, action: FileAction) {
+        let former = self.drift.actions.get(path);
+        if !matches!(former, Some(FileAction::Moved(_))) {
+            self.drift.actions.insert(path.to_owned(), action);
+        }
     }
 
     /// Writes a file, unless it says that already, line ends apart.
