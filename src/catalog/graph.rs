@@ -46,6 +46,45 @@ Bad:
 Good:
 
     Graze: {legacy: true, next: [Roam]}";
+    Error CONFLICTING_RENAME "conflicting-rename": "`renamedFrom` names the state itself, an existing state, or a name that another state claims too",
+"A former name says which state of the former description this state was: its stored objects continue here, and its handler
+becomes the handler of this state. A former name must therefore belong to a state that no longer exists, and only one
+state may claim it. In a chain or a swap of names, the name does exist again, but belongs to a state that was itself
+renamed: see `reused-name`.
+
+In this example, the former description had the states `Roam` and `Graze`.
+
+Bad:
+
+    Roam: {next: [Eat]}
+    Wander: {renamedFrom: [Roam], next: [Eat]}
+
+Good:
+
+    Roam: {next: [Eat]}
+    Feed: {renamedFrom: [Graze], next: [Roam]}";
+
+    Warning REUSED_NAME "reused-name": "a former name of one state is now the name of another state that was renamed too",
+"One edit may rename `A` to `B` while it renames `B` to `D`, or swap the names of two states. `krator gen` then moves each
+handler to the state that it belongs to. But a stored object contains only the name of its state: once the new operator has
+started, an object that was in the former `B` is taken for one in the new `B`, and nothing can tell the two apart.
+
+Such an edit is therefore safe only while no object is stored in a state whose name is reused, as in a test cluster.
+Otherwise rename in two releases: first `B` to `D`, and then `A` to `B` when no object is stored in `B` any more. When all
+stored objects have the new names, remove the former name, or `allow` this warning.
+
+In this example, the former description had the states `Roam` and `Graze`.
+
+Bad:
+
+    Graze: {renamedFrom: [Roam], next: [Feed]}
+    Feed: {renamedFrom: [Graze], next: [Graze]}
+
+Good:
+
+    Roam: {next: [Feed]}
+    Feed: {renamedFrom: [Graze], next: [Roam]}";
+
     Error NO_PATH_TO_FINAL "no-path-to-final": "no `final` state can be reached from a state of the deletion path",
 "A deleted object keeps its finalizer until the handler of a `final` state is done. Every state of the deletion path
 therefore needs a path to a `final` state along `next`, `timeout`, `retry` and `limit` edges. Without one, the object is
