@@ -5,8 +5,8 @@ use super::{KindNames, file, kinds, state_ident};
 use crate::{
     finding::Source,
     model::{
-        Description, Effects, FieldPath, Kind, OnSpecChange, Period, Ready, Retry, RetryLimit, State,
-        StateId, StateKind, Times, WatchSource,
+        ConditionSetting, Description, Effects, FieldPath, Kind, OnSpecChange, Period, Ready, Retry,
+        RetryLimit, StandardConditions, State, StateId, StateKind, Times, WatchSource,
     },
 };
 use proc_macro2::{Literal, TokenStream};
@@ -179,27 +179,27 @@ fn edges(kind: &Kind, state: &State, source: &Source, (to, by): (&Ident, &Ident)
 }
 
 fn policy(kind: &Kind, state: &State) -> TokenStream {
-    // This names every field of a state, so that a new one does not compile until somebody has decided where it belongs.
+    // This names every field of a state, so that a new one does not compile until somebody has decided where it belongs,
+    // and those that belong into the policy are bound, so that the compiler warns of one that is not used.
     let State {
-        // In the policy.
-        name: _,
-        renamed_from: _,
-        phase: _,
-        message: _,
-        kind: _,
-        next: _,
-        wait: _,
-        timeout: _,
-        retry: _,
-        limit: _,
-        effects: _,
-        resume: _,
-        on_spec_change: _,
-        on_delete: _,
-        on_deletion_path: _,
-        conditions: _,
-        standard_conditions: _,
-        checkpoint: _,
+        name,
+        renamed_from,
+        phase,
+        message,
+        kind: state_kind,
+        next,
+        wait,
+        timeout,
+        retry,
+        limit,
+        effects,
+        resume,
+        on_spec_change,
+        on_delete,
+        on_deletion_path,
+        conditions,
+        standard_conditions,
+        checkpoint,
         // For people, or for krator itself.
         doc: _,
         group: _,
@@ -207,32 +207,32 @@ fn policy(kind: &Kind, state: &State) -> TokenStream {
         allow: _,
         lacks_edges: _,
     } = state;
-    let name = state.name.value.as_str();
+    let name = name.value.as_str();
     let mut policy = quote!(rt::Policy::new(#name));
     let mut add = |call: TokenStream| policy.extend(quote!(.#call));
     let id = |state: StateId| id(kind, state);
-    if !state.renamed_from.is_empty() {
-        let names = state.renamed_from.iter().map(|n| n.value.as_str());
+    if !renamed_from.is_empty() {
+        let names = renamed_from.iter().map(|n| n.value.as_str());
         add(quote!(renamed_from(&[#(#names),*])));
     }
-    if state.phase.value != name {
-        let phase = &state.phase.value;
+    if phase.value != name {
+        let phase = &phase.value;
         add(quote!(phase(#phase)));
     }
-    if let Some(message) = state.message.as_ref().map(|m| &m.value).filter(|m| !m.is_empty()) {
+    if let Some(message) = message.as_ref().map(|m| &m.value).filter(|m| !m.is_empty()) {
         add(quote!(message(#message)));
     }
-    match state.kind.value {
+    match state_kind.value {
         StateKind::Working => {}
         StateKind::Ready => add(quote!(kind(rt::StateKind::Ready))),
         StateKind::Failed => add(quote!(kind(rt::StateKind::Failed))),
         StateKind::Final => add(quote!(kind(rt::StateKind::Final))),
     }
-    if !state.next.is_empty() {
-        let next = state.next.iter().map(|n| id(n.to.value));
+    if !next.is_empty() {
+        let next = next.iter().map(|n| id(n.to.value));
         add(quote!(next(&[#(#next),*])));
     }
-    if let Some(wait) = &state.wait {
+    if let Some(wait) = wait {
         match wait.poll.as_ref().map(|poll| &poll.value) {
             Some(Period::Fixed(every)) => {
                 let every = duration(*every);
@@ -249,7 +249,7 @@ fn policy(kind: &Kind, state: &State) -> TokenStream {
             add(quote!(watch(&[#(#sources),*])));
         }
     }
-    if let Some(timeout) = &state.timeout {
+    if let Some(timeout) = timeout {
         let to = id(timeout.to.value);
         match &timeout.after.value {
             Period::Fixed(after) => {
@@ -262,14 +262,13 @@ fn policy(kind: &Kind, state: &State) -> TokenStream {
             }
         }
     }
-    if let Some(retry) = state
-        .retry
+    if let Some(retry) = retry
         .as_ref()
-        .and_then(|r| self::retry(kind, r, state.kind.value))
+        .and_then(|policy| self::retry(kind, policy, state_kind.value))
     {
         add(quote!(retry(#retry)));
     }
-    if let Some(limit) = &state.limit {
+    if let Some(limit) = limit {
         let then = id(limit.then.value);
         match &limit.times.value {
             Times::Number(times) => {
@@ -282,14 +281,14 @@ fn policy(kind: &Kind, state: &State) -> TokenStream {
             }
         }
     }
-    if state.effects.value == Effects::Once {
+    if effects.value == Effects::Once {
         add(quote!(once()));
     }
-    if let Some(resume) = &state.resume {
+    if let Some(resume) = resume {
         let resume = id(resume.value);
         add(quote!(resume(#resume)));
     }
-    match state.on_spec_change.value {
+    match on_spec_change.value {
         OnSpecChange::Wake => {}
         OnSpecChange::Ignore => add(quote!(on_spec_change(rt::OnSpecChange::Ignore))),
         OnSpecChange::Enter(to) => {
@@ -297,34 +296,33 @@ fn policy(kind: &Kind, state: &State) -> TokenStream {
             add(quote!(on_spec_change(rt::OnSpecChange::To(#to))));
         }
     }
-    let elsewhere = state
-        .on_delete
+    let elsewhere = on_delete
         .value
         .to
         .filter(|to| kind.machine.deletion.as_ref().map(|d| d.value) != Some(*to));
-    if state.on_delete.value.waits {
+    if on_delete.value.waits {
         add(quote!(on_delete(rt::OnDelete::Wait)));
     } else if let Some(to) = elsewhere {
         let to = id(to);
         add(quote!(on_delete(rt::OnDelete::To(#to))));
     }
-    if state.on_deletion_path {
+    if *on_deletion_path {
         add(quote!(deletion_path()));
     }
-    let conditions = conditions(state);
+    let conditions = self::conditions(conditions, standard_conditions);
     if !conditions.is_empty() {
         add(quote!(conditions(&[#(#conditions),*])));
     }
-    if !state.checkpoint.value {
+    if !checkpoint.value {
         add(quote!(no_checkpoint()));
     }
     policy
 }
 
 /// The conditions that the description sets in a state, in addition to those that follow from its kind.
-fn conditions(state: &State) -> Vec<TokenStream> {
-    let keep = (state.standard_conditions.ready == Ready::Keep).then(|| quote!(("Ready", "keep")));
-    let set = state.conditions.iter().map(|condition| {
+fn conditions(set: &[ConditionSetting], standard: &StandardConditions) -> Vec<TokenStream> {
+    let keep = (standard.ready == Ready::Keep).then(|| quote!(("Ready", "keep")));
+    let set = set.iter().map(|condition| {
         let (kind, status) = (condition.name.value.as_str(), condition.status.value.as_str());
         quote!((#kind, #status))
     });
