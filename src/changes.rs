@@ -6,7 +6,7 @@ use diffy::{DiffOptions, PatchFormatter};
 
 use crate::finding::Style;
 
-/// The contents of files that exist, by their paths in the crate.
+/// The contents of existing files, by their paths in the crate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snapshot {
     files: BTreeMap<String, Vec<u8>>,
@@ -45,7 +45,7 @@ impl Snapshot {
             .map(|(path, contents)| (path.as_str(), contents.as_slice()))
     }
 
-    /// Both snapshots together; where both have a file, that of `other` is taken.
+    /// Combines two snapshots. If both contain a file, that of `other` wins.
     pub fn and(&self, other: Snapshot) -> Snapshot {
         let mut files = self.files.clone();
         files.extend(other.files);

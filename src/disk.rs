@@ -1,7 +1,7 @@
-//! The only room that touches the file system.
+//! The only module of the library that touches the file system.
 //!
-//! [`create`] makes a new folder, whole or not at all; a [`Folder`] is one that is there, which is read, and changed by
-//! a journal, again wholly or not at all.
+//! [`create`] writes a new folder atomically. A [`Folder`] is an existing crate: it can be read, and it is changed
+//! through a journal so that a run is applied completely or not at all.
 
 mod folder;
 mod journal;
@@ -20,51 +20,53 @@ use std::{
 /// Why a plan did not reach the disk.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The folder is a crate that krator made.
+    /// The folder of a new crate already holds a crate that krator made.
     #[error("`{}` holds a crate that krator made: change its krator.yaml and use `krator gen` there", .0.display())]
     IsOurs(PathBuf),
-    /// The folder has something in it.
+    /// The folder of a new crate is not empty.
     #[error("`{}` is not empty", .0.display())]
     NotEmpty(PathBuf),
-    /// Something else is there.
+    /// The path of a new crate exists and is not a folder.
     #[error("`{}` is not a folder", .0.display())]
     NotAFolder(PathBuf),
-    /// There is no crate of ours.
+    /// The folder does not hold a crate that krator made.
     #[error("`{}` is no crate that krator made: `krator new` makes one", .0.display())]
     NotOurs(PathBuf),
-    /// A path that leads out of the crate, by a symbolic link or by itself.
+    /// A path leaves the crate, through a symbolic link or because it is absolute or contains `..`.
     #[error("`{path}` leads out of the crate, to `{}`: krator reads and writes nothing there", to.display())]
     Outside {
         /// The path in the crate.
         path: String,
-        /// Where it leads.
+        /// The location that it resolves to.
         to: PathBuf,
     },
-    /// A run was cut short, and only looking was asked for.
-    #[error("a run of krator was cut short here: `krator gen` ends it")]
+    /// An earlier run was interrupted, and a command that only reads cannot complete it.
+    #[error("an earlier run of krator was interrupted here: `krator gen` completes it")]
     Interrupted,
-    /// The journal does not tell what there is to do.
+    /// The journal of an interrupted run cannot be parsed, so the run can be neither completed nor undone.
     #[error("cannot read the journal `{}`: {cause}; remove its folder, and compare the crate with version control", path.display())]
     Journal {
-        /// The journal.
+        /// The path of the journal.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Why it could not be parsed.
         cause: String,
     },
-    /// The system said no before anything was changed.
+    /// An operation failed before any file of the crate was changed.
     #[error("nothing was changed: {0}")]
     Unchanged(Box<Error>),
-    /// The system said no in the middle.
-    #[error("{0}; some files are changed already: once that is mended, `krator gen` ends what it began")]
+    /// An operation failed after the run was committed, so some files may have been changed already.
+    #[error(
+        "{0}; some files were changed already: once the problem is fixed, `krator gen` completes the run"
+    )]
     Halfway(Box<Error>),
-    /// The system said no.
+    /// The operating system reported an error.
     #[error("cannot {what} `{}`: {source}", path.display())]
     Io {
-        /// What was tried.
+        /// The operation that failed, as a verb phrase for the message.
         what: &'static str,
-        /// On which path.
+        /// The path that it was applied to.
         path: PathBuf,
-        /// What it said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
@@ -74,12 +76,12 @@ fn cannot(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     move |source| Error::Io { what, path, source }
 }
 
-/// Reads a file that may be anywhere. Of one that is larger than `limit`, only `limit` bytes and one more are read, so
-/// that the caller can refuse it without loading all of it.
+/// Reads a file, which need not be inside a crate. At most `limit + 1` bytes are read, so that the caller can refuse a
+/// file that is too large without loading all of it.
 ///
 /// # Errors
 ///
-/// If the file cannot be opened or read.
+/// Fails if the file cannot be opened or read.
 pub(crate) fn read(path: &Path, limit: usize) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     let file = fs::File::open(path).map_err(cannot("read", path))?;
@@ -87,8 +89,13 @@ pub(crate) fn read(path: &Path, limit: usize) -> Result<Vec<u8>, Error> {
     read.map_err(cannot("read", path)).map(|_| bytes)
 }
 
-/// Writes a plan as a new folder. It appears whole, by one rename, or not at all; an empty folder of that name is
-/// replaced, anything else is left alone and an error.
+/// Writes a plan as a new folder. The files are written to a temporary folder, which is then renamed, so that the new
+/// folder is never visible half-written. An existing empty folder is replaced.
+///
+/// # Errors
+///
+/// Fails with [`Error::IsOurs`], [`Error::NotEmpty`] or [`Error::NotAFolder`] if anything but an empty folder exists at
+/// the path, which is then left unchanged, and with [`Error::Io`] if the files cannot be written.
 pub fn create(folder: &Path, plan: &Plan) -> Result<(), Error> {
     check_vacant(folder)?;
     let parent = match folder.parent() {
@@ -96,7 +103,7 @@ pub fn create(folder: &Path, plan: &Plan) -> Result<(), Error> {
         _ => Path::new("."),
     };
     fs::create_dir_all(parent).map_err(cannot("create the folder", parent))?;
-    // In the same folder, so that the rename stays within one file system; removed again whatever happens.
+    // The temporary folder is next to the target, because a rename cannot cross file systems. It is removed on drop.
     let draft = tempfile::Builder::new()
         .prefix(".krator-")
         .tempdir_in(parent)
@@ -109,7 +116,7 @@ pub fn create(folder: &Path, plan: &Plan) -> Result<(), Error> {
         fs::write(&path, &file.contents).map_err(cannot("write", &path))?;
     }
     match fs::rename(&whole, folder) {
-        // Where a rename does not replace an empty folder, it is removed first.
+        // On some platforms a rename does not replace an empty folder, so the folder is removed first.
         Err(_) if folder.is_dir() => {
             fs::remove_dir(folder).map_err(cannot("replace", folder))?;
             fs::rename(&whole, folder).map_err(cannot("create", folder))
@@ -149,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_folder_appears_whole_and_nothing_else_stays() {
+    fn creating_a_folder_leaves_no_temporary_files() {
         let home = tempfile::tempdir().expect("a folder for the test");
         let folder = home.path().join("new/moose");
         create(&folder, &plan()).expect("a vacant place");
@@ -164,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_left_alone() {
+    fn only_an_empty_folder_is_replaced() {
         let home = tempfile::tempdir().expect("a folder for the test");
         let at = |name: &str| home.path().join(name);
         fs::create_dir(at("empty")).expect("empty");

@@ -1,10 +1,10 @@
-//! The crate that a description comes to, held against the one on the disk: what krator would change, what stays
-//! because somebody else wrote it, and what they should know. Pure: files come in as a [`Snapshot`] and go out as
+//! Compares the crate that a description generates with the one on disk: which files krator changes, which it keeps
+//! because a user wrote them, and what it reports. The comparison is pure: it takes a [`Snapshot`] and returns
 //! [`Changes`].
 //!
-//! Whose a file is decides (see [`Ownership`]). *Generated*: written anew, but for one that somebody edited. *Seeded*:
-//! written once; a version of it that krator would write differently now is merged on request. *Merged*: what krator
-//! changes is taken into what the user has.
+//! What happens to a file depends on its [`Ownership`]. A *generated* file is overwritten, unless a user edited it. A
+//! *seeded* file is written once; if its template changes later, the change is merged on request. Changes to the
+//! template of a *merged* file are always merged into the user's version.
 
 mod cargo;
 mod found;
@@ -26,90 +26,92 @@ use crate::render::{Runtime, first_wording, normalized};
 use found::first_line;
 use merge::Merged;
 
-/// Where what is moved out of the way goes.
+/// The folder that files are moved to when krator must not delete them.
 pub const PRUNED: &str = ".krator/pruned";
 
-/// What the user asked for.
+/// The options of `krator gen` that affect the comparison.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
-    /// Generated files are written even where somebody edited them.
+    /// Whether generated files are overwritten even if a user edited them.
     pub force: bool,
-    /// Files that belong to nothing any more are moved out of the way.
+    /// Whether the user's files that the description no longer needs are moved to [`PRUNED`].
     pub prune: bool,
-    /// What breaks stored objects or clients is done all the same.
+    /// Whether changes that break stored objects or clients are allowed.
     pub allow_breaking: bool,
-    /// What happens to files of the user that krator would write differently now.
+    /// How changed templates are merged into files that belong to the user.
     pub merge: Merge,
 }
 
-/// What happens to files of the user that krator would write differently now.
+/// How changed templates are merged into files that belong to the user.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Merge {
-    /// They stay, and are named.
+    /// Keep the seeded files and list them, so that the user can ask for a merge. Merged files take the changes as with
+    /// `Clean`.
     #[default]
     Offer,
-    /// Changes are taken in where they meet none of the user's.
+    /// Merge the changes that do not conflict with the user's.
     Clean,
-    /// The same, and where they do, both versions are written between markers.
+    /// Like `Clean`, but write both versions of a conflict between markers.
     Conflicts,
-    /// Where they do, the user's stay, and krator's changes are not offered again; nor are those of seeded files.
+    /// Resolve conflicts in favour of the user and do not offer krator's changes again. Seeded files are kept entirely.
     Mine,
 }
 
-/// What a run comes to.
+/// The result of a comparison.
 #[derive(Debug, Default)]
 pub struct Drift {
-    /// What would be written. Nothing, where a finding forbids it.
+    /// The changes to write. Empty if `is_refused`.
     pub changes: Changes,
-    /// What happens to single files, in the order of their paths. Those of `.krator/` are not named.
+    /// What happens to each file, by its path. krator's own files in `.krator/` are not listed.
     pub actions: BTreeMap<String, FileAction>,
-    /// What is to be said, each with the text that it is about.
+    /// The findings, each with the file that it is about.
     pub found: Vec<FileFinding>,
-    /// Whether a finding forbids to write anything.
+    /// Whether an error prevents all changes.
     pub is_refused: bool,
 }
 
 /// What happens to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileAction {
-    /// It is new.
+    /// The file is new.
     Created,
-    /// It gets other contents.
+    /// The file gets other contents.
     Updated,
-    /// It goes: nobody wrote anything into it.
+    /// The file is removed, because krator no longer generates it and no user edited it.
     Removed,
-    /// It takes in what krator would write differently now.
+    /// The changes of krator's template are merged into the user's file.
     Merged,
-    /// It becomes this one.
+    /// The file moves to this path.
     Moved(String),
-    /// What it names has another name.
+    /// Names that the file uses are replaced by their new names.
     Renamed,
-    /// It stays, though krator would write it differently now.
+    /// The template has changed, but the file is kept until the user asks for a merge.
     Offered,
-    /// It stays, though nothing in the description needs it any more.
+    /// The description no longer needs the file, but it belongs to the user and is kept.
     Unused,
 }
 
-/// A description and what it comes to.
+/// A description and the plan that it renders to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Version<'a> {
-    /// What is meant.
+    /// The description.
     pub description: &'a Description,
-    /// Its text.
+    /// The text that the description was read from.
     pub source: &'a Source,
-    /// Its files.
+    /// The files that the description renders to.
     pub plan: &'a Plan,
 }
 
 impl<'a> Version<'a> {
-    /// With the files that users wrote.
+    /// The Rust code of this version: its generated files, and those that users wrote.
     pub(crate) fn code(self, written: &'a BTreeMap<String, String>) -> Code<'a> {
         Code::new(self.description, self.source, self.plan, written)
     }
 }
 
-/// Compares. `now` is the description to be in step with, `former` the one of the last run where it was another one and
-/// can be read; `record` is what that run left behind, and `disk` what is there: [`paths`], and all Rust files.
+/// Compares the crate on disk with the one that `now` generates. `former` is the description of the last run, if it
+/// differs and can still be read, and `record` is the record of that run. `disk` has to contain the files named by
+/// [`paths`] and all Rust files.
 pub(crate) fn compare(
     now: Version<'_>,
     former: Option<Version<'_>>,
@@ -145,7 +147,7 @@ pub(crate) fn compare(
     run.drift.found.extend(named.found);
     for (path, file) in now.plan.files() {
         let entry = match (path, file.ownership) {
-            // What this run was started for.
+            // The user has just edited the description, so it is recorded and never overwritten.
             ("krator.yaml", _) => FileRecord::of(path, file),
             ("Cargo.toml", _) => run.cargo_manifest(path, file),
             ("Cargo.lock", _) => run.lock(path, file),
@@ -168,7 +170,7 @@ pub(crate) fn compare(
     run.end(disk)
 }
 
-/// The paths that a comparison looks at.
+/// The paths that a comparison reads.
 pub(crate) fn paths<'a>(plan: &'a Plan, former: &'a GenerationRecord) -> impl Iterator<Item = String> + 'a {
     let paths = || {
         plan.files()
@@ -180,7 +182,7 @@ pub(crate) fn paths<'a>(plan: &'a Plan, former: &'a GenerationRecord) -> impl It
     paths().map(str::to_owned).chain(pruned).chain(record)
 }
 
-/// Moves a file to where it is in the way of no other one, nor overwrites what was moved there before; its new path.
+/// Moves a file into [`PRUNED`] and returns its new path, which never overwrites a different file there.
 fn set_aside(tree: &mut BTreeMap<String, Vec<u8>>, path: &str) -> Option<String> {
     let bytes = tree.remove(path)?;
     let mut to = format!("{PRUNED}/{path}");
@@ -192,21 +194,21 @@ fn set_aside(tree: &mut BTreeMap<String, Vec<u8>>, path: &str) -> Option<String>
     Some(to)
 }
 
-/// Where a crate takes its runtime from: what the last run knew, or else its Cargo.toml.
+/// How a crate depends on the runtime: vendored if the last run recorded it so, otherwise as its Cargo.toml says.
 pub(crate) fn runtime(former: &GenerationRecord, manifest: Option<&str>) -> Runtime {
     let is_vendored = former.files.keys().any(|path| path.starts_with("vendor/"));
     let named = manifest.and_then(cargo::runtime).filter(|_| !is_vendored);
     named.map_or(Runtime::Vendored, Runtime::Path)
 }
 
-/// One comparison on its way.
+/// The state of a comparison in progress.
 struct Run<'a> {
     former: &'a GenerationRecord,
     disk: &'a Snapshot,
     options: Options,
-    /// The crate as it will be.
+    /// The files of the crate as they will be after the run.
     tree: BTreeMap<String, Vec<u8>>,
-    /// What this run leaves behind.
+    /// The record of this run.
     record: GenerationRecord,
     drift: Drift,
 }
@@ -239,18 +241,18 @@ impl Run<'_> {
         FileRecord::of(path, file)
     }
 
-    /// A file of the user, and what krator would write there.
+    /// Compares a file that belongs to the user with its template.
     fn kept(&mut self, path: &str, file: &File) -> FileRecord {
         let planned = FileRecord::of(path, file);
         let former = self.former.files.get(path);
         if self.disk.bytes(path).is_none() {
-            // What generated code names has to be there; what else was there once, somebody did not want.
+            // Recreate the files that generated code refers to; any other file that the user has deleted stays deleted.
             if former.is_none() || path.starts_with("src/") {
                 self.write(path, &file.contents, FileAction::Created);
             }
             return planned;
         }
-        // Theirs from before, or nothing that could be merged.
+        // A file that was never recorded is the user's own, and one that is not UTF-8 cannot be merged.
         let (Some(former), Some(text)) = (former, self.disk.text(path)) else {
             return planned;
         };
@@ -258,7 +260,7 @@ impl Run<'_> {
             return planned;
         }
         let untouched = former.wrote(text).then(|| normalized(text));
-        // The first krator recorded no text, only its hash.
+        // The first version of krator recorded only a hash of the template, whose text was the first wording.
         let restored = || {
             let text = first_wording(&file.contents);
             former.wrote(&text).then_some(text)
@@ -319,7 +321,7 @@ impl Run<'_> {
         FileRecord::of(path, file)
     }
 
-    /// `Cargo.lock`, as tested, until cargo has written another one: then it is cargo's.
+    /// Keeps `Cargo.lock` at the tested versions until cargo has changed it; from then on it is left unchanged.
     fn lock(&mut self, path: &str, file: &File) -> FileRecord {
         let planned = FileRecord::of(path, file);
         let former = self.former.files.get(path);
@@ -333,7 +335,7 @@ impl Run<'_> {
         planned
     }
 
-    /// A file that the plan has no more.
+    /// Handles a file that the last run recorded and that the plan no longer contains.
     fn gone(&mut self, path: &str, entry: &FileRecord) {
         if self.disk.bytes(path).is_none() {
             return;
@@ -361,7 +363,8 @@ impl Run<'_> {
         self.act(path, action);
     }
 
-    /// Notes what happens to a file, unless the file that was at its path has moved: then that is what people look for.
+    /// Records what happens to a file. If the file that was at this path has moved, that is kept instead, because users
+    /// look for the moved file.
     fn act(&mut self, path: &str, action: FileAction) {
         let former = self.drift.actions.get(path);
         if !matches!(former, Some(FileAction::Moved(_))) {
@@ -369,7 +372,7 @@ impl Run<'_> {
         }
     }
 
-    /// Writes a file, unless it says that already, line ends apart.
+    /// Writes a file, unless the existing one differs in line endings only.
     fn put(&mut self, path: &str, contents: &str) {
         if self
             .disk
@@ -380,14 +383,14 @@ impl Run<'_> {
         }
     }
 
-    /// Moves a file out of the way.
+    /// Moves a file into [`PRUNED`] and records the move.
     fn set_aside(&mut self, path: &str) {
         if let Some(to) = set_aside(&mut self.tree, path) {
             self.drift.actions.insert(path.to_owned(), FileAction::Moved(to));
         }
     }
 
-    /// Adds the errors of the user's code as it will be after this run. Its warnings are left to `krator check`.
+    /// Adds the errors found in the user's code as it will be after this run. `krator check` reports the warnings.
     fn read_code(&mut self, now: Version<'_>, former: Option<Version<'_>>) {
         let files = self
             .tree
@@ -409,7 +412,7 @@ impl Run<'_> {
         }
     }
 
-    /// The changes of a crate that is now as on the disk.
+    /// Turns the final files into changes relative to the disk. A refused run has no changes.
     fn end(self, disk: &Snapshot) -> Drift {
         let mut drift = self.drift;
         if drift.is_refused {

@@ -1,4 +1,4 @@
-//! The folder of a crate that krator made: found, read, and held by one run at a time.
+//! The folder of an existing crate that krator made. It can be read by anyone and is changed by one run at a time.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -11,13 +11,13 @@ use crate::record::{self, STATE_DIR};
 /// The folder of a crate that krator made.
 #[derive(Debug)]
 pub struct Folder {
-    /// As the user named it, for messages.
+    /// The path as the user wrote it, for messages.
     shown: PathBuf,
-    /// With no symbolic link in it.
+    /// The canonical path, without symbolic links.
     real: PathBuf,
 }
 
-/// The right to change a folder: there is one at a time, in all processes.
+/// An exclusive lock on a folder, across all processes. Only its holder may change the folder.
 #[derive(Debug)]
 pub struct Hold<'a> {
     folder: &'a Folder,
@@ -25,7 +25,11 @@ pub struct Hold<'a> {
 }
 
 impl Folder {
-    /// The crate in a folder, which has to be one that krator made.
+    /// Opens the folder of a crate that krator made.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`Error::NotOurs`] if the folder holds no such crate, and with [`Error::Io`] if it cannot be accessed.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let shown = if folder.as_os_str().is_empty() {
             Path::new(".")
@@ -42,16 +46,21 @@ impl Folder {
         })
     }
 
-    /// Whether a run was cut short here, so that the files are neither the old nor the new ones.
+    /// Whether an earlier run was interrupted while it changed files, so that the crate may be a mixture of old and new.
     pub fn is_interrupted(&self) -> bool {
         journal::is_committed(self)
     }
 
-    /// Takes the right to change the folder, and first ends what a run that was cut short began. `on_wait` is called
-    /// when another run has it: this one waits.
+    /// Locks the folder, then completes or discards what an interrupted run left behind. If another run holds the lock,
+    /// `on_wait` is called and this one waits.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the lock cannot be taken, with [`Error::Journal`] if the journal of an interrupted run cannot be parsed,
+    /// and with [`Error::Halfway`] if that run cannot be completed.
     pub fn hold(&self, on_wait: impl FnOnce()) -> Result<Hold<'_>, Error> {
         let path = self.real.join(STATE_DIR).join("lock");
-        // Made anew or found: what counts is the lock, which ends with the process that has it.
+        // The file itself means nothing and is never removed; the operating system releases the lock with the process.
         let options = File::options().create(true).append(true).open(&path);
         let lock = options.map_err(cannot("open", &path))?;
         match lock.try_lock() {
@@ -69,7 +78,11 @@ impl Folder {
         })
     }
 
-    /// Reads files, those of them that are there.
+    /// Reads those of the given files that exist.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`Error::Outside`] if a path leaves the crate, and with [`Error::Io`] if a file cannot be read.
     pub(crate) fn read<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> Result<Snapshot, Error> {
         let mut files = Vec::new();
         for path in paths {
@@ -85,6 +98,10 @@ impl Folder {
 
     /// The paths of all Rust files that cargo may compile: those below `src`, `tests`, `examples` and `benches`.
     /// Symbolic links are not followed.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`Error::Io`] if one of these folders cannot be read.
     pub(crate) fn rust_files(&self) -> Result<Vec<String>, Error> {
         let mut found = Vec::new();
         let mut folders: Vec<String> = ["src", "tests", "examples", "benches"].map(str::to_owned).into();
@@ -98,7 +115,7 @@ impl Folder {
             for entry in entries {
                 let entry = entry.map_err(cannot("read", &shown))?;
                 let file_type = entry.file_type().map_err(cannot("read", &shown))?;
-                // What is not UTF-8 is no module that Rust could name.
+                // A file whose name is not UTF-8 cannot be named by a `mod` declaration.
                 let Ok(name) = entry.file_name().into_string() else {
                     continue;
                 };
@@ -114,18 +131,18 @@ impl Folder {
         Ok(found)
     }
 
-    /// The folder, with no symbolic link in it.
+    /// The canonical path of the folder.
     pub(super) fn root(&self) -> &Path {
         &self.real
     }
 
-    /// The place of a path of the crate, with no symbolic link in it; nothing where a folder on the way is missing.
+    /// Resolves a path relative to the crate to a canonical path; `None` if it does not exist.
     fn resolve(&self, path: &str) -> Result<Option<PathBuf>, Error> {
         let outside = |to: &Path| Error::Outside {
             path: crate::text::printable(path),
             to: to.to_owned(),
         };
-        // Paths come from the ownership manifest too, which anybody may have written.
+        // Some paths are read from the ownership manifest and the journal, which cannot be trusted.
         let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
         if !Path::new(path).components().all(is_plain) || path.is_empty() {
             return Err(outside(Path::new(path)));
@@ -147,7 +164,8 @@ impl Folder {
         }
     }
 
-    /// Where a path that may not be there yet would be: the deepest folder that is there decides.
+    /// Resolves a path that may not exist yet: its deepest existing ancestor is made canonical, so that no symbolic link
+    /// on the way leads out of the crate.
     pub(super) fn resolve_new(&self, path: &str) -> Result<PathBuf, Error> {
         let mut missing = Vec::new();
         let mut there = Path::new(path);
@@ -155,7 +173,7 @@ impl Folder {
             if let Some(real) = self.resolve(&there.to_string_lossy())? {
                 return Ok(missing.iter().rev().fold(real, |real, part| real.join(part)));
             }
-            // `resolve` has seen that all parts are plain names.
+            // `resolve` has checked that every component is a plain name, so `file_name` is never `None`.
             missing.extend(there.file_name());
             match there.parent() {
                 Some(parent) if !parent.as_os_str().is_empty() => there = parent,
@@ -171,8 +189,13 @@ impl Folder {
 }
 
 impl Hold<'_> {
-    /// Makes all changes or, as far as it can be known before, none: see [`Error::Unchanged`] and [`Error::Halfway`].
-    /// Whenever the process ends, the next [`Folder::hold`] leaves the folder as it was or as it shall be.
+    /// Makes all changes. If the process ends in between, the next [`Folder::hold`] either completes them or, if they
+    /// were not committed yet, leaves the folder as it was.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`Error::Unchanged`] if the changes could not be staged, in which case no file was changed, and with
+    /// [`Error::Halfway`] if they were committed but not all of them could be applied.
     pub fn apply(&self, changes: &Changes) -> Result<(), Error> {
         if changes.is_empty() {
             return Ok(());

@@ -1,12 +1,12 @@
-//! All changes of a run, or none, whenever it is cut short.
+//! A write-ahead journal that applies all changes of a run or none of them, even if the run is interrupted.
 //!
-//! What is to be written is first written into `.krator/journal/`, a file a change, with the list of what goes where. The
-//! list gets its name, `operations.json`, last: up to that moment the run has not happened, and what lies there is
-//! dropped by the next one. From that moment on it has: file after file is renamed into its place, by this run or by the
-//! next one, and then the list is removed.
+//! The new contents are first staged in `.krator/journal/`, one file for each change, together with a list that says
+//! which file each of them replaces. Renaming that list to `operations.json` commits the run. The next run discards a
+//! journal that was not committed. The changes of a committed journal are renamed into place one by one, by the same run
+//! or, if that was interrupted, by the next one; then the list is removed.
 //!
-//! A file that somebody changed after a run was cut short is not what the journal knows, and stays as it is: what krator
-//! would do about it is for the next comparison to say.
+//! A file that was edited after the interruption no longer matches the hash in the journal. It is left unchanged, and the
+//! next comparison reports it as it would report any other edit.
 
 use std::fs;
 use std::io;
@@ -21,7 +21,7 @@ use crate::record::{STATE_DIR, hash_bytes};
 #[cfg(test)]
 mod tests;
 
-/// One change: hashes of what is at a path before and after it; none where there is no file.
+/// One change, with the hashes of the file before and after it; `None` stands for a file that does not exist.
 #[derive(Debug, Serialize, Deserialize)]
 struct Step {
     path: String,
@@ -29,7 +29,7 @@ struct Step {
     after: Option<String>,
 }
 
-/// The folder of the journal.
+/// The journal of a crate.
 struct Journal<'a> {
     folder: &'a Folder,
     path: PathBuf,
@@ -41,23 +41,23 @@ impl<'a> Journal<'a> {
         Journal { folder, path }
     }
 
-    /// What is to be done, once it is certain that it shall be.
+    /// The path of the list of steps, which exists only once the run is committed.
     fn list(&self) -> PathBuf {
         self.path.join("operations.json")
     }
 
-    /// Where the new contents of a step lie.
+    /// The path at which the new contents of a step are staged.
     fn staged(&self, number: usize) -> PathBuf {
         self.path.join(number.to_string())
     }
 }
 
-/// Whether there is something to end.
+/// Whether a run was committed but not completed.
 pub(super) fn is_committed(folder: &Folder) -> bool {
     Journal::of(folder).list().exists()
 }
 
-/// Ends what was committed, drops what was not.
+/// Completes a run that was committed and discards one that was not.
 pub(super) fn recover(folder: &Folder) -> Result<(), Error> {
     let journal = Journal::of(folder);
     let path = journal.list();
@@ -72,13 +72,13 @@ pub(super) fn recover(folder: &Folder) -> Result<(), Error> {
     }
 }
 
-/// Makes the changes; there is no journal yet.
+/// Makes the changes of a run. The caller has already recovered, so no other journal exists.
 pub(super) fn apply(folder: &Folder, changes: &Changes) -> Result<(), Error> {
     let journal = Journal::of(folder);
     let steps = match stage(&journal, changes) {
         Ok(steps) => steps,
         Err(error) => {
-            // The error counts; what it leaves here, the next run drops.
+            // The first error is the one to report; the next run discards the journal if this does not.
             let _ = drop_all(&journal);
             return Err(Error::Unchanged(Box::new(error)));
         }
@@ -86,7 +86,7 @@ pub(super) fn apply(folder: &Folder, changes: &Changes) -> Result<(), Error> {
     finish(&journal, &steps).map_err(|error| Error::Halfway(Box::new(error)))
 }
 
-/// Up to the moment from which on the run has happened.
+/// Stages all changes and commits the run.
 fn stage(journal: &Journal<'_>, changes: &Changes) -> Result<Vec<Step>, Error> {
     operations::create_folder(&journal.path).map_err(cannot("create the folder", &journal.path))?;
     let mut steps = Vec::new();
@@ -116,9 +116,10 @@ fn stage(journal: &Journal<'_>, changes: &Changes) -> Result<Vec<Step>, Error> {
     Ok(steps)
 }
 
-/// Whether files can be made in the folder of a place, found out by one without a name.
+/// Checks that the folder of a path is writable by creating an unnamed temporary file in it, so that a missing
+/// permission is found before the run is committed.
 fn is_writable(place: &Path) -> Result<(), Error> {
-    // There is one: the crate's own.
+    // An existing ancestor is always found, because the folder of the crate exists.
     let folder = place
         .ancestors()
         .skip(1)
@@ -128,7 +129,7 @@ fn is_writable(place: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Does what is not done yet, then forgets that there was something to do.
+/// Applies the steps that have not been applied yet, then removes the journal.
 fn finish(journal: &Journal<'_>, steps: &[Step]) -> Result<(), Error> {
     for (number, step) in steps.iter().enumerate() {
         let place = journal.folder.resolve_new(&step.path)?;
@@ -157,21 +158,21 @@ fn finish(journal: &Journal<'_>, steps: &[Step]) -> Result<(), Error> {
     drop_all(journal)
 }
 
-/// Removes a folder and those above it, as long as nothing is left in them.
+/// Removes a folder and its ancestors inside the crate, up to the first that is not empty.
 fn remove_empty(folder: &Folder, from: &Path) {
     let within = from.ancestors().take_while(|above| *above != folder.root());
     for above in within {
         match operations::remove_folder(above) {
             Ok(()) => {}
-            // By the run that was cut short.
+            // The interrupted run has removed it already.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            // What is in use, or cannot be removed, does no harm.
+            // A folder that is in use or cannot be removed does no harm.
             Err(_) => return,
         }
     }
 }
 
-/// Removes the journal, which tells nothing any more.
+/// Removes the journal and everything staged in it.
 fn drop_all(journal: &Journal<'_>) -> Result<(), Error> {
     let path = &journal.path;
     let entries = match fs::read_dir(path) {

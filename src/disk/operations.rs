@@ -1,11 +1,11 @@
-//! Each way in which an existing crate is written to. Between two of these anything may end the program; tests end it
-//! between any two, and in the midst of one.
+//! Every operation that writes to an existing crate. The process may end between any two of them; tests inject a fault
+//! before each operation and in the middle of a write.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// Writes a new file, to the platter.
+/// Writes a new file and syncs it to the disk.
 pub(super) fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     let (now, later) = contents.split_at(contents.len() / 2);
     fault()?;
@@ -16,13 +16,13 @@ pub(super) fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     sync(&file)
 }
 
-/// Gives a file the permissions of another one.
+/// Copies the permissions of one file to another.
 pub(super) fn copy_permissions(from: &Path, to: &Path) -> io::Result<()> {
     fault()?;
     fs::set_permissions(to, fs::metadata(from)?.permissions())
 }
 
-/// Renames a file; what has the new name is replaced in the same moment.
+/// Renames a file, atomically replacing one that exists at the new path.
 pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fault()?;
     fs::rename(from, to)
@@ -34,7 +34,7 @@ pub(super) fn remove_file(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-/// Makes a folder and those above it.
+/// Creates a folder and its missing ancestors.
 pub(super) fn create_folder(path: &Path) -> io::Result<()> {
     fault()?;
     fs::create_dir_all(path)
@@ -46,10 +46,10 @@ pub(super) fn remove_folder(path: &Path) -> io::Result<()> {
     fs::remove_dir(path)
 }
 
-/// Brings the entries of a folder to the platter, where the system has a way to.
+/// Syncs the entries of a folder to the disk, on platforms that support it.
 pub(super) fn sync_folder(path: &Path) {
     if let Ok(folder) = File::open(path) {
-        // Without it, only a power cut in the next moments could hurt.
+        // A failed sync only matters if the power fails before the system writes the folder by itself.
         let _ = sync(&folder);
     }
 }
@@ -64,7 +64,7 @@ fn fault() -> io::Result<()> {
     Ok(())
 }
 
-/// No test cuts the power, and hundreds of regenerations would wait for the platter.
+/// Tests do not sync: they do not simulate power failures, and syncing hundreds of regenerations would be slow.
 #[cfg(test)]
 fn sync(_file: &File) -> io::Result<()> {
     Ok(())
@@ -83,16 +83,16 @@ pub(super) mod faults {
         static FAULT: Cell<Option<Fault>> = const { Cell::new(None) };
     }
 
-    /// What happens at the operation of a number, from 0.
+    /// A fault that is injected at the operation with a given number, counted from 0.
     #[derive(Debug, Clone, Copy)]
     pub(in crate::disk) enum Fault {
-        /// The program ends: nothing is written any more, not by any handling of errors either.
+        /// The process ends: this and all later operations fail, including those of error handling.
         Killed(usize),
-        /// This one fails, and the program goes on.
+        /// Only this operation fails, and the process continues.
         Fails(usize),
     }
 
-    /// Does something under a fault; tells how many operations there were.
+    /// Runs `act` with a fault injected. Also returns the number of operations.
     pub(in crate::disk) fn under<T>(fault: Option<Fault>, act: impl FnOnce() -> T) -> (T, usize) {
         COUNT.set(0);
         FAULT.set(fault);

@@ -1,15 +1,16 @@
-//! Cargo.toml: the user's, with dependencies that krator keeps current.
+//! Merges Cargo.toml, which belongs to the user, while krator keeps the dependencies of generated code up to date.
 
 use std::collections::BTreeSet;
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value};
 
-/// Takes what changed from `base` to `new` into `ours`; everything else of it stays as it is, to the byte. A value that
-/// the user changed stays, but for the dependencies of generated code: they get the version that it needs, and keep the
-/// features that the user added. Without a base, what is missing is added and nothing is removed.
+/// Merges the changes between `base` and `new` into `ours`, and leaves everything else in it unchanged to the byte. A
+/// value that the user changed is kept, except for the dependencies of generated code: they get the version that it
+/// needs, and keep the features that the user added. Without a base, missing keys are added and none are removed.
 ///
 /// # Errors
-/// `ours` is not TOML.
+///
+/// Fails if `ours` is not valid TOML.
 pub(super) fn merge(base: Option<&str>, ours: &str, new: &str) -> Result<String, toml_edit::TomlError> {
     let mut ours: DocumentMut = ours.parse()?;
     let base = base
@@ -25,17 +26,19 @@ pub(super) fn merge(base: Option<&str>, ours: &str, new: &str) -> Result<String,
     Ok(ours.to_string())
 }
 
-/// The folder that a manifest takes the runtime from.
+/// The path of the runtime, if a manifest depends on it by path.
 pub(super) fn runtime(manifest: &str) -> Option<String> {
     let manifest: DocumentMut = manifest.parse().ok()?;
     let runtime = manifest.get("dependencies")?.get("krator-runtime")?;
     runtime.get("path")?.as_str().map(str::to_owned)
 }
 
-/// Whose word counts for a value that the user changed and krator too.
+/// Who wins if both the user and krator changed a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rule {
+    /// The user's value is kept.
     UsersFirst,
+    /// krator's version and origin win, because generated code is tested with them; features are combined.
     Dependencies,
 }
 
@@ -52,7 +55,7 @@ fn merge_table(base: &dyn TableLike, ours: &mut dyn TableLike, new: &dyn TableLi
         let Some(wanted) = new.get(&key) else { continue };
         let former = base.get(&key);
         let Some(there) = ours.get_mut(&key) else {
-            // Dependencies are needed; another key that the user has removed stays away.
+            // Generated code needs its dependencies; any other key that the user has removed stays removed.
             if rule == Rule::Dependencies || former.is_none() {
                 ours.insert(&key, wanted.clone());
             }
@@ -71,7 +74,7 @@ fn merge_table(base: &dyn TableLike, ours: &mut dyn TableLike, new: &dyn TableLi
         }
         let former_text = former.map(plain);
         if former_text == Some(plain(wanted)) {
-            // krator did not change it.
+            // krator did not change this value, so the user's is kept.
         } else if former_text == Some(plain(there)) {
             replace(there, wanted);
         } else if rule == Rule::Dependencies {
@@ -80,7 +83,7 @@ fn merge_table(base: &dyn TableLike, ours: &mut dyn TableLike, new: &dyn TableLi
     }
 }
 
-/// A dependency that both changed: version and origin are krator's, features both's.
+/// Merges a dependency that both changed: version and origin are krator's, and the features of both are combined.
 fn merge_dependency(former: Option<&Item>, there: &mut Item, wanted: &Item) {
     if there.as_table_like().is_none() {
         return replace(there, wanted);
@@ -120,7 +123,7 @@ fn merge_dependency(former: Option<&Item>, there: &mut Item, wanted: &Item) {
     }
 }
 
-/// Another value in the same place: the comments around it stay.
+/// Replaces a value and keeps the comments around it.
 fn replace(there: &mut Item, wanted: &Item) {
     match (there.as_value_mut(), wanted.as_value()) {
         (Some(there), Some(wanted)) => {
@@ -132,7 +135,7 @@ fn replace(there: &mut Item, wanted: &Item) {
     }
 }
 
-/// What an item says, without its comments and spaces.
+/// The value of an item without comments and whitespace, for comparison.
 fn plain(item: &Item) -> String {
     match item {
         Item::Value(Value::Array(array)) => {
@@ -184,7 +187,7 @@ lto = true
 "#;
 
     #[test]
-    fn what_the_user_wrote_stays() {
+    fn values_of_the_user_are_kept() {
         let ours = r#"# Ours.
 [package]
 name = "moose" # of the north
@@ -220,18 +223,18 @@ lto = true
     }
 
     #[test]
-    fn what_krator_did_not_change_is_not_changed() {
+    fn only_removed_dependencies_are_restored_without_a_change() {
         let ours = BASE.replace("\"5\"", "\"4\"").replace("serde = \"1\"\n", "");
         let merged = merge(Some(BASE), &ours, BASE).expect("TOML");
         assert_eq!(
             merged,
             format!("{ours}serde = \"1\"\n"),
-            "what generated code needs is there"
+            "a dependency of generated code is restored"
         );
     }
 
     #[test]
-    fn without_a_past_nothing_is_removed() {
+    fn without_a_base_nothing_is_removed() {
         let merged = merge(None, BASE, NEW).expect("TOML");
         for kept in ["name = \"moose\"", "gone = \"1\"", "\"old\""] {
             assert!(merged.contains(kept), "{merged}");

@@ -1,4 +1,4 @@
-//! What a comparison has to say, each at its place.
+//! The findings of a comparison, with their locations.
 
 use super::{PRUNED, Run};
 use crate::catalog::Severity;
@@ -7,15 +7,15 @@ use crate::finding::{Finding, Source, Span};
 /// A finding in a file of the crate.
 #[derive(Debug)]
 pub struct FileFinding {
-    /// The file as it is.
+    /// The current text of the file.
     pub source: Source,
-    /// What is to be said of it.
+    /// The finding, whose spans refer to `source`.
     pub finding: Finding,
-    /// What krator would change, where that says more than the place: a text, and the one that it would become.
+    /// The change that krator would make, shown as a diff where the location alone does not explain the finding: the
+    /// text before, and the text after unless the file would be removed.
     pub wanted: Option<(String, Option<String>)>,
 }
 
-/// What there is to say.
 impl Run<'_> {
     fn say(&mut self, path: &str, text: &str, finding: Finding, wanted: Option<(&str, Option<&str>)>) {
         self.drift.found.push(FileFinding {
@@ -47,11 +47,11 @@ impl Run<'_> {
         let finding = Finding::new(
             &crate::catalog::MERGE_CONFLICT,
             span,
-            format!("what krator has to change in `{path}`, somebody else has changed too"),
+            format!("krator's changes to `{path}` conflict with yours"),
         )
         .label("left as it is")
         .help(
-            "make the change below by hand and say so by `krator gen --merge=mine`, or let `krator gen \
+            "make the change below by hand and confirm it with `krator gen --merge=mine`, or let `krator gen \
              --merge=conflicts` write both versions into the file",
         );
         self.say(path, text, finding, Some((from, Some(to))));
@@ -78,7 +78,7 @@ impl FileFinding {
         }
     }
 
-    /// Whether it is an error.
+    /// Whether the finding is an error.
     pub fn is_error(&self) -> bool {
         self.finding.rule.severity == Severity::Error
     }
@@ -88,7 +88,7 @@ pub(super) fn occupied(path: &str, text: &str) -> FileFinding {
     let finding = Finding::new(
         &crate::catalog::OCCUPIED_PATH,
         first_line(text),
-        format!("`{path}` is not krator's, and has to be"),
+        format!("krator has to generate `{path}`, but another file is in its place"),
     )
     .label("somebody else wrote this file")
     .help(format!(
@@ -104,7 +104,7 @@ pub(super) fn first_line(text: &str) -> Span {
     }
 }
 
-/// The first line of a text that another one has not.
+/// The first line of a text that differs from the same line of another.
 fn first_difference(text: &str, other: &str) -> Span {
     let mut start = 0;
     let mut others = other.lines();

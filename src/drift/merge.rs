@@ -1,25 +1,26 @@
-//! A file that people edit and a template that changed: merged by what both go back to.
+//! The three-way merge of a file that users edit and a template that changed.
 
 use diffy::{ConflictStyle, IncompleteHunkStyle, MergeOptions};
 
 use crate::finding::Span;
 
-/// What became of a merge.
+/// The result of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Merged {
-    /// Both sides' changes.
+    /// The text with the changes of both sides.
     Clean(String),
-    /// Both changed the same lines.
+    /// Both sides changed the same lines.
     Conflict {
-        /// All of it, with both versions of such lines between markers as git's.
+        /// The whole text, with both versions of these lines between conflict markers like git's.
         marked: String,
-        /// The first such lines of `ours`.
+        /// The first of these lines in `ours`.
         span: Span,
     },
 }
 
-/// Takes what changed from `base` to `theirs` into `ours`, whose line ends stay as they are. Where both only added lines
-/// in one place, and theirs declare or import something in Rust, both are taken: their order means nothing.
+/// Merges the changes between `base` and `theirs` into `ours`, whose line endings are kept. If both sides only added
+/// lines at the same place, and those of `theirs` are Rust modules or imports, both additions are kept, because the order
+/// of such items has no meaning.
 pub(super) fn merge(base: &str, ours: &str, theirs: &str) -> Merged {
     let is_dos = ours.contains("\r\n");
     let ends = |text: String| if is_dos { text.replace('\n', "\r\n") } else { text };
@@ -48,7 +49,7 @@ pub(super) fn merge(base: &str, ours: &str, theirs: &str) -> Merged {
         if was.is_empty() && new.lines().all(is_declaration) {
             text.push_str(&(mine + &new));
         } else {
-            // Where all of ours is gone, what stands before shows the place.
+            // If the user removed these lines, the finding points to the line before them.
             let shown = if mine.is_empty() {
                 text.lines().last().unwrap_or_default()
             } else {
@@ -88,13 +89,13 @@ mod tests {
     const BASE: &str = "a\nb\nc\nd\ne\n";
 
     #[test]
-    fn both_sides_changes_are_taken() {
+    fn changes_of_both_sides_are_merged() {
         let merged = merge(BASE, "a\nmine\nb\nc\nd\ne\n", "a\nb\nc\nd\nE\n");
         assert_eq!(merged, Merged::Clean("a\nmine\nb\nc\nd\nE\n".to_owned()));
     }
 
     #[test]
-    fn line_ends_stay_as_they_were() {
+    fn line_endings_are_kept() {
         let merged = merge(BASE, "a\r\nmine\r\nb\r\nc\r\nd\r\ne\r\n", "a\nb\nc\nd\nE\n");
         assert_eq!(
             merged,
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conflict_has_its_place_in_ours() {
+    fn a_conflict_is_located_in_ours() {
         let ours = "mine\na\nb\nC of mine\nd\ne\n";
         let Merged::Conflict { marked, span } = merge(BASE, ours, "a\nb\nC\nd\ne\n") else {
             panic!("the same line was changed");
@@ -113,7 +114,7 @@ mod tests {
             marked,
             "mine\na\nb\n<<<<<<< yours\nC of mine\n||||||| before\nc\n=======\nC\n>>>>>>> krator's\nd\ne\n"
         );
-        // Ours is gone.
+        // The user removed the line.
         let without = "a\nb\nd\ne\n";
         let Merged::Conflict { span, .. } = merge(BASE, without, "a\nb\nC\nd\ne\n") else {
             panic!("the line is gone on one side");
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn declarations_in_one_place_are_both_taken() {
+    fn declarations_added_at_the_same_place_are_both_kept() {
         let base = "pub mod door;\npub mod shared;\n";
         let merged = merge(
             base,

@@ -1,5 +1,5 @@
-//! Names that change with the description: the crate as it would be if it had always had the new ones, to be compared
-//! then.
+//! Applies the renames of a description to the user's files and to the record, before they are compared. The comparison
+//! then sees the crate as if it had always had the new names.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::code::{self, Renames};
 use crate::plan::Ownership;
 use crate::record::{self, FileRecord, GenerationRecord};
 
-/// A crate under its new names.
+/// The files and the record of a crate after renaming.
 pub(super) struct Named {
     pub disk: Snapshot,
     pub record: GenerationRecord,
@@ -19,7 +19,8 @@ pub(super) struct Named {
     pub is_refused: bool,
 }
 
-/// Follows what changed its name since the former description: files that people wrote, and what they go back to.
+/// Renames what changed its name since the former description, in the files that users wrote and in the recorded
+/// templates that they are merged with.
 pub(super) fn follow(
     now: Version<'_>,
     former: Option<Version<'_>>,
@@ -51,14 +52,16 @@ pub(super) fn follow(
         .files()
         .map(|(path, contents)| (path.to_owned(), contents.to_vec()))
         .collect();
-    // Handlers of states that are gone give way; what krator never wrote is somebody's file, and stays.
+    // The handler of a removed state makes room for that of a renamed one. Only recorded files move: any other file at
+    // such a path is the user's own.
     let replaced = record.files.keys().filter(|path| renames.is_replaced(path));
     for path in replaced {
         if let Some(pruned) = set_aside(&mut files, path) {
             named.actions.insert(path.clone(), FileAction::Moved(pruned));
         }
     }
-    // All of them are taken away before the first is put anywhere: in a swap each has the former path of another one.
+    // Remove all renamed files before inserting any, because a new path may be the former path of another file, as when
+    // two states swap names.
     for path in renamed.files.keys() {
         files.remove(path);
     }
@@ -95,7 +98,7 @@ pub(super) fn follow(
     named
 }
 
-/// What the last run left behind, as if it had known the new names.
+/// The record of the last run, as if that run had used the new names.
 fn record_under(
     renames: &Renames,
     record: &GenerationRecord,
@@ -125,7 +128,7 @@ fn record_under(
                 };
                 Some((to.clone(), entry))
             }
-            // It is moved out of the way, and forgotten.
+            // The file is moved to the pruned files and no longer recorded.
             None if renames.is_replaced(path) => None,
             None if is_code(path, entry) => Some((renames.path(path), entry.clone())),
             None => Some((path.clone(), entry.clone())),
