@@ -1,9 +1,9 @@
-//! What people wrote, read with syn and held against the description: drift that `krator check` and `krator gen` name
-//! before the compiler does, and names that change with the description.
+//! Parses the Rust code that users wrote and compares it with the description. `krator check` and `krator gen` use it to
+//! report mismatches before the compiler does, and to rename in user code what the description renames.
 //!
-//! Pure, like the plan: texts in, findings and texts out. The generated part of the crate is read along with the
-//! written one, so that a path is followed as rustc follows it. What cannot be decided without the compiler (macros of
-//! the crate's own, types behind traits) is not reported: a finding here is certain, or says that it is a warning.
+//! Like the plan, this module is pure: it takes texts and returns findings and texts. The generated code of the crate is
+//! parsed too, so that paths resolve as in rustc. What only the compiler can decide, such as macros defined in the crate
+//! or types behind traits, is not reported: an error is always certain, and anything less is a warning.
 
 mod access;
 mod declared;
@@ -27,7 +27,7 @@ use crate::plan::{Ownership, Plan};
 use std::collections::{BTreeMap, BTreeSet};
 use walk::KindCode;
 
-/// A crate's Rust as it is to be read.
+/// The Rust code of a crate, and the description and plan that it is compared with.
 #[derive(Debug, Clone, Copy)]
 pub struct Code<'a> {
     description: &'a Description,
@@ -36,19 +36,19 @@ pub struct Code<'a> {
     written: &'a BTreeMap<String, String>,
 }
 
-/// The findings of one file, in the order of its text.
+/// The findings of one file.
 #[derive(Debug, Clone)]
 pub struct InFile {
-    /// The file under its path in the crate, or the description.
+    /// The file, named by its path in the crate, or the description.
     pub source: Source,
-    /// In the order of the text.
+    /// The findings, in the order of their locations.
     pub findings: Vec<Finding>,
 }
 
 impl<'a> Code<'a> {
-    /// A crate: the generated files of `plan`, which is that of `description` (`source` its text), and `written`: all
-    /// other `.rs` files that are on disk, by their paths in the crate with `/` between the parts. Files that no `mod`
-    /// reaches may be among them.
+    /// The code of a crate. `source` is the text of `description`, and `plan` is rendered from it. `written` contains all
+    /// `.rs` files on disk that are not generated, by their paths in the crate, separated by `/`. It may contain files
+    /// that no `mod` declares.
     pub fn new(
         description: &'a Description,
         source: &'a Source,
@@ -63,7 +63,7 @@ impl<'a> Code<'a> {
         }
     }
 
-    /// The files that are krator's.
+    /// The generated Rust files.
     fn generated(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.plan
             .files()
@@ -73,7 +73,7 @@ impl<'a> Code<'a> {
             .map(|(path, file)| (path, file.contents.as_str()))
     }
 
-    /// The modules of the crate, in these files; `gone` are those right below the root that were krator's.
+    /// The module tree of the crate. `gone` names the top-level modules that krator no longer generates.
     fn tree(&self, files: &'a [tree::File<'a>], gone: BTreeSet<String>) -> tree::Tree<'a> {
         let resources: Vec<_> = self
             .kinds()
@@ -87,7 +87,7 @@ impl<'a> Code<'a> {
         )
     }
 
-    /// What the walk has to know of the kinds.
+    /// What the walk needs to know about each kind.
     fn kind_codes(&self) -> Vec<KindCode> {
         self.kinds()
             .enumerate()
@@ -113,7 +113,7 @@ fn kind_name(kind: &Kind) -> String {
     kind.resource.kind.value.as_str().to_owned()
 }
 
-/// The module that has a kind's types.
+/// The path of the module that declares a kind's types.
 fn types_of(kind: &Kind) -> Vec<String> {
     vec![
         kind.resource.kind.value.module(),
@@ -122,15 +122,15 @@ fn types_of(kind: &Kind) -> Vec<String> {
     ]
 }
 
-/// What written code and description have to say of each other. `former` is the crate as last generated, with the same
-/// `written`, where the description has changed since: it tells what is gone from what never was, and fields that
-/// have another type now. Files in the order of their paths.
+/// Compares the code of users with the description. `former` is the crate as last generated, with the same `written`
+/// files, if the description has changed since; it distinguishes names that were removed from names that never existed.
+/// The result is sorted by path.
 pub fn findings(code: &Code<'_>, former: Option<&Code<'_>>) -> Vec<InFile> {
     judge::judge(code, former)
 }
 
-/// The files that users wrote, as `krator gen` would rename them: `former` is the crate as last generated, `now` the
-/// current description.
+/// The files that users wrote, with the renames that `krator gen` would apply. `former` is the crate as last generated,
+/// and `now` is the current description.
 pub(crate) fn renamed(former: &Code<'_>, now: &Description) -> BTreeMap<String, String> {
     let mut files = former.written.clone();
     let renamed = rename(former, &Renames::between(former.description, now)).files;
@@ -141,7 +141,7 @@ pub(crate) fn renamed(former: &Code<'_>, now: &Description) -> BTreeMap<String, 
     files
 }
 
-/// The Rust files that users wrote, among all files of a crate.
+/// Selects the Rust files that users wrote from all files of a crate.
 pub(crate) fn written<'a>(
     files: impl Iterator<Item = (&'a str, &'a [u8])>,
     is_generated: impl Fn(&str) -> bool,

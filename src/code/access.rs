@@ -1,4 +1,4 @@
-//! Which types handlers may reach, as the generated code says it.
+//! The types that handlers have rights on, read from the trait implementations in generated code.
 
 use super::facts::Need;
 use super::items::Namespace;
@@ -8,18 +8,18 @@ use crate::model::{Kind, kubernetes};
 use std::collections::{BTreeMap, BTreeSet};
 use syn::{GenericArgument, Item, PathArguments, Type};
 
-/// Whether a path is that of a kind of Kubernetes' own.
+/// Whether a path is that of a built-in Kubernetes kind.
 pub(super) fn is_kubernetes_type(path: &[String]) -> bool {
     path.first().is_some_and(|first| first == "k8s_openapi")
         && kubernetes::kind_of_rust(&path.join("::")).is_some()
 }
 
-/// A kind as a description names it: `batch/v1.Job`.
+/// The name of a kind in a description, such as `batch/v1.Job`.
 pub(super) fn reference(object: &[String]) -> Option<String> {
     kubernetes::kind_of_rust(&object.join("::"))
 }
 
-/// The types that one machine has rights on.
+/// The types that the handlers of one kind have rights on, by their paths.
 #[derive(Default)]
 pub(super) struct Rights {
     grants: BTreeSet<Vec<String>>,
@@ -28,7 +28,7 @@ pub(super) struct Rights {
 }
 
 impl Rights {
-    /// What the generated module of a kind implements.
+    /// Reads the rights from the generated module of a kind; `None` if the module is not part of the crate.
     pub fn of(tree: &Tree<'_>, kind: &Kind) -> Option<Self> {
         let module = tree.module(&[&kind.resource.kind.value.module(), "generated", "kinds"])?;
         let mut rights = Rights::default();
@@ -69,7 +69,7 @@ impl Rights {
         Some(rights)
     }
 
-    /// Whether the machine may.
+    /// Whether the handlers have the right on the object.
     pub fn allow(&self, need: Need, object: &[String]) -> bool {
         match need {
             Need::Grants => self.grants.contains(object),
@@ -79,7 +79,7 @@ impl Rights {
     }
 }
 
-/// The rights of all machines, by the order of their kinds.
+/// The rights of all kinds, by the index of the kind.
 pub(super) fn rights(tree: &Tree<'_>, kinds: &[Kind]) -> BTreeMap<usize, Rights> {
     kinds
         .iter()

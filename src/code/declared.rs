@@ -1,5 +1,5 @@
-//! The types that code writes down, as far as rights depend on them: which variable is a handler's context, and which
-//! object is applied or deleted. Types that only rustc can infer are left to rustc, which reports missing rights at the
+//! Determines declared types as far as rights depend on them: which variable is a handler's context, and which object is
+//! applied or deleted. Nothing is inferred: where only rustc knows a type, it reports the missing right itself, at the
 //! same line.
 
 use super::access;
@@ -10,20 +10,20 @@ use super::walk::Walk;
 use crate::model::KindId;
 use syn::{Expr, GenericArgument, Pat, PathArguments, Type};
 
-/// How many aliases of types are followed: an alias may stand for itself.
+/// The maximum number of type aliases to follow, because an alias may refer to itself.
 const MOST_ALIASES: usize = 8;
 
-/// A type; references, smart pointers, options and lists are looked through.
+/// A declared type. References, smart pointers, `Option`, `Result` and `Vec` are replaced by the type inside them.
 #[derive(Clone)]
 pub(super) enum Declared {
     /// The context of a kind's handlers.
     Context(KindId),
-    /// A type that rights are given on, by its path.
+    /// A type that rights can be given on, by its path.
     Object(Vec<String>),
 }
 
 impl<'a> Walk<'_, 'a> {
-    /// What a written type is.
+    /// Resolves a type as it is written in code.
     pub fn declared(&self, ty: &Type) -> Option<Declared> {
         match ty {
             Type::Reference(inner) => self.declared(&inner.elem),
@@ -34,7 +34,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// The object that a written type is.
+    /// The path of the object type that a type resolves to, if any.
     pub fn object(&self, ty: &Type) -> Option<Vec<String>> {
         object(self.declared(ty))
     }
@@ -88,7 +88,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// What an expression is, where its type is written in it or in the declaration of its variable.
+    /// The type of an expression, if it is written in the expression or in the declaration of its variable.
     pub fn declared_of(&self, expr: &Expr) -> Option<Declared> {
         match expr {
             Expr::Paren(inner) => self.declared_of(&inner.expr),
@@ -104,7 +104,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// The type in `Job::default()`.
+    /// The type that a constructor such as `Job::default` belongs to.
     fn declared_constructor(&self, function: &syn::Path) -> Option<Declared> {
         let (names, is_absolute) = segments(function);
         let [.., constructor] = &names[..] else {
@@ -115,7 +115,7 @@ impl<'a> Walk<'_, 'a> {
             .resolve(self.place(), &names, is_absolute, Namespace::Values);
         let [.., of, _] = &targets[..] else { return None };
         let is_constructor = match of {
-            // kube's derive macro generates it: a name and a spec.
+            // kube's derive macro generates `new`, which takes a name and a spec.
             Target::Item {
                 def: Def::Resource, ..
             } => constructor == "new" || constructor == "default",
@@ -124,7 +124,7 @@ impl<'a> Walk<'_, 'a> {
         is_constructor.then(|| self.declared_target(of)).flatten()
     }
 
-    /// The generated struct of a literal or a pattern.
+    /// The generated struct that the path of a literal or a pattern refers to.
     pub fn generated_struct(&self, path: &syn::Path) -> Option<&'a syn::ItemStruct> {
         match self.target(path, Namespace::Types) {
             Target::Item {
@@ -156,7 +156,7 @@ impl<'a> Walk<'_, 'a> {
                 if let Some((_, inner)) = &ident.subpat {
                     self.bind(inner, None);
                 }
-                // The name of a constant, a variant or a state is compared with and binds nothing.
+                // In a pattern, the name of a constant, a variant or a state is compared and binds no variable.
                 if !self.is_item(&ident.ident) {
                     self.declare(unraw(&ident.ident), declared);
                 }
@@ -183,7 +183,7 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-/// The path of an object.
+/// The path of a declared type, if it is an object.
 pub(super) fn object(declared: Option<Declared>) -> Option<Vec<String>> {
     match declared? {
         Declared::Object(path) => Some(path),

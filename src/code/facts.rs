@@ -1,4 +1,4 @@
-//! What was read of written code, as plain facts: rules judge them, and renaming edits by them.
+//! What the walk found in user code, as plain data for the rules and for renaming.
 
 use super::resolve::Target;
 use super::tree::FileId;
@@ -9,21 +9,21 @@ use std::collections::BTreeSet;
 /// A state of a kind.
 pub(super) type StateOf = (KindId, StateId);
 
-/// A place in a file.
+/// A location in a file.
 #[derive(Clone, Copy)]
 pub(super) struct At {
     pub file: FileId,
     pub span: Span,
 }
 
-/// All that was read.
+/// Everything that the walk found.
 #[derive(Default)]
 pub(super) struct Facts<'a> {
     pub names: Vec<Name>,
     pub exits: Vec<Exit>,
-    /// States whose handlers may take edges in ways that cannot be seen.
+    /// States whose handlers may take edges that the walk cannot see, so that no edge of theirs is reported as never taken.
     pub hidden_exits: BTreeSet<StateOf>,
-    /// The same of all states.
+    /// Whether the same holds for all states.
     pub hides_all_exits: bool,
     pub handlers: Vec<(StateOf, At)>,
     pub accesses: Vec<Access>,
@@ -32,7 +32,7 @@ pub(super) struct Facts<'a> {
     pub macros: Vec<MacroUse<'a>>,
 }
 
-/// One identifier of a path, and what it means.
+/// One identifier of a path, and what it resolves to.
 pub(super) struct Name {
     pub at: At,
     pub text: String,
@@ -40,20 +40,20 @@ pub(super) struct Name {
 }
 
 pub(super) enum Meaning {
-    /// What has this path in the crate.
+    /// The item with this path in the crate.
     Item(Vec<String>),
-    /// Nothing: the module or enum of this path was generated, and does not have it.
+    /// No item: the generated module or enum with this path does not contain it.
     Missing(Vec<String>),
-    /// Nothing in sight.
+    /// A single name that no declaration or import in scope introduces.
     Unresolved,
-    /// Not to be decided.
+    /// Only the compiler can resolve the identifier.
     Unknown,
 }
 
-/// An answer of a handler.
+/// A transition that a handler returns.
 pub(super) struct Exit {
     pub at: At,
-    /// The state that it leaves; none where that cannot be told.
+    /// The state that the transition leaves; `None` if it cannot be determined.
     pub from: Option<StateOf>,
     pub answer: Answer,
 }
@@ -63,46 +63,46 @@ pub(super) enum Answer {
     To(StateOf),
     Stay,
     Done,
-    /// A state is named as a value, for whatever purpose.
+    /// A state is used as a value outside `Transition::to`; it may be a target.
     Names(StateOf),
 }
 
-/// A right that code needs.
+/// A right that user code needs.
 pub(super) struct Access {
     pub at: At,
     pub need: Need,
-    /// Whose handler; none for clients of their own.
+    /// The kind whose handler needs it; `None` for a plain `Api<K>` client.
     pub kind: Option<KindId>,
-    /// The type, by its path.
+    /// The path of the type.
     pub object: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Need {
-    /// Any right.
+    /// Any right on the type is enough.
     Grants,
     Owns,
     Watches,
 }
 
-/// A generated struct in a literal or in a pattern.
+/// A use of a generated struct in a literal or a pattern.
 pub(super) struct StructUse<'a> {
     pub at: At,
     pub of: &'a syn::ItemStruct,
     /// The fields that are named.
     pub named: Vec<(String, At)>,
-    /// Whether `..` stands for the others.
+    /// Whether `..` covers the other fields.
     pub has_rest: bool,
 }
 
-/// An impl of a trait.
+/// An implementation of a trait.
 pub(super) struct Impl<'a> {
     pub at: At,
     pub of: Target<'a>,
     pub for_: Target<'a>,
 }
 
-/// A macro whose tokens only its author understands.
+/// A macro call whose tokens cannot be interpreted as Rust code.
 pub(super) struct MacroUse<'a> {
     pub file: FileId,
     pub tokens: &'a proc_macro2::TokenStream,

@@ -1,5 +1,5 @@
-//! The order of imports, which rustfmt gives by name: after a rename, lists that were in order are put in order again, so
-//! that `cargo fmt --check` still holds. Lists in an order of their own are left in it.
+//! Sorts imports after a rename. rustfmt orders imports by name, so lists that were sorted before are sorted again and
+//! `cargo fmt --check` still passes. Lists that were not sorted keep their order.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ use super::tree::File;
 use crate::finding::Span;
 use crate::render::rust::handlers::{import_by, version_order};
 
-/// Adds to the edits of a file what puts its imports in order again.
+/// Adds the edits that sort the imports of a file by their new names.
 pub(super) fn sort(file: &File<'_>, edits: &mut Edits) {
     let Some(ast) = &file.ast else { return };
     let mut uses = Uses(Vec::new());
@@ -54,7 +54,7 @@ impl<'a> Visit<'a> for Uses<'a> {
     }
 }
 
-/// Whether two imports stand below each other: rustfmt does not move them past a blank line or a comment.
+/// Whether two imports are on consecutive lines. rustfmt does not move imports past a blank line or a comment.
 fn is_adjacent(file: &File<'_>, one: &ItemUse, next: &ItemUse) -> bool {
     let (end, start) = (file.span(one.span()).end, file.span(next.span()).start);
     let between = file.text.get(end..start).unwrap_or("-");
@@ -63,7 +63,7 @@ fn is_adjacent(file: &File<'_>, one: &ItemUse, next: &ItemUse) -> bool {
 
 struct Sorter<'a> {
     file: &'a File<'a>,
-    /// The new names, by the places of the former ones.
+    /// The new names, by the spans of the former ones.
     names: &'a Edits,
     edits: &'a mut Edits,
 }
@@ -81,7 +81,7 @@ impl Sorter<'_> {
         }
     }
 
-    /// Exchanges the texts of members whose order has changed.
+    /// Swaps the texts of members whose order has changed, if they were sorted before.
     fn order(&mut self, members: &[(Span, &UseTree)]) {
         let before: Vec<Vec<Segment>> = members
             .iter()
@@ -105,7 +105,7 @@ impl Sorter<'_> {
         }
     }
 
-    /// Breaks the lines of an import anew, where they were broken as rustfmt breaks those of plain names.
+    /// Wraps the lines of an import again, if it was wrapped as rustfmt wraps a list of plain names.
     fn wrap(&mut self, item: &ItemUse) {
         let span = self.file.span(item.span());
         let keyword = match &item.vis {
@@ -154,7 +154,7 @@ impl Sorter<'_> {
         self.edits.insert(span, text);
     }
 
-    /// What rustfmt compares, under the former names or the new ones.
+    /// The key that rustfmt sorts by, with the former names or the new ones.
     fn segments(&self, tree: &UseTree, is_renamed: bool) -> Vec<Segment> {
         let name = |ident: &syn::Ident| {
             let renamed = self.names.get(&self.file.span(ident.span()));
@@ -202,7 +202,7 @@ impl Segment {
     }
 }
 
-/// An identifier, ordered as a version.
+/// An identifier in rustfmt's version order, in which `a2` comes before `a10`.
 #[derive(PartialEq, Eq)]
 struct Name(String);
 

@@ -1,25 +1,25 @@
-//! What items declare and import, by their names.
+//! The names that items declare and import.
 
 use super::tree::ModuleId;
 use std::collections::BTreeMap;
 use syn::{Attribute, Item, UseTree, ext::IdentExt as _};
 
-/// What a name stands for.
+/// The item that a name refers to.
 #[derive(Clone, Copy)]
 pub(super) enum Def<'a> {
     Module(ModuleId),
     Struct(&'a syn::ItemStruct),
     Enum(&'a syn::ItemEnum),
     Type(&'a syn::ItemType),
-    /// The resource itself, which kube's derive macro makes of its spec: `Moose`.
+    /// The resource type, such as `Moose`, which kube's derive macro generates from its spec.
     Resource,
-    /// Anything else in the namespace of types.
+    /// Any other item in the type namespace.
     OtherType,
-    /// Anything else in the namespace of values.
+    /// Any other item in the value namespace.
     OtherValue,
 }
 
-/// Rust's namespaces, as far as they matter here.
+/// Rust's namespaces. Macros and lifetimes do not matter here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Namespace {
     Types,
@@ -42,13 +42,13 @@ impl Def<'_> {
     }
 }
 
-/// One name of a `use`.
+/// One name that a `use` imports.
 pub(super) struct Import {
     pub name: String,
     pub path: ImportPath,
 }
 
-/// The path of a `use`, its segments without `r#`.
+/// The path of a `use`; its segments have no `r#` prefix.
 #[derive(Clone)]
 pub(super) struct ImportPath {
     pub segments: Vec<String>,
@@ -61,11 +61,11 @@ pub(super) struct Names<'a> {
     pub defs: BTreeMap<String, Vec<Def<'a>>>,
     pub imports: Vec<Import>,
     pub globs: Vec<ImportPath>,
-    /// Macros may have put more names here than can be seen.
+    /// Whether macros may have added names that cannot be seen.
     pub is_open: bool,
 }
 
-/// Derives that add no names.
+/// Derive macros that add no names to the module.
 const PLAIN_DERIVES: &[&str] = &[
     "Clone",
     "Copy",
@@ -81,7 +81,7 @@ const PLAIN_DERIVES: &[&str] = &[
     "JsonSchema",
     "Error",
 ];
-/// Attributes that leave an item as it is.
+/// Attributes that add no names to the module.
 const PLAIN_ATTRIBUTES: &[&str] = &[
     "allow",
     "cfg",
@@ -107,7 +107,7 @@ const PLAIN_ATTRIBUTES: &[&str] = &[
     "warn",
 ];
 
-/// What items declare and import; modules apart, which have files.
+/// The names that items declare and import, except for modules, which the module tree adds.
 pub(super) fn names_of<'a>(items: impl Iterator<Item = &'a Item>) -> Names<'a> {
     let mut names = Names::default();
     let mut add =
@@ -126,7 +126,7 @@ pub(super) fn names_of<'a>(items: impl Iterator<Item = &'a Item>) -> Names<'a> {
             Item::Const(item) => add(&item.ident, Def::OtherValue),
             Item::Static(item) => add(&item.ident, Def::OtherValue),
             Item::Use(item) => uses.push(item),
-            // `macro_rules!` has a name, other macros may make any.
+            // A `macro_rules!` definition has a name; a macro call has none and may expand to any items.
             Item::Macro(item) => is_open |= item.ident.is_none(),
             Item::ForeignMod(_) | Item::Verbatim(_) | Item::ExternCrate(_) => is_open = true,
             _ => {}
@@ -154,7 +154,7 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// Whether an attribute could put further items beside its own.
+/// Whether an attribute could generate further items next to the one that it is on.
 pub(super) fn may_add_names(attribute: &Attribute) -> bool {
     let first = attribute
         .path()
@@ -218,7 +218,7 @@ fn add_imports(tree: &UseTree, path: &mut Vec<String>, is_absolute: bool, names:
     }
 }
 
-/// An identifier without its `r#`.
+/// The name of an identifier, without an `r#` prefix.
 pub(super) fn unraw(ident: &syn::Ident) -> String {
     ident.unraw().to_string()
 }

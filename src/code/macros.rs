@@ -1,5 +1,4 @@
-//! The insides of macros whose arguments are known to be expressions: they are read as code. Of others only their
-//! authors know what the tokens mean.
+//! Parses the arguments of macros that are known to take expressions. The tokens of any other macro may mean anything.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,15 +9,15 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// What is inside a macro.
+/// The parsed arguments of a macro call.
 pub(super) enum Body {
-    /// Expressions.
+    /// A list of expressions.
     Exprs(Vec<Expr>),
-    /// Those of `matches!`.
+    /// The expression, the pattern and the guard of `matches!`.
     Matches(Box<Expr>, Box<Pat>, Option<Box<Expr>>),
 }
 
-/// Macros of the standard library and of crates that every operator has, whose arguments are expressions.
+/// Macros of the standard library and of crates that every operator depends on, whose arguments are expressions.
 const OF_EXPRESSIONS: &[&str] = &[
     "anyhow",
     "assert",
@@ -53,7 +52,7 @@ const OF_EXPRESSIONS: &[&str] = &[
     "writeln",
 ];
 
-/// Macros of such crates whose tokens have a shape of their own, in which paths mean what they mean outside.
+/// Macros of these crates with a syntax of their own, in which paths still resolve as outside the macro.
 const OF_PATHS: &[&str] = &[
     "debug_span",
     "error_span",
@@ -66,18 +65,19 @@ const OF_PATHS: &[&str] = &[
     "warn_span",
 ];
 
-/// Whether paths among a macro's tokens mean what they mean outside, though the whole is not understood.
+/// Whether paths among the tokens of a macro resolve as outside it, even if the tokens cannot be parsed as a whole.
 pub(super) fn repeats_paths(name: &str) -> bool {
     OF_PATHS.contains(&name) || OF_EXPRESSIONS.contains(&name)
 }
 
-/// A path among tokens, and the tokens in parentheses behind it.
+/// A path among tokens, and the tokens in the parentheses after it.
 pub(super) struct TokenPath {
     pub idents: Vec<syn::Ident>,
     pub behind: Option<TokenStream>,
 }
 
-/// The paths among tokens, however deep; what comes behind a `.` is a field or a method.
+/// The paths among tokens, including those in nested groups. An identifier after a `.` is a field or a method and is
+/// skipped.
 pub(super) fn paths(tokens: &TokenStream) -> Vec<TokenPath> {
     let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let is_punct =
@@ -111,7 +111,8 @@ pub(super) fn paths(tokens: &TokenStream) -> Vec<TokenPath> {
     paths
 }
 
-/// The bodies of all macros of a file that can be read, by the place of their delimiter.
+/// The parsed arguments of the macro calls in a file, by [`key`]. Calls that cannot be parsed are left out, as are those
+/// of the macros in `own`, which the crate defines itself.
 pub(super) fn bodies(file: &syn::File, own: &BTreeSet<String>) -> BTreeMap<usize, Body> {
     let mut reader = Reader {
         own,
@@ -121,7 +122,7 @@ pub(super) fn bodies(file: &syn::File, own: &BTreeSet<String>) -> BTreeMap<usize
     reader.bodies
 }
 
-/// Names of the macros that a file defines.
+/// The names of the macros that a file defines.
 pub(super) fn defined(file: &syn::File) -> BTreeSet<String> {
     struct Defined(BTreeSet<String>);
     impl Visit<'_> for Defined {
@@ -134,12 +135,12 @@ pub(super) fn defined(file: &syn::File) -> BTreeSet<String> {
     defined.0
 }
 
-/// By what a body is found again.
+/// Identifies a macro call within its file by the position of its opening delimiter.
 pub(super) fn key(of: &Macro) -> usize {
     of.delimiter.span().join().byte_range().start
 }
 
-/// The last name of a macro's path.
+/// The last segment of a macro's path.
 pub(super) fn name(of: &Macro) -> String {
     let last = of.path.segments.last();
     last.map(|segment| segment.ident.to_string()).unwrap_or_default()
@@ -164,7 +165,7 @@ impl Visit<'_> for Reader<'_> {
             None
         };
         let Some(body) = body else { return };
-        // Macros within.
+        // Parse nested macro calls.
         match &body {
             Body::Exprs(exprs) => exprs.iter().for_each(|expr| self.visit_expr(expr)),
             Body::Matches(expr, pattern, guard) => {
@@ -177,7 +178,7 @@ impl Visit<'_> for Reader<'_> {
     }
 
     fn visit_item_macro(&mut self, item: &syn::ItemMacro) {
-        // The pattern side of `macro_rules!` is no code.
+        // The rules of a `macro_rules!` definition are not expressions.
         if item.ident.is_none() {
             visit::visit_item_macro(self, item);
         }
@@ -188,7 +189,7 @@ fn expressions(input: ParseStream<'_>) -> syn::Result<Vec<Expr>> {
     let mut exprs = Vec::new();
     while !input.is_empty() {
         exprs.push(input.parse()?);
-        // `vec![0; 8]`, `a, b,`.
+        // Expressions are separated by `,` or, as in `vec![0; 8]`, by `;`.
         let is_more =
             input.parse::<Option<Token![,]>>()?.is_some() || input.parse::<Option<Token![;]>>()?.is_some();
         if !is_more && !input.is_empty() {

@@ -1,6 +1,6 @@
-//! Names that change with the description. A name is found by what it means and replaced at its place, so that nothing
-//! else in a file changes by a byte, but for the order of imports. All names change in one pass: after `A` to `B` and `B`
-//! to `D` no `B` that was an `A` becomes a `D`.
+//! Renames in user code what the description renames. Names are resolved rather than compared as text, and replaced in
+//! place, so that nothing else in a file changes except the order of imports. All names change in one pass, so that with
+//! the renames `A` to `B` and `B` to `D` no `A` ends up as `D`.
 
 use super::facts::{Facts, Meaning};
 use super::tree::{self, File};
@@ -13,7 +13,7 @@ use crate::names::{KIND_ENDINGS, StateName, rust_ident};
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What changed its name from one description to the next.
+/// The names that differ between two descriptions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Renames {
     kinds: Vec<KindRename>,
@@ -21,22 +21,22 @@ pub struct Renames {
     operator: Option<(String, String)>,
 }
 
-/// A kind of the former description: its name then and now, and what became of the names of its states.
+/// The renames of one kind. Pairs contain the former and the current name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct KindRename {
     module: (String, String),
     name: (String, String),
     states: Vec<(StateName, StateName)>,
-    /// Names of states that are gone, which other states have now: the former name of each of those.
+    /// Names of removed states that other states have now, each with the former name of the state that has it.
     reused: BTreeMap<StateName, StateName>,
-    /// Files in the folder of the states that belong to no state any more, where handlers of renamed states go.
+    /// Files of removed states whose paths the handlers of renamed states take, relative to the folder of the states.
     replaced: BTreeSet<String>,
-    /// Types of `types`, whose names do not follow the kind's.
+    /// Types declared under `types`, which are not renamed along with the kind.
     types: BTreeSet<String>,
 }
 
 impl Renames {
-    /// What the lineage of two descriptions comes to in names.
+    /// Determines the renames between two descriptions from their lineage.
     pub fn between(former: &Description, now: &Description) -> Self {
         let types = former.types.iter().map(|named| named.name.as_str().to_owned());
         let types: BTreeSet<String> = types.collect();
@@ -57,13 +57,13 @@ impl Renames {
         }
     }
 
-    /// Whether everything is called as before.
+    /// Whether no name has changed.
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty() && self.operator.is_none()
     }
 
-    /// Where a file of the former crate is now, its handler and its tests being named after states and kinds; the
-    /// same path where nothing changed.
+    /// The current path of a file of the former crate. It differs from the former path where the file is named after a
+    /// kind or a state.
     pub fn path(&self, former: &str) -> String {
         for kind in &self.kinds {
             let (then, now) = &kind.module;
@@ -85,8 +85,8 @@ impl Renames {
         former.to_owned()
     }
 
-    /// Whether a file of the former crate stands where the handler of a renamed state goes, and belongs to no state itself:
-    /// it was the handler of one that is gone.
+    /// Whether a file of the former crate was the handler of a removed state, and the handler of a renamed state takes its
+    /// path.
     pub fn is_replaced(&self, former: &str) -> bool {
         self.kinds.iter().any(|kind| {
             let file = former.strip_prefix(&format!("src/{}/states/", kind.module.0));
@@ -94,7 +94,8 @@ impl Renames {
         })
     }
 
-    /// What the name of a state that is gone means now: the name and the former name of the state that has it.
+    /// If a path names a removed state whose name another state has now, returns that name and the other state's former
+    /// name.
     fn reused(&self, path: &[String]) -> Option<(&StateName, &StateName)> {
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
         let (module, rest) = path.split_first()?;
@@ -107,7 +108,7 @@ impl Renames {
         }
     }
 
-    /// The new last name of what had this path.
+    /// The new last segment of a path of the former crate; `None` if it has not changed.
     fn name(&self, path: &[String]) -> Option<String> {
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
         let Some((module, rest)) = path.split_first() else {
@@ -149,7 +150,8 @@ impl Renames {
         renamed.filter(|now| Some(now.as_str()) != path.last().copied())
     }
 
-    /// The words that are looked for in comments and texts: names in their own case, which are seldom anything else.
+    /// The names to look for in comments and string literals. Only names in CamelCase are included, because they are
+    /// unlikely to be ordinary words.
     fn words(&self) -> BTreeMap<String, String> {
         let mut words = BTreeMap::new();
         for kind in &self.kinds {
@@ -196,17 +198,17 @@ impl KindRename {
     }
 }
 
-/// What renaming made of the written files.
+/// The result of renaming in the files that users wrote.
 #[derive(Debug, Clone, Default)]
 pub struct Renamed {
-    /// The files that changed, by their former paths: the new path and the new text.
+    /// The new path and the new text of each file that changed, by its former path.
     pub files: BTreeMap<String, (String, String)>,
-    /// Where a former name was left: in comments, in texts, in macros. Places are those of the new text.
+    /// Former names that were not replaced, in comments, string literals and macros. Spans refer to the new text.
     pub reports: Vec<InFile>,
 }
 
-/// Renames in all written files that the crate compiles. `former` is the crate as last generated, with its own plan. A
-/// handler that another one takes the place of is not among the renamed files.
+/// Renames in all files that users wrote and that the crate compiles. `former` is the crate as last generated, with its
+/// own plan. A handler whose path another handler takes is left out.
 pub fn rename(former: &Code<'_>, renames: &Renames) -> Renamed {
     let mut renamed = Renamed::default();
     if renames.is_empty() {
@@ -250,7 +252,7 @@ pub fn rename(former: &Code<'_>, renames: &Renames) -> Renamed {
     renamed
 }
 
-/// Places of the former text, and what comes there.
+/// Replacements, by the span of the former text that they replace.
 pub(super) type Edits = BTreeMap<Span, String>;
 
 fn edits(file: usize, facts: &Facts<'_>, renames: &Renames) -> Edits {
@@ -260,7 +262,7 @@ fn edits(file: usize, facts: &Facts<'_>, renames: &Renames) -> Edits {
             let Meaning::Item(path) = &name.meaning else {
                 return None;
             };
-            // Another name for it, by `use … as`, is left; the crate itself is named by its own.
+            // An alias from `use … as` is kept. The path of the crate itself is empty, so its name is compared instead.
             let is_called = match path.last() {
                 Some(last) => *last == name.text,
                 None => renames
@@ -274,7 +276,7 @@ fn edits(file: usize, facts: &Facts<'_>, renames: &Renames) -> Edits {
         .collect()
 }
 
-/// Code that names a state that is gone by a name that another state has now: it compiles, and means something else.
+/// Reports code that named a removed state whose name another state has now: it still compiles, but its meaning changed.
 fn misread(file: usize, facts: &Facts<'_>, renames: &Renames, edits: &Edits) -> Vec<Finding> {
     let names = facts.names.iter().filter(|name| name.at.file == file);
     names
@@ -299,7 +301,7 @@ fn edited(text: &str, edits: &Edits) -> String {
     edited_part(text, whole, edits)
 }
 
-/// A part of a text after the edits in it.
+/// A part of a text, with the edits inside it applied.
 pub(super) fn edited_part(text: &str, part: Span, edits: &Edits) -> String {
     let mut out = String::with_capacity(part.end - part.start);
     let mut at = part.start;
@@ -313,7 +315,7 @@ pub(super) fn edited_part(text: &str, part: Span, edits: &Edits) -> String {
     out
 }
 
-/// Names in code of which it cannot be told what they mean.
+/// The positions of identifiers that cannot be resolved.
 fn uncertain(id: usize, file: &File<'_>, facts: &Facts<'_>) -> BTreeSet<usize> {
     let names = facts.names.iter().filter(|name| name.at.file == id);
     names
@@ -341,14 +343,16 @@ fn identifiers(tokens: &TokenStream) -> Vec<proc_macro2::Ident> {
         .collect()
 }
 
-/// What a piece of text is to the compiler.
+/// The kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Piece {
     Code,
+    /// A literal.
     Text,
 }
 
-/// Where tokens stand, in order; between them are comments. Doc comments, which are tokens to rustc, are left out.
+/// Collects the ranges of all tokens, in order. Doc comments, which rustc treats as tokens, are left out, so that every
+/// comment is a gap between two tokens.
 fn pieces(tokens: TokenStream, out: &mut Vec<(usize, usize, Piece)>) {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
@@ -358,7 +362,7 @@ fn pieces(tokens: TokenStream, out: &mut Vec<(usize, usize, Piece)>) {
                 out.push((range.start, range.start + 1, Piece::Code));
                 pieces(group.stream(), out);
             }
-            // `/// text` is `#[doc = "text"]`, all of it at the place of the comment.
+            // `/// text` becomes the tokens `#[doc = "text"]`, and each of them has the span of the whole comment.
             TokenTree::Punct(punct) if punct.as_char() == '#' && range.len() > 1 => {
                 if matches!(tokens.peek(), Some(TokenTree::Punct(next)) if next.as_char() == '!') {
                     tokens.next();
@@ -371,7 +375,7 @@ fn pieces(tokens: TokenStream, out: &mut Vec<(usize, usize, Piece)>) {
     }
 }
 
-/// The former names that stay: where they are no code, and where what they mean cannot be told.
+/// Reports former names that remain in comments, in literals, and in code that cannot be resolved.
 fn left(
     file: &File<'_>,
     uncertain: &BTreeSet<usize>,
@@ -383,7 +387,7 @@ fn left(
         return findings;
     }
     let mut tokens = Vec::new();
-    // What parses as a file is tokens.
+    // The file has been parsed already, so splitting it into tokens cannot fail.
     let _ = file.text[file.offset..]
         .parse::<TokenStream>()
         .map(|stream| pieces(stream, &mut tokens));
@@ -404,11 +408,11 @@ fn left(
             let token = before.checked_sub(1).map(|at| tokens[at]);
             let where_ = match token.filter(|(_, to, _)| to + file.offset > start) {
                 None => "a comment",
-                Some((_, _, Piece::Text)) => "a text",
+                Some((_, _, Piece::Text)) => "a string literal",
                 Some((_, _, Piece::Code)) if uncertain.contains(&start) => {
                     "code that cannot be followed here"
                 }
-                // Something else of that name.
+                // The identifier resolves to a different item with the same name.
                 Some((_, _, Piece::Code)) => continue,
             };
             let message = format!("`{word}` is `{now}` now, and was left in {where_}");
@@ -424,7 +428,7 @@ fn is_word(text: &str, span: Span) -> bool {
     !before.ends_with(is_part) && !after.starts_with(is_part)
 }
 
-/// A place of the former text in the new one; within an edit, all that the edit wrote.
+/// Maps a span of the former text to the new text. A span inside an edit maps to the whole replacement.
 fn moved(span: Span, edits: &Edits) -> Span {
     let around = edits
         .range(..=span)
@@ -444,7 +448,7 @@ fn moved(span: Span, edits: &Edits) -> Span {
     }
 }
 
-/// A file that cannot be parsed is left as it is.
+/// Reports a file that contains former names but cannot be parsed, and is therefore left unchanged.
 fn unread(file: &File<'_>, words: &BTreeMap<String, String>) -> Vec<Finding> {
     let first = words.iter().find_map(|(word, _)| {
         let start = file.text.find(word.as_str())?;
@@ -457,9 +461,9 @@ fn unread(file: &File<'_>, words: &BTreeMap<String, String>) -> Vec<Finding> {
         Finding::new(
             &NAME_LEFT,
             span,
-            "this file cannot be parsed, and nothing was renamed in it",
+            "this file cannot be parsed, so nothing was renamed in it",
         )
-        .help("mend it, then rename here by hand")
+        .help("fix the syntax, then rename by hand")
     };
     first.map(finding).into_iter().collect()
 }

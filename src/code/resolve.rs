@@ -1,10 +1,10 @@
-//! What a path means where it is written: the names of blocks, of the module, of `use` and of globs, as far as they
-//! can be known without the compiler. What cannot is [`Target::Unknown`], of which no rule speaks.
+//! Resolves paths as rustc does, through blocks, modules, imports and globs, as far as that is possible without the
+//! compiler. Anything else resolves to [`Target::Unknown`], which no rule reports.
 
 use super::items::{Def, ImportPath, Names, Namespace};
 use super::tree::{ModuleId, Tree};
 
-/// What a path leads to.
+/// What a path resolves to.
 #[derive(Clone)]
 pub(super) enum Target<'a> {
     Module(ModuleId),
@@ -20,39 +20,39 @@ pub(super) enum Target<'a> {
         of: String,
         name: String,
     },
-    /// Of another crate; re-exports are not followed there.
+    /// An item of another crate, by its path as written; re-exports are not followed there.
     External(Vec<String>),
-    /// Certainly nothing: what it should be in was generated, and all of that is known.
+    /// Certainly no item: all names of generated modules and enums are known, and this is not among them.
     Missing,
-    /// A single name that nothing in sight declares, imports or could have made.
+    /// A single name that nothing in scope declares, imports or could have generated.
     Unresolved,
-    /// A type parameter, or an item of a block: certainly nothing that others could name.
+    /// A type parameter or an item of a block, which no other code can name.
     Local,
-    /// Not to be decided.
+    /// Only the compiler can resolve it.
     Unknown,
 }
 
-/// Where a path is written.
+/// The scope in which a path is written.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'s, 'a> {
     pub module: ModuleId,
-    /// Names of the blocks around, the innermost last.
+    /// The names of the enclosing blocks, the innermost last.
     pub blocks: &'s [Names<'a>],
-    /// Parameters of functions, types and impls around.
+    /// The generic parameters in scope.
     pub generics: &'s [String],
-    /// What `Self` is.
+    /// The type that `Self` refers to.
     pub self_type: Option<&'s Target<'a>>,
 }
 
 /// The result of looking a name up in one scope.
 enum Lookup<'a> {
     Here(Target<'a>),
-    /// A macro or a glob may have put the name here.
+    /// A macro or a glob import may have introduced the name.
     Perhaps,
     Absent,
 }
 
-/// What Rust's own prelude has, as far as code names it without a path.
+/// The names of Rust's prelude that code uses without a path.
 const PRELUDE: &[&str] = &[
     "AsMut",
     "AsRef",
@@ -97,7 +97,7 @@ const PRELUDE: &[&str] = &[
     "drop",
 ];
 
-/// Crates that every operator knows; no glob of another crate has a module of such a name.
+/// Crates that every operator uses. A glob import of another crate is assumed not to bring in a module of such a name.
 const CRATES: &[&str] = &[
     "alloc",
     "core",
@@ -113,7 +113,7 @@ const CRATES: &[&str] = &[
 ];
 
 impl<'a> Tree<'a> {
-    /// What each segment of a path leads to.
+    /// Resolves each segment of a path.
     pub fn resolve(
         &self,
         at: Place<'_, 'a>,
@@ -258,7 +258,7 @@ impl<'a> Tree<'a> {
                 def: Def::Type(item),
                 ..
             } => {
-                // A type that stands for itself would lead round for ever.
+                // Stop at an alias that refers to itself.
                 let key = (*module, format!("type {}", item.ident));
                 if seen.contains(&key) {
                     return Target::Unknown;
@@ -278,7 +278,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// What another name of a type stands for.
+    /// Resolves a type alias.
     fn alias(
         &self,
         module: ModuleId,
@@ -300,7 +300,7 @@ impl<'a> Tree<'a> {
             .unwrap_or(Target::Unknown)
     }
 
-    /// A name in a module, through its imports.
+    /// Looks a name up in a module, including its imports.
     fn lookup(
         &self,
         module: ModuleId,
@@ -308,7 +308,7 @@ impl<'a> Tree<'a> {
         space: Namespace,
         seen: &mut Vec<(ModuleId, String)>,
     ) -> Lookup<'a> {
-        // Modules may import each other by globs, in circles.
+        // Modules may import each other in a cycle.
         if seen.iter().any(|(at, what)| *at == module && what == name) {
             return Lookup::Absent;
         }
@@ -352,7 +352,7 @@ impl<'a> Tree<'a> {
         let mut is_certain = !names.is_open;
         for import in names.imports.iter().filter(|import| import.name == name) {
             match self.imported(at, &import.path, space, seen) {
-                // The `use` itself is what is wrong, and nothing that rests on it.
+                // The error is in the `use` and reported there, so names that depend on it are not reported.
                 Target::Missing | Target::Unresolved => return Lookup::Here(Target::Unknown),
                 target if self.is_in(&target, space) => return Lookup::Here(target),
                 _ => {}
@@ -372,7 +372,7 @@ impl<'a> Tree<'a> {
                         return Lookup::Here(variant);
                     }
                 }
-                // Kubernetes' own types have names that are known.
+                // The names of the built-in Kubernetes types are known.
                 Target::External(mut path) => {
                     path.push(name.to_owned());
                     if super::access::is_kubernetes_type(&path) {
@@ -399,13 +399,13 @@ impl<'a> Tree<'a> {
     ) -> Target<'a> {
         let target = self.path(at, &path.segments, path.is_absolute, space, seen).pop();
         match (target, &path.segments[..]) {
-            // What nothing declares is a crate, to a `use`.
+            // In a `use`, a name that is not declared anywhere refers to a crate.
             (Some(Target::Unresolved), [name]) => self.crate_named(at, name),
             (target, _) => target.unwrap_or(Target::Unknown),
         }
     }
 
-    /// Whether an imported thing has a part in the namespace; of what is not known it is assumed.
+    /// Whether a target is in the namespace. An unknown target is assumed to be.
     fn is_in(&self, target: &Target<'a>, space: Namespace) -> bool {
         match target {
             Target::Module(_) => space != Namespace::Values,
@@ -414,7 +414,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The path of what was found, from the library's root; none for what has none.
+    /// The path of a target from the root of the library; `None` if it is not a nameable item of this crate.
     pub fn canonical(&self, target: &Target<'a>) -> Option<Vec<String>> {
         let of = |module: &ModuleId, names: &[&String]| {
             let mut path = self.modules[*module].path.clone();
@@ -434,7 +434,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// The names of a path, without `r#`, and whether it begins with `::`.
+/// The segments of a path, without `r#` prefixes, and whether it begins with `::`.
 pub(super) fn segments(path: &syn::Path) -> (Vec<String>, bool) {
     use syn::ext::IdentExt as _;
     let names = path

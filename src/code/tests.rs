@@ -1,4 +1,4 @@
-//! Small crates, read.
+//! Tests of the rules on small crates.
 
 use super::{Code, InFile, findings};
 use crate::render::{self, Runtime};
@@ -16,7 +16,7 @@ states:
   Sleep: {kind: ready, next: [Roam]}
 ";
 
-/// What is said of a handler of `Eat` with this body, by the names of rules, with their lines in the file.
+/// The findings for a handler of `Eat` with this body, as the names of their rules and their lines in the file.
 fn of_body(body: &str) -> Vec<String> {
     of(&format!(
         "use super::{{Eat, Roam, Sleep}};\nuse crate::moose::prelude::*;\nimpl State for Eat {{\n\
@@ -24,7 +24,7 @@ fn of_body(body: &str) -> Vec<String> {
     ))
 }
 
-/// What is said of a file with the handler of `Eat`.
+/// The findings for this text as the file with the handler of `Eat`.
 fn of(eat: &str) -> Vec<String> {
     let checked = crate::check("krator.yaml", MOOSE.as_bytes());
     let description = checked.sound().expect("a good description");
@@ -47,7 +47,7 @@ fn of(eat: &str) -> Vec<String> {
 }
 
 #[test]
-fn edges_are_seen_in_macros_whose_tokens_are_understood() {
+fn edges_are_found_in_known_macros() {
     let select = "tokio::select! {\n\
                   _ = std::future::ready(()) => Ok(Transition::to(Sleep)),\n\
                   _ = std::future::pending::<()>() => Ok(Transition::to(Eat)),\n\
@@ -60,7 +60,7 @@ fn edges_are_seen_in_macros_whose_tokens_are_understood() {
 }
 
 #[test]
-fn what_is_hidden_is_not_told() {
+fn edges_that_may_be_hidden_are_not_reported() {
     for body in [
         "let to = Sleep; Ok(Transition::to(to))",
         "Ok([Sleep].map(Transition::to).into_iter().next().unwrap())",
@@ -72,7 +72,7 @@ fn what_is_hidden_is_not_told() {
 }
 
 #[test]
-fn names_of_ones_own_are_not_ours() {
+fn local_names_hide_generated_ones() {
     let own = "let height = 1; struct Height { heights: u32 }\n\
                let spec = Height { heights: height };\n\
                let _ = spec.heights;\n\
@@ -85,7 +85,7 @@ fn names_of_ones_own_are_not_ours() {
 }
 
 #[test]
-fn shadows_end_with_their_scope() {
+fn shadowing_ends_with_its_scope() {
     let own = "{ let cx = (1, 2); let _ = cx.0; }\n\
                for cx in [1] { let _ = cx; }\n\
                cx.api::<k8s_openapi::api::core::v1::Pod>();\n\
@@ -95,7 +95,7 @@ fn shadows_end_with_their_scope() {
 }
 
 #[test]
-fn fields_are_compared_in_literals_and_patterns_only() {
+fn fields_are_checked_in_literals_and_patterns_only() {
     let own = "let MooseSpec { height, width, .. } = &cx.manifest().spec;\n\
                let _ = (height, width, cx.manifest().spec.depth);\n\
                let _ = MooseSpec { height: 1.0 };\n\
@@ -105,20 +105,20 @@ fn fields_are_compared_in_literals_and_patterns_only() {
 }
 
 #[test]
-fn a_file_that_cannot_be_parsed_is_the_compilers_to_name() {
+fn a_file_that_cannot_be_parsed_is_left_to_the_compiler() {
     assert!(of("impl State for Eat {").is_empty());
     assert!(of("").iter().all(|told| told == "handler-missing:1"));
 }
 
 #[test]
-fn places_count_what_comes_before_the_first_token() {
+fn locations_include_the_byte_order_mark_and_the_shebang() {
     let text = "\u{feff}#!/usr/bin/env run\n// ä\nuse super::Graze;\n";
     let told = of(text);
     assert!(told.contains(&"name-gone:3".to_owned()), "{told:?}");
 }
 
 #[test]
-fn modules_that_import_each_other_come_to_an_end() {
+fn cyclic_imports_and_aliases_terminate() {
     let round = "pub mod a { pub use super::b::*; pub type A = super::b::B; }\n\
                  pub mod b { pub use super::a::*; pub type B = super::a::A; }\n\
                  type Own = Own;\n\

@@ -1,5 +1,5 @@
-//! The modules of a crate as rustc would find them: files, items and imports, by their names. What no `mod` reaches
-//! is not compiled and therefore not here.
+//! The module tree of a crate, built from its `mod` declarations as rustc does. A file that no `mod` declares is not
+//! compiled and therefore not in the tree.
 
 use super::Code;
 use super::facts::At;
@@ -14,22 +14,22 @@ pub(super) type FileId = usize;
 /// Index of a module in [`Tree::modules`].
 pub(super) type ModuleId = usize;
 
-/// A file of Rust.
+/// A Rust file.
 pub(super) struct File<'a> {
     pub path: &'a str,
     pub text: &'a str,
-    /// Written by krator, so that everything in it is known.
+    /// Whether krator generated the file, so that all names in it are known.
     pub is_generated: bool,
-    /// None: it cannot be parsed, which rustc will say better.
+    /// The syntax tree; `None` if the file cannot be parsed, which rustc reports better.
     pub ast: Option<syn::File>,
-    /// The insides of its macros, as far as they are code.
+    /// The parsed arguments of its macro calls, by [`macros::key`].
     pub bodies: BTreeMap<usize, Body>,
-    /// What syn strips before the first token: byte order mark and `#!`.
+    /// The length of the byte order mark and the `#!` line, which syn strips and does not count in spans.
     pub offset: usize,
 }
 
 impl File<'_> {
-    /// The place of a token or of tokens.
+    /// Converts a span of syn to one of the file's text.
     pub fn span(&self, span: proc_macro2::Span) -> Span {
         let range = span.byte_range();
         Span {
@@ -39,7 +39,7 @@ impl File<'_> {
     }
 }
 
-/// Parses all of it.
+/// Parses all files, generated and written.
 pub(super) fn parse<'a>(code: &Code<'a>) -> Vec<File<'a>> {
     let generated = code.generated().map(|(path, text)| (path, text, true));
     let written = code
@@ -73,7 +73,7 @@ pub(super) fn parse<'a>(code: &Code<'a>) -> Vec<File<'a>> {
     files
 }
 
-/// Names of the macros that people define here.
+/// The names of the macros that user code defines.
 fn own_macros(files: &[File<'_>]) -> BTreeSet<String> {
     let written = files.iter().filter(|file| !file.is_generated);
     written
@@ -82,37 +82,37 @@ fn own_macros(files: &[File<'_>]) -> BTreeSet<String> {
         .collect()
 }
 
-/// A module.
 pub(super) struct Module<'a> {
-    /// From the root of the library: `["moose", "states"]`; that of another target begins with its file in `<>`.
+    /// The path from the root of the library, such as `["moose", "states"]`. In another target, the first segment is the
+    /// file of the target in angle brackets.
     pub path: Vec<String>,
     pub parent: Option<ModuleId>,
     pub root: ModuleId,
     pub file: FileId,
     pub is_generated: bool,
-    /// Compiled for tests only.
+    /// Whether the module is compiled for tests only.
     pub is_test: bool,
     pub items: &'a [Item],
     pub names: Names<'a>,
 }
 
-/// All modules.
+/// All modules of a crate, in all of its targets.
 pub(super) struct Tree<'a> {
     pub files: &'a [File<'a>],
     pub modules: Vec<Module<'a>>,
-    /// The root of the library.
+    /// The root of the library, or of `src/main.rs` if there is no library.
     pub library: Option<ModuleId>,
-    /// Where a `mod` in written code has no file, because krator no longer writes it.
+    /// The `mod` declarations in user code whose file krator no longer generates.
     pub lost: Vec<At>,
-    /// Modules right below the root that were krator's and are no more.
+    /// Top-level modules that krator no longer generates.
     pub gone: BTreeSet<String>,
-    /// The crate's name, as its other targets say it.
+    /// The name by which other targets refer to the library.
     pub crate_name: String,
     pub own_macros: BTreeSet<String>,
 }
 
 impl<'a> Tree<'a> {
-    /// The modules of these files. `resources` are the kinds' own types, by the path of their module.
+    /// Builds the tree from files. `resources` are the resource types of the kinds: the path of the module, and the name.
     pub fn new(
         files: &'a [File<'a>],
         crate_name: String,
@@ -192,7 +192,7 @@ impl<'a> Tree<'a> {
                 None => self.of_file(file, module, inner, id, &folder),
             };
             if let Some(child) = child.filter(|_| is_for_tests(&module.attrs)) {
-                // With all that is below it, which was added last.
+                // The module's descendants were added after it, so they are all modules from its index on.
                 self.modules[child..]
                     .iter_mut()
                     .for_each(|module| module.is_test = true);
@@ -239,7 +239,7 @@ impl<'a> Tree<'a> {
         Some(self.add(id, path, Some(parent), &ast.items, base))
     }
 
-    /// A module by its path from the library's root.
+    /// Finds a module by its path from the root of the library.
     pub fn module(&self, path: &[&str]) -> Option<ModuleId> {
         self.modules.iter().position(|module| {
             module.path.len() == path.len() && module.path.iter().zip(path).all(|(a, b)| a == b)
@@ -263,7 +263,7 @@ fn is_root(path: &str) -> bool {
     }
 }
 
-/// The module that a file of the library is: `["moose", "states"]` of `src/moose/states/mod.rs`.
+/// The path of the module in a file of the library: `["moose", "states"]` for `src/moose/states/mod.rs`.
 pub(super) fn module_path(file: &str) -> Option<Vec<String>> {
     let path = file.strip_prefix("src/")?.strip_suffix(".rs")?;
     let path = path.strip_suffix("/mod").unwrap_or(path);
