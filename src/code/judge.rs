@@ -1,4 +1,4 @@
-//! The rules, over what was read.
+//! Applies the rules to what the walk found.
 
 mod edges;
 mod fields;
@@ -14,7 +14,7 @@ use crate::finding::{Finding, Source, Span, sort};
 use crate::model::{Kind, State};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reads and judges; see [`super::findings`].
+/// Walks the code and applies all rules. Documented at [`super::findings`], the public entry point.
 pub(super) fn judge(code: &Code<'_>, former: Option<&Code<'_>>) -> Vec<InFile> {
     let files = tree::parse(code);
     let gone = former.map(|former| gone(former, code)).unwrap_or_default();
@@ -43,7 +43,7 @@ pub(super) fn judge(code: &Code<'_>, former: Option<&Code<'_>>) -> Vec<InFile> {
     judge.in_files(found.into_iter().flatten())
 }
 
-/// Modules right below the root that were krator's and are no more.
+/// Top-level modules that krator generated for `former` and no longer generates.
 fn gone(former: &Code<'_>, now: &Code<'_>) -> BTreeSet<String> {
     let modules = |code: &Code<'_>| -> BTreeSet<String> {
         let paths = code.generated().filter_map(|(path, _)| tree::module_path(path));
@@ -52,7 +52,7 @@ fn gone(former: &Code<'_>, now: &Code<'_>) -> BTreeSet<String> {
     &modules(former) - &modules(now)
 }
 
-/// Only these of a former crate: what people wrote is the same in both.
+/// Parses only the generated files of a former crate, because the files of users are the same in both.
 fn generated_files<'a>(former: &Code<'a>) -> Vec<tree::File<'a>> {
     static NOTHING: BTreeMap<String, String> = BTreeMap::new();
     tree::parse(&Code {
@@ -70,7 +70,7 @@ struct Judge<'s, 'a> {
     former: BTreeSet<String>,
 }
 
-/// A finding and its file; none: the description.
+/// A finding and the file that it is in; `None` stands for the description.
 type Said = (Option<FileId>, Finding);
 
 impl<'a> Judge<'_, 'a> {
@@ -86,7 +86,7 @@ impl<'a> Judge<'_, 'a> {
         self.state(of).name.as_str()
     }
 
-    /// `krator.yaml:36`.
+    /// A location in the description for messages, such as `krator.yaml:36`.
     fn line(&self, span: Span) -> String {
         let source = self.code.source;
         format!("{}:{}", source.name(), source.position(span.start).line)

@@ -1,5 +1,5 @@
-//! Goes through written code once and notes what rules and renaming ask for. Scopes are those of Rust: blocks with
-//! items of their own, type parameters, variables.
+//! Visits user code once and collects the facts that the rules and renaming need. It tracks Rust's scopes: blocks that
+//! contain items, generic parameters, and variables.
 
 mod answers;
 mod syntax;
@@ -14,17 +14,17 @@ use crate::model::KindId;
 use std::collections::BTreeMap;
 use syn::visit::{self, Visit as _};
 
-/// What the walk has to know of a kind.
+/// What the walk needs to know about a kind.
 pub(super) struct KindCode {
-    /// `Moose`.
+    /// The name of the kind, such as `Moose`.
     pub name: String,
-    /// `moose`.
+    /// The name of its module, such as `moose`.
     pub module: String,
     /// Its states, by their names.
     pub states: BTreeMap<String, StateOf>,
 }
 
-/// One module being read.
+/// The visitor of one module.
 pub(super) struct Walk<'s, 'a> {
     pub tree: &'s Tree<'a>,
     pub kinds: &'s [KindCode],
@@ -34,14 +34,14 @@ pub(super) struct Walk<'s, 'a> {
     self_type: Option<Target<'a>>,
     /// The variables of each scope, the innermost last.
     variables: Vec<BTreeMap<String, Option<Declared>>>,
-    /// The state whose answers are given here.
+    /// The state whose transition the current function returns.
     from: Option<StateOf>,
-    /// How many declarations were followed to get here.
+    /// The number of type aliases that were followed to reach this module.
     pub depth: usize,
     pub facts: Facts<'a>,
 }
 
-/// Reads all modules that people wrote.
+/// Visits all modules that users wrote.
 pub(super) fn walk<'a>(tree: &Tree<'a>, kinds: &[KindCode]) -> Facts<'a> {
     let mut facts = Facts::default();
     for (id, module) in tree
@@ -76,7 +76,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
     }
 
-    /// The eyes of another module.
+    /// A walk in the scope of another module, to resolve a type alias.
     pub fn elsewhere(&self, module: ModuleId) -> Self {
         Walk::new(self.tree, self.kinds, module, self.depth + 1)
     }
@@ -90,7 +90,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
     }
 
-    /// Whether a name in a pattern is that of an item, and so no variable.
+    /// Whether a name in a pattern refers to an item, so that it does not bind a variable.
     pub fn is_item(&self, ident: &syn::Ident) -> bool {
         let target = self
             .tree
@@ -108,7 +108,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         )
     }
 
-    /// What a path means here.
+    /// Resolves a path in the current scope.
     pub fn target(&self, path: &syn::Path, space: Namespace) -> Target<'a> {
         let (names, is_absolute) = segments(path);
         self.tree
@@ -117,7 +117,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             .unwrap_or(Target::Unknown)
     }
 
-    /// A variable, and what it is declared to be.
+    /// Looks a variable up. The outer `Option` is `None` if there is none, the inner one if its type is unknown.
     pub fn variable(&self, name: &str) -> Option<Option<Declared>> {
         self.variables
             .iter()
@@ -132,7 +132,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
     }
 
-    /// The kind that has the machine.
+    /// The kind whose machine type this is.
     pub fn kind_of(&self, machine: &Target<'a>) -> Option<KindId> {
         let path = self.tree.canonical(machine)?;
         let (first, last) = (path.first()?, path.last()?);
@@ -142,7 +142,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             .map(KindId)
     }
 
-    /// The state that a type is.
+    /// The state that a type represents.
     fn state_of(&self, target: &Target<'a>) -> Option<StateOf> {
         let path = self.tree.canonical(target)?;
         let [module, states, name] = &path[..] else {
@@ -164,7 +164,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
     }
 
-    /// Notes what each name of a path means.
+    /// Records what each segment of a path resolves to, and returns the target of the last one.
     fn note(&mut self, idents: &[&syn::Ident], is_absolute: bool, space: Namespace) -> Target<'a> {
         let names: Vec<String> = idents.iter().map(|ident| unraw(ident)).collect();
         let targets = self.tree.resolve(self.place(), &names, is_absolute, space);
@@ -202,7 +202,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         target
     }
 
-    /// A path that may begin with `<T as Trait>`.
+    /// Records a path that may begin with `<T as Trait>`.
     fn note_qualified(
         &mut self,
         qself: Option<&'a syn::QSelf>,
@@ -289,7 +289,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         read
     }
 
-    /// A function: its parameters, and whose answers it gives.
+    /// Visits a function with its parameters in scope, and determines the state whose transition it returns.
     fn function(&mut self, signature: &'a syn::Signature, body: Option<&'a syn::Block>) {
         let outer = (
             std::mem::take(&mut self.from),

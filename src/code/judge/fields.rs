@@ -1,4 +1,4 @@
-//! Fields of generated structs, in literals and patterns.
+//! The rules on fields of generated structs, in literals and patterns.
 
 use super::{Judge, Said};
 use crate::catalog::{FIELD_ADDED, FIELD_GONE};
@@ -6,7 +6,7 @@ use crate::code::items::unraw;
 use crate::finding::{Finding, nearest};
 
 impl Judge<'_, '_> {
-    /// Fields that the struct does not have, and fields that are missing.
+    /// Finds fields that the struct does not have, and fields that a literal or a pattern lacks.
     pub(super) fn fields(&self) -> Vec<Said> {
         let mut found = Vec::new();
         for used in &self.facts.structs {

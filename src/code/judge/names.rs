@@ -1,4 +1,4 @@
-//! Names of what is gone, and modules and operators that nothing leads to.
+//! The rules on names that no longer exist, and on modules and operators that the crate does not use.
 
 use super::{Judge, Said};
 use crate::catalog::{MODULE_MISSING, NAME_GONE, OPERATOR_NOT_RUN};
@@ -8,7 +8,7 @@ use crate::finding::{Finding, Span, nearest};
 use std::collections::BTreeSet;
 
 impl Judge<'_, '_> {
-    /// Names of what is gone.
+    /// Finds names that generated code does not declare, or no longer declares.
     pub(super) fn names(&self) -> Vec<Said> {
         let now = self.tree.modules.iter().filter(|module| module.is_generated);
         let now: BTreeSet<&str> = now.flat_map(|module| declared(&module.names)).collect();
@@ -21,8 +21,8 @@ impl Judge<'_, '_> {
                     let near = self.beside(within, &name.text);
                     (format!("{what} has no `{}`", name.text), near)
                 }
-                // Whether it ever was ours is known only of names that krator has made, and those of modules are words
-                // that code has for its own things, too.
+                // Report only names that krator generated before. Names of modules are lower case and are skipped, because
+                // they may well be local names of the user.
                 Meaning::Unresolved
                     if name.text.starts_with(|c: char| c.is_ascii_uppercase())
                         && self.former.contains(&name.text)
@@ -42,7 +42,7 @@ impl Judge<'_, '_> {
         found
     }
 
-    /// What a generated module is to people.
+    /// Describes a generated module or enum for messages.
     fn describe(&self, path: &[String]) -> String {
         match path {
             [module, rest @ ..] => match self.kinds.iter().find(|kind| kind.module == *module) {
@@ -57,7 +57,7 @@ impl Judge<'_, '_> {
         }
     }
 
-    /// The nearest name in the same place.
+    /// The most similar name in the same module or enum.
     fn beside(&self, path: &[String], written: &str) -> Option<String> {
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
         let (name, module) = match self.tree.module(&path) {
@@ -82,7 +82,7 @@ impl Judge<'_, '_> {
         nearest(written, names.iter().map(String::as_str)).map(str::to_owned)
     }
 
-    /// Modules without a file, and files without a module.
+    /// Finds `mod` declarations whose file krator no longer generates, and generated files that no `mod` declares.
     pub(super) fn modules(&self) -> Vec<Said> {
         let mut found = Vec::new();
         for lost in &self.tree.lost {
@@ -112,7 +112,7 @@ impl Judge<'_, '_> {
                 let Some(module) = module.filter(|_| file.is_generated && !reached.contains(&id)) else {
                     continue;
                 };
-                // Declared, but from where it is not read.
+                // It is declared or imported in a way that the module tree does not follow, such as `#[path]`.
                 let is_imported = root.names.imports.iter().any(|import| import.name == module);
                 if root.names.defs.contains_key(module) || is_imported {
                     continue;
@@ -130,7 +130,7 @@ impl Judge<'_, '_> {
         found
     }
 
-    /// Operators that nobody starts.
+    /// Finds operators that `main` does not start.
     pub(super) fn operators(&self) -> Vec<Said> {
         let main = self
             .tree
@@ -166,7 +166,7 @@ impl Judge<'_, '_> {
                 let at = At { file, span };
                 let message = format!("no code starts the operator of `{}`", kind.name);
                 let finding = Finding::new(&OPERATOR_NOT_RUN, span, message)
-                    .label("its objects are watched by nobody")
+                    .label("its objects are not watched")
                     .help(format!(
                         "add `.operator({}::default())` to the runtime here",
                         operator[2]

@@ -1,4 +1,4 @@
-//! Rights: traits that are krator's to implement, and objects that the description does not name.
+//! The rules on rights: traits that only krator may implement, and objects that the description gives no rights on.
 
 use super::{Judge, Said};
 use crate::catalog::{HAND_WRITTEN_TRANSITION, NO_RIGHTS, UNNAMED_CLIENT};
@@ -8,11 +8,11 @@ use crate::code::resolve::Target;
 use crate::finding::Finding;
 
 impl Judge<'_, '_> {
-    /// Traits that are krator's to implement.
+    /// Finds implementations of traits that only krator may implement.
     pub(super) fn impls(&self) -> Vec<Said> {
         let mut found = Vec::new();
         for item in &self.facts.impls {
-            // Of a machine written by hand, all is.
+            // Only krator.yaml kinds are checked: a machine written by hand has to implement these traits itself.
             let is_ours = self.tree.canonical(&item.for_).is_some_and(|path| {
                 self.kinds.iter().any(|kind| path.first() == Some(&kind.module))
                     && matches!(path.get(1).map(String::as_str), Some("states" | "generated"))
@@ -48,7 +48,7 @@ impl Judge<'_, '_> {
         found
     }
 
-    /// Rights that the description does not give.
+    /// Finds uses of objects that the description gives no rights on.
     pub(super) fn accesses(&self) -> Vec<Said> {
         let rights = access::rights(self.tree, &self.code.description.kinds);
         let mut found = Vec::new();
@@ -57,7 +57,7 @@ impl Judge<'_, '_> {
                 .unwrap_or_else(|| used.object.last().cloned().unwrap_or_default());
             let allows = |rights: &Rights| rights.allow(used.need, &used.object);
             let Some(kind) = used.kind else {
-                // A client of its own may be for our own kinds; and events every operator may write.
+                // A plain `Api<K>` may be for the operator's own kinds, and every operator may write events.
                 let is_event = reference == "events.k8s.io/v1.Event";
                 let is_own = used.object.first().is_some_and(|first| first != "k8s_openapi");
                 if !is_own && !is_event && !rights.values().any(allows) {
@@ -69,7 +69,7 @@ impl Judge<'_, '_> {
                 }
                 continue;
             };
-            // Where the generated module is not compiled, that is what is wrong.
+            // If the generated module is not part of the crate, its rights are unknown, and another rule reports that.
             if rights.get(&kind.0).is_none_or(allows) {
                 continue;
             }

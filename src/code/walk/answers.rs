@@ -1,4 +1,4 @@
-//! What handlers answer: the edges that code takes.
+//! Collects the transitions that handlers return, which are the edges that the code takes.
 
 use super::Walk;
 use crate::code::facts::{Answer, Exit, StateOf};
@@ -12,7 +12,7 @@ use syn::{
 };
 
 impl<'a> Walk<'_, 'a> {
-    /// The state in `-> Result<Transition<Roam>>`.
+    /// The state in a return type such as `Result<Transition<Roam>>`.
     pub(super) fn answers_for(&self, output: &'a syn::ReturnType) -> Option<StateOf> {
         struct Answers<'a>(Vec<&'a syn::Path>);
         impl<'a> Visit<'a> for Answers<'a> {
@@ -40,12 +40,12 @@ impl<'a> Walk<'_, 'a> {
                 _ => None,
             }
         });
-        // More than one: which of them it is depends on where the answer goes.
+        // With several states in the type, it is unknown which of them a transition belongs to.
         let states: BTreeSet<StateOf> = states.collect();
         states.first().copied().filter(|_| states.len() == 1)
     }
 
-    /// Which answer a path of a function gives: `Transition::to`.
+    /// The kind of transition that a path such as `Transition::to` constructs.
     pub(super) fn answer_of(&self, target: &Target<'a>) -> Option<&'static str> {
         let Target::External(path) = target else {
             return None;
@@ -58,7 +58,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Edges may be taken here that cannot be seen.
+    /// Records that the current function may take edges that the walk cannot see.
     pub(super) fn hide_exits(&mut self) {
         match self.from {
             Some(state) => {
@@ -89,12 +89,12 @@ impl<'a> Walk<'_, 'a> {
         self.answer(answer, span);
     }
 
-    /// Code in a macro that is not understood as a whole, such as `select!`.
+    /// Collects paths and transitions from the tokens of a macro that cannot be parsed as a whole, such as `select!`.
     pub(super) fn token_paths(&mut self, tokens: &'a proc_macro2::TokenStream) {
         for path in macros::paths(tokens) {
             let names: Vec<String> = path.idents.iter().map(unraw).collect();
             let idents: Vec<&syn::Ident> = path.idents.iter().collect();
-            // A single word that means nothing here means something to the macro.
+            // A single identifier that does not resolve may be part of the macro's own syntax.
             let target = self
                 .tree
                 .resolve(self.place(), &names, false, Namespace::Values)

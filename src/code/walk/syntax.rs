@@ -1,4 +1,4 @@
-//! The way through the syntax tree.
+//! The visitor of the syntax tree.
 
 use super::Walk;
 use super::uses::{innermost_call, parts};
@@ -12,11 +12,11 @@ use syn::{
 };
 
 impl<'a> Visit<'a> for Walk<'_, 'a> {
-    // What attributes say is not code.
+    // The arguments of attributes are not expressions in this scope.
     fn visit_attribute(&mut self, _: &'a syn::Attribute) {}
 
     fn visit_item_mod(&mut self, item: &'a syn::ItemMod) {
-        // Its items are a module of their own.
+        // The items of the module are visited separately, as a module of the tree.
         self.note_definition(&item.ident);
     }
 
@@ -195,7 +195,7 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
         self.exit(call, how, syn::spanned::Spanned::span(path));
         for argument in &call.args {
             match argument {
-                // Named to be gone to, which has been noted.
+                // `exit` has recorded the state as a target, so it must not be recorded as a mere use as well.
                 Expr::Path(path) => {
                     self.note_qualified(path.qself.as_ref(), &path.path, Namespace::Values);
                 }
@@ -205,7 +205,7 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
     }
 
     fn visit_expr_path(&mut self, path: &'a syn::ExprPath) {
-        // A variable hides everything else of its name.
+        // A variable shadows every item with the same name.
         if let Some(name) = path.path.get_ident()
             && self.variable(&unraw(name)).is_some()
         {
@@ -233,7 +233,7 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
             if let syn::Member::Named(name) = &field.member {
                 named.push(name);
             }
-            // `S { field }` names a variable, which is no path to what is generated.
+            // In the shorthand `S { field }` the value is a variable, not a path to an item.
             if field.colon_token.is_some() {
                 self.visit_expr(&field.expr);
             }
@@ -266,7 +266,7 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
     }
 
     fn visit_pat_ident(&mut self, pattern: &'a syn::PatIdent) {
-        // A name that stands for a constant, a variant or a state is no variable.
+        // The name of a constant, a variant or a state does not bind a variable.
         let is_name = pattern.subpat.is_none() && pattern.by_ref.is_none() && pattern.mutability.is_none();
         if is_name && self.is_item(&pattern.ident) {
             self.note(&[&pattern.ident], false, Namespace::Values);
@@ -309,7 +309,8 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
                     self.token_paths(&of.tokens);
                     return;
                 }
-                // A macro of this crate may say anything; one of another crate can only repeat what it is given.
+                // A macro of this crate may expand to anything. One of another crate does not know the states, so it can
+                // only use what is among its arguments.
                 let is_own = tree.own_macros.contains(&name) || name == "include";
                 if is_own || mentions(&of.tokens, "Transition") {
                     self.hide_exits();
@@ -321,7 +322,7 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
     }
 }
 
-/// Whether a word is among tokens, however deep.
+/// Whether tokens contain an identifier, including in nested groups.
 fn mentions(tokens: &proc_macro2::TokenStream, word: &str) -> bool {
     tokens.clone().into_iter().any(|token| match token {
         proc_macro2::TokenTree::Ident(ident) => ident == word,

@@ -1,4 +1,4 @@
-//! What code uses of the description: rights on objects, and the fields of structs.
+//! Collects what code uses from the description: rights on objects, and fields of generated structs.
 
 use super::Walk;
 use crate::code::declared::{Declared, object};
@@ -8,7 +8,7 @@ use crate::code::resolve::Target;
 use syn::{Expr, Pat};
 
 impl<'a> Walk<'_, 'a> {
-    /// `cx.owned::<K>()` and the like; `expected` is the type that the result is declared to have.
+    /// Records the right that a call such as `cx.owned::<K>()` needs. `expected` is the declared type of the result.
     pub(super) fn access(&mut self, call: &'a syn::ExprMethodCall, expected: Option<&syn::Type>) {
         let need = match call.method.to_string().as_str() {
             "api" => Need::Grants,
@@ -45,7 +45,7 @@ impl<'a> Walk<'_, 'a> {
         });
     }
 
-    /// `Api<K>`: a client of its own, which has no more rights than the operator.
+    /// Records the use of a plain `Api<K>` client, whose requests are made with the operator's rights.
     pub(super) fn client(&mut self, path: &'a syn::Path, target: &Target<'a>) {
         let Target::External(of) = target else { return };
         let Some(at) = of.iter().position(|name| name == "Api") else {
@@ -75,7 +75,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// A struct in a literal or in a pattern.
+    /// Records a literal or a pattern of a generated struct.
     pub(super) fn struct_use(&mut self, path: &'a syn::Path, named: &[&syn::Ident], has_rest: bool) {
         let Some(of) = self.generated_struct(path) else {
             return;
@@ -91,7 +91,7 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-/// The pattern of an arm, and its condition.
+/// Splits the pattern of a match arm from its guard.
 pub(super) fn parts(pattern: &Pat) -> (&Pat, Option<&Expr>) {
     match pattern {
         Pat::Guard(guarded) => (&guarded.pat, Some(&guarded.guard)),
@@ -99,7 +99,7 @@ pub(super) fn parts(pattern: &Pat) -> (&Pat, Option<&Expr>) {
     }
 }
 
-/// The call in the middle of `cx.owned().await?`.
+/// The method call inside `?`, `.await`, parentheses and `unwrap`: `cx.owned()` in `cx.owned().await?`.
 pub(super) fn innermost_call(expr: &Expr) -> Option<&syn::ExprMethodCall> {
     match expr {
         Expr::Try(inner) => innermost_call(&inner.expr),
