@@ -254,6 +254,9 @@ fn rotate(document: &mut Json, dice: &mut Dice, count: usize) -> Option<String> 
 
 fn rename_onto_removed(document: &mut Json, dice: &mut Dice) -> Option<String> {
     let names = some_states(document, dice, 2)?;
+    if is_said_already(document, &names[0], &names[1]) {
+        return None;
+    }
     remove(document, &names[1]);
     rename_states(document, &[(names[0].clone(), names[1].clone())])
 }
@@ -282,12 +285,17 @@ fn some_states(document: &Json, dice: &mut Dice, count: usize) -> Option<Vec<Str
     some.collect()
 }
 
-/// Gives states other names, all at once, and says so in `renamedFrom`, where what it said before goes. Nothing would show
-/// the edit if it had said the same.
+/// Whether `renamedFrom` says so before the edit, as a swap leaves it: then it does not show what the edit means.
+fn is_said_already(document: &Json, from: &str, to: &str) -> bool {
+    document["states"][to]["renamedFrom"] == json!(from)
+}
+
+/// Gives states other names, all at once, and says so in `renamedFrom`, where what it said before goes.
 fn rename_states(document: &mut Json, renames: &[(String, String)]) -> Option<String> {
-    let is_said_already =
-        |(from, to): &(String, String)| document["states"][to]["renamedFrom"] == json!(from);
-    if renames.iter().all(is_said_already) {
+    if renames
+        .iter()
+        .all(|(from, to)| is_said_already(document, from, to))
+    {
         return None;
     }
     let map: BTreeMap<&str, &str> = renames
