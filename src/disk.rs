@@ -17,7 +17,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Why a plan did not reach the disk.
+/// Why an operation on the disk failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The folder of a new crate already holds a crate that krator made.

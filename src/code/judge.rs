@@ -71,7 +71,7 @@ struct Judge<'s, 'a> {
 }
 
 /// A finding and the file that it is in; `None` stands for the description.
-type Said = (Option<FileId>, Finding);
+type Located = (Option<FileId>, Finding);
 
 impl<'a> Judge<'_, 'a> {
     fn kind(&self, of: StateOf) -> &'a Kind {
@@ -92,7 +92,7 @@ impl<'a> Judge<'_, 'a> {
         format!("{}:{}", source.name(), source.position(span.start).line)
     }
 
-    fn in_files(&self, found: impl Iterator<Item = Said>) -> Vec<InFile> {
+    fn in_files(&self, found: impl Iterator<Item = Located>) -> Vec<InFile> {
         let mut by_file: BTreeMap<Option<&str>, (Source, Vec<Finding>)> = BTreeMap::new();
         for (file, finding) in found {
             let file = file.map(|file| &self.tree.files[file]);

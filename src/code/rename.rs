@@ -286,7 +286,7 @@ fn misread(file: usize, facts: &Facts<'_>, renames: &Renames, edits: &Edits) -> 
             };
             let (state, former) = renames.reused(path)?;
             let message = format!(
-                "this meant the former `{state}`, which is gone: `{state}` is the former `{former}` now"
+                "this referred to the former `{state}`, which is gone; `{state}` is now the former `{former}`"
             );
             Some(Finding::new(&NAME_LEFT, moved(name.at.span, edits), message))
         })

@@ -37,13 +37,13 @@ fn of(eat: &str) -> Vec<String> {
     written.insert("src/moose/states/eat.rs".to_owned(), eat.to_owned());
     let found = findings(&Code::new(description, &checked.source, &plan, &written), None);
     let of_file = |file: &InFile| file.source.name() == "src/moose/states/eat.rs";
-    let told = found.iter().filter(|file| of_file(file)).flat_map(|file| {
+    let reported = found.iter().filter(|file| of_file(file)).flat_map(|file| {
         let line = |finding: &crate::finding::Finding| file.source.position(finding.span.start).line;
         file.findings
             .iter()
             .map(move |finding| format!("{}:{}", finding.rule.name, line(finding)))
     });
-    told.collect()
+    reported.collect()
 }
 
 #[test]
@@ -52,9 +52,9 @@ fn edges_are_found_in_known_macros() {
                   _ = std::future::ready(()) => Ok(Transition::to(Sleep)),\n\
                   _ = std::future::pending::<()>() => Ok(Transition::to(Eat)),\n\
                   _ = other() => { return Ok(Transition::stay()); }\n}";
-    let told = of_body(select);
+    let reported = of_body(select);
     assert_eq!(
-        told,
+        reported,
         ["edge-never-taken:3", "edge-not-in-graph:7", "stay-without-wait:8"]
     );
 }
@@ -107,14 +107,14 @@ fn fields_are_checked_in_literals_and_patterns_only() {
 #[test]
 fn a_file_that_cannot_be_parsed_is_left_to_the_compiler() {
     assert!(of("impl State for Eat {").is_empty());
-    assert!(of("").iter().all(|told| told == "handler-missing:1"));
+    assert!(of("").iter().all(|reported| reported == "handler-missing:1"));
 }
 
 #[test]
 fn locations_include_the_byte_order_mark_and_the_shebang() {
     let text = "\u{feff}#!/usr/bin/env run\n// ä\nuse super::Graze;\n";
-    let told = of(text);
-    assert!(told.contains(&"name-gone:3".to_owned()), "{told:?}");
+    let reported = of(text);
+    assert!(reported.contains(&"name-gone:3".to_owned()), "{reported:?}");
 }
 
 #[test]
@@ -123,9 +123,11 @@ fn cyclic_imports_and_aliases_terminate() {
                  pub mod b { pub use super::a::*; pub type B = super::a::A; }\n\
                  type Own = Own;\n\
                  fn f(_: a::Nothing, _: Own, x: a::A) { let _ = x.spec.height; Own::new(); }\n";
-    let told = of(round);
+    let reported = of(round);
     assert!(
-        told.iter().all(|told| told.starts_with("handler-missing")),
-        "{told:?}"
+        reported
+            .iter()
+            .all(|reported| reported.starts_with("handler-missing")),
+        "{reported:?}"
     );
 }

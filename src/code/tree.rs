@@ -9,7 +9,7 @@ use crate::finding::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use syn::{Attribute, Item, ext::IdentExt as _};
 
-/// Index of a file in [`Files`].
+/// Index of a file in [`Tree::files`].
 pub(super) type FileId = usize;
 /// Index of a module in [`Tree::modules`].
 pub(super) type ModuleId = usize;

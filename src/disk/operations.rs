@@ -28,7 +28,6 @@ pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }
 
-/// Removes a file.
 pub(super) fn remove_file(path: &Path) -> io::Result<()> {
     fault()?;
     fs::remove_file(path)
@@ -40,7 +39,6 @@ pub(super) fn create_folder(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
 
-/// Removes an empty folder.
 pub(super) fn remove_folder(path: &Path) -> io::Result<()> {
     fault()?;
     fs::remove_dir(path)

@@ -33,7 +33,7 @@ impl Run<'_> {
             format!("`{path}` was edited by hand"),
         )
         .label("krator would write over this")
-        .help("move the edit into a file of yours; `krator gen --force` then writes this one anew");
+        .help("move the edit into a file of yours; `krator gen --force` then overwrites this one");
         self.drift.is_refused = true;
         self.say(path, text, finding, Some((text, wanted)));
     }

@@ -1,6 +1,6 @@
 //! The rules on names that no longer exist, and on modules and operators that the crate does not use.
 
-use super::{Judge, Said};
+use super::{Judge, Located};
 use crate::catalog::{MODULE_MISSING, NAME_GONE, OPERATOR_NOT_RUN};
 use crate::code::facts::{At, Meaning};
 use crate::code::items::{Def, Names, unraw};
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 impl Judge<'_, '_> {
     /// Finds names that generated code does not declare, or no longer declares.
-    pub(super) fn names(&self) -> Vec<Said> {
+    pub(super) fn names(&self) -> Vec<Located> {
         let now = self.tree.modules.iter().filter(|module| module.is_generated);
         let now: BTreeSet<&str> = now.flat_map(|module| declared(&module.names)).collect();
         let mut found = Vec::new();
@@ -83,7 +83,7 @@ impl Judge<'_, '_> {
     }
 
     /// Finds `mod` declarations whose file krator no longer generates, and generated files that no `mod` declares.
-    pub(super) fn modules(&self) -> Vec<Said> {
+    pub(super) fn modules(&self) -> Vec<Located> {
         let mut found = Vec::new();
         for lost in &self.tree.lost {
             let finding = Finding::new(
@@ -131,7 +131,7 @@ impl Judge<'_, '_> {
     }
 
     /// Finds operators that `main` does not start.
-    pub(super) fn operators(&self) -> Vec<Said> {
+    pub(super) fn operators(&self) -> Vec<Located> {
         let main = self
             .tree
             .modules

@@ -1,6 +1,6 @@
 //! The rules on rights: traits that only krator may implement, and objects that the description gives no rights on.
 
-use super::{Judge, Said};
+use super::{Judge, Located};
 use crate::catalog::{HAND_WRITTEN_TRANSITION, NO_RIGHTS, UNNAMED_CLIENT};
 use crate::code::access::{self, Rights};
 use crate::code::facts::Need;
@@ -9,7 +9,7 @@ use crate::finding::Finding;
 
 impl Judge<'_, '_> {
     /// Finds implementations of traits that only krator may implement.
-    pub(super) fn impls(&self) -> Vec<Said> {
+    pub(super) fn impls(&self) -> Vec<Located> {
         let mut found = Vec::new();
         for item in &self.facts.impls {
             // Only krator.yaml kinds are checked: a machine written by hand has to implement these traits itself.
@@ -49,7 +49,7 @@ impl Judge<'_, '_> {
     }
 
     /// Finds uses of objects that the description gives no rights on.
-    pub(super) fn accesses(&self) -> Vec<Said> {
+    pub(super) fn accesses(&self) -> Vec<Located> {
         let rights = access::rights(self.tree, &self.code.description.kinds);
         let mut found = Vec::new();
         for used in &self.facts.accesses {
