@@ -1,10 +1,10 @@
-//! What the edit of a description means for what exists already: stored objects, the clients of the API, and the
-//! states that objects are in.
+//! What the edit of a description means for stored objects, for clients of the API, and for the states that objects are
+//! in.
 //!
-//! Two descriptions in, a list of changes out; pure. Schemas are compared as the API server sees them, in the CRDs of
-//! both, so that named types and those of Kubernetes count as what they expand to. What is said of stored objects is
-//! what an API server does that spares unchanged parts of them ("ratcheting", always on since 1.33); the integration
-//! tests hold every verdict to a real one. No object is looked at here but by [`Change::breaks`].
+//! It compares two descriptions and returns a list of changes, without input or output. Schemas are compared in the form
+//! that they have in the CRDs, where named types and those of Kubernetes are expanded. Verdicts about stored objects
+//! assume an API server that accepts invalid values as long as they are unchanged ("ratcheting", always on since 1.33);
+//! integration tests check every verdict against a real API server. Only [`Change::breaks`] looks at objects.
 
 mod bounds;
 mod census;
@@ -29,7 +29,7 @@ use crate::finding::{Finding, Source, Span};
 use crate::model::{Description, Lineage};
 use value_test::ValueTest;
 
-/// Everything that an edit changes, kind by kind, in the order of the text.
+/// Everything that an edit changes, kind by kind, in the order of the new description.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// The changes.
@@ -39,72 +39,72 @@ pub struct Comparison {
 /// One change and what it means.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// What sort of change it is.
+    /// The kind of change.
     pub what: ChangeKind,
-    /// The kind of the custom resource; none where the whole operator changes.
+    /// The kind of the custom resource, or `None` if the change is about the whole operator.
     pub kind: Option<String>,
-    /// Where in the objects of the kind; none for what is no field.
+    /// The path in objects of the kind, or `None` if the change is not about a field.
     pub path: Option<SchemaPath>,
-    /// The change, as a phrase.
+    /// What has changed, as a phrase.
     pub message: String,
-    /// Its place in the new text; of what is gone, what it was part of.
+    /// The place in the new description. For something that is gone, it is the place of what contained it.
     pub new: Span,
-    /// Its place in the old text, if it had one.
+    /// The place in the old description, if there is one.
     pub old: Option<Span>,
-    /// Whether the old text alone shows it.
+    /// Whether only the old description has a place to show.
     pub is_gone: bool,
-    /// What becomes of stored objects.
+    /// The consequences for stored objects.
     pub stored: Stored,
-    /// What breaks clients: requests that were right are refused or mean something else, or what they read is gone.
+    /// How the change breaks clients: valid requests are refused or mean something else, or what they read is gone.
     pub clients: Option<&'static str>,
-    /// What could be done.
+    /// What the author could do about it.
     pub help: Option<String>,
     test: ValueTest,
 }
 
-/// What becomes of stored objects.
+/// The consequences of a change for stored objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stored {
-    /// Nothing: they stay valid, whole, and looked after.
+    /// None: objects stay valid and complete, and the operator still manages them.
     Keep,
-    /// Some may break, as said.
+    /// Some objects may break, as the verdict says.
     May(Verdict),
-    /// They stay, and nothing moves them any more.
+    /// Objects stay as they are, and no operator manages them any more.
     Stranded,
-    /// They go on in a state that is another one now: the name that they have stored was given to it.
+    /// Objects continue in the wrong state, because the state name that they have stored belongs to another state now.
     Misread,
-    /// The API server does not take the new CRD as long as it has the old one.
+    /// The API server rejects the new CRD as long as the old one exists.
     DefinitionRefused,
 }
 
-/// What an API server does with an object that a change of the schema concerns, and what the operator does.
+/// What the API server and the operator do with an object that a change of the schema affects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// The object is created anew: restored, or applied to another cluster.
+    /// If the object is created anew, for example restored or applied to another cluster.
     pub anew: ServerOutcome,
-    /// The object is stored, and something else in it is written.
+    /// If the object is stored already, and another part of it is written.
     pub updated: ServerOutcome,
-    /// What an update has to leave as it is to be spared.
+    /// The value that an update must not change for ratcheting to apply.
     pub unchanged: SchemaPath,
-    /// Whether the new operator can still read the object; one that it cannot is left alone.
+    /// Whether the new operator can deserialize the object. It ignores objects that it cannot.
     pub is_readable: bool,
 }
 
-/// What happens to an object on its way into the API server. Later ones are worse.
+/// What the API server does with a written object, from harmless to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ServerOutcome {
-    /// It is taken, and nothing is lost.
+    /// It accepts the object unchanged.
     Kept,
-    /// It is taken, but what the schema lacks is dropped; a client that asks for strict validation is refused.
+    /// It accepts the object but drops fields that the schema lacks. Requests with strict validation are refused.
     Lost,
-    /// Merge patches are taken, but every server-side apply fails: of its status too, which the operator writes.
+    /// It accepts merge patches, but every server-side apply fails, also the operator's to the status.
     ApplyFails,
-    /// It is refused.
+    /// It refuses the object.
     Refused,
 }
 
 impl ServerOutcome {
-    /// The word for programs.
+    /// The name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             ServerOutcome::Kept => "kept",
@@ -116,26 +116,26 @@ impl ServerOutcome {
 }
 
 impl Change {
-    /// Whether stored objects or clients break.
+    /// Whether the change breaks stored objects or clients.
     pub fn is_breaking(&self) -> bool {
         self.breaks_stored() || self.clients.is_some()
     }
 
-    /// Whether stored objects break, or may.
+    /// Whether the change breaks, or may break, stored objects.
     pub fn breaks_stored(&self) -> bool {
         self.stored != Stored::Keep
     }
 
-    /// Whether this object of the kind, as the API server has stored it, is one that breaks.
+    /// Whether the change breaks this object, which is of the kind and as the API server has stored it.
     pub fn breaks(&self, object: &serde_json::Value) -> Breaks {
         match (&self.stored, &self.test) {
-            // Of a state that was on its way out, only the objects tell whether anything is left in it.
+            // Only the stored objects show whether any is still in a legacy state.
             (Stored::Keep, test) if !matches!(test, ValueTest::InState(_)) => Breaks::No,
             (_, test) => test.of(object, self.path.as_ref()),
         }
     }
 
-    /// The change as a finding about the new text.
+    /// The change as a finding about the new description.
     pub fn finding(&self) -> Finding {
         let rule = match self.what {
             ChangeKind::StateRemoved => &STATE_REMOVED,
@@ -153,8 +153,8 @@ impl Change {
 }
 
 impl Comparison {
-    /// Whether the API server takes every stored object as it is: created anew, and when something else in it is
-    /// written. Whether the operator goes on with it is another matter: see [`Change::stored`].
+    /// Whether the API server accepts every stored object unchanged, both when it is created anew and when another part
+    /// of it is written. Whether the operator still manages it is a separate question: see [`Change::stored`].
     pub fn keeps_valid(&self) -> bool {
         self.changes.iter().all(|change| match &change.stored {
             Stored::Keep | Stored::Stranded | Stored::Misread => true,
@@ -165,7 +165,7 @@ impl Comparison {
         })
     }
 
-    /// Whether anything breaks.
+    /// Whether any change breaks stored objects or clients.
     pub fn is_breaking(&self) -> bool {
         self.changes.iter().any(Change::is_breaking)
     }
@@ -184,8 +184,8 @@ pub fn compare(old: &Description, new: &Description) -> Comparison {
     Comparison { changes }
 }
 
-/// What breaks, as findings about the new description: `state-removed`, `breaking-schema`, and the warning `reused-name`
-/// unless the description allows it.
+/// The breaking changes as findings about the new description: `state-removed`, `breaking-schema`, and the warning
+/// `reused-name`, unless the description allows them.
 pub fn findings(old: &Description, new: &Description) -> Vec<Finding> {
     let comparison = compare(old, new);
     let breaking = comparison.changes.iter().filter(|change| change.is_breaking());
@@ -208,8 +208,8 @@ pub fn findings(old: &Description, new: &Description) -> Vec<Finding> {
 /// Two descriptions with their texts.
 #[derive(Debug, Clone, Copy)]
 pub struct Texts<'a> {
-    /// The old text.
+    /// The former description.
     pub old: &'a Source,
-    /// The new text.
+    /// The new description.
     pub new: &'a Source,
 }

@@ -1,7 +1,7 @@
-//! The objects of a cluster, for those who want to know what an edit breaks there.
+//! Reads the stored objects of a cluster, to count those that an edit breaks.
 //!
-//! kubectl is asked: whoever has a cluster has it, with all the ways to log in that there are, and krator need not have
-//! a client of its own for one question.
+//! It runs kubectl, which users of a cluster have installed and which supports every way to authenticate, so that krator
+//! needs no Kubernetes client of its own.
 
 use std::process::Command;
 
@@ -12,10 +12,10 @@ use krator::model::Description;
 use krator::text::printable;
 use serde_json::Value as Json;
 
-/// Against what an edit is judged, beside the former description.
+/// What an edit is compared with, in addition to the former description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Against {
-    /// The objects of the cluster that kubectl talks to; KUBECONFIG says which
+    /// The objects of the cluster that kubectl is configured for, for example by KUBECONFIG
     Cluster,
 }
 
@@ -27,24 +27,24 @@ pub fn count(comparison: &Comparison, old: &Description, new: &Description) -> a
         .collect()
 }
 
-/// All objects of a resource; none where the cluster does not know it.
+/// All objects of a resource, or none if the cluster does not serve the resource.
 fn stored(resource: &str) -> anyhow::Result<Vec<Json>> {
     let output = Command::new("kubectl")
         .args(["get", resource, "--all-namespaces", "--output=json"])
         .output()
-        .context("cannot run kubectl, which is asked for the objects of the cluster")?;
+        .context("cannot run kubectl, which `--against` uses to list stored objects")?;
     if !output.status.success() {
         let error = String::from_utf8_lossy(&output.stderr);
         if error.contains("the server doesn't have a resource type") {
             return Ok(Vec::new());
         }
-        // What kubectl has to say stands at the end, below what its libraries have logged.
-        let said = error.trim().lines().last().unwrap_or_default();
-        bail!("kubectl get {resource}: {}", printable(said));
+        // kubectl prints its own error last, after the log lines of its libraries.
+        let reason = error.trim().lines().last().unwrap_or_default();
+        bail!("kubectl get {resource}: {}", printable(reason));
     }
-    let list: Json = serde_json::from_slice(&output.stdout).context("kubectl wrote no JSON")?;
+    let list: Json = serde_json::from_slice(&output.stdout).context("kubectl did not print JSON")?;
     match list.get("items") {
         Some(Json::Array(items)) => Ok(items.clone()),
-        _ => bail!("kubectl wrote no list"),
+        _ => bail!("kubectl did not print a list"),
     }
 }

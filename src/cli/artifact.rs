@@ -1,4 +1,4 @@
-//! `krator gen crd` and the like, which print one file of the plan.
+//! `krator gen crd` and similar commands, each of which prints one generated file.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use krator::render::{self, Runtime};
 
 use super::read_sound;
 
-/// A part of what is generated.
+/// A generated file that can be printed by itself.
 #[derive(Debug, Subcommand)]
 pub enum Artifact {
     /// Print the CustomResourceDefinition

@@ -13,12 +13,12 @@ use krator::workspace::{self, Workspace};
 
 use super::{FINDINGS, read, show, spec_path};
 
-/// Reports what is wrong with descriptions
+/// Checks descriptions, and the crates that were generated from them
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Descriptions; by default krator.yaml in this folder or a parent
     spec: Vec<PathBuf>,
-    /// How findings are printed
+    /// The format of the findings
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// Fail on warnings too
@@ -105,7 +105,7 @@ fn summary(files: usize, findings: &[(&Source, &Finding)]) -> String {
     let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let files = plural(files, "description");
     match (count(Severity::Error), count(Severity::Warning)) {
-        (0, 0) => format!("{files} checked, nothing to say"),
+        (0, 0) => format!("{files} checked: no findings"),
         (errors, 0) => format!("{files} checked: {}", plural(errors, "error")),
         (0, warnings) => format!("{files} checked: {}", plural(warnings, "warning")),
         (errors, warnings) => format!(

@@ -12,16 +12,16 @@ use krator::compare::{self, Change, Comparison, Texts};
 use super::against::{self, Against};
 use super::{FINDINGS, read, read_all, sound, style_of};
 
-/// Says what an edit means for stored objects, for clients, and for the state graph
+/// Shows what an edit changes for stored objects, for clients, and in the state graph
 ///
 /// In a crate that git knows: git show HEAD:krator.yaml | krator diff - krator.yaml
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The description as it was; `-` reads it from stdin
+    /// The former description; `-` reads it from stdin
     old: PathBuf,
-    /// The description as it is; `-` reads it from stdin
+    /// The new description; `-` reads it from stdin
     new: PathBuf,
-    /// How the comparison is printed
+    /// The format of the comparison
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// Also count the stored objects that break
@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         old: &old.source,
         new: &new.source,
     };
-    // The errors of both are shown in one run.
+    // The errors of both descriptions are shown in one run.
     let (old, new) = (sound(&old), sound(&new));
     let (old, new) = (old?, new?);
     let comparison = compare::compare(old, new);

@@ -18,7 +18,7 @@ use super::against::{self, Against};
 use super::artifact::{self, Artifact};
 use super::{FINDINGS, read, show, sound, spec_path, style_of};
 
-/// Brings the crate around you in step with its krator.yaml, or prints one part of what is generated
+/// Regenerates the crate that contains the current folder from its krator.yaml, or prints one generated artifact
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub struct Args {
@@ -30,13 +30,13 @@ pub struct Args {
 
 #[derive(Debug, clap::Args)]
 struct Flags {
-    /// Only report what is out of step; the exit code is 1 when something is
+    /// Only report files that are out of step; the exit code is 1 if there are any
     #[arg(long)]
     check: bool,
     /// Only show what would change, as a unified diff
     #[arg(long)]
     diff: bool,
-    /// Move files that nothing needs any more to .krator/pruned/
+    /// Move files that are no longer needed to .krator/pruned/
     #[arg(long)]
     prune: bool,
     /// Continue even if stored objects or clients would break
@@ -112,13 +112,13 @@ fn regenerate(flags: &Flags) -> anyhow::Result<ExitCode> {
         if flags.diff {
             print_diff(&drift)?;
         }
-        // A crate that is in step is not written to, not even for a lock.
+        // Nothing is written to a crate that is in step, not even a lock file.
         if tense != Tense::Did || drift.changes.is_empty() {
             return report(&drift, tense);
         }
     }
     let hold = folder.hold(|| eprintln!("note: waiting for another krator to finish its work here"))?;
-    // The crate may have changed until this run had the lock.
+    // The crate may have changed while this run waited for the lock.
     let workspace = Workspace::open(dir)?;
     sound(workspace.description())?;
     let drift = workspace.drift(flags.options())?;
@@ -126,7 +126,7 @@ fn regenerate(flags: &Flags) -> anyhow::Result<ExitCode> {
     report(&drift, Tense::Did)
 }
 
-/// Reports how many objects of a cluster the edit breaks.
+/// Reports how many stored objects of a cluster the edit breaks.
 fn count(former: &Description, now: &Description) -> anyhow::Result<()> {
     let comparison = krator::compare::compare(former, now);
     let counted = against::count(&comparison, former, now)?;
@@ -134,7 +134,7 @@ fn count(former: &Description, now: &Description) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How what happens to files is told.
+/// Whether changes were made, are shown as a diff, or are only reported by `--check`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tense {
     Did,
@@ -142,11 +142,11 @@ enum Tense {
     Should,
 }
 
-/// Says what was, or would be, done, and what is left to do by hand.
+/// Reports which files were, or would be, changed, and what is left to do by hand.
 fn report(drift: &Drift, tense: Tense) -> anyhow::Result<ExitCode> {
     let mut err = io::stderr();
-    for (name, fates) in told(drift) {
-        eprintln!("{name:<8} {fates}");
+    for (name, files) in actions(drift) {
+        eprintln!("{name:<8} {files}");
     }
     for found in &drift.found {
         show(&found.source, [&found.finding], &mut err)?;
@@ -158,8 +158,8 @@ fn report(drift: &Drift, tense: Tense) -> anyhow::Result<ExitCode> {
     }
     if drift.actions.values().any(|action| *action == FileAction::Unused) {
         eprintln!(
-            "note: unused is what nothing in krator.yaml needs any more; no handler of it is compiled; `krator gen \
-             --prune` moves it to {}/",
+            "note: nothing in krator.yaml needs the unused files any more, and handlers in them are not compiled; \
+             `krator gen --prune` moves them to {}/",
             drift::PRUNED
         );
     }
@@ -170,7 +170,7 @@ fn report(drift: &Drift, tense: Tense) -> anyhow::Result<ExitCode> {
     let offered: Vec<&str> = offered.map(|(path, _)| path.as_str()).collect();
     if !offered.is_empty() {
         eprintln!(
-            "note: yours, and as krator would not write them any more: {}; `krator gen --merge` takes its changes in",
+            "note: krator would generate these files differently now, but they are yours: {}; `krator gen --merge` merges the changes",
             offered.join(", ")
         );
     }
@@ -187,7 +187,9 @@ fn report(drift: &Drift, tense: Tense) -> anyhow::Result<ExitCode> {
     let has_errors = drift.found.iter().any(drift::FileFinding::is_error);
     match tense {
         _ if drift.is_refused => eprintln!("nothing was written"),
-        Tense::Did if has_errors => eprintln!("{count} changed; the rest is yours to do, as said above"),
+        Tense::Did if has_errors => {
+            eprintln!("{count} changed; the rest has to be changed by hand, as reported above")
+        }
         Tense::Did if is_out_of_step => eprintln!("in step with krator.yaml: {count} changed"),
         Tense::Should if is_out_of_step => {
             eprintln!("out of step with krator.yaml: `krator gen` would change {count}")
@@ -203,8 +205,8 @@ fn report(drift: &Drift, tense: Tense) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// What happens to files, in words; those of the vendored runtime together.
-fn told(drift: &Drift) -> Vec<(&'static str, String)> {
+/// The action on each file and its path. The files of the vendored runtime are counted instead of listed.
+fn actions(drift: &Drift) -> Vec<(&'static str, String)> {
     let mut vendored: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut lines = Vec::new();
     for (path, action) in &drift.actions {
@@ -232,7 +234,7 @@ fn told(drift: &Drift) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// The changes but for krator's own notes, as `git apply` takes them.
+/// Prints the changes as a diff for `git apply`, without those to krator's own records.
 fn print_diff(drift: &Drift) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let style: Style = style_of(&out);

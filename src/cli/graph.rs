@@ -30,10 +30,10 @@ struct Format {
     /// For Graphviz: `krator graph --dot | dot -Tsvg`
     #[arg(long)]
     dot: bool,
-    /// For Mermaid, which code hosts draw in Markdown
+    /// For Mermaid, which code hosts render in Markdown
     #[arg(long)]
     mermaid: bool,
-    /// States and edges, for machines
+    /// States and edges, for programs
     #[arg(long)]
     json: bool,
 }

@@ -14,7 +14,7 @@ use super::read_sound;
 pub struct Args {
     /// The description
     spec: PathBuf,
-    /// Where to; a folder named after the operator by default
+    /// The folder to create; by default it is named after the operator
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Where the crate takes its runtime from: its own vendor folder, or `path=DIR`
@@ -45,7 +45,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A path as a shell takes it.
+/// A path, quoted for a shell if necessary.
 fn shell(path: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c);
     if !path.is_empty() && path.chars().all(plain) {

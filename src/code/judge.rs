@@ -23,7 +23,7 @@ pub(super) fn judge(code: &Code<'_>, former: Option<&Code<'_>>) -> Vec<InFile> {
     let former_files = former.map(generated_files).unwrap_or_default();
     let former_asts = former_files.iter().filter_map(|file| file.ast.as_ref());
     let former_names = former_asts.flat_map(|ast| names_of(ast.items.iter()).defs.into_keys());
-    let judge = Judge {
+    let judge = CodeCheck {
         code,
         facts: walk(&tree, &kinds),
         tree: &tree,
@@ -61,7 +61,7 @@ fn generated_files<'a>(former: &Code<'a>) -> Vec<tree::File<'a>> {
     })
 }
 
-struct Judge<'s, 'a> {
+struct CodeCheck<'s, 'a> {
     code: &'s Code<'a>,
     facts: Facts<'a>,
     tree: &'s Tree<'a>,
@@ -73,7 +73,7 @@ struct Judge<'s, 'a> {
 /// A finding and the file that it is in; `None` stands for the description.
 type Located = (Option<FileId>, Finding);
 
-impl<'a> Judge<'_, 'a> {
+impl<'a> CodeCheck<'_, 'a> {
     fn kind(&self, of: StateOf) -> &'a Kind {
         self.code.description.kind(of.0)
     }

@@ -1,4 +1,4 @@
-//! Bounds of one value: which are tighter than before.
+//! Compares the bounds, formats and enums of a value.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::value_test::{ValueTest, ValueType};
 use super::{ChangeKind, SchemaPath};
 use crate::text::shown;
 
-/// Formats of texts that the API server checks; others are words for people.
+/// The formats of strings that the API server checks. It ignores all others.
 const CHECKED_FORMATS: [&str; 26] = [
     "bsonobjectid",
     "uri",
@@ -41,10 +41,10 @@ const CHECKED_FORMATS: [&str; 26] = [
     "k8s-long-name",
 ];
 
-/// What of the formats is a type of its own to the operator.
+/// The formats for which the operator has a Rust type other than `String`.
 const TYPED_FORMATS: [&str; 2] = ["date-time", "int32"];
 
-/// Compares the bounds of a value that had and has a sort in common.
+/// Compares the bounds of a value if at least one type was allowed before and still is.
 pub(super) fn compare(
     walk: &mut Walk<'_>,
     old: &Json,
@@ -86,7 +86,7 @@ pub(super) fn compare(
     }
 }
 
-/// A bound of numbers: the number, and whether it is none of them itself.
+/// A bound of numbers, and whether it is exclusive.
 type Bound = Option<(f64, bool)>;
 
 fn range(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
@@ -101,7 +101,7 @@ fn range(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
     };
     let least = |schema: &Json| bound(schema, "minimum", "exclusiveMinimum");
     let most = |schema: &Json| bound(schema, "maximum", "exclusiveMaximum");
-    // Turned round, the upper bound is a lower one.
+    // Negated, an upper bound is a lower bound.
     let turned = |bound: Bound| bound.map(|(number, exclusive)| (-number, exclusive));
     let lower =
         tighter(least(old), least(new)).map(|is| (is, ValueTest::Below as fn(f64, bool) -> ValueTest));
@@ -134,7 +134,7 @@ fn range(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
     }
 }
 
-/// Whether a lower bound is tighter than it was; none where both are the same.
+/// Whether a lower bound is tighter than before, or `None` if it is the same.
 fn tighter(old: Bound, new: Bound) -> Option<bool> {
     match (old, new) {
         (None, None) => None,
@@ -280,7 +280,7 @@ fn format(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
             ));
             return;
         }
-        // Numbers of 64 bits are what they are without a format; other words mean nothing to the API server.
+        // Integers have 64 bits without a format too, and the API server ignores formats that it does not know.
         _ => return,
     };
     let message = format!("is of the format `{}` now", shown(now));

@@ -1,4 +1,4 @@
-//! Which objects of a cluster a comparison breaks. Pure too: somebody else asks the cluster.
+//! Which stored objects of a cluster a comparison breaks. The caller reads the objects, so this does no input or output.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use super::{Breaks, Change, Comparison};
 use crate::model::{Description, KindId, Lineage};
 use crate::text::printable;
 
-/// A resource that objects are stored as before the edit.
+/// A resource under which objects are stored before the edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resource {
-    /// The kind, as the changes call it.
+    /// The kind, by the name that [`Change::kind`] has.
     pub kind: String,
-    /// As kubectl names it: `plural.version.group`.
+    /// The name for kubectl: `plural.version.group`.
     pub name: String,
 }
 
@@ -42,23 +42,23 @@ pub fn resources(old: &Description, new: &Description) -> Vec<Resource> {
         .collect()
 }
 
-/// The objects of a resource that break.
+/// How many objects of a resource break.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Census {
-    /// The resource, as kubectl names it.
+    /// The name of the resource for kubectl.
     pub resource: String,
     /// How many objects there are.
     pub objects: usize,
     /// How many of them break.
     pub breaking: usize,
-    /// How many of the others may: only the API server can tell whether a rule or a pattern holds.
+    /// How many of the others may break: only the API server can evaluate rules and patterns.
     pub doubtful: usize,
-    /// The names of those that break by one change, and of those that may, by the change's number in the comparison.
+    /// For each change, by its index in the comparison: the names of objects that it breaks, and that it may break.
     pub by_change: BTreeMap<usize, (Vec<String>, Vec<String>)>,
 }
 
 impl Census {
-    /// Judges all objects of a resource.
+    /// Checks all objects of a resource against the comparison.
     pub fn of(comparison: &Comparison, resource: &Resource, objects: &[Json]) -> Census {
         let mut census = Census {
             resource: resource.name.clone(),
@@ -92,7 +92,7 @@ impl Census {
         census
     }
 
-    /// As programs read it.
+    /// The census as JSON.
     pub fn to_json(&self, comparison: &Comparison) -> Json {
         let by_change = self.by_change.iter().map(|(at, (yes, maybe))| {
             let change = &comparison.changes[*at];
@@ -117,9 +117,9 @@ fn name(object: &Json) -> String {
     }
 }
 
-/// What was counted, as people read it.
+/// The census as text for people.
 pub fn census_to_text(comparison: &Comparison, counted: &[Census]) -> String {
-    /// As many names as are shown of one change.
+    /// The number of names that are shown for one change.
     const MOST: usize = 5;
     let named = |names: &[String]| {
         let mut shown: Vec<String> = names.iter().take(MOST).map(|name| printable(name)).collect();

@@ -2,14 +2,14 @@
 
 macro_rules! change_kinds {
     ($($kind:ident $name:literal,)*) => {
-        /// What sort of change an edit makes.
+        /// The kind of change that an edit makes.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum ChangeKind {
             $(#[doc = concat!("`", $name, "`")] $kind,)*
         }
 
         impl ChangeKind {
-            /// The name for programs.
+            /// The name in the JSON of `krator diff`.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(ChangeKind::$kind => $name,)*

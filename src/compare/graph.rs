@@ -1,4 +1,4 @@
-//! What changes in the state graph, and whether stored objects are stranded in a state that is gone.
+//! Changes of the state graph, including removed states in which stored objects may be stuck.
 
 use super::resource::{Pair, plain, state_path};
 use super::value_test::ValueTest;
@@ -59,7 +59,7 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
     changes
 }
 
-/// A state that has another name, while its former name belongs to another state: stored objects go on in that one.
+/// A renamed state whose former name now belongs to another state: stored objects continue in that other state.
 fn misread(pair: &Pair<'_>, id: StateId, now: StateId) -> Change {
     let (state, now) = (pair.old.state(id), pair.new.state(now));
     let name = &state.name.value;
@@ -86,7 +86,7 @@ fn misread(pair: &Pair<'_>, id: StateId, now: StateId) -> Change {
 fn removed(pair: &Pair<'_>, id: StateId) -> Change {
     let state = pair.old.state(id);
     let name = &state.name.value;
-    // It stood behind a state that is still there, or else before all of them.
+    // The finding points to the state before it that still exists, or else to the first one.
     let before = pair.lineage.states().take_while(|(then, _)| *then < id).last();
     let place = before.map_or(StateId(0), |(_, now)| now);
     let gone = Change {
@@ -101,7 +101,7 @@ fn removed(pair: &Pair<'_>, id: StateId) -> Change {
             pair.new.state(place).name.span,
         )
     };
-    // Nothing has entered it since the former description, and what was in it has been leaving: it may go at last.
+    // A legacy state has no incoming edges and objects have been leaving it, so it may be removed.
     if state.legacy.is_some() {
         return Change {
             what: ChangeKind::LegacyStateRemoved,
@@ -162,7 +162,7 @@ fn machine(pair: &Pair<'_>, changes: &mut Vec<Change>) {
         (Some(old), None) => note(
             ChangeKind::DeletionRemoved,
             format!(
-                "deleted objects go at once: the finalizer `{finalizer}` is taken off, nothing cleans up"
+                "deleted objects disappear at once: the finalizer `{finalizer}` is removed, and nothing cleans up"
             ),
             old.span,
             pair.new.machine.span,
@@ -188,12 +188,12 @@ fn machine(pair: &Pair<'_>, changes: &mut Vec<Change>) {
     }
 }
 
-/// What a state itself says, one line each.
+/// Changes of the keys of a state.
 fn policies(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mut Vec<Change>) {
     let (old, new) = (pair.old.state(old), pair.new.state(new));
     // This names every field of a state, so that a new one does not compile until somebody has decided where it belongs.
     let State {
-        // Compared here.
+        // Compared below.
         kind: _,
         phase: _,
         wait: _,
@@ -211,7 +211,7 @@ fn policies(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mut Vec<Chang
         resume: _,
         renamed_from: _,
         on_deletion_path: _,
-        // They may change without consequences for stored objects.
+        // Changes of these have no consequences for stored objects.
         doc: _,
         message: _,
         conditions: _,
@@ -235,7 +235,7 @@ fn policies(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mut Vec<Chang
         );
         note(ChangeKind::StateKindChanged, message, new.kind.span);
     }
-    // A phase that follows from the name changes with it, which has been said.
+    // A phase that follows from the name changes with it; the rename is reported already.
     let own = |state: &State| (state.phase.value != state.name.as_str()).then(|| state.phase.value.clone());
     if own(old) != own(new) {
         let message = format!("has the phase `{}`", crate::text::shown(&new.phase.value));
@@ -302,7 +302,7 @@ fn policies(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mut Vec<Chang
         let message = if ignores(new) {
             "ignores changes of the spec"
         } else {
-            "hears of changes of the spec"
+            "reacts to changes of the spec"
         };
         note(
             ChangeKind::SpecChangeChanged,
@@ -337,7 +337,7 @@ fn policies(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mut Vec<Chang
     {
         note(
             ChangeKind::StateRetired,
-            "is entered no more; stored objects leave it".to_owned(),
+            "is no longer entered; stored objects leave it".to_owned(),
             legacy,
         );
     }
@@ -370,7 +370,8 @@ fn tries(retry: &Retry) -> String {
     )
 }
 
-/// Edges between states that both graphs have; those of states that came or went go without saying.
+/// Changes of the edges between states that both graphs have. The edges of added and removed states are not reported
+/// separately.
 fn edges(pair: &Pair<'_>, changes: &mut Vec<Change>) {
     let (old_graph, new_graph) = (StateGraph::of(pair.old), StateGraph::of(pair.new));
     for (old, new) in pair.lineage.states() {
@@ -409,7 +410,7 @@ fn edges(pair: &Pair<'_>, changes: &mut Vec<Change>) {
             .collect();
         let is_single = |kind: EdgeKind| kind != EdgeKind::Next;
         for (kind, _, to, span) in &gone {
-            // An edge that there can be one of leads elsewhere, which the other half says.
+            // A state has one edge of this kind, which leads elsewhere now: that is reported as a new target below.
             if is_single(*kind) && added.iter().any(|(now, ..)| now == kind) {
                 continue;
             }

@@ -1,10 +1,10 @@
-//! Places in objects, as schemas have them.
+//! Paths to values in objects, in terms of their schema.
 
 use std::fmt;
 
 use serde_json::Value as Json;
 
-/// The way from an object to values in it.
+/// The path from an object to values in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SchemaPath(pub Vec<Step>);
 
@@ -20,41 +20,41 @@ pub enum Step {
 }
 
 impl SchemaPath {
-    /// The field of an object's own.
+    /// The path of a top-level field.
     pub fn root(field: &str) -> Self {
         SchemaPath(vec![Step::Field(field.to_owned())])
     }
 
-    /// The path one step further.
+    /// The path with one more step.
     pub fn then(&self, step: Step) -> Self {
         let mut steps = self.0.clone();
         steps.push(step);
         SchemaPath(steps)
     }
 
-    /// The path of a field below.
+    /// The path of a field of this value.
     pub fn field(&self, name: &str) -> Self {
         self.then(Step::Field(name.to_owned()))
     }
 
-    /// What holds the place.
+    /// The path of the value that contains this one.
     pub fn parent(&self) -> Self {
         let mut steps = self.0.clone();
         steps.pop();
         SchemaPath(steps)
     }
 
-    /// Whether the place is in `.status`, which is written by the operator and lost when an object is created anew.
+    /// Whether the path leads into `.status`, which is written by the operator and lost when an object is created anew.
     pub(crate) fn is_status(&self) -> bool {
         matches!(self.0.first(), Some(Step::Field(name)) if name == "status")
     }
 
-    /// Whether the other place is this one, or in it.
+    /// Whether the other path is this one or leads further into it.
     pub fn holds(&self, other: &SchemaPath) -> bool {
         other.0.starts_with(&self.0)
     }
 
-    /// The values of an object that are there.
+    /// The values in the object that the path leads to.
     pub fn values<'v>(&self, object: &'v Json) -> Vec<&'v Json> {
         self.0.iter().fold(vec![object], |values, step| {
             let below = values.into_iter().flat_map(|value| match step {
@@ -71,7 +71,7 @@ impl SchemaPath {
     }
 }
 
-/// As printer columns write it: `.spec.steps[*].name`; `.*` is every value of a map.
+/// The notation of printer columns: `.spec.steps[*].name`; `.*` is every value of a map.
 impl fmt::Display for SchemaPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|step| match step {

@@ -1,13 +1,13 @@
-//! From places in objects back to places in the text.
+//! Finds the place in the description that defines a value of objects.
 
 use super::{SchemaPath, Step};
 use crate::finding::Span;
 use crate::model::{Constraints, Description, Field, Kind, Schema, Shape};
 
-/// What of a value's schema is meant.
+/// The part of a value's schema that a change is about.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Part<'a> {
-    /// The name of the field; of what is no field, its type.
+    /// The name of the field, or the type of a value that is not a field.
     Name,
     /// The type.
     Type,
@@ -15,17 +15,17 @@ pub(super) enum Part<'a> {
     Enum,
     /// The default.
     Default,
-    /// A bound, or an extension of Kubernetes, by its name in OpenAPI.
+    /// A bound or a Kubernetes extension, by its OpenAPI keyword.
     Key(&'a str),
-    /// The CEL rule of this text.
+    /// The CEL rule with this expression.
     Rule(&'a str),
 }
 
-/// Where the text says it. Where the text does not reach as far as the path, in a type of Kubernetes' own, or has no
-/// such part, the place of what holds it.
+/// The place of a part of the schema at the path. If the description has no such part, or the path leads into a built-in
+/// type of Kubernetes, it is the place of the nearest enclosing value.
 pub(super) fn of(description: &Description, kind: &Kind, path: &SchemaPath, part: Part<'_>) -> Span {
     let mut steps = path.0.iter();
-    // Both are fields of every object, and no text names them as such.
+    // Every object has both fields, and descriptions do not declare them.
     let start = match steps.next() {
         Some(Step::Field(name)) if name == "spec" => Place {
             name: beginning(kind.spec.span),
@@ -51,7 +51,7 @@ pub(super) fn of(description: &Description, kind: &Kind, path: &SchemaPath, part
     place.part(description, part).unwrap_or(place.name)
 }
 
-/// A mapping of many lines is shown by where it begins.
+/// The start of a span, which stands for a mapping of many lines.
 fn beginning(span: Span) -> Span {
     Span {
         start: span.start,
@@ -94,7 +94,7 @@ impl<'a> Place<'a> {
 
     fn part(&self, description: &'a Description, part: Part<'_>) -> Option<Span> {
         let written = self.schema?;
-        // What stands beside a name wins over what the name stands for.
+        // Keys next to the name of a type override those of the named type.
         [written, description.resolve(written)]
             .into_iter()
             .find_map(|schema| match part {

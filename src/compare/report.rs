@@ -1,11 +1,11 @@
-//! A comparison for people, grouped by what breaks, and for machines.
+//! Prints a comparison as text, grouped by what breaks, and as JSON.
 
 use serde_json::{Value as Json, json};
 
 use super::{Change, Comparison, ServerOutcome, Stored, Texts, Verdict};
 use crate::finding::{Finding, Style};
 
-/// What a change means, a line for each that it concerns.
+/// The consequences of a change, one line each.
 pub(super) fn meaning(change: &Change) -> Vec<String> {
     let mut lines = match &change.stored {
         Stored::Keep => Vec::new(),
@@ -36,7 +36,7 @@ fn judged(change: &Change, verdict: &Verdict) -> Vec<String> {
     });
     let unchanged = &verdict.unchanged;
     lines.extend(match verdict.updated {
-        // Where it fits when it is created, it fits.
+        // An object that is accepted when it is created is accepted when it is updated.
         ServerOutcome::Kept if verdict.anew == ServerOutcome::Kept => None,
         ServerOutcome::Kept => Some(format!(
             "stored already, it can be written as long as `{unchanged}` stays as it is"
@@ -46,7 +46,7 @@ fn judged(change: &Change, verdict: &Verdict) -> Vec<String> {
             "stored already, every server-side apply to it fails, the operator's to its status too"
                 .to_owned(),
         ),
-        // The API server evaluates CEL rules whatever is written.
+        // The API server evaluates CEL rules on every write, whichever field is written.
         ServerOutcome::Refused if change.what.is_cel_rule() => Some(
             "stored already, any write of it may be refused, the operator's of its status too".to_owned(),
         ),
@@ -58,7 +58,7 @@ fn judged(change: &Change, verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// The comparison as people read it: what breaks is drawn with its place, the rest has a line each.
+/// The comparison as text: breaking changes are shown with their source lines, all others in one line each.
 pub fn to_text(comparison: &Comparison, texts: Texts<'_>, style: Style) -> String {
     let mut out = String::new();
     let (stored, rest): (Vec<&Change>, Vec<&Change>) = comparison
@@ -96,7 +96,7 @@ fn drawn<'a>(change: &Change, texts: Texts<'a>) -> (&'a crate::finding::Source, 
     let (source, span) = place(change, texts);
     let mut finding = change.finding();
     finding.span = span;
-    // Where it was, nothing need be said of where it was.
+    // The label says that something is gone from the place in the new description, but this is the former one.
     finding.label = None;
     (source, finding)
 }
@@ -108,7 +108,7 @@ fn place<'a>(change: &Change, texts: Texts<'a>) -> (&'a crate::finding::Source, 
     }
 }
 
-/// The comparison as programs read it.
+/// The comparison as JSON.
 pub fn to_json(comparison: &Comparison, texts: Texts<'_>) -> Json {
     let changes: Vec<Json> = comparison
         .changes

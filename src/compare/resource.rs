@@ -1,11 +1,11 @@
-//! What changes around schema and graph: kinds that come and go, names, versions, and what else a CRD offers.
+//! Changes outside of schema and graph: added and removed kinds, names, versions, and other parts of the CRD.
 
 use super::value_test::ValueTest;
 use super::{Change, ChangeKind, SchemaPath, Stored};
 use crate::finding::Span;
 use crate::model::{Description, Kind, KindLineage, Lineage, Resource, Scope};
 
-/// A kind in both descriptions, and what became of its states.
+/// A kind that both descriptions have, and which of its states became which.
 pub(super) struct Pair<'a> {
     pub old_description: &'a Description,
     pub old: &'a Kind,
@@ -31,7 +31,7 @@ fn resource_name(kind: &Kind) -> String {
     format!("{}.{}", kind.resource.plural.value, kind.resource.group.value)
 }
 
-/// A change that breaks nothing, for the parts that differ to be set.
+/// A change that breaks nothing. Callers override the fields that differ.
 pub(super) fn plain(what: ChangeKind, kind: Option<&Kind>, message: String, new: Span) -> Change {
     Change {
         what,
@@ -48,7 +48,7 @@ pub(super) fn plain(what: ChangeKind, kind: Option<&Kind>, message: String, new:
     }
 }
 
-/// What concerns the operator as a whole, and the kinds that are in one description only.
+/// Changes of the operator as a whole, and the kinds that only one of the descriptions has.
 pub(super) fn of_operator(old: &Description, new: &Description, pairs: &[Pair<'_>]) -> Vec<Change> {
     let mut changes = Vec::new();
     let (before, now) = (&old.operator, &new.operator);
@@ -74,7 +74,7 @@ pub(super) fn of_operator(old: &Description, new: &Description, pairs: &[Pair<'_
             stored: Stored::Stranded,
             clients: Some("nothing acts on what they write any more"),
             help: Some(match kind.machine.deletion {
-                Some(_) => "delete all its objects first: nobody else takes their finalizer off".to_owned(),
+                Some(_) => "delete all its objects first: nothing else removes their finalizer".to_owned(),
                 None => "delete its CRD when nobody needs its objects any more".to_owned(),
             }),
             ..plain(
@@ -95,7 +95,7 @@ pub(super) fn of_operator(old: &Description, new: &Description, pairs: &[Pair<'_
     changes
 }
 
-/// What changes of a kind beside its schema and its graph.
+/// Changes of a kind outside of its schema and its graph.
 pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
     let mut changes = Vec::new();
     changes.extend(resource_renamed(pair));
@@ -129,7 +129,7 @@ fn resource_renamed(pair: &Pair<'_>) -> Option<Change> {
     Some(Change {
         old: Some(old_span),
         stored: Stored::Stranded,
-        clients: Some("their requests go to a resource that nobody looks after"),
+        clients: Some("their requests go to a resource that no operator manages"),
         help: Some(format!(
             "move the objects while the old operator runs: it alone looks after those of `{before}`{finalizer}"
         )),
@@ -146,7 +146,7 @@ fn kind_renamed(pair: &Pair<'_>) -> Option<Change> {
             stored: Stored::DefinitionRefused,
             clients: Some("requests with the old kind are refused"),
             help: Some(
-                "the kind of a CRD is for ever: give the new one a `plural` of its own, and move the objects"
+                "the kind of a CRD cannot be changed: give the new one a `plural` of its own, and move the objects"
                     .to_owned(),
             ),
             ..plain(ChangeKind::KindRenamed, Some(pair.new), message, now.span)
@@ -158,7 +158,7 @@ fn version_renamed(pair: &Pair<'_>) -> Option<Change> {
     let (before, now) = (&pair.old.resource.version, &pair.new.resource.version);
     (before.value != now.value).then(|| {
         let message = format!("the version was `{}` and is `{}` now", before.value, now.value);
-        // Another resource has a CRD of its own.
+        // A new resource has a new CRD, so its version cannot conflict.
         let is_same = resource_name(pair.old) == resource_name(pair.new);
         let stored = if is_same { Stored::DefinitionRefused } else { Stored::Keep };
         Change {
@@ -188,13 +188,13 @@ fn scope(pair: &Pair<'_>) -> Option<Change> {
             old: Some(before.span),
             stored,
             clients: Some("objects have another path"),
-            help: Some("the scope of a CRD is for ever: give the new one a `plural` of its own, and move the objects".to_owned()),
+            help: Some("the scope of a CRD cannot be changed: give the new one a `plural` of its own, and move the objects".to_owned()),
             ..plain(ChangeKind::ScopeChanged, Some(pair.new), message, now.span)
         }
     })
 }
 
-/// Words that clients know the resource, its selectors and its conditions by.
+/// Changes of the names by which clients refer to the resource, its selectors and its conditions.
 fn words(pair: &Pair<'_>, changes: &mut Vec<Change>) {
     let (old, new) = (&pair.old.resource, &pair.new.resource);
     type Words = Vec<(String, Span)>;
@@ -204,7 +204,7 @@ fn words(pair: &Pair<'_>, changes: &mut Vec<Change>) {
                 changes.push(Change {
                     old: Some(*span),
                     is_gone: true,
-                    clients: Some("those that use it find nothing"),
+                    clients: Some("requests that use it find nothing"),
                     ..plain(
                         what,
                         Some(pair.new),
@@ -221,7 +221,7 @@ fn words(pair: &Pair<'_>, changes: &mut Vec<Change>) {
             }
         }
     };
-    // One that follows from the kind changes with it, which is said of the kind.
+    // A name that follows from the kind changes with it; the change of the kind is reported already.
     let follows = |resource: &Resource| resource.singular.span == resource.kind.span;
     let singular = |resource: &Resource| match follows(old) && follows(new) {
         true => Vec::new(),
@@ -300,7 +300,7 @@ fn scale(pair: &Pair<'_>, changes: &mut Vec<Change>) {
         (Some(old), None) => changes.push(Change {
             old: Some(old.spec.span),
             is_gone: true,
-            clients: Some("autoscalers and `kubectl scale` find nothing"),
+            clients: Some("autoscalers and `kubectl scale` no longer work"),
             ..plain(
                 ChangeKind::ScaleChanged,
                 Some(pair.new),
@@ -330,7 +330,7 @@ fn scale(pair: &Pair<'_>, changes: &mut Vec<Change>) {
     }
 }
 
-/// Other kinds that the operator deals with.
+/// Changes of the owned kinds and of the printer columns.
 fn others(pair: &Pair<'_>, changes: &mut Vec<Change>) {
     for old in &pair.old.owns {
         let is_there = |kind: &Kind| {
@@ -344,7 +344,7 @@ fn others(pair: &Pair<'_>, changes: &mut Vec<Change>) {
                 old: Some(old.kind.span),
                 is_gone: true,
                 help: Some(
-                    "objects of the kind that are there stay until their owner goes; nothing mends them"
+                    "objects of the kind that are there stay until their owner is deleted; nothing repairs them"
                         .to_owned(),
                 ),
                 ..plain(
@@ -387,7 +387,7 @@ fn others(pair: &Pair<'_>, changes: &mut Vec<Change>) {
         changes.push(plain(
             ChangeKind::ColumnsChanged,
             Some(pair.new),
-            "the columns are others".to_owned(),
+            "the columns are different".to_owned(),
             place,
         ));
     }

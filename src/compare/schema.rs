@@ -1,7 +1,7 @@
-//! What changes in the schema of a kind, value by value.
+//! Changes of the schema of a kind, value by value.
 //!
-//! Both schemas are walked together in the form that they have in the CRDs. Where a schema gives no type, a value may be of
-//! any type. The verdicts about the API server were observed on version 1.36, and the integration tests hold them to it.
+//! Both schemas are walked together in the form that they have in the CRDs. Where a schema gives no type, a value may be
+//! of any type. The verdicts about the API server were observed on version 1.36; integration tests check them.
 
 mod list;
 mod object;
@@ -36,21 +36,22 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
             &SchemaPath::root(root),
         );
     }
-    // Schemas are sorted by name; people expect the order of their text.
+    // Fields are walked in the order of their names, but reported in that of the description.
     walk.changes.sort_by_key(|change| change.new.start);
     walk.changes
 }
 
-/// The walk through both schemas, and what it has met.
+/// The walk through both schemas, with the changes found so far.
 pub(super) struct Walk<'a> {
     pair: &'a Pair<'a>,
     changes: Vec<Change>,
-    /// Whether the API server can tell that the value at hand is unchanged, see [`is_comparable`].
+    /// Whether ratcheting applies to the current value, because the API server can tell that it is unchanged; see
+    /// [`is_comparable`].
     is_spared: bool,
 }
 
 impl Walk<'_> {
-    /// Takes a change up.
+    /// Records a change.
     pub fn add(&mut self, found: SchemaChange<'_>) {
         let found = if self.is_spared { found } else { found.not_spared() };
         let change = found.into_change(self.pair);
@@ -58,7 +59,7 @@ impl Walk<'_> {
     }
 
     fn value(&mut self, old: &Json, new: &Json, path: &SchemaPath) {
-        // Also the end of what is open on both sides, which goes on for ever.
+        // This also ends the recursion: a value of any type has items and fields of any type without end.
         if old == new {
             return;
         }
@@ -96,7 +97,7 @@ impl Walk<'_> {
         let message = format!("was {} and is {} now", type_name(old), type_name(new));
         let is_only = |sorts: &[ValueType]| gone.iter().all(|sort| sorts.contains(sort));
         let updated = if is_true(new, "x-kubernetes-int-or-string") {
-            // A server-side apply takes it for anything, but fields of objects are unknown ones, those of a list's too.
+            // A server-side apply accepts any value here, but drops the fields of objects, also in lists, as unknown.
             let items =
                 gone.contains(&ValueType::List) && value_types(&items_of(old)).contains(&ValueType::Object);
             match gone.contains(&ValueType::Object) || items {
@@ -104,7 +105,7 @@ impl Walk<'_> {
                 false => ServerOutcome::Kept,
             }
         } else if new["format"] == "date-time" && is_only(&[ValueType::Whole, ValueType::Fraction, ValueType::Truth])
-            // Whole numbers and fractions are one to it.
+            // A server-side apply does not distinguish integers from other numbers.
             || is_only(&[ValueType::Fraction])
         {
             ServerOutcome::Kept
@@ -127,7 +128,7 @@ impl Walk<'_> {
         );
     }
 
-    /// CEL rules, told by their text: what they mean, nobody here knows.
+    /// Compares CEL rules by their expressions, because krator does not evaluate CEL.
     fn rules(&mut self, old: &Json, new: &Json, path: &SchemaPath) {
         fn texts(schema: &Json) -> BTreeSet<&str> {
             let rules = schema["x-kubernetes-validations"]
@@ -161,7 +162,7 @@ impl Walk<'_> {
             }
         }
         for rule in before.difference(&now) {
-            let message = format!("has a rule less: `{}`", shown(rule));
+            let message = format!("no longer has the rule: `{}`", shown(rule));
             self.add(SchemaChange::safe(ChangeKind::RuleRemoved, path, Part::Rule(rule), message).gone());
         }
     }
@@ -169,5 +170,5 @@ impl Walk<'_> {
 
 fn atomic<'p>(path: &SchemaPath, key: &'p str, message: &'static str) -> SchemaChange<'p> {
     SchemaChange::safe(ChangeKind::AppliedAsWhole, path, Part::Key(key), message)
-        .clients("those that apply parts of it take the others' parts away")
+        .clients("those that apply parts of it remove the parts of others")
 }

@@ -1,11 +1,11 @@
-//! A change of a schema on its way into the comparison: what the API server does with it, and where the texts say it.
+//! Builds a change of a schema: what the API server does with objects, what clients notice, and where it is written.
 
 use super::place::{self, Part};
 use super::resource::Pair;
 use super::value_test::ValueTest;
 use super::{Change, ChangeKind, SchemaPath, ServerOutcome, Step, Stored, Verdict};
 
-/// A change of a schema, before it is known where the texts say it.
+/// A change of a schema whose place in the descriptions is not known yet.
 pub(super) struct SchemaChange<'p> {
     what: ChangeKind,
     path: SchemaPath,
@@ -41,7 +41,7 @@ impl<'p> SchemaChange<'p> {
         }
     }
 
-    /// A bound that some values break: an object with one is refused, unless it is stored with it already.
+    /// A change that forbids some values: an object with such a value is refused, unless it was stored with it before.
     pub fn refused(
         what: ChangeKind,
         path: &SchemaPath,
@@ -62,7 +62,7 @@ impl<'p> SchemaChange<'p> {
         }
     }
 
-    /// The operator's types have no place for such a value.
+    /// The operator's Rust types cannot represent such a value.
     pub fn unreadable(mut self) -> Self {
         if let Some(verdict) = &mut self.verdict {
             verdict.is_readable = false;
@@ -77,7 +77,7 @@ impl<'p> SchemaChange<'p> {
         self
     }
 
-    /// Nothing is spared for being unchanged.
+    /// Ratcheting does not apply here: the API server cannot tell that the value is unchanged.
     pub(crate) fn not_spared(mut self) -> Self {
         if let Some(verdict) = &mut self.verdict
             && (verdict.anew, verdict.updated) == (ServerOutcome::Refused, ServerOutcome::Kept)
@@ -99,7 +99,7 @@ impl<'p> SchemaChange<'p> {
         self
     }
 
-    /// What clients that read the value meet: those are all that `.status` has.
+    /// What clients that only read the value notice. Clients of `.status` only read.
     pub fn readers(mut self, meet: &'static str) -> Self {
         self.readers = Some(meet);
         self
@@ -118,12 +118,12 @@ impl<'p> SchemaChange<'p> {
     pub(crate) fn into_change(mut self, pair: &Pair<'_>) -> Change {
         let is_status = self.path.is_status();
         if let Some(verdict) = &mut self.verdict {
-            // Items of a list are told by their number: all of the list has to stay.
+            // The API server compares items of a list by their index, so the whole list has to be unchanged.
             let until = verdict.unchanged.0.iter().position(|step| *step == Step::Items);
             verdict.unchanged.0.truncate(until.unwrap_or(usize::MAX));
         }
         if is_status && let Some(verdict) = &mut self.verdict {
-            // An object is created without status.
+            // The API server drops `.status` when an object is created.
             verdict.anew = ServerOutcome::Kept;
         }
         let breaks = |verdict: &Verdict| {

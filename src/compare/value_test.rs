@@ -1,4 +1,4 @@
-//! Whether a change breaks a certain object: what the API server would say, as far as that can be told here.
+//! Predicts whether a change breaks a certain object, as far as that is possible without the API server.
 
 use std::collections::BTreeSet;
 
@@ -9,56 +9,56 @@ use super::SchemaPath;
 /// Whether an object breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Breaks {
-    /// It does not.
+    /// The object does not break.
     No,
-    /// The value is there, but whether it fits is known to the API server only: a rule, a pattern.
+    /// The value exists, but only the API server can evaluate the rule or pattern that it may break.
     Maybe,
-    /// It does.
+    /// The object breaks.
     Yes,
 }
 
-/// What breaks. The values are those at the path of the change.
+/// Which objects break. The values are those at the path of the change.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ValueTest {
-    /// Every object.
+    /// All objects.
     Every,
-    /// One that has a value.
+    /// Objects that have the value.
     Present,
-    /// One that lacks the field of that name in the value that holds it.
+    /// Objects without the field of this name in the value that contains it.
     Lacks(String),
-    /// One with a value of another sort.
+    /// Objects with a value of none of these types.
     OfType(BTreeSet<ValueType>),
-    /// One with a number below.
+    /// Objects with a number below the bound, or equal to it if the bound is exclusive.
     Below(f64, bool),
-    /// One with a number above.
+    /// Objects with a number above the bound, or equal to it if the bound is exclusive.
     Above(f64, bool),
-    /// One with a number that is no multiple.
+    /// Objects with a number that is not a multiple of this one.
     NotMultiple(f64),
-    /// One with a number of more than 32 bits.
+    /// Objects with an integer that does not fit into 32 bits.
     Wide,
-    /// One whose text, list or map is shorter.
+    /// Objects with a shorter string, list or map.
     Shorter(u64),
-    /// One whose text, list or map is longer.
+    /// Objects with a longer string, list or map.
     Longer(u64),
-    /// One with a value that is none of these.
+    /// Objects with a value that is none of these.
     NoneOf(Vec<Json>),
-    /// One with a list that has an item twice, told by these fields; without fields, by the item itself.
+    /// Objects with a list in which two items have the same values in these fields, or are equal if no fields are given.
     Twice(Vec<String>),
-    /// One with fields beside these.
+    /// Objects with fields other than these.
     Beside(BTreeSet<String>),
-    /// One with a value that is null.
+    /// Objects in which the value is null.
     Null,
-    /// One with a value that is no object.
+    /// Objects in which the value is not a JSON object.
     NoObject,
-    /// One with a value that is no object of the API.
+    /// Objects in which the value is not a Kubernetes object, with `apiVersion` and `kind`.
     NoResource,
-    /// One that is in the state.
+    /// Objects in this state.
     InState(String),
-    /// Nobody here can tell.
+    /// Only the API server can tell.
     Unknown,
 }
 
-/// A sort of JSON values, as schemas tell them apart.
+/// The types of JSON values that schemas distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ValueType {
     Text,
@@ -86,7 +86,7 @@ impl ValueType {
             Json::String(_) => ValueType::Text,
             Json::Array(_) => ValueType::List,
             Json::Object(_) => ValueType::Object,
-            // 3.0 is a whole number to the API server.
+            // To the API server 3.0 is an integer.
             Json::Number(number) => match number.as_f64() {
                 Some(number) if number.fract() != 0.0 => ValueType::Fraction,
                 _ => ValueType::Whole,
@@ -96,12 +96,12 @@ impl ValueType {
 }
 
 impl ValueTest {
-    /// What becomes of an object.
+    /// Whether the object breaks.
     pub fn of(&self, object: &Json, path: Option<&SchemaPath>) -> Breaks {
-        let told = |breaks: bool| if breaks { Breaks::Yes } else { Breaks::No };
+        let certain = |breaks: bool| if breaks { Breaks::Yes } else { Breaks::No };
         match self {
             ValueTest::Every => return Breaks::Yes,
-            ValueTest::InState(state) => return told(object["status"]["state"] == **state),
+            ValueTest::InState(state) => return certain(object["status"]["state"] == **state),
             _ => {}
         }
         let Some(path) = path else { return Breaks::Maybe };
@@ -112,7 +112,7 @@ impl ValueTest {
         match self {
             ValueTest::Unknown if values.is_empty() => Breaks::No,
             ValueTest::Unknown => Breaks::Maybe,
-            _ => told(values.into_iter().any(|value| self.finds(value))),
+            _ => certain(values.into_iter().any(|value| self.finds(value))),
         }
     }
 
@@ -126,7 +126,7 @@ impl ValueTest {
         };
         match self {
             ValueTest::Every => true,
-            // Null is nothing at all.
+            // The API server treats null like an absent field.
             ValueTest::Present => !value.is_null(),
             ValueTest::Lacks(field) => value.get(field).is_none_or(Json::is_null),
             ValueTest::OfType(sorts) => ValueType::of(value).is_some_and(|sort| !sorts.contains(&sort)),
@@ -144,7 +144,7 @@ impl ValueTest {
             ValueTest::Longer(most) => length.is_some_and(|length| length > *most),
             ValueTest::NoneOf(values) => !value.is_null() && !values.contains(value),
             ValueTest::Twice(keys) => {
-                let told_by = |item: &Json| match keys.as_slice() {
+                let identity = |item: &Json| match keys.as_slice() {
                     [] => item.to_string(),
                     keys => keys.iter().map(|key| format!("{},", item[key])).collect(),
                 };
@@ -153,7 +153,7 @@ impl ValueTest {
                     .as_array()
                     .into_iter()
                     .flatten()
-                    .any(|item| !seen.insert(told_by(item)))
+                    .any(|item| !seen.insert(identity(item)))
             }
             ValueTest::Beside(known) => value.as_object().is_some_and(|fields| {
                 let mut there = fields.iter().filter(|(_, value)| !value.is_null());

@@ -1,4 +1,4 @@
-//! The types and kinds of Kubernetes itself, with their schemas in the form that a CRD takes.
+//! The types and kinds of Kubernetes itself, with their schemas in the form that a CRD needs.
 
 mod known;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 use super::{KubernetesType, Scope};
 use known::{KNOWN, Known};
 
-/// Quantities as the API server's own CRDs describe them.
+/// The pattern of quantities in the CRDs of Kubernetes' own projects.
 pub const QUANTITY_PATTERN: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
 
 fn all() -> impl Iterator<Item = &'static Known> {
@@ -21,49 +21,49 @@ fn find(group: &str, version: &str, name: &str) -> Option<&'static Known> {
     all().find(|known| known.name == name && known.version == version && known.group == group)
 }
 
-/// Whether there is a type of that name whose schema a CRD can carry.
+/// Whether a type of that name exists whose schema can be part of a CRD.
 pub fn has_type(reference: &KubernetesType) -> bool {
     find(&reference.group, &reference.version, &reference.name)
         .is_some_and(|known| schema_of(known).is_some())
 }
 
-/// All names that a description may use, as it writes them.
+/// The names of all types, in the form that descriptions use: `core/v1.PodSpec`.
 pub fn references() -> impl Iterator<Item = String> {
     all().map(|known| format!("{}/{}.{}", known.group, known.version, known.name))
 }
 
-/// Plural and scope of a kind of Kubernetes' own; the core group is `core`.
+/// The plural and the scope of a built-in kind. The core group is `core`.
 pub fn resource(group: &str, version: &str, kind: &str) -> Option<(&'static str, Scope)> {
     find(group, version, kind).and_then(|known| known.resource)
 }
 
-/// Whether Kubernetes itself has an API group of that name; the core group is `core`.
+/// Whether Kubernetes has a built-in API group of that name. The core group is `core`.
 pub(crate) fn has_group(group: &str) -> bool {
     all().any(|known| known.group == group && known.resource.is_some())
 }
 
-/// Whether the version of the group is one whose kinds are all known.
+/// Whether all kinds of this version of the group are known here.
 pub(crate) fn has_version(group: &str, version: &str) -> bool {
     all().any(|known| known.group == group && known.version == version && known.resource.is_some())
 }
 
-/// Kinds as `owns` and `watches` name them, for suggestions.
+/// The built-in kinds, in the form that `owns` and `watches` use, for suggestions.
 pub fn kinds() -> impl Iterator<Item = String> {
     all()
         .filter(|known| known.resource.is_some())
         .map(|known| format!("{}/{}.{}", known.group, known.version, known.name))
 }
 
-/// The schema of a type, inlined, structural, without descriptions. None where there is no such type, or where it
-/// holds itself, which no CRD can say.
+/// The structural schema of a type, with all references inlined and without descriptions. `None` if there is no such
+/// type, or if it is recursive, which the schema of a CRD cannot express.
 pub(crate) fn kubernetes_schema(reference: &KubernetesType) -> Option<Json> {
     find(&reference.group, &reference.version, &reference.name).and_then(schema_of)
 }
 
-/// The path of a type in Rust: `k8s_openapi::api::core::v1::Pod`.
+/// The Rust path of a type: `k8s_openapi::api::core::v1::Pod`.
 pub(crate) fn rust_path(reference: &KubernetesType) -> Option<String> {
     let known = find(&reference.group, &reference.version, &reference.name)?;
-    // The compiler's name goes through the module of the Kubernetes version, and through the type's own file.
+    // The compiler's name has two more segments: the module of the Kubernetes version, and that of the type's own file.
     let full: Vec<&str> = (known.rust)().split("::").collect();
     let [root, _version, path @ .., _file, name] = full.as_slice() else {
         return None;
@@ -71,7 +71,7 @@ pub(crate) fn rust_path(reference: &KubernetesType) -> Option<String> {
     Some(format!("{root}::{}::{name}", path.join("::")))
 }
 
-/// The kind that a type in Rust is, as a description names it: `k8s_openapi::api::batch::v1::Job` is `batch/v1.Job`.
+/// The kind of a Rust type, in the form that descriptions use: `k8s_openapi::api::batch::v1::Job` is `batch/v1.Job`.
 pub(crate) fn kind_of_rust(path: &str) -> Option<String> {
     static KINDS: OnceLock<BTreeMap<String, String>> = OnceLock::new();
     let kinds = KINDS.get_or_init(|| {
@@ -96,8 +96,8 @@ fn schema_of(known: &'static Known) -> Option<Json> {
     structural(schema, generator.definitions(), &mut Vec::new())
 }
 
-/// Rewrites a schema of k8s-openapi as the API server wants it in a CRD. References are followed by hand, since
-/// their names are all that tells a quantity from an int-or-string.
+/// Turns a schema of k8s-openapi into a structural one. It follows references itself rather than have schemars inline
+/// them, because only the name of the reference distinguishes a quantity from an int-or-string.
 fn structural(schema: Json, definitions: &Map<String, Json>, within: &mut Vec<String>) -> Option<Json> {
     let Json::Object(object) = schema else {
         return Some(json!({"x-kubernetes-preserve-unknown-fields": true}));
@@ -143,7 +143,7 @@ fn structural(schema: Json, definitions: &Map<String, Json>, within: &mut Vec<St
             ("items" | "additionalProperties", value @ Json::Object(_)) => {
                 structural(value, definitions, within)?
             }
-            // What refers to others under `oneOf` and the like cannot be said of a structural schema.
+            // A structural schema cannot have references inside `oneOf` and similar keywords.
             (_, value) if refers(&value) => return None,
             (_, value) => value,
         };
@@ -158,7 +158,7 @@ fn structural(schema: Json, definitions: &Map<String, Json>, within: &mut Vec<St
     Some(Json::Object(out))
 }
 
-/// Whether a schema refers to another one, anywhere.
+/// Whether a schema contains a reference at any depth.
 fn refers(schema: &Json) -> bool {
     match schema {
         Json::Object(object) => {
@@ -169,7 +169,7 @@ fn refers(schema: &Json) -> bool {
     }
 }
 
-/// The schema of `.metadata` as far as columns show it.
+/// The schema of `.metadata`, to which the paths of printer columns may lead.
 pub(crate) fn object_metadata() -> &'static Json {
     static METADATA: OnceLock<Json> = OnceLock::new();
     METADATA.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! The custom resource, what surrounds it in the cluster, and how its operator is run.
+//! The custom resource, the other kinds that its operator uses, and how the operator is deployed.
 
 use std::time::Duration;
 
@@ -9,24 +9,24 @@ use crate::names::{
     VersionName,
 };
 
-/// The custom resource.
+/// The custom resource: `resource` in the description.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resource {
     /// The mapping under `resource`.
     pub span: Span,
-    /// API group.
+    /// Its API group.
     pub group: Spanned<GroupName>,
-    /// The one version.
+    /// Its only version.
     pub version: Spanned<VersionName>,
-    /// Kind.
+    /// Its kind.
     pub kind: Spanned<KindName>,
-    /// Plural: the kind's English one by default.
+    /// The plural; by default the English plural of the kind, in lower case.
     pub plural: Spanned<ResourceName>,
-    /// Singular: the kind in lower case by default.
+    /// The singular; by default the kind in lower case.
     pub singular: Spanned<ResourceName>,
-    /// Short names.
+    /// Short names for kubectl, such as `po` for pods.
     pub short_names: Vec<Spanned<ResourceName>>,
-    /// Categories.
+    /// Categories such as `all`, by which kubectl lists several kinds at once.
     pub categories: Vec<Spanned<Category>>,
     /// Whether objects live in namespaces.
     pub scope: Spanned<Scope>,
@@ -39,35 +39,35 @@ pub struct Resource {
 /// Whether objects of a kind live in namespaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// In namespaces.
+    /// Each object is in a namespace.
     Namespaced,
-    /// In none.
+    /// Objects have no namespace.
     Cluster,
 }
 
 /// The scale subresource.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scale {
-    /// Path of the wanted count.
+    /// The field with the desired number of replicas.
     pub spec: Spanned<FieldPath>,
-    /// Path of the present count.
+    /// The field with the actual number of replicas.
     pub status: Spanned<FieldPath>,
-    /// Path of the label selector, as text.
+    /// The field with the label selector, which is a string.
     pub selector: Option<Spanned<FieldPath>>,
 }
 
 /// A printer column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// Its head.
+    /// The heading.
     pub name: Spanned<ColumnName>,
-    /// What it shows, as the JSON path of a CRD.
+    /// The field that it shows, as a JSON path of a CRD.
     pub path: Spanned<FieldPath>,
-    /// How the value is shown; follows from the schema unless it is written.
+    /// How the value is formatted. By default it follows from the schema.
     pub column_type: ColumnType,
-    /// 0 is always shown, more with `-o wide`.
+    /// Columns of priority 0 are always shown, others only with `-o wide`.
     pub priority: u32,
-    /// What it means.
+    /// A description for users.
     pub description: Option<Spanned<String>>,
 }
 
@@ -82,12 +82,12 @@ pub enum ColumnType {
     Number,
     /// `boolean`.
     Boolean,
-    /// `date`: shown as an age.
+    /// `date`, which kubectl shows as an age.
     Date,
 }
 
 impl ColumnType {
-    /// As a CRD writes it.
+    /// The name in a CRD.
     pub fn as_str(self) -> &'static str {
         match self {
             ColumnType::String => "string",
@@ -108,22 +108,22 @@ pub struct DeclaredCondition {
     pub doc: Spanned<String>,
 }
 
-/// Another kind, as `owns`, `watches`, `access` and `wait` name it.
+/// Another kind that `owns`, `watches`, `access` or `wait` refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectKind {
-    /// API group; empty for the core group.
+    /// Its API group, which is empty for the core group.
     pub group: String,
-    /// Version.
+    /// Its version.
     pub version: String,
-    /// Kind.
+    /// The name of the kind.
     pub kind: KindName,
-    /// Plural: known, given, or the kind's English one.
+    /// The plural: that of a known kind, the one in the description, or else the English plural.
     pub plural: ResourceName,
-    /// Whether its objects live in namespaces; none when that is not known here.
+    /// Its scope, or `None` if it is unknown.
     pub scope: Option<Scope>,
-    /// The kind of this description that it is, if it is one.
+    /// Set if the kind is one of this description's own.
     pub described: Option<KindId>,
-    /// Whether k8s-openapi has its type; otherwise, and if not described here, it is an opaque object.
+    /// Whether k8s-openapi has its type. Kinds that are neither there nor in this description become untyped objects.
     pub has_type: bool,
 }
 
@@ -137,7 +137,7 @@ impl ObjectKind {
         }
     }
 
-    /// As a description writes it: `core/v1.Service`.
+    /// The form that descriptions use: `core/v1.Service`.
     pub fn reference(&self) -> String {
         let group = if self.group.is_empty() {
             "core"
@@ -147,7 +147,7 @@ impl ObjectKind {
         format!("{group}/{}.{}", self.version, self.kind)
     }
 
-    /// Whether it is the same kind, whatever the version.
+    /// Whether group and kind are the same. Versions may differ.
     pub(crate) fn is_same_kind(&self, other: &ObjectKind) -> bool {
         self.group == other.group && self.kind == other.kind
     }
@@ -160,23 +160,24 @@ pub struct Owned {
     pub kind: Spanned<ObjectKind>,
 }
 
-/// A kind that the operator looks at.
+/// A kind whose objects the operator watches.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Watch {
     /// The kind.
     pub kind: Spanned<ObjectKind>,
-    /// Which of its objects.
+    /// Which of its objects concern an object of ours.
     pub by: WatchBy,
-    /// In which namespace; none: the object's own. Means nothing for a cluster-scoped kind.
+    /// The namespace of the watched objects, or `None` for the namespace of our object. It is ignored for cluster-scoped
+    /// kinds.
     pub namespace: Option<Spanned<LookIn>>,
 }
 
 /// Which objects of a watched kind concern an object of ours.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WatchBy {
-    /// Those that the field names; the last segments may lead through lists.
+    /// Those that this field of our object names. The path may lead through lists.
     Path(Spanned<FieldPath>),
-    /// Those whose label of this key has our name as value.
+    /// Those with a label of this key whose value is the name of our object.
     Label(Spanned<LabelKey>),
     /// All of them.
     All,
@@ -185,24 +186,24 @@ pub enum WatchBy {
 /// The namespace of watched objects.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LookIn {
-    /// The one that the field names.
+    /// The namespace that this field of our object names.
     Path(FieldPath),
-    /// This one.
+    /// This namespace.
     Name(NamespaceName),
 }
 
-/// Further rights.
+/// Rights that handlers need in addition to those that follow from the rest of the description.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Access {
-    /// The kind; its group is that of `resource` too.
+    /// The kind. `resource`, if there is one, is in the same API group.
     pub kind: Spanned<ObjectKind>,
-    /// What may be done.
+    /// The verbs that are allowed.
     pub verbs: Vec<Spanned<Verb>>,
-    /// The resource that the rights are for, when it is not the kind's own.
+    /// The resource that the rights are for, if it is not that of the kind.
     pub resource: Option<Spanned<Grant>>,
 }
 
-/// A resource with or without a subresource: `pods/exec`.
+/// A resource, with its subresource if any, such as `pods/exec`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
     /// The plural.
@@ -214,24 +215,24 @@ pub struct Grant {
 /// Admission handlers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Webhooks {
-    /// The validating one.
+    /// The validating webhook.
     pub validate: Option<Webhook>,
-    /// The mutating one.
+    /// The mutating webhook.
     pub mutate: Option<Webhook>,
 }
 
 /// How the API server calls an admission handler.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Webhook {
-    /// Where it is asked for.
+    /// The place in the description.
     pub span: Span,
-    /// For which operations; create and update by default.
+    /// The operations that it is called for; by default create and update.
     pub operations: Vec<Spanned<Operation>>,
-    /// What happens when it cannot be reached.
+    /// What the API server does with a request if the webhook cannot be reached.
     pub failure_policy: FailurePolicy,
-    /// How long the API server waits: 1 to 30 seconds, 10 by default.
+    /// How long the API server waits for an answer: 1 to 30 seconds, by default 10.
     pub timeout: Duration,
-    /// CEL that must hold for the handler to be called.
+    /// CEL expressions, all of which must be true for the handler to be called.
     pub match_conditions: Vec<MatchCondition>,
 }
 
@@ -247,7 +248,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// As a webhook configuration writes it.
+    /// The name in a webhook configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Operation::Create => "CREATE",
@@ -257,44 +258,44 @@ impl Operation {
     }
 }
 
-/// What happens when a webhook cannot be reached.
+/// What the API server does with a request if a webhook cannot be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailurePolicy {
-    /// The request is refused.
+    /// It rejects the request.
     Fail,
-    /// The request goes on.
+    /// It ignores the webhook.
     Ignore,
 }
 
-/// A condition of a webhook.
+/// A match condition of a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatchCondition {
     /// Its name.
     pub name: Spanned<LabelKey>,
-    /// CEL.
+    /// The CEL expression.
     pub expression: Spanned<String>,
 }
 
-/// How the operator is run.
+/// How the operator is deployed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Deploy {
-    /// Pods; 1 by default.
+    /// The number of pods; 1 by default.
     pub replicas: Spanned<u32>,
     /// Whether the pods elect a leader.
     pub leader_election: Option<Spanned<bool>>,
-    /// Into how many shards objects are split.
+    /// The number of shards among which the objects are divided.
     pub shards: Option<Spanned<u32>>,
-    /// The namespaces that it works in; all, when empty.
+    /// The namespaces that it works in. Empty for all namespaces.
     pub namespaces: Vec<Spanned<NamespaceName>>,
     /// Requests and limits of the container.
     pub resources: PodResources,
 }
 
-/// Requests and limits of a container: resource to quantity.
+/// Requests and limits of a container, each as quantities by resource.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PodResources {
-    /// What the pod is promised.
+    /// The resources that are reserved for the container.
     pub requests: Vec<(LabelKey, Spanned<String>)>,
-    /// What it may use at most.
+    /// The most that the container may use.
     pub limits: Vec<(LabelKey, Spanned<String>)>,
 }

@@ -1,7 +1,7 @@
 //! The rules on edges: transitions that the state graph does not allow, edges that no handler takes, and states without
 //! a handler.
 
-use super::{Judge, Located};
+use super::{CodeCheck, Located};
 use crate::catalog::{
     DONE_BEFORE_FINAL, EDGE_NEVER_TAKEN, EDGE_NOT_IN_GRAPH, HANDLER_MISSING, STAY_WITHOUT_WAIT,
 };
@@ -10,7 +10,7 @@ use crate::finding::{Finding, Span};
 use crate::model::StateKind;
 use std::collections::BTreeSet;
 
-impl Judge<'_, '_> {
+impl CodeCheck<'_, '_> {
     /// Finds transitions that the state graph does not allow, and edges that no handler takes.
     pub(super) fn exits(&self) -> Vec<Located> {
         let mut taken: BTreeSet<(StateOf, StateOf)> = BTreeSet::new();

@@ -1,11 +1,11 @@
 //! The rules on fields of generated structs, in literals and patterns.
 
-use super::{Judge, Located};
+use super::{CodeCheck, Located};
 use crate::catalog::{FIELD_ADDED, FIELD_GONE};
 use crate::code::items::unraw;
 use crate::finding::{Finding, nearest};
 
-impl Judge<'_, '_> {
+impl CodeCheck<'_, '_> {
     /// Finds fields that the struct does not have, and fields that a literal or a pattern lacks.
     pub(super) fn fields(&self) -> Vec<Located> {
         let mut found = Vec::new();

@@ -1,13 +1,13 @@
 //! The rules on names that no longer exist, and on modules and operators that the crate does not use.
 
-use super::{Judge, Located};
+use super::{CodeCheck, Located};
 use crate::catalog::{MODULE_MISSING, NAME_GONE, OPERATOR_NOT_RUN};
 use crate::code::facts::{At, Meaning};
 use crate::code::items::{Def, Names, unraw};
 use crate::finding::{Finding, Span, nearest};
 use std::collections::BTreeSet;
 
-impl Judge<'_, '_> {
+impl CodeCheck<'_, '_> {
     /// Finds names that generated code does not declare, or no longer declares.
     pub(super) fn names(&self) -> Vec<Located> {
         let now = self.tree.modules.iter().filter(|module| module.is_generated);
@@ -18,7 +18,7 @@ impl Judge<'_, '_> {
                 Meaning::Item(_) => continue,
                 Meaning::Missing(within) => {
                     let what = self.describe(within);
-                    let near = self.beside(within, &name.text);
+                    let near = self.similar_name(within, &name.text);
                     (format!("{what} has no `{}`", name.text), near)
                 }
                 // Report only names that krator generated before. Names of modules are lower case and are skipped, because
@@ -58,7 +58,7 @@ impl Judge<'_, '_> {
     }
 
     /// The most similar name in the same module or enum.
-    fn beside(&self, path: &[String], written: &str) -> Option<String> {
+    fn similar_name(&self, path: &[String], written: &str) -> Option<String> {
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
         let (name, module) = match self.tree.module(&path) {
             Some(module) => (None, module),

@@ -1,13 +1,13 @@
 //! The rules on rights: traits that only krator may implement, and objects that the description gives no rights on.
 
-use super::{Judge, Located};
+use super::{CodeCheck, Located};
 use crate::catalog::{HAND_WRITTEN_TRANSITION, NO_RIGHTS, UNNAMED_CLIENT};
 use crate::code::access::{self, Rights};
 use crate::code::facts::Need;
 use crate::code::resolve::Target;
 use crate::finding::Finding;
 
-impl Judge<'_, '_> {
+impl CodeCheck<'_, '_> {
     /// Finds implementations of traits that only krator may implement.
     pub(super) fn impls(&self) -> Vec<Located> {
         let mut found = Vec::new();

@@ -16,13 +16,13 @@ impl Walk<'_> {
         let (old_items, new_items) = (items_of(old), items_of(new));
         let below = path.then(Step::Items);
         let list_type = new["x-kubernetes-list-type"].as_str();
-        // What a list of keyed objects does not tell apart, no update gets past.
+        // Items without keys make every update fail, because the API server cannot match them with the stored ones.
         let keyed = value_types(&old_items)
             .iter()
             .any(|sort| *sort != ValueType::Object)
             || takes_null(&old_items);
         if list_type == Some("map") && keyed {
-            let message = "has to be an object now: the list tells its items by their fields";
+            let message = "has to be an object now: the list identifies its items by their fields";
             self.add(
                 SchemaChange::refused(
                     ChangeKind::ListTypeChanged,
@@ -66,13 +66,13 @@ impl Walk<'_> {
         match (kind_of(old).as_str(), kind_of(new).as_str()) {
             ("map", "map") if !old_keys.is_subset(&new_keys) => {
                 let keys: Vec<String> = new_keys.into_iter().collect();
-                let message = format!("has its items told by {} alone now", listed(&keys));
+                let message = format!("identifies its items by {} alone now", listed(&keys));
                 let part = Part::Key("x-kubernetes-list-map-keys");
                 self.add(twice(path, part, message, keys));
             }
             (before, "map") if before != "map" => {
                 let keys: Vec<String> = new_keys.into_iter().collect();
-                let message = format!("has its items told by {} now", listed(&keys));
+                let message = format!("identifies its items by {} now", listed(&keys));
                 self.add(twice(path, Part::Key(key), message, keys));
             }
             (before, "set") if before != "set" => {

@@ -1,4 +1,4 @@
-//! Objects and maps: fields that come, go, or have to be there, and what happens where they are left out.
+//! Objects and maps: fields that are added, removed or required, and the defaults of absent fields.
 
 use serde_json::Value as Json;
 
@@ -121,14 +121,14 @@ impl Walk<'_> {
         );
     }
 
-    /// Fields that have to be there, and did not have to.
+    /// Fields that were not required before and are now.
     fn needed(&mut self, old: &Json, new: &Json, holder: &SchemaPath) {
         let (before, now) = (required(old), required(new));
         for name in now.difference(&before) {
             let path = holder.field(name);
             let then = &old["properties"][*name];
             if then.get("default").is_some() {
-                // Where it was left out it was filled in, and stored.
+                // Stored objects have the field, because its default was stored with them.
                 let found = SchemaChange::safe(
                     ChangeKind::RequiredAdded,
                     &path,
@@ -197,7 +197,7 @@ impl Walk<'_> {
                     message,
                 ));
             }
-            // What has to be there now is another change.
+            // A field that is required now is reported as such.
             (Some(then), None) if !required(holder).contains(name) => {
                 let message = format!("is not {} any more where it is left out", value(then));
                 let found = SchemaChange::safe(ChangeKind::DefaultRemoved, path, Part::Name, message);
@@ -207,7 +207,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Null that is not allowed any more: the API server takes it for nothing at all.
+    /// Changes of `nullable`. Where null is not allowed, the API server treats it like an absent field.
     fn null(&mut self, then: &Json, now: &Json, holder: &Json, path: &SchemaPath) {
         match (then["nullable"] == true, now["nullable"] == true) {
             (true, false) => {}

@@ -1,4 +1,4 @@
-//! What an OpenAPI schema says of a value.
+//! Questions about a value that its OpenAPI schema answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,7 +61,7 @@ pub(super) fn is_comparable(schema: &Json) -> bool {
     !is_open(schema) && below.all(is_comparable)
 }
 
-/// The type as people call it.
+/// The type as messages name it.
 pub(super) fn type_name(schema: &Json) -> &'static str {
     match schema["type"].as_str() {
         _ if is_true(schema, "x-kubernetes-int-or-string") => "an integer or a string",
@@ -76,7 +76,7 @@ pub(super) fn type_name(schema: &Json) -> &'static str {
     }
 }
 
-/// The members of an object of a schema; none where there is no such object.
+/// The members of an object in a schema. Empty if there is no such object.
 pub(super) fn members<'j>(schema: &'j Json, key: &str) -> BTreeMap<&'j str, &'j Json> {
     let members = schema[key].as_object().into_iter().flatten();
     members.map(|(name, member)| (name.as_str(), member)).collect()

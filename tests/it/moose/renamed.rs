@@ -31,7 +31,7 @@ fn rename(folder: &Path) {
     let output = generate(folder, &[]);
     let printed = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{printed}");
-    for left in ["in a comment", "in a text"] {
+    for left in ["in a comment", "in a string"] {
         assert!(
             printed.contains(&format!("`Roam` is `Wander` now, and was left {left}")),
             "{printed}"
