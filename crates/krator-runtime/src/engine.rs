@@ -282,7 +282,8 @@ impl<'g> Engine<'g> {
         let Some(at) = self.at else { return };
         let policy = self.graph.state(at);
         if matches!(outcome, Outcome::Exit(_)) {
-            self.observed = self.pinned;
+            // Another operator may have dealt with a later generation while this run went on.
+            self.observed = self.observed.max(self.pinned);
             self.forget_failures();
         }
         if let Some(message) = self.next_message.take() {

@@ -57,9 +57,10 @@ impl Engine<'_> {
     }
 
     /// Reports a stored status of this stay that is not the one that was written last. Another operator of the same
-    /// objects may have written it (one that was replaced, or that runs by mistake), and its count of failures is
-    /// honoured. It may also be a write of this operator whose answer was lost.
+    /// objects may have written it (one that was replaced, or that runs by mistake); its count of failures and the
+    /// generation that it has dealt with are honoured. It may also be a write of this operator whose answer was lost.
     pub fn saw_others_status(&mut self, stored: &MachineStatus, now: Now) {
+        self.observed = self.observed.max(stored.observed_generation.unwrap_or(-1));
         let theirs = stored.attempts.unwrap_or(0);
         let former = std::mem::replace(&mut self.stored_attempts, theirs);
         if theirs == former {
@@ -161,5 +162,19 @@ mod tests {
             "after a backoff"
         );
         assert_eq!(engine.message.as_deref(), Some("theirs"));
+    }
+
+    #[test]
+    fn the_observed_generation_never_falls_below_what_another_operator_stored() {
+        let mut engine = engine(0, 0);
+        engine.begin();
+        let theirs = MachineStatus {
+            observed_generation: Some(2),
+            ..stored(0)
+        };
+        engine.saw_others_status(&theirs, now());
+        engine.ended(Outcome::Exit(Exit::Stay), now());
+        let rendered = engine.render(&theirs, now()).expect("the state is known");
+        assert_eq!(rendered.observed_generation, Some(2));
     }
 }
