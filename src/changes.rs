@@ -15,12 +15,12 @@ pub struct Snapshot {
 /// The files that a run changes, by their paths in the crate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
-    files: BTreeMap<String, Change>,
+    files: BTreeMap<String, FileChange>,
 }
 
 /// The change of one file. `before` and `after` differ, so at least one of them is not `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct FileChange {
     /// The current contents; `None` if there is no file.
     pub before: Option<Vec<u8>>,
     /// The new contents; `None` removes the file.
@@ -65,7 +65,7 @@ impl Changes {
     /// Adds the change of a file, unless `before` and `after` are the same.
     pub fn set(&mut self, path: &str, before: Option<&[u8]>, after: Option<&[u8]>) {
         if before != after {
-            let change = Change {
+            let change = FileChange {
                 before: before.map(<[u8]>::to_vec),
                 after: after.map(<[u8]>::to_vec),
             };
@@ -74,12 +74,12 @@ impl Changes {
     }
 
     /// All changes, in the order of their paths.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Change)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &FileChange)> {
         self.files.iter().map(|(path, change)| (path.as_str(), change))
     }
 
     /// The change of one file.
-    pub fn get(&self, path: &str) -> Option<&Change> {
+    pub fn get(&self, path: &str) -> Option<&FileChange> {
         self.files.get(path)
     }
 
@@ -89,7 +89,7 @@ impl Changes {
     }
 }
 
-impl Change {
+impl FileChange {
     /// The change as a unified diff, whose header names the file by this path.
     pub fn diff(&self, path: &str, style: Style) -> String {
         unified(path, self.before.as_deref(), self.after.as_deref(), style)

@@ -74,7 +74,7 @@ impl<'a> Code<'a> {
     }
 
     /// The module tree of the crate. `gone` names the top-level modules that krator no longer generates.
-    fn tree(&self, files: &'a [tree::File<'a>], gone: BTreeSet<String>) -> tree::Tree<'a> {
+    fn tree(&self, files: &'a [tree::SourceFile<'a>], gone: BTreeSet<String>) -> tree::Tree<'a> {
         let resources: Vec<_> = self
             .kinds()
             .map(|kind| (types_of(kind), kind_name(kind)))

@@ -18,9 +18,9 @@ mod schema;
 mod schema_change;
 mod value_test;
 
-pub use census::{Census, Resource, census_to_text, resources};
+pub use census::{Census, StoredResource, census_to_text, resources};
 pub use change_kind::ChangeKind;
-pub use path::{SchemaPath, Step};
+pub use path::{PathStep, SchemaPath};
 pub use report::{to_json, to_text};
 pub use value_test::Breaks;
 

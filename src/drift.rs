@@ -7,11 +7,11 @@
 //! template of a *merged* file are always merged into the user's version.
 
 mod cargo;
-mod found;
+mod file_finding;
 mod merge;
 mod renames;
 
-pub use found::FileFinding;
+pub use file_finding::FileFinding;
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ use crate::model::Description;
 use crate::plan::{File, Ownership, Plan};
 use crate::record::{self, FileRecord, GenerationRecord};
 use crate::render::{Runtime, first_wording, normalized};
-use found::first_line;
+use file_finding::first_line;
 use merge::Merged;
 
 /// The folder that files are moved to when krator must not delete them.

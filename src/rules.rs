@@ -84,7 +84,7 @@ static CHECKS: &[Check] = &[
 #[derive(Clone, Copy)]
 struct Check {
     rule: &'static Rule,
-    scope: Scope,
+    scope: CheckScope,
     /// Some edges failed to parse and were reported already; a rule that infers from missing edges must not run then.
     needs_edges: bool,
     /// The check does not run for a kind in which one of these rules has a finding: its own would only follow from
@@ -94,7 +94,7 @@ struct Check {
 
 /// What a check looks at in one call.
 #[derive(Clone, Copy)]
-enum Scope {
+enum CheckScope {
     /// One kind and its state graph.
     Kind(fn(&Subject<'_>) -> Vec<RuleHit>),
     /// The whole description. No `allow` silences the findings, so the rule has to be an error.
@@ -104,7 +104,7 @@ enum Scope {
 }
 
 impl Check {
-    const fn new(rule: &'static Rule, scope: Scope) -> Self {
+    const fn new(rule: &'static Rule, scope: CheckScope) -> Self {
         Check {
             rule,
             scope,
@@ -114,15 +114,15 @@ impl Check {
     }
 
     const fn of_kind(rule: &'static Rule, find: fn(&Subject<'_>) -> Vec<RuleHit>) -> Self {
-        Check::new(rule, Scope::Kind(find))
+        Check::new(rule, CheckScope::Kind(find))
     }
 
     const fn of_description(rule: &'static Rule, find: fn(&Description) -> Vec<Finding>) -> Self {
-        Check::new(rule, Scope::Description(find))
+        Check::new(rule, CheckScope::Description(find))
     }
 
     const fn of_allows(rule: &'static Rule, find: fn(&Description, &UsedAllows) -> Vec<Finding>) -> Self {
-        Check::new(rule, Scope::Allows(find))
+        Check::new(rule, CheckScope::Allows(find))
     }
 }
 
@@ -193,7 +193,7 @@ pub(crate) fn findings(description: &Description, is_sound: bool) -> Vec<Finding
     let mut findings = Vec::new();
     let mut used = UsedAllows::default();
     for check in CHECKS {
-        if let Scope::Description(find) = check.scope {
+        if let CheckScope::Description(find) = check.scope {
             findings.extend(find(description));
         }
     }
@@ -207,7 +207,7 @@ pub(crate) fn findings(description: &Description, is_sound: bool) -> Vec<Finding
     }
     if is_sound && !has_errors(&findings) {
         for check in CHECKS {
-            if let Scope::Allows(find) = check.scope {
+            if let CheckScope::Allows(find) = check.scope {
                 findings.extend(find(description, &used));
             }
         }
@@ -225,7 +225,7 @@ fn hits(description: &Description, kind: &Kind) -> Vec<RuleHit> {
     };
     let mut hits: Vec<RuleHit> = Vec::new();
     for check in ORDERED.iter() {
-        let Scope::Kind(find) = check.scope else {
+        let CheckScope::Kind(find) = check.scope else {
             continue;
         };
         let is_found = |rule: &Rule| hits.iter().any(|hit| hit.finding.rule == rule);
@@ -296,13 +296,13 @@ mod tests {
             if !expected.contains(name) {
                 mistakes.push(format!("catalog::checked() does not list {name}"));
             }
-            let is_of_kind = |check: &Check| matches!(check.scope, Scope::Kind(_));
+            let is_of_kind = |check: &Check| matches!(check.scope, CheckScope::Kind(_));
             if !is_of_kind(check) && (check.needs_edges || !check.unless.is_empty()) {
                 mistakes.push(format!(
                     "{name} has a condition, but is not checked for each kind"
                 ));
             }
-            if matches!(check.scope, Scope::Description(_)) && check.rule.severity != Severity::Error {
+            if matches!(check.scope, CheckScope::Description(_)) && check.rule.severity != Severity::Error {
                 mistakes.push(format!("no `allow` can silence {name}, which is no error"));
             }
             for rule in check.unless {

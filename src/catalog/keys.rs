@@ -186,7 +186,7 @@ use section;
 
 /// A section, and the paths of the keys that lead to it, each from the top of a document.
 #[derive(Debug)]
-pub struct Place {
+pub struct SectionPlace {
     /// The section.
     pub section: &'static Section,
     /// The paths; the top level has one, which is empty.
@@ -240,13 +240,18 @@ impl Type {
 }
 
 /// All sections, from the top level down, each once.
-pub fn places() -> Vec<Place> {
+pub fn places() -> Vec<SectionPlace> {
     let mut found = Vec::new();
     collect(&document::DOCUMENT, "", &mut Vec::new(), &mut found);
     found
 }
 
-fn collect(section: &'static Section, path: &str, above: &mut Vec<&'static Section>, found: &mut Vec<Place>) {
+fn collect(
+    section: &'static Section,
+    path: &str,
+    above: &mut Vec<&'static Section>,
+    found: &mut Vec<SectionPlace>,
+) {
     // Types are inside types; only the outermost has a path.
     if above.iter().any(|outer| std::ptr::eq(*outer, section)) {
         return;
@@ -256,7 +261,7 @@ fn collect(section: &'static Section, path: &str, above: &mut Vec<&'static Secti
         .find(|place| std::ptr::eq(place.section, section))
     {
         Some(place) => place.paths.push(path.to_owned()),
-        None => found.push(Place {
+        None => found.push(SectionPlace {
             section,
             paths: vec![path.to_owned()],
         }),

@@ -19,8 +19,8 @@ pub struct Args {
     /// Descriptions; by default krator.yaml in this folder or a parent
     spec: Vec<PathBuf>,
     /// The format of the findings
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = FindingsFormat::Text)]
+    format: FindingsFormat,
     /// Fail on warnings too
     #[arg(long, value_enum)]
     deny: Option<Deny>,
@@ -30,7 +30,7 @@ pub struct Args {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum FindingsFormat {
     Text,
     Json,
     Sarif,
@@ -60,9 +60,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .collect();
     let mut out = std::io::stdout().lock();
     match args.format {
-        Format::Json => writeln!(out, "{:#}", to_json(all.iter().copied()))?,
-        Format::Sarif => writeln!(out, "{:#}", to_sarif(all.iter().copied()))?,
-        Format::Text => {
+        FindingsFormat::Json => writeln!(out, "{:#}", to_json(all.iter().copied()))?,
+        FindingsFormat::Sarif => writeln!(out, "{:#}", to_sarif(all.iter().copied()))?,
+        FindingsFormat::Text => {
             for (source, finding) in &all {
                 show(source, [*finding], &mut out)?;
             }

@@ -22,15 +22,15 @@ pub struct Args {
     /// The new description; `-` reads it from stdin
     new: PathBuf,
     /// The format of the comparison
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    format: ReportFormat,
     /// Also count the stored objects that break
     #[arg(long, value_enum)]
     against: Option<Against>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ReportFormat {
     Text,
     Json,
 }
@@ -62,14 +62,14 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let mut out = std::io::stdout().lock();
     match args.format {
-        Format::Json => {
+        ReportFormat::Json => {
             let mut report = compare::to_json(&comparison, texts);
             if let Some(counted) = &counted {
                 report["cluster"] = counted.iter().map(|census| census.to_json(&comparison)).collect();
             }
             writeln!(out, "{report:#}")?;
         }
-        Format::Text => {
+        ReportFormat::Text => {
             let style = style_of(&out);
             out.write_all(compare::to_text(&comparison, texts, style).as_bytes())?;
             if let Some(counted) = &counted {

@@ -50,11 +50,11 @@ struct Flags {
     force: bool,
     /// Merge what krator would generate now into your files
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "clean")]
-    merge: Option<Merge>,
+    merge: Option<MergeArg>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Merge {
+enum MergeArg {
     /// Only where it does not conflict with your changes
     Clean,
     /// Everywhere, with conflict markers where it conflicts
@@ -71,9 +71,9 @@ impl Flags {
             allow_breaking: self.allow_breaking,
             merge: match self.merge {
                 None => drift::Merge::Offer,
-                Some(Merge::Clean) => drift::Merge::Clean,
-                Some(Merge::Conflicts) => drift::Merge::Conflicts,
-                Some(Merge::Mine) => drift::Merge::Mine,
+                Some(MergeArg::Clean) => drift::Merge::Clean,
+                Some(MergeArg::Conflicts) => drift::Merge::Conflicts,
+                Some(MergeArg::Mine) => drift::Merge::Mine,
             },
         }
     }

@@ -2,7 +2,7 @@
 
 use super::facts::Need;
 use super::items::Namespace;
-use super::resolve::{Place, Target, segments};
+use super::resolve::{LexicalScope, Target, segments};
 use super::tree::Tree;
 use crate::model::{Kind, kubernetes};
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,7 +32,7 @@ impl Rights {
     pub fn of(tree: &Tree<'_>, kind: &Kind) -> Option<Self> {
         let module = tree.module(&[&kind.resource.kind.value.module(), "generated", "kinds"])?;
         let mut rights = Rights::default();
-        let at = Place {
+        let at = LexicalScope {
             module,
             blocks: &[],
             generics: &[],

@@ -6,7 +6,7 @@ use super::access;
 use super::items::{Def, Namespace, unraw};
 use super::resolve::{Target, segments};
 use super::tree::ModuleId;
-use super::walk::Walk;
+use super::walk::CodeWalk;
 use crate::model::KindId;
 use syn::{Expr, GenericArgument, Pat, PathArguments, Type};
 
@@ -22,7 +22,7 @@ pub(super) enum Declared {
     Object(Vec<String>),
 }
 
-impl<'a> Walk<'_, 'a> {
+impl<'a> CodeWalk<'_, 'a> {
     /// Resolves a type as it is written in code.
     pub fn declared(&self, ty: &Type) -> Option<Declared> {
         match ty {

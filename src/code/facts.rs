@@ -11,7 +11,7 @@ pub(super) type StateOf = (KindId, StateId);
 
 /// A location in a file.
 #[derive(Clone, Copy)]
-pub(super) struct At {
+pub(super) struct Location {
     pub file: FileId,
     pub span: Span,
 }
@@ -25,8 +25,8 @@ pub(super) struct Facts<'a> {
     pub hidden_exits: BTreeSet<StateOf>,
     /// Whether the same holds for all states.
     pub hides_all_exits: bool,
-    pub handlers: Vec<(StateOf, At)>,
-    pub accesses: Vec<Access>,
+    pub handlers: Vec<(StateOf, Location)>,
+    pub accesses: Vec<NeededRight>,
     pub structs: Vec<StructUse<'a>>,
     pub impls: Vec<Impl<'a>>,
     pub macros: Vec<MacroUse<'a>>,
@@ -34,7 +34,7 @@ pub(super) struct Facts<'a> {
 
 /// One identifier of a path, and what it resolves to.
 pub(super) struct Name {
-    pub at: At,
+    pub at: Location,
     pub text: String,
     pub meaning: Meaning,
 }
@@ -52,7 +52,7 @@ pub(super) enum Meaning {
 
 /// A transition that a handler returns.
 pub(super) struct Exit {
-    pub at: At,
+    pub at: Location,
     /// The state that the transition leaves; `None` if it cannot be determined.
     pub from: Option<StateOf>,
     pub answer: Answer,
@@ -68,8 +68,8 @@ pub(super) enum Answer {
 }
 
 /// A right that user code needs.
-pub(super) struct Access {
-    pub at: At,
+pub(super) struct NeededRight {
+    pub at: Location,
     pub need: Need,
     /// The kind whose handler needs it; `None` for a plain `Api<K>` client.
     pub kind: Option<KindId>,
@@ -87,17 +87,17 @@ pub(super) enum Need {
 
 /// A use of a generated struct in a literal or a pattern.
 pub(super) struct StructUse<'a> {
-    pub at: At,
+    pub at: Location,
     pub of: &'a syn::ItemStruct,
     /// The fields that are named.
-    pub named: Vec<(String, At)>,
+    pub named: Vec<(String, Location)>,
     /// Whether `..` covers the other fields.
     pub has_rest: bool,
 }
 
 /// An implementation of a trait.
 pub(super) struct Impl<'a> {
-    pub at: At,
+    pub at: Location,
     pub of: Target<'a>,
     pub for_: Target<'a>,
 }

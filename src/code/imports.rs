@@ -8,12 +8,12 @@ use syn::visit::Visit;
 use syn::{ItemUse, UseTree, ext::IdentExt as _};
 
 use super::rename::{Edits, edited_part};
-use super::tree::File;
+use super::tree::SourceFile;
 use crate::finding::Span;
 use crate::render::rust::handlers::{import_by, version_order};
 
 /// Adds the edits that sort the imports of a file by their new names.
-pub(super) fn sort(file: &File<'_>, edits: &mut Edits) {
+pub(super) fn sort(file: &SourceFile<'_>, edits: &mut Edits) {
     let Some(ast) = &file.ast else { return };
     let mut uses = Uses(Vec::new());
     uses.visit_file(ast);
@@ -55,14 +55,14 @@ impl<'a> Visit<'a> for Uses<'a> {
 }
 
 /// Whether two imports are on consecutive lines. rustfmt does not move imports past a blank line or a comment.
-fn is_adjacent(file: &File<'_>, one: &ItemUse, next: &ItemUse) -> bool {
+fn is_adjacent(file: &SourceFile<'_>, one: &ItemUse, next: &ItemUse) -> bool {
     let (end, start) = (file.span(one.span()).end, file.span(next.span()).start);
     let between = file.text.get(end..start).unwrap_or("-");
     between.trim().is_empty() && between.matches('\n').count() == 1
 }
 
 struct Sorter<'a> {
-    file: &'a File<'a>,
+    file: &'a SourceFile<'a>,
     /// The new names, by the spans of the former ones.
     names: &'a Edits,
     edits: &'a mut Edits,
@@ -83,11 +83,11 @@ impl Sorter<'_> {
 
     /// Swaps the texts of members whose order has changed, if they were sorted before.
     fn order(&mut self, members: &[(Span, &UseTree)]) {
-        let before: Vec<Vec<Segment>> = members
+        let before: Vec<Vec<ImportSegment>> = members
             .iter()
             .map(|(_, tree)| self.segments(tree, false))
             .collect();
-        let now: Vec<Vec<Segment>> = members
+        let now: Vec<Vec<ImportSegment>> = members
             .iter()
             .map(|(_, tree)| self.segments(tree, true))
             .collect();
@@ -155,12 +155,12 @@ impl Sorter<'_> {
     }
 
     /// The key that rustfmt sorts by, with the former names or the new ones.
-    fn segments(&self, tree: &UseTree, is_renamed: bool) -> Vec<Segment> {
+    fn segments(&self, tree: &UseTree, is_renamed: bool) -> Vec<ImportSegment> {
         let name = |ident: &syn::Ident| {
             let renamed = self.names.get(&self.file.span(ident.span()));
             match renamed.filter(|_| is_renamed) {
-                Some(name) => Segment::of(name.trim_start_matches("r#")),
-                None => Segment::of(&ident.unraw().to_string()),
+                Some(name) => ImportSegment::of(name.trim_start_matches("r#")),
+                None => ImportSegment::of(&ident.unraw().to_string()),
             }
         };
         match tree {
@@ -171,10 +171,10 @@ impl Sorter<'_> {
             }
             UseTree::Name(one) => vec![name(&one.ident)],
             UseTree::Rename(rename) => vec![name(&rename.ident)],
-            UseTree::Glob(_) => vec![Segment::Glob],
+            UseTree::Glob(_) => vec![ImportSegment::Glob],
             UseTree::Group(group) => {
                 let items = group.items.iter().map(|tree| self.segments(tree, is_renamed));
-                vec![Segment::Group(items.collect())]
+                vec![ImportSegment::Group(items.collect())]
             }
         }
     }
@@ -182,37 +182,37 @@ impl Sorter<'_> {
 
 /// A segment of an imported path, in rustfmt's order.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Segment {
+enum ImportSegment {
     Itself,
     Super,
     Crate,
-    Name(Name),
+    Name(SortedName),
     Glob,
-    Group(Vec<Vec<Segment>>),
+    Group(Vec<Vec<ImportSegment>>),
 }
 
-impl Segment {
+impl ImportSegment {
     fn of(name: &str) -> Self {
         match name {
-            "self" => Segment::Itself,
-            "super" => Segment::Super,
-            "crate" => Segment::Crate,
-            name => Segment::Name(Name(name.to_owned())),
+            "self" => ImportSegment::Itself,
+            "super" => ImportSegment::Super,
+            "crate" => ImportSegment::Crate,
+            name => ImportSegment::Name(SortedName(name.to_owned())),
         }
     }
 }
 
 /// An identifier in rustfmt's version order, in which `a2` comes before `a10`.
 #[derive(PartialEq, Eq)]
-struct Name(String);
+struct SortedName(String);
 
-impl Ord for Name {
+impl Ord for SortedName {
     fn cmp(&self, other: &Self) -> Ordering {
         version_order(&self.0, &other.0)
     }
 }
 
-impl PartialOrd for Name {
+impl PartialOrd for SortedName {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }

@@ -53,7 +53,7 @@ fn gone(former: &Code<'_>, now: &Code<'_>) -> BTreeSet<String> {
 }
 
 /// Parses only the generated files of a former crate, because the files of users are the same in both.
-fn generated_files<'a>(former: &Code<'a>) -> Vec<tree::File<'a>> {
+fn generated_files<'a>(former: &Code<'a>) -> Vec<tree::SourceFile<'a>> {
     static NOTHING: BTreeMap<String, String> = BTreeMap::new();
     tree::parse(&Code {
         written: &NOTHING,

@@ -3,7 +3,7 @@
 //! the renames `A` to `B` and `B` to `D` no `A` ends up as `D`.
 
 use super::facts::{Facts, Meaning};
-use super::tree::{self, File};
+use super::tree::{self, SourceFile};
 use super::walk::walk;
 use super::{Code, InFile, imports};
 use crate::catalog::NAME_LEFT;
@@ -316,7 +316,7 @@ pub(super) fn edited_part(text: &str, part: Span, edits: &Edits) -> String {
 }
 
 /// The positions of identifiers that cannot be resolved.
-fn uncertain(id: usize, file: &File<'_>, facts: &Facts<'_>) -> BTreeSet<usize> {
+fn uncertain(id: usize, file: &SourceFile<'_>, facts: &Facts<'_>) -> BTreeSet<usize> {
     let names = facts.names.iter().filter(|name| name.at.file == id);
     names
         .filter(|name| matches!(name.meaning, Meaning::Unknown))
@@ -377,7 +377,7 @@ fn pieces(tokens: TokenStream, out: &mut Vec<(usize, usize, Piece)>) {
 
 /// Reports former names that remain in comments, in literals, and in code that cannot be resolved.
 fn left(
-    file: &File<'_>,
+    file: &SourceFile<'_>,
     uncertain: &BTreeSet<usize>,
     edits: &Edits,
     words: &BTreeMap<String, String>,
@@ -449,7 +449,7 @@ fn moved(span: Span, edits: &Edits) -> Span {
 }
 
 /// Reports a file that contains former names but cannot be parsed, and is therefore left unchanged.
-fn unread(file: &File<'_>, words: &BTreeMap<String, String>) -> Vec<Finding> {
+fn unread(file: &SourceFile<'_>, words: &BTreeMap<String, String>) -> Vec<Finding> {
     let first = words.iter().find_map(|(word, _)| {
         let start = file.text.find(word.as_str())?;
         Some(Span {

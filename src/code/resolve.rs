@@ -34,7 +34,7 @@ pub(super) enum Target<'a> {
 
 /// The scope in which a path is written.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'s, 'a> {
+pub(super) struct LexicalScope<'s, 'a> {
     pub module: ModuleId,
     /// The names of the enclosing blocks, the innermost last.
     pub blocks: &'s [Names<'a>],
@@ -116,7 +116,7 @@ impl<'a> Tree<'a> {
     /// Resolves each segment of a path.
     pub fn resolve(
         &self,
-        at: Place<'_, 'a>,
+        at: LexicalScope<'_, 'a>,
         path: &[String],
         is_absolute: bool,
         space: Namespace,
@@ -126,7 +126,7 @@ impl<'a> Tree<'a> {
 
     fn path(
         &self,
-        at: Place<'_, 'a>,
+        at: LexicalScope<'_, 'a>,
         path: &[String],
         is_absolute: bool,
         space: Namespace,
@@ -150,7 +150,7 @@ impl<'a> Tree<'a> {
 
     fn first(
         &self,
-        at: Place<'_, 'a>,
+        at: LexicalScope<'_, 'a>,
         name: &str,
         is_absolute: bool,
         space: Namespace,
@@ -173,7 +173,7 @@ impl<'a> Tree<'a> {
         }
         let mut is_certain = true;
         for (depth, names) in at.blocks.iter().enumerate().rev() {
-            let outer = Place {
+            let outer = LexicalScope {
                 blocks: &at.blocks[..depth],
                 ..at
             };
@@ -200,7 +200,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    fn crate_named(&self, at: Place<'_, 'a>, name: &str) -> Target<'a> {
+    fn crate_named(&self, at: LexicalScope<'_, 'a>, name: &str) -> Target<'a> {
         match self.library {
             Some(library) if name == self.crate_name && self.modules[at.module].root != library => {
                 Target::Module(library)
@@ -289,7 +289,7 @@ impl<'a> Tree<'a> {
             return Target::Unknown;
         };
         let (segments, is_absolute) = segments(&path.path);
-        let at = Place {
+        let at = LexicalScope {
             module,
             blocks: &[],
             generics: &[],
@@ -313,7 +313,7 @@ impl<'a> Tree<'a> {
             return Lookup::Absent;
         }
         seen.push((module, name.to_owned()));
-        let at = Place {
+        let at = LexicalScope {
             module,
             blocks: &[],
             generics: &[],
@@ -328,7 +328,7 @@ impl<'a> Tree<'a> {
         &self,
         names: &Names<'a>,
         module: ModuleId,
-        at: Place<'_, 'a>,
+        at: LexicalScope<'_, 'a>,
         name: &str,
         space: Namespace,
         seen: &mut Vec<(ModuleId, String)>,
@@ -392,7 +392,7 @@ impl<'a> Tree<'a> {
 
     fn imported(
         &self,
-        at: Place<'_, 'a>,
+        at: LexicalScope<'_, 'a>,
         path: &ImportPath,
         space: Namespace,
         seen: &mut Vec<(ModuleId, String)>,

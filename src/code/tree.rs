@@ -2,7 +2,7 @@
 //! compiled and therefore not in the tree.
 
 use super::Code;
-use super::facts::At;
+use super::facts::Location;
 use super::items::{Def, Names, names_of};
 use super::macros::{self, Body};
 use crate::finding::Span;
@@ -15,7 +15,7 @@ pub(super) type FileId = usize;
 pub(super) type ModuleId = usize;
 
 /// A Rust file.
-pub(super) struct File<'a> {
+pub(super) struct SourceFile<'a> {
     pub path: &'a str,
     pub text: &'a str,
     /// Whether krator generated the file, so that all names in it are known.
@@ -28,7 +28,7 @@ pub(super) struct File<'a> {
     pub offset: usize,
 }
 
-impl File<'_> {
+impl SourceFile<'_> {
     /// Converts a span of syn to one of the file's text.
     pub fn span(&self, span: proc_macro2::Span) -> Span {
         let range = span.byte_range();
@@ -40,19 +40,19 @@ impl File<'_> {
 }
 
 /// Parses all files, generated and written.
-pub(super) fn parse<'a>(code: &Code<'a>) -> Vec<File<'a>> {
+pub(super) fn parse<'a>(code: &Code<'a>) -> Vec<SourceFile<'a>> {
     let generated = code.generated().map(|(path, text)| (path, text, true));
     let written = code
         .written
         .iter()
         .map(|(path, text)| (path.as_str(), text.as_str(), false));
-    let mut files: Vec<File<'a>> = generated
+    let mut files: Vec<SourceFile<'a>> = generated
         .chain(written)
         .map(|(path, text, is_generated)| {
             let ast = syn::parse_file(text).ok();
             let bom = if text.starts_with('\u{feff}') { 3 } else { 0 };
             let shebang = ast.as_ref().and_then(|file| file.shebang.as_ref());
-            File {
+            SourceFile {
                 path,
                 text,
                 is_generated,
@@ -74,7 +74,7 @@ pub(super) fn parse<'a>(code: &Code<'a>) -> Vec<File<'a>> {
 }
 
 /// The names of the macros that user code defines.
-fn own_macros(files: &[File<'_>]) -> BTreeSet<String> {
+fn own_macros(files: &[SourceFile<'_>]) -> BTreeSet<String> {
     let written = files.iter().filter(|file| !file.is_generated);
     written
         .filter_map(|file| file.ast.as_ref())
@@ -98,12 +98,12 @@ pub(super) struct Module<'a> {
 
 /// All modules of a crate, in all of its targets.
 pub(super) struct Tree<'a> {
-    pub files: &'a [File<'a>],
+    pub files: &'a [SourceFile<'a>],
     pub modules: Vec<Module<'a>>,
     /// The root of the library, or of `src/main.rs` if there is no library.
     pub library: Option<ModuleId>,
     /// The `mod` declarations in user code whose file krator no longer generates.
-    pub lost: Vec<At>,
+    pub lost: Vec<Location>,
     /// Top-level modules that krator no longer generates.
     pub gone: BTreeSet<String>,
     /// The name by which other targets refer to the library.
@@ -114,7 +114,7 @@ pub(super) struct Tree<'a> {
 impl<'a> Tree<'a> {
     /// Builds the tree from files. `resources` are the resource types of the kinds: the path of the module, and the name.
     pub fn new(
-        files: &'a [File<'a>],
+        files: &'a [SourceFile<'a>],
         crate_name: String,
         resources: &[(Vec<String>, String)],
         gone: BTreeSet<String>,
@@ -231,7 +231,7 @@ impl<'a> Tree<'a> {
         else {
             if path.len() == 1 && self.gone.contains(&path[0]) {
                 let span = self.files[file].span(module.ident.span());
-                self.lost.push(At { file, span });
+                self.lost.push(Location { file, span });
             }
             return None;
         };

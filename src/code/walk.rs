@@ -6,9 +6,9 @@ mod syntax;
 mod uses;
 
 use super::declared::Declared;
-use super::facts::{At, Facts, Meaning, Name, StateOf};
+use super::facts::{Facts, Location, Meaning, Name, StateOf};
 use super::items::{Def, Names, Namespace, unraw};
-use super::resolve::{Place, Target, segments};
+use super::resolve::{LexicalScope, Target, segments};
 use super::tree::{ModuleId, Tree};
 use crate::model::KindId;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub(super) struct KindCode {
 }
 
 /// The visitor of one module.
-pub(super) struct Walk<'s, 'a> {
+pub(super) struct CodeWalk<'s, 'a> {
     pub tree: &'s Tree<'a>,
     pub kinds: &'s [KindCode],
     module: ModuleId,
@@ -50,7 +50,7 @@ pub(super) fn walk<'a>(tree: &Tree<'a>, kinds: &[KindCode]) -> Facts<'a> {
         .enumerate()
         .filter(|(_, module)| !module.is_generated)
     {
-        let mut walk = Walk::new(tree, kinds, id, 0);
+        let mut walk = CodeWalk::new(tree, kinds, id, 0);
         walk.facts = facts;
         for item in module.items {
             walk.visit_item(item);
@@ -60,9 +60,9 @@ pub(super) fn walk<'a>(tree: &Tree<'a>, kinds: &[KindCode]) -> Facts<'a> {
     facts
 }
 
-impl<'s, 'a> Walk<'s, 'a> {
+impl<'s, 'a> CodeWalk<'s, 'a> {
     fn new(tree: &'s Tree<'a>, kinds: &'s [KindCode], module: ModuleId, depth: usize) -> Self {
-        Walk {
+        CodeWalk {
             tree,
             kinds,
             module,
@@ -78,11 +78,11 @@ impl<'s, 'a> Walk<'s, 'a> {
 
     /// A walk in the scope of another module, to resolve a type alias.
     pub fn elsewhere(&self, module: ModuleId) -> Self {
-        Walk::new(self.tree, self.kinds, module, self.depth + 1)
+        CodeWalk::new(self.tree, self.kinds, module, self.depth + 1)
     }
 
-    pub fn place(&self) -> Place<'_, 'a> {
-        Place {
+    pub fn place(&self) -> LexicalScope<'_, 'a> {
+        LexicalScope {
             module: self.module,
             blocks: &self.blocks,
             generics: &self.generics,
@@ -156,9 +156,9 @@ impl<'s, 'a> Walk<'s, 'a> {
         self.tree.modules[self.module].file
     }
 
-    fn at(&self, span: proc_macro2::Span) -> At {
+    fn at(&self, span: proc_macro2::Span) -> Location {
         let file = self.file();
-        At {
+        Location {
             file,
             span: self.tree.files[file].span(span),
         }

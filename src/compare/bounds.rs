@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 
 use super::place::Part;
-use super::schema::Walk;
+use super::schema::SchemaWalk;
 use super::schema_change::SchemaChange;
 use super::value_test::{ValueTest, ValueType};
 use super::{ChangeKind, SchemaPath};
@@ -46,7 +46,7 @@ const TYPED_FORMATS: [&str; 2] = ["date-time", "int32"];
 
 /// Compares the bounds of a value if at least one type was allowed before and still is.
 pub(super) fn compare(
-    walk: &mut Walk<'_>,
+    walk: &mut SchemaWalk<'_>,
     old: &Json,
     new: &Json,
     path: &SchemaPath,
@@ -89,7 +89,7 @@ pub(super) fn compare(
 /// A bound of numbers, and whether it is exclusive.
 type Bound = Option<(f64, bool)>;
 
-fn range(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
+fn range(walk: &mut SchemaWalk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
     let bound = |schema: &Json, key: &str, exclusive: &str| -> Bound {
         Some((schema[key].as_f64()?, schema[exclusive] == true))
     };
@@ -147,7 +147,7 @@ fn tighter(old: Bound, new: Bound) -> Option<bool> {
     }
 }
 
-fn multiple(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
+fn multiple(walk: &mut SchemaWalk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
     let key = "multipleOf";
     let (before, now) = (old[key].as_f64(), new[key].as_f64());
     match (before, now) {
@@ -173,7 +173,7 @@ fn multiple(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
 }
 
 fn lengths(
-    walk: &mut Walk<'_>,
+    walk: &mut SchemaWalk<'_>,
     old: &Json,
     new: &Json,
     path: &SchemaPath,
@@ -221,7 +221,7 @@ fn lengths(
     }
 }
 
-fn pattern(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
+fn pattern(walk: &mut SchemaWalk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
     let part = Part::Key("pattern");
     match (old["pattern"].as_str(), new["pattern"].as_str()) {
         (before, Some(now)) if before != Some(now) => {
@@ -250,7 +250,7 @@ fn pattern(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
     }
 }
 
-fn format(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
+fn format(walk: &mut SchemaWalk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
     let (before, now) = (old["format"].as_str(), new["format"].as_str());
     if before == now {
         return;
@@ -291,7 +291,7 @@ fn format(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
     });
 }
 
-fn one_of(walk: &mut Walk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
+fn one_of(walk: &mut SchemaWalk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
     let said = |values: &[&Json]| {
         const MOST: usize = 5;
         let text = |value: &Json| match value {

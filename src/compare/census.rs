@@ -10,7 +10,7 @@ use crate::text::printable;
 
 /// A resource under which objects are stored before the edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resource {
+pub struct StoredResource {
     /// The kind, by the name that [`Change::kind`] has.
     pub kind: String,
     /// The name for kubectl: `plural.version.group`.
@@ -18,7 +18,7 @@ pub struct Resource {
 }
 
 /// The resources of the old description.
-pub fn resources(old: &Description, new: &Description) -> Vec<Resource> {
+pub fn resources(old: &Description, new: &Description) -> Vec<StoredResource> {
     let lineage = Lineage::between(old, new);
     let called = |id: KindId| {
         let pair = lineage.kinds().iter().find(|pair| pair.former == id);
@@ -34,7 +34,7 @@ pub fn resources(old: &Description, new: &Description) -> Vec<Resource> {
                 &kind.resource.version.value,
                 &kind.resource.group.value,
             );
-            Resource {
+            StoredResource {
                 kind: called(KindId(id)),
                 name: format!("{plural}.{version}.{group}"),
             }
@@ -59,7 +59,7 @@ pub struct Census {
 
 impl Census {
     /// Checks all objects of a resource against the comparison.
-    pub fn of(comparison: &Comparison, resource: &Resource, objects: &[Json]) -> Census {
+    pub fn of(comparison: &Comparison, resource: &StoredResource, objects: &[Json]) -> Census {
         let mut census = Census {
             resource: resource.name.clone(),
             objects: objects.len(),

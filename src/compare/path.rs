@@ -6,11 +6,11 @@ use serde_json::Value as Json;
 
 /// The path from an object to values in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SchemaPath(pub Vec<Step>);
+pub struct SchemaPath(pub Vec<PathStep>);
 
 /// A step of a path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Step {
+pub enum PathStep {
     /// The field of that name.
     Field(String),
     /// Every item of a list.
@@ -22,11 +22,11 @@ pub enum Step {
 impl SchemaPath {
     /// The path of a top-level field.
     pub fn root(field: &str) -> Self {
-        SchemaPath(vec![Step::Field(field.to_owned())])
+        SchemaPath(vec![PathStep::Field(field.to_owned())])
     }
 
     /// The path with one more step.
-    pub fn then(&self, step: Step) -> Self {
+    pub fn then(&self, step: PathStep) -> Self {
         let mut steps = self.0.clone();
         steps.push(step);
         SchemaPath(steps)
@@ -34,7 +34,7 @@ impl SchemaPath {
 
     /// The path of a field of this value.
     pub fn field(&self, name: &str) -> Self {
-        self.then(Step::Field(name.to_owned()))
+        self.then(PathStep::Field(name.to_owned()))
     }
 
     /// The path of the value that contains this one.
@@ -46,7 +46,7 @@ impl SchemaPath {
 
     /// Whether the path leads into `.status`, which is written by the operator and lost when an object is created anew.
     pub(crate) fn is_status(&self) -> bool {
-        matches!(self.0.first(), Some(Step::Field(name)) if name == "status")
+        matches!(self.0.first(), Some(PathStep::Field(name)) if name == "status")
     }
 
     /// Whether the other path is this one or leads further into it.
@@ -58,9 +58,9 @@ impl SchemaPath {
     pub fn values<'v>(&self, object: &'v Json) -> Vec<&'v Json> {
         self.0.iter().fold(vec![object], |values, step| {
             let below = values.into_iter().flat_map(|value| match step {
-                Step::Field(name) => value.get(name).into_iter().collect::<Vec<_>>(),
-                Step::Items => value.as_array().into_iter().flatten().collect(),
-                Step::Values => value
+                PathStep::Field(name) => value.get(name).into_iter().collect::<Vec<_>>(),
+                PathStep::Items => value.as_array().into_iter().flatten().collect(),
+                PathStep::Values => value
                     .as_object()
                     .into_iter()
                     .flat_map(|map| map.values())
@@ -75,9 +75,9 @@ impl SchemaPath {
 impl fmt::Display for SchemaPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|step| match step {
-            Step::Field(name) => write!(f, ".{name}"),
-            Step::Items => f.write_str("[*]"),
-            Step::Values => f.write_str(".*"),
+            PathStep::Field(name) => write!(f, ".{name}"),
+            PathStep::Items => f.write_str("[*]"),
+            PathStep::Values => f.write_str(".*"),
         })
     }
 }

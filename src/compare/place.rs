@@ -1,6 +1,6 @@
 //! Finds the place in the description that defines a value of objects.
 
-use super::{SchemaPath, Step};
+use super::{PathStep, SchemaPath};
 use crate::finding::Span;
 use crate::model::{Constraints, Description, Field, Kind, Schema, Shape};
 
@@ -27,12 +27,12 @@ pub(super) fn of(description: &Description, kind: &Kind, path: &SchemaPath, part
     let mut steps = path.0.iter();
     // Every object has both fields, and descriptions do not declare them.
     let start = match steps.next() {
-        Some(Step::Field(name)) if name == "spec" => Place {
+        Some(PathStep::Field(name)) if name == "spec" => SchemaPosition {
             name: beginning(kind.spec.span),
             schema: Some(&kind.spec),
             fields: None,
         },
-        _ => Place {
+        _ => SchemaPosition {
             name: kind
                 .status
                 .first()
@@ -59,30 +59,30 @@ fn beginning(span: Span) -> Span {
     }
 }
 
-struct Place<'a> {
+struct SchemaPosition<'a> {
     name: Span,
     schema: Option<&'a Schema>,
     fields: Option<&'a [Field]>,
 }
 
-impl<'a> Place<'a> {
-    fn below(&self, description: &'a Description, step: &Step) -> Option<Place<'a>> {
+impl<'a> SchemaPosition<'a> {
+    fn below(&self, description: &'a Description, step: &PathStep) -> Option<SchemaPosition<'a>> {
         let meant = self.schema.map(|schema| description.resolve(schema));
         let fields = match meant.map(|schema| &schema.shape) {
             Some(Shape::Object(fields)) => Some(fields.as_slice()),
             _ => self.fields,
         };
         match step {
-            Step::Field(wanted) => {
+            PathStep::Field(wanted) => {
                 let field = fields?.iter().find(|field| field.name.as_str() == wanted)?;
-                Some(Place {
+                Some(SchemaPosition {
                     name: field.name.span,
                     schema: Some(&field.schema),
                     fields: None,
                 })
             }
-            Step::Items | Step::Values => match &meant?.shape {
-                Shape::List(inner) | Shape::Map(inner) => Some(Place {
+            PathStep::Items | PathStep::Values => match &meant?.shape {
+                Shape::List(inner) | Shape::Map(inner) => Some(SchemaPosition {
                     name: self.name,
                     schema: Some(inner),
                     fields: None,

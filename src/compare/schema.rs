@@ -24,7 +24,7 @@ use query::{is_comparable, is_true, items_of, type_name, value_types};
 pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
     let old = crd::object_schema(pair.old_description, pair.old);
     let new = crd::object_schema(pair.new_description, pair.new);
-    let mut walk = Walk {
+    let mut walk = SchemaWalk {
         pair,
         changes: Vec::new(),
         is_spared: true,
@@ -42,7 +42,7 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
 }
 
 /// The walk through both schemas, with the changes found so far.
-pub(super) struct Walk<'a> {
+pub(super) struct SchemaWalk<'a> {
     pair: &'a Pair<'a>,
     changes: Vec<Change>,
     /// Whether ratcheting applies to the current value, because the API server can tell that it is unchanged; see
@@ -50,7 +50,7 @@ pub(super) struct Walk<'a> {
     is_spared: bool,
 }
 
-impl Walk<'_> {
+impl SchemaWalk<'_> {
     /// Records a change.
     pub fn add(&mut self, found: SchemaChange<'_>) {
         let found = if self.is_spared { found } else { found.not_spared() };

@@ -3,7 +3,7 @@
 use super::place::{self, Part};
 use super::resource::Pair;
 use super::value_test::ValueTest;
-use super::{Change, ChangeKind, SchemaPath, ServerOutcome, Step, Stored, Verdict};
+use super::{Change, ChangeKind, PathStep, SchemaPath, ServerOutcome, Stored, Verdict};
 
 /// A change of a schema whose place in the descriptions is not known yet.
 pub(super) struct SchemaChange<'p> {
@@ -119,7 +119,11 @@ impl<'p> SchemaChange<'p> {
         let is_status = self.path.is_status();
         if let Some(verdict) = &mut self.verdict {
             // The API server compares items of a list by their index, so the whole list has to be unchanged.
-            let until = verdict.unchanged.0.iter().position(|step| *step == Step::Items);
+            let until = verdict
+                .unchanged
+                .0
+                .iter()
+                .position(|step| *step == PathStep::Items);
             verdict.unchanged.0.truncate(until.unwrap_or(usize::MAX));
         }
         if is_status && let Some(verdict) = &mut self.verdict {

@@ -23,7 +23,7 @@ mod tests;
 
 /// One change, with the hashes of the file before and after it; `None` stands for a file that does not exist.
 #[derive(Debug, Serialize, Deserialize)]
-struct Step {
+struct FileStep {
     path: String,
     before: Option<String>,
     after: Option<String>,
@@ -63,7 +63,7 @@ pub(super) fn recover(folder: &Folder) -> Result<(), Error> {
     let path = journal.list();
     match fs::read(&path) {
         Ok(text) => {
-            let steps: Vec<Step> =
+            let steps: Vec<FileStep> =
                 serde_json::from_slice(&text).map_err(|error| unreadable(&path, &error))?;
             finish(&journal, &steps).map_err(|error| Error::Halfway(Box::new(error)))
         }
@@ -87,7 +87,7 @@ pub(super) fn apply(folder: &Folder, changes: &Changes) -> Result<(), Error> {
 }
 
 /// Stages all changes and commits the run.
-fn stage(journal: &Journal<'_>, changes: &Changes) -> Result<Vec<Step>, Error> {
+fn stage(journal: &Journal<'_>, changes: &Changes) -> Result<Vec<FileStep>, Error> {
     operations::create_folder(&journal.path).map_err(cannot("create the folder", &journal.path))?;
     let mut steps = Vec::new();
     for (number, (path, change)) in changes.iter().enumerate() {
@@ -101,7 +101,7 @@ fn stage(journal: &Journal<'_>, changes: &Changes) -> Result<Vec<Step>, Error> {
             }
         }
         let hash = |contents: &Option<Vec<u8>>| contents.as_deref().map(hash_bytes);
-        steps.push(Step {
+        steps.push(FileStep {
             path: path.to_owned(),
             before: hash(&change.before),
             after: hash(&change.after),
@@ -130,7 +130,7 @@ fn is_writable(place: &Path) -> Result<(), Error> {
 }
 
 /// Applies the steps that have not been applied yet, then removes the journal.
-fn finish(journal: &Journal<'_>, steps: &[Step]) -> Result<(), Error> {
+fn finish(journal: &Journal<'_>, steps: &[FileStep]) -> Result<(), Error> {
     for (number, step) in steps.iter().enumerate() {
         let place = journal.folder.resolve_new(&step.path)?;
         let now = match fs::read(&place) {

@@ -21,7 +21,7 @@ pub(super) fn merge(base: Option<&str>, ours: &str, new: &str) -> Result<String,
         base.as_table(),
         ours.as_table_mut(),
         new.as_table(),
-        Rule::UsersFirst,
+        MergeRule::UsersFirst,
     );
     Ok(ours.to_string())
 }
@@ -35,14 +35,14 @@ pub(super) fn runtime(manifest: &str) -> Option<String> {
 
 /// Who wins if both the user and krator changed a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Rule {
+enum MergeRule {
     /// The user's value is kept.
     UsersFirst,
     /// krator's version and origin win, because generated code is tested with them; features are combined.
     Dependencies,
 }
 
-fn merge_table(base: &dyn TableLike, ours: &mut dyn TableLike, new: &dyn TableLike, rule: Rule) {
+fn merge_table(base: &dyn TableLike, ours: &mut dyn TableLike, new: &dyn TableLike, rule: MergeRule) {
     let keys = |table: &dyn TableLike| table.iter().map(|(key, _)| key.to_owned()).collect::<Vec<_>>();
     let gone = keys(base).into_iter().filter(|key| !new.contains_key(key));
     for key in gone {
@@ -56,18 +56,19 @@ fn merge_table(base: &dyn TableLike, ours: &mut dyn TableLike, new: &dyn TableLi
         let former = base.get(&key);
         let Some(there) = ours.get_mut(&key) else {
             // Generated code needs its dependencies; any other key that the user has removed stays removed.
-            if rule == Rule::Dependencies || former.is_none() {
+            if rule == MergeRule::Dependencies || former.is_none() {
                 ours.insert(&key, wanted.clone());
             }
             continue;
         };
-        if let (Some(wanted), Some(there), Rule::UsersFirst) = (wanted.as_table(), there.as_table_mut(), rule)
+        if let (Some(wanted), Some(there), MergeRule::UsersFirst) =
+            (wanted.as_table(), there.as_table_mut(), rule)
         {
             let nothing = InlineTable::new();
             let former = former.and_then(Item::as_table_like).unwrap_or(&nothing);
             let rule = match key.as_str() {
-                "dependencies" | "dev-dependencies" => Rule::Dependencies,
-                _ => Rule::UsersFirst,
+                "dependencies" | "dev-dependencies" => MergeRule::Dependencies,
+                _ => MergeRule::UsersFirst,
             };
             merge_table(former, there, wanted, rule);
             continue;
@@ -77,7 +78,7 @@ fn merge_table(base: &dyn TableLike, ours: &mut dyn TableLike, new: &dyn TableLi
             // krator did not change this value, so the user's is kept.
         } else if former_text == Some(plain(there)) {
             replace(there, wanted);
-        } else if rule == Rule::Dependencies {
+        } else if rule == MergeRule::Dependencies {
             merge_dependency(former, there, wanted);
         }
     }

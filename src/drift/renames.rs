@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::found::occupied;
+use super::file_finding::occupied;
 use super::{FileAction, FileFinding, Version, set_aside};
 use crate::changes::Snapshot;
 use crate::code::{self, Renames};

@@ -2,7 +2,7 @@
 
 use super::{CodeCheck, Located};
 use crate::catalog::{MODULE_MISSING, NAME_GONE, OPERATOR_NOT_RUN};
-use crate::code::facts::{At, Meaning};
+use crate::code::facts::{Location, Meaning};
 use crate::code::items::{Def, Names, unraw};
 use crate::finding::{Finding, Span, nearest};
 use std::collections::BTreeSet;
@@ -97,7 +97,7 @@ impl CodeCheck<'_, '_> {
         let reached: BTreeSet<usize> = self.tree.modules.iter().map(|module| module.file).collect();
         let root = self.tree.library.map(|library| &self.tree.modules[library]);
         if let Some(root) = root.filter(|root| !root.names.is_open) {
-            let at = At {
+            let at = Location {
                 file: root.file,
                 span: root.items.first().map_or_else(Span::default, |item| {
                     self.tree.files[root.file].span(syn::spanned::Spanned::span(item))
@@ -163,7 +163,7 @@ impl CodeCheck<'_, '_> {
                     && self.tree.modules[object].file != name.at.file
             });
             if let Some(span) = start.filter(|_| is_there && !is_used) {
-                let at = At { file, span };
+                let at = Location { file, span };
                 let message = format!("no code starts the operator of `{}`", kind.name);
                 let finding = Finding::new(&OPERATOR_NOT_RUN, span, message)
                     .label("its objects are not watched")

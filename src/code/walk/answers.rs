@@ -1,6 +1,6 @@
 //! Collects the transitions that handlers return, which are the edges that the code takes.
 
-use super::Walk;
+use super::CodeWalk;
 use crate::code::facts::{Answer, Exit, StateOf};
 use crate::code::items::{Namespace, unraw};
 use crate::code::macros;
@@ -11,7 +11,7 @@ use syn::{
     visit::{self, Visit},
 };
 
-impl<'a> Walk<'_, 'a> {
+impl<'a> CodeWalk<'_, 'a> {
     /// The state in a return type such as `Result<Transition<Roam>>`.
     pub(super) fn answers_for(&self, output: &'a syn::ReturnType) -> Option<StateOf> {
         struct Answers<'a>(Vec<&'a syn::Path>);

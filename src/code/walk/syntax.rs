@@ -1,6 +1,6 @@
 //! The visitor of the syntax tree.
 
-use super::Walk;
+use super::CodeWalk;
 use super::uses::{innermost_call, parts};
 use crate::code::facts::{Answer, Exit, Impl, MacroUse};
 use crate::code::items::{Namespace, names_of, unraw};
@@ -11,7 +11,7 @@ use syn::{
     visit::{self, Visit},
 };
 
-impl<'a> Visit<'a> for Walk<'_, 'a> {
+impl<'a> Visit<'a> for CodeWalk<'_, 'a> {
     // The arguments of attributes are not expressions in this scope.
     fn visit_attribute(&mut self, _: &'a syn::Attribute) {}
 

@@ -1,13 +1,13 @@
 //! Collects what code uses from the description: rights on objects, and fields of generated structs.
 
-use super::Walk;
+use super::CodeWalk;
 use crate::code::declared::{Declared, object};
-use crate::code::facts::{Access, Need, StructUse};
+use crate::code::facts::{Need, NeededRight, StructUse};
 use crate::code::items::unraw;
 use crate::code::resolve::Target;
 use syn::{Expr, Pat};
 
-impl<'a> Walk<'_, 'a> {
+impl<'a> CodeWalk<'_, 'a> {
     /// Records the right that a call such as `cx.owned::<K>()` needs. `expected` is the declared type of the result.
     pub(super) fn access(&mut self, call: &'a syn::ExprMethodCall, expected: Option<&syn::Type>) {
         let need = match call.method.to_string().as_str() {
@@ -37,7 +37,7 @@ impl<'a> Walk<'_, 'a> {
         };
         let Some(object) = object else { return };
         let at = self.at(span);
-        self.facts.accesses.push(Access {
+        self.facts.accesses.push(NeededRight {
             at,
             need,
             kind: Some(kind),
@@ -66,7 +66,7 @@ impl<'a> Walk<'_, 'a> {
         };
         if let Some(object) = self.object(ty) {
             let at = self.at(syn::spanned::Spanned::span(ty));
-            self.facts.accesses.push(Access {
+            self.facts.accesses.push(NeededRight {
                 at,
                 need: Need::Grants,
                 kind: None,

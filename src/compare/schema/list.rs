@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 
 use super::query::{items_of, takes_null, value_types};
-use super::{Walk, atomic};
+use super::{SchemaWalk, atomic};
 use crate::compare::place::Part;
 use crate::compare::schema_change::SchemaChange;
 use crate::compare::value_test::{ValueTest, ValueType};
-use crate::compare::{ChangeKind, SchemaPath, ServerOutcome, Step};
+use crate::compare::{ChangeKind, PathStep, SchemaPath, ServerOutcome};
 
-impl Walk<'_> {
+impl SchemaWalk<'_> {
     pub(super) fn list(&mut self, old: &Json, new: &Json, path: &SchemaPath) {
         let (old_items, new_items) = (items_of(old), items_of(new));
-        let below = path.then(Step::Items);
+        let below = path.then(PathStep::Items);
         let list_type = new["x-kubernetes-list-type"].as_str();
         // Items without keys make every update fail, because the API server cannot match them with the stored ones.
         let keyed = value_types(&old_items)

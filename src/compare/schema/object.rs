@@ -3,14 +3,14 @@
 use serde_json::Value as Json;
 
 use super::query::{is_open, is_true, members, open, required};
-use super::{Walk, atomic};
+use super::{SchemaWalk, atomic};
 use crate::compare::place::Part;
 use crate::compare::schema_change::SchemaChange;
 use crate::compare::value_test::ValueTest;
-use crate::compare::{ChangeKind, SchemaPath, ServerOutcome, Step};
+use crate::compare::{ChangeKind, PathStep, SchemaPath, ServerOutcome};
 use crate::text::shown;
 
-impl Walk<'_> {
+impl SchemaWalk<'_> {
     pub(super) fn object(&mut self, old: &Json, new: &Json, path: &SchemaPath) {
         let (before, now) = (members(old, "properties"), members(new, "properties"));
         let rest = |schema: &Json| match schema.get("additionalProperties") {
@@ -47,7 +47,7 @@ impl Walk<'_> {
         }
         match (&old_rest, &new_rest) {
             (Some(old_rest), Some(new_rest)) => {
-                let path = path.then(Step::Values);
+                let path = path.then(PathStep::Values);
                 if old_rest["nullable"] == true && new_rest["nullable"] != true {
                     self.add(SchemaChange::safe(
                         ChangeKind::NullableRemoved,
@@ -173,7 +173,7 @@ impl Walk<'_> {
 
     fn default(&mut self, then: &Json, now: &Json, holder: &Json, path: &SchemaPath) {
         let name = match path.0.last() {
-            Some(Step::Field(name)) => name.as_str(),
+            Some(PathStep::Field(name)) => name.as_str(),
             _ => return,
         };
         let value = |value: &Json| format!("`{}`", shown(&value.to_string()));
@@ -221,7 +221,7 @@ impl Walk<'_> {
             }
             _ => return,
         }
-        let Some(Step::Field(name)) = path.0.last() else {
+        let Some(PathStep::Field(name)) = path.0.last() else {
             return;
         };
         if required(holder).contains(name.as_str()) {

@@ -10,7 +10,7 @@ use crate::model::{Constraints, Schema, Shape, parse_duration};
 
 /// What limits of a schema distinguish between types.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum ValueType {
+enum LimitedType {
     Number,
     String,
     /// A string or a number: only patterns apply.
@@ -22,34 +22,34 @@ enum ValueType {
     Boolean,
 }
 
-impl ValueType {
+impl LimitedType {
     fn of(shape: &Shape) -> Self {
         match shape {
-            Shape::Integer | Shape::Int32 | Shape::Number => ValueType::Number,
-            Shape::String | Shape::DateTime | Shape::Duration | Shape::Enum(_) => ValueType::String,
-            Shape::Quantity | Shape::IntOrString => ValueType::StringOrNumber,
-            Shape::List(_) => ValueType::List,
-            Shape::Map(_) | Shape::Object(_) | Shape::FreeForm => ValueType::Object,
-            Shape::Any | Shape::Kubernetes(_) | Shape::Named(_) => ValueType::Unknown,
-            Shape::Boolean => ValueType::Boolean,
+            Shape::Integer | Shape::Int32 | Shape::Number => LimitedType::Number,
+            Shape::String | Shape::DateTime | Shape::Duration | Shape::Enum(_) => LimitedType::String,
+            Shape::Quantity | Shape::IntOrString => LimitedType::StringOrNumber,
+            Shape::List(_) => LimitedType::List,
+            Shape::Map(_) | Shape::Object(_) | Shape::FreeForm => LimitedType::Object,
+            Shape::Any | Shape::Kubernetes(_) | Shape::Named(_) => LimitedType::Unknown,
+            Shape::Boolean => LimitedType::Boolean,
         }
     }
 
     fn described(self) -> &'static str {
         match self {
-            ValueType::Number => "a number",
-            ValueType::String | ValueType::StringOrNumber => "a string",
-            ValueType::List => "a list",
-            ValueType::Object => "an object",
-            ValueType::Unknown => "any value",
-            ValueType::Boolean => "a boolean",
+            LimitedType::Number => "a number",
+            LimitedType::String | LimitedType::StringOrNumber => "a string",
+            LimitedType::List => "a list",
+            LimitedType::Object => "an object",
+            LimitedType::Unknown => "any value",
+            LimitedType::Boolean => "a boolean",
         }
     }
 }
 
 /// Where each limit is written, if it is, and the type that it limits.
-fn limits(constraints: &Constraints) -> [(TypeKey, ValueType, Option<Span>); 12] {
-    use ValueType::{List, Number, Object, String};
+fn limits(constraints: &Constraints) -> [(TypeKey, LimitedType, Option<Span>); 12] {
+    use LimitedType::{List, Number, Object, String};
     // A new constraint has to be added here, or named as one that limits no type.
     let Constraints {
         format: _,
@@ -89,12 +89,12 @@ fn span<T>(written: &Option<Spanned<T>>) -> Option<Span> {
 
 /// Checks the limits that `written` sets on the type that it means.
 pub(super) fn check(meant: &Schema, written: &Schema, sink: &mut Sink<'_>) {
-    let value_type = ValueType::of(&meant.shape);
+    let value_type = LimitedType::of(&meant.shape);
     let bounds = &written.constraints;
     for (key, limited, span) in limits(bounds) {
         let applies = value_type == limited
-            || value_type == ValueType::Unknown
-            || value_type == ValueType::StringOrNumber && key == TypeKey::Pattern;
+            || value_type == LimitedType::Unknown
+            || value_type == LimitedType::StringOrNumber && key == TypeKey::Pattern;
         if let (Some(span), false) = (span, applies) {
             let (name, limited) = (key.key().name, limited.described());
             let message = format!("`{name}` limits {limited}, which this type is not");

@@ -56,7 +56,7 @@ impl Leaf {
 }
 
 /// What a path has led to so far.
-enum At<'s> {
+enum Cursor<'s> {
     Schema(&'s Schema),
     Fields(&'s [Field]),
     Json(Cow<'s, Json>),
@@ -161,28 +161,28 @@ impl Fields<'_, '_> {
     fn follow(&self, path: &FieldPath) -> Result<Leaf, Lost> {
         let start = match &path.root {
             PathRoot::Label(_) => return Ok(Leaf::String),
-            PathRoot::Spec => At::Schema(self.spec),
-            PathRoot::Metadata => At::Json(Cow::Borrowed(kubernetes::object_metadata())),
-            PathRoot::Status => At::Fields(self.status),
+            PathRoot::Spec => Cursor::Schema(self.spec),
+            PathRoot::Metadata => Cursor::Json(Cow::Borrowed(kubernetes::object_metadata())),
+            PathRoot::Status => Cursor::Fields(self.status),
         };
         let end = path
             .segments
             .iter()
             .try_fold(start, |at, segment| self.step(at, segment))?;
         Ok(match end {
-            At::Schema(schema) => leaf_of(&self.types.resolve(schema).shape),
-            At::Fields(_) => Leaf::Object,
-            At::Json(json) => leaf_of_json(&json),
-            At::Open => Leaf::Open,
+            Cursor::Schema(schema) => leaf_of(&self.types.resolve(schema).shape),
+            Cursor::Fields(_) => Leaf::Object,
+            Cursor::Json(json) => leaf_of_json(&json),
+            Cursor::Open => Leaf::Open,
         })
     }
 
-    fn step<'s>(&'s self, at: At<'s>, segment: &Segment) -> Result<At<'s>, Lost> {
+    fn step<'s>(&'s self, at: Cursor<'s>, segment: &Segment) -> Result<Cursor<'s>, Lost> {
         match at {
-            At::Open => Ok(At::Open),
-            At::Fields(fields) => match segment {
+            Cursor::Open => Ok(Cursor::Open),
+            Cursor::Fields(fields) => match segment {
                 Segment::Field(name) => match fields.iter().find(|field| field.name.as_str() == name) {
-                    Some(field) => Ok(At::Schema(&field.schema)),
+                    Some(field) => Ok(Cursor::Schema(&field.schema)),
                     None => step_json(Cow::Borrowed(machine_status()), segment).map_err(|mut lost| {
                         lost.known
                             .extend(fields.iter().map(|field| field.name.to_string()));
@@ -191,27 +191,27 @@ impl Fields<'_, '_> {
                 },
                 _ => Err(lost(segment, Vec::new())),
             },
-            At::Schema(schema) => match (&self.types.resolve(schema).shape, segment) {
+            Cursor::Schema(schema) => match (&self.types.resolve(schema).shape, segment) {
                 (Shape::Object(fields), Segment::Field(name)) => fields
                     .iter()
                     .find(|field| field.name.as_str() == name)
-                    .map(|field| At::Schema(&field.schema))
+                    .map(|field| Cursor::Schema(&field.schema))
                     .ok_or_else(|| {
                         lost(
                             segment,
                             fields.iter().map(|field| field.name.to_string()).collect(),
                         )
                     }),
-                (Shape::Map(values), Segment::Field(_)) => Ok(At::Schema(values)),
-                (Shape::List(items), Segment::Each | Segment::Where { .. }) => Ok(At::Schema(items)),
-                (Shape::FreeForm | Shape::Any | Shape::Named(_), _) => Ok(At::Open),
+                (Shape::Map(values), Segment::Field(_)) => Ok(Cursor::Schema(values)),
+                (Shape::List(items), Segment::Each | Segment::Where { .. }) => Ok(Cursor::Schema(items)),
+                (Shape::FreeForm | Shape::Any | Shape::Named(_), _) => Ok(Cursor::Open),
                 (Shape::Kubernetes(reference), _) => match kubernetes::kubernetes_schema(reference) {
                     Some(json) => step_json(Cow::Owned(json), segment),
-                    None => Ok(At::Open),
+                    None => Ok(Cursor::Open),
                 },
                 _ => Err(lost(segment, Vec::new())),
             },
-            At::Json(json) => step_json(json, segment),
+            Cursor::Json(json) => step_json(json, segment),
         }
     }
 }
@@ -225,9 +225,9 @@ fn lost(segment: &Segment, known: Vec<String>) -> Lost {
     Lost { step, known }
 }
 
-fn step_json<'s>(json: Cow<'s, Json>, segment: &Segment) -> Result<At<'s>, Lost> {
+fn step_json<'s>(json: Cow<'s, Json>, segment: &Segment) -> Result<Cursor<'s>, Lost> {
     if json.get("x-kubernetes-preserve-unknown-fields").is_some() {
-        return Ok(At::Open);
+        return Ok(Cursor::Open);
     }
     let below = match segment {
         Segment::Field(name) => json
@@ -237,7 +237,7 @@ fn step_json<'s>(json: Cow<'s, Json>, segment: &Segment) -> Result<At<'s>, Lost>
         Segment::Each | Segment::Where { .. } => json.get("items"),
     };
     match below {
-        Some(below) => Ok(At::Json(Cow::Owned(below.clone()))),
+        Some(below) => Ok(Cursor::Json(Cow::Owned(below.clone()))),
         None => {
             let known = json
                 .get("properties")
