@@ -52,11 +52,11 @@ pub(super) fn compare(
     path: &SchemaPath,
     now: &BTreeSet<ValueType>,
 ) {
-    if now.contains(&ValueType::Whole) {
+    if now.contains(&ValueType::Integer) {
         range(walk, old, new, path);
         multiple(walk, old, new, path);
     }
-    if now.contains(&ValueType::Text) {
+    if now.contains(&ValueType::String) {
         lengths(walk, old, new, path, "minLength", "maxLength", "character");
         pattern(walk, old, new, path);
     }

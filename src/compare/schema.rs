@@ -104,7 +104,7 @@ impl SchemaWalk<'_> {
                 true => ServerOutcome::Lost,
                 false => ServerOutcome::Kept,
             }
-        } else if new["format"] == "date-time" && is_only(&[ValueType::Whole, ValueType::Fraction, ValueType::Truth])
+        } else if new["format"] == "date-time" && is_only(&[ValueType::Integer, ValueType::Fraction, ValueType::Boolean])
             // A server-side apply does not distinguish integers from other numbers.
             || is_only(&[ValueType::Fraction])
         {

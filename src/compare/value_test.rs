@@ -45,7 +45,7 @@ pub(super) enum ValueTest {
     /// Objects with a list in which two items have the same values in these fields, or are equal if no fields are given.
     Twice(Vec<String>),
     /// Objects with fields other than these.
-    Beside(BTreeSet<String>),
+    OtherFields(BTreeSet<String>),
     /// Objects in which the value is null.
     Null,
     /// Objects in which the value is not a JSON object.
@@ -61,20 +61,20 @@ pub(super) enum ValueTest {
 /// The types of JSON values that schemas distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ValueType {
-    Text,
-    Whole,
+    String,
+    Integer,
     Fraction,
-    Truth,
+    Boolean,
     List,
     Object,
 }
 
 impl ValueType {
     pub(crate) const ALL: [ValueType; 6] = [
-        ValueType::Text,
-        ValueType::Whole,
+        ValueType::String,
+        ValueType::Integer,
         ValueType::Fraction,
-        ValueType::Truth,
+        ValueType::Boolean,
         ValueType::List,
         ValueType::Object,
     ];
@@ -82,14 +82,14 @@ impl ValueType {
     fn of(value: &Json) -> Option<ValueType> {
         Some(match value {
             Json::Null => return None,
-            Json::Bool(_) => ValueType::Truth,
-            Json::String(_) => ValueType::Text,
+            Json::Bool(_) => ValueType::Boolean,
+            Json::String(_) => ValueType::String,
             Json::Array(_) => ValueType::List,
             Json::Object(_) => ValueType::Object,
             // To the API server 3.0 is an integer.
             Json::Number(number) => match number.as_f64() {
                 Some(number) if number.fract() != 0.0 => ValueType::Fraction,
-                _ => ValueType::Whole,
+                _ => ValueType::Integer,
             },
         })
     }
@@ -155,7 +155,7 @@ impl ValueTest {
                     .flatten()
                     .any(|item| !seen.insert(identity(item)))
             }
-            ValueTest::Beside(known) => value.as_object().is_some_and(|fields| {
+            ValueTest::OtherFields(known) => value.as_object().is_some_and(|fields| {
                 let mut there = fields.iter().filter(|(_, value)| !value.is_null());
                 there.any(|(name, _)| !known.contains(name))
             }),

@@ -66,7 +66,7 @@ impl SchemaWalk<'_> {
                         path,
                         Part::Type,
                         "could have fields of any name, and has those that are described now",
-                        ValueTest::Beside(known),
+                        ValueTest::OtherFields(known),
                     )
                     .outcomes(ServerOutcome::Lost, ServerOutcome::Lost)
                     .clients("other fields are dropped from requests, and strict ones are refused")

@@ -22,11 +22,11 @@ pub(super) fn is_open(schema: &Json) -> bool {
 
 pub(super) fn value_types(schema: &Json) -> BTreeSet<ValueType> {
     let types: &[ValueType] = match schema["type"].as_str() {
-        _ if is_true(schema, "x-kubernetes-int-or-string") => &[ValueType::Whole, ValueType::Text],
-        Some("string") => &[ValueType::Text],
-        Some("integer") => &[ValueType::Whole],
-        Some("number") => &[ValueType::Whole, ValueType::Fraction],
-        Some("boolean") => &[ValueType::Truth],
+        _ if is_true(schema, "x-kubernetes-int-or-string") => &[ValueType::Integer, ValueType::String],
+        Some("string") => &[ValueType::String],
+        Some("integer") => &[ValueType::Integer],
+        Some("number") => &[ValueType::Integer, ValueType::Fraction],
+        Some("boolean") => &[ValueType::Boolean],
         Some("array") => &[ValueType::List],
         Some("object") => &[ValueType::Object],
         _ => &ValueType::ALL,
