@@ -251,7 +251,7 @@ fn the_picture_of_the_readme_is_the_graph_of_its_description() {
     let source = String::from_utf8(output.stdout).expect("DOT is text");
     let drawing = tempfile::tempdir().expect("a temporary folder");
     let drawn: PathBuf = drawing.path().join("moose.svg");
-    if std::env::var_os("KRATOR_UPDATE").is_some() {
+    if crate::case_file::is_update() {
         fs::write(root().join("docs/moose.dot"), &source).expect("the repository can be written");
         let svg = root().join("docs/moose.svg");
         run(Command::new("dot")
