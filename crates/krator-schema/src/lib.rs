@@ -1,0 +1,10 @@
+//! Schemas of custom resources as the API server of Kubernetes 1.36 reads them: whether it accepts a schema, and what
+//! it makes of a value. Everything here is pure.
+
+mod path;
+mod problem;
+mod schema;
+
+pub use path::{Path, Segment};
+pub use problem::{Problem, ProblemKind};
+pub use schema::{Items, Properties, Rule, Schema};

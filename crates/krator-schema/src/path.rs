@@ -1,0 +1,69 @@
+//! Places in a schema or a value, in the notation of the API server.
+
+use std::fmt;
+
+/// One step of a [`Path`].
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Segment {
+    /// A field, written `.name`.
+    Field(String),
+    /// A key of a map, written `[name]`.
+    Key(String),
+    /// An item of a list, written `[0]`.
+    Index(usize),
+}
+
+/// A place in a schema or a value, such as `properties[spec].x-kubernetes-validations[0].rule`: what the API server
+/// calls a field path.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Path(Vec<Segment>);
+
+impl Path {
+    /// The place at which everything begins.
+    pub fn root() -> Self {
+        Path::default()
+    }
+
+    /// The steps from the root.
+    pub fn segments(&self) -> &[Segment] {
+        &self.0
+    }
+
+    /// A field of what is here.
+    #[must_use]
+    pub fn field(&self, name: impl Into<String>) -> Self {
+        self.step(Segment::Field(name.into()))
+    }
+
+    /// What the map that is here has under a key.
+    #[must_use]
+    pub fn key(&self, name: impl Into<String>) -> Self {
+        self.step(Segment::Key(name.into()))
+    }
+
+    /// An item of the list that is here.
+    #[must_use]
+    pub fn index(&self, index: usize) -> Self {
+        self.step(Segment::Index(index))
+    }
+
+    fn step(&self, segment: Segment) -> Self {
+        let mut segments = self.0.clone();
+        segments.push(segment);
+        Path(segments)
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, segment) in self.0.iter().enumerate() {
+            match segment {
+                Segment::Field(name) if at == 0 => f.write_str(name)?,
+                Segment::Field(name) => write!(f, ".{name}")?,
+                Segment::Key(name) => write!(f, "[{name}]")?,
+                Segment::Index(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}
