@@ -14,6 +14,8 @@ pub mod finding;
 pub mod spec;
 pub mod model;
 pub mod graph;
+mod crd;
+mod sample;
 mod rules;
 pub mod plan;
 pub mod changes;

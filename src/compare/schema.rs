@@ -16,7 +16,7 @@ use super::resource::Pair;
 use super::schema_change::SchemaChange;
 use super::value_test::{ValueTest, ValueType};
 use super::{Change, ChangeKind, SchemaPath, ServerOutcome, bounds};
-use crate::render::crd;
+use crate::crd;
 use crate::text::shown;
 use query::{is_comparable, is_true, items_of, type_name, value_types};
 

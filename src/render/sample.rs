@@ -1,13 +1,8 @@
-//! A sample object of each kind, which its schema accepts: to try the operator, and to edit.
+//! The manifest of the sample objects: to try the operator, and to edit.
 
-mod pattern;
-mod value;
-
-use serde_json::{Value as Json, json};
-
-use super::crd::schema_of;
 use super::yaml;
-use crate::model::{Description, Kind, Scope};
+use crate::model::Description;
+use crate::sample::object;
 
 /// `deploy/sample.yaml`: only required fields, each with the simplest value that its schema allows.
 pub fn sample(description: &Description) -> String {
@@ -23,35 +18,11 @@ pub fn sample(description: &Description) -> String {
     )
 }
 
-fn object(description: &Description, kind: &Kind) -> Json {
-    let resource = &kind.resource;
-    let mut metadata = json!({"name": sample_name(resource.kind.as_str())});
-    if resource.scope.value == Scope::Namespaced {
-        metadata["namespace"] = "default".into();
-    }
-    json!({
-        "apiVersion": format!("{}/{}", resource.group.value, resource.version.value),
-        "kind": resource.kind.as_str(),
-        "metadata": metadata,
-        "spec": value::of(&schema_of(description, &kind.spec)),
-    })
-}
-
-/// The sample of a kind as the API server stores it, with defaults.
-pub fn stored(description: &Description, kind: &Kind) -> Json {
-    let mut object = object(description, kind);
-    value::fill_in(&schema_of(description, &kind.spec), &mut object["spec"]);
-    object
-}
-
-fn sample_name(kind: &str) -> String {
-    format!("{}-sample", kind.to_ascii_lowercase())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::render::testing::{described, documents};
+    use serde_json::json;
 
     #[test]
     fn a_sample_has_the_kind_and_the_required_fields() {

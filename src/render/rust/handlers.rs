@@ -8,7 +8,8 @@ use crate::{
         format_duration,
     },
     names::{StateName, rust_ident, snake},
-    render::{sample, templates::Template},
+    render::templates::Template,
+    sample,
 };
 use serde_json::json;
 

@@ -8,8 +8,8 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 use serde_json::{Map, Number, Value as Json, json};
 
 use super::pattern::string_matching;
+use crate::crd::DURATION_PATTERN;
 use crate::model::kubernetes::QUANTITY_PATTERN;
-use crate::render::crd::DURATION_PATTERN;
 
 /// A value of the schema. It may break a validation rule that is not among the simplest, or an assertion in a pattern.
 pub(super) fn of(schema: &JSONSchemaProps) -> Json {

@@ -10,11 +10,10 @@ use crate::model::kubernetes::{QUANTITY_PATTERN, kubernetes_schema};
 use crate::model::{Constraints, Description, Field, KubernetesType, Schema, Shape, Validation};
 
 /// Durations in the format of Go's `time.ParseDuration`, without a sign.
-pub(in crate::render) const DURATION_PATTERN: &str =
-    r"^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$";
+pub(crate) const DURATION_PATTERN: &str = r"^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$";
 
 /// The schema in the form of the API server. Named types and types of Kubernetes are expanded.
-pub(in crate::render) fn schema_of(description: &Description, schema: &Schema) -> JSONSchemaProps {
+pub(crate) fn schema_of(description: &Description, schema: &Schema) -> JSONSchemaProps {
     let of = |inner: &Schema| Box::new(schema_of(description, inner));
     let mut out = match &schema.shape {
         Shape::String => typed("string"),
