@@ -120,6 +120,9 @@ fn add_annotations(out: &mut JSONSchemaProps, schema: &Schema) {
     if let Some(default) = &schema.default {
         out.default = Some(JSON(default.value.clone()));
     }
+    if let Some(example) = &schema.example {
+        out.example = Some(JSON(example.value.clone()));
+    }
     if schema.nullable {
         out.nullable = Some(true);
     }

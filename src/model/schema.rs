@@ -41,6 +41,8 @@ pub struct Schema {
     pub description: Option<Spanned<String>>,
     /// The default, proven to be of this type as far as the language checks it.
     pub default: Option<Spanned<Json>>,
+    /// A value for samples and tests, where the simplest value of the type would break a rule or say nothing.
+    pub example: Option<Spanned<Json>>,
     /// Bounds.
     pub constraints: Constraints,
     /// CEL rules.
@@ -152,6 +154,7 @@ impl Schema {
             nullable: false,
             description: None,
             default: None,
+            example: None,
             constraints: Constraints::default(),
             validations: Vec::new(),
             extensions: Vec::new(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool, ValidationRule,
+    JSON, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool, ValidationRule,
 };
 use serde_json::{Map, Number, Value as Json, json};
 
@@ -13,8 +13,8 @@ use crate::model::kubernetes::QUANTITY_PATTERN;
 
 /// A value of the schema. It may break a validation rule that is not among the simplest, or an assertion in a pattern.
 pub(super) fn of(schema: &JSONSchemaProps) -> Json {
-    if let Some(default) = &schema.default {
-        return default.0.clone();
+    if let Some(JSON(value)) = schema.example.as_ref().or(schema.default.as_ref()) {
+        return value.clone();
     }
     if let Some(first) = schema.enum_.as_ref().and_then(|values| values.first()) {
         return first.0.clone();
@@ -198,6 +198,8 @@ fn object(schema: &JSONSchemaProps) -> Json {
     }
     if let Some(properties) = &schema.properties {
         let mut wanted: BTreeSet<&str> = schema.required.iter().flatten().map(String::as_str).collect();
+        let exemplary = properties.iter().filter(|(_, field)| field.example.is_some());
+        wanted.extend(exemplary.map(|(name, _)| name.as_str()));
         for rule in schema.x_kubernetes_validations.iter().flatten() {
             wanted.extend(required_by(rule, &wanted));
         }

@@ -27,6 +27,9 @@ section! {
     Default = optional("default", Any,
         "The value that the API server fills in; it has to be of the type and within its limits.",
         "spec: {weight: {type: number, default: 300}}");
+    Example = optional("example", Any,
+        "A value for the sample objects and the generated tests, which also goes into the CRD. An optional field with an example is part of the samples.",
+        "spec: {weight: {type: number, example: 412.5}}");
     Enum = optional("enum", List { of: &Any, max: None },
         "The values that are allowed: strings, or numbers beside a numeric `type`.",
         "spec: {sex: {enum: [female, male]}}");

@@ -34,15 +34,17 @@ pub(super) fn json_of(node: &Node) -> Json {
     }
 }
 
-/// Converts a default by the schema of its type: a string stays a string even where it looks like a number.
+/// Converts a default or an example, as `role` says, by the schema of its type: a string stays a string even where it
+/// looks like a number.
 pub(super) fn typed_json(
+    role: &str,
     node: &Node,
     schema: &Schema,
     types: &Types<'_>,
     sink: &mut Sink<'_>,
 ) -> Option<Json> {
     let mismatch = |expected: &str, sink: &mut Sink<'_>| {
-        let message = format!("the default is not {expected}");
+        let message = format!("the {role} is not {expected}");
         sink.report(
             Finding::new(&INVALID_SCHEMA, node.span, message).label(format!("this is {}", node.describe())),
         );
@@ -67,7 +69,7 @@ pub(super) fn typed_json(
                 let suggestion = sink
                     .suggest(&scalar.text, values.iter().map(|value| value.as_str()))
                     .map(str::to_owned);
-                let message = format!("the default `{}` is not in the `enum`", shown(&scalar.text));
+                let message = format!("the {role} `{}` is not in the `enum`", shown(&scalar.text));
                 sink.report(
                     Finding::new(&INVALID_SCHEMA, node.span, message).did_you_mean(suggestion.as_deref()),
                 );
@@ -105,7 +107,7 @@ pub(super) fn typed_json(
         Shape::List(items) => match &node.kind {
             NodeKind::Sequence(nodes) => nodes
                 .iter()
-                .map(|node| typed_json(node, types.resolve(items), types, sink))
+                .map(|node| typed_json(role, node, types.resolve(items), types, sink))
                 .collect(),
             _ => mismatch("a list", sink),
         },
@@ -116,7 +118,7 @@ pub(super) fn typed_json(
                 .map(|entry| {
                     Some((
                         entry.key.clone(),
-                        typed_json(&entry.value, types.resolve(values), types, sink)?,
+                        typed_json(role, &entry.value, types.resolve(values), types, sink)?,
                     ))
                 })
                 .collect::<Option<Map<_, _>>>()
@@ -131,7 +133,7 @@ pub(super) fn typed_json(
                         let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
                         let suggestion = sink.suggest(&entry.key, known.iter().copied());
                         let message = format!(
-                            "the default has a field `{}` that the type lacks",
+                            "the {role} has a field `{}` that the type lacks",
                             shown(&entry.key)
                         );
                         sink.report(
@@ -141,7 +143,7 @@ pub(super) fn typed_json(
                     };
                     object.insert(
                         entry.key.clone(),
-                        typed_json(&entry.value, types.resolve(&field.schema), types, sink)?,
+                        typed_json(role, &entry.value, types.resolve(&field.schema), types, sink)?,
                     );
                 }
                 let missing = fields.iter().find(|field| {
