@@ -26,4 +26,14 @@ impl Dice {
         let at = self.below(from.len());
         from.get(at)
     }
+
+    /// True once in `count` times on average.
+    pub fn one_in(&mut self, count: usize) -> bool {
+        self.below(count) == 0
+    }
+
+    /// One of several items, of which there is at least one.
+    pub fn among<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        self.pick(from).expect("there is something to choose from")
+    }
 }

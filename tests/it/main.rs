@@ -7,6 +7,8 @@ mod cluster;
 mod case_file;
 // Random numbers that are the same in each run.
 mod dice;
+// Random descriptions that use the whole language.
+mod random_description;
 // Generated crates, and running operators.
 mod operator;
 
