@@ -2,9 +2,11 @@
 //! it makes of a value. Everything here is pure.
 
 mod path;
+mod pattern;
 mod problem;
 mod schema;
 
 pub use path::{Path, Segment};
+pub use pattern::{Pattern, PatternError};
 pub use problem::{Problem, ProblemKind};
 pub use schema::{Items, Properties, Rule, Schema};
