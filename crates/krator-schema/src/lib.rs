@@ -1,12 +1,20 @@
 //! Schemas of custom resources as the API server of Kubernetes 1.36 reads them: whether it accepts a schema, and what
 //! it makes of a value. Everything here is pure.
 
+mod acceptance;
+mod definition;
 mod path;
 mod pattern;
 mod problem;
 mod schema;
+mod value;
 
+pub use acceptance::validate_definition;
+pub use definition::{
+    Column, Definition, Names, Scale, SelectableField, Subresources, Version, VersionSchema,
+};
 pub use path::{Path, Segment};
 pub use pattern::{Pattern, PatternError};
 pub use problem::{Problem, ProblemKind};
 pub use schema::{Items, Properties, Rule, Schema};
+pub use value::{default, prune, validate};

@@ -1,0 +1,438 @@
+//! What is around the schema in a definition: names, scope, versions, subresources, columns and selectable fields.
+
+use std::collections::BTreeSet;
+
+use super::{DefaultRules, field_path, structural, validate_schema};
+use crate::definition::{Column, Definition, Names, SelectableField, Subresources, Version};
+use crate::value::names;
+use crate::{Path, Problem, ProblemKind, Schema};
+
+const SELECTABLE_FIELDS: usize = 8;
+
+/// Why the API server would refuse to create a CRD with this `spec`, apart from its CEL rules. The name of the CRD is what
+/// it has to be, and it has no annotations.
+///
+/// The paths are those that the API server prints. It moves what all versions have in common up to the `spec` before it
+/// looks at it, so the schema of a definition with one version is at `spec.validation.openAPIV3Schema`, and its
+/// subresources, columns and selectable fields are at `spec.subresources`, `spec.additionalPrinterColumns` and
+/// `spec.selectableFields`. What versions do not have in common is at `spec.versions[0].schema.openAPIV3Schema` and so on.
+/// Two things differ from what is printed: a name with dots in it, such as `openAPIV3Schema.type`, is a field for each of
+/// its parts here, and items of a list in a default follow without a dot, as in `default[0]` for `default.[0]`.
+pub fn validate_definition(definition: &Definition) -> Vec<Problem> {
+    validate_definition_with(definition, &|_, _, _, _| Vec::new())
+}
+
+fn validate_definition_with(definition: &Definition, rules: DefaultRules<'_>) -> Vec<Problem> {
+    let mut found = Found::default();
+    let root = Path::root();
+    found.metadata(definition, &root.field("metadata"));
+    found.spec(&Moved::new(definition), &root.field("spec"), rules);
+    found.0
+}
+
+/// A definition in the API server's own form.
+struct Moved<'a> {
+    definition: &'a Definition,
+    names: Names,
+    versions: Vec<Part<'a>>,
+    common: Part<'a>,
+}
+
+/// What a version has, or what all of them have in common.
+#[derive(Default)]
+struct Part<'a> {
+    schema: Option<Option<&'a Schema>>,
+    subresources: Option<&'a Subresources>,
+    columns: &'a [Column],
+    selectable: &'a [SelectableField],
+}
+
+impl<'a> Moved<'a> {
+    fn new(definition: &'a Definition) -> Self {
+        let mut names = definition.names.clone();
+        if names.singular.is_empty() {
+            names.singular = names.kind.to_lowercase();
+        }
+        if names.list_kind.is_empty() && !names.kind.is_empty() {
+            names.list_kind = format!("{}List", names.kind);
+        }
+        let mut versions: Vec<Part<'a>> = definition
+            .versions
+            .iter()
+            .map(|version| Part {
+                schema: version
+                    .schema
+                    .as_ref()
+                    .map(|schema| schema.open_api_v3_schema.as_ref()),
+                subresources: version.subresources.as_ref(),
+                columns: &version.additional_printer_columns,
+                selectable: &version.selectable_fields,
+            })
+            .collect();
+        let mut common = Part::default();
+        if let [first, others @ ..] = &mut versions[..] {
+            if others.iter().all(|other| other.schema == first.schema) {
+                common.schema = first.schema.take();
+                others.iter_mut().for_each(|other| other.schema = None);
+            }
+            if others
+                .iter()
+                .all(|other| other.subresources == first.subresources)
+            {
+                common.subresources = first.subresources.take();
+                others.iter_mut().for_each(|other| other.subresources = None);
+            }
+            if others.iter().all(|other| other.columns == first.columns) {
+                common.columns = std::mem::take(&mut first.columns);
+                others.iter_mut().for_each(|other| other.columns = &[]);
+            }
+            if others.iter().all(|other| other.selectable == first.selectable) {
+                common.selectable = std::mem::take(&mut first.selectable);
+                others.iter_mut().for_each(|other| other.selectable = &[]);
+            }
+        }
+        Moved {
+            definition,
+            names,
+            versions,
+            common,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Found(Vec<Problem>);
+
+impl Found {
+    fn add(&mut self, path: &Path, kind: ProblemKind, detail: impl Into<String>) {
+        self.0.push(Problem::new(path, kind, detail));
+    }
+
+    fn required(&mut self, path: &Path) {
+        self.add(path, ProblemKind::Required, "is required");
+    }
+
+    fn invalid(&mut self, path: &Path, detail: impl Into<String>) {
+        self.add(path, ProblemKind::Invalid, detail);
+    }
+
+    /// One problem for all that is wrong with a name.
+    fn name(&mut self, path: &Path, wrong: Vec<String>) {
+        if !wrong.is_empty() {
+            self.invalid(path, wrong.join(","));
+        }
+    }
+
+    fn metadata(&mut self, definition: &Definition, path: &Path) {
+        let name = format!("{}.{}", definition.names.plural, definition.group);
+        for wrong in names::dns_1123_subdomain(&name) {
+            self.invalid(&path.field("name"), wrong);
+        }
+        let under = |domain: &str| {
+            let prefix = definition.group.strip_suffix(domain);
+            prefix.is_some_and(|prefix| prefix.is_empty() || prefix.ends_with('.'))
+        };
+        if under("k8s.io") || under("kubernetes.io") {
+            self.add(
+                &path.field("annotations").key("api-approved.kubernetes.io"),
+                ProblemKind::Required,
+                "protected groups must have approval annotation \"api-approved.kubernetes.io\", see \
+                 https://github.com/kubernetes/enhancements/pull/1111",
+            );
+        }
+    }
+
+    fn spec(&mut self, moved: &Moved<'_>, path: &Path, rules: DefaultRules<'_>) {
+        let definition = moved.definition;
+        let group = path.field("group");
+        if definition.group.is_empty() {
+            self.required(&group);
+        } else {
+            let wrong = names::dns_1123_subdomain(&definition.group);
+            if wrong.is_empty() && !definition.group.contains('.') {
+                self.invalid(&group, "should be a domain with at least one dot");
+            }
+            self.name(&group, wrong);
+        }
+        match definition.scope.as_str() {
+            "" => self.required(&path.field("scope")),
+            "Cluster" | "Namespaced" => {}
+            _ => self.add(
+                &path.field("scope"),
+                ProblemKind::NotSupported,
+                "supported values: \"Cluster\", \"Namespaced\"",
+            ),
+        }
+        if definition.preserve_unknown_fields == Some(true) {
+            self.invalid(
+                &path.field("preserveUnknownFields"),
+                "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead",
+            );
+        }
+        self.versions(moved, path, rules);
+        self.names(&moved.names, &path.field("names"));
+
+        let common = &moved.common;
+        let status = std::iter::once(common)
+            .chain(&moved.versions)
+            .any(|part| has_status(part.subresources));
+        self.part(common, path, &path.field("validation"), status, rules);
+    }
+
+    fn versions(&mut self, moved: &Moved<'_>, path: &Path, rules: DefaultRules<'_>) {
+        let versions = &moved.definition.versions;
+        let path = path.field("versions");
+        let mut seen = BTreeSet::new();
+        let unique = versions
+            .iter()
+            .filter(|version| seen.insert(&version.name))
+            .count()
+            == versions.len();
+        if !unique {
+            self.invalid(&path, "must contain unique version names");
+        }
+        if versions.iter().filter(|version| version.storage).count() != 1 {
+            self.invalid(&path, "must have exactly one version marked as storage version");
+        }
+        if !versions.iter().any(|version| version.storage) {
+            self.invalid(
+                &Path::root().field("status").field("storedVersions"),
+                "must have at least one stored version",
+            );
+        }
+        if let Some(first) = versions.first().filter(|version| !version.name.is_empty()) {
+            self.name(
+                &Path::root().field("spec").field("version"),
+                names::dns_1035_label(&first.name),
+            );
+        }
+        for (index, (version, part)) in versions.iter().zip(&moved.versions).enumerate() {
+            let path = path.index(index);
+            self.name(&path.field("name"), names::dns_1035_label(&version.name));
+            self.deprecation(version, &path.field("deprecationWarning"));
+            let has_schema = |schema: Option<Option<&Schema>>| schema.flatten().is_some();
+            if !has_schema(part.schema) && !has_schema(moved.common.schema) {
+                self.required(&path.field("schema").field("openAPIV3Schema"));
+            }
+            let subresources = part.subresources.or(moved.common.subresources);
+            self.part(
+                part,
+                &path,
+                &path.field("schema"),
+                has_status(subresources),
+                rules,
+            );
+        }
+    }
+
+    /// What a version has, or all of them: the schema, and what refers to its fields.
+    fn part(
+        &mut self,
+        part: &Part<'_>,
+        path: &Path,
+        schema_path: &Path,
+        status: bool,
+        rules: DefaultRules<'_>,
+    ) {
+        if let Some(schema) = part.schema.flatten() {
+            let path = schema_path.field("openAPIV3Schema");
+            self.0.extend(validate_schema(schema, &path, status, rules));
+        }
+        self.subresources(part.subresources, &path.field("subresources"));
+        for (index, column) in part.columns.iter().enumerate() {
+            self.column(column, &path.field("additionalPrinterColumns").index(index));
+        }
+        let path = path.field("selectableFields");
+        match part.schema.flatten() {
+            _ if part.selectable.is_empty() => {}
+            Some(schema) if structural::unsupported(schema).is_none() => {
+                self.selectable(part.selectable, schema, &path);
+            }
+            Some(_) => {}
+            None => self.invalid(&path, "may only be set when a schema is included"),
+        }
+    }
+
+    fn deprecation(&mut self, version: &Version, path: &Path) {
+        let Some(warning) = &version.deprecation_warning else {
+            return;
+        };
+        if !version.deprecated {
+            self.invalid(path, "can only be set for deprecated versions");
+            return;
+        }
+        if warning.len() > 256 {
+            self.invalid(path, "must be <= 256 characters long");
+        }
+        if warning.is_empty() {
+            self.invalid(path, "must not be an empty string");
+        }
+        if warning.chars().any(char::is_control) {
+            self.invalid(path, "must only contain printable UTF-8 characters");
+        }
+    }
+
+    fn names(&mut self, names: &Names, path: &Path) {
+        let mixed_case = |name: &str| {
+            let wrong = names::dns_1035_label(&name.to_lowercase());
+            (!wrong.is_empty()).then(|| {
+                format!(
+                    "may have mixed case, but should otherwise match: {}",
+                    wrong.join(",")
+                )
+            })
+        };
+        for (field, name, mixed) in [
+            ("plural", &names.plural, false),
+            ("singular", &names.singular, false),
+            ("kind", &names.kind, true),
+            ("listKind", &names.list_kind, true),
+        ] {
+            let path = path.field(field);
+            match mixed {
+                _ if name.is_empty() => self.required(&path),
+                true => self.name(&path, mixed_case(name).into_iter().collect()),
+                false => self.name(&path, names::dns_1035_label(name)),
+            }
+        }
+        for (field, list) in [
+            ("shortNames", &names.short_names),
+            ("categories", &names.categories),
+        ] {
+            for (index, name) in list.iter().enumerate() {
+                self.name(&path.field(field).index(index), names::dns_1035_label(name));
+            }
+        }
+        if !names.kind.is_empty() && names.kind == names.list_kind {
+            self.invalid(&path.field("listKind"), "kind and listKind may not be the same");
+        }
+    }
+
+    fn subresources(&mut self, subresources: Option<&Subresources>, path: &Path) {
+        let Some(scale) = subresources.and_then(|subresources| subresources.scale.as_ref()) else {
+            return;
+        };
+        let path = path.field("scale");
+        for (field, value, under) in [
+            (
+                "specReplicasPath",
+                Some(&scale.spec_replicas_path),
+                &[".spec."][..],
+            ),
+            (
+                "statusReplicasPath",
+                Some(&scale.status_replicas_path),
+                &[".status."],
+            ),
+            (
+                "labelSelectorPath",
+                scale.label_selector_path.as_ref(),
+                &[".spec.", ".status."],
+            ),
+        ] {
+            let path = path.field(field);
+            match value.map_or("", String::as_str) {
+                "" if field == "labelSelectorPath" => {}
+                "" => self.required(&path),
+                value if !value.starts_with('.') => self.json_path(value, &path),
+                value if under.iter().any(|under| value.starts_with(under)) => {}
+                _ => {
+                    let under: Vec<&str> = under.iter().map(|under| under.trim_end_matches('.')).collect();
+                    self.invalid(
+                        &path,
+                        format!("should be a json path under {}", under.join(" or ")),
+                    );
+                }
+            }
+        }
+    }
+
+    fn json_path(&mut self, value: &str, path: &Path) {
+        if !value.starts_with('.') {
+            self.invalid(path, "must be a simple json path starting with .");
+        }
+    }
+
+    fn column(&mut self, column: &Column, path: &Path) {
+        const TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
+        const FORMATS: [&str; 8] = [
+            "byte",
+            "date",
+            "date-time",
+            "double",
+            "float",
+            "int32",
+            "int64",
+            "password",
+        ];
+        if column.name.is_empty() {
+            self.required(&path.field("name"));
+        }
+        let one_of = |values: &[&str]| format!("must be one of {}", values.join(","));
+        if column.type_.is_empty() {
+            self.add(&path.field("type"), ProblemKind::Required, one_of(&TYPES));
+        } else if !TYPES.contains(&column.type_.as_str()) {
+            self.invalid(&path.field("type"), one_of(&TYPES));
+        }
+        if !column.format.is_empty() && !FORMATS.contains(&column.format.as_str()) {
+            self.invalid(&path.field("format"), one_of(&FORMATS));
+        }
+        let path = path.field("JSONPath");
+        match column.json_path.as_str() {
+            "" => self.required(&path),
+            value => self.json_path(value, &path),
+        }
+    }
+
+    fn selectable(&mut self, fields: &[SelectableField], schema: &Schema, path: &Path) {
+        let mut unique = BTreeSet::new();
+        for (index, field) in fields.iter().enumerate() {
+            let path = path.index(index).field("jsonPath");
+            if field.json_path.is_empty() {
+                self.required(&path);
+                continue;
+            }
+            let (found, schema) = match field_path::resolve(&field.json_path, schema, false) {
+                Ok(found) => found,
+                Err(error) => {
+                    self.invalid(&path, format!("is an invalid path: {error}"));
+                    continue;
+                }
+            };
+            if found.to_string().split(['.', '[']).next() == Some("metadata") {
+                self.invalid(&path, "must not point to fields in metadata");
+            }
+            let type_ = schema.and_then(|schema| schema.type_.as_deref());
+            if !matches!(type_, Some("string" | "boolean" | "integer")) {
+                self.invalid(
+                    &path,
+                    "must point to a field of type string, boolean or integer. Enum string fields and strings with \
+                     formats are allowed.",
+                );
+            }
+            if !unique.insert(found) {
+                self.add(
+                    &path,
+                    ProblemKind::Duplicate,
+                    format!("duplicate value: {}", field.json_path),
+                );
+            }
+        }
+        if unique.len() > SELECTABLE_FIELDS {
+            self.add(
+                path,
+                ProblemKind::TooMany,
+                format!("must have at most {SELECTABLE_FIELDS} items"),
+            );
+        }
+    }
+}
+
+fn has_status(subresources: Option<&Subresources>) -> bool {
+    subresources.is_some_and(|subresources| {
+        subresources
+            .status
+            .as_ref()
+            .is_some_and(|status| !status.is_null())
+    })
+}

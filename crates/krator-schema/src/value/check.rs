@@ -1,0 +1,534 @@
+//! A value against the keywords of its schema, after `k8s.io/kube-openapi/pkg/validation/validate`.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use serde_json::{Map, Value as Json};
+
+use super::formats;
+use super::number::{self, GoNumber};
+use crate::schema::Properties;
+use crate::{Items, Path, Pattern, Problem, ProblemKind, Schema};
+
+/// The API server reads the same schema in two ways.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// For values of objects: formats that custom resources do not have are ignored, and `x-kubernetes-int-or-string`
+    /// gives the type.
+    Value,
+    /// For defaults in the schema: every format counts that the library knows, and any value is an `int-or-string`.
+    Default,
+}
+
+/// What a check of a value found.
+#[derive(Debug, Default)]
+struct Outcome {
+    problems: Vec<Problem>,
+    /// How many checks were made, which chooses the alternative of `anyOf` whose problems are told.
+    matches: usize,
+}
+
+impl Outcome {
+    fn add(&mut self, problem: Problem) {
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    fn merge(&mut self, other: Outcome) {
+        other.problems.into_iter().for_each(|problem| self.add(problem));
+        self.matches += other.matches;
+    }
+
+    fn is_valid(&self) -> bool {
+        self.problems.is_empty()
+    }
+}
+
+impl From<Problem> for Outcome {
+    fn from(problem: Problem) -> Self {
+        Outcome {
+            problems: vec![problem],
+            matches: 0,
+        }
+    }
+}
+
+/// Checks values against schemas; patterns are compiled once.
+pub(crate) struct Validator {
+    reading: Reading,
+    patterns: RefCell<HashMap<String, Option<Pattern>>>,
+}
+
+impl Validator {
+    pub(crate) fn new(reading: Reading) -> Self {
+        Validator {
+            reading,
+            patterns: RefCell::default(),
+        }
+    }
+
+    pub(crate) fn validate(&self, schema: &Schema, value: &Json, path: &Path) -> Vec<Problem> {
+        self.check(schema, value, path).problems
+    }
+
+    fn types<'a>(&self, schema: &'a Schema) -> Vec<&'a str> {
+        if self.reading == Reading::Value && schema.int_or_string == Some(true) {
+            return vec!["integer", "string"];
+        }
+        schema
+            .type_
+            .as_deref()
+            .filter(|type_| !type_.is_empty())
+            .into_iter()
+            .collect()
+    }
+
+    fn format<'a>(&self, schema: &'a Schema, types: &[&str]) -> &'a str {
+        let format = schema.format.as_deref().unwrap_or_default();
+        let counts = match (self.reading, types) {
+            (Reading::Default, _) => true,
+            (_, ["integer"]) => matches!(format, "int32" | "int64"),
+            (_, ["number"]) => matches!(format, "float" | "double"),
+            (_, [] | [_, _] | ["string"]) => formats::is_known(format),
+            _ => false,
+        };
+        if counts { format } else { "" }
+    }
+
+    fn check(&self, schema: &Schema, value: &Json, path: &Path) -> Outcome {
+        let types = self.types(schema);
+        let format = self.format(schema, &types);
+        let mut outcome = Outcome::default();
+        if value.is_null() {
+            outcome.merge(check_type(schema, &types, format, value, path));
+            outcome.merge(check_enum(schema, value, path));
+            return outcome;
+        }
+        if !types.is_empty() || !format.is_empty() {
+            outcome.merge(check_type(schema, &types, format, value, path));
+            outcome.matches += 1;
+        }
+        outcome.merge(self.check_junctors(schema, value, path));
+        outcome.matches += 1;
+        match value {
+            Json::String(text) => {
+                outcome.merge(self.check_string(schema, text, path));
+                outcome.matches += 1;
+                if formats::is_known(format) {
+                    if !formats::is_valid(format, text) {
+                        outcome.add(Problem::new(
+                            path,
+                            ProblemKind::TypeInvalid,
+                            format!("must be of type {format}: {text:?}"),
+                        ));
+                    }
+                    outcome.matches += 1;
+                }
+            }
+            Json::Number(value) => {
+                outcome.merge(check_number(schema, &types, format, GoNumber::read(value), path));
+                outcome.matches += 1;
+            }
+            Json::Array(items) => {
+                outcome.merge(self.check_items(schema, items, path));
+                outcome.matches += 1;
+            }
+            _ => {}
+        }
+        outcome.merge(check_enum(schema, value, path));
+        outcome.matches += 1;
+        if let Json::Object(fields) = value {
+            outcome.merge(self.check_fields(schema, fields, path));
+            outcome.matches += 1;
+        }
+        outcome.matches += 1;
+        outcome
+    }
+
+    /// `anyOf`, `oneOf`, `allOf` and `not`.
+    fn check_junctors(&self, schema: &Schema, value: &Json, path: &Path) -> Outcome {
+        let mut outcome = Outcome::default();
+        let invalid = |detail: String| Problem::new(path, ProblemKind::Invalid, detail);
+
+        let any_of = schema.any_of.as_deref().unwrap_or_default();
+        if !any_of.is_empty() {
+            let (valid, best) = self.try_all(any_of, value, path, true);
+            if valid == 0 {
+                outcome.add(invalid("must validate at least one schema (anyOf)".to_string()));
+            }
+            outcome.merge(best);
+        }
+
+        let one_of = schema.one_of.as_deref().unwrap_or_default();
+        if !one_of.is_empty() {
+            let (valid, best) = self.try_all(one_of, value, path, false);
+            if valid != 1 {
+                let found = match valid {
+                    0 => "found none valid".to_string(),
+                    valid => format!("found {valid} valid alternatives"),
+                };
+                outcome.add(invalid(format!(
+                    "must validate one and only one schema (oneOf): {found}"
+                )));
+            }
+            // With several valid alternatives nothing else is told, and nothing counts.
+            if valid <= 1 {
+                outcome.merge(best);
+            }
+        }
+
+        let all_of = schema.all_of.as_deref().unwrap_or_default();
+        let mut valid = 0;
+        for part in all_of {
+            let result = self.check(part, value, path);
+            valid += usize::from(result.is_valid());
+            outcome.merge(result);
+        }
+        if valid != all_of.len() {
+            let none = if valid == 0 { ": none validated" } else { "" };
+            outcome.add(invalid(format!("must validate all the schemas (allOf){none}")));
+        }
+
+        if let Some(not) = &schema.not
+            && self.check(not, value, path).is_valid()
+        {
+            outcome.add(invalid("must not validate the schema (not)".to_string()));
+        }
+        outcome.matches += 1;
+        outcome
+    }
+
+    /// How many alternatives are valid, and the first valid outcome, or else the one that comes nearest.
+    fn try_all(&self, schemas: &[Schema], value: &Json, path: &Path, first_counts: bool) -> (usize, Outcome) {
+        let mut valid = 0;
+        let mut success: Option<Outcome> = None;
+        let mut nearest: Option<Outcome> = None;
+        for schema in schemas {
+            let result = self.check(schema, value, path);
+            if result.is_valid() {
+                valid += 1;
+                success.get_or_insert(result);
+                if first_counts {
+                    break;
+                }
+            } else if nearest
+                .as_ref()
+                .is_none_or(|nearest| result.matches > nearest.matches)
+            {
+                nearest = Some(result);
+            }
+        }
+        (valid, success.or(nearest).unwrap_or_default())
+    }
+
+    fn check_string(&self, schema: &Schema, text: &str, path: &Path) -> Outcome {
+        let length = text.chars().count() as i64;
+        let problem = |kind, detail| Outcome::from(Problem::new(path, kind, detail));
+        if let Some(most) = schema.max_length.filter(|most| length > *most) {
+            return problem(ProblemKind::TooLong, format!("may not be more than {most} bytes"));
+        }
+        if let Some(least) = schema.min_length.filter(|least| length < *least) {
+            return problem(
+                ProblemKind::Invalid,
+                format!("should be at least {least} chars long"),
+            );
+        }
+        if let Some(pattern) = schema.pattern.as_deref().filter(|pattern| !pattern.is_empty())
+            && !self.matches(pattern, text)
+        {
+            return problem(ProblemKind::Invalid, format!("should match '{pattern}'"));
+        }
+        Outcome::default()
+    }
+
+    /// A pattern that is too large to be tried here is taken to match: nothing is refused that the server may accept.
+    fn matches(&self, pattern: &str, text: &str) -> bool {
+        let mut patterns = self.patterns.borrow_mut();
+        if !patterns.contains_key(pattern) {
+            patterns.insert(pattern.to_string(), Pattern::new(pattern).ok());
+        }
+        match patterns.get(pattern) {
+            Some(Some(pattern)) => pattern.is_match(text).unwrap_or(true),
+            _ => false,
+        }
+    }
+
+    fn check_items(&self, schema: &Schema, items: &[Json], path: &Path) -> Outcome {
+        let mut outcome = Outcome::default();
+        if let Some(Items::All(schema)) = &schema.items {
+            for (index, item) in items.iter().enumerate() {
+                outcome.merge(self.check(schema, item, &path.index(index)));
+            }
+        }
+        let count = items.len() as i64;
+        if let Some(least) = schema.min_items.filter(|least| count < *least) {
+            outcome.add(Problem::new(
+                path,
+                ProblemKind::Invalid,
+                format!("should have at least {least} items"),
+            ));
+        }
+        if let Some(most) = schema.max_items.filter(|most| count > *most) {
+            outcome.add(Problem::new(
+                path,
+                ProblemKind::TooMany,
+                format!("must have at most {most} items"),
+            ));
+        }
+        if schema.unique_items == Some(true)
+            && (1..items.len()).any(|at| items[..at].iter().any(|item| equal(item, &items[at])))
+        {
+            outcome.add(Problem::new(
+                path,
+                ProblemKind::Invalid,
+                "shouldn't contain duplicates",
+            ));
+        }
+        outcome.matches += 1;
+        outcome
+    }
+
+    fn check_fields(&self, schema: &Schema, fields: &Map<String, Json>, path: &Path) -> Outcome {
+        let mut outcome = Outcome::default();
+        let count = fields.len() as i64;
+        if let Some(least) = schema.min_properties.filter(|least| count < *least) {
+            outcome.add(Problem::new(
+                path,
+                ProblemKind::Invalid,
+                format!("should have at least {least} properties"),
+            ));
+        }
+        if let Some(most) = schema.max_properties.filter(|most| count > *most) {
+            outcome.add(Problem::new(
+                path,
+                ProblemKind::TooMany,
+                format!("must have at most {most} items"),
+            ));
+        }
+        let declared = |name: &str| {
+            schema
+                .properties
+                .as_ref()
+                .and_then(|properties| properties.get(name))
+        };
+        for (name, value) in fields {
+            match (declared(name), &schema.additional_properties) {
+                (None, Some(Properties::Allowed(false))) => outcome.add(Problem::new(
+                    path,
+                    ProblemKind::Invalid,
+                    format!(".{name} is a forbidden property"),
+                )),
+                (None, Some(Properties::Schema(schema))) => {
+                    outcome.merge(self.check(schema, value, &path.field(name)));
+                }
+                _ => {}
+            }
+        }
+        for (name, schema) in schema.properties.iter().flatten() {
+            if let Some(value) = fields.get(name) {
+                outcome.merge(self.check(schema, value, &path.field(name)));
+            }
+        }
+        for name in schema.required.iter().flatten() {
+            if !fields.contains_key(name) {
+                outcome.add(Problem::new(
+                    &path.field(name),
+                    ProblemKind::Required,
+                    "is required",
+                ));
+            }
+        }
+        outcome
+    }
+}
+
+/// The type of a value, and the format that Go infers for it.
+fn type_of(value: &Json) -> (&'static str, &'static str) {
+    match value {
+        Json::Null => ("null", ""),
+        Json::Bool(_) => ("boolean", ""),
+        Json::String(_) => ("string", ""),
+        Json::Number(number) => match GoNumber::read(number) {
+            GoNumber::Int(_) => ("integer", "int64"),
+            GoNumber::Float(_) => ("number", "float64"),
+        },
+        Json::Array(_) => ("array", ""),
+        Json::Object(_) => ("object", ""),
+    }
+}
+
+fn check_type(schema: &Schema, types: &[&str], format: &str, value: &Json, path: &Path) -> Outcome {
+    let checked = Outcome {
+        problems: Vec::new(),
+        matches: 1,
+    };
+    let (type_, inferred) = type_of(value);
+    let wrong = |expected: &str, found: &str| {
+        Outcome::from(Problem::new(
+            path,
+            ProblemKind::TypeInvalid,
+            format!("must be of type {expected}: {found:?}"),
+        ))
+    };
+    if value.is_null() {
+        let allowed = types.is_empty() || types.contains(&"null") || schema.nullable == Some(true);
+        return if allowed {
+            checked
+        } else {
+            wrong(&types.join(","), "null")
+        };
+    }
+    let integral = match value {
+        Json::Number(value) => match GoNumber::read(value) {
+            GoNumber::Float(value) => number::is_integer(value) && types.contains(&"integer"),
+            GoNumber::Int(_) => types.contains(&"number"),
+        },
+        _ => false,
+    };
+    let fits = types.contains(&type_) || integral;
+    let text_or_list = value.is_string() || value.is_array();
+    if !text_or_list && !format.is_empty() && !fits && format != inferred {
+        return wrong(format, inferred);
+    }
+    let numeric = types.contains(&"number") || types.contains(&"integer");
+    if text_or_list && !numeric && !format.is_empty() || fits {
+        return checked;
+    }
+    wrong(&types.join(","), type_)
+}
+
+fn check_enum(schema: &Schema, value: &Json, path: &Path) -> Outcome {
+    let allowed = schema.enum_.as_deref().unwrap_or_default();
+    if allowed.is_empty() || allowed.iter().any(|allowed| converts_to(value, allowed)) {
+        return Outcome::default();
+    }
+    let allowed: Vec<String> = allowed.iter().map(Json::to_string).collect();
+    Problem::new(
+        path,
+        ProblemKind::NotSupported,
+        format!("supported values: {}", allowed.join(", ")),
+    )
+    .into()
+}
+
+/// Whether a value equals an allowed one once Go has converted it to the type of that: a float loses its fraction, and an
+/// integer becomes the character with its number.
+fn converts_to(value: &Json, allowed: &Json) -> bool {
+    match (value, allowed) {
+        (Json::Null, _) | (_, Json::Null) => false,
+        (Json::Number(value), Json::Number(allowed)) => {
+            match (GoNumber::read(value), GoNumber::read(allowed)) {
+                (GoNumber::Float(value), GoNumber::Int(allowed)) => number::to_int(value) == allowed,
+                (GoNumber::Int(value), GoNumber::Int(allowed)) => value == allowed,
+                (value, GoNumber::Float(allowed)) => value.as_float() == allowed,
+            }
+        }
+        (Json::Number(value), Json::String(allowed)) => match GoNumber::read(value) {
+            GoNumber::Int(value) => {
+                let c = u32::try_from(value).ok().and_then(char::from_u32);
+                allowed.chars().eq([c.unwrap_or(char::REPLACEMENT_CHARACTER)])
+            }
+            GoNumber::Float(_) => false,
+        },
+        _ => equal(value, allowed),
+    }
+}
+
+/// Equal as Go sees it, where an integer is never equal to a float.
+pub(crate) fn equal(a: &Json, b: &Json) -> bool {
+    match (a, b) {
+        (Json::Number(a), Json::Number(b)) => GoNumber::read(a) == GoNumber::read(b),
+        (Json::Array(a), Json::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b)),
+        (Json::Object(a), Json::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| equal(a, b)))
+        }
+        _ => a == b,
+    }
+}
+
+fn check_number(schema: &Schema, types: &[&str], format: &str, value: GoNumber, path: &Path) -> Outcome {
+    let (type_, format) = match types {
+        ["integer"] => (
+            "integer",
+            Some(format).filter(|format| matches!(*format, "int32" | "int64")),
+        ),
+        ["number"] => (
+            "number",
+            Some(format).filter(|format| matches!(*format, "float" | "double")),
+        ),
+        _ => ("", None),
+    };
+    let format = format.unwrap_or_default();
+    let mut outcome = Outcome::default();
+    let invalid = |detail: String| Problem::new(path, ProblemKind::Invalid, detail);
+    let out_of_range = |what: &str| match format {
+        "" => invalid(format!("{what} value must be of type {type_} (default format)")),
+        format => invalid(format!(
+            "{what} value must be of type {type_} with format {format}"
+        )),
+    };
+    if !number::fits(value, type_, format) {
+        outcome.add(out_of_range("checked"));
+    }
+    // A bound that fits is compared in the type of the value, and any other one in double precision.
+    let bound = |bound: &serde_json::Number| {
+        let bound = number::float(bound);
+        (bound, number::fits(GoNumber::Float(bound), type_, format))
+    };
+    if let Some((factor, fits)) = schema.multiple_of.as_ref().map(bound) {
+        if !fits {
+            outcome.add(out_of_range("multipleOf"));
+        }
+        let positive;
+        let multiple = match value {
+            GoNumber::Int(value) if fits => {
+                let factor = number::to_int(factor);
+                positive = factor > 0;
+                positive && value % factor == 0
+            }
+            value => {
+                let value = value.as_float();
+                positive = factor > 0.0;
+                number::is_integer(if factor < 1.0 {
+                    1.0 / factor * value
+                } else {
+                    value / factor
+                })
+            }
+        };
+        if !positive {
+            outcome.add(invalid(format!(
+                "factor MultipleOf declared for {factor} must be positive"
+            )));
+        } else if !multiple {
+            outcome.add(invalid(format!("should be a multiple of {factor}")));
+        }
+    }
+    let compare = |bound: f64, fits: bool| match value {
+        GoNumber::Int(value) if fits => Some(value.cmp(&number::to_int(bound))),
+        value => value.as_float().partial_cmp(&bound),
+    };
+    if let Some((maximum, fits)) = schema.maximum.as_ref().map(bound) {
+        if !fits {
+            outcome.add(out_of_range("maximum boundary"));
+        }
+        let exclusive = schema.exclusive_maximum == Some(true);
+        if compare(maximum, fits).is_some_and(|order| order.is_gt() || exclusive && order.is_eq()) {
+            let or_equal = if exclusive { "" } else { " or equal to" };
+            outcome.add(invalid(format!("should be less than{or_equal} {maximum}")));
+        }
+    }
+    if let Some((minimum, fits)) = schema.minimum.as_ref().map(bound) {
+        if !fits {
+            outcome.add(out_of_range("minimum boundary"));
+        }
+        let exclusive = schema.exclusive_minimum == Some(true);
+        if compare(minimum, fits).is_some_and(|order| order.is_lt() || exclusive && order.is_eq()) {
+            let or_equal = if exclusive { "" } else { " or equal to" };
+            outcome.add(invalid(format!("should be greater than{or_equal} {minimum}")));
+        }
+    }
+    outcome.matches += 1;
+    outcome
+}

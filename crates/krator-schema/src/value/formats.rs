@@ -1,0 +1,56 @@
+//! The formats that the API server knows for custom resources, after `k8s.io/kube-openapi/pkg/validation/strfmt`. Names
+//! of formats may have dashes anywhere, and formats with other names are ignored.
+
+mod address;
+mod email;
+mod numbers;
+mod time;
+mod uri;
+
+pub(crate) use time::is_rfc3339;
+
+/// Whether the API server checks the format of strings.
+pub(crate) fn is_known(format: &str) -> bool {
+    check(&normalize(format)).is_some()
+}
+
+/// Whether a string has a format. Every string has one that is not known.
+pub(crate) fn is_valid(format: &str, text: &str) -> bool {
+    check(&normalize(format)).is_none_or(|check| check(text))
+}
+
+fn normalize(format: &str) -> String {
+    format.replace('-', "")
+}
+
+fn check(format: &str) -> Option<fn(&str) -> bool> {
+    Some(match format {
+        "bsonobjectid" => |text| text.len() == 24 && text.chars().all(|c| c.is_ascii_hexdigit()),
+        "uri" => uri::is_request_uri,
+        "email" => email::is_email,
+        "hostname" => address::is_hostname,
+        "ipv4" => address::is_ipv4,
+        "ipv6" => address::is_ipv6,
+        "cidr" => address::is_cidr,
+        "mac" => address::is_mac,
+        "uuid" => |text| numbers::is_uuid(text, None),
+        "uuid3" => |text| numbers::is_uuid(text, Some('3')),
+        "uuid4" => |text| numbers::is_uuid(text, Some('4')),
+        "uuid5" => |text| numbers::is_uuid(text, Some('5')),
+        "isbn" => |text| numbers::is_isbn10(text) || numbers::is_isbn13(text),
+        "isbn10" => numbers::is_isbn10,
+        "isbn13" => numbers::is_isbn13,
+        "creditcard" => numbers::is_credit_card,
+        "ssn" => numbers::is_ssn,
+        "hexcolor" => numbers::is_hex_color,
+        "rgbcolor" => numbers::is_rgb_color,
+        "byte" => numbers::is_base64,
+        "password" => |_| true,
+        "date" => time::is_date,
+        "duration" => time::is_duration,
+        "datetime" => time::is_date_time,
+        "k8sshortname" => |text| super::names::dns_1123_label(text).is_empty(),
+        "k8slongname" => |text| super::names::dns_1123_subdomain(text).is_empty(),
+        _ => return None,
+    })
+}

@@ -1,0 +1,209 @@
+//! Dates, times and durations as Go and its libraries read them.
+
+/// A date such as `2006-01-02`.
+pub(super) fn is_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let [year, month, day] = parts[..] else {
+        return false;
+    };
+    let number = |text: &str, length: usize| {
+        let digits = text.len() == length && text.chars().all(|c| c.is_ascii_digit());
+        digits.then(|| text.parse::<u32>().ok()).flatten()
+    };
+    let (Some(year), Some(month), Some(day)) = (number(year, 4), number(month, 2), number(day, 2)) else {
+        return false;
+    };
+    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let days = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 if leap => 29,
+        2 => 28,
+        _ => return false,
+    };
+    (1..=days).contains(&day)
+}
+
+/// A time such as `2014-12-15T19:30:20.000Z`, as the library checks it: any character may be before the fraction of the
+/// second, and the offset is not limited.
+pub(super) fn is_date_time(text: &str) -> bool {
+    // The library works on the text in small letters, and only looks at what is up to a second `t`.
+    let text = text.to_lowercase();
+    let mut parts = text.split('t');
+    let (Some(date), Some(time)) = (parts.next(), parts.next()) else {
+        return false;
+    };
+    let digits = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    let Some((clock, rest)) = time.split_at_checked(8) else {
+        return false;
+    };
+    let fields: Vec<&str> = clock.split(':').collect();
+    let [hour, minute, second] = fields[..] else {
+        return false;
+    };
+    let limits = [(hour, "23"), (minute, "59"), (second, "59")];
+    let clock = limits
+        .iter()
+        .all(|(field, most)| field.len() == 2 && digits(field) && field <= most);
+    let is_offset = |text: &str| {
+        let offset = text
+            .strip_prefix(['+', '-'])
+            .and_then(|text| text.split_once(':'));
+        offset.is_some_and(|(hours, minutes)| {
+            [hours, minutes]
+                .iter()
+                .all(|part| part.len() == 2 && digits(part))
+        })
+    };
+    let is_zone = |text: &str| text == "z" || is_offset(text);
+    let fraction = || {
+        let mut rest = rest.chars();
+        let separator = rest.next();
+        let zone = rest.as_str().trim_start_matches(|c: char| c.is_ascii_digit());
+        separator.is_some_and(|c| c != '\n') && zone.len() < rest.as_str().len() && is_zone(zone)
+    };
+    is_date(date) && clock && (is_zone(rest) || fraction())
+}
+
+/// A time as Go's `time.Parse` reads it with the layout of RFC 3339: the hour may have one digit, and a comma may be before
+/// the fraction of the second.
+pub(crate) fn is_rfc3339(text: &str) -> bool {
+    let Some((date, time)) = text.split_once('T') else {
+        return false;
+    };
+    let Some((clock, zone)) = time.find(['Z', '+', '-']).map(|at| time.split_at(at)) else {
+        return false;
+    };
+    let (clock, fraction) = match clock.find(['.', ',']) {
+        Some(at) => (&clock[..at], Some(&clock[at + 1..])),
+        None => (clock, None),
+    };
+    let digits = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    let number = |text: &str, lengths: &[usize], most: u32| {
+        digits(text) && lengths.contains(&text.len()) && text.parse::<u32>().is_ok_and(|value| value <= most)
+    };
+    let fields: Vec<&str> = clock.split(':').collect();
+    let [hour, minute, second] = fields[..] else {
+        return false;
+    };
+    let offset = |text: &str| {
+        text.split_once(':')
+            .is_some_and(|(hours, minutes)| number(hours, &[2], 24) && number(minutes, &[2], 59))
+    };
+    is_date(date)
+        && number(hour, &[1, 2], 23)
+        && number(minute, &[2], 59)
+        && number(second, &[2], 59)
+        && fraction.is_none_or(digits)
+        && (zone == "Z" || zone.len() == 6 && offset(&zone[1..]))
+}
+
+/// A duration as in Go, or numbers with units such as `2 weeks` anywhere in the text.
+pub(super) fn is_duration(text: &str) -> bool {
+    is_go_duration(text) || is_worded_duration(text)
+}
+
+fn is_go_duration(text: &str) -> bool {
+    let text = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if text == "0" {
+        return true;
+    }
+    let mut rest = text;
+    let mut total: u64 = 0;
+    let limit = 1 << 63;
+    while !rest.is_empty() {
+        let end = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let (whole, after) = rest.split_at(end(rest));
+        let (fraction, after) = match after.strip_prefix('.') {
+            Some(after) => after.split_at(end(after)),
+            None => ("", after),
+        };
+        if whole.is_empty() && fraction.is_empty() {
+            return false;
+        }
+        let unit_end = after
+            .find(|c: char| c == '.' || c.is_ascii_digit())
+            .unwrap_or(after.len());
+        let (unit, after) = after.split_at(unit_end);
+        let nanoseconds: u64 = match unit {
+            "ns" => 1,
+            "us" | "µs" | "μs" => 1_000,
+            "ms" => 1_000_000,
+            "s" => 1_000_000_000,
+            "m" => 60_000_000_000,
+            "h" => 3_600_000_000_000,
+            _ => return false,
+        };
+        let whole = if whole.is_empty() {
+            Some(0)
+        } else {
+            whole.parse::<u64>().ok()
+        };
+        let Some(value) = whole
+            .filter(|whole| *whole <= limit)
+            .and_then(|whole| whole.checked_mul(nanoseconds))
+            .map(|value| value + fraction_of(fraction, nanoseconds))
+            .and_then(|value| total.checked_add(value))
+            .filter(|value| *value <= limit)
+        else {
+            return false;
+        };
+        total = value;
+        rest = after;
+    }
+    // The negative duration of exactly 2⁶³ ns is the only one that is larger in one direction.
+    !text.is_empty() && total <= limit
+}
+
+/// Go reads as many digits as fit an integer and ignores the others.
+fn fraction_of(digits: &str, unit: u64) -> u64 {
+    let (mut value, mut scale) = (0u64, 1.0f64);
+    for digit in digits.bytes() {
+        let next = value
+            .checked_mul(10)
+            .and_then(|value| value.checked_add(u64::from(digit - b'0')));
+        match next.filter(|next| *next <= i64::MAX as u64) {
+            Some(next) => value = next,
+            None => break,
+        }
+        scale *= 10.0;
+    }
+    (value as f64 * (unit as f64 / scale)) as u64
+}
+
+fn is_worded_duration(text: &str) -> bool {
+    // For each unit the words that are it, and the one that it may begin with.
+    const UNITS: [(&[&str], &str); 8] = [
+        (&["ns"], "nano"),
+        (&["us", "µs", "μs"], "micro"),
+        (&["ms"], "milli"),
+        (&["s", "ſ"], "sec"),
+        (&["m"], "min"),
+        (&["h", "hr"], "hour"),
+        (&["d"], "day"),
+        (&["w", "wk"], "week"),
+    ];
+    let mut found = false;
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        rest = &rest[at..];
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let (number, after) = rest.split_at(end);
+        let unit = after.trim_start_matches(['\t', '\n', '\u{c}', '\r', ' ']);
+        let length = unit
+            .find(|c: char| !c.is_ascii_alphabetic() && c != 'µ')
+            .unwrap_or(unit.len());
+        rest = &unit[length..];
+        if length == 0 {
+            continue;
+        }
+        if number.parse::<i64>().is_err() {
+            return false;
+        }
+        let unit = unit[..length].to_lowercase();
+        found |= UNITS
+            .iter()
+            .any(|(words, start)| words.contains(&unit.as_str()) || unit.starts_with(start));
+    }
+    found
+}

@@ -1,0 +1,76 @@
+//! Numbers as Go reads them from JSON: integers of 64 bits where they are written as such and fit, else double precision.
+
+use serde_json::Number;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum GoNumber {
+    Int(i64),
+    Float(f64),
+}
+
+impl GoNumber {
+    pub(crate) fn read(number: &Number) -> Self {
+        match number.as_i64() {
+            Some(value) => GoNumber::Int(value),
+            None => GoNumber::Float(float(number)),
+        }
+    }
+
+    pub(crate) fn as_float(self) -> f64 {
+        match self {
+            GoNumber::Int(value) => value as f64,
+            GoNumber::Float(value) => value,
+        }
+    }
+}
+
+/// The number in double precision, as the bounds of a schema are read.
+pub(crate) fn float(number: &Number) -> f64 {
+    // Numbers of JSON are finite, so this is always `Some` without the feature `arbitrary_precision`.
+    number.as_f64().unwrap_or(f64::NAN)
+}
+
+/// Go's conversion to an integer on the machines that API servers run on: what does not fit becomes the least integer.
+pub(crate) fn to_int(value: f64) -> i64 {
+    let limit = 9_223_372_036_854_775_808.0;
+    if (-limit..limit).contains(&value) {
+        value as i64
+    } else {
+        i64::MIN
+    }
+}
+
+/// Whether a float counts as an integer: `swag.IsFloat64AJSONInteger`, which forgives a small relative error of positive
+/// numbers.
+pub(crate) fn is_integer(value: f64) -> bool {
+    const LIMIT: f64 = 9_007_199_254_740_991.0;
+    if !(-LIMIT..=LIMIT).contains(&value) {
+        return false;
+    }
+    if value.trunc() == value {
+        return true;
+    }
+    // A negative number becomes a very large unsigned one in Go, which is far from it.
+    let near = value.trunc();
+    value > 0.0 && near != 0.0 && (value - near) / (value + near) < 1e-9
+}
+
+/// Whether a number fits a type and a format: `validate.IsValueValidAgainstRange`.
+pub(crate) fn fits(number: GoNumber, type_: &str, format: &str) -> bool {
+    match (type_, format, number) {
+        ("integer", "int32", GoNumber::Int(value)) => i32::try_from(value).is_ok(),
+        ("integer", "int32", GoNumber::Float(value)) => {
+            value.trunc() == value && (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&value)
+        }
+        ("integer", _, GoNumber::Int(_)) => true,
+        ("integer", _, GoNumber::Float(value)) => fits_int64(value),
+        (_, "float", number) => !(number.as_float() as f32).is_infinite(),
+        _ => true,
+    }
+}
+
+/// Whether Go parses the digits of the float as an integer of 64 bits. The shortest digits of -2⁶³ are those of a smaller
+/// number, so it does not fit.
+fn fits_int64(value: f64) -> bool {
+    value.trunc() == value && value.abs() < 9_223_372_036_854_775_808.0
+}

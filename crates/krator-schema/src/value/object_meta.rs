@@ -1,0 +1,332 @@
+//! `ObjectMeta` of `meta/v1`: its types, and what the API server checks of it.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::names;
+use super::number::{self, GoNumber};
+use crate::{Path, Problem, ProblemKind};
+
+/// The metadata of an object, with the fields that it knows, each of its type and not empty.
+#[derive(Debug, Default)]
+pub(crate) struct ObjectMeta(Map<String, Json>);
+
+const ANNOTATIONS: usize = 256 << 10;
+
+impl ObjectMeta {
+    /// Reads the metadata, or says which field has the wrong type.
+    pub(crate) fn read(value: &Json) -> Result<Self, String> {
+        let mut meta = ObjectMeta::default();
+        match value {
+            Json::Null => {}
+            Json::Object(fields) => {
+                for (name, value) in fields {
+                    meta.read_field(name, value)?;
+                }
+            }
+            _ => return Err("must be an object".to_string()),
+        }
+        Ok(meta)
+    }
+
+    pub(crate) fn write(&self) -> Json {
+        Json::Object(self.0.clone())
+    }
+
+    fn read_field(&mut self, name: &str, value: &Json) -> Result<(), String> {
+        let read = match name {
+            "name" | "generateName" | "namespace" | "selfLink" | "uid" | "resourceVersion" => string(value),
+            "generation" => integer(value).map(|value| value.filter(|value| value != 0)),
+            "deletionGracePeriodSeconds" => integer(value),
+            "creationTimestamp" | "deletionTimestamp" => time(value),
+            "labels" | "annotations" => strings(value),
+            "finalizers" => list(value, |item| Some(string(item)?.unwrap_or_else(|| json!("")))),
+            "ownerReferences" => list(value, owner_reference),
+            "managedFields" => list(value, managed_fields),
+            _ => return Ok(()),
+        };
+        match read {
+            Some(Some(value)) => {
+                self.0.insert(name.to_string(), value);
+                Ok(())
+            }
+            Some(None) => Ok(()),
+            None => Err(format!("the field {name} has the wrong type")),
+        }
+    }
+
+    fn text(&self, name: &str) -> &str {
+        self.0.get(name).and_then(Json::as_str).unwrap_or_default()
+    }
+
+    fn texts(&self, name: &str) -> impl Iterator<Item = (&str, &str)> {
+        let fields = self.0.get(name).and_then(Json::as_object);
+        fields
+            .into_iter()
+            .flatten()
+            .map(|(name, value)| (name.as_str(), value.as_str().unwrap_or_default()))
+    }
+
+    fn items(&self, name: &str) -> impl Iterator<Item = &Json> {
+        self.0.get(name).and_then(Json::as_array).into_iter().flatten()
+    }
+
+    /// What is wrong with it. A name is not required, because an object within another one may not have one yet.
+    pub(crate) fn validate(&self, path: &Path) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let mut invalid = |path: Path, details: Vec<String>| {
+            let new = details
+                .into_iter()
+                .map(|detail| Problem::new(&path, ProblemKind::Invalid, detail));
+            problems.extend(new);
+        };
+        for (field, exact) in [("generateName", false), ("name", true)] {
+            invalid(path.field(field), path_segment(self.text(field), exact));
+        }
+        if !self.text("namespace").is_empty() {
+            invalid(
+                path.field("namespace"),
+                names::dns_1123_label(self.text("namespace")),
+            );
+        }
+        if self
+            .0
+            .get("generation")
+            .and_then(Json::as_i64)
+            .is_some_and(|value| value < 0)
+        {
+            let detail = "must be greater than or equal to 0".to_string();
+            invalid(path.field("generation"), vec![detail]);
+        }
+        for (name, value) in self.texts("labels") {
+            invalid(path.field("labels"), names::qualified_name(name));
+            invalid(path.field("labels"), names::label_value(value));
+        }
+        for (name, _) in self.texts("annotations") {
+            invalid(
+                path.field("annotations"),
+                names::qualified_name(&name.to_lowercase()),
+            );
+        }
+        let owners = path.field("ownerReferences");
+        let mut controllers = 0;
+        for owner in self.items("ownerReferences") {
+            let text = |name: &str| owner.get(name).and_then(Json::as_str).unwrap_or_default();
+            let empty = |empty: bool, what: &str| empty.then(|| what.to_string()).into_iter().collect();
+            let (group, version) = match text("apiVersion").split_once('/') {
+                Some((_, version)) if version.contains('/') => ("", ""),
+                Some((group, version)) => (group, version),
+                None => ("", text("apiVersion")),
+            };
+            invalid(
+                owners.field("apiVersion"),
+                empty(version.is_empty(), "version must not be empty"),
+            );
+            for name in ["kind", "name", "uid"] {
+                invalid(
+                    owners.field(name),
+                    empty(text(name).is_empty(), "must not be empty"),
+                );
+            }
+            let event = (group, version, text("kind")) == ("", "v1", "Event");
+            invalid(owners.clone(), empty(event, "events cannot own objects"));
+            if owner.get("controller") == Some(&Json::Bool(true)) {
+                controllers += 1;
+                let several = "only one reference can have controller set to true";
+                invalid(owners.clone(), empty(controllers > 1, several));
+            }
+        }
+        let finalizers: Vec<&str> = self.items("finalizers").filter_map(Json::as_str).collect();
+        for name in &finalizers {
+            invalid(path.field("finalizers"), names::qualified_name(name));
+        }
+        if finalizers.contains(&"orphan") && finalizers.contains(&"foregroundDeletion") {
+            let detail = "finalizer orphan and foregroundDeletion cannot be both set".to_string();
+            invalid(path.field("finalizers"), vec![detail]);
+        }
+        let size = |(name, value): (&str, &str)| name.len() + value.len();
+        if self.texts("annotations").map(size).sum::<usize>() > ANNOTATIONS {
+            problems.push(Problem::new(
+                &path.field("annotations"),
+                ProblemKind::TooLong,
+                format!("may not be more than {ANNOTATIONS} bytes"),
+            ));
+        }
+        for (index, entry) in self.items("managedFields").enumerate() {
+            problems.extend(validate_manager(&path.field("managedFields").index(index), entry));
+        }
+        problems
+    }
+}
+
+fn validate_manager(path: &Path, entry: &Json) -> Vec<Problem> {
+    let text = |name: &str| entry.get(name).and_then(Json::as_str).unwrap_or_default();
+    let mut problems = Vec::new();
+    let mut add = |name: &str, wrong: bool, kind: ProblemKind, detail: &str| {
+        if wrong {
+            problems.push(Problem::new(&path.field(name), kind, detail));
+        }
+    };
+    let operation = matches!(text("operation"), "Apply" | "Update");
+    add(
+        "operation",
+        !operation,
+        ProblemKind::Invalid,
+        "must be `Apply` or `Update`",
+    );
+    let fields = matches!(text("fieldsType"), "" | "FieldsV1");
+    add("fieldsType", !fields, ProblemKind::Invalid, "must be `FieldsV1`");
+    let manager = text("manager");
+    add(
+        "manager",
+        manager.len() > 128,
+        ProblemKind::TooLong,
+        "may not be more than 128 bytes",
+    );
+    let printable = manager.chars().all(|c| !c.is_control());
+    add("manager", !printable, ProblemKind::Invalid, "should be printable");
+    let long = text("subresource").len() > 256;
+    add(
+        "subresource",
+        long,
+        ProblemKind::TooLong,
+        "may not be more than 256 bytes",
+    );
+    problems
+}
+
+/// What is wrong with a name that is a part of the path of a URL.
+fn path_segment(name: &str, exact: bool) -> Vec<String> {
+    if exact && matches!(name, "." | "..") {
+        return vec![format!("may not be '{name}'")];
+    }
+    ["/", "%"]
+        .iter()
+        .filter(|part| name.contains(**part))
+        .map(|part| format!("may not contain '{part}'"))
+        .collect()
+}
+
+/// A field as it is read: `None` if it has the wrong type, and `Some(None)` if it is empty.
+type Read = Option<Option<Json>>;
+
+fn string(value: &Json) -> Read {
+    match value {
+        Json::Null => Some(None),
+        Json::String(text) => Some((!text.is_empty()).then(|| value.clone())),
+        _ => None,
+    }
+}
+
+fn boolean(value: &Json) -> Read {
+    match value {
+        Json::Null => Some(None),
+        Json::Bool(_) => Some(Some(value.clone())),
+        _ => None,
+    }
+}
+
+fn integer(value: &Json) -> Read {
+    match value {
+        Json::Null => Some(None),
+        Json::Number(number) => match GoNumber::read(number) {
+            GoNumber::Int(value) => Some(Some(json!(value))),
+            // A float without a fraction is written without one before it is read as an integer.
+            GoNumber::Float(value) if number::fits(GoNumber::Float(value), "integer", "int64") => {
+                Some(Some(json!(number::to_int(value))))
+            }
+            GoNumber::Float(_) => None,
+        },
+        _ => None,
+    }
+}
+
+fn strings(value: &Json) -> Read {
+    match value {
+        Json::Null => Some(None),
+        Json::Object(fields) => {
+            let mut read = Map::new();
+            for (name, value) in fields {
+                read.insert(name.clone(), string(value)?.unwrap_or_else(|| json!("")));
+            }
+            Some((!read.is_empty()).then_some(Json::Object(read)))
+        }
+        _ => None,
+    }
+}
+
+fn list(value: &Json, item: impl Fn(&Json) -> Option<Json>) -> Read {
+    match value {
+        Json::Null => Some(None),
+        Json::Array(items) => {
+            let read: Vec<Json> = items.iter().map(item).collect::<Option<_>>()?;
+            Some((!read.is_empty()).then_some(Json::Array(read)))
+        }
+        _ => None,
+    }
+}
+
+/// The name of a field, and how it is read.
+type Field = (&'static str, fn(&Json) -> Read);
+
+/// A structure with fields of their own type; those that are always written come first.
+fn structure(value: &Json, always: &[&str], fields: &[Field]) -> Option<Json> {
+    let mut read: Map<String, Json> = always.iter().map(|name| (name.to_string(), json!(""))).collect();
+    match value {
+        Json::Null => {}
+        Json::Object(value) => {
+            for (name, field) in fields {
+                if let Some(value) = value.get(*name)
+                    && let Some(value) = field(value)?
+                {
+                    read.insert(name.to_string(), value);
+                }
+            }
+        }
+        _ => return None,
+    }
+    Some(Json::Object(read))
+}
+
+fn owner_reference(value: &Json) -> Option<Json> {
+    let always = ["apiVersion", "kind", "name", "uid"];
+    structure(
+        value,
+        &always,
+        &[
+            ("apiVersion", string),
+            ("kind", string),
+            ("name", string),
+            ("uid", string),
+            ("controller", boolean),
+            ("blockOwnerDeletion", boolean),
+        ],
+    )
+}
+
+fn managed_fields(value: &Json) -> Option<Json> {
+    structure(
+        value,
+        &[],
+        &[
+            ("manager", string),
+            ("operation", string),
+            ("apiVersion", string),
+            ("time", time),
+            ("fieldsType", string),
+            ("fieldsV1", |value| {
+                Some((!value.is_null()).then(|| value.clone()))
+            }),
+            ("subresource", string),
+        ],
+    )
+}
+
+fn time(value: &Json) -> Read {
+    match value {
+        Json::Null => Some(None),
+        Json::String(text) if super::formats::is_rfc3339(text) => {
+            Some((text != "0001-01-01T00:00:00Z").then(|| value.clone()))
+        }
+        _ => None,
+    }
+}
