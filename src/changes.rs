@@ -1,16 +1,14 @@
 //! The files of a crate before and after a run, as values: they are shown as a diff or written by [`crate::disk`].
 
-use std::collections::BTreeMap;
+mod snapshot;
+
+pub use snapshot::{FileState, Snapshot, Taken, Unreadable, UnreadableFiles};
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use diffy::{DiffOptions, PatchFormatter};
 
 use crate::finding::Style;
-
-/// The contents of existing files, by their paths in the crate.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Snapshot {
-    files: BTreeMap<String, Vec<u8>>,
-}
 
 /// The files that a run changes, by their paths in the crate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,41 +25,18 @@ pub struct FileChange {
     pub after: Option<Vec<u8>>,
 }
 
-impl Snapshot {
-    /// The contents of a file, if it exists.
-    pub fn bytes(&self, path: &str) -> Option<&[u8]> {
-        self.files.get(path).map(Vec::as_slice)
-    }
-
-    /// The contents of a file, if it exists and is UTF-8.
-    pub fn text(&self, path: &str) -> Option<&str> {
-        std::str::from_utf8(self.bytes(path)?).ok()
-    }
-
-    /// All files, in the order of their paths.
-    pub fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        self.files
-            .iter()
-            .map(|(path, contents)| (path.as_str(), contents.as_slice()))
-    }
-
-    /// Combines two snapshots. If both contain a file, that of `other` wins.
-    pub fn and(&self, other: Snapshot) -> Snapshot {
-        let mut files = self.files.clone();
-        files.extend(other.files);
-        Snapshot { files }
-    }
-}
-
-impl FromIterator<(String, Vec<u8>)> for Snapshot {
-    fn from_iter<I: IntoIterator<Item = (String, Vec<u8>)>>(files: I) -> Self {
-        Snapshot {
-            files: files.into_iter().collect(),
-        }
-    }
-}
-
 impl Changes {
+    /// The changes that turn the files of one snapshot into those of another. What could not be read stays as it is.
+    pub fn between(before: &Snapshot, after: &Snapshot) -> Self {
+        let mut changes = Changes::default();
+        let paths: BTreeSet<&str> = before.paths().chain(after.paths()).collect();
+        let is_known = |path: &&str| !before.has(path) || before.bytes(path).is_some();
+        for path in paths.into_iter().filter(is_known) {
+            changes.set(path, before.bytes(path), after.bytes(path));
+        }
+        changes
+    }
+
     /// Adds the change of a file, unless `before` and `after` are the same.
     pub fn set(&mut self, path: &str, before: Option<&[u8]>, after: Option<&[u8]>) {
         if before != after {

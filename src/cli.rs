@@ -10,6 +10,7 @@ mod r#gen;
 mod graph;
 mod new;
 
+use std::fmt::Display;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -74,7 +75,7 @@ pub fn run() -> ExitCode {
         {
             return ExitCode::SUCCESS;
         }
-        eprintln!("error: {error:#}");
+        say(format_args!("error: {error:#}"));
         ExitCode::from(ENVIRONMENT)
     })
 }
@@ -86,7 +87,8 @@ fn spec_path(given: Option<&Path>) -> anyhow::Result<PathBuf> {
     }
     let here = std::env::current_dir().context("cannot find out the current folder")?;
     for (levels, folder) in here.ancestors().enumerate() {
-        if folder.join(DESCRIPTION).is_file() {
+        // One that cannot be read ends the search: the next one above would be another operator's.
+        if is_there(&folder.join(DESCRIPTION)) {
             return Ok(std::iter::repeat_n("..", levels)
                 .collect::<PathBuf>()
                 .join(DESCRIPTION));
@@ -97,16 +99,24 @@ fn spec_path(given: Option<&Path>) -> anyhow::Result<PathBuf> {
     )
 }
 
-/// Reads and judges a description.
-fn read(path: &Path) -> anyhow::Result<Checked> {
-    let name = printable(&path.display().to_string());
-    Ok(krator::check(&name, &read_file(path)?))
+/// Whether anything is at a path, even something that cannot be read.
+fn is_there(path: &Path) -> bool {
+    !matches!(path.symlink_metadata(), Err(error) if error.kind() == std::io::ErrorKind::NotFound)
 }
 
-fn read_file(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let file = std::fs::File::open(path);
-    file.and_then(read_all)
-        .with_context(|| format!("cannot read {}", path.display()))
+/// The argument that stands for standard input.
+const STDIN: &str = "-";
+
+/// Reads and judges a description.
+fn read(path: &Path) -> anyhow::Result<Checked> {
+    if path == Path::new(STDIN) {
+        let bytes = read_all(std::io::stdin().lock()).context("cannot read stdin")?;
+        return Ok(krator::check("<stdin>", &bytes));
+    }
+    let name = printable(&path.display().to_string());
+    let bytes = std::fs::File::open(path).and_then(read_all);
+    let bytes = bytes.with_context(|| format!("cannot read `{name}`"))?;
+    Ok(krator::check(&name, &bytes))
 }
 
 /// Reads a description. Of one that is too large, only so much is read that it can be refused.
@@ -141,6 +151,11 @@ fn sound(checked: &Checked) -> anyhow::Result<&Description> {
         .filter(|finding| finding.rule.severity == Severity::Error);
     show(&checked.source, errors, &mut std::io::stderr())?;
     Err(AlreadyReported.into())
+}
+
+/// Prints a line for people. It is no error if nobody reads it, as after `krator gen 2>&1 | head`.
+fn say(line: impl Display) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Prints findings, coloured on a terminal.

@@ -21,6 +21,7 @@ mod walk;
 
 pub use rename::{Renamed, Renames, rename};
 
+use crate::changes::{FileState, Snapshot, Unreadable, UnreadableFiles};
 use crate::finding::{Finding, Source};
 use crate::model::{Description, Kind, KindId, StateId};
 use crate::plan::{Ownership, Plan};
@@ -129,29 +130,65 @@ pub fn findings(code: &Code<'_>, former: Option<&Code<'_>>) -> Vec<InFile> {
     judge::judge(code, former)
 }
 
-/// The files that users wrote, with the renames that `krator gen` would apply. `former` is the crate as last generated,
-/// and `now` is the current description.
-pub(crate) fn renamed(former: &Code<'_>, now: &Description) -> BTreeMap<String, String> {
-    let mut files = former.written.clone();
-    let renamed = rename(former, &Renames::between(former.description, now)).files;
-    for path in renamed.keys() {
-        files.remove(path);
-    }
-    files.extend(renamed.into_values());
-    files
-}
-
 /// Selects the Rust files that users wrote from all files of a crate.
-pub(crate) fn written<'a>(
-    files: impl Iterator<Item = (&'a str, &'a [u8])>,
-    is_generated: impl Fn(&str) -> bool,
-) -> BTreeMap<String, String> {
+pub(crate) fn written(files: &Snapshot, is_generated: impl Fn(&str) -> bool) -> Written {
     let is_code =
         |path: &str| path.ends_with(".rs") && !path.starts_with(".krator/") && !path.starts_with("vendor/");
-    let written = files.filter(|(path, _)| is_code(path) && !is_generated(path));
-    let texts = written.filter_map(|(path, contents)| {
-        let text = std::str::from_utf8(contents).ok()?;
-        Some((path.to_owned(), text.to_owned()))
-    });
-    texts.collect()
+    let mut written = Written::default();
+    for (path, file) in files
+        .iter()
+        .filter(|(path, _)| is_code(path) && !is_generated(path))
+    {
+        match file {
+            FileState::Absent => {}
+            FileState::Text(text) => drop(written.texts.insert(path.to_owned(), text.to_owned())),
+            FileState::Unreadable(why) => drop(written.unreadable.insert(path.to_owned(), why.clone())),
+        }
+    }
+    written
+}
+
+/// The Rust files that users wrote.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    /// Their texts, by their paths in the crate.
+    pub texts: BTreeMap<String, String>,
+    /// Those that cannot be read.
+    pub unreadable: BTreeMap<String, Unreadable>,
+}
+
+impl Written {
+    /// The files that cannot be read although the crate compiles them. `compiled` names the files that it compiles, from
+    /// those that users wrote.
+    pub fn unread(
+        &self,
+        compiled: impl FnOnce(&BTreeMap<String, String>) -> BTreeSet<String>,
+    ) -> UnreadableFiles {
+        let mut unread = UnreadableFiles::default();
+        if self.unreadable.is_empty() {
+            return unread;
+        }
+        let mut texts = self.texts.clone();
+        texts.extend(self.unreadable.keys().map(|path| (path.clone(), String::new())));
+        let compiled = compiled(&texts);
+        for (path, why) in self
+            .unreadable
+            .iter()
+            .filter(|(path, _)| compiled.contains(*path))
+        {
+            unread.add(path, why);
+        }
+        unread
+    }
+}
+
+/// The paths of the files that the crate compiles.
+pub(crate) fn compiled(code: &Code<'_>) -> BTreeSet<String> {
+    let files = tree::parse(code);
+    let tree = code.tree(&files, BTreeSet::new());
+    let reached = tree
+        .modules
+        .iter()
+        .map(|module| files[module.file].path.to_owned());
+    reached.collect()
 }

@@ -3,14 +3,17 @@
 //! [`create`] writes a new folder atomically. A [`Folder`] is an existing crate: it can be read, and it is changed
 //! through a journal so that a run is applied completely or not at all.
 
+mod draft;
 mod folder;
 mod journal;
 mod operations;
 
 pub use folder::{Folder, Hold};
 
+use crate::changes::Unreadable;
 use crate::plan::Plan;
 use crate::record::STATE_DIR;
+use draft::Draft;
 use std::{
     fs,
     io::{self, Read as _},
@@ -29,6 +32,9 @@ pub enum Error {
     /// The path of a new crate exists and is not a folder.
     #[error("`{}` is not a folder", .0.display())]
     NotAFolder(PathBuf),
+    /// The folder of a new crate is the current one, and cannot be replaced by the crate.
+    #[error("`{}` is the current folder, and krator makes the folder of a crate itself: name one that is not there yet", .0.display())]
+    InUse(PathBuf),
     /// The folder does not hold a crate that krator made.
     #[error("`{}` is no crate that krator made: `krator new` makes one", .0.display())]
     NotOurs(PathBuf),
@@ -39,6 +45,14 @@ pub enum Error {
         path: String,
         /// The location that it resolves to.
         to: PathBuf,
+    },
+    /// Something at a path of the crate cannot be read or replaced.
+    #[error("cannot read `{}`: {why}", path.display())]
+    Unreadable {
+        /// The path.
+        path: PathBuf,
+        /// The reason.
+        why: Unreadable,
     },
     /// An earlier run was interrupted, and a command that only reads cannot complete it.
     #[error("an earlier run of krator was interrupted here: `krator gen` completes it")]
@@ -60,20 +74,20 @@ pub enum Error {
     )]
     Halfway(Box<Error>),
     /// The operating system reported an error.
-    #[error("cannot {what} `{}`: {source}", path.display())]
+    #[error("cannot {what} `{}`: {cause}", path.display())]
     Io {
         /// The operation that failed, as a verb phrase for the message.
         what: &'static str,
         /// The path that it was applied to.
         path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
+        /// The error of the operating system. The message includes it, so that it is not a source.
+        cause: io::Error,
     },
 }
 
 fn cannot(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.to_owned();
-    move |source| Error::Io { what, path, source }
+    move |cause| Error::Io { what, path, cause }
 }
 
 /// Reads a file, which need not be inside a crate. At most `limit + 1` bytes are read, so that the caller can refuse a
@@ -89,47 +103,47 @@ pub(crate) fn read(path: &Path, limit: usize) -> Result<Vec<u8>, Error> {
     read.map_err(cannot("read", path)).map(|_| bytes)
 }
 
-/// Writes a plan as a new folder. The files are written to a temporary folder, which is then renamed, so that the new
+/// Writes a plan as a new folder. The files are written to a draft next to it, which is then renamed, so that the new
 /// folder is never visible half-written. An existing empty folder is replaced.
 ///
 /// # Errors
 ///
-/// Fails with [`Error::IsOurs`], [`Error::NotEmpty`] or [`Error::NotAFolder`] if anything but an empty folder exists at
-/// the path, which is then left unchanged, and with [`Error::Io`] if the files cannot be written.
+/// Fails with [`Error::IsOurs`], [`Error::NotEmpty`], [`Error::NotAFolder`] or [`Error::InUse`] if anything but an empty
+/// folder exists at the path, which is then left unchanged, and with [`Error::Io`] if the files cannot be written.
 pub fn create(folder: &Path, plan: &Plan) -> Result<(), Error> {
     check_vacant(folder)?;
+    // A symbolic link to an empty folder stays, and the folder is replaced.
+    let folder = &fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let parent = match folder.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    fs::create_dir_all(parent).map_err(cannot("create the folder", parent))?;
-    // The temporary folder is next to the target, because a rename cannot cross file systems. It is removed on drop.
-    let draft = tempfile::Builder::new()
-        .prefix(".krator-")
-        .tempdir_in(parent)
-        .map_err(cannot("create a folder in", parent))?;
-    let whole = draft.path().join("crate");
+    operations::create_folder(parent).map_err(cannot("create the folder", parent))?;
+    draft::sweep(parent);
+    let draft = Draft::new(parent)?;
+    let whole = draft.crate_folder();
     for (path, file) in plan.files() {
         let path = whole.join(path);
         let within = path.parent().unwrap_or(&whole);
-        fs::create_dir_all(within).map_err(cannot("create the folder", within))?;
-        fs::write(&path, &file.contents).map_err(cannot("write", &path))?;
+        operations::create_folder(within).map_err(cannot("create the folder", within))?;
+        operations::write_draft(&path, file.contents.as_bytes()).map_err(cannot("write", &path))?;
     }
-    match fs::rename(&whole, folder) {
+    match operations::rename(&whole, folder) {
         // On some platforms a rename does not replace an empty folder, so the folder is removed first.
         Err(_) if folder.is_dir() => {
-            fs::remove_dir(folder).map_err(cannot("replace", folder))?;
-            fs::rename(&whole, folder).map_err(cannot("create", folder))
+            operations::remove_folder(folder).map_err(cannot("replace", folder))?;
+            operations::rename(&whole, folder).map_err(cannot("create", folder))
         }
         renamed => renamed.map_err(cannot("create", folder)),
     }
 }
 
 fn check_vacant(folder: &Path) -> Result<(), Error> {
+    let is_link = folder.is_symlink();
     let mut entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !is_link => return Ok(()),
+        Err(error) if [io::ErrorKind::NotADirectory, io::ErrorKind::NotFound].contains(&error.kind()) => {
             return Err(Error::NotAFolder(folder.to_owned()));
         }
         Err(error) => return Err(cannot("read", folder)(error)),
@@ -137,16 +151,23 @@ fn check_vacant(folder: &Path) -> Result<(), Error> {
     if folder.join(STATE_DIR).is_dir() {
         return Err(Error::IsOurs(folder.to_owned()));
     }
-    match entries.next() {
-        None => Ok(()),
-        Some(_) => Err(Error::NotEmpty(folder.to_owned())),
+    if entries.next().is_some() {
+        return Err(Error::NotEmpty(folder.to_owned()));
     }
+    // Whoever works in a folder that is replaced goes on in one that is no longer there.
+    let here = fs::canonicalize(".").map_err(cannot("open", Path::new(".")))?;
+    let real = fs::canonicalize(folder).map_err(cannot("open", folder))?;
+    if here.starts_with(real) {
+        return Err(Error::InUse(folder.to_owned()));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::plan::Ownership;
+    use operations::faults::{Fault, under};
 
     fn plan() -> Plan {
         let mut plan = Plan::default();
@@ -168,6 +189,45 @@ mod tests {
             .expect("the parent")
             .collect();
         assert_eq!(beside.len(), 1);
+    }
+
+    #[test]
+    fn a_killed_run_leaves_nothing_that_the_next_one_does_not_remove() {
+        let run = |home: &Path, fault| under(fault, || create(&home.join("moose"), &plan()));
+        let names = |home: &Path| -> Vec<_> {
+            let entries = fs::read_dir(home).expect("the parent");
+            entries
+                .map(|entry| entry.expect("an entry").file_name())
+                .collect()
+        };
+        let home = tempfile::tempdir().expect("a folder for the test");
+        let (done, operations) = run(home.path(), None);
+        done.expect("a vacant place");
+        let mut left_behind = 0;
+        for at in 0..operations {
+            let home = tempfile::tempdir().expect("a folder for the test");
+            let (killed, _) = run(home.path(), Some(Fault::Killed(at)));
+            // The crate is whole or absent.
+            let is_there = home.path().join("moose").exists();
+            assert!(is_there || killed.is_err(), "killed at {at}");
+            assert!(!is_there || home.path().join("moose/src/a.rs").exists());
+            left_behind += usize::from(names(home.path()).len() > usize::from(is_there));
+            // The run that cleans up may be killed, too.
+            let other = home.path().join("other");
+            drop(under(Some(Fault::Killed(at % 5)), || create(&other, &plan())));
+            create(&home.path().join("third"), &plan()).expect("a vacant place");
+            assert!(
+                names(home.path())
+                    .iter()
+                    .all(|name| !name.to_string_lossy().starts_with('.')),
+                "killed at {at}: {:?}",
+                names(home.path())
+            );
+        }
+        assert!(
+            left_behind > 3,
+            "some runs were killed while their draft was there"
+        );
     }
 
     #[test]

@@ -23,6 +23,7 @@ use crate::{
         Ownership::{Generated, Merged, Seeded},
         Plan,
     },
+    text::normalized,
 };
 use rust::handlers;
 use serde_json::json;
@@ -100,11 +101,6 @@ fn add_surroundings(plan: &mut Plan, description: &Description) {
         Seeded,
         documents::ci_workflow(description),
     );
-}
-
-/// The text with Unix line ends.
-pub(crate) fn normalized(text: &str) -> String {
-    text.replace("\r\n", "\n")
 }
 
 /// Whether `types` of the description become a module that several kinds use. A single kind has them in its own.

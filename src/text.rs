@@ -42,9 +42,28 @@ pub fn printable(text: &str) -> String {
     out
 }
 
+/// The text with Unix line ends.
+pub(crate) fn normalized(text: &str) -> String {
+    text.replace("\r\n", "\n")
+}
+
+/// The text with the line ends that most lines of `model` have.
+pub(crate) fn with_line_ends_of(model: &str, text: &str) -> String {
+    let text = normalized(text);
+    let is_crlf = 2 * model.matches("\r\n").count() > model.matches('\n').count();
+    if is_crlf { text.replace('\n', "\r\n") } else { text }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn most_lines_decide_about_line_ends() {
+        assert_eq!(with_line_ends_of("a\r\nb\r\nc\n", "x\ny\r\n"), "x\r\ny\r\n");
+        assert_eq!(with_line_ends_of("a\r\nb\nc\n", "x\ny\r\n"), "x\ny\n");
+        assert_eq!(with_line_ends_of("", "x\n"), "x\n");
+    }
 
     #[test]
     fn unprintable_characters_are_escaped() {

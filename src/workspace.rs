@@ -3,17 +3,17 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::changes::Snapshot;
+use crate::changes::{FileState, Snapshot, UnreadableFiles};
 use crate::checked::{Checked, check};
-use crate::code::{self, InFile};
+use crate::code::InFile;
 use crate::disk::{self, Folder};
 use crate::drift::{self, Drift, Options, Version};
 use crate::finding::Source;
 use crate::model::Description;
-use crate::plan::{Ownership, Plan};
+use crate::plan::Plan;
 use crate::record::{self, GenerationRecord};
 use crate::render::{self, Runtime};
-use crate::text::printable;
+use crate::text::{normalized, printable};
 
 /// The file in which a crate has its description.
 pub const DESCRIPTION: &str = "krator.yaml";
@@ -29,7 +29,7 @@ pub struct Workspace {
     description: Checked,
     /// The description that the last run generated from, if the text has changed since.
     former: Option<Checked>,
-    /// `.krator/`, Cargo.toml and the Rust files.
+    /// `.krator/`, Cargo.toml, and the files that no plan names.
     files: Snapshot,
 }
 
@@ -42,6 +42,9 @@ pub enum Error {
     /// What the last run generated is not known.
     #[error(transparent)]
     Record(#[from] record::Error),
+    /// Files that are there cannot be read, and their contents matter.
+    #[error(transparent)]
+    Unreadable(UnreadableFiles),
     /// The description has errors, so that nothing can be generated from it.
     #[error("{DESCRIPTION} has errors")]
     Unsound,
@@ -76,19 +79,45 @@ impl Workspace {
         let text = disk::read(&path, crate::spec::LARGEST_FILE)?;
         let description = check(&printable(&path.display().to_string()), &text);
 
-        let code = folder.rust_files()?;
-        let notes = [record::MANIFEST, record::BASE, record::DESCRIPTION, "Cargo.toml"];
-        let files = folder.read(notes.into_iter().chain(code.iter().map(String::as_str)))?;
-        let record = GenerationRecord::parse(
-            files.text(record::MANIFEST).unwrap_or_default(),
-            files.text(record::BASE),
-        )?;
-        let former = files.bytes(record::DESCRIPTION).unwrap_or_default();
-        let is_changed = former != render::normalized(description.source.text()).as_bytes();
+        let damaged = |cause: &str| record::Error::Damaged {
+            file: record::DESCRIPTION,
+            cause: cause.to_owned(),
+        };
+        let listed = folder.list()?;
+        let notes = [
+            record::MANIFEST,
+            record::BASE,
+            record::DESCRIPTION,
+            drift::MANIFEST,
+        ];
+        let files = folder.read(notes.into_iter().chain(listed.iter().map(String::as_str)))?;
+        let shown = |files: UnreadableFiles| Error::Unreadable(files.shown(|path| folder.shown(path)));
+        let note = |path: &str| match files.get(path) {
+            FileState::Absent => Ok(None),
+            FileState::Text(text) => Ok(Some(text)),
+            FileState::Unreadable(why) => Err(shown(UnreadableFiles::of(path, why))),
+        };
+        let record =
+            GenerationRecord::parse(note(record::MANIFEST)?.unwrap_or_default(), note(record::BASE)?)?;
+        let former = note(record::DESCRIPTION)?.ok_or_else(|| damaged("it is missing"))?;
+        let is_changed = normalized(former) != normalized(description.source.text());
+        let former = is_changed.then(|| check(record::DESCRIPTION, former.as_bytes()));
+        // Without it no handler could follow the state that it was written for.
+        if let Some(Checked {
+            description: None,
+            findings,
+            ..
+        }) = &former
+        {
+            let cause = findings
+                .first()
+                .map_or("it is no description", |finding| &finding.message);
+            return Err(damaged(cause).into());
+        }
         Ok(Workspace {
             dir: dir.to_owned(),
-            runtime: drift::runtime(&record, files.text("Cargo.toml")),
-            former: is_changed.then(|| check(record::DESCRIPTION, former)),
+            runtime: drift::runtime(&record, &files).map_err(shown)?,
+            former,
             folder,
             record,
             description,
@@ -108,9 +137,13 @@ impl Workspace {
     }
 
     /// Everything that is wrong with the crate: the findings of its description, of what changed in it since the last
-    /// run, and of the code as that run would rename it. The description comes first; each file is named by its path
+    /// run, and of the code as the next run would leave it. The description comes first; each file is named by its path
     /// from the current folder.
-    pub fn findings(&self) -> Vec<InFile> {
+    ///
+    /// # Errors
+    ///
+    /// If a file that the crate compiles cannot be read.
+    pub fn findings(&self) -> Result<Vec<InFile>, Error> {
         let mut findings = self.description.findings.clone();
         if let Some(former) = &self.former {
             findings.extend(self.description.breaking_changes(former));
@@ -121,7 +154,7 @@ impl Workspace {
             findings,
         }];
         let name = self.description.source.name();
-        found.extend(self.code_findings().into_iter().map(|file| {
+        found.extend(self.code_findings()?.into_iter().map(|file| {
             let source = match file.source.name() {
                 of_description if of_description == name => file.source,
                 path => Source::new(
@@ -131,49 +164,49 @@ impl Workspace {
             };
             InFile { source, ..file }
         }));
-        found
+        Ok(found)
     }
 
-    fn code_findings(&self) -> Vec<InFile> {
+    fn code_findings(&self) -> Result<Vec<InFile>, Error> {
         let Some(now) = self.planned(&self.description) else {
-            return Vec::new();
+            return Ok(Vec::new());
         };
-        let written = code::written(self.files.files(), |path| {
-            let file = self.record.files.get(path);
-            file.is_some_and(|file| file.ownership == Ownership::Generated)
-        });
-        let Some(former) = &self.former else {
-            return code::findings(&now.version().code(&written), None);
-        };
+        let former = self.former.as_ref().map(|former| self.planned(former));
         // Without the former names it cannot be told which words of the code are names that have changed.
-        let Some(former) = self.planned(former) else {
-            return Vec::new();
-        };
-        let former = former.version();
-        let written = code::renamed(&former.code(&written), now.description);
-        code::findings(&now.version().code(&written), Some(&former.code(&written)))
+        if let Some(None) = former {
+            return Ok(Vec::new());
+        }
+        let former = former.flatten();
+        let former = former.as_ref().map(Planned::version);
+        let disk = self.disk(&now.plan)?;
+        drift::code_findings(now.version(), former, &self.record, &disk)
+            .map_err(|files| self.unreadable(files))
     }
 
     /// How the crate differs from what its description generates.
     ///
     /// # Errors
     ///
-    /// If the description has errors, or if a file cannot be read.
+    /// If the description has errors, or if a file whose contents matter cannot be read.
     pub fn drift(&self, options: Options) -> Result<Drift, Error> {
         let now = self.planned(&self.description).ok_or(Error::Unsound)?;
         let former = self.former.as_ref().and_then(|former| self.planned(former));
-        let paths: Vec<String> = drift::paths(&now.plan, &self.record).collect();
+        let former = former.as_ref().map(Planned::version);
+        let disk = self.disk(&now.plan)?;
+        drift::compare(now.version(), former, &self.record, &disk, options)
+            .map_err(|files| self.unreadable(files))
+    }
+
+    /// All files that a comparison with this plan reads.
+    fn disk(&self, plan: &Plan) -> Result<Snapshot, Error> {
+        let paths: Vec<String> = drift::paths(plan, &self.record).collect();
         let unread = paths.iter().map(String::as_str);
-        let others = self
-            .folder
-            .read(unread.filter(|path| self.files.bytes(path).is_none()))?;
-        Ok(drift::compare(
-            now.version(),
-            former.as_ref().map(Planned::version),
-            &self.record,
-            &self.files.and(others),
-            options,
-        ))
+        let others = self.folder.read(unread.filter(|path| !self.files.has(path)))?;
+        Ok(self.files.and(others))
+    }
+
+    fn unreadable(&self, files: UnreadableFiles) -> Error {
+        Error::Unreadable(files.shown(|path| self.folder.shown(path)))
     }
 
     /// A description with its plan, unless it has errors.

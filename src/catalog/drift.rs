@@ -39,7 +39,7 @@ Bad:
 Good:
 
     krator_runtime::main(&ABOUT, |runtime| runtime.operator(configured()).operator(ElkOperator::default()))";
-    Error UNREADABLE_MANIFEST "unreadable-manifest": "Cargo.toml is not TOML",
+    Error UNREADABLE_MANIFEST "unreadable-manifest": "Cargo.toml is not TOML, or not the manifest of a package",
 "krator has to read Cargo.toml to keep the dependencies of the generated code up to date. It writes nothing until it can.
 
 Bad:

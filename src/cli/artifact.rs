@@ -27,7 +27,7 @@ pub enum Artifact {
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The description; by default krator.yaml in this folder or a parent
+    /// The description; `-` reads it from stdin; by default krator.yaml in this folder or a parent
     spec: Option<PathBuf>,
 }
 

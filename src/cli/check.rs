@@ -1,5 +1,6 @@
 //! `krator check`.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,12 +12,12 @@ use krator::finding::{Finding, Source, to_json, to_sarif};
 use krator::record;
 use krator::workspace::{self, Workspace};
 
-use super::{FINDINGS, read, show, spec_path};
+use super::{FINDINGS, is_there, read, say, show, spec_path};
 
 /// Checks descriptions, and the crates that were generated from them
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Descriptions; by default krator.yaml in this folder or a parent
+    /// Descriptions; `-` reads one from stdin; by default krator.yaml in this folder or a parent
     spec: Vec<PathBuf>,
     /// The format of the findings
     #[arg(long, value_enum, default_value_t = FindingsFormat::Text)]
@@ -42,11 +43,14 @@ enum Deny {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let paths = if args.spec.is_empty() {
+    let mut paths = if args.spec.is_empty() {
         vec![spec_path(None)?]
     } else {
         args.spec.clone()
     };
+    // A description that is named twice, as by `*.yaml moose.yaml`, is checked once.
+    let mut seen = BTreeSet::new();
+    paths.retain(|path| seen.insert(path.clone()));
     let found = paths
         .iter()
         .map(|path| findings(path))
@@ -67,7 +71,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 show(source, [*finding], &mut out)?;
             }
             out.flush()?;
-            eprintln!("{}", summary(paths.len(), &all));
+            say(summary(paths.len(), &all));
         }
     }
     let worst = match args.deny {
@@ -85,8 +89,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// The findings of a description and, if a crate was generated from it, of that crate.
 fn findings(path: &Path) -> anyhow::Result<Vec<InFile>> {
     let dir = path.parent().unwrap_or(Path::new("."));
-    if path.ends_with(workspace::DESCRIPTION) && dir.join(record::DESCRIPTION).is_file() {
-        return Ok(Workspace::open(dir)?.findings());
+    let is_crate = || is_there(&dir.join(record::DESCRIPTION));
+    if path.ends_with(workspace::DESCRIPTION) && is_crate() {
+        return Ok(Workspace::open(dir)?.findings()?);
     }
     let checked = read(path)?;
     Ok(vec![InFile {

@@ -4,13 +4,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::ValueEnum;
-use krator::Checked;
 use krator::compare::{self, Change, Comparison, Texts};
 
 use super::against::{self, Against};
-use super::{FINDINGS, read, read_all, sound, style_of};
+use super::{FINDINGS, STDIN, read, say, sound, style_of};
 
 /// Shows what an edit changes for stored objects, for clients, and in the state graph
 ///
@@ -36,17 +35,12 @@ enum ReportFormat {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let stdin = Path::new("-");
-    if args.old == stdin && args.new == stdin {
+    if [&args.old, &args.new]
+        .iter()
+        .all(|path| path.as_path() == Path::new(STDIN))
+    {
         bail!("only one of the descriptions can come from stdin");
     }
-    let read = |path: &Path| -> anyhow::Result<Checked> {
-        if path != stdin {
-            return read(path);
-        }
-        let bytes = read_all(std::io::stdin().lock()).context("cannot read stdin")?;
-        Ok(krator::check("<stdin>", &bytes))
-    };
     let (old, new) = (read(&args.old)?, read(&args.new)?);
     let texts = Texts {
         old: &old.source,
@@ -76,7 +70,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 out.write_all(compare::census_to_text(&comparison, counted).as_bytes())?;
             }
             out.flush()?;
-            eprintln!("{}", summary(&comparison));
+            say(summary(&comparison));
         }
     }
     Ok(match comparison.is_breaking() {

@@ -16,7 +16,7 @@ use krator::workspace::Workspace;
 
 use super::against::{self, Against};
 use super::artifact::{self, Artifact};
-use super::{FINDINGS, read, show, sound, spec_path, style_of};
+use super::{FINDINGS, read, say, show, sound, spec_path, style_of};
 
 /// Regenerates the crate that contains the current folder from its krator.yaml, or prints one generated artifact
 #[derive(Debug, clap::Args)]
@@ -101,7 +101,7 @@ fn regenerate(flags: &Flags) -> anyhow::Result<ExitCode> {
         if tense != Tense::Did {
             return Err(disk::Error::Interrupted.into());
         }
-        eprintln!("note: a run of krator was interrupted here: finishing it first");
+        say("note: a run of krator was interrupted here: finishing it first");
     } else {
         let workspace = Workspace::open(dir)?;
         let description = sound(workspace.description())?;
@@ -117,7 +117,7 @@ fn regenerate(flags: &Flags) -> anyhow::Result<ExitCode> {
             return report(&drift, tense);
         }
     }
-    let hold = folder.hold(|| eprintln!("note: waiting for another krator to finish its work here"))?;
+    let hold = folder.hold(|| say("note: waiting for another krator to finish its work here"))?;
     // The crate may have changed while this run waited for the lock.
     let workspace = Workspace::open(dir)?;
     sound(workspace.description())?;
@@ -130,7 +130,7 @@ fn regenerate(flags: &Flags) -> anyhow::Result<ExitCode> {
 fn count(former: &Description, now: &Description) -> anyhow::Result<()> {
     let comparison = krator::compare::compare(former, now);
     let counted = against::count(&comparison, former, now)?;
-    eprint!("{}", krator::compare::census_to_text(&comparison, &counted));
+    say(krator::compare::census_to_text(&comparison, &counted).trim_end());
     Ok(())
 }
 
@@ -146,7 +146,13 @@ enum Tense {
 fn report(drift: &Drift, tense: Tense) -> anyhow::Result<ExitCode> {
     let mut err = io::stderr();
     for (name, files) in actions(drift) {
-        eprintln!("{name:<8} {files}");
+        // A file that is not needed is not, whether anything is written or not.
+        let would = if tense == Tense::Did || name == UNUSED {
+            ""
+        } else {
+            "would be "
+        };
+        say(format_args!("{would}{name:<8} {files}"));
     }
     for found in &drift.found {
         show(&found.source, [&found.finding], &mut err)?;
@@ -157,11 +163,11 @@ fn report(drift: &Drift, tense: Tense) -> anyhow::Result<ExitCode> {
         }
     }
     if drift.actions.values().any(|action| *action == FileAction::Unused) {
-        eprintln!(
+        say(format_args!(
             "note: nothing in krator.yaml needs the unused files any more, and handlers in them are not compiled; \
              `krator gen --prune` moves them to {}/",
             drift::PRUNED
-        );
+        ));
     }
     let offered = drift
         .actions
@@ -169,33 +175,30 @@ fn report(drift: &Drift, tense: Tense) -> anyhow::Result<ExitCode> {
         .filter(|(_, action)| **action == FileAction::Offered);
     let offered: Vec<&str> = offered.map(|(path, _)| path.as_str()).collect();
     if !offered.is_empty() {
-        eprintln!(
+        say(format_args!(
             "note: krator would generate these files differently now, but they are yours: {}; `krator gen --merge` merges the changes",
             offered.join(", ")
-        );
+        ));
     }
     let is_out_of_step = !drift.changes.is_empty();
-    let count = match drift
-        .changes
-        .iter()
-        .filter(|(path, _)| !path.starts_with(record::STATE_DIR))
-        .count()
-    {
+    let files = drift.changes.iter().filter(|(path, _)| !is_record(path));
+    let count = match files.count() {
+        0 => format!("only {}/", record::STATE_DIR),
         1 => "1 file".to_owned(),
         count => format!("{count} files"),
     };
     let has_errors = drift.found.iter().any(drift::FileFinding::is_error);
     match tense {
-        _ if drift.is_refused => eprintln!("nothing was written"),
-        Tense::Did if has_errors => {
-            eprintln!("{count} changed; the rest has to be changed by hand, as reported above")
-        }
-        Tense::Did if is_out_of_step => eprintln!("in step with krator.yaml: {count} changed"),
-        Tense::Should if is_out_of_step => {
-            eprintln!("out of step with krator.yaml: `krator gen` would change {count}")
-        }
+        _ if drift.is_refused => say("nothing was written"),
+        Tense::Did if has_errors => say(format_args!(
+            "{count} changed; the rest has to be changed by hand, as reported above"
+        )),
+        Tense::Did if is_out_of_step => say(format_args!("in step with krator.yaml: {count} changed")),
+        Tense::Should if is_out_of_step => say(format_args!(
+            "out of step with krator.yaml: `krator gen` would change {count}"
+        )),
         Tense::Would if is_out_of_step => {}
-        _ => eprintln!("in step with krator.yaml"),
+        _ => say("in step with krator.yaml"),
     }
     let fails = has_errors || tense == Tense::Should && is_out_of_step;
     Ok(if fails {
@@ -204,6 +207,9 @@ fn report(drift: &Drift, tense: Tense) -> anyhow::Result<ExitCode> {
         ExitCode::SUCCESS
     })
 }
+
+/// What is said of files that the description no longer needs.
+const UNUSED: &str = "unused";
 
 /// The action on each file and its path. The files of the vendored runtime are counted instead of listed.
 fn actions(drift: &Drift) -> Vec<(&'static str, String)> {
@@ -217,7 +223,7 @@ fn actions(drift: &Drift) -> Vec<(&'static str, String)> {
             FileAction::Merged => "merged",
             FileAction::Moved(_) => "moved",
             FileAction::Renamed => "renamed",
-            FileAction::Unused => "unused",
+            FileAction::Unused => UNUSED,
             FileAction::Offered => continue,
         };
         match action {
@@ -234,15 +240,16 @@ fn actions(drift: &Drift) -> Vec<(&'static str, String)> {
     lines
 }
 
+/// Whether a file is one of krator's own records.
+fn is_record(path: &str) -> bool {
+    path.starts_with(record::STATE_DIR)
+}
+
 /// Prints the changes as a diff for `git apply`, without those to krator's own records.
 fn print_diff(drift: &Drift) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let style: Style = style_of(&out);
-    for (path, change) in drift
-        .changes
-        .iter()
-        .filter(|(path, _)| !path.starts_with(record::STATE_DIR))
-    {
+    for (path, change) in drift.changes.iter().filter(|(path, _)| !is_record(path)) {
         write!(out, "{}", change.diff(path, style))?;
     }
     out.flush()

@@ -4,15 +4,15 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use krator::render::diagram;
 
-use super::read_sound;
+use super::{read_sound, spec_path};
 
 /// Draws the state graph
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The description; by default krator.yaml in this folder or a parent
+    /// The description; `-` reads it from stdin; by default krator.yaml in this folder or a parent
     spec: Option<PathBuf>,
     #[command(flatten)]
     format: Format,
@@ -39,7 +39,16 @@ struct Format {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let (_, description) = read_sound(args.spec.as_deref())?;
+    let path = spec_path(args.spec.as_deref())?;
+    if let Some(output) = &args.output
+        && output
+            .canonicalize()
+            .ok()
+            .is_some_and(|output| path.canonicalize().ok() == Some(output))
+    {
+        bail!("`{}` is the description itself", output.display());
+    }
+    let (_, description) = read_sound(Some(&path))?;
     let text = if args.format.dot {
         diagram::dot(&description)
     } else if args.format.mermaid {
@@ -51,7 +60,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     match &args.output {
         Some(path) => {
-            std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?
+            std::fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?
         }
         None => std::io::stdout().lock().write_all(text.as_bytes())?,
     }

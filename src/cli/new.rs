@@ -7,12 +7,12 @@ use std::process::ExitCode;
 use krator::disk;
 use krator::render::{self, Runtime};
 
-use super::read_sound;
+use super::{read_sound, say};
 
 /// Writes a complete operator crate from a description
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The description
+    /// The description; `-` reads it from stdin
     spec: PathBuf,
     /// The folder to create; by default it is named after the operator
     #[arg(long, value_name = "DIR")]
@@ -29,7 +29,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let plan = render::plan(&description, &source, &args.runtime);
     disk::create(&out, &render::with_record(plan.clone(), &source))?;
     for notice in render::unserved(&description) {
-        eprintln!("note: {notice}");
+        say(format_args!("note: {notice}"));
     }
     let states: usize = description.kinds.iter().map(|kind| kind.states.len()).sum();
     let mut stdout = std::io::stdout().lock();

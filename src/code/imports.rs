@@ -11,6 +11,7 @@ use super::rename::{Edits, edited_part};
 use super::tree::SourceFile;
 use crate::finding::Span;
 use crate::render::rust::handlers::{import_by, version_order};
+use crate::text::with_line_ends_of;
 
 /// Adds the edits that sort the imports of a file by their new names.
 pub(super) fn sort(file: &SourceFile<'_>, edits: &mut Edits) {
@@ -139,7 +140,7 @@ impl Sorter<'_> {
                 path.trim_end_matches("::"),
                 &mut names.iter().map(String::as_str).collect(),
             );
-            text.trim_end().to_owned()
+            with_line_ends_of(self.file.text, text.trim_end())
         };
         let was_wrapped = wrapped(&Edits::new()) == written(span, &Edits::new());
         if was_wrapped && wrapped(self.edits) != written(span, self.edits) {

@@ -29,7 +29,7 @@ struct KindRename {
     states: Vec<(StateName, StateName)>,
     /// Names of removed states that other states have now, each with the former name of the state that has it.
     reused: BTreeMap<StateName, StateName>,
-    /// Files of removed states whose paths the handlers of renamed states take, relative to the folder of the states.
+    /// Modules of removed states whose paths the handlers of renamed states take.
     replaced: BTreeSet<String>,
     /// Types declared under `types`, which are not renamed along with the kind.
     types: BTreeSet<String>,
@@ -76,21 +76,22 @@ impl Renames {
             let handler = kind
                 .states
                 .iter()
-                .find(|(state, _)| rest == format!("states/{}.rs", state.module()));
+                .find_map(|(then, now)| Some((within_state(rest, &then.module())?, now)));
             return match handler {
-                Some((_, state)) => format!("src/{now}/states/{}.rs", state.module()),
+                Some((within, state)) => format!("src/{now}/states/{}{within}", state.module()),
                 None => format!("src/{now}/{rest}"),
             };
         }
         former.to_owned()
     }
 
-    /// Whether a file of the former crate was the handler of a removed state, and the handler of a renamed state takes its
-    /// path.
+    /// Whether a file of the former crate belonged to the handler of a removed state, and the handler of a renamed state
+    /// takes its path.
     pub fn is_replaced(&self, former: &str) -> bool {
         self.kinds.iter().any(|kind| {
-            let file = former.strip_prefix(&format!("src/{}/states/", kind.module.0));
-            file.is_some_and(|file| kind.replaced.contains(file))
+            let file = former.strip_prefix(&format!("src/{}/", kind.module.0));
+            let mut replaced = kind.replaced.iter();
+            file.is_some_and(|file| replaced.any(|module| within_state(file, module).is_some()))
         })
     }
 
@@ -165,6 +166,13 @@ impl Renames {
     }
 }
 
+/// If a file, by its path in the folder of its kind, belongs to the module of a state: the rest of its path, which is
+/// `.rs` for the module itself, and `/mod.rs` for one with a folder. The files in that folder belong to the module, too.
+fn within_state<'p>(file: &'p str, module: &str) -> Option<&'p str> {
+    let within = file.strip_prefix("states/")?.strip_prefix(module)?;
+    (within == ".rs" || within.starts_with('/')).then_some(within)
+}
+
 impl KindRename {
     fn of(lineage: &KindLineage, former: &Description, now: &Description, types: BTreeSet<String>) -> Self {
         let (then, now) = (former.kind(lineage.former), now.kind(lineage.now));
@@ -181,14 +189,13 @@ impl KindRename {
             id.is_some_and(|id| lineage.became(id).is_none())
         };
         let reused = states.iter().filter(|(_, new)| is_gone(new));
-        let file = |state: &StateName| format!("{}.rs", state.module());
         let in_use: BTreeSet<String> = lineage
             .states()
-            .map(|(old, _)| file(&then.state(old).name.value))
+            .map(|(old, _)| then.state(old).name.value.module())
             .collect();
-        let targets = states.iter().map(|(_, new)| file(new));
+        let targets = states.iter().map(|(_, new)| new.module());
         KindRename {
-            replaced: targets.filter(|file| !in_use.contains(file)).collect(),
+            replaced: targets.filter(|module| !in_use.contains(module)).collect(),
             module: (names(then).module(), names(now).module()),
             name: (names(then).as_str().to_owned(), names(now).as_str().to_owned()),
             reused: reused.map(|(old, new)| (new.clone(), old.clone())).collect(),

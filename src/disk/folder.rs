@@ -5,8 +5,12 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::{Error, cannot, journal};
-use crate::changes::{Changes, Snapshot};
+use crate::changes::{Changes, Snapshot, Unreadable};
 use crate::record::{self, STATE_DIR};
+use crate::text::printable;
+
+/// A file of a crate is read up to this size. It is far beyond any that is written by hand.
+const LARGEST_FILE: u64 = 64 << 20;
 
 /// The folder of a crate that krator made.
 #[derive(Debug)]
@@ -37,7 +41,8 @@ impl Folder {
             folder
         };
         let real = fs::canonicalize(shown).map_err(cannot("open", shown))?;
-        if !real.join(record::MANIFEST).is_file() {
+        // Anything in its place makes the folder one of krator's; whether it can be read turns out later.
+        if !is_there(&real.join(record::MANIFEST)) {
             return Err(Error::NotOurs(shown.to_owned()));
         }
         Ok(Folder {
@@ -78,38 +83,62 @@ impl Folder {
         })
     }
 
-    /// Reads those of the given files that exist.
+    /// Reads the given files: those that exist are in the snapshot, whether they can be read or not.
     ///
     /// # Errors
     ///
-    /// Fails with [`Error::Outside`] if a path leaves the crate, and with [`Error::Io`] if a file cannot be read.
+    /// Fails with [`Error::Outside`] if a path leaves the crate.
     pub(crate) fn read<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> Result<Snapshot, Error> {
-        let mut files = Vec::new();
+        let mut files = Snapshot::default();
         for path in paths {
-            let Some(real) = self.resolve(path)? else { continue };
-            match fs::read(&real) {
-                Ok(contents) => files.push((path.to_owned(), contents)),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(cannot("read", &self.shown.join(path))(error)),
+            let real = match self.resolve(path) {
+                Ok(Some(real)) => real,
+                Ok(None) => continue,
+                Err(Unresolved::Outside(error)) => return Err(error),
+                Err(Unresolved::Unreadable(unreadable)) => {
+                    files.add_unreadable(path, unreadable);
+                    continue;
+                }
+            };
+            match contents(&real) {
+                Ok(bytes) => files.add(path, bytes),
+                Err(unreadable) => files.add_unreadable(path, unreadable),
             }
         }
-        Ok(files.into_iter().collect())
+        Ok(files)
     }
 
-    /// The paths of all Rust files that cargo may compile: those below `src`, `tests`, `examples` and `benches`.
-    /// Symbolic links are not followed.
+    /// The paths of the files that a run may have to read or move although no plan names them: everything below `src`,
+    /// the Rust files below the other folders that cargo compiles, and what earlier runs have set aside. Symbolic links
+    /// are not followed.
     ///
     /// # Errors
     ///
     /// Fails with [`Error::Io`] if one of these folders cannot be read.
-    pub(crate) fn rust_files(&self) -> Result<Vec<String>, Error> {
+    pub(crate) fn list(&self) -> Result<Vec<String>, Error> {
+        let mut found = self.below("src")?;
+        for folder in ["tests", "examples", "benches"] {
+            let files = self.below(folder)?;
+            found.extend(files.into_iter().filter(|path| path.ends_with(".rs")));
+        }
+        found.extend(self.below(record::PRUNED)?);
+        found.sort();
+        Ok(found)
+    }
+
+    /// The paths of all files below a folder of the crate; none if there is no such folder.
+    fn below(&self, folder: &str) -> Result<Vec<String>, Error> {
         let mut found = Vec::new();
-        let mut folders: Vec<String> = ["src", "tests", "examples", "benches"].map(str::to_owned).into();
+        let mut folders = vec![folder.to_owned()];
         while let Some(folder) = folders.pop() {
-            let shown = self.shown.join(&folder);
+            let shown = self.shown_path(&folder);
             let entries = match fs::read_dir(self.real.join(&folder)) {
                 Ok(entries) => entries,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error)
+                    if [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind()) =>
+                {
+                    continue;
+                }
                 Err(error) => return Err(cannot("read", &shown)(error)),
             };
             for entry in entries {
@@ -122,12 +151,11 @@ impl Folder {
                 let path = format!("{folder}/{name}");
                 if file_type.is_dir() {
                     folders.push(path);
-                } else if file_type.is_file() && name.ends_with(".rs") {
+                } else if file_type.is_file() {
                     found.push(path);
                 }
             }
         }
-        found.sort();
         Ok(found)
     }
 
@@ -136,32 +164,72 @@ impl Folder {
         &self.real
     }
 
+    /// The path by which messages name a file of the crate: from the current folder, as the user named the crate.
+    pub(crate) fn shown(&self, path: &str) -> String {
+        printable(&self.shown_path(path).display().to_string())
+    }
+
+    fn shown_path(&self, path: &str) -> PathBuf {
+        if self.shown == Path::new(".") {
+            PathBuf::from(path)
+        } else {
+            self.shown.join(path)
+        }
+    }
+
     /// Resolves a path relative to the crate to a canonical path; `None` if it does not exist.
-    fn resolve(&self, path: &str) -> Result<Option<PathBuf>, Error> {
-        let outside = |to: &Path| Error::Outside {
-            path: crate::text::printable(path),
-            to: to.to_owned(),
+    fn resolve(&self, path: &str) -> Result<Option<PathBuf>, Unresolved> {
+        let outside = |to: &Path| {
+            Unresolved::Outside(Error::Outside {
+                path: printable(path),
+                to: to.to_owned(),
+            })
         };
         // Some paths are read from the ownership manifest and the journal, which cannot be trusted.
         let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
         if !Path::new(path).components().all(is_plain) || path.is_empty() {
             return Err(outside(Path::new(path)));
         }
-        let whole = self.real.join(path);
-        let real = match fs::canonicalize(&whole) {
-            Ok(real) => real,
-            Err(error)
-                if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(&whole).is_err() =>
-            {
-                return Ok(None);
-            }
-            Err(error) => return Err(cannot("open", &self.shown.join(path))(error)),
-        };
-        if real.starts_with(&self.real) {
-            Ok(Some(real))
-        } else {
-            Err(outside(&real))
+        match fs::canonicalize(self.real.join(path)) {
+            Ok(real) if real.starts_with(&self.real) => Ok(Some(real)),
+            Ok(real) => Err(outside(&real)),
+            Err(error) => match self.obstacle(path, &error) {
+                None => Ok(None),
+                Some(why) => Err(Unresolved::Unreadable(Unreadable::because(why))),
+            },
         }
+    }
+
+    /// Why a path cannot be resolved; `None` if simply nothing is there.
+    fn obstacle(&self, path: &str, error: &io::Error) -> Option<String> {
+        let mut part = String::new();
+        for name in path.split('/') {
+            if !part.is_empty() {
+                part.push('/');
+            }
+            part.push_str(name);
+            let whole = self.real.join(&part);
+            let shown = if part == path {
+                "it".to_owned()
+            } else {
+                format!("`{}`", printable(&part))
+            };
+            match fs::symlink_metadata(&whole) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+                Ok(found) if found.is_symlink() => match fs::canonicalize(&whole) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                        return Some(format!("{shown} is a symbolic link to nothing"));
+                    }
+                    Err(error) => return Some(format!("{shown} is a symbolic link: {error}")),
+                    Ok(_) => {}
+                },
+                Ok(found) if part != path && !found.is_dir() => {
+                    return Some(format!("{shown} is not a folder"));
+                }
+                _ => {}
+            }
+        }
+        Some(error.to_string())
     }
 
     /// Resolves a path that may not exist yet: its deepest existing ancestor is made canonical, so that no symbolic link
@@ -170,7 +238,8 @@ impl Folder {
         let mut missing = Vec::new();
         let mut there = Path::new(path);
         loop {
-            if let Some(real) = self.resolve(&there.to_string_lossy())? {
+            let real = self.resolve(&there.to_string_lossy());
+            if let Some(real) = real.map_err(|error| self.unresolved(path, error))? {
                 return Ok(missing.iter().rev().fold(real, |real, part| real.join(part)));
             }
             // `resolve` has checked that every component is a plain name, so `file_name` is never `None`.
@@ -186,6 +255,57 @@ impl Folder {
             }
         }
     }
+
+    /// Resolves the path of a file that is to be removed. Where that is a symbolic link, the link is meant and not the
+    /// file that it leads to.
+    pub(super) fn resolve_removed(&self, path: &str) -> Result<PathBuf, Error> {
+        match path.rsplit_once('/') {
+            // Also checks the last component.
+            Some((folder, name)) => {
+                self.resolve_new(path)?;
+                Ok(self.resolve_new(folder)?.join(name))
+            }
+            None => self.resolve_new(path).map(|_| self.real.join(path)),
+        }
+    }
+
+    fn unresolved(&self, path: &str, error: Unresolved) -> Error {
+        match error {
+            Unresolved::Outside(error) => error,
+            Unresolved::Unreadable(why) => Error::Unreadable {
+                path: self.shown_path(path),
+                why,
+            },
+        }
+    }
+}
+
+/// Why a path of a crate leads to no file that krator may use.
+enum Unresolved {
+    Outside(Error),
+    Unreadable(Unreadable),
+}
+
+/// Whether anything is at a path, even something that cannot be read.
+fn is_there(path: &Path) -> bool {
+    !matches!(fs::symlink_metadata(path), Err(error) if error.kind() == io::ErrorKind::NotFound)
+}
+
+fn contents(path: &Path) -> Result<Vec<u8>, Unreadable> {
+    let failed = |error: io::Error| Unreadable::because(error.to_string());
+    let found = fs::metadata(path).map_err(failed)?;
+    if found.is_dir() {
+        return Err(Unreadable::because("it is a folder"));
+    }
+    // Reading a pipe or a device could wait for ever.
+    if !found.is_file() {
+        return Err(Unreadable::because("it is not a regular file"));
+    }
+    if found.len() > LARGEST_FILE {
+        let limit = LARGEST_FILE >> 20;
+        return Err(Unreadable::because(format!("it is larger than {limit} MiB")));
+    }
+    fs::read(path).map_err(failed)
 }
 
 impl Hold<'_> {

@@ -91,7 +91,7 @@ fn stage(journal: &Journal<'_>, changes: &Changes) -> Result<Vec<FileStep>, Erro
     operations::create_folder(&journal.path).map_err(cannot("create the folder", &journal.path))?;
     let mut steps = Vec::new();
     for (number, (path, change)) in changes.iter().enumerate() {
-        let place = journal.folder.resolve_new(path)?;
+        let place = place(journal.folder, path, change.after.is_none())?;
         is_writable(&place)?;
         if let Some(contents) = &change.after {
             let draft = journal.staged(number);
@@ -116,6 +116,15 @@ fn stage(journal: &Journal<'_>, changes: &Changes) -> Result<Vec<FileStep>, Erro
     Ok(steps)
 }
 
+/// Where a change is made.
+fn place(folder: &Folder, path: &str, is_removed: bool) -> Result<PathBuf, Error> {
+    if is_removed {
+        folder.resolve_removed(path)
+    } else {
+        folder.resolve_new(path)
+    }
+}
+
 /// Checks that the folder of a path is writable by creating an unnamed temporary file in it, so that a missing
 /// permission is found before the run is committed.
 fn is_writable(place: &Path) -> Result<(), Error> {
@@ -132,7 +141,7 @@ fn is_writable(place: &Path) -> Result<(), Error> {
 /// Applies the steps that have not been applied yet, then removes the journal.
 fn finish(journal: &Journal<'_>, steps: &[FileStep]) -> Result<(), Error> {
     for (number, step) in steps.iter().enumerate() {
-        let place = journal.folder.resolve_new(&step.path)?;
+        let place = place(journal.folder, &step.path, step.after.is_none())?;
         let now = match fs::read(&place) {
             Ok(contents) => Some(hash_bytes(&contents)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,

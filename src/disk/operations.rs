@@ -1,4 +1,4 @@
-//! Every operation that writes to an existing crate. The process may end between any two of them; tests inject a fault
+//! Every operation that writes a crate, new or old. The process may end between any two of them; tests inject a fault
 //! before each operation and in the middle of a write.
 
 use std::fs::{self, File};
@@ -16,13 +16,19 @@ pub(super) fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     sync(&file)
 }
 
+/// Writes a file of a new crate, which is not there for anybody until it is complete.
+pub(super) fn write_draft(path: &Path, contents: &[u8]) -> io::Result<()> {
+    fault()?;
+    fs::write(path, contents)
+}
+
 /// Copies the permissions of one file to another.
 pub(super) fn copy_permissions(from: &Path, to: &Path) -> io::Result<()> {
     fault()?;
     fs::set_permissions(to, fs::metadata(from)?.permissions())
 }
 
-/// Renames a file, atomically replacing one that exists at the new path.
+/// Renames a file or a folder, atomically replacing one that exists at the new path. A folder has to be empty.
 pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fault()?;
     fs::rename(from, to)
@@ -44,6 +50,12 @@ pub(super) fn remove_folder(path: &Path) -> io::Result<()> {
     fs::remove_dir(path)
 }
 
+/// Removes a folder with everything in it.
+pub(super) fn remove_tree(path: &Path) -> io::Result<()> {
+    fault()?;
+    fs::remove_dir_all(path)
+}
+
 /// Syncs the entries of a folder to the disk, on platforms that support it.
 pub(super) fn sync_folder(path: &Path) {
     if let Ok(folder) = File::open(path) {
@@ -58,7 +70,7 @@ fn sync(file: &File) -> io::Result<()> {
 }
 
 #[cfg(not(test))]
-fn fault() -> io::Result<()> {
+pub(super) fn fault() -> io::Result<()> {
     Ok(())
 }
 

@@ -10,9 +10,13 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value};
 ///
 /// # Errors
 ///
-/// Fails if `ours` is not valid TOML.
-pub(super) fn merge(base: Option<&str>, ours: &str, new: &str) -> Result<String, toml_edit::TomlError> {
+/// Fails if `ours` is not the manifest of a package.
+pub(super) fn merge(base: Option<&str>, ours: &str, new: &str) -> Result<String, UnusableManifest> {
     let mut ours: DocumentMut = ours.parse()?;
+    // Where almost everything is missing, nobody has removed it on purpose.
+    if !ours.contains_key("package") {
+        return Err(UnusableManifest::NoPackage);
+    }
     let base = base
         .and_then(|base| base.parse::<DocumentMut>().ok())
         .unwrap_or_default();
@@ -24,6 +28,16 @@ pub(super) fn merge(base: Option<&str>, ours: &str, new: &str) -> Result<String,
         MergeRule::UsersFirst,
     );
     Ok(ours.to_string())
+}
+
+/// Why a manifest cannot be merged.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum UnusableManifest {
+    #[error(transparent)]
+    NotToml(#[from] toml_edit::TomlError),
+    /// It is empty, or describes something else than a package.
+    #[error("there is no `[package]`")]
+    NoPackage,
 }
 
 /// The path of the runtime, if a manifest depends on it by path.
@@ -249,5 +263,9 @@ lto = true
             assert!(merged.contains(new), "{merged}");
         }
         assert!(merge(None, "[dependencies", NEW).is_err());
+        for empty in ["", "\n# Mine.\n", "[workspace]\n"] {
+            let merged = merge(Some(BASE), empty, NEW);
+            assert!(matches!(merged, Err(UnusableManifest::NoPackage)), "{empty:?}");
+        }
     }
 }

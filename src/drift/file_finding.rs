@@ -1,11 +1,14 @@
 //! The findings of a comparison, with their locations.
 
-use super::{PRUNED, Run};
+use super::PRUNED;
+use super::cargo::UnusableManifest;
+use super::run::Run;
 use crate::catalog::Severity;
 use crate::finding::{Finding, Source, Span};
+use crate::text::with_line_ends_of;
 
 /// A finding in a file of the crate.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct FileFinding {
     /// The current text of the file.
     pub source: Source,
@@ -35,7 +38,8 @@ impl Run<'_> {
         .label("krator would write over this")
         .help("move the edit into a file of yours; `krator gen --force` then overwrites this one");
         self.drift.is_refused = true;
-        self.say(path, text, finding, Some((text, wanted)));
+        let wanted = wanted.map(|wanted| with_line_ends_of(text, wanted));
+        self.say(path, text, finding, Some((text, wanted.as_deref())));
     }
 
     pub(super) fn occupied(&mut self, path: &str, text: &str) {
@@ -57,13 +61,22 @@ impl Run<'_> {
         self.say(path, text, finding, Some((from, Some(to))));
     }
 
-    pub(super) fn unreadable(&mut self, path: &str, text: &str, error: &toml_edit::TomlError) {
-        let span = error.span().map_or(first_line(text), |span| Span {
-            start: span.start,
-            end: span.end,
-        });
-        let finding = Finding::new(&crate::catalog::UNREADABLE_MANIFEST, span, "this is not TOML")
-            .label(error.message());
+    pub(super) fn unusable_manifest(&mut self, path: &str, text: &str, error: &UnusableManifest) {
+        let rule = &crate::catalog::UNREADABLE_MANIFEST;
+        let finding = match error {
+            UnusableManifest::NotToml(error) => {
+                let span = error.span().map_or(first_line(text), |span| Span {
+                    start: span.start,
+                    end: span.end,
+                });
+                Finding::new(rule, span, "this is not TOML").label(error.message())
+            }
+            UnusableManifest::NoPackage => {
+                Finding::new(rule, first_line(text), "this is not the manifest of a package")
+                    .label(error.to_string())
+                    .help("restore it from version control, or remove it: `krator gen` then writes a new one")
+            }
+        };
         self.drift.is_refused = true;
         self.say(path, text, finding, None);
     }

@@ -3,6 +3,7 @@
 use diffy::{ConflictStyle, IncompleteHunkStyle, MergeOptions};
 
 use crate::finding::Span;
+use crate::text::{normalized, with_line_ends_of};
 
 /// The result of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,13 +23,12 @@ pub(super) enum Merged {
 /// lines at the same place, and those of `theirs` are Rust modules or imports, both additions are kept, because the order
 /// of such items has no meaning.
 pub(super) fn merge(base: &str, ours: &str, theirs: &str) -> Merged {
-    let is_dos = ours.contains("\r\n");
-    let ends = |text: String| if is_dos { text.replace('\n', "\r\n") } else { text };
+    let ends = |text: String| with_line_ends_of(ours, &text);
     let mut options = MergeOptions::new();
     options
         .set_conflict_style(ConflictStyle::Diff3)
         .set_incomplete_hunk_style(IncompleteHunkStyle::Git);
-    let marked = match options.merge(base, &ours.replace("\r\n", "\n"), theirs) {
+    let marked = match options.merge(base, &normalized(ours), theirs) {
         Ok(text) => return Merged::Clean(ends(text)),
         Err(marked) => marked,
     };

@@ -1,14 +1,15 @@
 //! Applies the renames of a description to the user's files and to the record, before they are compared. The comparison
 //! then sees the crate as if it had always had the new names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::file_finding::occupied;
-use super::{FileAction, FileFinding, Version, set_aside};
-use crate::changes::Snapshot;
+use super::{FileAction, FileFinding, Version, modules, set_aside};
+use crate::changes::{FileState, Snapshot, UnreadableFiles};
 use crate::code::{self, Renames};
 use crate::plan::Ownership;
 use crate::record::{self, FileRecord, GenerationRecord};
+use crate::text::normalized;
 
 /// The files and the record of a crate after renaming.
 pub(super) struct Named {
@@ -17,6 +18,8 @@ pub(super) struct Named {
     pub actions: BTreeMap<String, FileAction>,
     pub found: Vec<FileFinding>,
     pub is_refused: bool,
+    /// Files in which names would have to be replaced, or that would have to move.
+    pub unreadable: UnreadableFiles,
 }
 
 /// Renames what changed its name since the former description, in the files that users wrote and in the recorded
@@ -34,6 +37,7 @@ pub(super) fn follow(
         actions: BTreeMap::new(),
         found: Vec::new(),
         is_refused: false,
+        unreadable: UnreadableFiles::default(),
     };
     let Some(former) = former else { return named };
     let renames = Renames::between(former.description, now.description);
@@ -47,23 +51,49 @@ pub(super) fn follow(
         let entry = record.files.get(path);
         entry.is_some_and(|entry| entry.ownership == Ownership::Generated)
     };
-    let renamed = rename(&code::written(disk.files(), is_generated));
-    let mut files: BTreeMap<String, Vec<u8>> = disk
-        .files()
-        .map(|(path, contents)| (path.to_owned(), contents.to_vec()))
-        .collect();
+    let written = code::written(disk, is_generated);
+    named.unreadable = written.unread(|texts| code::compiled(&former.code(texts)));
+    let renamed = rename(&written.texts);
     // The handler of a removed state makes room for that of a renamed one. Only recorded files move: any other file at
     // such a path is the user's own.
     let replaced = record.files.keys().filter(|path| renames.is_replaced(path));
-    for path in replaced {
-        if let Some(pruned) = set_aside(&mut files, path) {
-            named.actions.insert(path.clone(), FileAction::Moved(pruned));
-        }
+    for path in replaced.flat_map(|path| modules::files_of(disk, path)) {
+        named.set_aside(&path);
     }
+    // Files that are not code, or that nothing compiles, move with the folder of their kind or state.
+    let is_theirs =
+        |path: &&str| path.starts_with("src/") && !is_generated(path) && !renames.is_replaced(path);
+    let others: Vec<(String, String)> = disk
+        .paths()
+        .filter(is_theirs)
+        .filter(|path| !renamed.files.contains_key(*path) && !named.unreadable.contains(path))
+        .map(|path| (path.to_owned(), renames.path(path)))
+        .filter(|(path, to)| path != to)
+        .collect();
     // Remove all renamed files before inserting any, because a new path may be the former path of another file, as when
     // two states swap names.
     for path in renamed.files.keys() {
-        files.remove(path);
+        named.disk.remove(path);
+    }
+    let mut moved = Vec::new();
+    for (path, to) in others {
+        match named.disk.take(&path) {
+            Ok(taken) => moved.extend(taken.map(|taken| (path, to, taken))),
+            Err(why) => named.unreadable.add(&path, &why),
+        }
+    }
+    let targets: BTreeSet<&str> = renamed
+        .files
+        .values()
+        .map(|(to, _)| to.as_str())
+        .chain(moved.iter().map(|(_, to, _)| to.as_str()))
+        .collect();
+    for to in &targets {
+        named.make_room(to, force);
+        // Two files for one module do not compile.
+        if let Some(twin) = modules::twin(to).filter(|twin| !targets.contains(twin.as_str())) {
+            named.make_room(&twin, force);
+        }
     }
     for (path, (to, text)) in renamed.files {
         let action = if path == to {
@@ -71,23 +101,13 @@ pub(super) fn follow(
         } else {
             FileAction::Moved(to.clone())
         };
-        if files.contains_key(&to) {
-            match disk.text(&to) {
-                Some(there) if !force => {
-                    named.found.push(occupied(&to, there));
-                    named.is_refused = true;
-                }
-                _ => {
-                    if let Some(pruned) = set_aside(&mut files, &to) {
-                        named.actions.insert(to.clone(), FileAction::Moved(pruned));
-                    }
-                }
-            }
-        }
         named.actions.insert(path, action);
-        files.insert(to, text.into_bytes());
+        named.disk.write(to, text);
     }
-    named.disk = files.into_iter().collect();
+    for (path, to, taken) in moved {
+        named.actions.insert(path, FileAction::Moved(to.clone()));
+        named.disk.put(to, taken);
+    }
     for in_file in renamed.reports {
         let found = in_file
             .findings
@@ -98,6 +118,30 @@ pub(super) fn follow(
     named
 }
 
+impl Named {
+    /// Moves a file into the folder of pruned files.
+    fn set_aside(&mut self, path: &str) {
+        match set_aside(&mut self.disk, path) {
+            Ok(Some(pruned)) => drop(self.actions.insert(path.to_owned(), FileAction::Moved(pruned))),
+            Ok(None) => {}
+            Err(why) => self.unreadable.add(path, &why),
+        }
+    }
+
+    /// Reports a file at the path that a renamed file gets, or moves it out of the way if the user has said `--force`.
+    fn make_room(&mut self, path: &str, force: bool) {
+        match self.disk.get(path) {
+            FileState::Absent => {}
+            FileState::Unreadable(why) => self.unreadable.add(path, why),
+            FileState::Text(_) if force => self.set_aside(path),
+            FileState::Text(there) => {
+                self.found.push(occupied(path, there));
+                self.is_refused = true;
+            }
+        }
+    }
+}
+
 /// The record of the last run, as if that run had used the new names.
 fn record_under(
     renames: &Renames,
@@ -106,8 +150,11 @@ fn record_under(
     rename: impl FnOnce(&BTreeMap<String, String>) -> BTreeMap<String, (String, String)>,
 ) -> GenerationRecord {
     let base = |path: &str, entry: &FileRecord| {
-        let untouched = disk.text(path).filter(|text| entry.wrote(text));
-        entry.base.clone().or(untouched.map(crate::render::normalized))
+        let untouched = match disk.get(&modules::home(disk, path)) {
+            FileState::Text(text) if entry.wrote(text) => Some(normalized(text)),
+            _ => None,
+        };
+        entry.base.clone().or(untouched)
     };
     let is_code =
         |path: &str, entry: &FileRecord| path.ends_with(".rs") && entry.ownership != Ownership::Generated;

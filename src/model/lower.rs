@@ -49,7 +49,7 @@ fn description(documents: &[Node], sink: &mut Sink<'_>) -> Option<Description> {
     if written.is_empty() {
         sink.report(
             Finding::new(&SYNTAX, Span::default(), "the description is empty")
-                .help("`krator new --example moose` writes one to start from"),
+                .help("it begins with `krator: 1`, `resource`, `spec`, `machine` and `states`"),
         );
         return None;
     }

@@ -1,13 +1,15 @@
 //! `krator gen` in crates whose description or code was edited.
 //!
 //! `testdata/regen/<case>/` is one edit. First the crate of `before/krator.yaml` is generated, and the other files of
-//! `before/` are written over it, as somebody has edited them. Then the files of `edit/` are written, and `krator gen` is
+//! `before/` are written over it, and those that `without` names are deleted, as somebody has edited them. Then the files of `edit/` are written, and `krator gen` is
 //! run with the arguments in `args`. `after/` has the files in which the crate then differs from a new crate of the same
 //! description; `diff.txt` is what `krator gen --diff` prints, and `output.txt` what `krator gen` prints and its exit code.
 //! `KRATOR_UPDATE=1 cargo test` rewrites these three.
 
+mod endings;
 mod random;
 mod safety;
+mod unreadable;
 mod upgrade;
 
 use crate::case_file::is_update;
@@ -65,16 +67,52 @@ fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).expect("krator prints text")
 }
 
+/// Edits a new crate of a case.
+fn edit(case: &Path, dir: &Path) {
+    write(&files(&case.join("before")), dir);
+    for path in fs::read_to_string(case.join("without"))
+        .unwrap_or_default()
+        .lines()
+    {
+        fs::remove_file(dir.join(path)).expect("a generated file");
+    }
+    write(&files(&case.join("edit")), dir);
+}
+
+/// The arguments of `krator gen` in a case.
+fn args(case: &Path) -> String {
+    fs::read_to_string(case.join("args")).unwrap_or_default()
+}
+
+/// What the code of a crate lacks, according to `krator check`.
+fn missing_in(dir: &Path) -> BTreeSet<String> {
+    let output = krator(&[
+        Path::new("check"),
+        &dir.join("krator.yaml"),
+        Path::new("--format=json"),
+    ]);
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let found = found.as_array().expect("a list of findings").iter();
+    let is_missing = |finding: &&serde_json::Value| {
+        let rule = finding["rule"].as_str().expect("a name");
+        ["module-missing", "handler-missing", "operator-not-run"].contains(&rule)
+    };
+    found
+        .filter(is_missing)
+        .map(|finding| finding["message"].to_string())
+        .collect()
+}
+
 /// Runs a case, and returns the files of its folder that record what happened.
 fn outcome(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let work = tempfile::tempdir().expect("a temporary folder");
     let dir = work.path().join("crate");
     new(&case.join("before/krator.yaml"), &dir);
-    write(&files(&case.join("before")), &dir);
-    write(&files(&case.join("edit")), &dir);
-    let args = fs::read_to_string(case.join("args")).unwrap_or_default();
+    edit(case, &dir);
+    let args = args(case);
     let args: Vec<&str> = args.split_whitespace().collect();
 
+    let missing = missing_in(&dir);
     let found = files(&dir);
     let diff = generate(&dir, &[&["--diff"], &args[..]].concat());
     let check = generate(&dir, &[&["--check"], &args[..]].concat());
@@ -92,6 +130,13 @@ fn outcome(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         now,
         "a second run has nothing to do: {}",
         text(again.stderr)
+    );
+
+    // `krator check` does not know how the user would merge.
+    let is_merged = args.iter().any(|arg| arg.starts_with("--merge"));
+    assert!(
+        is_merged || missing.is_subset(&missing_in(&dir)),
+        "`krator check` asked for what `krator gen` adds: {missing:?}"
     );
 
     let code = output.status.code().expect("krator ends by itself");
@@ -129,7 +174,9 @@ fn edits_do_what_was_reviewed() {
         println!("{}", case.display());
         let now = outcome(&case);
         let is_input = |path: &PathBuf| {
-            path.starts_with("before") || path.starts_with("edit") || path == Path::new("args")
+            ["before", "edit", "args", "without"]
+                .iter()
+                .any(|input| path.starts_with(input))
         };
         let mut then = files(&case);
         then.retain(|path, _| !is_input(path));

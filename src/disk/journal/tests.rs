@@ -68,7 +68,7 @@ impl Regeneration {
             prune: true,
             ..Default::default()
         };
-        let drift = drift::compare(now, None, &home, &there.collect(), options);
+        let drift = drift::compare(now, None, &home, &there.collect(), options).expect("all of it is text");
         assert!(!drift.is_refused, "{:?}", drift.found);
         Regeneration {
             former,

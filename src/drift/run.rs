@@ -1,0 +1,301 @@
+//! A comparison in progress: it decides about one file after the other.
+
+use super::file_finding::first_line;
+use super::merge::{self, Merged};
+use super::renames::Named;
+use super::{Drift, FileAction, MANIFEST, Merge, Options, Version, cargo, modules, set_aside};
+use crate::changes::{Changes, FileState, Snapshot, UnreadableFiles};
+use crate::code::{self, InFile};
+use crate::plan::{File, Ownership};
+use crate::record::{FileRecord, GenerationRecord};
+use crate::render::first_wording;
+use crate::text::{normalized, with_line_ends_of};
+
+/// The state of a comparison in progress.
+pub(super) struct Run<'a> {
+    former: &'a GenerationRecord,
+    disk: &'a Snapshot,
+    options: Options,
+    /// The files of the crate as they will be after the run.
+    tree: Snapshot,
+    /// The record of this run.
+    pub record: GenerationRecord,
+    pub drift: Drift,
+    /// Files whose contents matter and that cannot be read.
+    pub unreadable: UnreadableFiles,
+}
+
+impl<'a> Run<'a> {
+    /// Decides about all files but those of `.krator/`.
+    pub fn settle(named: &'a Named, now: Version<'_>, options: Options, drift: Drift) -> Self {
+        let mut run = Run {
+            former: &named.record,
+            tree: named.disk.clone(),
+            disk: &named.disk,
+            options,
+            record: GenerationRecord::default(),
+            drift,
+            unreadable: named.unreadable.clone(),
+        };
+        run.drift.actions.clone_from(&named.actions);
+        run.drift.is_refused |= named.is_refused;
+        run.drift.found.extend(named.found.iter().cloned());
+        for (path, file) in now.plan.files() {
+            let entry = match (path, file.ownership) {
+                // The user has just edited the description, so it is recorded and never overwritten.
+                ("krator.yaml", _) => FileRecord::of(path, file),
+                (MANIFEST, _) => run.cargo_manifest(path, file),
+                ("Cargo.lock", _) => run.lock(path, file),
+                (_, Ownership::Generated) => run.generated(path, file),
+                (_, Ownership::Seeded | Ownership::Merged) => run.kept(path, file),
+            };
+            run.record.files.insert(path.to_owned(), entry);
+        }
+        for (path, entry) in &named.record.files {
+            if now.plan.get(path).is_none() {
+                run.gone(path, entry);
+            }
+        }
+        run
+    }
+
+    fn generated(&mut self, path: &str, file: &File) -> FileRecord {
+        let disk = self.disk;
+        match disk.get(path) {
+            FileState::Absent => self.write(path, &file.contents, FileAction::Created),
+            FileState::Unreadable(why) => self.unreadable.add(path, why),
+            FileState::Text(text) if normalized(text) == file.contents => {}
+            FileState::Text(text) => match self.former.files.get(path) {
+                Some(entry) if entry.wrote(text) => self.write(path, &file.contents, FileAction::Updated),
+                Some(entry) if entry.ownership == Ownership::Generated => {
+                    if self.options.force {
+                        self.write(path, &file.contents, FileAction::Updated);
+                    } else {
+                        self.edited(path, text, Some(&file.contents));
+                    }
+                }
+                _ if self.options.force => {
+                    self.set_aside(path);
+                    self.write(path, &file.contents, FileAction::Created);
+                }
+                _ => self.occupied(path, text),
+            },
+        }
+        FileRecord::of(path, file)
+    }
+
+    /// Compares a file that belongs to the user with its template.
+    fn kept(&mut self, path: &str, file: &File) -> FileRecord {
+        let planned = FileRecord::of(path, file);
+        let disk = self.disk;
+        let at = modules::home(disk, path);
+        let former = self.former.files.get(path);
+        let state = disk.get(&at);
+        if state == FileState::Absent {
+            // Recreate the files that generated code refers to; any other file that the user has deleted stays deleted.
+            if former.is_none() || path.starts_with("src/") {
+                self.write(path, &file.contents, FileAction::Created);
+            }
+            return planned;
+        }
+        // A file that was never recorded is the user's own, and there is nothing to merge while the template is the same.
+        let Some(former) = former.filter(|former| former.sha256 != planned.sha256) else {
+            return planned;
+        };
+        let text = match state {
+            FileState::Text(text) => text,
+            FileState::Unreadable(why) => {
+                self.unreadable.add(&at, why);
+                return planned;
+            }
+            FileState::Absent => return planned,
+        };
+        if normalized(text) == file.contents {
+            return planned;
+        }
+        let untouched = former.wrote(text).then(|| normalized(text));
+        // The first version of krator recorded only a hash of the template, whose text was the first wording.
+        let restored = || {
+            let text = first_wording(&file.contents);
+            former.wrote(&text).then_some(text)
+        };
+        let base = former.base.clone().or(untouched).or_else(restored);
+        let pending = FileRecord {
+            base: base.clone(),
+            ownership: file.ownership,
+            ..former.clone()
+        };
+        match (self.options.merge, file.ownership) {
+            (Merge::Offer, Ownership::Seeded) => {
+                self.act(&at, FileAction::Offered);
+                return pending;
+            }
+            (Merge::Mine, Ownership::Seeded) => return planned,
+            _ => {}
+        }
+        let span = match base
+            .as_deref()
+            .map(|base| merge::merge(base, text, &file.contents))
+        {
+            Some(Merged::Clean(merged)) => {
+                self.write(&at, &merged, FileAction::Merged);
+                return planned;
+            }
+            _ if self.options.merge == Merge::Mine => return planned,
+            Some(Merged::Conflict { marked, .. }) if self.options.merge == Merge::Conflicts => {
+                self.write(&at, &marked, FileAction::Merged);
+                return planned;
+            }
+            Some(Merged::Conflict { span, .. }) => span,
+            None => first_line(text),
+        };
+        self.conflict(&at, text, span, (base.as_deref().unwrap_or(text), &file.contents));
+        pending
+    }
+
+    fn cargo_manifest(&mut self, path: &str, file: &File) -> FileRecord {
+        let disk = self.disk;
+        let former = self.former.files.get(path);
+        match disk.get(path) {
+            FileState::Absent => self.write(path, &file.contents, FileAction::Created),
+            FileState::Unreadable(why) => self.unreadable.add(path, why),
+            FileState::Text(text) => {
+                let ours = normalized(text);
+                let untouched = former.filter(|entry| entry.wrote(text)).map(|_| ours.as_str());
+                let base = former.and_then(|entry| entry.base.as_deref()).or(untouched);
+                match cargo::merge(base, &ours, &file.contents) {
+                    Ok(merged) => self.write(path, &merged, FileAction::Updated),
+                    Err(error) => self.unusable_manifest(path, text, &error),
+                }
+            }
+        }
+        FileRecord::of(path, file)
+    }
+
+    /// Keeps `Cargo.lock` at the tested versions until cargo has changed it; from then on it is left unchanged.
+    fn lock(&mut self, path: &str, file: &File) -> FileRecord {
+        let planned = FileRecord::of(path, file);
+        let disk = self.disk;
+        let former = self.former.files.get(path);
+        let Some(former) = former else {
+            if disk.get(path) == FileState::Absent {
+                self.write(path, &file.contents, FileAction::Created);
+            }
+            return planned;
+        };
+        match disk.get(path) {
+            _ if former.sha256 == planned.sha256 => {}
+            FileState::Text(text) if former.wrote(text) => {
+                self.write(path, &file.contents, FileAction::Updated);
+            }
+            FileState::Unreadable(why) => self.unreadable.add(path, why),
+            FileState::Text(_) | FileState::Absent => {}
+        }
+        planned
+    }
+
+    /// Handles a file that the last run recorded and that the plan no longer contains.
+    fn gone(&mut self, path: &str, entry: &FileRecord) {
+        let disk = self.disk;
+        if entry.ownership == Ownership::Generated {
+            match disk.get(path) {
+                FileState::Absent => {}
+                FileState::Unreadable(why) => self.unreadable.add(path, why),
+                FileState::Text(text) if entry.wrote(text) => {
+                    self.tree.remove(path);
+                    self.drift.actions.insert(path.to_owned(), FileAction::Removed);
+                }
+                FileState::Text(_) if self.options.force => self.set_aside(path),
+                FileState::Text(text) => self.edited(path, text, None),
+            }
+            return;
+        }
+        let at = modules::home(disk, path);
+        if !disk.has(&at) {
+            return;
+        }
+        if self.options.prune {
+            modules::files_of(disk, path)
+                .iter()
+                .for_each(|file| self.set_aside(file));
+        } else {
+            self.drift.actions.insert(at, FileAction::Unused);
+            self.record.files.insert(path.to_owned(), entry.clone());
+        }
+    }
+
+    fn write(&mut self, path: &str, contents: &str, action: FileAction) {
+        if self.put(path, contents) {
+            self.act(path, action);
+        }
+    }
+
+    /// Records what happens to a file. If the file that was at this path has moved, that is kept instead, because users
+    /// look for the moved file.
+    fn act(&mut self, path: &str, action: FileAction) {
+        let former = self.drift.actions.get(path);
+        if !matches!(former, Some(FileAction::Moved(_))) {
+            self.drift.actions.insert(path.to_owned(), action);
+        }
+    }
+
+    /// Writes a file with the line ends of the existing one, unless that differs in line ends only. Whether it differs.
+    pub fn put(&mut self, path: &str, contents: &str) -> bool {
+        match self.tree.get(path) {
+            FileState::Unreadable(why) => self.unreadable.add(path, why),
+            FileState::Text(there) if normalized(there) == normalized(contents) => {}
+            FileState::Text(there) => {
+                let contents = with_line_ends_of(there, contents);
+                self.tree.write(path, contents);
+                return true;
+            }
+            FileState::Absent => {
+                self.tree.write(path, contents);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Moves a file into [`PRUNED`] and records the move.
+    fn set_aside(&mut self, path: &str) {
+        match set_aside(&mut self.tree, path) {
+            Ok(Some(to)) => drop(self.drift.actions.insert(path.to_owned(), FileAction::Moved(to))),
+            Ok(None) => {}
+            Err(why) => self.unreadable.add(path, &why),
+        }
+    }
+
+    /// The findings in the user's code as it will be after this run.
+    ///
+    /// # Errors
+    ///
+    /// Fails if any file that matters could not be read, code or not.
+    pub fn read_code(
+        &self,
+        now: Version<'_>,
+        former: Option<Version<'_>>,
+    ) -> Result<Vec<InFile>, UnreadableFiles> {
+        let written = code::written(&self.tree, |path| {
+            now.plan
+                .get(path)
+                .is_some_and(|file| file.ownership == Ownership::Generated)
+        });
+        let mut unreadable = self.unreadable.clone();
+        unreadable.extend(written.unread(|texts| code::compiled(&now.code(texts))));
+        unreadable.none_or_fail()?;
+        let former = former.map(|former| former.code(&written.texts));
+        Ok(code::findings(&now.code(&written.texts), former.as_ref()))
+    }
+
+    /// Turns the final files into changes relative to the disk. A refused run has no changes.
+    pub fn end(self, disk: &Snapshot) -> Drift {
+        let mut drift = self.drift;
+        if drift.is_refused {
+            drift.actions.clear();
+            return drift;
+        }
+        drift.changes = Changes::between(disk, &self.tree);
+        drift
+    }
+}

@@ -1,0 +1,1 @@
+//! The key is in the other coat.
