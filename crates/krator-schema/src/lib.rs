@@ -2,6 +2,7 @@
 //! it makes of a value. Everything here is pure.
 
 mod acceptance;
+pub mod cel;
 mod definition;
 mod path;
 mod pattern;

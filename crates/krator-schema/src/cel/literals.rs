@@ -1,0 +1,85 @@
+//! Literals that the API server checks when a rule is compiled: elements of one type, and the texts of regular
+//! expressions, durations and timestamps.
+
+use super::check::{Checked, Mistake};
+use super::parse::Parsed;
+use super::times;
+use super::tree::{Kind, Literal, Node};
+use super::types::Type;
+
+/// The mistakes in the literals of an expression whose types are right.
+pub(super) fn check(parsed: &Parsed, checked: &Checked) -> Vec<Mistake> {
+    let mut mistakes = Vec::new();
+    elements(&parsed.root, checked, &mut mistakes);
+    parsed.root.visit(&mut |node| texts(node, &mut mistakes));
+    mistakes
+}
+
+/// `format` takes a list of different types, so what is within its call is exempt.
+fn elements(node: &Node, checked: &Checked, mistakes: &mut Vec<Mistake>) {
+    if matches!(&node.kind, Kind::Call { function, .. } if function == "format") {
+        return;
+    }
+    let mut differ = |types: Vec<Type>| {
+        let different = types.iter().find(|of| !types[0].is_equivalent(of));
+        if let Some(different) = different {
+            mistakes.push(Mistake {
+                detail: format!(
+                    "the elements of a literal must have one type, but these are {} and {different}",
+                    types[0]
+                ),
+                about: None,
+            });
+        }
+    };
+    let unwrapped = |node: &Node, optional: bool| {
+        let of = checked.type_of(node);
+        of.unwrap_optional().filter(|_| optional).unwrap_or(of).clone()
+    };
+    match &node.kind {
+        Kind::List(list) => differ(
+            list.iter()
+                .map(|(element, optional)| unwrapped(element, *optional))
+                .collect(),
+        ),
+        Kind::Map(entries) => {
+            differ(entries.iter().map(|(key, ..)| unwrapped(key, false)).collect());
+            differ(
+                entries
+                    .iter()
+                    .map(|(_, value, optional)| unwrapped(value, *optional))
+                    .collect(),
+            );
+        }
+        _ => {}
+    }
+    for child in node.children() {
+        elements(child, checked, mistakes);
+    }
+}
+
+fn texts(node: &Node, mistakes: &mut Vec<Mistake>) {
+    let Kind::Call {
+        function, arguments, ..
+    } = &node.kind
+    else {
+        return;
+    };
+    let Some(Kind::Literal(literal)) = arguments.first().map(|argument| &argument.kind) else {
+        return;
+    };
+    let wrong = match (&**function, literal) {
+        ("duration", Literal::String(text)) if !times::may_be_duration(text) => "no duration such as '1h30m'",
+        ("timestamp", Literal::String(text)) if !times::may_be_timestamp(text) => {
+            "no timestamp such as '2006-01-02T15:04:05Z'"
+        }
+        ("timestamp", Literal::Int(seconds)) if !times::TIMESTAMP_SECONDS.contains(seconds) => {
+            "no timestamp: out of range"
+        }
+        _ => return,
+    };
+    mistakes.push(Mistake {
+        detail: format!("the operand of `{function}` is {wrong}"),
+        about: Some(function.clone()),
+    });
+}

@@ -1,0 +1,43 @@
+//! CEL rules of schemas: which ones the API server accepts.
+
+use krator_schema::{Path, Schema, cel};
+use serde_json::{Value as Json, json};
+
+fn problems(schema: &Json) -> Vec<cel::CelProblem> {
+    let schema: Schema = serde_json::from_value(schema.clone()).expect("a schema of the tests");
+    cel::check_rules(&schema, &Path::root().field("openAPIV3Schema"))
+}
+
+#[test]
+fn rules_are_judged_as_the_api_server_judges_them() {
+    let mut schema: Json = serde_json::from_str(include_str!("cel/schema.json")).expect("JSON");
+    let cases = include_str!("cel/rules.txt")
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let mut wrong = Vec::new();
+    for case in cases {
+        let (verdict, rule) = case.split_once('|').expect("a verdict and a rule");
+        let (verdict, rule) = (verdict.trim(), rule.trim());
+        schema["x-kubernetes-validations"] = json!([{"rule": rule}]);
+        let found = problems(&schema);
+        if found.is_empty() != (verdict == "good") {
+            wrong.push(format!("{verdict}: {rule}\n    {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "these are not:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn mistakes_are_placed_in_the_expression() {
+    let schema =
+        json!({"type": "object", "x-kubernetes-validations": [{"rule": "self.kind == 'A' && self.nothing"}]});
+    let found = problems(&schema);
+    let [found] = found.as_slice() else {
+        panic!("one problem is expected, but these were found: {found:?}");
+    };
+    assert_eq!(found.offset, Some(25));
+    assert_eq!(
+        found.problem.to_string(),
+        "openAPIV3Schema.x-kubernetes-validations[0].rule: there is no field `nothing`"
+    );
+}
