@@ -9,6 +9,7 @@
 mod bounds;
 mod census;
 mod change_kind;
+mod formats;
 mod graph;
 mod path;
 mod place;

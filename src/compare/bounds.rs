@@ -4,45 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
+use super::formats::{self, CheckedFormat};
 use super::place::Part;
 use super::schema::SchemaWalk;
 use super::schema_change::SchemaChange;
 use super::value_test::{ValueTest, ValueType};
 use super::{ChangeKind, SchemaPath};
 use crate::text::shown;
-
-/// The formats of strings that the API server checks. It ignores all others.
-const CHECKED_FORMATS: [&str; 26] = [
-    "bsonobjectid",
-    "uri",
-    "email",
-    "hostname",
-    "ipv4",
-    "ipv6",
-    "cidr",
-    "mac",
-    "uuid",
-    "uuid3",
-    "uuid4",
-    "uuid5",
-    "isbn",
-    "isbn10",
-    "isbn13",
-    "creditcard",
-    "ssn",
-    "hexcolor",
-    "rgbcolor",
-    "byte",
-    "date",
-    "duration",
-    "datetime",
-    "date-time",
-    "k8s-short-name",
-    "k8s-long-name",
-];
-
-/// The formats for which the operator has a Rust type other than `String`.
-const TYPED_FORMATS: [&str; 2] = ["date-time", "int32"];
 
 /// Compares the bounds of a value if at least one type was allowed before and still is.
 pub(super) fn compare(
@@ -251,15 +219,24 @@ fn pattern(walk: &mut SchemaWalk<'_>, old: &Json, new: &Json, path: &SchemaPath)
 }
 
 fn format(walk: &mut SchemaWalk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
-    let (before, now) = (old["format"].as_str(), new["format"].as_str());
-    if before == now {
-        return;
-    }
+    let named = |schema: &Json| schema["format"].as_str().map(shown);
+    let (before, now) = (formats::checked(old), formats::checked(new));
     let Some(now) = now else {
-        let message = format!(
-            "is not of the format `{}` any more",
-            shown(before.unwrap_or_default())
-        );
+        let message = match (named(old), named(new)) {
+            _ if before == Some(CheckedFormat::Int32) && new["type"] == "integer" => {
+                walk.add(SchemaChange::safe(
+                    ChangeKind::NumberWidened,
+                    path,
+                    Part::Type,
+                    "may have 64 bits now",
+                ));
+                return;
+            }
+            // The API server has not checked the format before either, but programs that read the schema may have.
+            (Some(before), None) => format!("is not of the format `{before}` any more"),
+            (Some(old), Some(_)) if before.is_some() => format!("need not be of the format `{old}` any more"),
+            _ => return,
+        };
         walk.add(SchemaChange::safe(
             ChangeKind::FormatRemoved,
             path,
@@ -268,26 +245,34 @@ fn format(walk: &mut SchemaWalk<'_>, old: &Json, new: &Json, path: &SchemaPath) 
         ));
         return;
     };
-    let test = match now {
-        "int32" => ValueTest::Wide,
-        _ if CHECKED_FORMATS.contains(&now) => ValueTest::Unknown,
-        "int64" if before == Some("int32") => {
+    let Some(format) = named(new) else { return };
+    if formats::contains(now, before) {
+        if before != Some(now) && old["type"] == new["type"] {
+            let message = format!("is of the wider format `{format}` now");
             walk.add(SchemaChange::safe(
-                ChangeKind::NumberWidened,
+                ChangeKind::FormatRemoved,
                 path,
                 Part::Type,
-                "may have 64 bits now",
+                message,
             ));
-            return;
         }
-        // Integers have 64 bits without a format too, and the API server ignores formats that it does not know.
-        _ => return,
+        return;
+    }
+    // Of an integer each value fits into a float.
+    if now == CheckedFormat::Float && old["type"] == "integer" {
+        return;
+    }
+    let test = match now {
+        CheckedFormat::Int32 => ValueTest::Wide,
+        CheckedFormat::Float => ValueTest::Unfloatable,
+        CheckedFormat::Text(_) => ValueTest::Unknown,
     };
-    let message = format!("is of the format `{}` now", shown(now));
+    let message = format!("is of the format `{format}` now");
     let found = SchemaChange::refused(ChangeKind::FormatChanged, path, Part::Type, message, test);
-    walk.add(match TYPED_FORMATS.contains(&now) {
-        true => found.unreadable(),
-        false => found,
+    walk.add(match now {
+        // The operator has a Rust type of its own for these.
+        CheckedFormat::Int32 | CheckedFormat::Text("datetime") => found.unreadable(),
+        CheckedFormat::Float | CheckedFormat::Text(_) => found,
     });
 }
 

@@ -36,6 +36,8 @@ pub(super) enum ValueTest {
     NotMultiple(f64),
     /// Objects with an integer that does not fit into 32 bits.
     Wide,
+    /// Objects with a number that is too large for a float of 32 bits.
+    Unfloatable,
     /// Objects with a shorter string, list or map.
     Shorter(u64),
     /// Objects with a longer string, list or map.
@@ -140,6 +142,8 @@ impl ValueTest {
             ValueTest::Wide => value
                 .as_i64()
                 .is_some_and(|number| i32::try_from(number).is_err()),
+            // The API server does not refuse small numbers that such a float rounds to 0.
+            ValueTest::Unfloatable => number.is_some_and(|number| (number as f32).is_infinite()),
             ValueTest::Shorter(least) => length.is_some_and(|length| length < *least),
             ValueTest::Longer(most) => length.is_some_and(|length| length > *most),
             ValueTest::NoneOf(values) => !value.is_null() && !values.contains(value),
