@@ -2,6 +2,10 @@
 //!
 //! A description may have ten thousand states, so every algorithm is linear in states and edges, and none recurses.
 
+mod routes;
+
+pub(crate) use routes::{Escape, Routes};
+
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 

@@ -3,7 +3,7 @@
 use super::{Check, RuleHit, Subject};
 use crate::catalog::PROPERTY_VIOLATED;
 use crate::finding::{Finding, Span};
-use crate::graph::{EdgeKind, Step};
+use crate::graph::{EdgeKind, Escape, Routes, Step};
 use crate::model::{PropertyKind, StateId, StateSet};
 
 pub(super) const CHECK: Check = Check {
@@ -16,20 +16,27 @@ fn counts(step: Step) -> bool {
 }
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
-    subject
-        .kind
-        .properties
+    let properties = &subject.kind.properties;
+    if properties.is_empty() {
+        return Vec::new();
+    }
+    // Made once, because there may be a thousand properties.
+    let mut routes = Routes::of(subject.graph, counts);
+    properties
         .iter()
-        .flat_map(|property| violations(subject, property.span, &property.kind))
+        .filter_map(|property| violation(subject, &mut routes, property.span, &property.kind))
         .collect()
 }
 
-fn violations(subject: &Subject<'_>, span: Span, property: &PropertyKind) -> Vec<RuleHit> {
-    let graph = subject.graph;
+fn violation(
+    subject: &Subject<'_>,
+    routes: &mut Routes,
+    span: Span,
+    property: &PropertyKind,
+) -> Option<RuleHit> {
     let report = |message: String, path: Vec<StateId>| {
-        vec![RuleHit::of_document(
-            Finding::new(&PROPERTY_VIOLATED, span, message).path(subject.names(&path)),
-        )]
+        let finding = Finding::new(&PROPERTY_VIOLATED, span, message).path(subject.names(&path));
+        Some(RuleHit::of_document(finding))
     };
     let set = |states: &StateSet| -> Vec<StateId> {
         match states {
@@ -39,14 +46,14 @@ fn violations(subject: &Subject<'_>, span: Span, property: &PropertyKind) -> Vec
     };
     match property {
         PropertyKind::CanReach { from, to } => {
-            let reaching = graph.reaching([to.value], counts);
+            let reaching = routes.reaching(to.value);
             let stuck: Vec<&str> = set(from)
                 .iter()
                 .filter(|id| !reaching[id.0])
                 .map(|id| subject.name(*id))
                 .collect();
             match stuck[..] {
-                [] => Vec::new(),
+                [] => None,
                 [one] => report(
                     format!("`{one}` cannot reach `{}`", subject.name(to.value)),
                     Vec::new(),
@@ -63,76 +70,46 @@ fn violations(subject: &Subject<'_>, span: Span, property: &PropertyKind) -> Vec
         }
         PropertyKind::Never { from, to } => {
             // The search starts at the successors, because a state does not count as reaching itself without an edge.
-            let successors: Vec<StateId> = graph
-                .leaving(from.value)
-                .filter(|step| counts(*step))
-                .map(|step| step.to)
-                .collect();
-            match graph.shortest_path(successors, |id| id == to.value, counts) {
-                Some(path) => report(
-                    format!(
-                        "`{}` leads to `{}`",
-                        subject.name(from.value),
-                        subject.name(to.value)
-                    ),
-                    std::iter::once(from.value).chain(path).collect(),
+            let successors = routes.next(from.value).iter().copied();
+            let path = routes.shortest_path(successors, to.value, |_| false)?;
+            report(
+                format!(
+                    "`{}` leads to `{}`",
+                    subject.name(from.value),
+                    subject.name(to.value)
                 ),
-                None => Vec::new(),
-            }
+                std::iter::once(from.value).chain(path).collect(),
+            )
         }
         PropertyKind::Only { state, through } => {
-            let avoids_through = |step: Step| counts(step) && step.from != through.value;
             let start = subject.kind.machine.initial.value;
-            match graph.shortest_path([start], |id| id == state.value, avoids_through) {
-                Some(path) if !path.contains(&through.value) => report(
-                    format!(
-                        "`{}` can be reached without passing through `{}`",
-                        subject.name(state.value),
-                        subject.name(through.value)
-                    ),
-                    path,
-                ),
-                _ => Vec::new(),
+            let path = routes.shortest_path([start], state.value, |id| id == through.value)?;
+            if path.contains(&through.value) {
+                return None;
             }
+            report(
+                format!(
+                    "`{}` can be reached without passing through `{}`",
+                    subject.name(state.value),
+                    subject.name(through.value)
+                ),
+                path,
+            )
         }
         PropertyKind::LeadsTo { state, from } => {
-            let goal = state.value;
-            let starts: Vec<StateId> = set(from).into_iter().filter(|id| *id != goal).collect();
-            let before_goal = |step: Step| counts(step) && step.from != goal && step.to != goal;
-            let reached = graph.reached(starts.iter().copied(), before_goal);
-            let is_left = |id: StateId| reached[id.0] && id != goal;
-            let dead_end =
-                subject.kind.state_ids().map(|(id, _)| id).find(|id| {
-                    is_left(*id) && !graph.leaving(*id).any(|step| counts(step) && step.to != *id)
-                });
-            if let Some(end) = dead_end {
-                let path = graph
-                    .shortest_path(starts, |id| id == end, before_goal)
-                    .unwrap_or_default();
-                return report(
-                    format!(
-                        "an object can end in `{}` without reaching `{}`",
-                        subject.name(end),
-                        subject.name(goal)
-                    ),
-                    path,
-                );
-            }
-            match graph.cycles(is_left, before_goal).into_iter().next() {
-                Some(cycle) => {
-                    let mut path = graph
-                        .shortest_path(starts, |id| id == cycle[0], before_goal)
-                        .unwrap_or_default();
-                    path.extend(&cycle[1..]);
+            let goal = subject.name(state.value);
+            match routes.escape(&set(from), state.value)? {
+                Escape::End(path) => {
+                    let end = path.last().map(|end| subject.name(*end)).unwrap_or_default();
                     report(
-                        format!(
-                            "an object can follow a cycle forever without reaching `{}`",
-                            subject.name(goal)
-                        ),
+                        format!("an object can end in `{end}` without reaching `{goal}`"),
                         path,
                     )
                 }
-                None => Vec::new(),
+                Escape::Cycle(path) => report(
+                    format!("an object can follow a cycle forever without reaching `{goal}`"),
+                    path,
+                ),
             }
         }
     }
