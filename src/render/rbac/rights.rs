@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::rbac::v1::PolicyRule;
 
-use super::super::unserved::{leases, webhook_configurations};
-use crate::model::{Description, Kind, LookIn, ObjectKind, Scope, StateKind, Webhooks};
+use crate::model::{Description, Kind, LookIn, ObjectKind, Scope, StateKind};
 
 /// Everything that an operator may do.
 #[derive(Default)]
@@ -26,8 +25,6 @@ struct RuleTarget {
     group: String,
     /// The plural, with its subresource if any, such as `pods/exec`.
     resource: String,
-    /// The names of the objects. Empty for all objects.
-    names: Vec<String>,
 }
 
 /// Where a right is needed.
@@ -47,9 +44,7 @@ impl Permissions {
         for kind in &description.kinds {
             rights.add_kind(description, kind);
             rights.add_others(description, kind);
-            rights.add_webhooks(description, &kind.webhooks);
         }
-        rights.add_leases(description);
         rights
     }
 
@@ -149,43 +144,6 @@ impl Permissions {
             self.add(description, place_of(kind, &access.kind, None), target, &verbs);
         }
     }
-
-    /// The certificate that an operator with webhooks would make for itself: it tells the API server of it, and keeps it
-    /// in a Secret.
-    fn add_webhooks(&mut self, description: &Description, webhooks: &Webhooks) {
-        const GROUP: &str = "admissionregistration.k8s.io";
-        let operator = description.operator.as_str();
-        let mut has_webhooks = false;
-        for resource in webhook_configurations(webhooks) {
-            has_webhooks = true;
-            let target = RuleTarget::of(GROUP, resource).named(vec![operator.to_owned()]);
-            self.add(description, RuleScope::Cluster, target, &["get", "patch"]);
-        }
-        if has_webhooks {
-            let target = RuleTarget::of("", "secrets").named(vec![format!("{operator}-webhook")]);
-            self.add(
-                description,
-                RuleScope::Namespace(operator),
-                target,
-                &["get", "create", "update"],
-            );
-        }
-    }
-
-    /// The Leases of a leader or of shards, in the operator's own namespace.
-    fn add_leases(&mut self, description: &Description) {
-        let names = leases(description);
-        if names.is_empty() {
-            return;
-        }
-        let target = RuleTarget::of("coordination.k8s.io", "leases").named(names);
-        self.add(
-            description,
-            RuleScope::Namespace(description.operator.as_str()),
-            target,
-            &["get", "create", "update"],
-        );
-    }
 }
 
 /// Whether the runtime deletes objects: it does so in a final state that is not on the deletion path.
@@ -214,16 +172,11 @@ impl RuleTarget {
         RuleTarget {
             group: group.to_owned(),
             resource: resource.to_owned(),
-            names: Vec::new(),
         }
     }
 
     fn all(kind: &ObjectKind) -> Self {
         RuleTarget::of(&kind.group, kind.plural.as_str())
-    }
-
-    fn named(self, names: Vec<String>) -> Self {
-        RuleTarget { names, ..self }
     }
 }
 
@@ -242,21 +195,21 @@ impl Rules {
 
     /// The rules of a role. Resources of the same group with the same verbs share one rule.
     pub fn policy(&self) -> Vec<PolicyRule> {
-        /// Group, names and verbs.
-        type Right<'a> = (&'a str, &'a [String], Vec<&'a str>);
+        /// Group and verbs.
+        type Right<'a> = (&'a str, Vec<&'a str>);
         let mut rules: BTreeMap<Right<'_>, Vec<String>> = BTreeMap::new();
         for (target, verbs) in &self.0 {
             let mut verbs: Vec<&str> = verbs.iter().map(String::as_str).collect();
             verbs.sort_by_key(|verb| (order(verb), *verb));
             rules
-                .entry((&target.group, &target.names, verbs))
+                .entry((&target.group, verbs))
                 .or_default()
                 .push(target.resource.clone());
         }
-        let rule = |((group, names, verbs), resources): (Right<'_>, _)| PolicyRule {
+        let rule = |((group, verbs), resources): (Right<'_>, _)| PolicyRule {
             api_groups: Some(vec![group.to_owned()]),
             resources: Some(resources),
-            resource_names: (!names.is_empty()).then(|| names.to_vec()),
+            resource_names: None,
             verbs: verbs.into_iter().map(str::to_owned).collect(),
             non_resource_urls: None,
         };
