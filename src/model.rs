@@ -73,6 +73,8 @@ pub struct Description {
     pub kinds: Vec<Kind>,
     /// How it is run.
     pub deploy: Deploy,
+    /// The keys that are written, and that generated operators do not act on yet, in the order of the text.
+    pub unserved: Vec<Spanned<&'static str>>,
 }
 
 /// A custom resource and its machine.
@@ -132,6 +134,17 @@ impl Description {
     /// A type by its index.
     pub fn type_(&self, id: TypeId) -> &NamedType {
         &self.types[id.0]
+    }
+
+    /// The type of `types` that is the `.spec` of the kind and has the name of its Rust type too, such as `MooseSpec`. It
+    /// is generated once.
+    pub(crate) fn own_spec_type(&self, kind: &Kind) -> Option<TypeId> {
+        let Shape::Named(id) = kind.spec.shape else {
+            return None;
+        };
+        let is_object = matches!(self.resolve(&kind.spec).shape, Shape::Object(_));
+        let name = format!("{}Spec", kind.resource.kind.as_str());
+        (is_object && self.type_(id).name.as_str() == name).then_some(id)
     }
 
     /// A schema's shape, seen through names: never [`Shape::Named`].

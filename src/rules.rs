@@ -17,11 +17,13 @@ mod hot_loop;
 mod invalid_owner;
 mod legacy_dead_end;
 mod legacy_entered;
+mod misspelled_condition;
 mod name_collision;
 mod no_backoff;
 mod no_exit;
 mod no_path_to_final;
 mod no_timeout;
+mod not_served;
 mod property_violated;
 mod resume_hazard;
 mod reused_name;
@@ -63,11 +65,13 @@ static CHECKS: &[Check] = &[
     invalid_owner::CHECK,
     legacy_dead_end::CHECK,
     legacy_entered::CHECK,
+    misspelled_condition::CHECK,
     name_collision::CHECK,
     no_backoff::CHECK,
     no_exit::CHECK,
     no_path_to_final::CHECK,
     no_timeout::CHECK,
+    not_served::CHECK,
     property_violated::CHECK,
     resume_hazard::CHECK,
     reused_name::CHECK,

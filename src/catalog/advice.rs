@@ -37,6 +37,33 @@ Bad:
 Good:
 
     retry: {initial: 100ms, factor: 2}";
+    Warning NOT_SERVED "not-served": "a key that generated operators do not act on yet",
+"Some keys of the language are read and checked, but what they ask for is not implemented yet. The reference marks them
+with *Not served yet*. An operator is generated as if they were not there: it runs as one pod, has no admission handlers,
+and gets no rights for either. `allow` the rule if the description should already say what the operator will do.
+
+Bad:
+
+    deploy: {replicas: 2, leaderElection: true}
+
+Good:
+
+    deploy: {namespaces: [forest]}";
+    Warning MISSPELLED_CONDITION "misspelled-condition": "a state sets a condition whose name is almost that of a declared one",
+"States may set conditions that `conditions` does not declare. If the name of one is very similar to a declared one, it is
+probably misspelled: users would wait for the declared condition, which this state does not set.
+
+Bad:
+
+    conditions: {Healthy: The last check found no parasites.}
+    states:
+      Roam: {conditions: {Helthy: \"True\"}}
+
+Good:
+
+    conditions: {Healthy: The last check found no parasites.}
+    states:
+      Roam: {conditions: {Healthy: \"True\"}}";
     Info DUPLICATE_PHASE "duplicate-phase": "several states have the same phase",
 "Users cannot tell these states apart by `.status.phase`, which is often intended.
 

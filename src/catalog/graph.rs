@@ -172,9 +172,10 @@ Good:
 
     Eat: {wait: {poll: 1m}, next: [Sleep]}
     Released: {kind: final}";
-    Error HOT_LOOP "hot-loop": "a cycle of `next`, `limit` and `resume` edges without any `wait`, `timeout` or `limit`",
+    Error HOT_LOOP "hot-loop": "a cycle of `next`, `limit` and `resume` edges in which nothing takes time",
 "An object in such a cycle changes its state as fast as the API server answers. At least one state of each cycle has to
-wait, time out, or limit how often it is entered.
+wait, time out, or limit how often it is entered. Past a limit, an object goes to `then` without entering the state. So if
+`then` leads back to the state, the cycle has no end, and another state of it has to wait or time out.
 
 Bad:
 

@@ -53,6 +53,20 @@ Bad:
 Good:
 
     machine: {initial: Roam, retry: {limit: 5, then: Lost}}";
+    Error KEY_WITHOUT_EFFECT "key-without-effect": "a key that the runtime never acts on in this state",
+"After a `final` state the machine is over, and its handler is run until it has returned, by a restarted operator too. A
+final state therefore has no `wait`, `limit`, `resume` and `effects: once`. Neither in a final state nor on the deletion
+path does a change of the spec have an effect, so `onSpecChange` can only be `ignore` there.
+
+Bad:
+
+    Release: {next: [Released], onSpecChange: wake}
+    Released: {kind: final, wait: {poll: 1m}}
+
+Good:
+
+    Release: {next: [Released], wait: {poll: 1m}}
+    Released: {kind: final}";
     Error INVALID_NAME "invalid-name": "a name contains characters or has a length that is not allowed for it",
 "The names of states, kinds, types and conditions are PascalCase and consist of letters and digits. Fields consist of
 letters, digits, `_` and `-`. `operator` is a DNS label of at most 40 characters that starts with a letter, and groups
@@ -82,9 +96,10 @@ Good:
     spec:
       size: {type: integer, minimum: 1, default: 1}
       name: {type: string, maxLength: 9}";
-    Error INVALID_DURATION "invalid-duration": "a string is not a duration",
+    Error INVALID_DURATION "invalid-duration": "a string is not a duration, or a timeout is 0",
 "Durations are written as in Go: numbers with the units h, m, s, ms, us and ns. There is no unit for days. Keys that can
-also take the duration from a field of the object expect the path of that field, which starts with a dot.
+also take the duration from a field of the object expect the path of that field, which starts with a dot. A timeout of
+`0s` would be over before the handler can run. In a field, 0 means that there is no timeout.
 
 Bad:
 

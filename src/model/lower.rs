@@ -124,6 +124,7 @@ fn description(documents: &[Node], sink: &mut Sink<'_>) -> Option<Description> {
         types,
         kinds,
         deploy,
+        unserved: sink.take_unserved(),
     })
 }
 
@@ -306,6 +307,7 @@ fn spec_schema<'a>(node: &'a Node, types: &mut Types<'a>, sink: &mut Sink<'_>) -
         if !is_object && !matches!(schema.shape, Shape::Any) {
             sink.error(&WRONG_TYPE, node.span, "`spec` is an object");
         }
+        schema::refuse_optional(&schema, "`.spec`", sink);
         return schema;
     };
     let mut fields = Vec::new();

@@ -125,6 +125,10 @@ fn split(text: &str) -> Result<Vec<Segment>, &'static str> {
                 return Err("a step of a path is the name of a field");
             }
             segments.push(Segment::Field(name));
+        } else if rest.starts_with('[') {
+            return Err(
+                "`[*]` stands for every item of a list; `[?(@.field==\"text\")]` for those with a certain field",
+            );
         } else {
             return Err("a path begins with `.spec.`, `.status.` or `.metadata.`");
         }

@@ -9,17 +9,18 @@ use crate::model::StateId;
 pub(super) const CHECK: Check = Check::of_kind(&HOT_LOOP, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
+    // Past its limit a state is not entered: the object goes to `then` at once, whatever time the state itself takes.
+    let is_passed = |id: StateId| subject.kind.state(id).limit.is_some();
     let never_rests = |id: StateId| {
         let state = subject.kind.state(id);
         // If reading an edge failed, it may have been a timeout.
-        !state.may_stay() && state.timeout.is_none() && state.limit.is_none() && !state.lacks_edges
+        (is_passed(id) || !state.may_stay() && state.timeout.is_none()) && !state.lacks_edges
     };
-    // An edge from a state to itself is a finding of the rule self-edge.
-    let wanted = |step: Step| {
-        matches!(
-            step.edge.kind,
-            EdgeKind::Next | EdgeKind::Limit | EdgeKind::Resume
-        ) && step.from != step.to
+    let wanted = |step: Step| match step.edge.kind {
+        EdgeKind::Limit => true,
+        // An edge of `next` from a state to itself is a finding of the rule self-edge.
+        EdgeKind::Next | EdgeKind::Resume => !is_passed(step.from) && step.from != step.to,
+        _ => false,
     };
     let cycles = subject.graph.cycles(never_rests, wanted);
     cycles
@@ -30,10 +31,20 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 "an object that enters `{}` changes its state in an endless loop without a pause",
                 subject.name(first)
             );
-            let finding = Finding::new(&HOT_LOOP, subject.span(first), message)
-                .label("no state of this cycle has a `wait`, a `timeout` or a `limit`")
-                .path(subject.names(&cycle))
-                .help("let one of the states wait: `wait: {poll: 10s}`");
+            let finding = Finding::new(&HOT_LOOP, subject.span(first), message).path(subject.names(&cycle));
+            let limited = cycle.iter().find(|id| is_passed(**id));
+            let finding = match limited.and_then(|id| subject.kind.state(*id).limit.as_ref()) {
+                None => finding
+                    .label("no state of this cycle has a `wait`, a `timeout` or a `limit`")
+                    .help("let one of the states wait: `wait: {poll: 10s}`"),
+                Some(limit) => finding
+                    .label("nothing in this cycle takes time once the limits are reached")
+                    .related(
+                        limit.then.span,
+                        "past the limit, an object goes on from here at once",
+                    )
+                    .help("let `then` name a state in which objects rest, such as one of the kind `failed`"),
+            };
             RuleHit {
                 finding,
                 states: cycle,

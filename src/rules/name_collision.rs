@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::Check;
 use crate::catalog::NAME_COLLISION;
 use crate::finding::{Finding, Span};
-use crate::model::{Description, Field, Kind, Schema, Shape};
+use crate::model::{Description, Field, Kind, Schema, Shape, TypeId};
 use crate::names::{
     HANDLER_IMPORTS, KIND_ENDINGS, MACHINE_FIELD, MACHINE_STATICS, TYPE_IMPORTS, is_rust_keyword,
     unusable_module,
@@ -94,7 +94,14 @@ fn of_kinds_and_types(description: &Description, findings: &mut Vec<Finding>) {
             rust_types.insert(format!("{}{ending}", name.value), name.span);
         }
     }
-    for named in &description.types {
+    let kinds = description.kinds.iter();
+    let own_specs: Vec<TypeId> = kinds.filter_map(|kind| description.own_spec_type(kind)).collect();
+    for (id, named) in description
+        .types
+        .iter()
+        .enumerate()
+        .map(|(at, named)| (TypeId(at), named))
+    {
         let name = &named.name;
         if is_taken(name.as_str()) {
             let message = format!("a type cannot be called `{}`", shown(name.as_str()));
@@ -103,7 +110,7 @@ fn of_kinds_and_types(description: &Description, findings: &mut Vec<Finding>) {
                 message,
                 "generated code has a type of this name in scope",
             ));
-        } else if let Some(kind) = rust_types.get(name.as_str()) {
+        } else if let Some(kind) = rust_types.get(name.as_str()).filter(|_| !own_specs.contains(&id)) {
             let message = format!(
                 "the type `{}` has the name of a type that is generated for a kind",
                 name.value

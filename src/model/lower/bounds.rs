@@ -102,6 +102,7 @@ pub(super) fn check(meant: &Schema, written: &Schema, sink: &mut Sink<'_>) {
         }
     }
 
+    check_enum(meant, written, sink);
     ordered("minLength", &bounds.min_length, &bounds.max_length, sink);
     ordered("minItems", &bounds.min_items, &bounds.max_items, sink);
     ordered(
@@ -151,6 +152,82 @@ fn ordered<T: PartialOrd>(
     {
         let message = format!("`{name}` is more than its maximum");
         sink.report(Finding::new(&INVALID_SCHEMA, least.span, message).related(most.span, "the maximum"));
+    }
+}
+
+/// Checks that the values of an `enum` are of the type, and that the limits beside it allow each of them: a value that is
+/// listed and never accepted is a mistake in one of the two.
+fn check_enum(meant: &Schema, written: &Schema, sink: &mut Sink<'_>) {
+    let bounds = &written.constraints;
+    let mut refuse = |value: Span, message: String, bound: Option<Span>| {
+        let mut finding = Finding::new(&INVALID_SCHEMA, value, message);
+        if let Some(bound) = bound {
+            finding = finding
+                .related(bound, "this is the limit")
+                .help("remove the value or the limit");
+        }
+        sink.report(finding);
+    };
+    if let Shape::Enum(values) = &meant.shape {
+        for value in values {
+            let length = value.chars().count() as u64;
+            let text = crate::text::shown(value);
+            if let Some(least) = bounds.min_length.as_ref().filter(|least| length < least.value) {
+                refuse(
+                    value.span,
+                    format!("the value `{text}` of the `enum` is too short"),
+                    Some(least.span),
+                );
+            }
+            if let Some(most) = bounds.max_length.as_ref().filter(|most| length > most.value) {
+                refuse(
+                    value.span,
+                    format!("the value `{text}` of the `enum` is too long"),
+                    Some(most.span),
+                );
+            }
+        }
+    }
+    let numbers = bounds.one_of.iter().chain(match std::ptr::eq(meant, written) {
+        true => [].iter(),
+        false => meant.constraints.one_of.iter(),
+    });
+    for value in numbers {
+        let Some(number) = value.as_f64() else { continue };
+        let is_of_type = match meant.shape {
+            Shape::Int32 => number.fract() == 0.0 && i32::try_from(number as i64).is_ok(),
+            Shape::Integer => value.as_i64().is_some() || number.fract() == 0.0 && number.abs() < 9.2e18,
+            _ => true,
+        };
+        if !is_of_type {
+            let expected = match meant.shape {
+                Shape::Int32 => "an integer of 32 bits",
+                _ => "an integer",
+            };
+            refuse(
+                value.span,
+                format!("the value {} of the `enum` is not {expected}", value.value),
+                None,
+            );
+            continue;
+        }
+        let is_exclusive = |flag: &Option<Spanned<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
+        let bound = |bound: &Option<Spanned<Number>>| {
+            let bound = bound.as_ref()?;
+            Some((bound.as_f64()?, bound.span))
+        };
+        if let Some((least, span)) = bound(&bounds.minimum)
+            && (number < least || number == least && is_exclusive(&bounds.exclusive_minimum))
+        {
+            let message = format!("the value {} of the `enum` is too small", value.value);
+            refuse(value.span, message, Some(span));
+        }
+        if let Some((most, span)) = bound(&bounds.maximum)
+            && (number > most || number == most && is_exclusive(&bounds.exclusive_maximum))
+        {
+            let message = format!("the value {} of the `enum` is too large", value.value);
+            refuse(value.span, message, Some(span));
+        }
     }
 }
 

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::bounds::is_quantity;
-use super::keys::{Keys, Sink, boolean, duration, entries, list, name, name_of, named, text, word};
+use super::keys::{
+    Keys, Sink, boolean, duration, entries, is_empty_list, list, name, name_of, named, text, word,
+};
 use crate::catalog::keys::{DeployKey, MatchConditionKey, ResourcesKey, WebhookKey, WebhooksKey};
 use crate::catalog::{INVALID_SCHEMA, MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
@@ -125,7 +127,14 @@ pub(super) fn deploy(node: &Node, sink: &mut Sink<'_>) -> Deploy {
     deploy.shards = keys.integer(DeployKey::Shards, sink);
     if let Some(node) = keys.get(DeployKey::Namespaces, sink) {
         let mut seen = BTreeSet::new();
-        for item in list(node, "a list of namespaces", sink) {
+        let items = list(node, "a list of namespaces", sink);
+        if is_empty_list(node) {
+            sink.report(
+                Finding::new(&WRONG_TYPE, node.span, "an operator needs at least one namespace")
+                    .help("remove `namespaces` for an operator that works in all of them"),
+            );
+        }
+        for item in items {
             let Some(namespace) = name(item, "namespace", NamespaceName::parse, sink) else {
                 continue;
             };

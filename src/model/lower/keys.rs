@@ -16,6 +16,8 @@ use crate::text::shown;
 pub(super) struct Sink<'a> {
     pub source: &'a Source,
     pub findings: Vec<Finding>,
+    /// The keys that are written and not served yet, each with the place of its value.
+    unserved: Vec<(Spanned<&'static str>, Span)>,
     suggestions_left: usize,
 }
 
@@ -25,6 +27,7 @@ impl<'a> Sink<'a> {
         Sink {
             source,
             findings: Vec::new(),
+            unserved: Vec::new(),
             suggestions_left: 100,
         }
     }
@@ -35,6 +38,20 @@ impl<'a> Sink<'a> {
 
     pub fn error(&mut self, rule: &'static Rule, span: Span, message: impl Into<String>) {
         self.findings.push(Finding::new(rule, span, message));
+    }
+
+    /// The keys that are written and not served yet, in the order of the text. A key inside the value of another one is
+    /// left out.
+    pub fn take_unserved(&mut self) -> Vec<Spanned<&'static str>> {
+        let mut keys = std::mem::take(&mut self.unserved);
+        keys.sort_unstable_by_key(|(key, _)| key.span);
+        let mut end = 0;
+        keys.retain(|(key, value)| {
+            let is_outside = key.span.start >= end;
+            end = end.max(value.end);
+            is_outside
+        });
+        keys.into_iter().map(|(key, _)| key).collect()
     }
 
     /// Whether there will be more suggestions.
@@ -90,6 +107,11 @@ impl<'a, K: SectionKey> Keys<'a, K> {
 
     pub fn has(&self, key: K) -> bool {
         self.position(key).is_some()
+    }
+
+    /// Where a key is written, if it is.
+    pub fn key_span(&self, key: K) -> Option<Span> {
+        self.position(key).map(|at| self.mapping.entries[at].key_span)
     }
 
     fn position(&self, key: K) -> Option<usize> {
@@ -184,9 +206,23 @@ impl<'a, K: SectionKey> Keys<'a, K> {
         }
     }
 
-    /// Reports every key that was not read.
+    /// Reports every key that was not read, and takes down those that are not served yet.
     pub fn finish(self, sink: &mut Sink<'_>) {
         let section = K::section();
+        for key in section.keys.iter().filter(|key| !key.is_served) {
+            let written = self.mapping.entries.iter().find(|entry| entry.key == key.name);
+            // The default is what an operator does anyway.
+            let is_default = |node: &Node| match key.absent {
+                Absent::Default(default) => node
+                    .scalar()
+                    .is_some_and(|scalar| scalar.text == default.trim_matches('`')),
+                _ => false,
+            };
+            if let Some(entry) = written.filter(|entry| !is_default(&entry.value)) {
+                sink.unserved
+                    .push((Spanned::new(key.name, entry.key_span), entry.value.span));
+            }
+        }
         for (entry, _) in self
             .mapping
             .entries
@@ -234,6 +270,11 @@ pub(super) fn list<'a>(node: &'a Node, expected: &str, sink: &mut Sink<'_>) -> &
             &[]
         }
     }
+}
+
+/// Whether a list is written that has no items, for keys that need at least one.
+pub(super) fn is_empty_list(node: &Node) -> bool {
+    matches!(&node.kind, NodeKind::Sequence(items) if items.is_empty())
 }
 
 /// The items of a list, as many as the table allows for the key.

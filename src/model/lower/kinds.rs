@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::keys::{Keys, Sink, boolean, list, name, name_of, named, text};
+use super::keys::{Keys, Sink, boolean, is_empty_list, list, name, name_of, named, text};
 use super::paths::{Fields, Leaf};
 use super::schema::kubernetes_reference;
 use crate::catalog::keys::{AccessKey, OwnedKey, SectionKey as _, WatchKey};
@@ -221,8 +221,15 @@ impl Kinds<'_> {
             };
             let kind = keys.read(AccessKey::Kind, sink, |node, sink| self.kind(node, sink));
             let verbs = keys.read_all(AccessKey::Verbs, sink, |node, sink| {
-                let nodes = list(node, "a list of verbs", sink).iter();
-                nodes.filter_map(|node| verb(node, sink)).collect()
+                let nodes = list(node, "a list of verbs", sink);
+                if is_empty_list(node) {
+                    sink.report(
+                        Finding::new(&WRONG_TYPE, node.span, "a right needs at least one verb").help(
+                            "name what the operator does, as in `[get, list]`, or remove the whole right",
+                        ),
+                    );
+                }
+                nodes.iter().filter_map(|node| verb(node, sink)).collect()
             });
             let resource = keys.read(AccessKey::Resource, sink, grant);
             keys.finish(sink);

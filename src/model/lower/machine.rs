@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::keys::{Keys, Sink, duration, limited_list, list, number};
+use super::keys::{Keys, Sink, duration, is_empty_list, limited_list, list, number};
 use super::retries::{WrittenRetry, judge_retry, retry};
 use super::states::{Table, WrittenOnDelete, WrittenState, keyed, on_delete, on_spec_change};
 use super::waits::default_watch;
-use crate::catalog::RESUME_HAZARD;
 use crate::catalog::keys::{DocumentKey, MachineKey, PropertyKey, SimulateKey};
-use crate::catalog::{MISSING_KEY, WRONG_TYPE};
+use crate::catalog::{KEY_WITHOUT_EFFECT, MISSING_KEY, RESUME_HAZARD, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{
     Effects, Machine, OnDelete, OnSpecChange, Property, PropertyKind, Retry, RetryLimit, Simulated,
@@ -167,7 +166,32 @@ fn resolve_state(
     } = written;
     let span = name.span;
     let kind = kind.unwrap_or(Spanned::new(StateKind::Working, span));
-    let effects = effects.unwrap_or(Spanned::new(Effects::Idempotent, span));
+    let mut effects = effects.unwrap_or(Spanned::new(Effects::Idempotent, span));
+    if kind.value == StateKind::Final && effects.value == Effects::Once {
+        let message = format!("the final state `{}` cannot have `effects: once`", name.value);
+        sink.report(
+            Finding::new(&KEY_WITHOUT_EFFECT, effects.span, message)
+                .label("a restarted operator has to finish what the final state began")
+                .related(kind.span, "final here")
+                .help("do what may happen only once in a state before it"),
+        );
+        // Otherwise the rules of `once` would ask for a `resume`, which a final state cannot have either.
+        effects.value = Effects::Idempotent;
+    }
+    if let Some(change) = on_spec_change.filter(|change| change.value != OnSpecChange::Ignore) {
+        let place = match kind.value {
+            StateKind::Final => Some("is final"),
+            _ if on_deletion_path => Some("is on the deletion path"),
+            _ => None,
+        };
+        if let Some(place) = place {
+            let message = format!(
+                "a change of the spec has no effect in `{}`, which {place}",
+                name.value
+            );
+            sink.report(Finding::new(&KEY_WITHOUT_EFFECT, change.span, message).did_you_mean(Some("ignore")));
+        }
+    }
     let inherits_edges = kind.value != StateKind::Final && !on_deletion_path;
     if let Some(retry) = retry.as_ref().filter(|_| effects.value == Effects::Once) {
         sink.report(
@@ -415,6 +439,10 @@ fn state_set(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Option<
         Some(_) => Some(StateSet::These(vec![table.state(node, sink)?])),
         None => {
             let nodes = list(node, "a list of states, or `\"*\"`", sink);
+            if is_empty_list(node) {
+                let message = "a property needs at least one state to start from";
+                sink.report(Finding::new(&WRONG_TYPE, node.span, message).did_you_mean(Some("\"*\"")));
+            }
             let states: Vec<_> = nodes.iter().filter_map(|node| table.state(node, sink)).collect();
             (states.len() == nodes.len() && !states.is_empty()).then_some(StateSet::These(states))
         }

@@ -56,6 +56,7 @@ impl Leaf {
 }
 
 /// What a path has led to so far.
+#[derive(Clone)]
 enum Cursor<'s> {
     Schema(&'s Schema),
     Fields(&'s [Field]),
@@ -63,10 +64,24 @@ enum Cursor<'s> {
     Open,
 }
 
+/// Why a path leads nowhere.
+enum Astray {
+    /// The schema has no field for a step.
+    Lost(Lost),
+    /// A filter that no item of the list can pass, in words, and what the text could be instead.
+    NoItem { message: String, texts: Vec<String> },
+}
+
 /// A step for which the schema has no field, with the fields that it has.
 struct Lost {
     step: String,
     known: Vec<String>,
+}
+
+impl From<Lost> for Astray {
+    fn from(lost: Lost) -> Self {
+        Astray::Lost(lost)
+    }
 }
 
 impl Fields<'_, '_> {
@@ -87,7 +102,13 @@ impl Fields<'_, '_> {
             Ok(path) => path,
             Err(reason) => {
                 let message = format!("`{}` is not the path of a field", shown(&written.value));
-                sink.report(Finding::new(&WRONG_TYPE, written.span, message).help(reason));
+                let mended = [
+                    written.value.replace("[]", "[*]"),
+                    format!(".{}", written.value.trim_start_matches("$.")),
+                ];
+                let mended = mended.iter().find(|text| FieldPath::parse(text).is_ok());
+                let finding = Finding::new(&WRONG_TYPE, written.span, message).help(reason);
+                sink.report(finding.did_you_mean(mended.map(String::as_str)));
                 return None;
             }
         };
@@ -108,7 +129,16 @@ impl Fields<'_, '_> {
                 sink.error(&UNKNOWN_FIELD, written.span, message);
                 None
             }
-            Err(lost) => {
+            Err(Astray::NoItem { message, texts }) => {
+                let mut finding = Finding::new(&UNKNOWN_FIELD, written.span, message);
+                if !texts.is_empty() {
+                    let texts: Vec<String> = texts.iter().map(|text| format!("`{}`", shown(text))).collect();
+                    finding = finding.help(format!("it is one of {}", texts.join(", ")));
+                }
+                sink.report(finding);
+                None
+            }
+            Err(Astray::Lost(lost)) => {
                 let message = format!("the schema has no field `{}`", shown(&lost.step));
                 let suggestion = sink
                     .suggest(&lost.step, lost.known.iter().map(String::as_str))
@@ -116,12 +146,19 @@ impl Fields<'_, '_> {
                 let mut finding = Finding::new(&UNKNOWN_FIELD, written.span, message);
                 finding = match suggestion {
                     Some(name) => {
-                        let mended = written.value.replacen(&lost.step, &name, 1);
+                        // A field of a filter is written as `@.field`.
+                        let in_filter = format!("@.{}", lost.step);
+                        let mended = match written.value.contains(&in_filter) {
+                            true => written.value.replacen(&in_filter, &format!("@.{name}"), 1),
+                            false => written.value.replacen(&lost.step, &name, 1),
+                        };
                         finding.did_you_mean(Some(&mended))
                     }
                     None if lost.known.is_empty() => finding.help("the path is longer than the schema"),
                     None => {
                         let mut known = lost.known;
+                        known.sort_unstable();
+                        known.dedup();
                         known.truncate(12);
                         finding.help(format!("known there: {}", known.join(", ")))
                     }
@@ -158,7 +195,7 @@ impl Fields<'_, '_> {
         Some(path.map(|path| Period::Field(MomentField { path, unit })))
     }
 
-    fn follow(&self, path: &FieldPath) -> Result<Leaf, Lost> {
+    fn follow(&self, path: &FieldPath) -> Result<Leaf, Astray> {
         let start = match &path.root {
             PathRoot::Label(_) => return Ok(Leaf::String),
             PathRoot::Spec => Cursor::Schema(self.spec),
@@ -169,15 +206,47 @@ impl Fields<'_, '_> {
             .segments
             .iter()
             .try_fold(start, |at, segment| self.step(at, segment))?;
-        Ok(match end {
-            Cursor::Schema(schema) => leaf_of(&self.types.resolve(schema).shape),
-            Cursor::Fields(_) => Leaf::Object,
-            Cursor::Json(json) => leaf_of_json(&json),
-            Cursor::Open => Leaf::Open,
-        })
+        Ok(self.leaf(&end))
     }
 
-    fn step<'s>(&'s self, at: Cursor<'s>, segment: &Segment) -> Result<Cursor<'s>, Lost> {
+    fn leaf(&self, end: &Cursor<'_>) -> Leaf {
+        match end {
+            Cursor::Schema(schema) => leaf_of(&self.types.resolve(schema).shape),
+            Cursor::Fields(_) => Leaf::Object,
+            Cursor::Json(json) => leaf_of_json(json),
+            Cursor::Open => Leaf::Open,
+        }
+    }
+
+    /// What a step leads to. The field that a filter compares has to exist, and it has to be able to have the text.
+    fn step<'s>(&'s self, at: Cursor<'s>, segment: &Segment) -> Result<Cursor<'s>, Astray> {
+        let below = self.below(at, segment)?;
+        if let Segment::Where { field, value } = segment {
+            let compared = self.below(below.clone(), &Segment::Field(field.clone()))?;
+            let leaf = self.leaf(&compared);
+            if matches!(
+                leaf,
+                Leaf::Integer | Leaf::Number | Leaf::Boolean | Leaf::List | Leaf::Object
+            ) {
+                return Err(Astray::NoItem {
+                    message: format!("a filter compares texts, and `{field}` is {}", leaf.describe()),
+                    texts: Vec::new(),
+                });
+            }
+            if let Cursor::Schema(schema) = compared
+                && let Shape::Enum(values) = &self.types.resolve(schema).shape
+                && !values.iter().any(|one| one.value == *value)
+            {
+                return Err(Astray::NoItem {
+                    message: format!("`{field}` is never `{}`", shown(value)),
+                    texts: values.iter().map(|value| value.value.clone()).collect(),
+                });
+            }
+        }
+        Ok(below)
+    }
+
+    fn below<'s>(&'s self, at: Cursor<'s>, segment: &Segment) -> Result<Cursor<'s>, Lost> {
         match at {
             Cursor::Open => Ok(Cursor::Open),
             Cursor::Fields(fields) => match segment {

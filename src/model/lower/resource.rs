@@ -11,6 +11,9 @@ use crate::names::{
 };
 use crate::spec::Node;
 
+/// How many characters the name of an object may have.
+const LONGEST_CRD_NAME: usize = 253;
+
 /// Reads `resource`, but for its paths, which need the schema.
 pub(super) fn resource(node: &Node, sink: &mut Sink<'_>) -> Option<Resource> {
     let mut keys = Keys::of(node, sink)?;
@@ -61,6 +64,13 @@ pub(super) fn resource(node: &Node, sink: &mut Sink<'_>) -> Option<Resource> {
             kind.span,
             "the kind is too long for a plural by default; give it one",
         );
+    }
+    if let (Some(group), Some(plural)) = (&group, &plural)
+        && plural.as_str().len() + 1 + group.as_str().len() > LONGEST_CRD_NAME
+    {
+        let message =
+            format!("the name of the CRD, `<plural>.<group>`, has more than {LONGEST_CRD_NAME} characters");
+        sink.report(Finding::new(&INVALID_NAME, group.span, message).help("shorten the group or the plural"));
     }
     Some(Resource {
         span,

@@ -3,6 +3,7 @@
 mod mapping;
 mod phrase;
 
+pub(super) use mapping::refuse_optional;
 pub(super) use phrase::kubernetes_reference;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,9 @@ use crate::text::shown;
 
 /// How deep named types may build upon each other.
 const DEEPEST_TYPES: usize = 32;
+/// How many levels of lists, maps and objects a schema may have with all names expanded. Deeper ones would exhaust the
+/// stack of what reads and writes them.
+const DEEPEST_SCHEMA: usize = 64;
 /// How many values a schema may have with all names expanded: far more than an API server stores.
 const LARGEST_SCHEMA: usize = 50_000;
 
@@ -36,7 +40,14 @@ struct Slot<'a> {
 enum SlotState {
     Unread,
     Reading,
-    Read { schema: Box<Schema>, size: usize },
+    Read { schema: Box<Schema>, extent: Extent },
+}
+
+/// How large a schema is with all names expanded.
+#[derive(Clone, Copy, Default)]
+struct Extent {
+    values: usize,
+    levels: usize,
 }
 
 impl<'a> Types<'a> {
@@ -136,34 +147,64 @@ impl<'a> Types<'a> {
         self.depth += 1;
         let schema = self.schema(node, sink);
         self.depth -= 1;
-        let size = self.size(&schema);
+        refuse_optional(&schema, "a type of `types`", sink);
+        let extent = self.extent(&schema);
+        let is_used = extent.levels <= DEEPEST_SCHEMA;
+        if !is_used {
+            self.refuse_giants(&schema, sink);
+        }
         self.slots[id.0].state = SlotState::Read {
-            schema: Box::new(schema),
-            size,
+            // What is reported as too deep would be so again wherever it is used.
+            schema: Box::new(if is_used {
+                schema
+            } else {
+                Schema::plain(Shape::Any, used_at)
+            }),
+            extent: if is_used { extent } else { Extent::default() },
         };
         true
     }
 
-    /// How many values the schema has with all names expanded.
-    fn size(&self, schema: &Schema) -> usize {
+    /// How large the schema is with all names expanded.
+    fn extent(&self, schema: &Schema) -> Extent {
         let below = match &schema.shape {
             Shape::Named(id) => match &self.slots[id.0].state {
-                SlotState::Read { size, .. } => *size,
-                SlotState::Unread | SlotState::Reading => 0,
+                // A name is no level of its own.
+                SlotState::Read { extent, .. } => {
+                    return Extent {
+                        values: extent.values.saturating_add(1),
+                        ..*extent
+                    };
+                }
+                SlotState::Unread | SlotState::Reading => Extent::default(),
             },
-            _ => schema
-                .children()
-                .iter()
-                .fold(0, |sum: usize, child| sum.saturating_add(self.size(child))),
+            _ => schema.children().iter().fold(Extent::default(), |sum, child| {
+                let child = self.extent(child);
+                Extent {
+                    values: sum.values.saturating_add(child.values),
+                    levels: sum.levels.max(child.levels),
+                }
+            }),
         };
-        below.saturating_add(1)
+        Extent {
+            values: below.values.saturating_add(1),
+            levels: below.levels + 1,
+        }
     }
 
     /// Reports a schema that no API server would store.
     pub(crate) fn refuse_giants(&self, schema: &Schema, sink: &mut Sink<'_>) {
-        if self.size(schema) > LARGEST_SCHEMA {
+        let extent = self.extent(schema);
+        if extent.values > LARGEST_SCHEMA {
             let message = format!("the schema has more than {LARGEST_SCHEMA} values with all types expanded");
             sink.error(&INVALID_SCHEMA, schema.span, message);
+        }
+        if extent.levels > DEEPEST_SCHEMA {
+            let message = format!("the schema has more than {DEEPEST_SCHEMA} levels with all types expanded");
+            sink.report(
+                Finding::new(&INVALID_SCHEMA, schema.span, message)
+                    .help("use `any` or `object` for what is further inside"),
+            );
         }
     }
 

@@ -9,12 +9,12 @@ use super::paths::{Fields, Leaf};
 use super::resource::is_standard_condition;
 use super::retries::{WrittenRetry, retry};
 use super::waits::wait;
-use crate::catalog::keys::{EdgeKey, LimitKey, StateKey, TimeoutKey};
-use crate::catalog::{UNKNOWN_STATE, WRONG_TYPE};
+use crate::catalog::keys::{EdgeKey, LimitKey, SectionKey as _, StateKey, TimeoutKey};
+use crate::catalog::{INVALID_DURATION, KEY_WITHOUT_EFFECT, UNKNOWN_STATE, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{
-    Allow, ConditionSetting, ConditionStatus, Effects, Limit, Next, OnSpecChange, Ready, StateId, StateKind,
-    Timeout, Times, Wait,
+    Allow, ConditionSetting, ConditionStatus, Effects, Limit, Next, OnSpecChange, Period, Ready, StateId,
+    StateKind, Timeout, Times, Wait,
 };
 use crate::names::{ConditionName, StateName};
 use crate::spec::{Entry, Node};
@@ -185,6 +185,9 @@ fn state(
     written.phase = keys.read(StateKey::Phase, sink, text);
     written.message = keys.read(StateKey::Message, sink, text);
     written.kind = keys.word(StateKey::Kind, &kinds, sink);
+    if let Some(kind) = written.kind.filter(|kind| kind.value == StateKind::Final) {
+        refuse_in_final(&keys, kind.span, &written.name, sink);
+    }
     let before = sink.findings.len();
     written.next = keys.read_all(StateKey::Next, sink, |node, sink| next(node, table, sink));
     written.timeout = keys.read(StateKey::Timeout, sink, |node, sink| {
@@ -218,9 +221,51 @@ fn state(
     written.allow = keys.read_all(StateKey::Allow, sink, allow);
     // A misspelled `next` means missing edges.
     keys.finish(sink);
+    if written.kind.is_some_and(|kind| kind.value == StateKind::Final) {
+        // They are refused above; as edges they would only lead to more findings.
+        (written.wait, written.limit, written.resume) = (None, None, None);
+    }
     written.lacks_edges = table.lacks_edges || sink.findings.len() > before && written.next.is_empty();
     table.lacks_edges |= others_lack_edges || written.lacks_edges;
     written
+}
+
+/// Reports the keys that say how an object stays in a state, comes back to it, or leaves it. After a final state the
+/// machine is over. Edges that handlers and timeouts take are findings of the rule `no-exit`.
+fn refuse_in_final(
+    keys: &Keys<'_, StateKey>,
+    final_at: Span,
+    name: &Spanned<StateName>,
+    sink: &mut Sink<'_>,
+) {
+    const REASONS: [(StateKey, &str, &str); 3] = [
+        (
+            StateKey::Wait,
+            "once the handler has returned, the machine is over",
+            "wait in a state before it, or return an error to run the handler again",
+        ),
+        (
+            StateKey::Limit,
+            "an object enters a final state at most once",
+            "limit the state before it",
+        ),
+        (
+            StateKey::Resume,
+            "a restarted operator has to finish what the final state began",
+            "remove it: the handler of a final state runs again after a restart",
+        ),
+    ];
+    for (key, reason, help) in REASONS {
+        if let Some(span) = keys.key_span(key) {
+            let message = format!(
+                "`{}` has no effect in the final state `{}`",
+                key.key().name,
+                name.value
+            );
+            let finding = Finding::new(&KEY_WITHOUT_EFFECT, span, message).label(reason);
+            sink.report(finding.related(final_at, "final here").help(help));
+        }
+    }
 }
 
 const STATE_KINDS: [StateKind; 4] = [
@@ -258,7 +303,19 @@ fn timeout(
 ) -> Option<Timeout> {
     let mut keys = Keys::of(node, sink)?;
     let after = keys.read(TimeoutKey::After, sink, |node, sink| {
-        context.fields.period(node, sink)
+        let after = context.fields.period(node, sink)?;
+        if matches!(&after.value, Period::Fixed(period) if period.is_zero()) {
+            sink.report(
+                Finding::new(
+                    &INVALID_DURATION,
+                    node.span,
+                    "this timeout is over before the handler can run",
+                )
+                .help("name a longer time; a state that always leads on at once does so by `next`"),
+            );
+            return None;
+        }
+        Some(after)
     });
     let to = keys.read(TimeoutKey::To, sink, |node, sink| table.state(node, sink));
     keys.finish(sink);

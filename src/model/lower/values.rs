@@ -57,6 +57,22 @@ pub(super) fn typed_json(
     match &schema.shape {
         // `default:` without a value is not a default of any type.
         _ if node.is_null() && scalar.is_some_and(|scalar| scalar.text.is_empty()) => mismatch("there", sink),
+        Shape::String
+        | Shape::DateTime
+        | Shape::Duration
+        | Shape::Enum(_)
+        | Shape::Quantity
+        | Shape::IntOrString
+            if node.is_null() =>
+        {
+            let message = "null is not a value of this type";
+            sink.report(
+                Finding::new(&INVALID_SCHEMA, node.span, message).help(
+                    "leave `default` out, write `nullable: true` beside it, or put quotes around a text",
+                ),
+            );
+            None
+        }
         Shape::String | Shape::DateTime | Shape::Duration => match scalar {
             Some(scalar) => Some(scalar.text.clone().into()),
             None => mismatch("a string", sink),

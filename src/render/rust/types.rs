@@ -27,8 +27,10 @@ pub fn types(description: &Description, kind: &Kind) -> String {
     };
     let status_fields = writer.fields(&kind.status, &status.to_string(), Optional::All);
     if description.kinds.len() == 1 {
-        for at in 0..description.types.len() {
-            writer.named_type(TypeId(at));
+        for id in (0..description.types.len()).map(TypeId) {
+            if description.own_spec_type(kind) != Some(id) {
+                writer.named_type(id);
+            }
         }
     }
     let common = crate::render::shares_types(description).then(|| {
@@ -82,12 +84,27 @@ pub fn types(description: &Description, kind: &Kind) -> String {
 /// `src/types.rs`: the named types of a description with several kinds.
 pub(crate) fn common_types(description: &Description) -> String {
     let mut writer = Writer::empty(description);
-    for at in 0..description.types.len() {
-        writer.named_type(TypeId(at));
+    let mut specs = Vec::new();
+    for id in (0..description.types.len()).map(TypeId) {
+        let mut kinds = description.kinds.iter();
+        match kinds.find(|kind| description.own_spec_type(kind) == Some(id)) {
+            // A kind has this type as its `.spec`, so it is generated with the kind.
+            Some(kind) => {
+                let KindNames { module, spec, .. } = KindNames::of(kind);
+                specs.push(quote!(pub use crate::#module::#spec;));
+            }
+            None => writer.named_type(id),
+        }
     }
     let items = writer.items;
+    let serde = (!items.is_empty()).then(|| {
+        quote!(
+            use serde::{Deserialize, Serialize};
+        )
+    });
     file(&quote! {
-        use serde::{Deserialize, Serialize};
+        #serde
+        #(#specs)*
         #(#items)*
     })
 }

@@ -48,7 +48,7 @@ pub fn random(dice: &mut Dice) -> RandomMachine {
                 limit: maybe(8).filter(|_| kind != FINAL),
                 on_delete: maybe(10),
                 on_spec_change: maybe(6).filter(|_| kind != FINAL),
-                resume: maybe(8),
+                resume: maybe(8).filter(|_| kind != FINAL),
                 waits: below(2) == 0,
                 legacy: below(12) == 0,
             }

@@ -167,13 +167,20 @@ impl<'m> Reference<'m> {
         }
     }
 
-    /// Whether there is a cycle in which no state waits.
+    /// Whether there is a cycle in which no state waits. A state with a limit is one that objects only pass, by the edge
+    /// of the limit: that is what happens for ever once the limit is reached.
     pub fn hot(&self) -> bool {
         let state = |at: usize| &self.machine.states[at];
+        let is_limited = |at: usize| state(at).limit.is_some();
         let may_stay = |at: usize| state(at).waits || self.is(at, READY) || self.is(at, FAILED);
-        let rests = |at: usize| may_stay(at) || state(at).timeout.is_some() || state(at).limit.is_some();
+        let rests = |at: usize| !is_limited(at) && (may_stay(at) || state(at).timeout.is_some());
         let cycles = self.stepped_closed(|kind, from, to| {
-            matches!(kind, "next" | "limit" | "resume") && from != to && !rests(from) && !rests(to)
+            let is_taken = match kind {
+                "limit" => true,
+                "next" | "resume" => !is_limited(from) && from != to,
+                _ => false,
+            };
+            is_taken && !rests(from) && !rests(to)
         });
         (0..self.count).any(|at| cycles[at][at])
     }

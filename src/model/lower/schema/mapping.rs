@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::Types;
-use crate::catalog::INVALID_SCHEMA;
 use crate::catalog::keys::TypeKey;
+use crate::catalog::{INVALID_SCHEMA, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::lower::bounds;
 use crate::model::lower::constraints::{constraints, extensions, is_implied_by_shape, validation_list};
@@ -13,6 +13,45 @@ use crate::model::lower::values::{json_of, typed_json};
 use crate::model::{Schema, Shape};
 use crate::spec::Node;
 use crate::text::shown;
+
+/// Reports `properties`, `items` or `additionalProperties` beside a type that has none, with the form that is meant.
+fn refuse_beside_phrase(key: &str, type_node: &Node, sink: &mut Sink<'_>) {
+    let phrase = type_node
+        .scalar()
+        .map(|scalar| scalar.text.trim())
+        .unwrap_or_default();
+    let message = format!("a type that is `{}` cannot have `{key}` beside it", shown(phrase));
+    let words = phrase.trim_start_matches("optional").trim_start();
+    let help = match (words.split(' ').next(), key) {
+        (Some("list"), "items") => {
+            "write `items` without `type`, or say in `type` what the items are: `list of TYPE`"
+        }
+        (Some("list"), "properties") => "for a list of objects write `items: {properties: …}` without `type`",
+        (Some("map"), "additionalProperties") => {
+            "write `additionalProperties` without `type`, or say in `type` what the values are: `map of TYPE`"
+        }
+        (Some("map"), "properties") => {
+            "for a map of objects write `additionalProperties: {properties: …}` without `type`"
+        }
+        (_, "items") => "leave `type` out: `items` makes it a list",
+        (_, "properties") => "leave `type` out: `properties` makes it an object",
+        _ => "leave `type` out: `additionalProperties` makes it a map",
+    };
+    sink.report(Finding::new(&INVALID_SCHEMA, type_node.span, message).help(help));
+}
+
+/// Reports `optional` where no field is that could be left out. An alias may repeat a type that is optional elsewhere.
+pub(in crate::model::lower) fn refuse_optional(schema: &Schema, what: &str, sink: &mut Sink<'_>) {
+    let is_alias = sink.source.at(schema.span).starts_with('*');
+    if schema.optional && !is_alias {
+        let message = format!("{what} cannot be optional");
+        sink.report(
+            Finding::new(&INVALID_SCHEMA, schema.span, message)
+                .label("only a field can be left out")
+                .help("say `optional` at the field; where null is meant, write `nullable: true`"),
+        );
+    }
+}
 
 impl<'a> Types<'a> {
     pub(super) fn mapping(&mut self, node: &'a Node, sink: &mut Sink<'_>) -> Schema {
@@ -88,18 +127,21 @@ impl<'a> Types<'a> {
                 keys.head(),
                 "a type has one of `properties`, `items` and `additionalProperties`",
             );
-        } else if inner.contains(&true) && !is_open {
-            sink.error(
-                &INVALID_SCHEMA,
-                keys.head(),
-                "this `type` has no `properties`, `items` or `additionalProperties`",
-            );
+        } else if let Some(node) = type_node.filter(|_| inner.contains(&true) && !is_open) {
+            let key = ["properties", "items", "additionalProperties"]
+                .into_iter()
+                .zip(inner)
+                .find_map(|(key, is_there)| is_there.then_some(key))
+                .unwrap_or_default();
+            refuse_beside_phrase(key, node, sink);
         }
         if let Some(fields) = properties {
             schema.shape = Shape::Object(fields);
         } else if let Some(items) = items {
+            refuse_optional(&items, "an item of a list", sink);
             schema.shape = Shape::List(Box::new(items));
         } else if let Some(values) = additional {
+            refuse_optional(&values, "a value of a map", sink);
             schema.shape = Shape::Map(Box::new(values));
         } else if type_node.is_none() && one_of.is_none() && extensions.is_empty() {
             let help = "`type` may be left out where `properties`, `items`, `additionalProperties` or `enum` gives it";
@@ -123,7 +165,7 @@ impl<'a> Types<'a> {
         if let Some(nullable) = nullable {
             self.refuse_null_in_enum(&schema, nullable.span, sink);
         }
-        self.narrow(&mut schema);
+        self.narrow(&mut schema, sink);
         bounds::check(self.resolve(&schema), &schema, sink);
         if let Some(value) = keys.entry(TypeKey::Default) {
             let json = typed_json("default", &value.value, self.resolve(&schema), self, sink);
@@ -154,12 +196,19 @@ impl<'a> Types<'a> {
     }
 
     /// `type: integer` with `format: int32` is `int32`, and so on.
-    fn narrow(&self, schema: &mut Schema) {
+    fn narrow(&self, schema: &mut Schema, sink: &mut Sink<'_>) {
         let Some(format) = &schema.constraints.format else {
             return;
         };
+        if matches!(self.resolve(schema).shape, Shape::Int32) && format.value != "int32" {
+            let message = format!("the format of an `int32` is not `{}`", format.value);
+            sink.report(
+                Finding::new(&INVALID_SCHEMA, format.span, message)
+                    .help("leave `format` out, or use the type `integer`, which has 64 bits"),
+            );
+        }
         let shape = match (&schema.shape, format.value.as_str()) {
-            (Shape::Integer, "int32") => Shape::Int32,
+            (Shape::Integer | Shape::Int32, "int32") => Shape::Int32,
             (Shape::Integer, "int64") => Shape::Integer,
             (Shape::Number, "double") => Shape::Number,
             (Shape::String, "date-time") => Shape::DateTime,
@@ -180,7 +229,14 @@ impl<'a> Types<'a> {
                 for value in values {
                     match json_of(value) {
                         serde_json::Value::Number(number) => {
-                            schema.constraints.one_of.push(Spanned::new(number, value.span));
+                            let seen = &mut schema.constraints.one_of;
+                            if let Some(first) = seen.iter().find(|one| one.as_f64() == number.as_f64()) {
+                                let message = format!("the value `{number}` is listed twice");
+                                let finding = Finding::new(&INVALID_SCHEMA, value.span, message);
+                                sink.report(finding.related(first.span, "first here"));
+                            } else {
+                                seen.push(Spanned::new(number, value.span));
+                            }
                         }
                         _ => sink.wrong_type(value, "a number"),
                     }
@@ -195,6 +251,18 @@ impl<'a> Types<'a> {
                         sink.wrong_type(value, "a string");
                         continue;
                     };
+                    if value.is_null() {
+                        let written = sink.source.at(value.span).to_owned();
+                        let message = format!("expected a string, found {}", value.describe());
+                        let finding = Finding::new(&WRONG_TYPE, value.span, message);
+                        let quoted = (!written.is_empty()).then(|| format!("\"{written}\""));
+                        sink.report(
+                            finding
+                                .did_you_mean(quoted.as_deref())
+                                .help("a field that may be null is `nullable`, and a field that may be absent `optional`"),
+                        );
+                        continue;
+                    }
                     if let Some(first) = seen.insert(&scalar.text, value.span) {
                         let message = format!("the value `{}` is listed twice", shown(&scalar.text));
                         sink.report(

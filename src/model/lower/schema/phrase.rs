@@ -1,7 +1,7 @@
 //! Types that are written as a phrase: `optional list of string`.
 
 use super::Types;
-use crate::catalog::WRONG_TYPE;
+use crate::catalog::{INVALID_SCHEMA, WRONG_TYPE};
 use crate::finding::{Finding, Span};
 use crate::model::lower::keys::Sink;
 use crate::model::{KubernetesType, Schema, Shape, kubernetes};
@@ -22,6 +22,9 @@ const WORDS: [(&str, Shape); 11] = [
     ("any", Shape::Any),
 ];
 
+/// How many lists and maps of a phrase may be inside each other.
+const DEEPEST_PHRASE: usize = 16;
+
 impl Types<'_> {
     /// `[optional] [list of | map of]… TYPE`.
     pub(super) fn phrase(&mut self, phrase: &str, span: Span, sink: &mut Sink<'_>) -> Schema {
@@ -35,6 +38,11 @@ impl Types<'_> {
         while let [.., "of", collection @ ("list" | "map")] = words[..] {
             around.push(collection);
             words.truncate(words.len() - 2);
+        }
+        if around.len() > DEEPEST_PHRASE {
+            let message = format!("a type has at most {DEEPEST_PHRASE} lists and maps inside each other");
+            sink.error(&INVALID_SCHEMA, span, message);
+            return Schema::plain(Shape::Any, span);
         }
         let shape = match words[..] {
             [word] => self.word(word, span, sink),

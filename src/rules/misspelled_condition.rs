@@ -1,0 +1,34 @@
+//! Conditions of states whose names are almost those of declared conditions.
+
+use super::{Check, RuleHit, Subject};
+use crate::catalog::MISSPELLED_CONDITION;
+use crate::finding::{Finding, nearest};
+
+pub(super) const CHECK: Check = Check::of_kind(&MISSPELLED_CONDITION, find);
+
+/// How many undeclared conditions are compared with the declared ones, so that a hostile file cannot make krator compare
+/// thousands with thousands.
+const MOST: usize = 100;
+
+fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
+    let declared = &subject.kind.conditions;
+    let is_declared = |name: &str| declared.iter().any(|condition| condition.name.as_str() == name);
+    let set = subject
+        .kind
+        .state_ids()
+        .flat_map(|(id, state)| state.conditions.iter().map(move |setting| (id, setting)));
+    set.filter(|(_, setting)| !is_declared(setting.name.as_str()))
+        .take(MOST)
+        .filter_map(|(id, setting)| {
+            let names = declared.iter().map(|condition| condition.name.as_str());
+            let meant = nearest(setting.name.as_str(), names)?;
+            let message = format!("the condition `{}` is not declared", setting.name.value);
+            let mut finding =
+                Finding::new(&MISSPELLED_CONDITION, setting.name.span, message).did_you_mean(Some(meant));
+            if let Some(condition) = declared.iter().find(|condition| condition.name.as_str() == meant) {
+                finding = finding.related(condition.name.span, "this one is");
+            }
+            Some(RuleHit::of(id, finding))
+        })
+        .collect()
+}
