@@ -11,6 +11,7 @@ mod effects;
 mod graph;
 pub mod keys;
 mod language;
+mod schema;
 
 pub(crate) use access::*;
 pub(crate) use advice::*;
@@ -20,6 +21,7 @@ pub(crate) use edits::*;
 pub(crate) use effects::*;
 pub(crate) use graph::*;
 pub(crate) use language::*;
+pub(crate) use schema::*;
 
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,6 +78,7 @@ use rules;
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     [
         language::ALL,
+        schema::ALL,
         graph::ALL,
         effects::ALL,
         access::ALL,
@@ -97,7 +100,7 @@ pub fn named(name: &str) -> Option<&'static Rule> {
 /// The rules that have a check in `crate::rules`. The others are reported while a description is read or compared, and
 /// where a crate is held against it.
 pub(crate) fn checked() -> impl Iterator<Item = &'static Rule> {
-    [graph::ALL, effects::ALL, access::ALL, advice::ALL]
+    [schema::ALL, graph::ALL, effects::ALL, access::ALL, advice::ALL]
         .into_iter()
         .flatten()
         .copied()

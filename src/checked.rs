@@ -14,6 +14,8 @@ pub struct Checked {
     pub source: Source,
     /// The model, if the text could be read. Generate from [`Checked::sound`] instead: this one may have errors.
     pub description: Option<Description>,
+    /// Whether reading gave no errors. Otherwise the model has something harmless in place of what could not be read.
+    pub is_complete: bool,
     /// All findings, in the order of the text.
     pub findings: Vec<Finding>,
 }
@@ -25,6 +27,7 @@ pub fn check(name: &str, bytes: &[u8]) -> Checked {
         return Checked {
             source,
             description: None,
+            is_complete: false,
             findings,
         };
     }
@@ -32,26 +35,25 @@ pub fn check(name: &str, bytes: &[u8]) -> Checked {
     let is_readable = found.is_empty() || !documents.is_empty();
     findings.extend(found);
     let mut description = None;
+    let mut is_complete = false;
     if is_readable {
         let (lowered, found) = model::lower(&source, &documents);
         // The tree of a large text takes as much memory as its model: free it before the rules allocate theirs.
         drop(documents);
         findings.extend(found);
-        findings.extend(found_by_rules(lowered.as_ref(), &findings));
+        is_complete = !finding::has_errors(&findings);
+        if let Some(description) = &lowered {
+            findings.extend(rules::findings(description, is_complete));
+        }
         description = lowered;
     }
     finding::sort(&mut findings);
     Checked {
         source,
         description,
+        is_complete,
         findings,
     }
-}
-
-fn found_by_rules(description: Option<&Description>, reading: &[Finding]) -> Vec<Finding> {
-    description
-        .map(|description| rules::findings(description, !finding::has_errors(reading)))
-        .unwrap_or_default()
 }
 
 impl Checked {

@@ -1,5 +1,6 @@
 //! The CustomResourceDefinition of each kind, as a value: the manifests, the samples and the rules about schemas are made from it.
 
+mod place;
 mod schema;
 mod status;
 
@@ -13,12 +14,20 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::model::{Column, Description, Kind, Scope};
 
+pub(crate) use place::{place, place_of_value};
 pub(crate) use schema::{DURATION_PATTERN, schema_of};
 
 /// The schema of the objects of a kind, as JSON.
 pub(crate) fn object_schema(description: &Description, kind: &Kind) -> serde_json::Value {
     // Serialization fails only for maps whose keys are not strings, and a schema has none.
     serde_json::to_value(object(description, kind)).expect("a schema is JSON")
+}
+
+/// The definition of a kind as the API server reads it.
+pub(crate) fn as_read(description: &Description, kind: &Kind) -> krator_schema::Definition {
+    // Serialization fails only for maps whose keys are not strings, and both sides have the names of the API.
+    let written = serde_json::to_value(definition(description, kind).spec).expect("a CRD is JSON");
+    serde_json::from_value(written).expect("a CRD is one of the API")
 }
 
 /// The definition of a kind.

@@ -15,6 +15,8 @@ mod duplicate_phase;
 mod failure_trap;
 mod hot_loop;
 mod invalid_owner;
+mod invalid_rule;
+mod invalid_schema;
 mod legacy_dead_end;
 mod legacy_entered;
 mod misspelled_condition;
@@ -26,6 +28,7 @@ mod no_timeout;
 mod not_served;
 mod property_violated;
 mod resume_hazard;
+mod refused_sample;
 mod reused_name;
 mod self_edge;
 mod spec_change_ignored;
@@ -38,13 +41,16 @@ mod unused_allow;
 // Shared by several rules.
 mod deletion_path;
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use krator_schema::{Definition, Path};
 use petgraph::algo::toposort;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::catalog::{Rule, Severity};
+use crate::crd;
 use crate::finding::{Finding, Span, has_errors, sort};
 use crate::graph::StateGraph;
 use crate::model::{Allow, Description, Kind, StateId};
@@ -63,6 +69,8 @@ static CHECKS: &[Check] = &[
     failure_trap::CHECK,
     hot_loop::CHECK,
     invalid_owner::CHECK,
+    invalid_rule::CHECK,
+    invalid_schema::CHECK,
     legacy_dead_end::CHECK,
     legacy_entered::CHECK,
     misspelled_condition::CHECK,
@@ -74,6 +82,7 @@ static CHECKS: &[Check] = &[
     not_served::CHECK,
     property_violated::CHECK,
     resume_hazard::CHECK,
+    refused_sample::CHECK,
     reused_name::CHECK,
     self_edge::CHECK,
     spec_change_ignored::CHECK,
@@ -91,6 +100,9 @@ struct Check {
     scope: CheckScope,
     /// Some edges failed to parse and were reported already; a rule that infers from missing edges must not run then.
     needs_edges: bool,
+    /// Reading the description gave errors, and what could not be read was replaced by something harmless; a rule that
+    /// judges schemas must not run then.
+    needs_sound: bool,
     /// The check does not run for a kind in which one of these rules has a finding: its own would only follow from
     /// that one. They have to be checked for each kind, too.
     unless: &'static [&'static Rule],
@@ -113,6 +125,7 @@ impl Check {
             rule,
             scope,
             needs_edges: false,
+            needs_sound: false,
             unless: &[],
         }
     }
@@ -135,9 +148,36 @@ struct Subject<'a> {
     description: &'a Description,
     kind: &'a Kind,
     graph: &'a StateGraph,
+    definition: OnceCell<Definition>,
 }
 
 impl Subject<'_> {
+    /// The CRD of the kind, as the API server reads it.
+    fn definition(&self) -> &Definition {
+        self.definition
+            .get_or_init(|| crd::as_read(self.description, self.kind))
+    }
+
+    /// The schema of the kind's objects, with its path in the CRD.
+    fn schema(&self) -> (&krator_schema::Schema, Path) {
+        let version = &self.definition().versions[0];
+        let path = Path::root()
+            .field("spec")
+            .field("versions")
+            .index(0)
+            .field("schema")
+            .field("openAPIV3Schema");
+        let schema = version.schema.as_ref();
+        // `crd::definition` writes one version, which has a schema.
+        let schema = schema.and_then(|schema| schema.open_api_v3_schema.as_ref());
+        (schema.expect("the CRD has a schema"), path)
+    }
+
+    /// The place in the description of a part of the CRD.
+    fn place(&self, path: &Path) -> Span {
+        crd::place(self.description, self.kind, path)
+    }
+
     /// The name of a state.
     fn name(&self, id: StateId) -> &str {
         self.kind.state(id).name.as_str()
@@ -202,7 +242,7 @@ pub(crate) fn findings(description: &Description, is_sound: bool) -> Vec<Finding
         }
     }
     for kind in &description.kinds {
-        for hit in hits(description, kind) {
+        for hit in hits(description, kind, is_sound) {
             match silenced_by(kind, &hit) {
                 Some(allow) => used.insert(allow),
                 None => findings.push(hit.finding),
@@ -221,11 +261,12 @@ pub(crate) fn findings(description: &Description, is_sound: bool) -> Vec<Finding
 }
 
 /// What the rules find in one kind.
-fn hits(description: &Description, kind: &Kind) -> Vec<RuleHit> {
+fn hits(description: &Description, kind: &Kind, is_sound: bool) -> Vec<RuleHit> {
     let subject = Subject {
         description,
         kind,
         graph: &StateGraph::of(kind),
+        definition: OnceCell::new(),
     };
     let mut hits: Vec<RuleHit> = Vec::new();
     for check in ORDERED.iter() {
@@ -233,8 +274,9 @@ fn hits(description: &Description, kind: &Kind) -> Vec<RuleHit> {
             continue;
         };
         let is_found = |rule: &Rule| hits.iter().any(|hit| hit.finding.rule == rule);
-        let would_mislead =
-            check.needs_edges && kind.lacks_edges || check.unless.iter().any(|rule| is_found(rule));
+        let would_mislead = check.needs_edges && kind.lacks_edges
+            || check.needs_sound && !is_sound
+            || check.unless.iter().any(|rule| is_found(rule));
         if !would_mislead {
             let found = find(&subject);
             debug_assert!(found.iter().all(|hit| hit.finding.rule == check.rule));

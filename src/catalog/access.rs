@@ -1,4 +1,4 @@
-//! Rules about permissions, about owned and watched kinds, and about what a schema costs the API server.
+//! Rules about permissions, and about owned and watched kinds.
 
 use super::rules;
 
@@ -42,18 +42,4 @@ Good:
 
     access: [{kind: core/v1.Secret, verbs: [get, list]}]
     deploy: {namespaces: [moose]}";
-    Warning COSTLY_RULE "costly-rule": "a CEL rule iterates over a list or map of unlimited size",
-"The API server estimates the worst-case cost of each rule and rejects a CRD that exceeds its budget. A list without
-`maxItems`, or a map without `maxProperties`, counts as very long, so a rule that iterates over it is likely to exceed
-the budget.
-
-Bad:
-
-    tags: list of string
-    validations: [{rule: \"self.tags.all(tag, tag != '')\"}]
-
-Good:
-
-    tags: {type: list of string, maxItems: 64}
-    validations: [{rule: \"self.tags.all(tag, tag != '')\"}]";
 }

@@ -81,21 +81,6 @@ Good:
 
     states:
       RoamAround: {next: [Eat]}";
-    Error INVALID_SCHEMA "invalid-schema": "an API server would not accept the schema",
-"The schema becomes the schema of the CRD. It therefore has to be structural: its defaults have to be valid, its bounds
-have to fit their types, and its patterns and CEL rules have to parse.
-
-Bad:
-
-    spec:
-      size: {type: integer, minimum: 3, default: 1}
-      name: {type: string, maximum: 9}
-
-Good:
-
-    spec:
-      size: {type: integer, minimum: 1, default: 1}
-      name: {type: string, maxLength: 9}";
     Error INVALID_DURATION "invalid-duration": "a string is not a duration, or a timeout is 0",
 "Durations are written as in Go: numbers with the units h, m, s, ms, us and ns. There is no unit for days. Keys that can
 also take the duration from a field of the object expect the path of that field, which starts with a dot. A timeout of

@@ -130,8 +130,12 @@ fn add_annotations(out: &mut JSONSchemaProps, schema: &Schema) {
         extend(out, key, value);
     }
     if !schema.validations.is_empty() {
-        let rules = schema.validations.iter().map(rule);
-        out.x_kubernetes_validations.get_or_insert_default().extend(rules);
+        let rules = out.x_kubernetes_validations.get_or_insert_default();
+        for validation in &schema.validations {
+            // A named type may have the same rule, and server-side apply refuses a list with both.
+            rules.retain(|other| other.rule != validation.rule.value);
+            rules.push(rule(validation));
+        }
     }
 }
 

@@ -2,7 +2,6 @@
 //! takes its place, and reading goes on.
 
 mod bounds;
-mod cel;
 mod constraints;
 mod deploy;
 mod keys;
@@ -16,7 +15,7 @@ mod states;
 mod values;
 mod waits;
 
-use constraints::validation_list;
+use constraints::{refuse_repeated, validation_list};
 use keys::{Keys, Sink, entries, name, text};
 use kinds::Kinds;
 use paths::Fields;
@@ -315,6 +314,7 @@ fn spec_schema<'a>(node: &'a Node, types: &mut Types<'a>, sink: &mut Sink<'_>) -
     for entry in &mapping.entries {
         if entry.key == SpecKey::Validations.key().name {
             validations = validation_list(&entry.value, sink);
+            refuse_repeated(&validations, sink);
         } else {
             fields.extend(types.field(entry, sink));
         }

@@ -1,13 +1,15 @@
 //! A string that a regular expression matches, made from its syntax tree.
 
+use krator_schema::Pattern;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// A short string that matches the pattern. It has at least `least` characters if repetitions can make it so long.
 ///
 /// Assertions inside the pattern, such as word boundaries, are ignored, so the string may fail them.
 pub(super) fn string_matching(pattern: &str, least: usize) -> String {
-    // A rule has checked that it parses.
-    let Ok(tree) = regex_syntax::parse(pattern) else {
+    // A rule has checked that the API server accepts it. A few such patterns are beyond the limits of this parser.
+    let rewritten = Pattern::new(pattern).ok();
+    let Some(tree) = rewritten.and_then(|pattern| regex_syntax::parse(pattern.rewritten()).ok()) else {
         return String::new();
     };
     let mut best = String::new();

@@ -28,6 +28,8 @@ mod language;
 mod findings;
 // What an edit breaks: what krator says, and what an API server does.
 mod compare;
+// Descriptions that the API server refuses although an early krator accepted them.
+mod found;
 // The rules over graphs, against brute force.
 mod graphs;
 // Malicious and random descriptions.
@@ -48,6 +50,8 @@ mod watches;
 mod children;
 // Generated manifests, and objects that break their schema, on a real API server.
 mod accept;
+// What krator and a real API server say of random descriptions and values.
+mod differential;
 // Texts and names of a description that have a special meaning in generated files.
 mod injection;
 // `krator gen` after edits of a description or of a crate.

@@ -38,7 +38,7 @@ fn a_krator_built_from_its_packages_generates_the_same_crate() {
         .args(package)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env("CARGO_TARGET_DIR", &packages));
-    for name in ["krator", "krator-runtime"] {
+    for name in ["krator", "krator-runtime", "krator-schema"] {
         let archive = packages.join(format!("package/{name}-{}.crate", env!("CARGO_PKG_VERSION")));
         // Files get the current time. With the times in the archive, cargo would not see that they changed since the last run.
         run(Command::new("tar")
@@ -48,15 +48,14 @@ fn a_krator_built_from_its_packages_generates_the_same_crate() {
             .arg(work.path()));
     }
     let unpacked = |name: &str| work.path().join(format!("{name}-{}", env!("CARGO_PKG_VERSION")));
-    let runtime = unpacked("krator-runtime");
-    // The runtime of this version need not be published yet, so cargo is told where it is.
-    let patch = format!(
-        "patch.crates-io.krator-runtime.path={:?}",
-        runtime.display().to_string()
-    );
-    run(cargo()
-        .args(["build", "--quiet", "--config", &patch])
-        .current_dir(unpacked("krator")));
+    // The libraries of this version need not be published yet, so cargo is told where they are.
+    let mut build = cargo();
+    build.args(["build", "--quiet"]);
+    for library in ["krator-runtime", "krator-schema"] {
+        let path = unpacked(library).display().to_string();
+        build.args(["--config", &format!("patch.crates-io.{library}.path={path:?}")]);
+    }
+    run(build.current_dir(unpacked("krator")));
 
     let description = work.path().join("moose.yaml");
     fs::write(&description, DESCRIPTION).expect("a folder of our own");

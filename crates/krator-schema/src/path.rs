@@ -54,6 +54,12 @@ impl Path {
     }
 }
 
+impl FromIterator<Segment> for Path {
+    fn from_iter<T: IntoIterator<Item = Segment>>(segments: T) -> Self {
+        Path(segments.into_iter().collect())
+    }
+}
+
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, segment) in self.0.iter().enumerate() {

@@ -9,6 +9,7 @@ mod parser;
 mod unicode;
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder};
 
@@ -19,24 +20,35 @@ const COMPILED_SIZE: usize = 256 << 20;
 /// A pattern that the API server accepts.
 #[derive(Debug, Clone)]
 pub struct Pattern {
-    regex: Option<Regex>,
+    rewritten: String,
+    /// Compiled when it is first needed: most patterns are only read.
+    regex: OnceLock<Option<Regex>>,
 }
 
 impl Pattern {
     /// Reads a pattern as Go's `regexp.Compile` does.
     pub fn new(pattern: &str) -> Result<Self, PatternError> {
-        let rewritten = parser::rewrite(pattern)?;
-        let regex = RegexBuilder::new(&rewritten)
-            .size_limit(COMPILED_SIZE)
-            .nest_limit(u32::MAX)
-            .build()
-            .ok();
-        Ok(Pattern { regex })
+        Ok(Pattern {
+            rewritten: parser::rewrite(pattern)?,
+            regex: OnceLock::new(),
+        })
+    }
+
+    /// The pattern in the grammar of Rust's `regex`.
+    pub fn rewritten(&self) -> &str {
+        &self.rewritten
     }
 
     /// Whether the pattern matches somewhere in the text, or `None` if the pattern is too large to find out.
     pub fn is_match(&self, text: &str) -> Option<bool> {
-        self.regex.as_ref().map(|regex| regex.is_match(text))
+        let regex = self.regex.get_or_init(|| {
+            RegexBuilder::new(&self.rewritten)
+                .size_limit(COMPILED_SIZE)
+                .nest_limit(u32::MAX)
+                .build()
+                .ok()
+        });
+        regex.as_ref().map(|regex| regex.is_match(text))
     }
 }
 

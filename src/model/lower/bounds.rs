@@ -125,20 +125,6 @@ pub(super) fn check(meant: &Schema, written: &Schema, sink: &mut Sink<'_>) {
     if let Some(step) = decimal(&bounds.multiple_of).filter(|step| step.value <= 0.0) {
         sink.error(&INVALID_SCHEMA, step.span, "`multipleOf` has to be more than 0");
     }
-    if let Some(pattern) = &bounds.pattern
-        && let Err(error) = regex_syntax::Parser::new().parse(&pattern.value)
-    {
-        let reason = match &error {
-            regex_syntax::Error::Parse(error) => error.kind().to_string(),
-            regex_syntax::Error::Translate(error) => error.kind().to_string(),
-            _ => "it cannot be parsed".to_owned(),
-        };
-        sink.report(Finding::new(
-            &INVALID_SCHEMA,
-            pattern.span,
-            format!("this pattern is not a regular expression: {reason}"),
-        ));
-    }
 }
 
 fn ordered<T: PartialOrd>(

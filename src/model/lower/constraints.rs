@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::keys::{Keys, Sink, boolean, list, name_of, text};
 use super::values::json_of;
 use crate::catalog::keys::{SectionKey as _, Type, TypeKey, ValidationKey};
-use crate::catalog::{INVALID_SCHEMA, WRONG_TYPE};
+use crate::catalog::{INVALID_RULE, INVALID_SCHEMA, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};
 use crate::model::{Constraints, Shape, Validation};
 use crate::names::NotAName;
@@ -81,26 +81,28 @@ pub(super) fn validation_list(node: &Node, sink: &mut Sink<'_>) -> Vec<Validatio
         }
         keys.finish(sink);
         if let Some(rule) = rule {
-            let slips = [Some(&rule), message_expression.as_ref()];
-            for (written, slip) in slips
-                .into_iter()
-                .flatten()
-                .filter_map(|text| Some((text, super::cel::slip(text)?)))
-            {
-                sink.report(Finding::new(&INVALID_SCHEMA, written.span, "this is not CEL").label(slip));
-            }
-            if !rule.trim().is_empty() {
-                validations.push(Validation {
-                    rule,
-                    message,
-                    message_expression,
-                    reason,
-                    field_path,
-                });
-            }
+            validations.push(Validation {
+                rule,
+                message,
+                message_expression,
+                reason,
+                field_path,
+            });
         }
     }
     validations
+}
+
+/// Reports rules that are listed twice: server-side apply identifies a rule by its text, and would refuse the CRD.
+pub(super) fn refuse_repeated(validations: &[Validation], sink: &mut Sink<'_>) {
+    for (at, validation) in validations.iter().enumerate() {
+        let rule = &validation.rule;
+        let mut before = validations[..at].iter();
+        if let Some(first) = before.find(|other| other.rule.value == rule.value) {
+            let finding = Finding::new(&INVALID_RULE, rule.span, "this rule is listed twice");
+            sink.report(finding.related(first.rule.span, "first here"));
+        }
+    }
 }
 
 pub(super) fn constraints(keys: &mut Keys<'_, TypeKey>, sink: &mut Sink<'_>) -> Constraints {

@@ -8,7 +8,7 @@ use super::keys::{
     Keys, Sink, boolean, duration, entries, is_empty_list, list, name, name_of, named, text, word,
 };
 use crate::catalog::keys::{DeployKey, MatchConditionKey, ResourcesKey, WebhookKey, WebhooksKey};
-use crate::catalog::{INVALID_SCHEMA, MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
+use crate::catalog::{MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{
     Allow, Deploy, FailurePolicy, MatchCondition, Operation, PodResources, Webhook, Webhooks,
@@ -88,12 +88,6 @@ fn webhook(node: &Node, sink: &mut Sink<'_>) -> Option<Webhook> {
             );
             let expression = keys.read(MatchConditionKey::Expression, sink, text);
             keys.finish(sink);
-            if let Some((written, slip)) = expression
-                .as_ref()
-                .and_then(|text| Some((text, super::cel::slip(text)?)))
-            {
-                sink.report(Finding::new(&INVALID_SCHEMA, written.span, "this is not CEL").label(slip));
-            }
             if let (Some(name), Some(expression)) = (name, expression) {
                 webhook.match_conditions.push(MatchCondition { name, expression });
             }

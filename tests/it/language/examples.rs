@@ -223,7 +223,10 @@ fn a_list_has_at_most_as_many_items_as_the_table_says() {
         let mut with = |count| {
             *at(&mut whole, &path).expect("the key of the example") =
                 Value::Sequence(vec![item.clone(); count]);
-            has_errors(&check(&whole).0)
+            // Some lists must not have the same item twice, which is another rule.
+            let mut findings = check(&whole).0;
+            findings.retain(|finding| finding.rule.name != "invalid-schema");
+            has_errors(&findings)
         };
         assert!(!with(max), "{path:?}");
         assert!(with(max + 1), "{path:?}");

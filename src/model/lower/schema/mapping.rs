@@ -7,7 +7,9 @@ use crate::catalog::keys::TypeKey;
 use crate::catalog::{INVALID_SCHEMA, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::lower::bounds;
-use crate::model::lower::constraints::{constraints, extensions, is_implied_by_shape, validation_list};
+use crate::model::lower::constraints::{
+    constraints, extensions, is_implied_by_shape, refuse_repeated, validation_list,
+};
 use crate::model::lower::keys::{Keys, Sink, boolean, list, text};
 use crate::model::lower::values::{json_of, typed_json};
 use crate::model::{Schema, Shape};
@@ -75,6 +77,7 @@ impl<'a> Types<'a> {
         let mut extensions = extensions(&mut keys, sink);
         let mut validations = keys.read_all(TypeKey::KubernetesValidations, sink, validation_list);
         validations.extend(keys.read_all(TypeKey::Validations, sink, validation_list));
+        refuse_repeated(&validations, sink);
         let has = |name: &str| {
             extensions
                 .iter()

@@ -1,0 +1,208 @@
+//! Where the description says what stands at a place in a CRD.
+
+use krator_schema::{Path, Segment};
+
+use crate::finding::{Span, Spanned};
+use crate::model::{Constraints, Description, Kind, Schema, Shape, Validation};
+
+/// The place in the description that has to change where the API server refuses this part of the CRD of a kind.
+pub(crate) fn place(description: &Description, kind: &Kind, path: &Path) -> Span {
+    let segments = path.segments();
+    let below_schema = segments.iter().position(|step| is_field(step, "openAPIV3Schema"));
+    match below_schema {
+        Some(at) => in_object(description, kind, &segments[at + 1..]),
+        None => in_definition(kind, segments),
+    }
+}
+
+/// The place in the description of the type of a value in an object of the kind, by the path of the value.
+pub(crate) fn place_of_value(description: &Description, kind: &Kind, path: &Path) -> Span {
+    let (mut schema, rest) = match path.segments() {
+        [root, rest @ ..] if is_field(root, "spec") => (&kind.spec, rest),
+        _ => return kind.resource.span,
+    };
+    for step in rest {
+        let (Segment::Field(name) | Segment::Key(name)) = step else {
+            match &description.resolve(schema).shape {
+                Shape::List(inner) => schema = inner,
+                _ => break,
+            }
+            continue;
+        };
+        match &description.resolve(schema).shape {
+            Shape::Map(inner) => schema = inner,
+            Shape::Object(fields) => match fields.iter().find(|field| field.name.as_str() == name) {
+                Some(field) => schema = &field.schema,
+                None => break,
+            },
+            _ => break,
+        }
+    }
+    schema.span
+}
+
+fn is_field(segment: &Segment, name: &str) -> bool {
+    matches!(segment, Segment::Field(field) if field == name)
+}
+
+/// A place outside the schema.
+fn in_definition(kind: &Kind, segments: &[Segment]) -> Span {
+    let resource = &kind.resource;
+    // `versions[0]` comes first in some paths, and a description has one version.
+    let index = segments.iter().rev().find_map(|segment| match segment {
+        Segment::Index(index) => Some(*index),
+        _ => None,
+    });
+    let named = |name: &str| segments.iter().any(|segment| is_field(segment, name));
+    let scale = resource.scale.as_ref();
+    let span = if named("specReplicasPath") {
+        scale.map(|scale| scale.spec.span)
+    } else if named("statusReplicasPath") {
+        scale.map(|scale| scale.status.span)
+    } else if named("labelSelectorPath") {
+        scale.and_then(|scale| Some(scale.selector.as_ref()?.span))
+    } else if named("selectableFields") {
+        index.and_then(|at| Some(resource.selectable_fields.get(at)?.span))
+    } else if named("additionalPrinterColumns") {
+        index.and_then(|at| Some(kind.columns.get(at)?.path.span))
+    } else if named("shortNames") {
+        index.and_then(|at| Some(resource.short_names.get(at)?.span))
+    } else if named("categories") {
+        index.and_then(|at| Some(resource.categories.get(at)?.span))
+    } else if named("plural") {
+        Some(resource.plural.span)
+    } else if named("singular") {
+        Some(resource.singular.span)
+    } else if named("group") {
+        Some(resource.group.span)
+    } else if named("kind") || named("listKind") {
+        Some(resource.kind.span)
+    } else {
+        None
+    };
+    span.unwrap_or(resource.span)
+}
+
+/// A place in the schema of the whole object.
+fn in_object(description: &Description, kind: &Kind, segments: &[Segment]) -> Span {
+    match segments {
+        [properties, Segment::Key(name), rest @ ..] if is_field(properties, "properties") => {
+            if name == "spec" {
+                return in_schema(description, &kind.spec, rest);
+            }
+            let [properties, Segment::Key(field), rest @ ..] = rest else {
+                return kind.resource.span;
+            };
+            let field = kind.status.iter().find(|written| written.name.as_str() == field);
+            match field {
+                Some(field) if is_field(properties, "properties") => {
+                    in_schema(description, &field.schema, rest)
+                }
+                _ => kind.resource.span,
+            }
+        }
+        _ => kind.resource.span,
+    }
+}
+
+/// A place in a schema of the description.
+fn in_schema(description: &Description, schema: &Schema, segments: &[Segment]) -> Span {
+    let meant = description.resolve(schema);
+    match (&meant.shape, segments) {
+        (Shape::Object(fields), [properties, Segment::Key(name), rest @ ..])
+            if is_field(properties, "properties") =>
+        {
+            match fields.iter().find(|field| field.name.as_str() == name) {
+                Some(field) => in_schema(description, &field.schema, rest),
+                None => schema.span,
+            }
+        }
+        (Shape::List(inner), [step, rest @ ..]) if is_field(step, "items") => {
+            in_schema(description, inner, rest)
+        }
+        (Shape::Map(inner), [step, rest @ ..]) if is_field(step, "additionalProperties") => {
+            in_schema(description, inner, rest)
+        }
+        (_, [Segment::Field(key), rest @ ..]) => {
+            at_key(description, schema, key, rest).unwrap_or(schema.span)
+        }
+        _ => schema.span,
+    }
+}
+
+/// The schema as used and the named types that it stands for, from the use inwards.
+fn layers<'a>(description: &'a Description, schema: &'a Schema) -> Vec<&'a Schema> {
+    let mut layers = vec![schema];
+    while let Shape::Named(id) = &layers[layers.len() - 1].shape
+        && layers.len() <= description.types.len()
+    {
+        layers.push(&description.type_(*id).schema);
+    }
+    layers
+}
+
+/// The place of a key of a schema: where the type is used, or else in the named type that says it.
+fn at_key(description: &Description, schema: &Schema, key: &str, rest: &[Segment]) -> Option<Span> {
+    let layers = layers(description, schema);
+    if key == "x-kubernetes-validations" {
+        // As in `schema_of`: the rules of a named type come first, but for those that are repeated beside its use.
+        let mut rules: Vec<&Validation> = Vec::new();
+        for rule in layers.iter().rev().flat_map(|layer| &layer.validations) {
+            rules.retain(|other| other.rule.value != rule.rule.value);
+            rules.push(rule);
+        }
+        let (at, rest) = match rest {
+            [Segment::Index(at), rest @ ..] => (*at, rest),
+            _ => (0, rest),
+        };
+        return rules.get(at).map(|rule| in_rule(rule, rest));
+    }
+    layers.iter().find_map(|layer| {
+        let extension = layer.extensions.iter().find(|(name, _)| name.value == key);
+        match key {
+            "default" => layer.default.as_ref().map(|default| default.span),
+            "example" => layer.example.as_ref().map(|example| example.span),
+            "description" => layer.description.as_ref().map(|text| text.span),
+            _ => extension
+                .map(|(name, _)| name.span)
+                .or_else(|| of_constraint(&layer.constraints, key)),
+        }
+    })
+}
+
+fn in_rule(rule: &Validation, segments: &[Segment]) -> Span {
+    let written = match segments {
+        [Segment::Field(key), ..] => match key.as_str() {
+            "message" => rule.message.as_ref(),
+            "messageExpression" => rule.message_expression.as_ref(),
+            "reason" => rule.reason.as_ref(),
+            "fieldPath" => rule.field_path.as_ref(),
+            _ => None,
+        },
+        _ => None,
+    };
+    written.unwrap_or(&rule.rule).span
+}
+
+fn of_constraint(constraints: &Constraints, key: &str) -> Option<Span> {
+    fn span<T>(written: &Option<Spanned<T>>) -> Option<Span> {
+        written.as_ref().map(|written| written.span)
+    }
+    match key {
+        "format" => span(&constraints.format),
+        "minimum" => span(&constraints.minimum),
+        "maximum" => span(&constraints.maximum),
+        "exclusiveMinimum" => span(&constraints.exclusive_minimum),
+        "exclusiveMaximum" => span(&constraints.exclusive_maximum),
+        "multipleOf" => span(&constraints.multiple_of),
+        "minLength" => span(&constraints.min_length),
+        "maxLength" => span(&constraints.max_length),
+        "pattern" => span(&constraints.pattern),
+        "minItems" => span(&constraints.min_items),
+        "maxItems" => span(&constraints.max_items),
+        "minProperties" => span(&constraints.min_properties),
+        "maxProperties" => span(&constraints.max_properties),
+        "enum" => constraints.one_of.first().map(|value| value.span),
+        _ => None,
+    }
+}

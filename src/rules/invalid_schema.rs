@@ -1,0 +1,33 @@
+//! What the API server would refuse about the CRD of a kind, its CEL rules apart.
+
+use krator_schema::{Path, Problem, Segment, validate_definition};
+
+use super::{Check, RuleHit, Subject};
+use crate::catalog::INVALID_SCHEMA;
+use crate::finding::Finding;
+
+pub(super) const CHECK: Check = Check {
+    needs_sound: true,
+    ..Check::of_kind(&INVALID_SCHEMA, find)
+};
+
+fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
+    let problems = validate_definition(subject.definition());
+    let hit = |problem: &Problem| {
+        let message = format!("the API server would refuse this: {}", problem.detail);
+        let mut finding = Finding::new(&INVALID_SCHEMA, subject.place(&problem.path), message);
+        if let Some(part) = part_of_default(&problem.path) {
+            finding = finding.label(format!("at `{part}` of the default"));
+        }
+        RuleHit::of_document(finding)
+    };
+    problems.iter().map(hit).collect()
+}
+
+/// The path within a default, if that is where the problem is.
+fn part_of_default(path: &Path) -> Option<String> {
+    let is_default = |segment: &Segment| matches!(segment, Segment::Field(name) if name == "default");
+    let at = path.segments().iter().rposition(is_default)?;
+    let rest: Path = path.segments()[at + 1..].iter().cloned().collect();
+    Some(rest.to_string()).filter(|part| !part.is_empty())
+}

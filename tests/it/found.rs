@@ -1,0 +1,32 @@
+//! Descriptions that an early krator accepted and the API server refused, each with the words of the API server in its
+//! first line: `testdata/found/refused/`.
+
+use std::fs;
+use std::path::Path;
+
+/// Rules about what the API server makes of a schema. Costs are a warning, because they are an estimate.
+const RULES: [&str; 3] = ["invalid-schema", "invalid-rule", "costly-rule"];
+
+#[test]
+fn what_the_api_server_refuses_has_a_finding_at_its_place() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/found/refused");
+    let mut missed = Vec::new();
+    let mut count = 0;
+    for entry in fs::read_dir(folder).expect("the cases") {
+        let path = entry.expect("a case").path();
+        let bytes = fs::read(&path).expect("a readable case");
+        let checked = krator::check("krator.yaml", &bytes);
+        count += 1;
+        let place = |offset| checked.source.position(offset).line;
+        let is_found = checked.findings.iter().any(|finding| {
+            // The first lines hold the words of the API server and the names of the resource.
+            RULES.contains(&finding.rule.name) && place(finding.span.start) > 1
+        });
+        if !is_found {
+            let findings: Vec<_> = checked.findings.iter().map(|finding| &finding.message).collect();
+            missed.push(format!("{}: {findings:?}", path.display()));
+        }
+    }
+    assert!(count > 30, "only {count} cases");
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
