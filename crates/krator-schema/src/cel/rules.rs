@@ -112,7 +112,9 @@ impl<'a> Place<'a> {
             .is_none_or(|kind| matches!(kind, "granular" | "atomic"));
         for (name, property) in self.schema.properties.iter().flatten() {
             let of = match declared.as_ref().map(|declared| &declared.shape) {
-                Some(Shape::Object(fields)) => schema_types::escape(name).and_then(|name| fields.get(&name)),
+                Some(Shape::Object(fields)) => {
+                    schema_types::escape(name).and_then(|name| Some(&fields.get(&name)?.declared))
+                }
                 _ => None,
             };
             let uncorrelated = (!granular).then(|| self.path.clone());

@@ -9,7 +9,7 @@ use super::check::{Environment, is_reserved};
 use super::types::Type;
 
 /// The largest request that the API server takes, in bytes. It bounds what has no bound of its own.
-const MAX_REQUEST: i64 = 3 * 1024 * 1024;
+pub(super) const MAX_REQUEST: i64 = 3 * 1024 * 1024;
 
 /// The type of a part of a schema, with how large values may be.
 #[derive(Debug, Clone)]
@@ -19,6 +19,16 @@ pub(super) struct Declared {
     pub(super) max_elements: i64,
     /// How many bytes the smallest value has as JSON.
     pub(super) min_size: i64,
+    /// Whether the schema says how large values may be, as far as that matters for its type.
+    pub(super) bounded: bool,
+}
+
+/// A field of an object.
+#[derive(Debug, Clone)]
+pub(super) struct Field {
+    /// Its name in the schema.
+    pub(super) name: String,
+    pub(super) declared: Declared,
 }
 
 #[derive(Debug, Clone)]
@@ -27,7 +37,7 @@ pub(super) enum Shape {
     List(Box<Declared>),
     Map(Box<Declared>),
     /// Fields by their names as CEL writes them.
-    Object(BTreeMap<String, Declared>),
+    Object(BTreeMap<String, Field>),
 }
 
 /// The root of a resource, embedded or not: `apiVersion`, `kind` and some metadata are always declared.
@@ -42,6 +52,7 @@ pub(super) fn declare(schema: &Schema, is_resource: bool) -> Option<Declared> {
             shape: Shape::Simple(Type::Dyn),
             max_elements: schema.max_length.map_or(MAX_REQUEST - 2, bytes_of),
             min_size: 1,
+            bounded: schema.max_length.is_some(),
         });
     }
     match schema.type_.as_deref()? {
@@ -55,6 +66,7 @@ pub(super) fn declare(schema: &Schema, is_resource: bool) -> Option<Declared> {
                 max_elements: schema.max_items.map_or(most, |items| items.max(0)),
                 shape: Shape::List(Box::new(of)),
                 min_size: 2,
+                bounded: schema.max_items.is_some(),
             })
         }
         "object" => match &schema.additional_properties {
@@ -65,6 +77,7 @@ pub(super) fn declare(schema: &Schema, is_resource: bool) -> Option<Declared> {
                     max_elements: schema.max_properties.map_or(most, |properties| properties.max(0)),
                     shape: Shape::Map(Box::new(of)),
                     min_size: 2,
+                    bounded: schema.max_properties.is_some(),
                 })
             }
             _ => Some(declare_object(schema, is_resource)),
@@ -82,16 +95,20 @@ fn simple(of: Type, max_elements: i64, min_size: i64) -> Declared {
         shape: Shape::Simple(of),
         max_elements,
         min_size,
+        bounded: true,
     }
 }
 
 fn declare_string(schema: &Schema) -> Declared {
     match schema.format.as_deref() {
-        Some("byte") => simple(
-            Type::Bytes,
-            schema.max_length.map_or(MAX_REQUEST - 2, |length| length.max(0)),
-            2,
-        ),
+        Some("byte") => Declared {
+            bounded: schema.max_length.is_some(),
+            ..simple(
+                Type::Bytes,
+                schema.max_length.map_or(MAX_REQUEST - 2, |length| length.max(0)),
+                2,
+            )
+        },
         Some("duration") => simple(Type::Duration, 32, 3),
         Some("date") => simple(Type::Timestamp, 12, 12),
         Some("date-time") => simple(Type::Timestamp, 32, 21),
@@ -106,7 +123,10 @@ fn declare_string(schema: &Schema) -> Declared {
                 None if has_enum => longest_of_enum(),
                 None => MAX_REQUEST - 2,
             };
-            simple(Type::String, max_elements, 2)
+            Declared {
+                bounded: has_enum || schema.max_length.is_some(),
+                ..simple(Type::String, max_elements, 2)
+            }
         }
     }
 }
@@ -142,13 +162,15 @@ fn declare_object(schema: &Schema, is_resource: bool) -> Declared {
             min_size += name.len() as i64 + declared.min_size + 4;
         }
         if let Some(escaped) = escape(name) {
-            fields.insert(escaped, declared);
+            let name = name.clone();
+            fields.insert(escaped, Field { name, declared });
         }
     }
     Declared {
         shape: Shape::Object(fields),
         max_elements: 0,
         min_size,
+        bounded: true,
     }
 }
 
@@ -222,7 +244,9 @@ impl Declared {
                 for (field, declared) in fields {
                     types.insert(
                         field.clone(),
-                        declared.cel_type(&format!("{name}.{field}"), environment),
+                        declared
+                            .declared
+                            .cel_type(&format!("{name}.{field}"), environment),
                     );
                 }
                 let name: Arc<str> = name.into();

@@ -1,0 +1,109 @@
+//! What the rules of a schema may cost, and the limits of the API server, after
+//! `apiextensions/validation/validation.go`.
+
+use std::cell::RefCell;
+
+use crate::{Path, Schema};
+
+use super::CostEstimate;
+use super::cost::{self, Sizes};
+use super::rules::{self, Compilation, Compiled, Place};
+use super::schema_types::{Declared, MAX_REQUEST};
+use super::types::Type;
+
+/// What one expression may cost, over all values that it judges.
+const EXPRESSION_LIMIT: u64 = 10_000_000;
+/// What all expressions of a schema may cost together.
+const TOTAL_LIMIT: u64 = 100_000_000;
+
+/// The costs of all rules of a schema, and last their total.
+pub(super) fn costs(root: &Schema, root_path: &Path) -> Vec<CostEstimate> {
+    let mut estimates = Vec::new();
+    let mut places = vec![Place::root(root, root_path)];
+    while let Some(place) = places.pop() {
+        costs_of_place(&place, &mut estimates);
+        let mut children = place.children();
+        children.reverse();
+        places.append(&mut children);
+    }
+    let total = estimates
+        .iter()
+        .fold(0_u64, |total, estimate| total.saturating_add(estimate.cost));
+    // Those that contribute most are what there is to bound.
+    let contributing = estimates
+        .iter()
+        .filter(|estimate| estimate.cost >= TOTAL_LIMIT / 100);
+    let mut unbounded: Vec<Path> = contributing
+        .flat_map(|estimate| estimate.unbounded.clone())
+        .collect();
+    unbounded.sort();
+    unbounded.dedup();
+    estimates.push(CostEstimate {
+        path: root_path.clone(),
+        cost: total,
+        limit: TOTAL_LIMIT,
+        unbounded,
+    });
+    estimates
+}
+
+fn costs_of_place(place: &Place<'_>, estimates: &mut Vec<CostEstimate>) {
+    let Some(declared) = place.declared().filter(|_| !place.rules().is_empty()) else {
+        return;
+    };
+    for (index, rule) in place.rules().iter().enumerate() {
+        let at = place.rule_path(index);
+        let environment = rules::environment(&declared, rule.optional_old_self == Some(true));
+        let Compilation::Good(compiled) = rules::compile(&rule.rule, &environment, &Type::Bool) else {
+            continue;
+        };
+        let mut estimate = estimate(&compiled, &declared, place, at.field("rule"));
+        let values = place.cardinality.unwrap_or_else(|| largest_count(&declared));
+        estimate.cost = estimate.cost.saturating_mul(values);
+        if place.cardinality.is_none() {
+            estimate.unbounded.extend(place.unbounded.clone());
+        }
+        estimates.push(estimate);
+        let message = rule
+            .message_expression
+            .as_deref()
+            .filter(|message| !message.is_empty());
+        if let Some(Compilation::Good(compiled)) =
+            message.map(|text| rules::compile(text, &environment, &Type::String))
+        {
+            estimates.push(self::estimate(
+                &compiled,
+                &declared,
+                place,
+                at.field("messageExpression"),
+            ));
+        }
+    }
+}
+
+/// How many values of a type fit into one request.
+fn largest_count(declared: &Declared) -> u64 {
+    u64::try_from(MAX_REQUEST / (declared.min_size + 1)).unwrap_or(0)
+}
+
+fn estimate(compiled: &Compiled, declared: &Declared, place: &Place<'_>, path: Path) -> CostEstimate {
+    let cost_with = |as_if_bounded: Option<&Path>| {
+        let sizes = Sizes {
+            root: declared,
+            path: &place.path,
+            as_if_bounded,
+            unbounded: RefCell::default(),
+        };
+        let cost = cost::cost(&compiled.parsed.root, &compiled.checked, &sizes).max;
+        (cost, sizes.unbounded.into_inner())
+    };
+    let (cost, asked) = cost_with(None);
+    // Only parts whose bound would make a difference are worth naming.
+    let matters = |part: &Path| cost_with(Some(part)).0 < cost - cost / 10;
+    CostEstimate {
+        path,
+        cost,
+        limit: EXPRESSION_LIMIT,
+        unbounded: asked.into_iter().filter(matters).collect(),
+    }
+}
