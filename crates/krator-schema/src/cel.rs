@@ -8,10 +8,12 @@ mod check;
 mod cost;
 mod costs;
 mod declarations;
+mod evaluate;
 mod field_path;
 mod literals;
 mod macros;
 mod parse;
+mod place;
 mod plain;
 mod range;
 mod rules;
@@ -20,6 +22,9 @@ mod times;
 mod tokens;
 mod tree;
 mod types;
+mod values;
+
+use serde_json::Value as Json;
 
 use crate::{Path, Problem, Schema};
 
@@ -45,6 +50,28 @@ pub struct CostEstimate {
     pub unbounded: Vec<Path>,
 }
 
+/// What became of one rule for one value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleOutcome {
+    /// The rule, as a path in the schema.
+    pub rule: Path,
+    /// The value that it judges, as a path from the root of the object.
+    pub value: Path,
+    /// What it says of the value.
+    pub outcome: Outcome,
+}
+
+/// What a rule says of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The value keeps to the rule.
+    Holds,
+    /// The value breaks the rule; with the message that the API server would give.
+    Violated(String),
+    /// It cannot be told here; with the reason.
+    Unknown(String),
+}
+
 /// Why the API server would refuse rules of a schema: that of a whole object, `openAPIV3Schema`.
 ///
 /// It is to be called with schemas that are correct otherwise; the API server does not look at rules of others.
@@ -55,4 +82,12 @@ pub fn check_rules(root: &Schema, root_path: &Path) -> Vec<CelProblem> {
 /// The estimated costs of the rules of a schema and, as the last one, their total. Rules with mistakes have no cost.
 pub fn costs(root: &Schema, root_path: &Path) -> Vec<CostEstimate> {
     costs::costs(root, root_path)
+}
+
+/// Evaluates the rules of a schema for a value of it and, if the value is an update, the value before.
+///
+/// `kube-cel` evaluates them. Where it is known to differ from the API server, or fails, the outcome is unknown. Rules
+/// that compare with a value before have no outcome where there is none.
+pub fn evaluate(root: &Schema, root_path: &Path, value: &Json, old: Option<&Json>) -> Vec<RuleOutcome> {
+    evaluate::evaluate(root, root_path, value, old)
 }

@@ -421,7 +421,7 @@ fn literal_type(literal: &Literal) -> Type {
     match literal {
         Literal::Bool(_) => Type::Bool,
         Literal::Int(_) => Type::Int,
-        Literal::Uint(_) => Type::Uint,
+        Literal::Uint => Type::Uint,
         Literal::Double => Type::Double,
         Literal::String(_) => Type::String,
         Literal::Bytes(_) => Type::Bytes,

@@ -7,7 +7,8 @@ use crate::{Path, Schema};
 
 use super::CostEstimate;
 use super::cost::{self, Sizes};
-use super::rules::{self, Compilation, Compiled, Place};
+use super::place::Place;
+use super::rules::{self, Compilation, Compiled};
 use super::schema_types::{Declared, MAX_REQUEST};
 use super::types::Type;
 

@@ -40,11 +40,6 @@ impl Declarations {
     pub(super) fn function(&self, name: &str) -> Option<&[Overload]> {
         self.functions.get(name).map(Vec::as_slice)
     }
-
-    /// The names of all functions.
-    pub(super) fn functions(&self) -> impl Iterator<Item = &'static str> {
-        self.functions.keys().copied()
-    }
 }
 
 fn read(table: &'static str) -> Option<Declarations> {

@@ -1,6 +1,8 @@
 //! Literals that the API server checks when a rule is compiled: elements of one type, and the texts of regular
 //! expressions, durations and timestamps.
 
+use crate::Pattern;
+
 use super::check::{Checked, Mistake};
 use super::parse::Parsed;
 use super::times;
@@ -69,6 +71,9 @@ fn texts(node: &Node, mistakes: &mut Vec<Mistake>) {
         return;
     };
     let wrong = match (&**function, literal) {
+        ("matches", Literal::String(pattern)) if Pattern::new(pattern).is_err() => {
+            "no regular expression of Go"
+        }
         ("duration", Literal::String(text)) if !times::may_be_duration(text) => "no duration such as '1h30m'",
         ("timestamp", Literal::String(text)) if !times::may_be_timestamp(text) => {
             "no timestamp such as '2006-01-02T15:04:05Z'"

@@ -1,166 +1,17 @@
 //! The rules of a schema, each checked with the type of its place, after
 //! `apiextensions/validation/validation.go` and `cel_validation.go`.
 
-use crate::{Items, Path, Problem, ProblemKind, Properties, Rule, Schema};
+use crate::{Path, Problem, ProblemKind, Schema};
 
 use super::CelProblem;
 use super::check::{self, Checked, Environment, Mistake};
 use super::field_path;
 use super::literals;
 use super::parse::{self, ParseOutcome, Parsed};
-use super::schema_types::{self, Declared, Shape};
+use super::place::Place;
+use super::schema_types::Declared;
 use super::tokens;
 use super::types::Type;
-
-/// A part of a schema, with what its place means for its rules.
-#[derive(Debug, Clone)]
-pub(super) struct Place<'a> {
-    pub(super) schema: &'a Schema,
-    pub(super) path: Path,
-    /// Where old and new values cannot be told apart, so that rules must not compare them.
-    uncorrelated: Option<Path>,
-    /// The type that a rule further up gives to this part.
-    inherited: Inherited,
-    is_root: bool,
-    /// How many values there may be at this place; `None` if nothing bounds them.
-    pub(super) cardinality: Option<u64>,
-    /// The lists and maps around this place that nothing bounds.
-    pub(super) unbounded: Vec<Path>,
-}
-
-#[derive(Debug, Clone)]
-enum Inherited {
-    /// There is no rule further up.
-    Nothing,
-    Type(Declared),
-    /// A rule further up has no type, which is an error for this place, too.
-    Failed,
-}
-
-impl<'a> Place<'a> {
-    pub(super) fn root(schema: &'a Schema, path: &Path) -> Self {
-        Place {
-            schema,
-            path: path.clone(),
-            uncorrelated: None,
-            inherited: Inherited::Nothing,
-            is_root: true,
-            cardinality: Some(1),
-            unbounded: Vec::new(),
-        }
-    }
-
-    pub(super) fn rules(&self) -> &'a [Rule] {
-        self.schema.validations.as_deref().unwrap_or_default()
-    }
-
-    /// The type that rules of this place see.
-    pub(super) fn declared(&self) -> Option<Declared> {
-        match &self.inherited {
-            Inherited::Type(declared) => Some(declared.clone()),
-            Inherited::Nothing => schema_types::declare(
-                self.schema,
-                schema_types::root_of_resource(self.schema, self.is_root),
-            ),
-            Inherited::Failed => None,
-        }
-    }
-
-    pub(super) fn rule_path(&self, index: usize) -> Path {
-        self.path.field("x-kubernetes-validations").index(index)
-    }
-
-    /// The parts right below this one that rules may be in.
-    pub(super) fn children(&self) -> Vec<Place<'a>> {
-        let in_scope = !self.rules().is_empty() || !matches!(self.inherited, Inherited::Nothing);
-        let declared = if in_scope { self.declared() } else { None };
-        let child = |schema: &'a Schema, path: Path, of: Option<&Declared>, uncorrelated: Option<Path>| {
-            let inherited = match (&declared, of) {
-                _ if !in_scope => Inherited::Nothing,
-                (None, _) => Inherited::Failed,
-                (Some(_), Some(of)) => Inherited::Type(of.clone()),
-                (Some(_), None) => {
-                    match schema_types::declare(schema, schema.embedded_resource == Some(true)) {
-                        Some(declared) => Inherited::Type(declared),
-                        None => Inherited::Failed,
-                    }
-                }
-            };
-            let (cardinality, unbounded) = self.cardinality_below();
-            Place {
-                schema,
-                path,
-                uncorrelated: self.uncorrelated.clone().or(uncorrelated),
-                inherited,
-                is_root: false,
-                cardinality,
-                unbounded,
-            }
-        };
-        let mut children = Vec::new();
-        if let Some(Properties::Schema(values)) = &self.schema.additional_properties {
-            let of = match declared.as_ref().map(|declared| &declared.shape) {
-                Some(Shape::Map(of)) => Some(&**of),
-                _ => None,
-            };
-            children.push(child(values, self.path.field("additionalProperties"), of, None));
-        }
-        let granular = self
-            .schema
-            .map_type
-            .as_deref()
-            .is_none_or(|kind| matches!(kind, "granular" | "atomic"));
-        for (name, property) in self.schema.properties.iter().flatten() {
-            let of = match declared.as_ref().map(|declared| &declared.shape) {
-                Some(Shape::Object(fields)) => {
-                    schema_types::escape(name).and_then(|name| Some(&fields.get(&name)?.declared))
-                }
-                _ => None,
-            };
-            let uncorrelated = (!granular).then(|| self.path.clone());
-            children.push(child(
-                property,
-                self.path.field("properties").key(name),
-                of,
-                uncorrelated,
-            ));
-        }
-        if let Some(Items::All(items)) = &self.schema.items {
-            let of = match declared.as_ref().map(|declared| &declared.shape) {
-                Some(Shape::List(of)) => Some(&**of),
-                _ => None,
-            };
-            let is_map = self.schema.list_type.as_deref() == Some("map");
-            children.push(child(
-                items,
-                self.path.field("items"),
-                of,
-                (!is_map).then(|| self.path.clone()),
-            ));
-        }
-        children
-    }
-
-    fn cardinality_below(&self) -> (Option<u64>, Vec<Path>) {
-        let schema = self.schema;
-        let factor = match schema.type_.as_deref() {
-            Some("object") if schema.additional_properties.is_some() => schema.max_properties,
-            Some("array") => schema.max_items,
-            _ => Some(1),
-        };
-        let mut unbounded = self.unbounded.clone();
-        let Some(factor) = factor else {
-            unbounded.push(self.path.clone());
-            return (None, unbounded);
-        };
-        let factor = u64::try_from(factor).unwrap_or(0);
-        (
-            self.cardinality
-                .map(|cardinality| cardinality.saturating_mul(factor)),
-            unbounded,
-        )
-    }
-}
 
 /// A rule or message whose expression was parsed and checked.
 #[derive(Debug)]

@@ -41,7 +41,7 @@ pub(super) enum Kind {
 pub(super) enum Literal {
     Bool(bool),
     Int(i64),
-    Uint(u64),
+    Uint,
     Double,
     String(String),
     Bytes(usize),
@@ -170,7 +170,7 @@ fn lower_literal(literal: &LiteralValue) -> Literal {
         LiteralValue::Int(value) => Literal::Int(*value.inner()),
         LiteralValue::Null => Literal::Null,
         LiteralValue::String(value) => Literal::String(value.inner().to_string()),
-        LiteralValue::UInt(value) => Literal::Uint(*value.inner()),
+        LiteralValue::UInt(_) => Literal::Uint,
     }
 }
 

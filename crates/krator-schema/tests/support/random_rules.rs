@@ -29,6 +29,7 @@ pub fn schema(below: Below<'_>) -> Json {
         objects: Vec::new(),
         scope: Vec::new(),
         names: 0,
+        rules: 0,
         wrong: 0,
     };
     let mut schema = random.object(3, true).0;
@@ -49,6 +50,7 @@ struct Random<'a> {
     /// Variables that an expression may use.
     scope: Vec<(String, Ty)>,
     names: usize,
+    rules: usize,
     /// One in how many operands gets another type; 0 for none.
     wrong: usize,
 }
@@ -213,7 +215,8 @@ impl Random<'_> {
             if self.chance(12) {
                 text = self.misspelt(&text);
             }
-            let mut rule = json!({"rule": text, "message": "no"});
+            self.rules += 1;
+            let mut rule = json!({"rule": text, "message": format!("breaks rule {}", self.rules)});
             if optional {
                 rule["optionalOldSelf"] = json!(true);
             }
