@@ -13,6 +13,11 @@ fn costs(schema: &Json) -> Vec<cel::CostEstimate> {
     cel::costs(&schema, &Path::root().field("openAPIV3Schema"))
 }
 
+fn evaluate(schema: &Json, value: &Json, old: Option<&Json>) -> Vec<cel::RuleOutcome> {
+    let schema: Schema = serde_json::from_value(schema.clone()).expect("a schema of the tests");
+    cel::evaluate(&schema, &Path::root().field("openAPIV3Schema"), value, old)
+}
+
 #[test]
 fn rules_are_judged_as_the_api_server_judges_them() {
     let mut schema: Json = serde_json::from_str(include_str!("cel/schema.json")).expect("JSON");
@@ -66,6 +71,60 @@ fn an_expensive_rule_names_what_has_no_bound() {
         "openAPIV3Schema.properties[spec]",
     ];
     assert_eq!(unbounded, wanted);
+}
+
+#[test]
+fn values_are_judged_as_the_api_server_judges_them() {
+    let mut schema: Json = serde_json::from_str(include_str!("cel/schema.json")).expect("JSON");
+    let cases = include_str!("cel/values.txt")
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    for case in cases {
+        let mut parts = case.splitn(3, '|').map(str::trim);
+        let mut part = || parts.next().expect("a verdict, a value and a rule");
+        let (verdict, value, rule) = (part(), part(), part());
+        schema["x-kubernetes-validations"] = json!([{"rule": rule, "message": "no"}]);
+        let value: Json = serde_json::from_str(value).expect("JSON");
+        let outcomes = evaluate(&schema, &json!({"spec": value}), None);
+        let [outcome] = outcomes.as_slice() else {
+            panic!("{case}: {outcomes:?}");
+        };
+        let said = match &outcome.outcome {
+            cel::Outcome::Holds => "holds",
+            cel::Outcome::Violated(_) => "broken",
+            cel::Outcome::Unknown(_) => "unknown",
+        };
+        assert_eq!(said, verdict, "{case}: {outcome:?}");
+    }
+}
+
+#[test]
+fn rules_judge_values_at_all_depths_and_updates() {
+    let schema = json!({"type": "object", "properties": {
+        "list": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"], "items": {
+            "type": "object",
+            "properties": {"k": {"type": "string"}, "n": {"type": "integer"}},
+            "x-kubernetes-validations": [{"rule": "self.n >= oldSelf.n", "messageExpression": "self.k + ' shrinks'"}],
+        }},
+        "map": {"type": "object", "additionalProperties": {
+            "type": "integer", "x-kubernetes-validations": [{"rule": "self > 0"}],
+        }},
+    }});
+    let value = json!({"list": [{"k": "new", "n": 1}, {"k": "a", "n": 1}], "map": {"x": 0}});
+    let old = json!({"list": [{"k": "a", "n": 2}]});
+    let said = |old: Option<&Json>| -> Vec<(String, cel::Outcome)> {
+        let outcomes = evaluate(&schema, &value, old).into_iter();
+        outcomes
+            .map(|outcome| (outcome.value.to_string(), outcome.outcome))
+            .collect()
+    };
+    let map = (
+        "map[x]".to_string(),
+        cel::Outcome::Violated("failed rule: self > 0".to_string()),
+    );
+    assert_eq!(said(None), std::slice::from_ref(&map));
+    let shrinks = cel::Outcome::Violated("a shrinks".to_string());
+    assert_eq!(said(Some(&old)), [("list[1]".to_string(), shrinks), map]);
 }
 
 #[test]
