@@ -194,11 +194,20 @@ impl Found {
         if versions.iter().filter(|version| version.storage).count() != 1 {
             self.invalid(&path, "must have exactly one version marked as storage version");
         }
-        if !versions.iter().any(|version| version.storage) {
-            self.invalid(
-                &Path::root().field("status").field("storedVersions"),
-                "must have at least one stored version",
-            );
+        // The server takes the first storage version for the stored one.
+        let status = Path::root().field("status").field("storedVersions");
+        let mut stored = versions
+            .iter()
+            .find(|version| version.storage)
+            .map(|version| &version.name);
+        if stored.is_none() {
+            self.invalid(&status, "must have at least one stored version");
+        }
+        for version in versions {
+            let is_stored = stored.take_if(|stored| **stored == version.name).is_some();
+            if version.storage && !is_stored {
+                self.invalid(&status, format!("must have the storage version {}", version.name));
+            }
         }
         if let Some(first) = versions.first().filter(|version| !version.name.is_empty()) {
             self.name(

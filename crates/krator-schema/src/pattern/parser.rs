@@ -586,7 +586,12 @@ fn unicode_class<'a>(text: &'a str, class: &mut Class) -> Result<&'a str, Patter
     let Some(property) = unicode::property(name) else {
         return Err(error("invalid character class range", consumed(text, after)));
     };
-    class.named(&format!(r"\p{{{property}}}"), negated);
+    match (property.as_str(), negated) {
+        // Go's strings may hold surrogates, and the texts of JSON cannot.
+        ("gc=Cs", false) => {}
+        ("gc=Cs", true) => class.named(r"\x{0}-\x{10FFFF}", false),
+        (property, negated) => class.named(&format!(r"\p{{{property}}}"), negated),
+    }
     Ok(after)
 }
 

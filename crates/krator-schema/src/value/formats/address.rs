@@ -58,15 +58,22 @@ fn is_ipv4_only(text: &str) -> bool {
     rest.is_empty()
 }
 
-/// This one is parsed by the standard library of Go, which allows no leading zeros.
+/// An address of either kind, as the standard library of Go parses it.
+pub(super) fn is_ip(text: &str) -> bool {
+    is_ipv6(text) || is_strict_ipv4(text)
+}
+
+/// The standard library of Go allows no leading zeros.
+fn is_strict_ipv4(text: &str) -> bool {
+    let leading = |part: &str| part.len() > 1 && part.starts_with('0');
+    is_ipv4_only(text) && !text.split('.').any(leading)
+}
+
+/// This one is parsed by the standard library of Go, too.
 pub(super) fn is_ipv6(text: &str) -> bool {
-    let strict = |text: &str| {
-        let leading = |part: &str| part.len() > 1 && part.starts_with('0');
-        is_ipv4_only(text) && !text.split('.').any(leading)
-    };
     // A group has four digits there, and a zone is not allowed.
     let groups = text.split([':', '.']).all(|group| group.len() <= 4);
-    text.contains(':') && groups && parse_ipv6(text, strict)
+    text.contains(':') && groups && parse_ipv6(text, is_strict_ipv4)
 }
 
 fn parse_ipv6(text: &str, is_ipv4: impl Fn(&str) -> bool) -> bool {
@@ -81,7 +88,7 @@ fn parse_ipv6(text: &str, is_ipv4: impl Fn(&str) -> bool) -> bool {
     }
     let mut bytes = 0;
     while bytes < 16 {
-        let Some((value, after)) = digits(rest, 16).filter(|(value, _)| *value <= 0xFFFF) else {
+        let Some((_, after)) = digits(rest, 16).filter(|(value, _)| *value <= 0xFFFF) else {
             return false;
         };
         if after.starts_with('.') {
@@ -92,7 +99,6 @@ fn parse_ipv6(text: &str, is_ipv4: impl Fn(&str) -> bool) -> bool {
             bytes += 4;
             break;
         }
-        let _ = value;
         bytes += 2;
         rest = after;
         if rest.is_empty() {

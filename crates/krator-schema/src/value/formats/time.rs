@@ -104,6 +104,7 @@ pub(super) fn is_duration(text: &str) -> bool {
 }
 
 fn is_go_duration(text: &str) -> bool {
+    let negative = text.starts_with('-');
     let text = text.strip_prefix(['+', '-']).unwrap_or(text);
     if text == "0" {
         return true;
@@ -151,8 +152,7 @@ fn is_go_duration(text: &str) -> bool {
         total = value;
         rest = after;
     }
-    // The negative duration of exactly 2⁶³ ns is the only one that is larger in one direction.
-    !text.is_empty() && total <= limit
+    !text.is_empty() && (negative || total < limit)
 }
 
 /// Go reads as many digits as fit an integer and ignores the others.

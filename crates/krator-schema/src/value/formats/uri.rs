@@ -17,7 +17,7 @@ pub(super) fn is_request_uri(text: &str) -> bool {
     let path = match rest.strip_prefix("//").filter(|_| !scheme.is_empty()) {
         Some(rest) => {
             let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-            if !is_authority(authority) {
+            if !is_authority(scheme, authority) {
                 return false;
             }
             path
@@ -41,36 +41,52 @@ fn split_scheme(text: &str) -> Option<(&str, &str)> {
     Some(("", text))
 }
 
-fn is_authority(authority: &str) -> bool {
+fn is_authority(scheme: &str, authority: &str) -> bool {
     let (user, host) = match authority.rsplit_once('@') {
         Some((user, host)) => (Some(user), host),
         None => (None, authority),
     };
     let user_char = |c: char| c.is_ascii_alphanumeric() || "-._:~!$&'()*+,;=%@".contains(c);
-    user.is_none_or(|user| user.chars().all(user_char) && is_escaped(user)) && is_host(host)
+    let is_user = |user: &str| user.chars().all(user_char) && user.splitn(2, ':').all(is_escaped);
+    user.is_none_or(is_user) && is_host(scheme, host)
 }
 
-fn is_host(host: &str) -> bool {
-    let bracket = host.rfind('[').filter(|at| *at == 0);
-    if let Some(open) = bracket {
-        let Some(close) = host.rfind(']') else {
-            return false;
-        };
-        let inner = &host[open + 1..close];
-        let (address, zone) = match inner.find("%25") {
-            Some(at) => (&inner[..at], &inner[at..]),
-            None => (inner, ""),
-        };
-        return is_port(&host[close + 1..])
-            && is_escaped_host(address)
-            && is_escaped(zone)
-            && super::address::is_ipv6(address);
+fn is_host(scheme: &str, host: &str) -> bool {
+    match host.rfind('[') {
+        Some(0) => return is_bracketed(&host[1..]),
+        Some(_) => return false,
+        None => {}
     }
-    if host.contains('[') {
+    // Only in these two schemes, a host with several colons is refused.
+    let strict = ["http", "https"]
+        .iter()
+        .any(|strict| scheme.eq_ignore_ascii_case(strict));
+    let port = if strict { host.find(':') } else { host.rfind(':') };
+    is_port(port.map_or("", |at| &host[at..])) && is_escaped_host(host)
+}
+
+/// An address of IPv6 in brackets, perhaps with a zone, and perhaps with a port after it.
+fn is_bracketed(text: &str) -> bool {
+    let Some((inner, port)) = text.rsplit_once(']') else {
         return false;
-    }
-    let port = host.rfind(':').map_or("", |at| &host[at..]);
-    is_port(port) && is_escaped_host(host)
+    };
+    let (address, zone) = match inner.split_once("%25") {
+        Some((address, zone)) => (address, Some(zone)),
+        None => (inner, None),
+    };
+    is_port(port) && super::address::is_ipv6(address) && zone.is_none_or(is_zone)
+}
+
+/// A zone may have what a host has, and these and spaces may be escaped.
+fn is_zone(zone: &str) -> bool {
+    let byte = |escaped: &str| u8::from_str_radix(&escaped[..2], 16).map(char::from);
+    let may_be_escaped = |after: &str| {
+        after.starts_with("25") || byte(after).is_ok_and(|c| c == ' ' || c.is_ascii() && is_host_char(c))
+    };
+    !zone.is_empty()
+        && zone.chars().all(|c| c == '%' || is_host_char(c))
+        && is_escaped(zone)
+        && zone.split('%').skip(1).all(may_be_escaped)
 }
 
 fn is_port(port: &str) -> bool {
@@ -90,8 +106,12 @@ fn is_escaped(text: &str) -> bool {
 
 /// In a host, only what is not ASCII may be escaped, and many signs may not be there at all.
 fn is_escaped_host(text: &str) -> bool {
-    let allowed =
-        |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || "-_.~!$&'()*+,;=:[]<>\"%".contains(c);
     let not_ascii = |after: &str| after.as_bytes()[0] >= b'8' || after.starts_with("25");
-    text.chars().all(allowed) && is_escaped(text) && text.split('%').skip(1).all(not_ascii)
+    text.chars().all(|c| c == '%' || is_host_char(c))
+        && is_escaped(text)
+        && text.split('%').skip(1).all(not_ascii)
+}
+
+fn is_host_char(c: char) -> bool {
+    !c.is_ascii() || c.is_ascii_alphanumeric() || "-_.~!$&'()*+,;=:[]<>\"".contains(c)
 }
