@@ -144,7 +144,7 @@ fn is_go_duration(text: &str) -> bool {
             .filter(|whole| *whole <= limit)
             .and_then(|whole| whole.checked_mul(nanoseconds))
             .map(|value| value + fraction_of(fraction, nanoseconds))
-            .and_then(|value| total.checked_add(value))
+            .map(|value| total.wrapping_add(value))
             .filter(|value| *value <= limit)
         else {
             return false;

@@ -1,0 +1,98 @@
+//! Each place where the API server makes an error has a case, or the reason why no description leads there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use krator_schema::{Definition, Problem, Schema, validate, validate_definition};
+use serde::de::DeserializeOwned;
+
+const SITES: &str = include_str!("../testdata/error-sites.txt");
+const CASES: &str = include_str!("../testdata/error-cases.txt");
+const REASONS: &str = include_str!("../testdata/error-reasons.txt");
+
+/// The places that the script has found: file, function and number.
+fn sites() -> BTreeSet<&'static str> {
+    let place = |line: &'static str| line.splitn(4, ' ').take(3).map(str::len).sum::<usize>() + 2;
+    let lines = SITES.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| &line[..place(line)]).collect()
+}
+
+/// The lines of each case, by its place.
+fn cases() -> BTreeMap<&'static str, Vec<&'static str>> {
+    let sections = CASES.split("\n## ").skip(1);
+    sections
+        .map(|section| {
+            let mut lines = section.trim_end().lines();
+            (lines.next().unwrap_or_default(), lines.collect())
+        })
+        .collect()
+}
+
+fn reasons() -> BTreeSet<&'static str> {
+    let lines = REASONS.lines().filter(|line| !line.starts_with('#'));
+    lines
+        .map(|line| line.split_once(": ").expect("a reason follows the place").0)
+        .collect()
+}
+
+#[test]
+fn each_place_has_a_case_or_a_reason() {
+    let (sites, cases, reasons) = (sites(), cases(), reasons());
+    let function = |site: &'static str| site.rsplit_once(' ').map_or(site, |(function, _)| function);
+    for site in &sites {
+        let explained = reasons.contains(site) || reasons.contains(function(site));
+        assert!(
+            cases.contains_key(site) != explained,
+            "{site} needs a case or a reason, and not both"
+        );
+    }
+    for case in cases.keys() {
+        assert!(sites.contains(case), "the list has no {case}");
+    }
+    for reason in &reasons {
+        let known = sites
+            .iter()
+            .any(|site| site == reason || function(site) == *reason);
+        assert!(known, "the list has no {reason}");
+    }
+}
+
+#[test]
+fn each_case_has_the_problems_of_the_api_server() {
+    for (site, lines) in cases() {
+        let (inputs, expected): (Vec<&str>, Vec<&str>) =
+            lines.into_iter().partition(|line| line.contains(": "));
+        let problems = match inputs[..] {
+            [definition] => validate_definition(&read::<Definition>(definition, "definition: ")),
+            [schema, value] => validate(&read::<Schema>(schema, "schema: "), &read(value, "value: ")),
+            _ => panic!("{site}: a case is a definition, or a schema and a value"),
+        };
+        let problems: BTreeSet<String> = problems.iter().map(written).collect();
+        assert_eq!(Vec::from_iter(problems), expected, "{site}");
+    }
+}
+
+fn read<T: DeserializeOwned>(line: &str, key: &str) -> T {
+    let json = line
+        .strip_prefix(key)
+        .unwrap_or_else(|| panic!("{line}: a line with {key}"));
+    serde_json::from_str(json).unwrap_or_else(|error| panic!("{line}: {error}"))
+}
+
+fn written(problem: &Problem) -> String {
+    format!("{:?} {}", problem.kind, problem.path)
+        .trim_end()
+        .to_string()
+}
+
+/// The list is drawn from the sources of the API server that the tests run.
+#[test]
+fn the_list_is_of_the_pinned_versions() {
+    let modules = include_str!("../../../tools/apiserver/go.mod");
+    for line in SITES.lines().filter(|line| line.starts_with('#')) {
+        let module = line.trim_start_matches("# ");
+        assert!(
+            modules.contains(module),
+            "tools/apiserver/go.mod does not pin {module}: run crates/krator-schema/tools/error-sites"
+        );
+    }
+}
