@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use krator_schema::{Definition, Problem, Schema, validate, validate_definition};
-use serde::de::DeserializeOwned;
+use krator_schema::{Definition, Schema, validate, validate_definition};
 
-const SITES: &str = include_str!("../testdata/error-sites.txt");
-const CASES: &str = include_str!("../testdata/error-cases.txt");
-const REASONS: &str = include_str!("../testdata/error-reasons.txt");
+use super::{read, written};
+
+const SITES: &str = include_str!("../../testdata/error-sites.txt");
+const CASES: &str = include_str!("../../testdata/error-cases.txt");
+const REASONS: &str = include_str!("../../testdata/error-reasons.txt");
 
 /// The places that the script has found: file, function and number.
 fn sites() -> BTreeSet<&'static str> {
@@ -71,23 +72,10 @@ fn each_case_has_the_problems_of_the_api_server() {
     }
 }
 
-fn read<T: DeserializeOwned>(line: &str, key: &str) -> T {
-    let json = line
-        .strip_prefix(key)
-        .unwrap_or_else(|| panic!("{line}: a line with {key}"));
-    serde_json::from_str(json).unwrap_or_else(|error| panic!("{line}: {error}"))
-}
-
-fn written(problem: &Problem) -> String {
-    format!("{:?} {}", problem.kind, problem.path)
-        .trim_end()
-        .to_string()
-}
-
 /// The list is drawn from the sources of the API server that the tests run.
 #[test]
 fn the_list_is_of_the_pinned_versions() {
-    let modules = include_str!("../../../tools/apiserver/go.mod");
+    let modules = include_str!("../../../../tools/apiserver/go.mod");
     for line in SITES.lines().filter(|line| line.starts_with('#')) {
         let module = line.trim_start_matches("# ");
         assert!(

@@ -1,0 +1,23 @@
+//! What the API server says, as data. The expectations come from its own code; they are never rewritten from ours.
+
+mod error_sites;
+mod texts;
+mod values;
+
+use krator_schema::Problem;
+use serde::de::DeserializeOwned;
+
+/// The value in a line such as `schema: {…}`.
+fn read<T: DeserializeOwned>(line: &str, key: &str) -> T {
+    let json = line
+        .strip_prefix(key)
+        .unwrap_or_else(|| panic!("{line}: a line with {key}"));
+    serde_json::from_str(json).unwrap_or_else(|error| panic!("{line}: {error}"))
+}
+
+/// A problem as the cases have it: its kind and place.
+fn written(problem: &Problem) -> String {
+    format!("{:?} {}", problem.kind, problem.path)
+        .trim_end()
+        .to_string()
+}
