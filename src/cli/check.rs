@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use krator::Checked;
 use krator::catalog::Severity;
 use krator::code::InFile;
 use krator::finding::{Finding, Source, to_json, to_sarif};
@@ -54,11 +55,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let found = paths
         .iter()
         .map(|path| findings(path))
-        .collect::<anyhow::Result<Vec<Vec<InFile>>>>()?;
+        .collect::<anyhow::Result<Vec<Found>>>()?;
     let is_shown = |finding: &Finding| args.verbose || finding.rule.severity != Severity::Info;
     let all: Vec<(&Source, &Finding)> = found
         .iter()
-        .flatten()
+        .flat_map(|found| &found.files)
         .flat_map(|file| file.findings.iter().map(|finding| (&file.source, finding)))
         .filter(|(_, finding)| is_shown(finding))
         .collect();
@@ -71,7 +72,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 show(source, [*finding], &mut out)?;
             }
             out.flush()?;
-            say(summary(paths.len(), &all));
+            let kinds = found.iter().map(|found| found.kinds).sum();
+            say(summary(paths.len(), kinds, &all));
         }
     }
     let worst = match args.deny {
@@ -86,21 +88,40 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
+/// What was found in a description.
+struct Found {
+    files: Vec<InFile>,
+    /// How many kinds it describes; one if it could not be read so far.
+    kinds: usize,
+}
+
 /// The findings of a description and, if a crate was generated from it, of that crate.
-fn findings(path: &Path) -> anyhow::Result<Vec<InFile>> {
+fn findings(path: &Path) -> anyhow::Result<Found> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let is_crate = || is_there(&dir.join(record::DESCRIPTION));
     if path.ends_with(workspace::DESCRIPTION) && is_crate() {
-        return Ok(Workspace::open(dir)?.findings()?);
+        let workspace = Workspace::open(dir)?;
+        return Ok(Found {
+            kinds: kinds_of(workspace.description()),
+            files: workspace.findings()?,
+        });
     }
     let checked = read(path)?;
-    Ok(vec![InFile {
-        source: checked.source,
-        findings: checked.findings,
-    }])
+    Ok(Found {
+        kinds: kinds_of(&checked),
+        files: vec![InFile {
+            source: checked.source,
+            findings: checked.findings,
+        }],
+    })
 }
 
-fn summary(files: usize, findings: &[(&Source, &Finding)]) -> String {
+fn kinds_of(checked: &Checked) -> usize {
+    let description = checked.description.as_ref();
+    description.map_or(1, |description| description.kinds.len())
+}
+
+fn summary(files: usize, kinds: usize, findings: &[(&Source, &Finding)]) -> String {
     let count = |severity| {
         findings
             .iter()
@@ -108,7 +129,11 @@ fn summary(files: usize, findings: &[(&Source, &Finding)]) -> String {
             .count()
     };
     let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
-    let files = plural(files, "description");
+    let mut files_and_kinds = plural(files, "description");
+    if kinds > files {
+        files_and_kinds = format!("{files_and_kinds} of {kinds} kinds");
+    }
+    let files = files_and_kinds;
     match (count(Severity::Error), count(Severity::Warning)) {
         (0, 0) => format!("{files} checked: no findings"),
         (errors, 0) => format!("{files} checked: {}", plural(errors, "error")),

@@ -73,6 +73,31 @@ fn deeply_nested_descriptions_are_refused() {
         .map(|depth| format!("{}a:\n", " ".repeat(depth)))
         .collect();
     assert!(one_finding(indented.as_bytes()).contains("nested deeper"));
+    for collection in ["list of ", "map of ", "list of map of "] {
+        let field = format!("spec:\n  deep: {}string\n", collection.repeat(2_000));
+        let text = MOOSE.replacen("spec:\n", &field, 1);
+        assert!(
+            one_finding(text.as_bytes()).contains("inside each other"),
+            "{collection}"
+        );
+    }
+    // Each type is flat, and all of them together are not.
+    let mut types = String::from("types:\n  T0: {properties: {a: string}}\n");
+    for level in 1..30 {
+        let phrase = "list of ".repeat(16);
+        types += &format!("  T{level}: {{properties: {{a: {phrase}T{}}}}}\n", level - 1);
+    }
+    let text = MOOSE.replacen("spec:\n", &format!("{types}\nspec:\n  deep: T29\n"), 1);
+    let found = check(text.as_bytes()).findings;
+    let errors: Vec<&str> = found
+        .iter()
+        .filter(|finding| finding.rule.severity == Severity::Error)
+        .map(|finding| finding.message.as_str())
+        .collect();
+    assert!(!errors.is_empty());
+    for message in errors {
+        assert!(message.contains("levels with all types expanded"), "{message}");
+    }
 }
 
 #[test]

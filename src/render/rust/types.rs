@@ -26,14 +26,17 @@ pub fn types(description: &Description, kind: &Kind) -> String {
         _ => Vec::new(),
     };
     let status_fields = writer.fields(&kind.status, &status.to_string(), Optional::All);
+    let own_spec = description.own_spec_type(kind);
     if description.kinds.len() == 1 {
         for id in (0..description.types.len()).map(TypeId) {
-            if description.own_spec_type(kind) != Some(id) {
+            if own_spec != Some(id) {
                 writer.named_type(id);
             }
         }
     }
-    let common = crate::render::shares_types(description).then(|| {
+    // An import of nothing but the kind's own type would be an unused one.
+    let has_others = (0..description.types.len()).any(|at| own_spec != Some(TypeId(at)));
+    let common = (has_others && crate::render::shares_types(description)).then(|| {
         quote!(
             pub use crate::types::*;
         )

@@ -211,6 +211,38 @@ fn each_key_takes_the_values_of_its_type_and_no_others() {
     assert!(told > 500, "only {told} values were tried");
 }
 
+/// The hint for a key that is like no other names each key of its mapping, and each once.
+#[test]
+fn a_hint_names_each_key_once() {
+    for located in all() {
+        let (mut whole, path) = example(&located);
+        let Some((_, above)) = path.split_last() else {
+            continue;
+        };
+        let Some(mapping) = at(&mut whole, above).and_then(|value| match value {
+            Value::Sequence(items) => items.iter_mut().find(|item| item.is_mapping()),
+            value => Some(value),
+        }) else {
+            continue;
+        };
+        let Value::Mapping(entries) = mapping else {
+            continue;
+        };
+        entries.insert("zzzzzzzzzzzzzzzz".into(), 1.into());
+        let (findings, _) = check(&whole);
+        let hints = findings
+            .iter()
+            .filter_map(|finding| finding.help.as_deref()?.strip_prefix("known here: "));
+        for hint in hints {
+            let mut names: Vec<&str> = hint.split(", ").collect();
+            names.sort_unstable();
+            let count = names.len();
+            names.dedup();
+            assert_eq!(names.len(), count, "{path:?}: {hint}");
+        }
+    }
+}
+
 #[test]
 fn a_list_has_at_most_as_many_items_as_the_table_says() {
     for located in all() {
