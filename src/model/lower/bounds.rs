@@ -144,77 +144,132 @@ fn ordered<T: PartialOrd>(
 /// Checks that the values of an `enum` are of the type, and that the limits beside it allow each of them: a value that is
 /// listed and never accepted is a mistake in one of the two.
 fn check_enum(meant: &Schema, written: &Schema, sink: &mut Sink<'_>) {
-    let bounds = &written.constraints;
-    let mut refuse = |value: Span, message: String, bound: Option<Span>| {
-        let mut finding = Finding::new(&INVALID_SCHEMA, value, message);
-        if let Some(bound) = bound {
-            finding = finding
-                .related(bound, "this is the limit")
-                .help("remove the value or the limit");
-        }
-        sink.report(finding);
-    };
-    if let Shape::Enum(values) = &meant.shape {
-        for value in values {
-            let length = value.chars().count() as u64;
-            let text = crate::text::shown(value);
-            if let Some(least) = bounds.min_length.as_ref().filter(|least| length < least.value) {
-                refuse(
-                    value.span,
-                    format!("the value `{text}` of the `enum` is too short"),
-                    Some(least.span),
-                );
-            }
-            if let Some(most) = bounds.max_length.as_ref().filter(|most| length > most.value) {
-                refuse(
-                    value.span,
-                    format!("the value `{text}` of the `enum` is too long"),
-                    Some(most.span),
-                );
-            }
-        }
-    }
-    let numbers = bounds.one_of.iter().chain(match std::ptr::eq(meant, written) {
-        true => [].iter(),
-        false => meant.constraints.one_of.iter(),
-    });
+    let numbers = written
+        .constraints
+        .one_of
+        .iter()
+        .chain(match std::ptr::eq(meant, written) {
+            true => [].iter(),
+            false => meant.constraints.one_of.iter(),
+        });
+    let mut values: Vec<(Json, Span)> = Vec::new();
     for value in numbers {
-        let Some(number) = value.as_f64() else { continue };
-        let is_of_type = match meant.shape {
-            Shape::Int32 => number.fract() == 0.0 && i32::try_from(number as i64).is_ok(),
-            Shape::Integer => value.as_i64().is_some() || number.fract() == 0.0 && number.abs() < 9.2e18,
-            _ => true,
-        };
-        if !is_of_type {
-            let expected = match meant.shape {
-                Shape::Int32 => "an integer of 32 bits",
-                _ => "an integer",
-            };
-            refuse(
-                value.span,
-                format!("the value {} of the `enum` is not {expected}", value.value),
-                None,
-            );
-            continue;
-        }
-        let is_exclusive = |flag: &Option<Spanned<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
-        let bound = |bound: &Option<Spanned<Number>>| {
-            let bound = bound.as_ref()?;
-            Some((bound.as_f64()?, bound.span))
-        };
-        if let Some((least, span)) = bound(&bounds.minimum)
-            && (number < least || number == least && is_exclusive(&bounds.exclusive_minimum))
-        {
-            let message = format!("the value {} of the `enum` is too small", value.value);
-            refuse(value.span, message, Some(span));
-        }
-        if let Some((most, span)) = bound(&bounds.maximum)
-            && (number > most || number == most && is_exclusive(&bounds.exclusive_maximum))
-        {
-            let message = format!("the value {} of the `enum` is too large", value.value);
-            refuse(value.span, message, Some(span));
+        match not_of_type(&value.value, &meant.shape) {
+            Some(expected) => {
+                let message = format!("the value {} of the `enum` is not {expected}", value.value);
+                sink.error(&INVALID_SCHEMA, value.span, message);
+            }
+            None => values.push((value.value.clone().into(), value.span)),
         }
     }
+    if let Shape::Enum(texts) = &meant.shape {
+        values.extend(texts.iter().map(|text| (text.value.clone().into(), text.span)));
+    }
+    if values.is_empty() {
+        return;
+    }
+    for limit in enum_limits(&written.constraints) {
+        for (value, span) in values.iter().filter(|(value, _)| !(limit.allows)(value)) {
+            let name = limit.key.key().name;
+            let message = format!(
+                "`{name}` forbids the value {} of the `enum`",
+                crate::text::shown(&value.to_string())
+            );
+            sink.report(
+                Finding::new(&INVALID_SCHEMA, *span, message)
+                    .related(limit.span, "this is the limit")
+                    .help("remove the value or the limit"),
+            );
+        }
+    }
+}
+
+/// What a number of an `enum` should be and is not.
+fn not_of_type(number: &Number, shape: &Shape) -> Option<&'static str> {
+    // To the API server 3.0 is an integer.
+    let integer = number.as_i64().or_else(|| {
+        let float = number.as_f64().filter(|float| float.fract() == 0.0)?;
+        // A cast to an integer saturates, so what does not come back was too large.
+        (float.abs() < i64::MAX as f64).then_some(float as i64)
+    });
+    match shape {
+        Shape::Int32 if integer.is_none_or(|it| i32::try_from(it).is_err()) => Some("an integer of 32 bits"),
+        Shape::Integer if integer.is_none() => Some("an integer"),
+        _ => None,
+    }
+}
+
+/// A limit beside an `enum`.
+struct EnumLimit {
+    key: TypeKey,
+    span: Span,
+    allows: Box<dyn Fn(&Json) -> bool>,
+}
+
+fn enum_limits(bounds: &Constraints) -> Vec<EnumLimit> {
+    use krator_schema::Schema as Read;
+    let mut limits: Vec<EnumLimit> = Vec::new();
+    let mut add = |key: TypeKey, span: Option<Span>, read: Read| {
+        limits.extend(span.map(|span| EnumLimit {
+            key,
+            span,
+            allows: Box::new(move |value| krator_schema::validate(&read, value).is_empty()),
+        }));
+    };
+    let number = |bound: &Option<Spanned<Number>>| bound.as_ref().map(|bound| bound.value.clone());
+    let count = |bound: &Option<Spanned<u64>>| {
+        bound
+            .as_ref()
+            .map(|bound| i64::try_from(bound.value).unwrap_or(i64::MAX))
+    };
+    let flag = |flag: &Option<Spanned<bool>>| flag.as_ref().map(|flag| flag.value);
+    let read = Read {
+        minimum: number(&bounds.minimum),
+        exclusive_minimum: flag(&bounds.exclusive_minimum),
+        ..Read::default()
+    };
+    add(TypeKey::Minimum, span(&bounds.minimum), read);
+    let read = Read {
+        maximum: number(&bounds.maximum),
+        exclusive_maximum: flag(&bounds.exclusive_maximum),
+        ..Read::default()
+    };
+    add(TypeKey::Maximum, span(&bounds.maximum), read);
+    let read = Read {
+        multiple_of: number(&bounds.multiple_of).filter(|step| step.as_f64().is_some_and(|step| step > 0.0)),
+        ..Read::default()
+    };
+    add(TypeKey::MultipleOf, span(&bounds.multiple_of), read);
+    let read = Read {
+        min_length: count(&bounds.min_length),
+        ..Read::default()
+    };
+    add(TypeKey::MinLength, span(&bounds.min_length), read);
+    let read = Read {
+        max_length: count(&bounds.max_length),
+        ..Read::default()
+    };
+    add(TypeKey::MaxLength, span(&bounds.max_length), read);
+    let read = Read {
+        format: bounds.format.as_ref().map(|format| format.value.clone()),
+        ..Read::default()
+    };
+    add(TypeKey::Format, span(&bounds.format), read);
+    if let Some(pattern) = &bounds.pattern
+        // Compiled once, because an `enum` may have thousands of values. What is no pattern is reported elsewhere.
+        && let Ok(compiled) = krator_schema::Pattern::new(&pattern.value)
+    {
+        limits.push(EnumLimit {
+            key: TypeKey::Pattern,
+            span: pattern.span,
+            allows: Box::new(move |value| {
+                value
+                    .as_str()
+                    .is_none_or(|text| compiled.is_match(text) != Some(false))
+            }),
+        });
+    }
+    limits
 }
 
 /// Checks a default against the bounds beside it and those of a named type.
