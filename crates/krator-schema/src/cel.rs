@@ -19,6 +19,7 @@ mod range;
 mod rules;
 mod schema_types;
 mod times;
+mod stack;
 mod tokens;
 mod tree;
 mod types;
@@ -76,12 +77,12 @@ pub enum Outcome {
 ///
 /// It is to be called with schemas that are correct otherwise; the API server does not look at rules of others.
 pub fn check_rules(root: &Schema, root_path: &Path) -> Vec<CelProblem> {
-    rules::check_rules(root, root_path)
+    stack::on_large_stack(|| rules::check_rules(root, root_path), Vec::new())
 }
 
 /// The estimated costs of the rules of a schema and, as the last one, their total. Rules with mistakes have no cost.
 pub fn costs(root: &Schema, root_path: &Path) -> Vec<CostEstimate> {
-    costs::costs(root, root_path)
+    stack::on_large_stack(|| costs::costs(root, root_path), Vec::new())
 }
 
 /// Evaluates the rules of a schema for a value of it and, if the value is an update, the value before.
@@ -89,5 +90,5 @@ pub fn costs(root: &Schema, root_path: &Path) -> Vec<CostEstimate> {
 /// `kube-cel` evaluates them. Where it is known to differ from the API server, or fails, the outcome is unknown. Rules
 /// that compare with a value before have no outcome where there is none.
 pub fn evaluate(root: &Schema, root_path: &Path, value: &Json, old: Option<&Json>) -> Vec<RuleOutcome> {
-    evaluate::evaluate(root, root_path, value, old)
+    stack::on_large_stack(|| evaluate::evaluate(root, root_path, value, old), Vec::new())
 }

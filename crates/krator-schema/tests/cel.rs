@@ -141,3 +141,37 @@ fn mistakes_are_placed_in_the_expression() {
         "openAPIV3Schema.x-kubernetes-validations[0].rule: there is no field `nothing`"
     );
 }
+
+#[test]
+fn deep_and_long_expressions_are_no_danger() {
+    let nested = |open: &str, inner: &str, close: &str, times: usize| {
+        format!("{}{inner}{}", open.repeat(times), close.repeat(times))
+    };
+    for times in [100, 1_000, 20_000] {
+        let expressions = [
+            nested("(", "true", ")", times),
+            nested("[", "true", "]", times),
+            nested("{1:", "true", "}", times),
+            nested("self.kind.all(x, ", "true", ")", times),
+            nested("dyn(", "true", ")", times),
+            nested("true ? true : ", "true", "", times),
+            nested("!", "true", "", times),
+            nested("! ", "true", "", times),
+            nested("-", "1", " == 1", times),
+            nested("true && ", "true", "", times),
+            nested("1 + ", "1", " == 1", times),
+            nested("true == ", "true", "", times),
+            nested("self", "", ".kind", times),
+            nested("self", "", "[0]", times),
+            nested("self", "", ".size()", times),
+            nested("[1]", "", ".map(x, x)", times),
+            nested("[1].map(x, ", "x", ").sum()", times),
+        ];
+        for expression in expressions {
+            let schema = json!({"type": "object", "x-kubernetes-validations": [{"rule": expression}]});
+            problems(&schema);
+            costs(&schema);
+            evaluate(&schema, &json!({}), None);
+        }
+    }
+}

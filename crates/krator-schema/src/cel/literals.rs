@@ -60,6 +60,25 @@ fn elements(node: &Node, checked: &Checked, mistakes: &mut Vec<Mistake>) {
     }
 }
 
+/// The texts that Go's `strconv.ParseBool` takes.
+fn is_bool(text: &str) -> bool {
+    matches!(
+        text,
+        "1" | "t" | "T" | "TRUE" | "true" | "True" | "0" | "f" | "F" | "FALSE" | "false" | "False"
+    )
+}
+
+fn is_integer(digits: &str) -> bool {
+    !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
+}
+
+/// Whether Go may read a number from a text: it also knows hexadecimal ones, and names for those that are not finite.
+fn may_be_number(text: &str) -> bool {
+    let unsigned = text.trim_start_matches(['+', '-']).to_ascii_lowercase();
+    unsigned.starts_with(|first: char| first.is_ascii_digit() || first == '.')
+        || matches!(unsigned.as_str(), "inf" | "infinity" | "nan")
+}
+
 fn texts(node: &Node, mistakes: &mut Vec<Mistake>) {
     let Kind::Call {
         function, arguments, ..
@@ -71,13 +90,20 @@ fn texts(node: &Node, mistakes: &mut Vec<Mistake>) {
         return;
     };
     let wrong = match (&**function, literal) {
-        ("matches", Literal::String(pattern)) if Pattern::new(pattern).is_err() => {
+        ("matches" | "find" | "findAll", Literal::String(pattern)) if Pattern::new(pattern).is_err() => {
             "no regular expression of Go"
         }
         ("duration", Literal::String(text)) if !times::may_be_duration(text) => "no duration such as '1h30m'",
         ("timestamp", Literal::String(text)) if !times::may_be_timestamp(text) => {
             "no timestamp such as '2006-01-02T15:04:05Z'"
         }
+        ("bool", Literal::String(text)) if !is_bool(text) => "no text of a bool",
+        ("int", Literal::String(text)) if !is_integer(text.strip_prefix(['+', '-']).unwrap_or(text)) => {
+            "no text of an integer"
+        }
+        ("uint", Literal::String(text)) if !is_integer(text) => "no text of an unsigned integer",
+        ("uint", Literal::Int(..=-1)) => "negative",
+        ("double", Literal::String(text)) if !may_be_number(text) => "no text of a number",
         ("timestamp", Literal::Int(seconds)) if !times::TIMESTAMP_SECONDS.contains(seconds) => {
             "no timestamp: out of range"
         }

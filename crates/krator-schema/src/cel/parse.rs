@@ -27,8 +27,8 @@ pub(super) enum ParseOutcome {
     Unknown,
 }
 
-/// The parser recurses for each bracket, so deep nesting would overflow the stack. cel-go accepts 250 levels.
-const MAX_DEPTH: usize = 60;
+/// The parser recurses for each bracket. cel-go refuses more than 250 levels, which it counts otherwise.
+const MAX_DEPTH: usize = 250;
 /// The tree of a chain of operators is as deep as the chain is long.
 const MAX_TOKENS: usize = 3_000;
 
@@ -42,7 +42,9 @@ pub(super) fn parse(text: &str) -> ParseOutcome {
         let detail = "`existsOne` is not declared for one variable: `exists_one` is".to_string();
         return ParseOutcome::Refused(Mistake { detail, about: None }, Some(token.place.start));
     }
-    let parser = Parser::new().enable_optional_syntax(true);
+    let parser = Parser::new()
+        .enable_optional_syntax(true)
+        .max_recursion_depth(1_000);
     let (plain, has_places) = plain::rewrite(text, &found);
     let source = match parser.parse(&plain) {
         Ok(source) => source,

@@ -40,9 +40,15 @@ pub(super) fn convert(value: &Json, declared: &Declared) -> Result<Value, String
         (Shape::Object(fields), Json::Object(object)) => {
             let mut found = Vec::new();
             for (escaped, field) in fields {
-                if let Some(value) = object.get(&field.name) {
-                    found.push((escaped.clone(), convert(value, &field.declared)?));
+                let Some(value) = object.get(&field.name) else {
+                    continue;
+                };
+                let value = convert(value, &field.declared)?;
+                if *escaped != field.name {
+                    // Fields whose names are keywords may be selected by their own names, too.
+                    found.push((field.name.clone(), value.clone()));
                 }
+                found.push((escaped.clone(), value));
             }
             map(found)
         }
