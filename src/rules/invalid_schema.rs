@@ -14,20 +14,22 @@ pub(super) const CHECK: Check = Check {
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let problems = validate_definition(subject.definition());
     let hit = |problem: &Problem| {
-        let message = format!("the API server would refuse this: {}", problem.detail);
+        let part = part_of_default(&problem.path);
+        let what = if part.is_some() { "this default" } else { "this" };
+        let message = format!("the API server would refuse {what}: {}", problem.detail);
         let mut finding = Finding::new(&INVALID_SCHEMA, subject.place(&problem.path), message);
-        if let Some(part) = part_of_default(&problem.path) {
-            finding = finding.label(format!("at `{part}` of the default"));
+        if let Some(part) = part.filter(|part| !part.is_empty()) {
+            finding = finding.label(format!("at `{part}`"));
         }
         RuleHit::of_document(finding)
     };
     problems.iter().map(hit).collect()
 }
 
-/// The path within a default, if that is where the problem is.
+/// The path within a default, if the problem is in one.
 fn part_of_default(path: &Path) -> Option<String> {
     let is_default = |segment: &Segment| matches!(segment, Segment::Field(name) if name == "default");
     let at = path.segments().iter().rposition(is_default)?;
     let rest: Path = path.segments()[at + 1..].iter().cloned().collect();
-    Some(rest.to_string()).filter(|part| !part.is_empty())
+    Some(rest.to_string())
 }

@@ -1,12 +1,12 @@
-//! Whether the limits, patterns and defaults of a type fit it.
+//! Whether the limits of a type fit it.
 
-use serde_json::{Number, Value as Json};
+use serde_json::Number;
 
 use super::keys::Sink;
 use crate::catalog::INVALID_SCHEMA;
 use crate::catalog::keys::{SectionKey as _, TypeKey};
 use crate::finding::{Finding, Span, Spanned};
-use crate::model::{Constraints, Schema, Shape, parse_duration};
+use crate::model::{Constraints, Schema, Shape};
 
 /// What limits of a schema distinguish between types.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -270,83 +270,6 @@ fn enum_limits(bounds: &Constraints) -> Vec<EnumLimit> {
         });
     }
     limits
-}
-
-/// Checks a default against the bounds beside it and those of a named type.
-pub(super) fn check_default(meant: &Schema, written: &Schema, sink: &mut Sink<'_>) {
-    let Some(default) = &written.default else { return };
-    let mut refuse = |message: String, bound: Option<Span>| {
-        let mut finding = Finding::new(&INVALID_SCHEMA, default.span, message);
-        if let Some(span) = bound {
-            finding = finding.related(span, "this is the limit");
-        }
-        sink.report(finding);
-    };
-    // For a type without a name both are the same schema, whose limits are checked once.
-    let both = [written, meant];
-    let distinct = if std::ptr::eq(meant, written) || meant.span == written.span {
-        &both[..1]
-    } else {
-        &both[..]
-    };
-    for bounds in distinct.iter().map(|schema| &schema.constraints) {
-        if let Some(number) = default.value.as_f64() {
-            let bound_of = |bound: &Option<Spanned<Number>>| {
-                bound
-                    .as_ref()
-                    .and_then(|bound| Some((bound.as_f64()?, bound.span)))
-            };
-            let is_exclusive = |flag: &Option<Spanned<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
-            if let Some((least, span)) = bound_of(&bounds.minimum)
-                && (number < least || number == least && is_exclusive(&bounds.exclusive_minimum))
-            {
-                refuse(format!("the default {} is too small", default.value), Some(span));
-            }
-            if let Some((most, span)) = bound_of(&bounds.maximum)
-                && (number > most || number == most && is_exclusive(&bounds.exclusive_maximum))
-            {
-                refuse(format!("the default {} is too large", default.value), Some(span));
-            }
-            if !bounds.one_of.is_empty() && !bounds.one_of.iter().any(|value| value.as_f64() == Some(number))
-            {
-                refuse(
-                    format!("the default {} is not in the `enum`", default.value),
-                    None,
-                );
-            }
-        }
-        let length = match &default.value {
-            Json::String(text) => Some((text.chars().count(), &bounds.min_length, &bounds.max_length)),
-            Json::Array(items) => Some((items.len(), &bounds.min_items, &bounds.max_items)),
-            Json::Object(fields) => Some((fields.len(), &bounds.min_properties, &bounds.max_properties)),
-            _ => None,
-        };
-        if let Some((length, least, most)) = length {
-            let length = length as u64;
-            if let Some(least) = least.as_ref().filter(|least| length < least.value) {
-                refuse("the default is too short".to_owned(), Some(least.span));
-            }
-            if let Some(most) = most.as_ref().filter(|most| length > most.value) {
-                refuse("the default is too long".to_owned(), Some(most.span));
-            }
-        }
-    }
-    if let (Shape::Duration, Json::String(text)) = (&meant.shape, &default.value)
-        && parse_duration(text).is_none()
-    {
-        refuse(
-            format!("the default `{}` is not a duration", crate::text::shown(text)),
-            None,
-        );
-    }
-    if let (Shape::Quantity, Json::String(text)) = (&meant.shape, &default.value)
-        && !is_quantity(text)
-    {
-        refuse(
-            format!("the default `{}` is not a quantity", crate::text::shown(text)),
-            None,
-        );
-    }
 }
 
 /// Whether a string is a quantity of Kubernetes: `500Mi`, `1.5`, `1e3`.

@@ -6,7 +6,7 @@ use super::keys::Sink;
 use super::schema::Types;
 use crate::catalog::INVALID_SCHEMA;
 use crate::finding::Finding;
-use crate::model::{Schema, Shape};
+use crate::model::{Schema, Shape, parse_duration};
 use crate::spec::{Node, NodeKind};
 use crate::text::shown;
 
@@ -68,10 +68,14 @@ pub(super) fn typed_json(
             let message = "null is not a value of this type";
             sink.report(
                 Finding::new(&INVALID_SCHEMA, node.span, message).help(
-                    "leave `default` out, write `nullable: true` beside it, or put quotes around a text",
+                    "leave it out, write `nullable: true` beside it, or put quotes around a text",
                 ),
             );
             None
+        }
+        // The API server knows the form of a duration, but not how long one may be.
+        Shape::Duration if scalar.is_some_and(|scalar| parse_duration(&scalar.text).is_none()) => {
+            mismatch("a duration", sink)
         }
         Shape::String | Shape::DateTime | Shape::Duration => match scalar {
             Some(scalar) => Some(scalar.text.clone().into()),

@@ -173,7 +173,6 @@ impl<'a> Types<'a> {
         if let Some(value) = keys.entry(TypeKey::Default) {
             let json = typed_json("default", &value.value, self.resolve(&schema), self, sink);
             schema.default = json.map(|json| Spanned::new(json, value.value.span));
-            bounds::check_default(self.resolve(&schema), &schema, sink);
         }
         if let Some(value) = keys.entry(TypeKey::Example) {
             let json = typed_json("example", &value.value, self.resolve(&schema), self, sink);
