@@ -36,20 +36,21 @@ Good:
     spec:
       size: integer
       validations: [{rule: \"self.size > 3\"}]";
-    Warning COSTLY_RULE "costly-rule": "a CEL rule iterates over a list or map of unlimited size",
-"The API server estimates the worst-case cost of each rule and rejects a CRD that exceeds its budget. A list without
-`maxItems`, or a map without `maxProperties`, counts as very long, so a rule that iterates over it is likely to exceed
-the budget.
+    Warning COSTLY_RULE "costly-rule": "a CEL rule that costs more than the API server accepts, by an estimate",
+"The API server estimates the worst-case cost of each rule and of all rules together, and rejects a CRD that exceeds its
+budget. A list without `maxItems`, a map without `maxProperties` and a string without `maxLength` count as very long, so
+a rule that goes through a list for each item of another one is likely to exceed the budget. krator makes the same
+estimate.
 
 Bad:
 
     tags: list of string
-    validations: [{rule: \"self.tags.all(tag, tag != '')\"}]
+    validations: [{rule: \"self.tags.all(a, self.tags.exists_one(b, a == b))\"}]
 
 Good:
 
     tags: {type: list of string, maxItems: 64}
-    validations: [{rule: \"self.tags.all(tag, tag != '')\"}]";
+    validations: [{rule: \"self.tags.all(a, self.tags.exists_one(b, a == b))\"}]";
     Warning REFUSED_SAMPLE "refused-sample": "the sample object would be refused by the API server",
 "`deploy/sample.yaml` and the generated tests begin with the simplest object of the schema. Where a rule in CEL or a
 pattern asks for more, only the author of the schema knows a value that satisfies it: `example` next to the type of the

@@ -92,7 +92,7 @@ fn apply(cluster: &Cluster, name: String, folder: &Path) -> AppliedCase {
     let at = |file: &str| case.deploy.join(file).to_str().expect("plain names").to_owned();
     cluster.kubectl(&[&apply[..], &["--kustomize", &at("")]].concat());
     let crd = at("crd.yaml");
-    cluster.kubectl(&["wait", "--for=condition=Established", "--timeout=60s", "-f", &crd]);
+    cluster.wait_established(&["-f", &crd]);
     cluster.kubectl(&[&apply[..], &["-f", &at("sample.yaml")]].concat());
     case
 }

@@ -116,6 +116,16 @@ impl Cluster {
             .unwrap_or_else(|error| panic!("kubectl apply: {error}\n{manifest}"))
     }
 
+    /// Waits until the API server serves the kinds of the CRDs that the arguments of kubectl name.
+    pub fn wait_established(&self, definitions: &[&str]) {
+        let wait = ["wait", "--for=condition=Established", "--timeout=60s"];
+        // kubectl fails at once for a CRD that has no conditions yet.
+        until(&format!("{definitions:?} are established"), || {
+            self.try_kubectl("admin", &[&wait[..], definitions].concat(), "")
+                .ok()
+        });
+    }
+
     /// Runs kubectl as `user` with `input`, and returns its output, or its standard error when it fails.
     pub fn try_kubectl(&self, user: &str, args: &[&str], input: &str) -> Result<String, String> {
         let output = self.kubectl_output(user, args, input);

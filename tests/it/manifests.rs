@@ -78,7 +78,7 @@ fn applied(cluster: &Cluster, folder: &Path) -> Vec<(Value, Value)> {
     let definitions = documents(cluster, &folder.join("crd.yaml")).into_iter();
     let both = definitions.map(|written| {
         let name = format!("crd/{}", written["metadata"]["name"].as_str().expect("a name"));
-        cluster.kubectl(&["wait", "--for=condition=Established", &name, "--timeout=60s"]);
+        cluster.wait_established(&[&name]);
         let stored = cluster.kubectl(&["get", &name, "-o", "json"]);
         (
             written,

@@ -67,9 +67,8 @@ pub(super) fn typed_json(
         {
             let message = "null is not a value of this type";
             sink.report(
-                Finding::new(&INVALID_SCHEMA, node.span, message).help(
-                    "leave it out, write `nullable: true` beside it, or put quotes around a text",
-                ),
+                Finding::new(&INVALID_SCHEMA, node.span, message)
+                    .help("leave it out, write `nullable: true` beside it, or put quotes around a text"),
             );
             None
         }

@@ -148,9 +148,10 @@ fn store(cluster: &Cluster, cases: &[&EditCase], objects: &[Value]) -> BTreeMap<
     let definitions = list(&definitions);
     cluster.apply(&definitions, &[]);
     let wait = ["wait", "--for=condition=Established", "--timeout=60s", "-f", "-"];
-    cluster
-        .try_kubectl("admin", &wait, &definitions)
-        .expect("the old definitions are served");
+    // kubectl fails at once for a CRD that has no conditions yet.
+    until("the old definitions are served", || {
+        cluster.try_kubectl("admin", &wait, &definitions).ok()
+    });
     let created = accepted(cluster, &["create", "--validate=ignore"], objects);
     let refused: Vec<Key> = objects
         .iter()

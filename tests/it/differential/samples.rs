@@ -40,13 +40,7 @@ fn samples_are_accepted_or_a_finding_says_why_not() {
         let samples = documents(krator::render::sample::sample(description).as_bytes());
         for (definition, mut sample) in documents(definitions.as_bytes()).iter().zip(samples) {
             let name = definition["metadata"]["name"].as_str().expect("a CRD has a name");
-            cluster.kubectl(&[
-                "wait",
-                "--for=condition=Established",
-                "--timeout=60s",
-                "crd",
-                name,
-            ]);
+            cluster.wait_established(&["crd", name]);
             if sample["metadata"]["namespace"].is_string() {
                 sample["metadata"]["namespace"] = "default".into();
             }

@@ -91,13 +91,7 @@ fn establish(cluster: &Cluster, resource: &ApiResource, schemas: &[Value]) {
         },
     });
     cluster.apply(&definition.to_string(), &[]);
-    cluster.kubectl(&[
-        "wait",
-        "--for=condition=Established",
-        "--timeout=60s",
-        "crd",
-        &name,
-    ]);
+    cluster.wait_established(&["crd", &name]);
 }
 
 /// A value that the schema may accept: often right, sometimes wrong in one place.

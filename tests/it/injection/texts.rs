@@ -282,7 +282,7 @@ fn the_api_server_reads_every_hostile_text_as_a_string() {
     let text = |name: &str| &plan.get(name).expect("generated").contents;
     cluster.apply(text("deploy/crd.yaml"), &[]);
     let crd = "crd/vessels.hostile.example.com";
-    cluster.kubectl(&["wait", "--for=condition=Established", crd, "--timeout=60s"]);
+    cluster.wait_established(&[crd]);
     cluster.apply(text("deploy/sample.yaml"), &[]);
 
     let get = |object: &str| -> Value {

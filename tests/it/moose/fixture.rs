@@ -194,7 +194,7 @@ fn prepared_cluster() -> Option<&'static Cluster> {
             deploy,
         ]);
         let crd = "customresourcedefinition/moose.animals.com";
-        cluster.kubectl(&["wait", "--for=condition=Established", crd, "--timeout=60s"]);
+        cluster.wait_established(&[crd]);
         // A dry run, because otherwise the operators of tests would work on the sample.
         let sample = std::fs::read_to_string(krate.dir().join("deploy/sample.yaml")).expect("generated");
         cluster.apply(&sample, &["--dry-run=server"]);

@@ -79,7 +79,7 @@ impl Crate {
             deploy,
         ]);
         let crd = format!("{deploy}/crd.yaml");
-        cluster.kubectl(&["wait", "--for=condition=Established", "--timeout=60s", "-f", &crd]);
+        cluster.wait_established(&["-f", &crd]);
         // The user `operator` is bound to the same roles as the ServiceAccount.
         let rbac = fs::read(format!("{deploy}/rbac.yaml")).expect("generated");
         let bindings = documents(&rbac)

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value as Json;
+
 use super::{DefaultRules, field_path, structural, validate_schema};
+use crate::cel::{self, Outcome};
 use crate::definition::{Column, Definition, Names, SelectableField, Subresources, Version};
 use crate::value::names;
 use crate::{Path, Problem, ProblemKind, Schema};
@@ -19,7 +22,21 @@ const SELECTABLE_FIELDS: usize = 8;
 /// Two things differ from what is printed: a name with dots in it, such as `openAPIV3Schema.type`, is a field for each of
 /// its parts here, and items of a list in a default follow without a dot, as in `default[0]` for `default.[0]`.
 pub fn validate_definition(definition: &Definition) -> Vec<Problem> {
-    validate_definition_with(definition, &|_, _, _, _| Vec::new())
+    validate_definition_with(definition, &|path, schema, value, _| {
+        broken_rules(path, schema, value)
+    })
+}
+
+/// The rules that a default breaks for certain.
+fn broken_rules(path: &Path, schema: &Schema, value: &Json) -> Vec<Problem> {
+    let outcomes = cel::evaluate(schema, &Path::root(), value, None);
+    let broken = outcomes.into_iter().filter_map(|outcome| match outcome.outcome {
+        Outcome::Violated(message) => Some(message),
+        Outcome::Holds | Outcome::Unknown(_) => None,
+    });
+    broken
+        .map(|message| Problem::new(path, ProblemKind::Invalid, format!("breaks a rule: {message}")))
+        .collect()
 }
 
 fn validate_definition_with(definition: &Definition, rules: DefaultRules<'_>) -> Vec<Problem> {
