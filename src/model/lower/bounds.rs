@@ -1,6 +1,6 @@
 //! Whether the limits of a type fit it.
 
-use serde_json::Number;
+use serde_json::{Number, Value as Json};
 
 use super::keys::Sink;
 use crate::catalog::INVALID_SCHEMA;
