@@ -19,6 +19,7 @@ mod range;
 mod rules;
 mod schema_types;
 mod times;
+mod sizes;
 mod stack;
 mod tokens;
 mod tree;

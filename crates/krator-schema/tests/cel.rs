@@ -1,5 +1,10 @@
 //! CEL rules of schemas: which ones the API server accepts.
 
+#[path = "support/random_rules.rs"]
+mod random_rules;
+#[path = "support/random_values.rs"]
+mod random_values;
+
 use krator_schema::{Path, Schema, cel};
 use serde_json::{Value as Json, json};
 
@@ -35,6 +40,21 @@ fn rules_are_judged_as_the_api_server_judges_them() {
         }
     }
     assert!(wrong.is_empty(), "these are not:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn rules_are_judged_by_their_places() {
+    let cases: Vec<Json> = serde_json::from_str(include_str!("cel/places.json")).expect("JSON");
+    for case in cases {
+        let schema = json!({"type": "object", "properties": {"spec": case["spec"]}});
+        let paths = problems(&schema)
+            .into_iter()
+            .map(|found| found.problem.path.to_string());
+        let prefix = "openAPIV3Schema.properties[spec].";
+        let mut found: Vec<String> = paths.map(|path| path.replacen(prefix, "", 1)).collect();
+        found.sort();
+        assert_eq!(json!(found), case["refused"], "{}", case["about"]);
+    }
 }
 
 #[test]
@@ -140,6 +160,30 @@ fn mistakes_are_placed_in_the_expression() {
         found.problem.to_string(),
         "openAPIV3Schema.x-kubernetes-validations[0].rule: there is no field `nothing`"
     );
+}
+
+#[test]
+fn random_rules_are_judged_alike_each_time() {
+    let mut state = 1_u64;
+    let mut below = |bound: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % bound
+    };
+    let (mut right, mut wrong) = (0, 0);
+    for _ in 0..60 {
+        let schema = random_rules::schema(&mut below);
+        let value = random_values::value(&schema, &mut below);
+        let found = problems(&schema);
+        assert_eq!(found, problems(&schema));
+        assert_eq!(evaluate(&schema, &value, None), evaluate(&schema, &value, None));
+        wrong += found.len();
+        // The last cost is the total.
+        right += costs(&schema).len() - 1;
+    }
+    // Both are common, or else comparisons with the API server would say little.
+    assert!(right > 40 && wrong > 40, "{right} {wrong}");
 }
 
 #[test]

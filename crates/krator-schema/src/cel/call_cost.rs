@@ -1,8 +1,9 @@
 //! What calls of functions cost, after `checker/cost.go` and `ext` of cel-go and `pkg/cel/library/cost.go` of the API
 //! server.
 
-use super::cost::{CallCost, Operand, Sizes, TRAVERSAL};
+use super::cost::{CallCost, Operand, TRAVERSAL};
 use super::range::Range;
+use super::sizes::Sizes;
 use super::tree::{Kind, Literal};
 use super::types::Type;
 

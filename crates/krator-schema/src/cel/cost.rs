@@ -1,29 +1,16 @@
 //! An estimate of what an expression costs at most, after `checker/cost.go` of cel-go.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
-
-use crate::Path;
+use std::collections::BTreeMap;
 
 use super::call_cost;
 use super::check::Checked;
 use super::range::Range;
-use super::schema_types::{Declared, Shape};
+use super::sizes::Sizes;
 use super::tree::{Kind, Literal, Loop, Node};
 use super::types::Type;
 
 /// What traversing a text costs for each character.
 pub(super) const TRAVERSAL: f64 = 0.1;
-
-/// The sizes of the values of a schema.
-pub(super) struct Sizes<'a> {
-    pub(super) root: &'a Declared,
-    pub(super) path: &'a Path,
-    /// A part of the schema that is taken to have a bound, to see what that would change.
-    pub(super) as_if_bounded: Option<&'a Path>,
-    /// The parts without a bound whose size was asked for.
-    pub(super) unbounded: RefCell<BTreeSet<Path>>,
-}
 
 /// The size of the elements of a list or map.
 #[derive(Debug, Clone, Copy)]
@@ -75,50 +62,6 @@ pub(super) fn cost(expression: &Node, checked: &Checked, sizes: &Sizes<'_>) -> R
         locals: Vec::new(),
     };
     coster.cost(expression)
-}
-
-impl<'a> Sizes<'a> {
-    /// How large the value at a path from a variable may be.
-    pub(super) fn at(&self, path: &[String]) -> Option<Range> {
-        let (_, steps) = path.split_first()?;
-        let mut declared = self.root;
-        let mut place = self.path.clone();
-        let mut is_key = false;
-        for step in steps {
-            match (&**step, &declared.shape) {
-                _ if is_key => return None,
-                ("@items" | "@values", Shape::List(of)) => {
-                    place = place.field("items");
-                    declared = of;
-                }
-                ("@items" | "@values", Shape::Map(of)) => {
-                    place = place.field("additionalProperties");
-                    declared = of;
-                }
-                // The API server knows no bound of keys, and takes them to be empty.
-                ("@keys", Shape::Map(_)) => is_key = true,
-                (name, Shape::Object(fields)) => {
-                    let field = fields.get(name)?;
-                    place = place.field("properties").key(&field.name);
-                    declared = &field.declared;
-                }
-                _ => return None,
-            }
-        }
-        if is_key {
-            return Some(Range::fixed(0));
-        }
-        if !declared.bounded {
-            if self.as_if_bounded == Some(&place) {
-                return Some(Range::new(0, 1));
-            }
-            self.unbounded.borrow_mut().insert(place);
-        }
-        Some(Range::new(
-            0,
-            u64::try_from(declared.max_elements).unwrap_or(u64::MAX),
-        ))
-    }
 }
 
 impl<'a> Coster<'a> {

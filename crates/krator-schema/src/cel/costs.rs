@@ -6,10 +6,11 @@ use std::cell::RefCell;
 use crate::{Path, Schema};
 
 use super::CostEstimate;
-use super::cost::{self, Sizes};
+use super::cost;
 use super::place::Place;
 use super::rules::{self, Compilation, Compiled};
 use super::schema_types::{Declared, MAX_REQUEST};
+use super::sizes::Sizes;
 use super::types::Type;
 
 /// What one expression may cost, over all values that it judges.

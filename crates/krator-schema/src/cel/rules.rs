@@ -139,6 +139,7 @@ fn check_place(place: &Place<'_>, problems: &mut Vec<CelProblem>) {
         let compiled = match compile(&rule.rule, &environment, &Type::Bool) {
             Compilation::Good(compiled) => compiled,
             Compilation::Refused(mistakes) => {
+                // The API server also says that such a rule does not use `oldSelf`, which is no mistake of its own.
                 for (detail, offset) in mistakes {
                     report(at.field("rule"), ProblemKind::Invalid, detail, offset);
                 }

@@ -33,7 +33,11 @@ pub fn schema(below: Below<'_>) -> Json {
         wrong: 0,
     };
     let mut schema = random.object(3, true).0;
-    let resource = [("apiVersion", "string"), ("kind", "string"), ("metadata", "object")];
+    let resource = [
+        ("apiVersion", "string"),
+        ("kind", "string"),
+        ("metadata", "object"),
+    ];
     for (name, of) in resource {
         if random.chance(2) {
             schema["properties"][name] = json!({"type": of});
@@ -86,9 +90,28 @@ impl Random<'_> {
         let mut properties = Map::new();
         let mut fields = BTreeMap::new();
         for _ in 0..1 + self.number(4) {
-            let plain = ["a", "b", "spec", "status", "items", "name", "count", "enabled", "x1", "foo_bar"];
-            let odd = ["namespace", "in", "a-b", "x.y", "p/q", "__u", "9z", "true", "while", "é", "type", "size"];
-            let name = if self.chance(4) { self.one(&odd) } else { self.one(&plain) };
+            let plain = [
+                "a", "b", "spec", "status", "items", "name", "count", "enabled", "x1", "foo_bar",
+            ];
+            let odd = [
+                "namespace",
+                "in",
+                "a-b",
+                "x.y",
+                "p/q",
+                "__u",
+                "9z",
+                "true",
+                "while",
+                "é",
+                "type",
+                "size",
+            ];
+            let name = if self.chance(4) {
+                self.one(&odd)
+            } else {
+                self.one(&plain)
+            };
             let (schema, ty) = self.part(depth.saturating_sub(1));
             if let (Some(escaped), Some(ty)) = (escaped(name), ty) {
                 fields.insert(escaped, ty);
@@ -106,7 +129,11 @@ impl Random<'_> {
         let this = ty(&format!("object:{}", self.objects.len() - 1));
         let mut schema = json!({"type": "object", "properties": properties});
         if self.chance(3) {
-            let names: Vec<String> = properties.keys().filter(|_| (self.below)(2) == 0).cloned().collect();
+            let names: Vec<String> = properties
+                .keys()
+                .filter(|_| (self.below)(2) == 0)
+                .cloned()
+                .collect();
             schema["required"] = json!(names);
         }
         if self.chance(8) {
@@ -150,7 +177,8 @@ impl Random<'_> {
             8 if self.chance(3) => {
                 let schema = json!({"type": "object", "x-kubernetes-embedded-resource": true,
                     "x-kubernetes-preserve-unknown-fields": true});
-                let fields = [("kind", "string"), ("apiVersion", "string")].map(|(name, of)| (name.to_string(), ty(of)));
+                let fields = [("kind", "string"), ("apiVersion", "string")]
+                    .map(|(name, of)| (name.to_string(), ty(of)));
                 self.objects.push(fields.into());
                 (schema, ty(&format!("object:{}", self.objects.len() - 1)))
             }
@@ -161,7 +189,9 @@ impl Random<'_> {
             }
             9 | 10 => {
                 let (items, found) = self.part(depth - 1);
-                let simple = found.as_ref().is_some_and(|found| matches!(&*found.0, "int" | "string" | "bool"));
+                let simple = found
+                    .as_ref()
+                    .is_some_and(|found| matches!(&*found.0, "int" | "string" | "bool"));
                 let mut schema = json!({"type": "array", "items": items});
                 if self.chance(2) {
                     schema["maxItems"] = json!(1 + self.number(200));
@@ -206,11 +236,19 @@ impl Random<'_> {
             self.scope = vec![("self".to_string(), this.clone())];
             let optional = self.chance(12);
             if optional || self.chance(6) {
-                let old = if optional { of("optional_type", this.clone()) } else { this.clone() };
+                let old = if optional {
+                    of("optional_type", this.clone())
+                } else {
+                    this.clone()
+                };
                 self.scope.push(("oldSelf".to_string(), old));
             }
             let depth = 1 + self.number(4);
-            let result = if self.wrong > 0 && self.chance(8) { self.any_type(1) } else { ty("bool") };
+            let result = if self.wrong > 0 && self.chance(8) {
+                self.any_type(1)
+            } else {
+                ty("bool")
+            };
             let mut text = self.expression(&result, depth);
             if self.chance(12) {
                 text = self.misspelt(&text);
@@ -224,7 +262,18 @@ impl Random<'_> {
                 rule["messageExpression"] = json!(self.expression(&ty("string"), 2));
             }
             if self.chance(10) {
-                let paths = [".a", ".spec", ".spec.a", "['a-b']", ".a['x.y']", "spec", ".", ".items[0]", ".b.b", "['a"];
+                let paths = [
+                    ".a",
+                    ".spec",
+                    ".spec.a",
+                    "['a-b']",
+                    ".a['x.y']",
+                    "spec",
+                    ".",
+                    ".items[0]",
+                    ".b.b",
+                    "['a",
+                ];
                 rule["fieldPath"] = json!(self.one(&paths));
             }
             rules.push(rule);
@@ -238,7 +287,10 @@ impl Random<'_> {
     fn misspelt(&mut self, text: &str) -> String {
         let mut characters: Vec<char> = text.chars().collect();
         let at = self.number(characters.len());
-        let signs = ['(', ')', '.', '\'', '"', '\\', '?', '[', ']', '{', '-', '!', 'x', '1', ' ', ',', ':', '&', '\n', 'é'];
+        let signs = [
+            '(', ')', '.', '\'', '"', '\\', '?', '[', ']', '{', '-', '!', 'x', '1', ' ', ',', ':', '&', '\n',
+            'é',
+        ];
         match self.number(4) {
             0 => drop(characters.remove(at)),
             1 => characters.insert(at, characters[at]),
@@ -249,13 +301,30 @@ impl Random<'_> {
     }
 
     fn any_type(&mut self, depth: usize) -> Ty {
-        let simple = ["bool", "int", "uint", "double", "string", "bytes", "Timestamp", "Duration", "dyn", "null"];
+        let simple = [
+            "bool",
+            "int",
+            "uint",
+            "double",
+            "string",
+            "bytes",
+            "Timestamp",
+            "Duration",
+            "dyn",
+            "null",
+        ];
         match self.number(14) {
             0 if depth > 0 => of("list", self.any_type(depth - 1)),
             1 if depth > 0 => map(self.any_type(depth - 1)),
             2 if depth > 0 => of("optional_type", self.any_type(depth - 1)),
             3 if !self.objects.is_empty() => ty(&format!("object:{}", self.number(self.objects.len()))),
-            4 => ty(self.one(&["kubernetes.URL", "kubernetes.Quantity", "kubernetes.Semver", "net.IP", "net.CIDR"])),
+            4 => ty(self.one(&[
+                "kubernetes.URL",
+                "kubernetes.Quantity",
+                "kubernetes.Semver",
+                "net.IP",
+                "net.CIDR",
+            ])),
             _ => ty(self.one(&simple)),
         }
     }
@@ -263,7 +332,11 @@ impl Random<'_> {
     fn fresh(&mut self) -> String {
         self.names += 1;
         // Names are few, so that some hide others.
-        format!("{}{}", self.one(&["x", "i", "v", "self", "k"]), if self.chance(3) { "" } else { "1" })
+        format!(
+            "{}{}",
+            self.one(&["x", "i", "v", "self", "k"]),
+            if self.chance(3) { "" } else { "1" }
+        )
     }
 
     /// An expression of a type, if nothing goes wrong on purpose.
@@ -272,7 +345,16 @@ impl Random<'_> {
             let other = self.any_type(1);
             self.wrong = 0;
             return match self.number(6) {
-                0 => self.one(&["undeclared", "Self", "self.nothing", "nothing(1)", "self.nothing()", "int{}"]).to_string(),
+                0 => self
+                    .one(&[
+                        "undeclared",
+                        "Self",
+                        "self.nothing",
+                        "nothing(1)",
+                        "self.nothing()",
+                        "int{}",
+                    ])
+                    .to_string(),
                 _ => self.expression(&other, depth),
             };
         }
@@ -300,7 +382,11 @@ impl Random<'_> {
     /// A way from a variable to a value of a type.
     fn path(&mut self, want: &Ty) -> Option<String> {
         let mut found = Vec::new();
-        let mut reached: Vec<(String, Ty, usize)> = self.scope.iter().map(|(name, of)| (name.clone(), of.clone(), 0)).collect();
+        let mut reached: Vec<(String, Ty, usize)> = self
+            .scope
+            .iter()
+            .map(|(name, of)| (name.clone(), of.clone(), 0))
+            .collect();
         while let Some((text, at, steps)) = reached.pop() {
             if at == *want {
                 found.push(text.clone());
@@ -308,19 +394,29 @@ impl Random<'_> {
             if steps > 3 || found.len() > 40 {
                 continue;
             }
-            let index = at.0.strip_prefix("object:").and_then(|index| index.parse::<usize>().ok());
+            let index =
+                at.0.strip_prefix("object:")
+                    .and_then(|index| index.parse::<usize>().ok());
             let name = at.0.as_str();
             if let Some(index) = index {
                 for (field, of_field) in &self.objects[index] {
                     reached.push((format!("{text}.{field}"), of_field.clone(), steps + 1));
-                    reached.push((format!("{text}.?{field}"), of("optional_type", of_field.clone()), steps + 2));
+                    reached.push((
+                        format!("{text}.?{field}"),
+                        of("optional_type", of_field.clone()),
+                        steps + 2,
+                    ));
                     if want.0 == "bool" {
                         found.push(format!("has({text}.{field})"));
                     }
                 }
             } else if name == "list" {
                 reached.push((format!("{text}[0]"), at.1[0].clone(), steps + 1));
-                reached.push((format!("{text}[?1]"), of("optional_type", at.1[0].clone()), steps + 2));
+                reached.push((
+                    format!("{text}[?1]"),
+                    of("optional_type", at.1[0].clone()),
+                    steps + 2,
+                ));
             } else if name == "map" {
                 reached.push((format!("{text}['k']"), at.1[1].clone(), steps + 1));
                 reached.push((format!("{text}.k"), at.1[1].clone(), steps + 2));
@@ -336,17 +432,50 @@ impl Random<'_> {
     fn literal(&mut self, want: &Ty) -> String {
         let text = match &*want.0 {
             "bool" => self.one(&["true", "false"]),
-            "int" => self.one(&["0", "1", "42", "-7", "0x1F", "-9223372036854775808", "9223372036854775807"]),
+            "int" => self.one(&[
+                "0",
+                "1",
+                "42",
+                "-7",
+                "0x1F",
+                "-9223372036854775808",
+                "9223372036854775807",
+            ]),
             "uint" => self.one(&["0u", "7u", "0xFFu"]),
             "double" => self.one(&["1.5", "-2.0e3", "0.0", ".5"]),
             "string" => self.one(&[
-                "'a'", "\"b\"", "''", "'1'", "'a.b-c'", "r'\\d+'", "'it\\'s'", "'''x'''", "'[a-z]+'", "'é'", "'\\u00e9'",
-                "'1h'", "'2020-01-01T00:00:00Z'", "'('", "'%s'", "'1.2.3'", "'10.0.0.1'", "'1Gi'",
+                "'a'",
+                "\"b\"",
+                "''",
+                "'1'",
+                "'a.b-c'",
+                "r'\\d+'",
+                "'it\\'s'",
+                "'''x'''",
+                "'[a-z]+'",
+                "'é'",
+                "'\\u00e9'",
+                "'1h'",
+                "'2020-01-01T00:00:00Z'",
+                "'('",
+                "'%s'",
+                "'1.2.3'",
+                "'10.0.0.1'",
+                "'1Gi'",
             ]),
             "bytes" => self.one(&["b'a'", "b\"\\xff\"", "b''"]),
             "null" => "null",
-            "Timestamp" => self.one(&["timestamp('2020-01-01T00:00:00Z')", "timestamp(1)", "timestamp('2020')"]),
-            "Duration" => self.one(&["duration('1h')", "duration('1.5s')", "duration('x')", "duration('3600s')"]),
+            "Timestamp" => self.one(&[
+                "timestamp('2020-01-01T00:00:00Z')",
+                "timestamp(1)",
+                "timestamp('2020')",
+            ]),
+            "Duration" => self.one(&[
+                "duration('1h')",
+                "duration('1.5s')",
+                "duration('x')",
+                "duration('3600s')",
+            ]),
             "kubernetes.URL" => "url('https://example.com:80/a')",
             "kubernetes.Quantity" => "quantity('1Gi')",
             "kubernetes.Semver" => "semver('1.2.3')",
@@ -370,7 +499,11 @@ impl Random<'_> {
             "optional_type" => return format!("optional.of({})", self.expression(&want.1[0], 0)),
             _ => {
                 let other = self.any_type(0);
-                let inner = if other.0 == "dyn" || other.0.starts_with("object") { "1".to_string() } else { self.literal(&other) };
+                let inner = if other.0 == "dyn" || other.0.starts_with("object") {
+                    "1".to_string()
+                } else {
+                    self.literal(&other)
+                };
                 return format!("dyn({inner})");
             }
         };
@@ -381,7 +514,11 @@ impl Random<'_> {
         let outer = self.scope.clone();
         let is_map = self.chance(3);
         let item = self.item_type();
-        let range = if is_map { map(item.clone()) } else { of("list", item.clone()) };
+        let range = if is_map {
+            map(item.clone())
+        } else {
+            of("list", item.clone())
+        };
         let over = self.expression(&range, depth.min(1));
         let (first, mut second) = (self.fresh(), self.fresh());
         if second == first && !self.chance(6) {
@@ -393,32 +530,60 @@ impl Random<'_> {
             self.scope.push((first.clone(), key));
             self.scope.push((second.clone(), item.clone()));
         } else {
-            self.scope.push((first.clone(), if is_map { key } else { item.clone() }));
+            self.scope
+                .push((first.clone(), if is_map { key } else { item.clone() }));
         }
-        let variables = if two { format!("{first}, {second}") } else { first.clone() };
+        let variables = if two {
+            format!("{first}, {second}")
+        } else {
+            first.clone()
+        };
         let text = match &*want.0 {
             "bool" => {
                 let name = self.one(&["all", "exists", "exists_one", "existsOne"]);
-                format!("{over}.{name}({variables}, {})", self.expression(&ty("bool"), depth))
+                format!(
+                    "{over}.{name}({variables}, {})",
+                    self.expression(&ty("bool"), depth)
+                )
             }
             "list" if two => {
-                let filter = if self.chance(2) { self.expression(&ty("bool"), depth) + ", " } else { String::new() };
-                format!("{over}.transformList({variables}, {filter}{})", self.expression(&want.1[0], depth))
+                let filter = if self.chance(2) {
+                    self.expression(&ty("bool"), depth) + ", "
+                } else {
+                    String::new()
+                };
+                format!(
+                    "{over}.transformList({variables}, {filter}{})",
+                    self.expression(&want.1[0], depth)
+                )
             }
             "list" if !is_map && item == want.1[0] => match self.number(3) {
                 0 => format!("{over}.sortBy({first}, {})", self.expression(&ty("int"), depth)),
                 _ => format!("{over}.filter({first}, {})", self.expression(&ty("bool"), depth)),
             },
             "list" => {
-                let filter = if self.chance(3) { self.expression(&ty("bool"), depth) + ", " } else { String::new() };
-                format!("{over}.map({first}, {filter}{})", self.expression(&want.1[0], depth))
+                let filter = if self.chance(3) {
+                    self.expression(&ty("bool"), depth) + ", "
+                } else {
+                    String::new()
+                };
+                format!(
+                    "{over}.map({first}, {filter}{})",
+                    self.expression(&want.1[0], depth)
+                )
             }
             "map" if two => match self.number(2) {
                 0 => {
                     let key = self.literal(&ty("string"));
-                    format!("{over}.transformMapEntry({variables}, {{{key}: {}}})", self.expression(&want.1[1], depth))
+                    format!(
+                        "{over}.transformMapEntry({variables}, {{{key}: {}}})",
+                        self.expression(&want.1[1], depth)
+                    )
                 }
-                _ => format!("{over}.transformMap({variables}, {})", self.expression(&want.1[1], depth)),
+                _ => format!(
+                    "{over}.transformMap({variables}, {})",
+                    self.expression(&want.1[1], depth)
+                ),
             },
             "optional_type" => {
                 self.scope.truncate(outer.len());
@@ -442,7 +607,11 @@ impl Random<'_> {
     fn item_type(&mut self) -> Ty {
         let mut items: Vec<Ty> = self.scope.iter().map(|(_, of)| of.clone()).collect();
         let fields = self.objects.iter().flat_map(|fields| fields.values());
-        items.extend(fields.filter(|of| matches!(&*of.0, "list" | "map")).filter_map(|of| of.1.last().cloned()));
+        items.extend(
+            fields
+                .filter(|of| matches!(&*of.0, "list" | "map"))
+                .filter_map(|of| of.1.last().cloned()),
+        );
         if self.chance(2) {
             return self.any_type(1);
         }
@@ -465,7 +634,11 @@ impl Random<'_> {
         // Half of the time one of the operators, which are what real rules are made of.
         let is_operator = |at: &usize| self.overloads[*at].name.starts_with(['_', '!', '@', '-']);
         let (operators, others): (Vec<_>, Vec<_>) = fitting.into_iter().partition(|(at, _)| is_operator(at));
-        let from = if operators.is_empty() || (!others.is_empty() && self.chance(2)) { others } else { operators };
+        let from = if operators.is_empty() || (!others.is_empty() && self.chance(2)) {
+            others
+        } else {
+            operators
+        };
         let at = self.number(from.len());
         let (at, mut bound) = from[at].clone();
         let (name, receiver) = (self.overloads[at].name.clone(), self.overloads[at].receiver);
@@ -498,7 +671,11 @@ impl Random<'_> {
             if let Some(found) = bound.get(name) {
                 return found.clone();
             }
-            let found = if self.chance(2) { self.item_type() } else { self.any_type(1) };
+            let found = if self.chance(2) {
+                self.item_type()
+            } else {
+                self.any_type(1)
+            };
             bound.insert(name.to_string(), found.clone());
             return found;
         }
@@ -510,11 +687,17 @@ impl Random<'_> {
 /// Whether a type is an instance of a pattern; what its parameters stand for is bound.
 fn fits(pattern: &Ty, want: &Ty, bound: &mut BTreeMap<String, Ty>) -> bool {
     if let Some(name) = pattern.0.strip_prefix('$') {
-        return bound.insert(name.to_string(), want.clone()).is_none_or(|before| before == *want);
+        return bound
+            .insert(name.to_string(), want.clone())
+            .is_none_or(|before| before == *want);
     }
     pattern.0 == want.0
         && pattern.1.len() == want.1.len()
-        && pattern.1.iter().zip(&want.1).all(|(pattern, want)| fits(pattern, want, bound))
+        && pattern
+            .1
+            .iter()
+            .zip(&want.1)
+            .all(|(pattern, want)| fits(pattern, want, bound))
 }
 
 /// The functions of the table that expressions can call.
@@ -534,8 +717,17 @@ fn overloads() -> Vec<Overload> {
     let hidden = ["@not", "@sort", "cel.@", "__not", "_in_", "in"];
     functions
         .map(read)
-        .filter(|overload| !hidden.iter().any(|name| overload.name == *name || name.len() > 3 && overload.name.starts_with(name)))
-        .filter(|overload| overload.operands.iter().all(|operand| !operand.0.starts_with("kubernetes.authorization")))
+        .filter(|overload| {
+            !hidden
+                .iter()
+                .any(|name| overload.name == *name || name.len() > 3 && overload.name.starts_with(name))
+        })
+        .filter(|overload| {
+            overload
+                .operands
+                .iter()
+                .all(|operand| !operand.0.starts_with("kubernetes.authorization"))
+        })
         .collect()
 }
 

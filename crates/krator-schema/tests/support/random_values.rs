@@ -7,7 +7,11 @@ use super::random_rules::Below;
 /// A value of a schema, with some of its fields.
 pub fn value(schema: &Json, below: Below<'_>) -> Json {
     if schema["x-kubernetes-int-or-string"] == json!(true) {
-        return if below(2) == 0 { json!(below(10)) } else { text(schema, below) };
+        return if below(2) == 0 {
+            json!(below(10))
+        } else {
+            text(schema, below)
+        };
     }
     match schema["type"].as_str() {
         Some("integer") => json!(below(50) as i64 - 10),
