@@ -97,6 +97,8 @@ fn texts(node: &Node, mistakes: &mut Vec<Mistake>) {
         ("timestamp", Literal::String(text)) if !times::may_be_timestamp(text) => {
             "no timestamp such as '2006-01-02T15:04:05Z'"
         }
+        // An overload of this type is declared, but cel-go does not evaluate it.
+        ("duration", Literal::Int(_)) => "an integer: write a text with a unit",
         ("bool", Literal::String(text)) if !is_bool(text) => "no text of a bool",
         ("int", Literal::String(text)) if !is_integer(text.strip_prefix(['+', '-']).unwrap_or(text)) => {
             "no text of an integer"
