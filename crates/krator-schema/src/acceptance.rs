@@ -1,25 +1,20 @@
 //! Whether the API server accepts a definition, after `pkg/apis/apiextensions/validation` of apiextensions.
 
-mod definition;
+mod default_rules;
 mod defaults;
+mod definition;
 mod field_path;
 mod keywords;
 mod structural;
 #[cfg(test)]
 mod tests;
 
-use serde_json::Value as Json;
-
 pub use definition::validate_definition;
 
 use crate::{Path, Problem, Schema};
 
-/// Evaluates the rules of a schema for its default: where the default is, the schema, the default, and whether the schema
-/// is that of a whole object.
-type DefaultRules<'a> = &'a dyn Fn(&Path, &Schema, &Json, bool) -> Vec<Problem>;
-
-/// What is wrong with the schema of a version, apart from its CEL rules.
-fn validate_schema(schema: &Schema, path: &Path, status: bool, rules: DefaultRules<'_>) -> Vec<Problem> {
+/// What is wrong with the schema of a version, its CEL rules apart. Its defaults are checked against them.
+fn validate_schema(schema: &Schema, path: &Path, status: bool) -> Vec<Problem> {
     let mut problems = Vec::new();
     if status {
         problems.extend(keywords::validate_root_with_status(schema, path));
@@ -29,7 +24,7 @@ fn validate_schema(schema: &Schema, path: &Path, status: bool, rules: DefaultRul
     if unsupported.is_none() {
         let found = structural::validate(schema, path);
         if found.is_empty() {
-            problems.extend(defaults::validate(schema, path, rules));
+            problems.extend(defaults::validate(schema, path));
         } else {
             problems.extend(found);
         }

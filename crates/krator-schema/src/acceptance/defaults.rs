@@ -2,15 +2,14 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::DefaultRules;
+use super::default_rules;
 use crate::value::{Reading, Validator, meta, prune_at};
 use crate::{Path, Problem, ProblemKind, Schema};
 
 /// What is wrong with the defaults of the schema of an object.
-pub(super) fn validate(schema: &Schema, path: &Path, rules: DefaultRules<'_>) -> Vec<Problem> {
+pub(super) fn validate(schema: &Schema, path: &Path) -> Vec<Problem> {
     let mut defaults = Defaults {
         validator: Validator::new(Reading::Default),
-        rules,
         problems: Vec::new(),
     };
     let object = Object {
@@ -60,13 +59,12 @@ impl Object<'_> {
     }
 }
 
-struct Defaults<'a> {
+struct Defaults {
     validator: Validator,
-    rules: DefaultRules<'a>,
     problems: Vec<Problem>,
 }
 
-impl Defaults<'_> {
+impl Defaults {
     fn validate<'a>(
         &mut self,
         schema: &'a Schema,
@@ -145,7 +143,7 @@ impl Defaults<'_> {
             problems.extend(found);
             return problems;
         }
-        problems.extend(self.validate_alone(schema, &value, path, is_object));
+        problems.extend(self.validate_alone(schema, &value, path));
         problems
     }
 
@@ -170,21 +168,15 @@ impl Defaults<'_> {
         }
         match meta::validate_at(&root, &value, object.schema, true).first() {
             Some(problem) => invalid(problem),
-            None => self.validate_alone(schema, default, path, false),
+            None => self.validate_alone(schema, default, path),
         }
     }
 
     /// The default by the schema that it is in, and then by its rules.
-    fn validate_alone(
-        &mut self,
-        schema: &Schema,
-        value: &Json,
-        path: &Path,
-        is_object: bool,
-    ) -> Vec<Problem> {
+    fn validate_alone(&mut self, schema: &Schema, value: &Json, path: &Path) -> Vec<Problem> {
         let problems = self.validator.validate(schema, value, path);
         if problems.is_empty() {
-            return (self.rules)(path, schema, value, is_object);
+            return default_rules::broken(schema, value, path);
         }
         problems
     }

@@ -2,18 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value as Json;
-
-use super::{DefaultRules, field_path, structural, validate_schema};
-use crate::cel::{self, Outcome};
+use super::{field_path, structural, validate_schema};
 use crate::definition::{Column, Definition, Names, SelectableField, Subresources, Version};
 use crate::value::names;
 use crate::{Path, Problem, ProblemKind, Schema};
 
 const SELECTABLE_FIELDS: usize = 8;
 
-/// Why the API server would refuse to create a CRD with this `spec`, apart from its CEL rules. The name of the CRD is what
-/// it has to be, and it has no annotations.
+/// Why the API server would refuse to create a CRD with this `spec`. The name of the CRD is what it has to be, and it has no
+/// annotations. The CEL rules themselves are not looked at, but the defaults have to keep to them.
 ///
 /// The paths are those that the API server prints. It moves what all versions have in common up to the `spec` before it
 /// looks at it, so the schema of a definition with one version is at `spec.validation.openAPIV3Schema`, and its
@@ -22,28 +19,10 @@ const SELECTABLE_FIELDS: usize = 8;
 /// Two things differ from what is printed: a name with dots in it, such as `openAPIV3Schema.type`, is a field for each of
 /// its parts here, and items of a list in a default follow without a dot, as in `default[0]` for `default.[0]`.
 pub fn validate_definition(definition: &Definition) -> Vec<Problem> {
-    validate_definition_with(definition, &|path, schema, value, _| {
-        broken_rules(path, schema, value)
-    })
-}
-
-/// The rules that a default breaks for certain.
-fn broken_rules(path: &Path, schema: &Schema, value: &Json) -> Vec<Problem> {
-    let outcomes = cel::evaluate(schema, &Path::root(), value, None);
-    let broken = outcomes.into_iter().filter_map(|outcome| match outcome.outcome {
-        Outcome::Violated(message) => Some(message),
-        Outcome::Holds | Outcome::Unknown(_) => None,
-    });
-    broken
-        .map(|message| Problem::new(path, ProblemKind::Invalid, format!("breaks a rule: {message}")))
-        .collect()
-}
-
-fn validate_definition_with(definition: &Definition, rules: DefaultRules<'_>) -> Vec<Problem> {
     let mut found = Found::default();
     let root = Path::root();
     found.metadata(definition, &root.field("metadata"));
-    found.spec(&Moved::new(definition), &root.field("spec"), rules);
+    found.spec(&Moved::new(definition), &root.field("spec"));
     found.0
 }
 
@@ -159,7 +138,7 @@ impl Found {
         }
     }
 
-    fn spec(&mut self, moved: &Moved<'_>, path: &Path, rules: DefaultRules<'_>) {
+    fn spec(&mut self, moved: &Moved<'_>, path: &Path) {
         let definition = moved.definition;
         let group = path.field("group");
         if definition.group.is_empty() {
@@ -186,17 +165,17 @@ impl Found {
                 "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead",
             );
         }
-        self.versions(moved, path, rules);
+        self.versions(moved, path);
         self.names(&moved.names, &path.field("names"));
 
         let common = &moved.common;
         let status = std::iter::once(common)
             .chain(&moved.versions)
             .any(|part| has_status(part.subresources));
-        self.part(common, path, &path.field("validation"), status, rules);
+        self.part(common, path, &path.field("validation"), status);
     }
 
-    fn versions(&mut self, moved: &Moved<'_>, path: &Path, rules: DefaultRules<'_>) {
+    fn versions(&mut self, moved: &Moved<'_>, path: &Path) {
         let versions = &moved.definition.versions;
         let path = path.field("versions");
         let mut seen = BTreeSet::new();
@@ -241,28 +220,15 @@ impl Found {
                 self.required(&path.field("schema").field("openAPIV3Schema"));
             }
             let subresources = part.subresources.or(moved.common.subresources);
-            self.part(
-                part,
-                &path,
-                &path.field("schema"),
-                has_status(subresources),
-                rules,
-            );
+            self.part(part, &path, &path.field("schema"), has_status(subresources));
         }
     }
 
     /// What a version has, or all of them: the schema, and what refers to its fields.
-    fn part(
-        &mut self,
-        part: &Part<'_>,
-        path: &Path,
-        schema_path: &Path,
-        status: bool,
-        rules: DefaultRules<'_>,
-    ) {
+    fn part(&mut self, part: &Part<'_>, path: &Path, schema_path: &Path, status: bool) {
         if let Some(schema) = part.schema.flatten() {
             let path = schema_path.field("openAPIV3Schema");
-            self.0.extend(validate_schema(schema, &path, status, rules));
+            self.0.extend(validate_schema(schema, &path, status));
         }
         self.subresources(part.subresources, &path.field("subresources"));
         for (index, column) in part.columns.iter().enumerate() {

@@ -70,3 +70,18 @@ fn patterns_are_those_of_go() {
         ]
     );
 }
+
+#[test]
+fn defaults_keep_to_rules() {
+    let rules = json!([{"rule": "self.size() < 3", "fieldPath": ".b", "reason": "FieldValueForbidden"}]);
+    let field = json!({
+        "type": "object",
+        "properties": {"b": {"type": "string", "x-kubernetes-validations": [{"rule": "self != 'x'"}]}},
+        "x-kubernetes-validations": rules,
+        "default": {"b": "x"},
+    });
+    assert_eq!(
+        problems(field),
+        ["default.b: breaks a rule: failed rule: self != 'x'"]
+    );
+}
