@@ -5,6 +5,7 @@ mod defaults;
 mod definition;
 mod field_path;
 mod keywords;
+mod size;
 mod structural;
 #[cfg(test)]
 mod tests;

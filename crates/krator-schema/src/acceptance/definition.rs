@@ -22,6 +22,9 @@ pub fn validate_definition(definition: &Definition) -> Vec<Problem> {
     let mut found = Found::default();
     let root = Path::root();
     found.metadata(definition, &root.field("metadata"));
+    found
+        .0
+        .extend(super::size::validate(definition, &root.field("spec")));
     found.spec(&Moved::new(definition), &root.field("spec"));
     found.0
 }
