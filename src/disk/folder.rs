@@ -110,7 +110,7 @@ impl Folder {
 
     /// The paths of the files that a run may have to read or move although no plan names them: everything below `src`,
     /// the Rust files below the other folders that cargo compiles, and what earlier runs have set aside. Symbolic links
-    /// are not followed.
+    /// to folders are not followed.
     ///
     /// # Errors
     ///
@@ -150,13 +150,28 @@ impl Folder {
                 };
                 let path = format!("{folder}/{name}");
                 if file_type.is_dir() {
+                    // A folder may be where a `mod` declaration expects a file.
+                    if name.ends_with(".rs") {
+                        found.push(path.clone());
+                    }
                     folders.push(path);
-                } else if file_type.is_file() {
+                } else if file_type.is_file() || file_type.is_symlink() && self.is_link_to_file(&path) {
                     found.push(path);
                 }
             }
         }
         Ok(found)
+    }
+
+    /// Whether a symbolic link stands for a file of the crate, even if that cannot be read. Links to folders and out of
+    /// the crate are left alone, and so are hidden ones, by which editors lock files.
+    fn is_link_to_file(&self, path: &str) -> bool {
+        match self.resolve(path) {
+            _ if path.rsplit('/').next().is_some_and(|name| name.starts_with('.')) => false,
+            Ok(real) => real.is_some_and(|real| !real.is_dir()),
+            Err(Unresolved::Unreadable(_)) => true,
+            Err(Unresolved::Outside(_)) => false,
+        }
     }
 
     /// The canonical path of the folder.

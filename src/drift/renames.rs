@@ -18,6 +18,8 @@ pub(super) struct Named {
     pub actions: BTreeMap<String, FileAction>,
     pub found: Vec<FileFinding>,
     pub is_refused: bool,
+    /// Whether any name has changed.
+    pub has_renames: bool,
     /// Files in which names would have to be replaced, or that would have to move.
     pub unreadable: UnreadableFiles,
 }
@@ -37,6 +39,7 @@ pub(super) fn follow(
         actions: BTreeMap::new(),
         found: Vec::new(),
         is_refused: false,
+        has_renames: false,
         unreadable: UnreadableFiles::default(),
     };
     let Some(former) = former else { return named };
@@ -44,6 +47,7 @@ pub(super) fn follow(
     if renames.is_empty() {
         return named;
     }
+    named.has_renames = true;
     let rename = |written: &BTreeMap<String, String>| code::rename(&former.code(written), &renames);
     named.record = record_under(&renames, record, disk, |bases| rename(bases).files);
 

@@ -16,6 +16,8 @@ pub(super) struct Run<'a> {
     former: &'a GenerationRecord,
     disk: &'a Snapshot,
     options: Options,
+    /// Whether the description renames something.
+    has_renames: bool,
     /// The files of the crate as they will be after the run.
     tree: Snapshot,
     /// The record of this run.
@@ -33,6 +35,7 @@ impl<'a> Run<'a> {
             tree: named.disk.clone(),
             disk: &named.disk,
             options,
+            has_renames: named.has_renames,
             record: GenerationRecord::default(),
             drift,
             unreadable: named.unreadable.clone(),
@@ -125,7 +128,19 @@ impl<'a> Run<'a> {
             ownership: file.ownership,
             ..former.clone()
         };
+        // Outside of code, names are not replaced one by one. A file that nobody has touched follows a rename as a whole.
+        let is_untouched_document = former.wrote(text) && !path.starts_with("src/");
         match (self.options.merge, file.ownership) {
+            (Merge::Offer, Ownership::Seeded) if self.has_renames && is_untouched_document => {
+                // Nothing is left of former names.
+                self.drift.found.retain(|found| found.source.name() != at);
+                let is_moved_here = |action: &FileAction| *action == FileAction::Moved(at.clone());
+                let is_listed = self.drift.actions.values().any(is_moved_here);
+                if self.put(&at, &file.contents) && !is_listed {
+                    self.act(&at, FileAction::Updated);
+                }
+                return planned;
+            }
             (Merge::Offer, Ownership::Seeded) => {
                 self.act(&at, FileAction::Offered);
                 return pending;

@@ -58,3 +58,5 @@ mod injection;
 mod regen;
 // Hand-written code, checked against its description.
 mod code;
+// Commands that are used the wrong way.
+mod usage;

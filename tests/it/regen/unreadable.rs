@@ -39,7 +39,7 @@ states:
 
 /// What is at the place of a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Instead {
+pub enum Instead {
     Folder,
     LinkToNothing,
     LinkToItself,
@@ -47,14 +47,14 @@ enum Instead {
 }
 
 impl Instead {
-    const ALL: [Instead; 4] = [
+    pub const ALL: [Instead; 4] = [
         Instead::Folder,
         Instead::LinkToNothing,
         Instead::LinkToItself,
         Instead::NotUtf8,
     ];
 
-    fn put(self, path: &Path) {
+    pub fn put(self, path: &Path) {
         if !matches!(self, Instead::NotUtf8) {
             fs::remove_file(path).expect("our own");
         }
@@ -70,7 +70,7 @@ impl Instead {
         }
     }
 
-    fn remove(self, path: &Path) {
+    pub fn remove(self, path: &Path) {
         let removed = match self {
             Instead::Folder => fs::remove_dir(path),
             _ => fs::remove_file(path),
@@ -79,7 +79,7 @@ impl Instead {
     }
 
     /// Whether this is still at a path.
-    fn is_at(self, path: &Path) -> bool {
+    pub fn is_at(self, path: &Path) -> bool {
         match self {
             Instead::Folder => path.is_dir(),
             Instead::LinkToNothing | Instead::LinkToItself => path.is_symlink(),
@@ -110,7 +110,7 @@ fn edited() -> (TempDir, PathBuf) {
 }
 
 /// All files that can be read.
-fn readable(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+pub fn readable(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![dir.to_owned()];
     while let Some(folder) = folders.pop() {

@@ -1,5 +1,7 @@
 //! The crates whose descriptions are edited, in one workspace.
 
+mod files;
+
 use super::edits::StateOf;
 use super::{Dice, edits};
 use crate::accept::documents;
@@ -26,6 +28,8 @@ struct Mark {
     of: Option<StateOf>,
     /// The state that the line names; none if it names none, or one that is gone.
     names: Option<StateOf>,
+    /// Whether somebody has deleted the line since.
+    is_deleted: bool,
 }
 
 /// One crate.
@@ -153,6 +157,13 @@ impl Member {
 
     /// Edits the description, and brings the crate in step; the sort of the edit.
     pub fn edit(&mut self, dice: &mut Dice, is_wanted: impl Fn(&str) -> bool) -> &'static str {
+        let sort = self.describe(dice, is_wanted);
+        self.run(some_args(dice));
+        sort
+    }
+
+    /// Edits the description; the sort of the edit.
+    fn describe(&mut self, dice: &mut Dice, is_wanted: impl Fn(&str) -> bool) -> &'static str {
         let edited = edits::random(&self.documents, dice, is_wanted);
         self.documents = edited.documents;
         self.edit = edited.what;
@@ -162,10 +173,15 @@ impl Member {
             }
         }
         fs::write(self.dir.join("krator.yaml"), edits::text(&self.documents)).expect("writable");
-        let prune: &[&str] = if dice.below(3) == 0 { &["--prune"] } else { &[] };
-        let output = generate(&self.dir, &[&["--allow-breaking"], prune].concat());
+        edited.sort
+    }
+
+    /// Brings the crate in step.
+    fn run(&mut self, args: &[&str]) {
+        let output = generate(&self.dir, args);
         let told = String::from_utf8(output.stderr).expect("text");
-        assert!(!told.contains("nothing was written"), "{}:\n{told}", self.last());
+        let is_run = matches!(output.status.code(), Some(0 | 1)) && !told.contains("nothing was written");
+        assert!(is_run, "{}:\n{told}", self.last());
         self.named.clear();
         let mut lines = told.lines();
         while let Some(line) = lines.next() {
@@ -183,7 +199,6 @@ impl Member {
                 }
             }
         }
-        edited.sort
     }
 
     /// What is not as it should be after an edit.
@@ -209,21 +224,20 @@ impl Member {
 
     /// The lines that somebody wrote and that are in no file any more.
     pub fn lost(&self) -> Vec<String> {
+        let is_record = |path: &Path| path.starts_with(".krator") && !path.starts_with(".krator/pruned");
         let written: String = files(&self.dir)
             .into_iter()
-            // A second file that is moved to the same place there gets a hash behind its extension.
-            .filter(|(path, _)| {
-                path.file_name()
-                    .is_some_and(|name| name.to_string_lossy().contains(".rs"))
-            })
-            .map(|(_, contents)| String::from_utf8(contents).expect("Rust"))
+            .filter(|(path, _)| !is_record(path))
+            .map(|(_, contents)| String::from_utf8_lossy(&contents).into_owned())
             .collect();
         let there: BTreeSet<&str> = written
             .lines()
-            .filter_map(|line| Some(line.rsplit_once("// mine ")?.1))
+            .filter_map(|line| Some(line.rsplit_once(" mine ")?.1))
             .collect();
-        let lost = (0..self.marks.len()).filter(|mark| !there.contains(mark.to_string().as_str()));
-        lost.map(|mark| format!("the line `// mine {mark}` is lost"))
+        let is_lost =
+            |mark: &usize| !self.marks[*mark].is_deleted && !there.contains(mark.to_string().as_str());
+        let lost = (0..self.marks.len()).filter(is_lost);
+        lost.map(|mark| format!("the line `mine {mark}` is lost"))
             .collect()
     }
 
@@ -231,12 +245,9 @@ impl Member {
     pub fn misplaced(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut handlers: BTreeMap<&StateOf, String> = BTreeMap::new();
-        for (number, mark) in self.marks.iter().enumerate() {
+        for (number, mark) in self.marks.iter().enumerate().filter(|(_, mark)| !mark.is_deleted) {
             let Some(of) = &mark.of else { continue };
-            let text = handlers.entry(of).or_insert_with(|| {
-                let path = self.dir.join(handler_path(of));
-                fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-            });
+            let text = handlers.entry(of).or_insert_with(|| self.module(of));
             let end = format!("// mine {number}");
             let Some(line) = text.lines().find(|line| line.ends_with(&end)) else {
                 wrong.push(format!("the line `{end}` is not in the handler of {of:?}"));
@@ -248,6 +259,25 @@ impl Member {
             }
         }
         wrong
+    }
+
+    /// The handler of a state, in `STATE.rs` or in `STATE/mod.rs`.
+    fn handler(&self, of: &StateOf) -> PathBuf {
+        let path = self.dir.join(handler_path(of));
+        let folder = path.with_extension("").join("mod.rs");
+        if folder.exists() { folder } else { path }
+    }
+
+    /// The text of the handler of a state, and of its modules.
+    fn module(&self, of: &StateOf) -> String {
+        let handler = self.handler(of);
+        let mut text =
+            fs::read_to_string(&handler).unwrap_or_else(|error| panic!("{}: {error}", handler.display()));
+        let folder = self.dir.join(handler_path(of)).with_extension("");
+        for contents in files(&folder).into_values() {
+            text += &String::from_utf8(contents).expect("Rust");
+        }
+        text
     }
 
     /// Does by hand what `krator gen` said; how many lines that were.
@@ -294,7 +324,7 @@ impl Member {
             let fields: Vec<String> = edits::fields(&document, "spec");
             for (state, how) in document["states"].as_object().expect("states") {
                 let of = (kind.to_owned(), state.clone());
-                let path = self.dir.join(handler_path(&of));
+                let path = self.handler(&of);
                 let text = fs::read_to_string(&path).expect("a handler");
                 if text.contains("// mine ") {
                     continue;
@@ -319,8 +349,11 @@ impl Member {
                 let mut marked = format!("{head}{signature}");
                 for (line, names) in block {
                     marked.push_str(&format!("        {line} // mine {}\n", self.marks.len()));
-                    let of = Some(of.clone());
-                    self.marks.push(Mark { of, names });
+                    self.marks.push(Mark {
+                        of: Some(of.clone()),
+                        names,
+                        is_deleted: false,
+                    });
                 }
                 fs::write(&path, marked + body).expect("writable");
             }
@@ -328,7 +361,15 @@ impl Member {
     }
 }
 
-/// The handler of a state, by its path in the crate.
+/// The arguments of a run.
+fn some_args(dice: &mut Dice) -> &'static [&'static str] {
+    match dice.below(3) {
+        0 => &["--allow-breaking", "--prune"],
+        _ => &["--allow-breaking"],
+    }
+}
+
+/// The handler of a state as krator generates it, by its path in the crate.
 fn handler_path((kind, state): &StateOf) -> String {
     let [kind, state] = [kind, state].map(|name| krator::names::snake(name));
     format!("src/{kind}/states/{state}.rs")
