@@ -8,7 +8,7 @@ use super::formats::{self, CheckedFormat};
 use super::place::Part;
 use super::schema::SchemaWalk;
 use super::schema_change::SchemaChange;
-use super::value_test::{ValueTest, ValueType};
+use super::value_test::{ValueType, violates};
 use super::{ChangeKind, SchemaPath};
 use crate::text::shown;
 
@@ -48,7 +48,7 @@ pub(super) fn compare(
                 path,
                 Part::Type,
                 message,
-                ValueTest::Unknown,
+                violates(new, &[key]),
             ));
         }
     }
@@ -71,28 +71,33 @@ fn range(walk: &mut SchemaWalk<'_>, old: &Json, new: &Json, path: &SchemaPath) {
     let most = |schema: &Json| bound(schema, "maximum", "exclusiveMaximum");
     // Negated, an upper bound is a lower bound.
     let turned = |bound: Bound| bound.map(|(number, exclusive)| (-number, exclusive));
-    let lower =
-        tighter(least(old), least(new)).map(|is| (is, ValueTest::Below as fn(f64, bool) -> ValueTest));
-    let upper = tighter(turned(most(old)), turned(most(new)))
-        .map(|is| (is, ValueTest::Above as fn(f64, bool) -> ValueTest));
+    let lower = tighter(least(old), least(new));
+    let upper = tighter(turned(most(old)), turned(most(new)));
     let both = [
-        ("minimum", "more", lower, least(old), least(new)),
-        ("maximum", "less", upper, most(old), most(new)),
+        (
+            "minimum",
+            "exclusiveMinimum",
+            "more",
+            lower,
+            least(old),
+            least(new),
+        ),
+        ("maximum", "exclusiveMaximum", "less", upper, most(old), most(new)),
     ];
-    for (key, word, change, before, now) in both {
-        let Some((is_tighter, test)) = change else {
+    for (key, exclusive, word, change, before, now) in both {
+        let Some(is_tighter) = change else {
             continue;
         };
         let message = format!("is {} instead of {}", said(word, now), said(word, before));
-        match now.filter(|_| is_tighter) {
-            Some((number, exclusive)) => walk.add(SchemaChange::refused(
+        match is_tighter {
+            true => walk.add(SchemaChange::refused(
                 ChangeKind::BoundTightened,
                 path,
                 Part::Key(key),
                 message,
-                test(number, exclusive),
+                violates(new, &[key, exclusive]),
             )),
-            None => walk.add(SchemaChange::safe(
+            false => walk.add(SchemaChange::safe(
                 ChangeKind::BoundLoosened,
                 path,
                 Part::Key(key),
@@ -125,7 +130,7 @@ fn multiple(walk: &mut SchemaWalk<'_>, old: &Json, new: &Json, path: &SchemaPath
             path,
             Part::Key(key),
             format!("is a multiple of {now} now"),
-            ValueTest::NotMultiple(now),
+            violates(new, &[key]),
         )),
         (Some(before), None) => {
             let message = format!("is not only a multiple of {before} any more");
@@ -160,7 +165,7 @@ fn lengths(
                 path,
                 Part::Key(least_key),
                 message,
-                ValueTest::Shorter(now),
+                violates(new, &[least_key]),
             )
         } else {
             SchemaChange::safe(ChangeKind::BoundLoosened, path, Part::Key(least_key), message)
@@ -176,12 +181,12 @@ fn lengths(
         let message = format!("has {} instead of {}", said(now), said(before));
         walk.add(
             match now.filter(|now| before.is_none_or(|before| *now < before)) {
-                Some(now) => SchemaChange::refused(
+                Some(_) => SchemaChange::refused(
                     ChangeKind::BoundTightened,
                     path,
                     Part::Key(most_key),
                     message,
-                    ValueTest::Longer(now),
+                    violates(new, &[most_key]),
                 ),
                 None => SchemaChange::safe(ChangeKind::BoundLoosened, path, Part::Key(most_key), message),
             },
@@ -202,7 +207,7 @@ fn pattern(walk: &mut SchemaWalk<'_>, old: &Json, new: &Json, path: &SchemaPath)
                 path,
                 part,
                 message,
-                ValueTest::Unknown,
+                violates(new, &["pattern"]),
             ));
         }
         (Some(before), None) => {
@@ -262,11 +267,7 @@ fn format(walk: &mut SchemaWalk<'_>, old: &Json, new: &Json, path: &SchemaPath) 
     if now == CheckedFormat::Float && old["type"] == "integer" {
         return;
     }
-    let test = match now {
-        CheckedFormat::Int32 => ValueTest::Wide,
-        CheckedFormat::Float => ValueTest::Unfloatable,
-        CheckedFormat::Text(_) => ValueTest::Unknown,
-    };
+    let test = violates(new, &["type", "format"]);
     let message = format!("is of the format `{format}` now");
     let found = SchemaChange::refused(ChangeKind::FormatChanged, path, Part::Type, message, test);
     walk.add(match now {
@@ -298,7 +299,7 @@ fn one_of(walk: &mut SchemaWalk<'_>, old: &Json, new: &Json, path: &SchemaPath) 
                 path,
                 Part::Enum,
                 message,
-                ValueTest::NoneOf(now.clone()),
+                violates(new, &["enum"]),
             );
             walk.add(if is_text { found.unreadable() } else { found });
         }
@@ -320,7 +321,7 @@ fn one_of(walk: &mut SchemaWalk<'_>, old: &Json, new: &Json, path: &SchemaPath) 
                     path,
                     Part::Enum,
                     message,
-                    ValueTest::NoneOf(now.clone()),
+                    violates(new, &["enum"]),
                 )
                 .help("keep the value until no object has it");
                 walk.add(if is_text { found.unreadable() } else { found });

@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 use super::place::Part;
 use super::resource::Pair;
 use super::schema_change::SchemaChange;
-use super::value_test::{ValueTest, ValueType};
+use super::value_test::{ValueTest, ValueType, breaks_rule};
 use super::{Change, ChangeKind, SchemaPath, ServerOutcome, bounds};
 use crate::crd;
 use crate::text::shown;
@@ -128,7 +128,7 @@ impl SchemaWalk<'_> {
         );
     }
 
-    /// Compares CEL rules by their expressions, because krator does not evaluate CEL.
+    /// Compares CEL rules by their expressions: two expressions may mean the same.
     fn rules(&mut self, old: &Json, new: &Json, path: &SchemaPath) {
         fn texts(schema: &Json) -> BTreeSet<&str> {
             let rules = schema["x-kubernetes-validations"]
@@ -156,7 +156,7 @@ impl SchemaWalk<'_> {
             } else {
                 let message = format!("has a new rule: `{}`", shown(rule));
                 self.add(
-                    SchemaChange::refused(ChangeKind::RuleAdded, path, part, message, ValueTest::Unknown)
+                    SchemaChange::refused(ChangeKind::RuleAdded, path, part, message, breaks_rule(new, rule))
                         .clients("requests that break the rule are refused"),
                 );
             }

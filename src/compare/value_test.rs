@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value as Json;
+use krator_schema::cel::{self, Outcome};
+use krator_schema::{Path, Schema, validate};
+use serde_json::{Map, Value as Json, json};
 
 use super::SchemaPath;
 
@@ -11,7 +13,7 @@ use super::SchemaPath;
 pub enum Breaks {
     /// The object does not break.
     No,
-    /// The value exists, but only the API server can evaluate the rule or pattern that it may break.
+    /// The value exists, but only the API server can evaluate the rule that it may break.
     Maybe,
     /// The object breaks.
     Yes,
@@ -28,24 +30,10 @@ pub(super) enum ValueTest {
     Lacks(String),
     /// Objects with a value of none of these types.
     OfType(BTreeSet<ValueType>),
-    /// Objects with a number below the bound, or equal to it if the bound is exclusive.
-    Below(f64, bool),
-    /// Objects with a number above the bound, or equal to it if the bound is exclusive.
-    Above(f64, bool),
-    /// Objects with a number that is not a multiple of this one.
-    NotMultiple(f64),
-    /// Objects with an integer that does not fit into 32 bits.
-    Wide,
-    /// Objects with a number that is too large for a float of 32 bits.
-    Unfloatable,
-    /// Objects with a shorter string, list or map.
-    Shorter(u64),
-    /// Objects with a longer string, list or map.
-    Longer(u64),
-    /// Objects with a value that is none of these.
-    NoneOf(Vec<Json>),
-    /// Objects with a list in which two items have the same values in these fields, or are equal if no fields are given.
-    Twice(Vec<String>),
+    /// Objects with a value that this part of the new schema refuses. Null is left to other tests.
+    Violates(Box<Schema>),
+    /// Objects with a value that breaks the rules of this schema, in which the value has no others.
+    BreaksRule(Box<Schema>),
     /// Objects with fields other than these.
     OtherFields(BTreeSet<String>),
     /// Objects in which the value is null.
@@ -58,6 +46,38 @@ pub(super) enum ValueTest {
     InState(String),
     /// Only the API server can tell.
     Unknown,
+}
+
+/// A test for values that some keywords of a schema refuse.
+pub(super) fn violates(schema: &Json, keywords: &[&str]) -> ValueTest {
+    let part: Map<String, Json> = keywords
+        .iter()
+        .filter_map(|key| Some(((*key).to_owned(), schema.get(*key)?.clone())))
+        .collect();
+    part_of(Json::Object(part)).map_or(ValueTest::Unknown, ValueTest::Violates)
+}
+
+/// A test for values that break one rule of a schema.
+pub(super) fn breaks_rule(schema: &Json, rule: &str) -> ValueTest {
+    let mut part = schema.clone();
+    remove_rules(&mut part);
+    part["x-kubernetes-validations"] = json!([{"rule": rule}]);
+    part_of(part).map_or(ValueTest::Unknown, ValueTest::BreaksRule)
+}
+
+fn part_of(part: Json) -> Option<Box<Schema>> {
+    serde_json::from_value(part).ok().map(Box::new)
+}
+
+fn remove_rules(schema: &mut Json) {
+    match schema {
+        Json::Object(fields) => {
+            fields.remove("x-kubernetes-validations");
+            fields.values_mut().for_each(remove_rules);
+        }
+        Json::Array(items) => items.iter_mut().for_each(remove_rules),
+        _ => {}
+    }
 }
 
 /// The types of JSON values that schemas distinguish.
@@ -114,51 +134,22 @@ impl ValueTest {
         match self {
             ValueTest::Unknown if values.is_empty() => Breaks::No,
             ValueTest::Unknown => Breaks::Maybe,
+            ValueTest::BreaksRule(schema) => {
+                let outcomes = values.into_iter().map(|value| breaks(schema, value));
+                outcomes.max().unwrap_or(Breaks::No)
+            }
             _ => certain(values.into_iter().any(|value| self.finds(value))),
         }
     }
 
     fn finds(&self, value: &Json) -> bool {
-        let number = value.as_f64();
-        let length = match value {
-            Json::String(text) => Some(text.chars().count() as u64),
-            Json::Array(items) => Some(items.len() as u64),
-            Json::Object(fields) => Some(fields.len() as u64),
-            _ => None,
-        };
         match self {
             ValueTest::Every => true,
             // The API server treats null like an absent field.
             ValueTest::Present => !value.is_null(),
             ValueTest::Lacks(field) => value.get(field).is_none_or(Json::is_null),
             ValueTest::OfType(sorts) => ValueType::of(value).is_some_and(|sort| !sorts.contains(&sort)),
-            ValueTest::Below(least, exclusive) => {
-                number.is_some_and(|number| number < *least || *exclusive && number == *least)
-            }
-            ValueTest::Above(most, exclusive) => {
-                number.is_some_and(|number| number > *most || *exclusive && number == *most)
-            }
-            ValueTest::NotMultiple(step) => number.is_some_and(|number| (number / step).fract() != 0.0),
-            ValueTest::Wide => value
-                .as_i64()
-                .is_some_and(|number| i32::try_from(number).is_err()),
-            // The API server does not refuse small numbers that such a float rounds to 0.
-            ValueTest::Unfloatable => number.is_some_and(|number| (number as f32).is_infinite()),
-            ValueTest::Shorter(least) => length.is_some_and(|length| length < *least),
-            ValueTest::Longer(most) => length.is_some_and(|length| length > *most),
-            ValueTest::NoneOf(values) => !value.is_null() && !values.contains(value),
-            ValueTest::Twice(keys) => {
-                let identity = |item: &Json| match keys.as_slice() {
-                    [] => item.to_string(),
-                    keys => keys.iter().map(|key| format!("{},", item[key])).collect(),
-                };
-                let mut seen = BTreeSet::new();
-                value
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .any(|item| !seen.insert(identity(item)))
-            }
+            ValueTest::Violates(schema) => !value.is_null() && !validate(schema, value).is_empty(),
             ValueTest::OtherFields(known) => value.as_object().is_some_and(|fields| {
                 let mut there = fields.iter().filter(|(_, value)| !value.is_null());
                 there.any(|(name, _)| !known.contains(name))
@@ -169,7 +160,18 @@ impl ValueTest {
                 let has = |field: &str| value[field].as_str().is_some_and(|text| !text.is_empty());
                 !has("apiVersion") || !has("kind")
             }
-            ValueTest::InState(_) | ValueTest::Unknown => false,
+            ValueTest::InState(_) | ValueTest::BreaksRule(_) | ValueTest::Unknown => false,
         }
     }
+}
+
+/// Whether a value breaks the rules of a schema.
+fn breaks(schema: &Schema, value: &Json) -> Breaks {
+    let outcomes = cel::evaluate(schema, &Path::root(), value, None);
+    let outcomes = outcomes.iter().map(|outcome| match outcome.outcome {
+        Outcome::Holds => Breaks::No,
+        Outcome::Violated(_) => Breaks::Yes,
+        Outcome::Unknown(_) => Breaks::Maybe,
+    });
+    outcomes.max().unwrap_or(Breaks::No)
 }

@@ -1,14 +1,15 @@
 //! Schemas of custom resources as the API server of Kubernetes 1.36 reads them: whether it accepts a schema, and what
 //! it makes of a value. Everything here is pure.
 
-mod acceptance;
-pub mod cel;
-mod definition;
+// In the order of the layers, lowest first: each module uses only modules above it in this list.
 mod path;
-mod pattern;
 mod problem;
 mod schema;
+mod definition;
+mod pattern;
 mod value;
+pub mod cel;
+mod acceptance;
 
 pub use acceptance::validate_definition;
 pub use definition::{

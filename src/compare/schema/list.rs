@@ -8,7 +8,7 @@ use super::query::{items_of, takes_null, value_types};
 use super::{SchemaWalk, atomic};
 use crate::compare::place::Part;
 use crate::compare::schema_change::SchemaChange;
-use crate::compare::value_test::{ValueTest, ValueType};
+use crate::compare::value_test::{ValueTest, ValueType, violates};
 use crate::compare::{ChangeKind, PathStep, SchemaPath, ServerOutcome};
 
 impl SchemaWalk<'_> {
@@ -68,20 +68,16 @@ impl SchemaWalk<'_> {
                 let keys: Vec<String> = new_keys.into_iter().collect();
                 let message = format!("identifies its items by {} alone now", listed(&keys));
                 let part = Part::Key("x-kubernetes-list-map-keys");
-                self.add(twice(path, part, message, keys));
+                self.add(twice(new, path, part, message));
             }
             (before, "map") if before != "map" => {
                 let keys: Vec<String> = new_keys.into_iter().collect();
                 let message = format!("identifies its items by {} now", listed(&keys));
-                self.add(twice(path, Part::Key(key), message, keys));
+                self.add(twice(new, path, Part::Key(key), message));
             }
             (before, "set") if before != "set" => {
-                self.add(twice(
-                    path,
-                    Part::Key(key),
-                    "has each item once now".to_owned(),
-                    Vec::new(),
-                ));
+                let message = "has each item once now".to_owned();
+                self.add(twice(new, path, Part::Key(key), message));
             }
             (before, "atomic") if before != "atomic" => {
                 self.add(atomic(path, key, "is applied as a whole now"));
@@ -96,13 +92,14 @@ fn listed(names: &[String]) -> String {
     quoted.join(", ")
 }
 
-fn twice<'p>(path: &SchemaPath, part: Part<'p>, message: String, keys: Vec<String>) -> SchemaChange<'p> {
+fn twice<'p>(new: &Json, path: &SchemaPath, part: Part<'p>, message: String) -> SchemaChange<'p> {
+    let keywords = ["x-kubernetes-list-type", "x-kubernetes-list-map-keys"];
     SchemaChange::refused(
         ChangeKind::ListTypeChanged,
         path,
         part,
         message,
-        ValueTest::Twice(keys),
+        violates(new, &keywords),
     )
     .clients("requests that have an item twice are refused")
 }
