@@ -159,6 +159,26 @@ impl Description {
         }
         schema
     }
+
+    /// The schema, then the named type that it refers to, then that one's, and so on. What an earlier one says comes first.
+    pub(crate) fn chain<'a>(&'a self, schema: &'a Schema) -> impl Iterator<Item = &'a Schema> {
+        let next = |schema: &&'a Schema| match &schema.shape {
+            Shape::Named(id) => Some(&self.type_(*id).schema),
+            _ => None,
+        };
+        // Lowering refuses recursive types; the limit keeps this finite even so.
+        std::iter::successors(Some(schema), next).take(self.types.len() + 1)
+    }
+
+    /// Whether null is a value of the schema, as it or a type that it names says.
+    pub(crate) fn is_nullable(&self, schema: &Schema) -> bool {
+        self.chain(schema).any(|schema| schema.nullable)
+    }
+
+    /// Whether the API server fills the value in where it is absent.
+    pub(crate) fn is_filled_in(&self, schema: &Schema) -> bool {
+        self.chain(schema).any(|schema| schema.default.is_some())
+    }
 }
 
 impl Kind {

@@ -97,9 +97,11 @@ pub(crate) fn kind_module(kind: &Kind) -> String {
     );
     let objects = handlers::import_by("pub use", "object", &mut vec![&operator, &object_state]);
     let name = &kind.resource.kind.value;
+    let is_same = name.module() == handlers::STATES_MODULE;
+    let allow = if is_same { handlers::SAME_NAME } else { "" };
     format!(
         "{HEADER}\n\n//! `{name}`: its types, its state machine and its handlers.\n\n\
-         #[rustfmt::skip]\nmod generated;\nmod object;\npub mod states;\n\n\
+         #[rustfmt::skip]\nmod generated;\nmod object;\n{allow}pub mod states;\n\n\
          pub use generated::machine::{machine};\npub use generated::prelude;\npub use generated::types::*;\n\
          {objects}"
     )

@@ -22,6 +22,8 @@ pub(super) struct Known {
     pub schema: fn(&mut SchemaGenerator) -> Schema,
     /// The full name of its Rust type, private modules and all.
     pub rust: fn() -> &'static str,
+    /// Whether the Rust type implements `Default`.
+    pub has_default: bool,
     /// For a kind that can be listed: plural and scope.
     pub resource: Option<(&'static str, Scope)>,
 }
@@ -38,6 +40,19 @@ impl HasScope for NamespaceResourceScope {
     const SCOPE: Scope = Scope::Namespaced;
 }
 
+/// Tells whether a type implements `Default`: where it does, the constant of the `impl` block comes before that of the trait.
+struct Probe<T>(std::marker::PhantomData<T>);
+
+trait HasNoDefault {
+    const HAS_DEFAULT: bool = false;
+}
+
+impl<T> HasNoDefault for Probe<T> {}
+
+impl<T: Default> Probe<T> {
+    const HAS_DEFAULT: bool = true;
+}
+
 macro_rules! known {
     ($($module:ident = $group:literal, $version:literal:
         kinds {$($kind:ident,)*}
@@ -51,6 +66,7 @@ macro_rules! known {
                 name: stringify!($kind),
                 schema: <$module::$kind as JsonSchema>::json_schema,
                 rust: std::any::type_name::<$module::$kind>,
+                has_default: <Probe<$module::$kind>>::HAS_DEFAULT,
                 resource: Some((
                     <$module::$kind as Resource>::URL_PATH_SEGMENT,
                     <<$module::$kind as Resource>::Scope as HasScope>::SCOPE,
@@ -62,6 +78,7 @@ macro_rules! known {
                 name: stringify!($type),
                 schema: <$module::$type as JsonSchema>::json_schema,
                 rust: std::any::type_name::<$module::$type>,
+                has_default: <Probe<$module::$type>>::HAS_DEFAULT,
                 resource: None,
             },)*],
         )*];

@@ -13,6 +13,24 @@ use crate::{
 };
 use serde_json::json;
 
+/// The derive macros that every module of Rust has in scope.
+const DERIVES: [&str; 9] = [
+    "Clone",
+    "Copy",
+    "Debug",
+    "Default",
+    "Eq",
+    "Hash",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+];
+
+/// The module of a kind with the modules of its states.
+pub(super) const STATES_MODULE: &str = "states";
+/// Before a module that has the name of the module around it.
+pub(super) const SAME_NAME: &str = "#[allow(clippy::module_inception)]\n";
+
 /// The width of a line, by rustfmt's default.
 const WIDTH: usize = 100;
 
@@ -28,6 +46,9 @@ pub(crate) fn states_module(kind: &Kind) -> String {
         kind.resource.kind.value
     );
     for module in modules {
+        if module == STATES_MODULE {
+            text.push_str(SAME_NAME);
+        }
         text.push_str(&format!("mod {};\n", rust_ident(&module)));
     }
     for state in &kind.states {
@@ -47,7 +68,16 @@ pub(crate) fn states_module(kind: &Kind) -> String {
 
 /// Where the state leads: a paragraph of its documentation for each way that an object may leave it.
 fn exits(kind: &Kind, state: &State) -> Vec<String> {
-    let link = |to| format!("[`{}`]", kind.state(to).name.value);
+    let link = |to| {
+        let name = kind.state(to).name.value.as_str();
+        // rustdoc has to be told that the derive macro of this name is not meant.
+        let path = if DERIVES.contains(&name) {
+            format!("(struct@{name})")
+        } else {
+            String::new()
+        };
+        format!("[`{name}`]{path}")
+    };
     let mut exits = Vec::new();
     if !state.next.is_empty() {
         let next: Vec<String> = state

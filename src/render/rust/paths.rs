@@ -99,7 +99,7 @@ fn step<'a>(
                 return (quote!(std::iter::empty::<serde_json::Value>()), PathEnd::Json);
             };
             let rust = rust_name(field);
-            let step = if field.schema.optional || field.schema.nullable {
+            let step = if field.schema.optional || description.is_nullable(&field.schema) {
                 quote!(.filter_map(|value| value.#rust.as_ref()))
             } else {
                 quote!(.map(|value| &value.#rust))
@@ -107,15 +107,23 @@ fn step<'a>(
             (quote!(#values #step), PathEnd::Typed(&field.schema))
         }
         (Shape::Map(element), Segment::Field(key)) => (
-            flat(quote!(#values.filter_map(|value| value.get(#key))), element),
+            flat(
+                description,
+                quote!(#values.filter_map(|value| value.get(#key))),
+                element,
+            ),
             PathEnd::Typed(element),
         ),
         (Shape::Map(element), Segment::Each) => (
-            flat(quote!(#values.flat_map(|value| value.values())), element),
+            flat(
+                description,
+                quote!(#values.flat_map(|value| value.values())),
+                element,
+            ),
             PathEnd::Typed(element),
         ),
         (Shape::List(items), Segment::Each) => (
-            flat(quote!(#values.flat_map(|value| value.iter())), items),
+            flat(description, quote!(#values.flat_map(|value| value.iter())), items),
             PathEnd::Typed(items),
         ),
         _ => (
@@ -129,8 +137,8 @@ fn step<'a>(
 }
 
 /// Skips the null elements of a list or a map, if its schema allows them.
-fn flat(values: TokenStream, element: &Schema) -> TokenStream {
-    if element.nullable {
+fn flat(description: &Description, values: TokenStream, element: &Schema) -> TokenStream {
+    if description.is_nullable(element) {
         quote!(#values.flatten())
     } else {
         values

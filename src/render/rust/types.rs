@@ -99,14 +99,14 @@ pub(crate) fn common_types(description: &Description) -> String {
             None => writer.named_type(id),
         }
     }
-    let items = writer.items;
-    let serde = (!items.is_empty()).then(|| {
+    let import = writer.derives.then(|| {
         quote!(
             use serde::{Deserialize, Serialize};
         )
     });
+    let items = writer.items;
     file(&quote! {
-        #serde
+        #import
         #(#specs)*
         #(#items)*
     })
@@ -171,6 +171,8 @@ struct Writer<'a> {
     description: &'a Description,
     items: Vec<TokenStream>,
     taken: BTreeSet<String>,
+    /// Whether an item derives traits of serde. Aliases of types do not.
+    derives: bool,
 }
 
 impl<'a> Writer<'a> {
@@ -187,6 +189,7 @@ impl<'a> Writer<'a> {
             description,
             items: Vec::new(),
             taken,
+            derives: false,
         }
     }
 
@@ -229,11 +232,15 @@ impl<'a> Writer<'a> {
         let rust_name = field.name.value.rust_field();
         let rust = ident(rust_name.strip_prefix("r#").unwrap_or(&rust_name));
         let inner = self.rust_type(schema, &format!("{owner}{}", pascal(name)));
-        let is_option = optional == Optional::All || schema.optional || schema.nullable;
+        let is_option = optional == Optional::All || schema.optional || self.description.is_nullable(schema);
         let rust_type = if is_option { quote!(Option<#inner>) } else { inner };
         let rename =
             (rust_name.strip_prefix("r#").unwrap_or(&rust_name) != name).then(|| quote!(rename = #name,));
-        let skip = is_option.then(|| quote!(skip_serializing_if = "Option::is_none",));
+        // A required field that may be null has to be there, as null.
+        let may_be_absent = schema.optional || self.description.is_filled_in(schema);
+        let is_required = optional == Optional::AsDescribed && !may_be_absent;
+        let skip = (is_option && !is_required).then(|| quote!(skip_serializing_if = "Option::is_none",));
+        let allow = is_complex(&rust_type).then(|| quote!(#[allow(clippy::type_complexity)]));
         let serde = (rename.is_some() || skip.is_some()).then(|| quote!(#[serde(#rename #skip)]));
         let described = schema
             .description
@@ -242,6 +249,7 @@ impl<'a> Writer<'a> {
         let doc = doc_attribute(described.map(|d| d.value.as_str()));
         quote! {
             #doc
+            #allow
             #serde
             pub #rust: #rust_type,
         }
@@ -295,7 +303,7 @@ impl<'a> Writer<'a> {
 
     fn element(&mut self, schema: &Schema, name: &str, ending: &str) -> TokenStream {
         let inner = self.rust_type(schema, &format!("{name}{ending}"));
-        if schema.nullable {
+        if self.description.is_nullable(schema) {
             quote!(Option<#inner>)
         } else {
             inner
@@ -303,6 +311,7 @@ impl<'a> Writer<'a> {
     }
 
     fn structure(&mut self, name: &Ident, fields: &[Field], schema: &Schema) {
+        self.derives = true;
         let default = fields
             .iter()
             .all(|field| has_default(self.description, &field.schema));
@@ -324,6 +333,7 @@ impl<'a> Writer<'a> {
     }
 
     fn enumeration(&mut self, name: &Ident, values: &[&str], schema: &Schema) {
+        self.derives = true;
         let default = schema.default.as_ref().and_then(|d| d.value.as_str());
         let first = values
             .iter()
@@ -368,15 +378,39 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// Whether clippy calls a type too complex: each type counts 10 for each level that it is inside of others.
+fn is_complex(rust_type: &TokenStream) -> bool {
+    const MOST: u64 = 250;
+    fn score(rust_type: &syn::Type, level: u64) -> u64 {
+        let syn::Type::Path(path) = rust_type else {
+            return 0;
+        };
+        let arguments = path
+            .path
+            .segments
+            .iter()
+            .filter_map(|segment| match &segment.arguments {
+                syn::PathArguments::AngleBracketed(arguments) => Some(&arguments.args),
+                _ => None,
+            });
+        let inner = arguments.flatten().filter_map(|argument| match argument {
+            syn::GenericArgument::Type(inner) => Some(score(inner, level + 1)),
+            _ => None,
+        });
+        10 * level + inner.sum::<u64>()
+    }
+    syn::parse2(rust_type.clone()).is_ok_and(|rust_type| score(&rust_type, 1) > MOST)
+}
+
 /// Whether the Rust type of a field implements `Default`.
 fn has_default(description: &Description, schema: &Schema) -> bool {
-    if schema.optional || schema.nullable {
+    if schema.optional || description.is_nullable(schema) {
         return true;
     }
     match &description.resolve(schema).shape {
         Shape::DateTime | Shape::Duration => false,
         Shape::Object(fields) => fields.iter().all(|field| has_default(description, &field.schema)),
-        Shape::Kubernetes(reference) => !matches!(reference.name.as_str(), "Time" | "MicroTime"),
+        Shape::Kubernetes(reference) => kubernetes::has_default(reference),
         _ => true,
     }
 }
