@@ -1,5 +1,7 @@
 //! The crate of every good description, as generated, compiles without warnings, is formatted, and passes its tests.
 
+mod random;
+
 use crate::goldens::cases;
 use crate::operator::{Crate, OWN_CHECKS};
 use std::fs;

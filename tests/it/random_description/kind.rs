@@ -107,6 +107,7 @@ const KINDS: &[&str] = &[
     "K",
     "Local",
     "Error",
+    "States",
 ];
 
 /// A kind as a document, but for what only the first document has.
@@ -149,7 +150,7 @@ pub fn kind(
     let mut document = Map::new();
     let name = loop {
         let name = (*dice.among(KINDS)).to_owned();
-        if described.iter().all(|(_, other, _)| *other != name) {
+        if types.clone().take(&name) && described.iter().all(|(_, other, _)| *other != name) {
             break name;
         }
     };

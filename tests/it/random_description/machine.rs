@@ -120,7 +120,7 @@ fn ordinary(at: usize, layout: &Layout, may_run_once: bool, around: &Surrounding
         next.push(dice.below(states.len()));
     }
     if is_last && kind == "working" {
-        next.push(dice.below(states.len()));
+        next.push(dice.below(at));
     }
     next.retain(|to| *to != at);
     next.sort_unstable();
@@ -159,8 +159,11 @@ fn ordinary(at: usize, layout: &Layout, may_run_once: bool, around: &Surrounding
             json!({"after": around.period(PERIODS, dice), "to": to}),
         );
     }
-    if let Some(then) = other(dice).filter(|_| dice.one_in(6)) {
-        is_bounded = true;
+    // Past its limit a state leads on at once, so that only a later state can be next without a loop.
+    if let Some(then) = dice
+        .pick(&states[at + 1..])
+        .filter(|_| !is_once && dice.one_in(6))
+    {
         state.insert("limit".into(), json!({"times": around.times(dice), "then": then}));
     }
     if !is_once && (leads_back && !is_bounded || dice.one_in(3) || is_last && kind == "working") {
@@ -196,7 +199,8 @@ fn ordinary(at: usize, layout: &Layout, may_run_once: bool, around: &Surrounding
         };
         state.insert("onDelete".into(), on_delete);
     }
-    let is_unsaved = !may_run_once && kind == "working" && !is_bounded && dice.one_in(3);
+    let is_unsaved =
+        !may_run_once && kind == "working" && !is_bounded && !state.contains_key("limit") && dice.one_in(3);
     if is_unsaved {
         state.insert("checkpoint".into(), json!(false));
     } else if dice.one_in(12) {

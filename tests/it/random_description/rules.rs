@@ -46,6 +46,9 @@ pub fn rules(drawn: &Drawn, has_former: bool, dice: &mut Dice) -> Vec<Value> {
         let Some((rule, field)) = rule(drawn, has_former, dice) else {
             continue;
         };
+        if written.iter().any(|other: &Value| other["rule"] == rule) {
+            continue;
+        }
         let mut validation = json!({"rule": rule});
         match dice.below(4) {
             0 => validation["message"] = json!("has to keep its \"rule\""),
@@ -69,9 +72,21 @@ pub fn rules(drawn: &Drawn, has_former: bool, dice: &mut Dice) -> Vec<Value> {
     written
 }
 
+/// Whether CEL knows the type of such values: it has no type for any value, and none for what contains one.
+fn is_typed(shape: &Shape) -> bool {
+    match shape {
+        Shape::Other => false,
+        Shape::List(inner) | Shape::Map(inner) => is_typed(&inner.shape),
+        _ => true,
+    }
+}
+
 /// A rule, and the field that it is about.
 fn rule(drawn: &Drawn, has_former: bool, dice: &mut Dice) -> Option<(String, Option<String>)> {
-    if has_former && !matches!(drawn.shape, Shape::Other) && dice.one_in(4) {
+    if !is_typed(&drawn.shape) {
+        return None;
+    }
+    if has_former && dice.one_in(4) {
         return Some(("self == oldSelf || self != oldSelf".to_owned(), None));
     }
     let simple = |rules: &[&str], dice: &mut Dice| Some(((*dice.among(rules)).to_owned(), None));
@@ -125,7 +140,10 @@ fn rule(drawn: &Drawn, has_former: bool, dice: &mut Dice) -> Option<(String, Opt
         }
         Shape::Map(_) => simple(&["size(self) < 100000"], dice),
         Shape::Object(fields) => {
-            let plain: Vec<&(String, Drawn)> = fields.iter().filter(|(name, _)| is_plain(name)).collect();
+            let plain: Vec<&(String, Drawn)> = fields
+                .iter()
+                .filter(|(name, field)| is_plain(name) && is_typed(&field.shape))
+                .collect();
             let (name, field) = dice.pick(&plain)?;
             let rule = match (&field.shape, field.may_be_absent) {
                 (_, true) => format!("has(self.{name}) || !has(self.{name})"),

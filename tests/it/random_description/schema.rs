@@ -156,7 +156,7 @@ pub const KUBERNETES: &[(&str, &str)] = &[
     ("core/v1.Toleration", r#"{"key":"a","operator":"Exists"}"#),
     ("core/v1.Taint", r#"{"effect":"NoSchedule","key":"a"}"#),
     ("core/v1.ResourceRequirements", r#"{"limits":{"cpu":"1"}}"#),
-    ("core/v1.SecretKeySelector", r#"{"key":"a"}"#),
+    ("core/v1.SecretKeySelector", r#"{"key":"a","name":"b"}"#),
     ("core/v1.EnvVar", r#"{"name":"A"}"#),
     ("core/v1.ObjectReference", "{}"),
     ("core/v1.HTTPGetAction", r#"{"port":80}"#),
@@ -466,7 +466,9 @@ impl Schemas {
             more.insert("nullable".into(), json!(true));
             drawn.nullable = true;
         }
-        if place.is_field && drawn.nullable && dice.one_in(3) {
+        let is_named =
+            name_in(&drawn.node).is_some_and(|name| self.named.iter().any(|(other, _)| other == name));
+        if place.is_field && drawn.nullable && !is_named && dice.one_in(3) {
             more.insert("default".into(), Value::Null);
             drawn.may_be_absent = true;
         } else if let Some(value) = drawn.value.as_ref().filter(|_| place.is_field && dice.one_in(4)) {
@@ -532,11 +534,16 @@ fn map_keys(items: &Drawn) -> Option<Vec<String>> {
     (!keys.is_empty()).then_some(keys)
 }
 
+/// The last word of the phrase of a type.
+fn name_in(node: &Value) -> Option<&str> {
+    let phrase = node.as_str().or_else(|| node.get("type")?.as_str());
+    phrase?.split_whitespace().last()
+}
+
 /// Whether the type has an `enum`, of its own or by its name.
 fn has_enum(drawn: &Drawn, named: &[(String, Drawn)]) -> bool {
     let own = drawn.node.get("enum").is_some();
-    let phrase = drawn.node.as_str().or_else(|| drawn.node.get("type")?.as_str());
-    let name = phrase.and_then(|phrase| phrase.split_whitespace().last());
+    let name = name_in(&drawn.node);
     let is_collection = matches!(drawn.shape, Shape::List(_) | Shape::Map(_));
     let by_name = named.iter().find(|(other, _)| Some(other.as_str()) == name);
     own || !is_collection && by_name.is_some_and(|(_, of)| has_enum(of, named))
