@@ -16,12 +16,23 @@ pub(crate) use memory::Memory;
 
 use crate::{
     actor::{Actor, Step},
-    machine::{Event, Machine, ManifestOf, SharedOf},
-    status::EntryId,
+    graph::StateId,
+    machine::{Event, Machine, ManifestOf, Object as _, SharedOf},
+    status::{EntryId, ObjectStatus as _},
     world::World as _,
 };
 use std::{sync::Arc, time::Duration};
-use tokio::time::sleep_until;
+use tokio::time::{sleep, sleep_until};
+
+/// Nothing happens any more if nothing has happened in this time. On a paused clock, which jumps to the next timer
+/// when every task waits, it passes at once.
+pub(crate) const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
+/// An object that takes this many steps in one call does not arrive: with a poll of a second they last a day.
+const MANY_STEPS: usize = 100_000;
+
+/// How many of the states that were entered last a failure lists.
+const LISTED: usize = 20;
 
 /// Drives one object through its machine, in memory, with the code that drives the objects of a cluster.
 ///
@@ -44,10 +55,16 @@ use tokio::time::sleep_until;
 /// assert!(moose.is_over());
 /// # });
 /// ```
+///
+/// On a paused clock no method waits forever: where nothing can happen any more, because the object waits for what the
+/// test does not do or its handler does not end, the method panics and says in which state the object is, what is
+/// due, and which states it has entered.
 pub struct Local<M: Machine> {
     actor: Actor<'static, M>,
     world: Memory<M>,
     trace: Vec<(Duration, M)>,
+    /// Whether a step was taken. Until then the first state of the trace counts as entered by the next one.
+    began: bool,
     over: bool,
 }
 
@@ -61,6 +78,7 @@ impl<M: Machine> Local<M> {
             actor,
             world,
             trace: Vec::new(),
+            began: false,
             over: false,
         };
         local.record(None);
@@ -97,37 +115,90 @@ impl<M: Machine> Local<M> {
     }
 
     /// Runs the machine until the object is gone. Waits as long as that takes.
+    ///
+    /// # Panics
+    ///
+    /// On a paused clock, if the object does not go; see [`run_until`](Self::run_until).
     pub async fn run(&mut self) {
-        self.run_until(|_| false).await;
+        self.run_to(|_| false, || "was never gone".to_owned()).await;
     }
 
     /// Runs the machine until nothing is due now, or the object is gone. It does not wait for polls and timeouts.
+    ///
+    /// # Panics
+    ///
+    /// On a paused clock, if a handler does not end.
     pub async fn run_until_idle(&mut self) {
-        while let Some(None) = self.step().await {}
+        while let Some(None) = self.step(&|| "never rested".to_owned()).await {}
     }
 
     /// Runs the machine until the object enters a state for which `stop` is true, or is gone. The handler of that
-    /// state has not run then. Waits as long as that takes.
+    /// state has not run then. Waits as long as that takes. An object that has not taken a step yet enters the state
+    /// in which it was created.
+    ///
+    /// # Panics
+    ///
+    /// On a paused clock, if the object does not get there: when nothing is due and nobody changes what it waits for,
+    /// when a handler does not end, and after 100,000 steps.
     pub async fn run_until(&mut self, stop: impl Fn(M) -> bool) {
-        loop {
+        let missed = || {
+            let states = (0..=u16::MAX).map_while(|id| M::from_id(StateId(id)));
+            let names: Vec<String> = states
+                .filter(|state| stop(*state))
+                .map(|state| format!("`{}`", state.name()))
+                .collect();
+            format!("never reached {}", names.join(" or "))
+        };
+        self.run_to(&stop, missed).await;
+    }
+
+    /// `missed` says what has not happened if the object does not get there.
+    async fn run_to(&mut self, stop: impl Fn(M) -> bool, missed: impl Fn() -> String) {
+        let arrived = |trace: &[(Duration, M)]| trace.iter().any(|(_, state)| stop(*state));
+        if !self.began && arrived(&self.trace) {
+            return;
+        }
+        for _ in 0..MANY_STEPS {
             let before = self.trace.len();
-            let Some(wait) = self.step().await else { return };
-            if self.trace[before..].iter().any(|(_, state)| stop(*state)) {
+            let Some(wait) = self.step(&missed).await else { return };
+            if arrived(&self.trace[before..]) {
                 return;
             }
-            if let Some(until) = wait {
-                self.wait(until).await;
+            if let Some(until) = wait
+                && !self.wait(until).await
+            {
+                let watch = self.state().map_or(&[][..], |state| state.policy().wait.watch);
+                let wakes = match watch {
+                    [] => String::new(),
+                    watch => format!(" It would wake if the test changed one of {watch:?}, through `handle()`."),
+                };
+                let rests = format!("rests in {}, nothing is due, and it", self.name());
+                panic!("{}", self.report(&rests, &missed(), &wakes));
             }
         }
+        let circles = format!("took {MANY_STEPS} steps, is in {} with more due, and", self.name());
+        panic!("{}", self.report(&circles, &missed(), ""));
     }
 
     /// Takes one step. `None` means that the object is gone, `Some(Some(until))` that nothing is due before `until`.
-    async fn step(&mut self) -> Option<Option<Option<Duration>>> {
+    async fn step(&mut self, missed: &impl Fn() -> String) -> Option<Option<Option<Duration>>> {
         if self.over {
             return None;
         }
+        self.began = true;
         let entry = self.actor.entry();
-        let step = self.actor.step(&self.world, &self.world.handle.mailbox).await;
+        let step = tokio::select! {
+            biased;
+            step = self.actor.step(&self.world, &self.world.handle.mailbox) => Some(step),
+            () = sleep(FOREVER) => None,
+        };
+        let Some(step) = step else {
+            let hangs = format!(
+                "is in {}, whose handler waits for something that never happens; nothing else is due, and it",
+                self.name()
+            );
+            panic!("{}", self.report(&hangs, &missed(), ""));
+        };
         self.record(Some(entry));
         match step {
             Step::Again => Some(None),
@@ -139,17 +210,45 @@ impl<M: Machine> Local<M> {
         }
     }
 
-    async fn wait(&self, until: Option<Duration>) {
+    /// Waits until a time, or for mail. Returns whether there is a reason for another step.
+    async fn wait(&self, until: Option<Duration>) -> bool {
         let timer = async {
             match until {
                 Some(until) => sleep_until(self.world.origin() + until).await,
-                None => std::future::pending().await,
+                None => sleep(FOREVER).await,
             }
         };
         tokio::select! {
-            () = self.world.handle.mailbox.arrived() => {}
-            () = timer => {}
+            () = self.world.handle.mailbox.arrived() => true,
+            () = timer => until.is_some(),
         }
+    }
+
+    /// The name of the state, for people.
+    fn name(&self) -> String {
+        self.state().map_or_else(
+            || "a state that the machine does not know".to_owned(),
+            |state| format!("`{}`", state.name()),
+        )
+    }
+
+    /// Why a test fails: where the object is and what has not happened, what its status says, and how it got there.
+    fn report(&self, is: &str, missed: &str, hint: &str) -> String {
+        let mut report = format!("the object {is} {missed}.{hint}");
+        let status = self.actor.manifest().status().map(|status| status.machine());
+        let message = status.and_then(|status| status.message.as_deref());
+        if let Some(message) = message.filter(|message| !message.is_empty()) {
+            report += &format!("\nIts status says: {message}");
+        }
+        report += "\nIt entered:";
+        let left_out = self.trace.len().saturating_sub(LISTED);
+        if left_out > 0 {
+            report += &format!("\n    {left_out} states, and then");
+        }
+        for (at, state) in &self.trace[left_out..] {
+            report += &format!("\n    {} after {at:?}", state.name());
+        }
+        report
     }
 
     fn record(&mut self, former: Option<EntryId>) {

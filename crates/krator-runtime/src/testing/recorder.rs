@@ -126,6 +126,14 @@ impl Recorder {
         }
     }
 
+    /// The state whose handler was started last.
+    pub fn last_started(&self) -> Option<StateId> {
+        self.locked().iter().rev().find_map(|(_, note)| match note {
+            Note::Started(started) => Some(started.state),
+            _ => None,
+        })
+    }
+
     /// How often the handler of a state has started.
     pub fn starts(&self, state: StateId) -> usize {
         let notes = self.locked();

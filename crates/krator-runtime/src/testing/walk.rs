@@ -8,24 +8,18 @@ use super::{
 };
 use crate::{
     actor::{Actor, Step},
-    graph::Graph,
-    local::Memory,
+    graph::{Graph, StateId},
+    local::{FOREVER, Memory},
     status::{EntryId, MachineStatus},
     world::World as _,
 };
 use futures::FutureExt as _;
 use jiff::Timestamp;
-use std::{
-    sync::{Arc, atomic::AtomicUsize},
-    time::Duration,
-};
+use std::sync::{Arc, atomic::AtomicUsize};
 use tokio::time::{sleep, sleep_until};
 
 /// An object that takes this many steps goes round in circles.
 const MANY_STEPS: usize = 10_000;
-
-/// Nothing more is expected after this time. On a stopped clock it costs nothing.
-const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// The result of a walk.
 pub(super) struct Walked {
@@ -43,6 +37,30 @@ enum End {
     Over,
     Spins,
     Hangs,
+}
+
+impl End {
+    /// Why an object does not arrive: where it is, what is due there, and what it never did.
+    fn missed(&self, graph: &Graph<'_>, recorder: &Recorder, stored: Option<&TestObject>) -> String {
+        let name = |state: StateId| format!("`{}`", graph.state(state).name);
+        let started = recorder.last_started().map(name);
+        let stored = stored.and_then(|object| object.seen(graph).state).map(name);
+        let at = started.or(stored).unwrap_or_else(|| "no state".to_owned());
+        let is = match self {
+            End::Arrived | End::Died | End::Over => format!("was in {at} last, is gone"),
+            End::Rests => format!("rests in {at}, nothing is due"),
+            End::Spins => format!("took {MANY_STEPS} steps, is in {at} with more due"),
+            End::Hangs => format!("is in {at}, whose handler does not end, nothing else is due"),
+        };
+        let missed = match recorder.case.goal {
+            Goal::Started(to) => format!("reached {}", name(to)),
+            Goal::Again => "ran its handler again".to_owned(),
+            Goal::Observed(generation) => format!("observed generation {generation}"),
+            Goal::Rest => "rested".to_owned(),
+            Goal::Gone => "was gone".to_owned(),
+        };
+        format!("the object does not arrive: it {is}, and it never {missed}")
+    }
 }
 
 pub(super) async fn walk(graph: &Graph<'_>, case: &Case, fault: Option<Fault>) -> Walked {
@@ -69,7 +87,7 @@ pub(super) async fn walk(graph: &Graph<'_>, case: &Case, fault: Option<Fault>) -
     };
     let mut wrong = judge::judge(graph, &recorder, fault);
     if !arrived {
-        wrong.push(format!("the object does not arrive: {end:?}"));
+        wrong.push(end.missed(graph, &recorder, world.memory.handle.stored().as_deref()));
     }
     if !wrong.is_empty() {
         let fault = fault.map_or_else(String::new, |fault| format!(" ({fault:?})"));
