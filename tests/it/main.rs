@@ -40,6 +40,8 @@ mod goldens;
 mod crates;
 // Whether the tests of generated crates see defects of the runtime.
 mod planted;
+// Random machines, driven through their generated tests in this process.
+mod machines;
 // Strings that some readers of YAML take for other types.
 mod manifests;
 // The rooms of both crates, and which uses which.

@@ -5,6 +5,9 @@ use crate::{
 };
 use jiff::Timestamp;
 
+/// The condition whose generation is that of the last change of the spec that the machine has reacted to.
+pub(crate) const RECONCILING: &str = "Reconciling";
+
 /// What the conditions depend on beside the graph and the state.
 pub(crate) struct Inputs<'a> {
     /// Whether the state was entered since the former status was written.
@@ -16,6 +19,8 @@ pub(crate) struct Inputs<'a> {
     pub set: &'a [SetCondition],
     /// The generation that the conditions are about.
     pub observed: i64,
+    /// The generation that the condition `Reconciling` is about, if it is a later one.
+    pub entered_for: i64,
     pub time: Timestamp,
 }
 
@@ -74,7 +79,12 @@ pub(crate) fn render(
             _ if of_kind => "True",
             _ => "False",
         };
-        conditions.push(stamped(kind, status, reason, inputs.message));
+        let mut condition = stamped(kind, status, reason, inputs.message);
+        if kind == RECONCILING {
+            let observed = inputs.observed.max(inputs.entered_for).max(0);
+            condition.observed_generation = Some(observed);
+        }
+        conditions.push(condition);
     }
 
     for kind in graph.own_conditions() {

@@ -98,6 +98,9 @@ pub(crate) struct Engine<'g> {
     generation: i64,
     /// The latest generation whose change has been applied to the machine.
     judged: i64,
+    /// The latest generation whose change had been applied when the state was entered. The status remembers it as the
+    /// generation of the condition `Reconciling`, so that no process applies a change twice, and none loses one.
+    entered_for: i64,
     /// The generation that the last run started with.
     pinned: i64,
     /// The latest generation that a run has dealt with.

@@ -21,6 +21,7 @@ use crate::{
     status::{EntryId, ObjectStatus as _},
     world::World as _,
 };
+use jiff::Timestamp;
 use std::{sync::Arc, time::Duration};
 use tokio::time::{sleep, sleep_until};
 
@@ -72,7 +73,7 @@ impl<M: Machine> Local<M> {
     /// An object as stored: a new one, or one with a status, which is then resumed as after a restart of the
     /// operator. `object` and `shared` are what its handlers find in memory.
     pub fn new(manifest: ManifestOf<M>, object: M::ObjectState, shared: Arc<SharedOf<M>>) -> Self {
-        let world = Memory::<M>::new(manifest.clone(), shared, M::GRAPH.finalizer());
+        let world = Memory::<M>::new(manifest.clone(), shared, M::GRAPH.finalizer(), Timestamp::now());
         let actor = Actor::new(M::GRAPH, Arc::new(manifest), Some(object), world.now());
         let mut local = Self {
             actor,
@@ -160,7 +161,9 @@ impl<M: Machine> Local<M> {
         }
         for _ in 0..MANY_STEPS {
             let before = self.trace.len();
-            let Some(wait) = self.step(&missed).await else { return };
+            let Some(wait) = self.step(&missed).await else {
+                return;
+            };
             if arrived(&self.trace[before..]) {
                 return;
             }
@@ -170,13 +173,18 @@ impl<M: Machine> Local<M> {
                 let watch = self.state().map_or(&[][..], |state| state.policy().wait.watch);
                 let wakes = match watch {
                     [] => String::new(),
-                    watch => format!(" It would wake if the test changed one of {watch:?}, through `handle()`."),
+                    watch => {
+                        format!(" It would wake if the test changed one of {watch:?}, through `handle()`.")
+                    }
                 };
                 let rests = format!("rests in {}, nothing is due, and it", self.name());
                 panic!("{}", self.report(&rests, &missed(), &wakes));
             }
         }
-        let circles = format!("took {MANY_STEPS} steps, is in {} with more due, and", self.name());
+        let circles = format!(
+            "took {MANY_STEPS} steps, is in {} with more due, and",
+            self.name()
+        );
         panic!("{}", self.report(&circles, &missed(), ""));
     }
 

@@ -82,6 +82,12 @@ fn entry<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<EntryId>, 
 }
 
 impl MachineStatus {
+    /// The generation of the condition `Reconciling`.
+    pub(crate) fn reconciling_generation(&self) -> Option<i64> {
+        let condition = self.conditions.iter().find(|c| c.kind == "Reconciling")?;
+        condition.observed_generation
+    }
+
     /// Whether `stored` says the same. Conditions of a type for which `is_ours` is false belong to others and are not
     /// compared.
     pub(crate) fn is_in(&self, stored: &Self, is_ours: impl Fn(&str) -> bool) -> bool {

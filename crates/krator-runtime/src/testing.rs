@@ -11,6 +11,7 @@ mod case;
 mod judge;
 mod recorder;
 mod scripted;
+mod search;
 mod walk;
 mod witness;
 
@@ -18,7 +19,9 @@ use crate::{
     graph::{Exit, Graph, StateId},
     machine::{Final, Machine, MayStay, Node, Stay, Transition, TransitionTo},
 };
-use case::{Case, Cause};
+use case::Case;
+pub use case::Cause;
+pub use search::{Bounds, Searched, search};
 use std::{future::Future, pin::Pin};
 
 /// A test of one edge, to be run on tokio's paused clock. It returns everything that is wrong.
@@ -134,14 +137,17 @@ fn check<F: Node>(cause: Cause, to: Option<StateId>) -> Check {
     Box::pin(drive(F::Machine::GRAPH, F::ID, cause, to))
 }
 
-/// Takes one edge of any graph, without faults and with each of them, and returns everything that is wrong.
-async fn drive(graph: &Graph<'_>, from: StateId, cause: Cause, to: Option<StateId>) -> Vec<String> {
+/// Takes one edge of any graph, without faults and with each of them, and returns everything that is wrong. Without a
+/// state `to` the object has to be gone then. It has to run on tokio's paused clock.
+pub async fn drive(graph: &Graph<'_>, from: StateId, cause: Cause, to: Option<StateId>) -> Vec<String> {
     let mut wrong = Vec::new();
     for case in Case::all(graph, from, cause, to) {
         let plain = walk::walk(graph, &case, None).await;
         wrong.extend(plain.wrong);
         if wrong.is_empty() {
-            for fault in (0..plain.writes).flat_map(witness::Fault::at) {
+            let is_hasty = case.is_hasty(graph);
+            let faults = (0..plain.writes).flat_map(witness::Fault::at);
+            for fault in faults.filter(|fault| !(is_hasty && fault.delays())) {
                 wrong.extend(walk::walk(graph, &case, Some(fault)).await.wrong);
             }
         }

@@ -244,8 +244,8 @@ fn resolve_state(
     };
     let waits = match on_delete.value {
         WrittenOnDelete::Wait => true,
-        WrittenOnDelete::Interrupt => false,
-        WrittenOnDelete::To(_) => matches!(inherited.value, WrittenOnDelete::Wait),
+        // A state that names another one overrides the machine's `wait`: its handler is interrupted.
+        WrittenOnDelete::Interrupt | WrittenOnDelete::To(_) => false,
     };
     let rests =
         matches!(kind.value, StateKind::Ready | StateKind::Failed) && effects.value == Effects::Idempotent;

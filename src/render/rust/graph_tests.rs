@@ -76,20 +76,26 @@ fn checks(kind: &Kind, state: &State) -> Vec<TokenStream> {
         .or(deletion)
         .filter(|_| !state.on_deletion_path)
         .map(name);
+    let retry = state.retry.as_ref();
+    let is_limited = retry.is_some_and(|retry| retry.limit.value != RetryLimit::Unlimited);
     match (is_final, &deletion) {
         (true, Some(deletion)) => {
             add(quote!(ends_in(#deletion)));
-            add(quote!(fails(#deletion)));
+            if is_limited {
+                add(quote!(fails(#deletion)));
+            }
         }
         (true, None) => {
             add(quote!(ends()));
-            add(quote!(fails_and_ends()));
+            if is_limited {
+                add(quote!(fails_and_ends()));
+            }
         }
         (false, _) => {}
     }
     let once = state.effects.value == Effects::Once;
-    if let Some(retry) = state.retry.as_ref().filter(|_| !is_final)
-        && let (RetryLimit::Times(_), Some(then)) = (retry.limit.value, &retry.then)
+    if let Some(retry) = retry.filter(|_| !is_final && is_limited)
+        && let Some(then) = &retry.then
     {
         let then = name(then.value);
         add(quote!(fails(#then)));

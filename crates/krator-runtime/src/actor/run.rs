@@ -123,7 +123,6 @@ impl<M: Machine> Actor<'_, M> {
         if self.moved || self.dropped {
             return;
         }
-        self.judge_changes(world.now());
         if let Some(message) = message {
             self.engine.set_message(&message);
         }
@@ -143,6 +142,8 @@ impl<M: Machine> Actor<'_, M> {
             Some(Err(error)) => self.failed(&error, world),
             None => self.engine.ended(Outcome::Interrupted, world.now()),
         }
+        // Now, because a run without an error ends a row of failures, in which changes wake nothing.
+        self.judge_changes(world.now());
     }
 
     pub(super) fn failed<W: World<M>>(&mut self, error: &Error, world: &W) {

@@ -40,6 +40,7 @@ impl<'g> Engine<'g> {
             leave: None,
             generation,
             judged: generation,
+            entered_for: generation,
             pinned: generation,
             observed: -1,
             finished: false,
@@ -53,12 +54,15 @@ impl<'g> Engine<'g> {
 
     fn resume(&mut self, stored: &MachineStatus, found: Option<StateId>, now: Now) {
         self.observed = stored.observed_generation.unwrap_or(-1);
-        let dealt_with_before = self.observed >= 0;
-        self.judged = if dealt_with_before {
-            self.observed
+        let entered_for = stored.reconciling_generation().unwrap_or(0);
+        // A status of a runtime that did not remember it yet has 0 until a run has dealt with a generation.
+        let is_known = self.observed >= 0 || entered_for > 0;
+        self.judged = if is_known {
+            self.observed.max(entered_for)
         } else {
             self.generation
         };
+        self.entered_for = self.judged;
         for (name, count) in &stored.entries {
             if let Some(id) = self.graph.find(name) {
                 self.entries.insert(id, *count);
@@ -80,11 +84,12 @@ impl<'g> Engine<'g> {
     }
 
     pub(super) fn enter(&mut self, mut to: StateId, now: Now) {
-        // Following limits stops after as many steps as there are states, so a cycle of them ends.
-        for _ in self.graph.states() {
-            let Some((times, then)) = self.graph.state(to).limit else {
-                break;
-            };
+        // A cycle of limits ends where it began: one entry counts only once.
+        let mut passed = Vec::new();
+        while let Some((times, then)) = self.graph.state(to).limit
+            && !passed.contains(&to)
+        {
+            passed.push(to);
             let count = self.entries.entry(to).or_default();
             *count = count.saturating_add(1);
             let most = match times {
@@ -105,7 +110,7 @@ impl<'g> Engine<'g> {
         self.entry = EntryId::new(now.random);
         (self.entered, self.entered_at, self.before) = (now.elapsed, now.time, Duration::ZERO);
         (self.runs, self.attempts, self.message, self.overdue) = (0, 0, None, false);
-        self.stored_attempts = 0;
+        (self.stored_attempts, self.entered_for) = (0, self.judged);
         self.finished = false;
         self.carry_conditions();
         self.due = Some(

@@ -37,6 +37,7 @@ impl Engine<'_> {
                     } else {
                         self.observed
                     },
+                    entered_for: self.entered_for,
                     time: now.time,
                 },
             ),

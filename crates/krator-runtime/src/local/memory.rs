@@ -132,13 +132,13 @@ pub(crate) struct Memory<M: Machine> {
 }
 
 impl<M: Machine> Memory<M> {
-    /// A world with this object. Once deleted, the object is gone when it does not have the finalizer.
-    pub fn new(object: ManifestOf<M>, shared: Arc<SharedOf<M>>, finalizer: &str) -> Self {
+    /// A world with this object, at this time. Once deleted, the object is gone when it does not have the finalizer.
+    pub fn new(object: ManifestOf<M>, shared: Arc<SharedOf<M>>, finalizer: &str, began: Timestamp) -> Self {
         Self {
             handle: Handle::new(object, finalizer),
             shared,
             origin: Instant::now(),
-            began: Timestamp::now(),
+            began,
             drawn: Mutex::new(0),
             events: Mutex::default(),
         }

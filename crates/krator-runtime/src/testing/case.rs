@@ -3,21 +3,30 @@ mod route;
 
 pub(super) use route::{field_values, timeout};
 
-use crate::graph::{Effects, Exit, Graph, OnDelete, OnSpecChange, Policy, StateId, Times, Watch};
+use crate::graph::{Effects, Exit, Graph, OnDelete, OnSpecChange, Policy, Retry, StateId, Times, Watch};
 use route::{LIMIT_FROM_FIELD, Route, before, full_delay, poll, route};
 use std::{collections::BTreeMap, time::Duration};
 
-/// Why an object leaves a state.
+/// Why an object leaves a state, or what happens while it stays. Each method of [`At`](super::At) checks one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cause {
+pub enum Cause {
+    /// The handler ends its run.
     Code(Exit),
+    /// The timeout passes.
     TimesOut,
+    /// The handler fails more often than its `retry` allows.
     Fails,
+    /// The handler returns a permanent error.
     FailsForGood,
+    /// The state is entered more often than its `limit` allows.
     ExceedsLimit,
+    /// The object is deleted.
     Deleted,
+    /// The spec changes, and the object enters another state or this one anew.
     Changes,
+    /// The spec changes, and the object stays.
     SeesChanges,
+    /// The operator restarts.
     Restarts,
 }
 
@@ -86,6 +95,17 @@ fn is_found(policy: &Policy<'_>) -> bool {
     policy.resume.is_none()
 }
 
+/// A time in which a handler can do something before the timeout of its state passes.
+fn soon(graph: &Graph<'_>, policy: &Policy<'_>) -> Duration {
+    let second = Duration::from_secs(1);
+    timeout(graph, policy).map_or(second, |after| half(after).min(second))
+}
+
+/// Half of a time, in whole milliseconds, which is what timers can tell apart.
+fn half(time: Duration) -> Duration {
+    Duration::from_millis(u64::try_from(time.as_millis() / 2).unwrap_or(u64::MAX))
+}
+
 impl Case {
     /// The cases of one edge.
     pub fn all(graph: &Graph<'_>, from: StateId, cause: Cause, to: Option<StateId>) -> Vec<Self> {
@@ -107,9 +127,13 @@ impl Case {
             Cause::ExceedsLimit => cases.extend(Self::filling(graph, from, goal)),
             Cause::Deleted => cases.extend(Self::deleting(graph, from, goal)),
             Cause::Changes | Cause::SeesChanges => cases.extend(Self::changing(graph, from, cause, goal)),
+            // A state that is not stored is entered again by the next process, wherever it resumes.
+            Cause::Restarts if !graph.state(from).checkpoint && !is_found(graph.state(from)) => {}
             Cause::Restarts => {
-                let goal = if to == Some(from) { Goal::Again } else { goal };
-                cases.extend(case(Answer::Die(Duration::from_secs(1)), goal));
+                // A state whose `resume` names itself is entered anew.
+                let stays = to == Some(from) && is_found(graph.state(from));
+                let goal = if stays { Goal::Again } else { goal };
+                cases.extend(case(Answer::Die(soon(graph, graph.state(from))), goal));
             }
         }
         let arriving: Vec<_> = cases.iter().filter_map(|case| case.arriving(graph)).collect();
@@ -125,11 +149,17 @@ impl Case {
             self.deleted_before,
             self.is_new,
             self.attempts > 0,
+            self.entries.values().any(|entries| *entries > 0),
         ];
         let [from] = self.route[..] else { return None };
         // A state that is not stored is entered again by another process.
+        // A new object has entered its first state once.
+        let is_counted = matches!(self.goal, Goal::Started(to) if graph.state(to).limit.is_some());
         let begins_anew = self.goal == Goal::Again && !graph.state(from).checkpoint;
         if found.contains(&true) || begins_anew {
+            return None;
+        }
+        if from == graph.initial() && is_counted {
             return None;
         }
         if from == graph.initial() {
@@ -176,6 +206,33 @@ impl Case {
             runs: None,
             stays: None,
         })
+    }
+
+    /// Whether a timeout of the case may pass before a request that failed is made again.
+    pub fn is_hasty(&self, graph: &Graph<'_>) -> bool {
+        let entered = self.route.iter().copied().chain(match self.goal {
+            Goal::Started(to) => Some(to),
+            _ => None,
+        });
+        let mut timeouts = entered.filter_map(|state| timeout(graph, graph.state(state)));
+        timeouts.any(|after| after <= Retry::OF_REQUESTS.initial)
+    }
+
+    /// An object that is new, or found in a state, without anything that has to happen.
+    pub fn found(graph: &Graph<'_>, state: Option<StateId>) -> Self {
+        Self {
+            name: String::new(),
+            route: vec![state.unwrap_or(graph.initial())],
+            is_new: state.is_none(),
+            answers: BTreeMap::new(),
+            goal: Goal::Rest,
+            entries: BTreeMap::new(),
+            attempts: 0,
+            changed_before: false,
+            deleted_before: state.is_some_and(|state| graph.state(state).deletion_path),
+            runs: None,
+            stays: None,
+        }
     }
 
     fn staying(graph: &Graph<'_>, from: StateId) -> Vec<Self> {
@@ -227,7 +284,8 @@ impl Case {
             .into_iter()
             .collect();
         if is_found(policy) {
-            let halfway = Self::new(graph, from, Cause::TimesOut, Answer::Die(after / 2), goal).map(exactly);
+            let halfway =
+                Self::new(graph, from, Cause::TimesOut, Answer::Die(half(after)), goal).map(exactly);
             cases.extend(halfway.map(|case| Self {
                 name: format!("{}, restarted halfway", case.name),
                 ..case
@@ -306,9 +364,7 @@ impl Case {
 
     fn deleting(graph: &Graph<'_>, from: StateId, goal: Goal) -> Vec<Self> {
         let policy = graph.state(from);
-        let soon = timeout(graph, policy).map_or(Duration::from_secs(1), |after| {
-            (after / 2).min(Duration::from_secs(1))
-        });
+        let soon = soon(graph, policy);
         let exit = policy.next.first().map_or(Exit::Stay, |next| Exit::To(*next));
         let waits = graph.deletion().is_some() && policy.on_delete == OnDelete::Wait;
         let stays = if waits { soon } else { Duration::ZERO };
@@ -349,7 +405,9 @@ impl Case {
                 ..case
             }));
         }
-        if is_found(policy) && goal != Goal::Again {
+        // Without a checkpoint nothing is written before the handler runs.
+        let shows = policy.checkpoint || !matches!(goal, Goal::Observed(_));
+        if is_found(policy) && goal != Goal::Again && shows {
             let before = Self::new(graph, from, cause, Answer::Linger { stays: usize::MAX }, goal);
             cases.extend(before.map(|case| Self {
                 name: format!("{} while no operator was running", case.name),
@@ -358,18 +416,5 @@ impl Case {
             }));
         }
         cases
-    }
-
-    /// Whether a new process that finds an object in one of the states `found` resumes it in `state`.
-    pub fn resumes_in(graph: &Graph<'_>, found: &[StateId], state: StateId) -> bool {
-        let resume = found.iter().filter_map(|found| graph.state(*found).resume);
-        let deleted = |resumed: StateId| graph.state(resumed).on_delete.to().or(graph.deletion());
-        let mut resume = resume.flat_map(|resumed| [Some(resumed), deleted(resumed)]);
-        resume.any(|resumed| resumed == Some(state))
-    }
-
-    /// Whether the object leaves the state when it arrives, or enters it again.
-    pub fn leaves(&self) -> bool {
-        matches!(self.goal, Goal::Started(_) | Goal::Gone)
     }
 }

@@ -2,26 +2,38 @@
 mod edges;
 mod undisturbed;
 
-use super::{
-    recorder::{Note, Recorder, Started, Stored},
-    witness::Fault,
-};
+use super::recorder::{Note, Recorder, Started, Stored};
 use crate::{
     graph::{Effects, Exit, Graph, Policy, STANDARD_CONDITIONS, StateId, StateKind},
     status::{EntryId, MachineStatus},
 };
 use edges::leads;
+pub(super) use edges::{resumed, within_limits};
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
 };
 
+/// What else happens while an object goes its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Disturbance {
+    /// Nothing but what the case says.
+    None,
+    /// A write goes wrong.
+    Fault,
+    /// What a schedule of a search chooses, where the spec may change at any time. With a second process, failures of
+    /// both count.
+    Schedule { two_processes: bool },
+}
+
 /// Everything that is wrong with a walk.
-pub(super) fn judge(graph: &Graph<'_>, recorder: &Recorder, fault: Option<Fault>) -> Vec<String> {
+pub(super) fn judge(graph: &Graph<'_>, recorder: &Recorder, disturbance: Disturbance) -> Vec<String> {
     let notes = recorder.notes();
     let mut judge = Judge {
         graph,
-        disturbed: fault.is_some(),
+        disturbed: disturbance != Disturbance::None,
+        scheduled: matches!(disturbance, Disturbance::Schedule { .. }),
+        uncounted: disturbance == Disturbance::Schedule { two_processes: true },
         now: Duration::ZERO,
         stored: None,
         gone: false,
@@ -29,6 +41,7 @@ pub(super) fn judge(graph: &Graph<'_>, recorder: &Recorder, fault: Option<Fault>
         running: None,
         last: None,
         over: false,
+        changed: recorder.case.changed_before,
         once: BTreeSet::new(),
         since: BTreeMap::new(),
         conditions: BTreeMap::new(),
@@ -39,7 +52,7 @@ pub(super) fn judge(graph: &Graph<'_>, recorder: &Recorder, fault: Option<Fault>
         judge.read(note);
     }
     let mut wrong = judge.wrong;
-    if fault.is_none() {
+    if disturbance == Disturbance::None {
         wrong.extend(undisturbed::judge(graph, &recorder.case, &notes));
     }
     wrong
@@ -53,6 +66,10 @@ struct Judge<'g> {
     /// Whether a fault is injected.
     disturbed: bool,
     now: Duration,
+    /// Whether a schedule chooses what happens.
+    scheduled: bool,
+    /// Whether the script cannot know how many failures count.
+    uncounted: bool,
     /// The object as stored last.
     stored: Option<Stored>,
     gone: bool,
@@ -64,6 +81,8 @@ struct Judge<'g> {
     last: Option<Started>,
     /// The handler of a final state has ended the machine, or failed.
     over: bool,
+    /// The spec has changed.
+    changed: bool,
     /// The stays of states whose effects may happen only once.
     once: BTreeSet<EntryId>,
     /// When each stay was stored first.
@@ -102,6 +121,10 @@ impl<'g> Judge<'g> {
             Note::Died => {
                 self.running = None;
                 let status = self.stored.as_ref().and_then(|stored| stored.status.clone());
+                // The next process goes on in the stay that is stored.
+                if let (Some(last), Some(entry)) = (&mut self.last, status.as_ref().and_then(|s| s.entry)) {
+                    last.entry = entry;
+                }
                 self.attempts = status.as_ref().and_then(|s| s.attempts).unwrap_or(0);
                 self.conditions = self
                     .graph
@@ -172,8 +195,8 @@ impl<'g> Judge<'g> {
         self.found(may_run, || {
             format!("the handler of {name} runs twice for one entry")
         });
-        let attempts = self.attempts;
-        self.found(started.attempt == attempts + 1, || {
+        let (attempts, uncounted) = (self.attempts, self.uncounted);
+        self.found(uncounted || started.attempt == attempts + 1, || {
             format!(
                 "the handler of {name} is told that this is attempt {}, after {attempts} failures",
                 started.attempt
@@ -181,7 +204,7 @@ impl<'g> Judge<'g> {
         });
         if is_stored || !may_be_ahead {
             let stored = status.attempts.unwrap_or(0);
-            self.found(stored == attempts, || {
+            self.found(uncounted || stored == attempts, || {
                 format!("the handler of {name} runs with {stored} attempts stored, after {attempts} failures")
             });
         }
@@ -215,6 +238,9 @@ impl<'g> Judge<'g> {
         if before.generation != now.generation {
             // A change of the spec, or the deletion, ends the row of failures.
             self.attempts = 0;
+            self.changed = true;
+            // Whether a failure comes before the change or after it, only the process knows.
+            self.uncounted |= self.scheduled;
         }
         let (Some(status), former) = (&now.status, before.status.unwrap_or_default()) else {
             return;
@@ -254,12 +280,23 @@ impl<'g> Judge<'g> {
             _ => None,
         };
         let attempts = status.attempts.unwrap_or(0);
-        if let Some(failures) = failures {
+        if let Some(failures) = failures.filter(|_| !self.uncounted) {
             self.found(attempts == failures, || {
                 format!("{attempts} attempts of {name} are stored after {failures} failures")
             });
         }
         self.read_conditions(policy, status, &former);
+    }
+
+    /// The states that can be stored next after `from`.
+    fn leads(&self, from: Option<StateId>) -> BTreeSet<StateId> {
+        let next = leads(self.graph, from, self.disturbed);
+        if !self.scheduled {
+            return next;
+        }
+        // The object may be deleted, or its spec changed, between an entry and its first write.
+        let left = next.into_iter().flat_map(|at| resumed(self.graph, at));
+        edges::passing(self.graph, left.collect(), self.disturbed)
     }
 
     /// Checks a stay that is stored for the first time.
@@ -278,7 +315,7 @@ impl<'g> Judge<'g> {
         if !known {
             self.enter(policy);
         }
-        self.found(leads(self.graph, from).contains(&state), || {
+        self.found(self.leads(from).contains(&state), || {
             format!("the graph has no edge from {:?} to {name}", former.state)
         });
         self.found(status.state_entered_at >= former.state_entered_at, || {
@@ -288,9 +325,11 @@ impl<'g> Judge<'g> {
         self.found(count(status) <= count(former) + 1, || {
             format!("one entry of {name} counts as {}", count(status) - count(former))
         });
-        self.found(policy.limit.is_none() || count(status) > 0, || {
-            format!("an entry of {name} is not counted")
-        });
+        // A change of the spec resets the counts, also between the entry and its first write.
+        self.found(
+            policy.limit.is_none() || count(status) > 0 || self.changed,
+            || format!("an entry of {name} is not counted"),
+        );
     }
 
     fn read_conditions(&mut self, policy: &Policy<'_>, status: &MachineStatus, former: &MachineStatus) {

@@ -1,5 +1,8 @@
 //! Records what happens during one walk, in order. The world and the handlers write it, the judge reads it.
-use super::case::{Case, Goal};
+use super::{
+    case::{Case, Goal},
+    judge,
+};
 use crate::{
     graph::{Exit, Graph, StateId},
     status::{EntryId, MachineStatus},
@@ -52,6 +55,7 @@ pub(super) struct Started {
 /// The record of one walk.
 pub(super) struct Recorder {
     pub case: Case,
+    disturbed: bool,
     origin: Instant,
     notes: Mutex<Vec<(Duration, Note)>>,
     /// Notified when the process is to die.
@@ -85,9 +89,11 @@ impl Note {
 }
 
 impl Recorder {
-    pub fn new(case: Case) -> Self {
+    /// `disturbed` says whether a fault is injected.
+    pub fn new(case: Case, disturbed: bool) -> Self {
         Self {
             case,
+            disturbed,
             origin: Instant::now(),
             notes: Mutex::default(),
             dies: Notify::new(),
@@ -110,19 +116,13 @@ impl Recorder {
 
     /// Notes what is stored, if that has changed.
     pub fn saw(&self, stored: Option<Stored>) {
-        let note = stored.map_or(Note::Gone, |stored| Note::Stored(Box::new(stored)));
-        let last = self.locked().iter().rev().find_map(|(_, note)| match note {
-            Note::Stored(stored) => Some(Some(stored.clone())),
-            Note::Gone => Some(None),
+        let is_known = self.locked().iter().rev().find_map(|(_, note)| match note {
+            Note::Stored(last) => Some(stored.as_ref() == Some(&**last)),
+            Note::Gone => Some(stored.is_none()),
             _ => None,
         });
-        let same = match (&last, &note) {
-            (Some(Some(last)), Note::Stored(now)) => last == now,
-            (Some(None), Note::Gone) => true,
-            _ => false,
-        };
-        if !same {
-            self.note(note);
+        if is_known != Some(true) {
+            self.note(stored.map_or(Note::Gone, |stored| Note::Stored(Box::new(stored))));
         }
     }
 
@@ -132,6 +132,15 @@ impl Recorder {
             Note::Started(started) => Some(started.state),
             _ => None,
         })
+    }
+
+    /// Whether a handler runs for the first time in this stay.
+    pub fn is_first(&self, entry: EntryId) -> bool {
+        let notes = self.locked();
+        let mut starts = notes
+            .iter()
+            .filter(|(_, note)| matches!(note, Note::Started(started) if started.entry == entry));
+        starts.nth(1).is_none()
     }
 
     /// How often the handler of a state has started.
@@ -150,8 +159,10 @@ impl Recorder {
             return true;
         };
         // What was changed before the operator started takes effect before any handler runs.
-        let (mut runs, enough) = (0, usize::from(!case.changed_before && !case.deleted_before));
-        let (mut died, mut stored_in) = (false, Vec::new());
+        let (mut runs, enough) = (0, usize::from(!case.changed_before && case.runs != Some(0)));
+        let (mut died, mut deleting, mut stored_in) = (false, false, Vec::new());
+        // An edge from a state to itself is taken when the state is entered anew, not when its handler runs again.
+        let mut stay = None;
         self.locked().iter().any(|(_, note)| match note {
             Note::Died => {
                 died = true;
@@ -159,22 +170,40 @@ impl Recorder {
             }
             Note::Gone => case.goal == Goal::Gone,
             Note::Stored(stored) => {
-                let status = stored.status.clone().unwrap_or_default();
-                stored_in.extend(status.state.and_then(|name| graph.find(&name)));
-                status
-                    .observed_generation
-                    .is_some_and(|seen| case.goal == Goal::Observed(seen))
+                deleting = stored.deleting;
+                let status = stored.status.as_ref();
+                stored_in.extend(stored.state);
+                if enough == 0 && stay.is_none() {
+                    stay = status.and_then(|status| status.entry);
+                }
+                let seen = status.and_then(|status| status.observed_generation);
+                seen.is_some_and(|seen| case.goal == Goal::Observed(seen))
             }
             Note::Started(start) => {
-                let before = runs;
-                runs += usize::from(start.state == from);
-                match case.goal {
-                    Goal::Again => before > 0 && start.state == from,
-                    Goal::Started(to) if start.state == to && before >= enough => true,
-                    // If the effects of a state may happen only once, a new process resumes elsewhere.
-                    Goal::Started(_) | Goal::Gone => died && Case::resumes_in(graph, &stored_in, start.state),
-                    _ => false,
+                let (before, is_anew) = (runs, stay != Some(start.entry));
+                if start.state == from {
+                    runs += 1;
+                    stay = Some(start.entry);
                 }
+                let reached = match case.goal {
+                    Goal::Again => before > 0 && start.state == from,
+                    Goal::Started(to) => start.state == to && before >= enough && is_anew,
+                    Goal::Observed(_) | Goal::Rest | Goal::Gone => false,
+                };
+                // A new process may resume elsewhere, and its entries count. On the deletion path, which goes on though
+                // writes fail, a write whose answer was lost is taken for that of another process.
+                let is_new_process =
+                    died || (self.disturbed && deleting && graph.state(start.state).deletion_path);
+                let to = match case.goal {
+                    Goal::Started(to) => Some(to),
+                    _ => None,
+                };
+                let mut resumed = stored_in
+                    .iter()
+                    .filter_map(|found: &StateId| graph.state(*found).resume);
+                let leads = |at: StateId| judge::within_limits(graph, at).contains(&start.state);
+                let resumes = resumed.any(|at| judge::resumed(graph, at).into_iter().any(leads));
+                reached || (is_new_process && resumes) || (died && is_anew && to.is_some_and(leads))
             }
             Note::Ended(_) | Note::Dropped => false,
         })

@@ -2,6 +2,7 @@
 use super::{
     case::{Answer, timeout},
     recorder::{Note, Recorder, Started, Stored},
+    search::{self, Search},
 };
 use crate::{
     error::{Error, Result},
@@ -40,6 +41,8 @@ impl Machine for Scripted {
 pub(super) struct Role {
     pub recorder: Arc<Recorder>,
     pub outside: Handle<Scripted>,
+    /// The search that decides what handlers do, instead of a case.
+    pub search: Option<Arc<Search>>,
 }
 
 impl ObjectState for Role {
@@ -54,14 +57,20 @@ async fn act(state: StateId, cx: &mut Context<'_, Scripted>) -> Result<Exit> {
         cx.graph,
     );
     let nth = recorder.starts(state);
+    let entry = cx.entry().parse().unwrap_or(EntryId::new(0));
     recorder.note(Note::Started(Started {
         state,
-        entry: cx.entry().parse().unwrap_or(EntryId::new(0)),
+        entry,
         attempt: cx.attempt(),
         in_state_for: cx.in_state_for(),
         deleting: cx.deleting(),
     }));
     let running = Running(Some(&recorder));
+    if let Some(search) = cx.object.search.clone() {
+        let ended = search::act(&search, &recorder, state, cx).await;
+        running.end(ended.as_ref().ok().copied());
+        return ended;
+    }
     // What another client does happens during the first run only.
     let once = |act: &dyn Fn(&Handle<Scripted>)| {
         if nth == 0 {
@@ -75,7 +84,8 @@ async fn act(state: StateId, cx: &mut Context<'_, Scripted>) -> Result<Exit> {
         Some(Answer::Exit(exit)) => Ok(exit),
         Some(Answer::Fail) => Err(Error::transient("the script says so")),
         Some(Answer::FailForGood) => Err(Error::permanent("the script says so")),
-        Some(Answer::Die(after)) if nth == 0 => {
+        // On the deletion path the first stay may be one that could not be stored.
+        Some(Answer::Die(after)) if nth < 2 && recorder.is_first(entry) => {
             tokio::time::sleep(after).await;
             recorder.dies.notify_one();
             Ok(forever.await)
@@ -84,16 +94,17 @@ async fn act(state: StateId, cx: &mut Context<'_, Scripted>) -> Result<Exit> {
             let policy = graph.state(state);
             let may_stay = policy.wait.poll.is_some() || !policy.wait.watch.is_empty();
             let stays = matches!(answer, Answer::Linger { stays } if nth < stays);
-            // A timeout that passed before the run takes effect when the run has ended.
+            // A timeout that passed before the run takes effect when the run has ended, or has taken as long again.
             let late = timeout(graph, policy).is_some_and(|after| after <= cx.in_state_for());
             match (stays || late, may_stay) {
                 (true, true) => Ok(Exit::Stay),
-                (_, false) if late => Err(Error::transient("it takes too long")),
                 _ => Ok(forever.await),
             }
         }
         Some(Answer::BeDeleted(after, exit)) => {
             once(&|outside| outside.delete());
+            // A deletion interrupts the handler at its next await point, however short the time.
+            tokio::task::yield_now().await;
             tokio::time::sleep(after).await;
             Ok(exit)
         }

@@ -1,10 +1,10 @@
 //! One walk of an object: from where an operator finds it over one edge, through any number of processes.
 use super::{
     case::{Case, Goal, field_values},
-    judge,
+    judge::{self, Disturbance},
     recorder::{Note, Recorder},
     scripted::{Scripted, TestObject, TestStatus},
-    witness::{Fault, Witness},
+    witness::{Fault, Plan, Witness},
 };
 use crate::{
     actor::{Actor, Step},
@@ -15,11 +15,17 @@ use crate::{
 };
 use futures::FutureExt as _;
 use jiff::Timestamp;
-use std::sync::{Arc, atomic::AtomicUsize};
+use std::{
+    sync::{Arc, atomic::AtomicUsize},
+    time::Duration,
+};
 use tokio::time::{sleep, sleep_until};
 
 /// An object that takes this many steps goes round in circles.
-const MANY_STEPS: usize = 10_000;
+const MANY_STEPS: usize = 1_000;
+
+/// How many notes a failure lists.
+const MANY_NOTES: usize = 40;
 
 /// The result of a walk.
 pub(super) struct Walked {
@@ -64,12 +70,14 @@ impl End {
 }
 
 pub(super) async fn walk(graph: &Graph<'_>, case: &Case, fault: Option<Fault>) -> Walked {
-    let recorder = Arc::new(Recorder::new(case.clone()));
+    // Read once, because the time of the machine that runs the test goes on between two readings.
+    let began = Timestamp::now();
+    let recorder = Arc::new(Recorder::new(case.clone(), fault.is_some()));
     let world = Witness {
         graph,
-        memory: Memory::new(found(graph, case), Arc::new(()), graph.finalizer()),
+        memory: Memory::new(found(graph, case, began), Arc::new(()), graph.finalizer(), began),
         recorder: Arc::clone(&recorder),
-        fault,
+        plan: Plan::Fault(fault),
         writes: AtomicUsize::new(0),
     };
     world.look();
@@ -85,7 +93,8 @@ pub(super) async fn walk(graph: &Graph<'_>, case: &Case, fault: Option<Fault>) -
         (End::Over, _) => recorder.arrived(graph),
         _ => false,
     };
-    let mut wrong = judge::judge(graph, &recorder, fault);
+    let disturbance = fault.map_or(Disturbance::None, |_| Disturbance::Fault);
+    let mut wrong = judge::judge(graph, &recorder, disturbance);
     if !arrived {
         wrong.push(end.missed(graph, &recorder, world.memory.handle.stored().as_deref()));
     }
@@ -93,11 +102,11 @@ pub(super) async fn walk(graph: &Graph<'_>, case: &Case, fault: Option<Fault>) -
         let fault = fault.map_or_else(String::new, |fault| format!(" ({fault:?})"));
         wrong.insert(0, format!("{}{fault}:", case.name));
         let notes = recorder.notes();
-        wrong.extend(
-            notes
-                .iter()
-                .map(|(at, note)| format!("    {at:?} {}", note.describe(graph))),
-        );
+        let line = |(at, note): &(Duration, Note)| format!("    {at:?} {}", note.describe(graph));
+        wrong.extend(notes.iter().take(MANY_NOTES).map(line));
+        if let Some(more) = notes.len().checked_sub(MANY_NOTES).filter(|more| *more > 0) {
+            wrong.push(format!("    and {more} more"));
+        }
     }
     Walked {
         writes: world.writes.into_inner(),
@@ -152,12 +161,12 @@ async fn live(world: &Witness<'_>) -> End {
 }
 
 /// The object as the first process finds it.
-fn found(graph: &Graph<'_>, case: &Case) -> TestObject {
+pub(super) fn found(graph: &Graph<'_>, case: &Case, began: Timestamp) -> TestObject {
     let start = case.route.first().map(|at| graph.state(*at));
     let status = MachineStatus {
         state: start.map(|policy| policy.name.to_owned()),
         entry: Some(EntryId::new(0xff)),
-        state_entered_at: Some(Timestamp::now()),
+        state_entered_at: Some(began),
         attempts: Some(case.attempts),
         entries: case.entries.clone(),
         observed_generation: Some(1),

@@ -2,6 +2,7 @@
 use super::{
     recorder::Recorder,
     scripted::{Role, Scripted, TestObject, TestStatus},
+    search::Search,
 };
 use crate::{
     engine::Now,
@@ -39,6 +40,11 @@ pub(super) enum FaultKind {
 }
 
 impl Fault {
+    /// Whether the request is made again only after a while.
+    pub fn delays(self) -> bool {
+        matches!(self.kind, FaultKind::Fails | FaultKind::AnswerIsLost)
+    }
+
     /// Everything that can go wrong at this write.
     pub fn at(write: usize) -> [Self; 5] {
         [
@@ -52,11 +58,19 @@ impl Fault {
     }
 }
 
+/// What decides about the writes of a world.
+pub(super) enum Plan {
+    /// At most one goes wrong.
+    Fault(Option<Fault>),
+    /// A schedule of a search.
+    Search(Arc<Search>),
+}
+
 pub(super) struct Witness<'g> {
     pub graph: &'g Graph<'g>,
     pub memory: Memory<Scripted>,
     pub recorder: Arc<Recorder>,
-    pub fault: Option<Fault>,
+    pub plan: Plan,
     pub writes: AtomicUsize,
 }
 
@@ -74,10 +88,10 @@ impl Witness<'_> {
 
     async fn faulty<T>(&self, write: impl Future<Output = Result<T, WriteError>>) -> Result<T, WriteError> {
         let nth = self.writes.fetch_add(1, Relaxed);
-        let kind = self
-            .fault
-            .filter(|fault| fault.write == nth)
-            .map(|fault| fault.kind);
+        let kind = match &self.plan {
+            Plan::Fault(fault) => fault.filter(|fault| fault.write == nth).map(|fault| fault.kind),
+            Plan::Search(search) => search.before_write(self).await,
+        };
         if kind == Some(FaultKind::AnotherClientIsFaster) {
             self.outside().update_unseen(|object| object.label += 1);
         }
@@ -120,6 +134,10 @@ impl World<Scripted> for Witness<'_> {
         Ok(Role {
             recorder: Arc::clone(&self.recorder),
             outside: self.outside().clone(),
+            search: match &self.plan {
+                Plan::Search(search) => Some(Arc::clone(search)),
+                Plan::Fault(_) => None,
+            },
         })
     }
     async fn write_status(

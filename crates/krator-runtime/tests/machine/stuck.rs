@@ -59,7 +59,10 @@ fn object(work: Work) -> Local<M> {
 
 /// What a test fails with when it waits for what does not come.
 async fn failure(waits: impl Future<Output = ()>) -> String {
-    let panic = AssertUnwindSafe(waits).catch_unwind().await.expect_err("it does not arrive");
+    let panic = AssertUnwindSafe(waits)
+        .catch_unwind()
+        .await
+        .expect_err("it does not arrive");
     panic.downcast_ref::<String>().expect("a message").clone()
 }
 
@@ -75,7 +78,10 @@ async fn an_object_that_waits_for_nothing_that_comes_is_reported() {
          It entered:\n    Begin after 0ns\n    Wait after 0ns"
     );
     let rests = failure(object(Work::Succeed).run()).await;
-    assert!(rests.contains("rests in `Wait`, nothing is due, and it was never gone"), "{rests}");
+    assert!(
+        rests.contains("rests in `Wait`, nothing is due, and it was never gone"),
+        "{rests}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -96,7 +102,9 @@ async fn a_handler_that_does_not_end_is_reported() {
 async fn an_object_that_polls_for_nothing_that_comes_is_reported() {
     let polls = failure(object(Work::Fail).run_until(|state| state == M::Live)).await;
     assert!(
-        polls.starts_with("the object took 100000 steps, is in `Poll` with more due, and never reached `Live`."),
+        polls.starts_with(
+            "the object took 100000 steps, is in `Poll` with more due, and never reached `Live`."
+        ),
         "{polls}"
     );
 }

@@ -96,7 +96,10 @@ fn edges(graph: &Graph<'_>, from: StateId) -> Vec<(Answer, StateId)> {
     let mut edges: Vec<_> = by_code(graph, from).collect();
     edges.extend(policy.timeout.map(|(_, to)| (Answer::Hang, to)));
     edges.extend(policy.retry.then.map(|to| (Answer::FailForGood, to)));
-    if let (OnSpecChange::To(to), Some(_)) = (policy.on_spec_change, policy.wait.poll) {
+    // While an object is being deleted, changes of its spec do nothing.
+    if let (OnSpecChange::To(to), Some(_), false) =
+        (policy.on_spec_change, policy.wait.poll, policy.deletion_path)
+    {
         edges.push((Answer::SeeChange, to));
     }
     edges

@@ -3,12 +3,11 @@ use crate::graph::{Graph, OnSpecChange, StateId};
 use std::collections::BTreeSet;
 
 /// The states that can be stored next after `from`. States that are not stored, and those whose limit is exceeded,
-/// are passed through.
-pub(super) fn leads(graph: &Graph<'_>, from: Option<StateId>) -> BTreeSet<StateId> {
-    let Some(from) = from else {
-        return passing(graph, BTreeSet::from([graph.initial()]));
-    };
-    passing(graph, edges_of(graph, from))
+/// are passed through. So are those of the deletion path when writes fail, because deletion goes on all the same.
+pub(super) fn leads(graph: &Graph<'_>, from: Option<StateId>, writes_fail: bool) -> BTreeSet<StateId> {
+    // A new object may be deleted, or its spec changed, before anything is stored.
+    let reached = from.map_or_else(|| resumed(graph, graph.initial()), |from| edges_of(graph, from));
+    passing(graph, reached, writes_fail)
 }
 
 fn edges_of(graph: &Graph<'_>, from: StateId) -> BTreeSet<StateId> {
@@ -16,29 +15,51 @@ fn edges_of(graph: &Graph<'_>, from: StateId) -> BTreeSet<StateId> {
     let mut to: BTreeSet<StateId> = policy.next.iter().copied().collect();
     to.extend(policy.timeout.map(|(_, to)| to));
     to.extend(policy.retry.then);
-    to.extend(policy.resume);
     if let OnSpecChange::To(state) = policy.on_spec_change {
         to.insert(state);
     }
     if !policy.deletion_path {
         to.extend(policy.on_delete.to().or(graph.deletion()));
-        // A restarted operator resumes the object before it observes the deletion.
-        to.extend(
-            policy
-                .resume
-                .and_then(|resumed| graph.state(resumed).on_delete.to()),
-        );
     }
+    to.extend(policy.resume.into_iter().flat_map(|at| resumed(graph, at)));
     to
 }
 
+/// Where an object may be stored next if a new process resumes it in the state `at`: there, or where that state leads at
+/// once, because the process resumes the object before it observes a deletion or a change of the spec.
+pub(in crate::testing) fn resumed(graph: &Graph<'_>, at: StateId) -> BTreeSet<StateId> {
+    let policy = graph.state(at);
+    let deleted = if policy.deletion_path {
+        None
+    } else {
+        policy.on_delete.to().or(graph.deletion())
+    };
+    let changed = match policy.on_spec_change {
+        OnSpecChange::To(to) => Some(to),
+        OnSpecChange::Wake | OnSpecChange::Ignore => None,
+    };
+    [Some(at), deleted, changed].into_iter().flatten().collect()
+}
+
+/// The state, and those that an object enters instead when limits are exceeded.
+pub(in crate::testing) fn within_limits(graph: &Graph<'_>, at: StateId) -> BTreeSet<StateId> {
+    let mut all = BTreeSet::from([at]);
+    let mut next = at;
+    while let Some((_, then)) = graph.state(next).limit
+        && all.insert(then)
+    {
+        next = then;
+    }
+    all
+}
+
 /// These states, and those that an object reaches by passing through them.
-fn passing(graph: &Graph<'_>, reached: BTreeSet<StateId>) -> BTreeSet<StateId> {
+pub(super) fn passing(graph: &Graph<'_>, reached: BTreeSet<StateId>, writes_fail: bool) -> BTreeSet<StateId> {
     let (mut all, mut next) = (reached.clone(), Vec::from_iter(reached));
     while let Some(at) = next.pop() {
         let policy = graph.state(at);
         let mut on: BTreeSet<StateId> = policy.limit.map(|(_, then)| then).into_iter().collect();
-        if !policy.checkpoint {
+        if !policy.checkpoint || (writes_fail && policy.deletion_path) {
             on.extend(edges_of(graph, at));
         }
         next.extend(on.into_iter().filter(|state| all.insert(*state)));

@@ -1,0 +1,49 @@
+//! A search of interleavings: every schedule of an object within bounds, replayed over the engine, the actor and the
+//! world of the operator.
+//!
+//! A schedule is a list of choices. A replay asks for the next one wherever something may happen: which fault hits a
+//! write, what another client does at a point, and what a handler answers. The first choice is always the ordinary
+//! one. After a replay the last choice that has another alternative takes it, and what comes after is chosen anew;
+//! so all schedules are replayed, depth first. The actor is async, so its state cannot be copied, and each schedule
+//! begins with a new object.
+mod choices;
+mod play;
+
+pub use choices::Bounds;
+pub(super) use choices::{Choices, Kind};
+pub(super) use play::{Search, act};
+
+use crate::graph::{Graph, StateId};
+use std::sync::Arc;
+
+/// The result of a search.
+#[derive(Debug, Default)]
+pub struct Searched {
+    /// How many schedules were replayed.
+    pub schedules: u64,
+    /// What is wrong with the first schedule that breaks a promise, and its trace.
+    pub wrong: Vec<String>,
+}
+
+/// Replays every schedule within `bounds` of an object that is new, or found in the state `found`, and stops at the
+/// first one that breaks a promise. The machine obeys the graph `driven`; what it does is judged by `graph`. They differ
+/// only in a test of the search itself. It has to run on tokio's paused clock.
+pub async fn search(
+    graph: &Graph<'_>,
+    driven: &Graph<'_>,
+    found: Option<StateId>,
+    bounds: Bounds,
+) -> Searched {
+    let mut searched = Searched::default();
+    let mut path = Some(Vec::new());
+    while let Some(known) = path.take() {
+        let choices = Arc::new(Choices::new(known, bounds));
+        searched.schedules += 1;
+        searched.wrong = play::replay(graph, driven, found, &choices).await;
+        if !searched.wrong.is_empty() {
+            break;
+        }
+        path = choices.next();
+    }
+    searched
+}

@@ -1,0 +1,342 @@
+//! One replay: an object, its processes, and what happens to both at the points that the schedule chooses.
+use super::{Choices, Kind};
+use crate::{
+    actor::{Actor, Step},
+    error::{Error, Result},
+    graph::{Effects, Exit, Graph, OnSpecChange, StateId, StateKind, Watch},
+    local::{FOREVER, Handle, Memory},
+    machine::Context,
+    testing::{
+        case::Case,
+        judge::{self, Disturbance},
+        recorder::{Note, Recorder},
+        scripted::Scripted,
+        walk,
+        witness::{FaultKind, Plan, Witness},
+    },
+    world::{Mailbox, World as _},
+};
+use futures::FutureExt as _;
+use jiff::Timestamp;
+use std::{
+    pin::pin,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    },
+};
+use tokio::{
+    sync::Notify,
+    time::{sleep, sleep_until},
+};
+
+/// A process that takes this many steps, or waits this often, goes on in circles.
+const STEPS: usize = 40;
+const WAITS: usize = 4;
+
+/// What happens in one replay.
+pub(in crate::testing) struct Search {
+    choices: Arc<Choices>,
+    runs: AtomicUsize,
+    most_runs: usize,
+    /// Nothing is chosen while the process that takes over runs.
+    is_twin: AtomicBool,
+    /// Notified when the process is to be frozen in a write, and when it goes on.
+    freezes: Notify,
+    thaws: Notify,
+    /// Notified when enough handlers have run.
+    enough: Notify,
+    /// What another client did last, and after how many notes.
+    event: Mutex<Option<(EventKind, usize)>>,
+}
+
+/// What another client or process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EventKind {
+    SpecEdit,
+    Deletion,
+    ChildChange,
+    Twin,
+}
+
+const EVENTS: [EventKind; 4] = [
+    EventKind::SpecEdit,
+    EventKind::Deletion,
+    EventKind::ChildChange,
+    EventKind::Twin,
+];
+
+const FAULTS: [FaultKind; 4] = [
+    FaultKind::DiesBefore,
+    FaultKind::DiesAfter,
+    FaultKind::AnotherClientIsFaster,
+    FaultKind::AnswerIsLost,
+];
+
+impl Search {
+    fn choose(&self, kind: Kind, of: usize) -> usize {
+        if self.is_twin.load(Relaxed) {
+            return 0;
+        }
+        self.choices.choose(kind, of)
+    }
+
+    /// Another client does something, or nothing. Only at a write can another process take over.
+    fn event(&self, recorder: &Recorder, outside: &Handle<Scripted>, at_write: bool) -> Option<EventKind> {
+        let of = if at_write { EVENTS.len() } else { EVENTS.len() - 1 };
+        let event = *EVENTS.get(self.choose(Kind::Event, of + 1).checked_sub(1)?)?;
+        match event {
+            EventKind::SpecEdit => outside.update_spec(|_| ()),
+            EventKind::Deletion => outside.delete(),
+            EventKind::ChildChange => outside.changed(Watch::Owned),
+            EventKind::Twin => {}
+        }
+        let after = recorder.notes().len();
+        *self.event.lock().unwrap_or_else(PoisonError::into_inner) = Some((event, after));
+        Some(event)
+    }
+
+    /// What happens before a write, and what goes wrong with it.
+    pub async fn before_write(&self, world: &Witness<'_>) -> Option<FaultKind> {
+        match self.event(&world.recorder, &world.memory.handle, true) {
+            Some(EventKind::Twin) => {
+                self.freezes.notify_one();
+                self.thaws.notified().await;
+            }
+            Some(_) => world.look(),
+            None => {}
+        }
+        let fault = self.choose(Kind::Fault, FAULTS.len() + 1).checked_sub(1)?;
+        FAULTS.get(fault).copied()
+    }
+}
+
+/// A run of a handler in a search.
+pub(in crate::testing) async fn act(
+    search: &Arc<Search>,
+    recorder: &Recorder,
+    state: StateId,
+    cx: &mut Context<'_, Scripted>,
+) -> Result<Exit> {
+    if search.runs.fetch_add(1, Relaxed) >= search.most_runs {
+        search.enough.notify_one();
+        return std::future::pending().await;
+    }
+    let outside = cx.object.outside.clone();
+    let graph = cx.graph;
+    if search.event(recorder, &outside, false).is_some() {
+        recorder.saw(outside.stored().as_deref().map(|object| object.seen(graph)));
+    }
+    // Where a handler awaits, it may be interrupted.
+    tokio::task::yield_now().await;
+    let policy = graph.state(state);
+    let next = policy.next.iter().map(|to| Some(Exit::To(*to)));
+    let stay = (policy.wait.poll.is_some() || !policy.wait.watch.is_empty()).then_some(Some(Exit::Stay));
+    let done = (policy.kind == StateKind::Final).then_some(Some(Exit::Done));
+    // Where objects rest, staying is the ordinary answer.
+    let rests = policy.kind != StateKind::Working;
+    let answers: Vec<Option<Exit>> = if rests {
+        done.into_iter().chain(stay).chain(next).chain([None]).collect()
+    } else {
+        next.chain(stay).chain([None]).collect()
+    };
+    match answers[search.choose(Kind::Answer, answers.len())] {
+        Some(exit) => Ok(exit),
+        None => Err(Error::transient("the schedule says so")),
+    }
+}
+
+/// Why a replay ended.
+#[derive(Debug, PartialEq)]
+enum End {
+    Died,
+    Rests,
+    Over,
+    /// The bounds are reached, so nothing can be said about what would come.
+    Far,
+}
+
+/// Replays one schedule, and returns what is wrong with it.
+pub(super) async fn replay(
+    graph: &Graph<'_>,
+    driven: &Graph<'_>,
+    found: Option<StateId>,
+    choices: &Arc<Choices>,
+) -> Vec<String> {
+    let case = Case::found(graph, found);
+    let began = Timestamp::UNIX_EPOCH;
+    let search = Arc::new(Search {
+        choices: Arc::clone(choices),
+        runs: AtomicUsize::new(0),
+        most_runs: choices.runs(),
+        is_twin: AtomicBool::new(false),
+        freezes: Notify::new(),
+        thaws: Notify::new(),
+        enough: Notify::new(),
+        event: Mutex::default(),
+    });
+    let world = Witness {
+        graph: driven,
+        memory: Memory::new(
+            walk::found(graph, &case, began),
+            Arc::new(()),
+            driven.finalizer(),
+            began,
+        ),
+        recorder: Arc::new(Recorder::new(case, true)),
+        plan: Plan::Search(Arc::clone(&search)),
+        writes: AtomicUsize::new(0),
+    };
+    world.look();
+    let mut end = End::Died;
+    while end == End::Died {
+        end = live(&world, &search).await;
+        if end == End::Died {
+            world.recorder.note(Note::Died);
+        }
+    }
+    let event = *search.event.lock().unwrap_or_else(PoisonError::into_inner);
+    let two_processes = event.is_some_and(|(event, _)| event == EventKind::Twin);
+    let disturbance = Disturbance::Schedule { two_processes };
+    let mut wrong = judge::judge(graph, &world.recorder, disturbance);
+    if end == End::Rests {
+        wrong.extend(lost(graph, &world, &search));
+    }
+    if !wrong.is_empty() {
+        wrong.push(format!(
+            "    in the end: {end:?}, after {:?}",
+            *search.event.lock().unwrap_or_else(PoisonError::into_inner)
+        ));
+        let notes = world.recorder.notes();
+        wrong.extend(
+            notes
+                .iter()
+                .map(|(at, note)| format!("    {at:?} {}", note.describe(graph))),
+        );
+    }
+    wrong
+}
+
+/// One process, from what is stored until it ends.
+async fn live(world: &Witness<'_>, search: &Search) -> End {
+    let mailbox = &world.memory.handle.mailbox;
+    let life = async {
+        let Some(stored) = world.memory.handle.stored() else {
+            return End::Over;
+        };
+        drop(mailbox.take());
+        if !Actor::<Scripted>::is_responsible_for(world.graph, &stored) {
+            return End::Over;
+        }
+        let mut actor = Actor::<Scripted>::new(world.graph, stored, None, world.now());
+        let mut waits = 0;
+        for _ in 0..STEPS {
+            let step = {
+                let mut step = pin!(actor.step(world, mailbox));
+                loop {
+                    tokio::select! {
+                        biased;
+                        () = search.freezes.notified() => {
+                            twin(world, search).await;
+                            search.thaws.notify_one();
+                        }
+                        step = &mut step => break step,
+                    }
+                }
+            };
+            world.look();
+            let until = match step {
+                Step::Again => continue,
+                Step::Over => return End::Over,
+                Step::Wait(until) => until,
+            };
+            if mailbox.arrived().now_or_never().is_some() {
+                continue;
+            }
+            if search
+                .event(&world.recorder, &world.memory.handle, false)
+                .is_some()
+            {
+                world.look();
+                continue;
+            }
+            let Some(until) = until else { return End::Rests };
+            waits += 1;
+            if waits > WAITS {
+                break;
+            }
+            sleep_until(world.origin() + until).await;
+        }
+        End::Far
+    };
+    tokio::select! {
+        biased;
+        () = world.recorder.dies.notified() => End::Died,
+        () = search.enough.notified() => End::Far,
+        end = life => end,
+        () = sleep(FOREVER) => End::Far,
+    }
+}
+
+/// Another process takes over while the first one is frozen, and does what is due now.
+async fn twin(world: &Witness<'_>, search: &Search) {
+    let Some(stored) = world.memory.handle.stored() else {
+        return;
+    };
+    if !Actor::<Scripted>::is_responsible_for(world.graph, &stored) {
+        return;
+    }
+    search.is_twin.store(true, Relaxed);
+    let mailbox = Mailbox::default();
+    let mut actor = Actor::<Scripted>::new(world.graph, stored, None, world.now());
+    for _ in 0..STEPS {
+        let step = actor.step(world, &mailbox).await;
+        world.look();
+        if step != Step::Again {
+            break;
+        }
+    }
+    search.is_twin.store(false, Relaxed);
+}
+
+/// What an object that rests has lost: a change of the spec, its deletion, or the change of a child.
+fn lost(graph: &Graph<'_>, world: &Witness<'_>, search: &Search) -> Vec<String> {
+    let mut lost = Vec::new();
+    let Some(object) = world.memory.handle.stored() else {
+        return lost;
+    };
+    let stored = object.seen(graph);
+    let Some(state) = stored.state else { return lost };
+    let (policy, status) = (graph.state(state), stored.status.unwrap_or_default());
+    let may_act = policy.effects == Effects::Idempotent && status.attempts.unwrap_or(0) == 0;
+    if stored.deleting && graph.deletion().is_some() && !policy.deletion_path {
+        lost.push(format!(
+            "the deletion is lost: the object rests in {}",
+            policy.name
+        ));
+    }
+    let notes = world.recorder.notes();
+    let rests = !stored.deleting && may_act && policy.kind != StateKind::Final;
+    if rests && status.observed_generation != Some(stored.generation) {
+        lost.push(format!(
+            "the change of the spec is lost: generation {} of {:?} in {}",
+            stored.generation, status.observed_generation, policy.name
+        ));
+    }
+    let event = *search.event.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((event, after)) = event {
+        let ran = |note: &(_, Note)| matches!(note.1, Note::Started(_));
+        let reacts = match event {
+            EventKind::ChildChange => policy.wait.watch.contains(&Watch::Owned),
+            EventKind::SpecEdit => policy.on_spec_change != OnSpecChange::Ignore,
+            EventKind::Deletion | EventKind::Twin => false,
+        };
+        if rests && reacts && !notes.iter().skip(after).any(ran) {
+            lost.push(format!(
+                "{event:?} is lost: no handler ran after it, in {}",
+                policy.name
+            ));
+        }
+    }
+    lost
+}

@@ -1,0 +1,285 @@
+//! The small machines that the search goes through: every graph of `next` edges with up to three states, alone, with
+//! each key of the language at each place, and with each pair of keys.
+
+use krator_runtime::{Graph, OnDelete, OnSpecChange, Policy, Retry, StateId, StateKind, Watch};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// A key of the language at one place. The numbers are those of states: where it is, and where it leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Key {
+    Kind(usize, Kind),
+    Poll(usize),
+    Watch(usize),
+    Timeout(usize, usize),
+    Retry(usize, usize),
+    Limit(usize, usize),
+    Once(usize, usize),
+    Resume(usize, usize),
+    IgnoresChanges(usize),
+    ChangesTo(usize, usize),
+    NoCheckpoint(usize),
+    Conditions(usize),
+    Deletion,
+    WaitsOnDelete(usize),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    Ready,
+    Failed,
+    Final,
+}
+
+/// A machine, as its `next` edges and its keys. State 0 is the initial one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Small {
+    pub next: Vec<BTreeSet<usize>>,
+    pub keys: Vec<Key>,
+}
+
+impl Key {
+    /// Every key at every place of a machine with so many states.
+    pub fn all(states: usize) -> Vec<Key> {
+        let mut keys = vec![Key::Deletion];
+        for at in 0..states {
+            keys.extend([Kind::Ready, Kind::Failed, Kind::Final].map(|kind| Key::Kind(at, kind)));
+            keys.extend([
+                Key::Poll(at),
+                Key::Watch(at),
+                Key::IgnoresChanges(at),
+                Key::NoCheckpoint(at),
+                Key::Conditions(at),
+                Key::WaitsOnDelete(at),
+            ]);
+            for to in 0..states {
+                keys.extend([Key::Timeout(at, to), Key::Retry(at, to), Key::ChangesTo(at, to)]);
+                if to != at {
+                    keys.extend([Key::Limit(at, to), Key::Once(at, to), Key::Resume(at, to)]);
+                }
+            }
+        }
+        keys
+    }
+
+    fn place(self) -> Option<usize> {
+        match self {
+            Key::Deletion => None,
+            Key::Kind(at, _)
+            | Key::Poll(at)
+            | Key::Watch(at)
+            | Key::IgnoresChanges(at)
+            | Key::NoCheckpoint(at)
+            | Key::Conditions(at)
+            | Key::WaitsOnDelete(at)
+            | Key::Timeout(at, _)
+            | Key::Retry(at, _)
+            | Key::Limit(at, _)
+            | Key::Once(at, _)
+            | Key::Resume(at, _)
+            | Key::ChangesTo(at, _) => Some(at),
+        }
+    }
+
+    fn leads_to(self) -> Option<usize> {
+        match self {
+            Key::Timeout(_, to)
+            | Key::Retry(_, to)
+            | Key::Limit(_, to)
+            | Key::Once(_, to)
+            | Key::Resume(_, to)
+            | Key::ChangesTo(_, to) => Some(to),
+            _ => None,
+        }
+    }
+
+    /// Whether both are the same key of the same state.
+    fn is_same_key(self, other: Key) -> bool {
+        std::mem::discriminant(&self) == std::mem::discriminant(&other) && self.place() == other.place()
+            || matches!(
+                (self, other),
+                (Key::Once(a, _), Key::Resume(b, _)) | (Key::Resume(a, _), Key::Once(b, _)) if a == b
+            )
+            || matches!(
+                (self, other),
+                (Key::IgnoresChanges(a), Key::ChangesTo(b, _)) | (Key::ChangesTo(a, _), Key::IgnoresChanges(b)) if a == b
+            )
+    }
+}
+
+/// All graphs with up to three states, one of each class of isomorphic ones. The initial state is not renamed.
+pub fn graphs() -> Vec<Vec<BTreeSet<usize>>> {
+    let mut graphs = Vec::new();
+    for states in 1..=3 {
+        let pairs: Vec<(usize, usize)> = (0..states)
+            .flat_map(|from| (0..states).map(move |to| (from, to)))
+            .filter(|(from, to)| from != to)
+            .collect();
+        for chosen in 0..1_usize << pairs.len() {
+            let graph = |name: &dyn Fn(usize) -> usize| {
+                let mut next = vec![BTreeSet::new(); states];
+                for (bit, (from, to)) in pairs.iter().enumerate() {
+                    if chosen & (1 << bit) != 0 {
+                        next[name(*from)].insert(name(*to));
+                    }
+                }
+                next
+            };
+            let swapped = graph(&|state| match state {
+                1 if states == 3 => 2,
+                2 => 1,
+                other => other,
+            });
+            let graph = graph(&|state| state);
+            if graph <= swapped {
+                graphs.push(graph);
+            }
+        }
+    }
+    graphs
+}
+
+impl Small {
+    /// Every machine with so many keys that a description may say.
+    pub fn all(keys: usize) -> Vec<Small> {
+        let mut all = Vec::new();
+        for next in graphs() {
+            let known = Key::all(next.len());
+            let mut add = |keys: Vec<Key>| {
+                let small = Small {
+                    next: next.clone(),
+                    keys,
+                };
+                all.extend(small.is_accepted().then_some(small));
+            };
+            match keys {
+                0 => add(Vec::new()),
+                1 => known.iter().for_each(|key| add(vec![*key])),
+                _ => {
+                    for (at, first) in known.iter().enumerate() {
+                        for second in &known[at + 1..] {
+                            if !first.is_same_key(*second) {
+                                add(vec![*first, *second]);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    fn has(&self, wanted: impl Fn(Key) -> bool) -> bool {
+        self.keys.iter().any(|key| wanted(*key))
+    }
+
+    fn kind(&self, at: usize) -> StateKind {
+        let written = self.keys.iter().find_map(|key| match key {
+            Key::Kind(of, kind) if *of == at => Some(*kind),
+            _ => None,
+        });
+        let leads_on =
+            !self.next[at].is_empty() || self.has(|key| matches!(key, Key::Timeout(from, _) if from == at));
+        match written {
+            Some(Kind::Ready) => StateKind::Ready,
+            Some(Kind::Failed) => StateKind::Failed,
+            Some(Kind::Final) => StateKind::Final,
+            None if leads_on => StateKind::Working,
+            // An object rests where nothing leads on.
+            None => StateKind::Ready,
+        }
+    }
+
+    /// Whether `krator check` has no error, as far as these keys go.
+    fn is_accepted(&self) -> bool {
+        let at =
+            |wanted: fn(Key) -> bool, state: usize| self.has(|key| wanted(key) && key.place() == Some(state));
+        let states = 0..self.next.len();
+        let sound = states.clone().all(|state| {
+            let is_final = self.kind(state) == StateKind::Final;
+            let is_once = at(|key| matches!(key, Key::Once(..)), state);
+            let waits = at(|key| matches!(key, Key::Poll(_) | Key::Watch(_)), state);
+            let only_final = [waits, is_once, !self.next[state].is_empty()];
+            let bound = at(
+                |key| {
+                    matches!(
+                        key,
+                        Key::Timeout(..) | Key::Retry(..) | Key::Limit(..) | Key::Resume(..) | Key::ChangesTo(..)
+                            | Key::IgnoresChanges(_)
+                    )
+                },
+                state,
+            );
+            let no_checkpoint = at(|key| matches!(key, Key::NoCheckpoint(_)), state);
+            let saved = at(|key| matches!(key, Key::Timeout(..) | Key::Limit(..)), state);
+            let from_once = self.keys.iter().any(|key| {
+                matches!(key, Key::Once(from, resume) if self.next[*from].contains(&state) || *resume == state)
+            });
+            let retries = at(|key| matches!(key, Key::Retry(..)), state);
+            !(is_final && (only_final.contains(&true) || bound))
+                && !(is_once && (waits || retries))
+                && !(no_checkpoint
+                    && (saved || waits || is_once || from_once || self.kind(state) != StateKind::Working))
+        });
+        let once = |state: usize| self.has(|key| matches!(key, Key::Once(at, _) if at == state));
+        let resumes = self.has(|key| matches!(key, Key::Once(_, to) if once(to)));
+        let deletes =
+            self.has(|key| key == Key::Deletion) || !self.has(|key| matches!(key, Key::WaitsOnDelete(_)));
+        sound && !resumes && deletes && self.reaches_all()
+    }
+
+    fn reaches_all(&self) -> bool {
+        let mut reached = BTreeSet::from([0]);
+        let mut queue = vec![0];
+        while let Some(state) = queue.pop() {
+            let keys = self.keys.iter().filter(|key| key.place() == Some(state));
+            let to = self.next[state]
+                .iter()
+                .copied()
+                .chain(keys.filter_map(|key| key.leads_to()));
+            for to in to {
+                if reached.insert(to) {
+                    queue.push(to);
+                }
+            }
+        }
+        reached.len() == self.next.len()
+    }
+
+    /// The graph. It borrows its parts for as long as the process runs, which is short.
+    pub fn graph(&self) -> Graph<'static> {
+        const NAMES: [&str; 4] = ["A", "B", "C", "Leave"];
+        let id = |state: usize| StateId(u16::try_from(state).expect("few states"));
+        let mut policies: Vec<Policy<'static>> = (0..self.next.len())
+            .map(|at| {
+                let next: Vec<StateId> = self.next[at].iter().map(|to| id(*to)).collect();
+                let mut policy = Policy::new(NAMES[at]).kind(self.kind(at)).next(next.leak());
+                let is_once = self.has(|key| matches!(key, Key::Once(of, _) if of == at));
+                if matches!(self.kind(at), StateKind::Ready | StateKind::Failed) && !is_once {
+                    policy = policy.watch(&[Watch::Owned, Watch::Watched]);
+                }
+                let keys = self.keys.iter().filter(|key| key.place() == Some(at));
+                keys.fold(policy, |policy, key| match *key {
+                    Key::Poll(_) => policy.poll(Duration::from_secs(10)),
+                    Key::Watch(_) => policy.watch(&[Watch::Owned]),
+                    Key::Timeout(_, to) => policy.timeout(Duration::from_secs(60), id(to)),
+                    Key::Retry(_, to) => policy.retry(Retry::DEFAULT.limit(1, id(to))),
+                    Key::Limit(_, to) => policy.limit(1, id(to)),
+                    Key::Once(_, to) => policy.once().resume(id(to)),
+                    Key::Resume(_, to) => policy.resume(id(to)),
+                    Key::IgnoresChanges(_) => policy.on_spec_change(OnSpecChange::Ignore),
+                    Key::ChangesTo(_, to) => policy.on_spec_change(OnSpecChange::To(id(to))),
+                    Key::NoCheckpoint(_) => policy.no_checkpoint(),
+                    Key::Conditions(_) => policy.conditions(&[("Fed", "True")]),
+                    Key::WaitsOnDelete(_) => policy.on_delete(OnDelete::Wait),
+                    Key::Kind(..) | Key::Deletion => policy,
+                })
+            })
+            .collect();
+        let deletion = self.has(|key| key == Key::Deletion).then(|| id(policies.len()));
+        if deletion.is_some() {
+            policies.push(Policy::new(NAMES[3]).kind(StateKind::Final).deletion_path());
+        }
+        Graph::new(policies.leak(), id(0), deletion, "example.com/things")
+    }
+}

@@ -1,0 +1,68 @@
+//! Random machines pass the tests that krator generates for them, faults and all.
+//!
+//! The text goes through `krator check` and the generators, and [`generated`] reads what they write. So a failure is a
+//! mistake of the runtime, of the generated tests, or of a rule that should have refused the description.
+//! `KRATOR_MACHINES` is the number of machines, `KRATOR_SEED` another seed.
+
+mod generated;
+mod random;
+
+use crate::dice::Dice;
+use crate::goldens::cases;
+use generated::Generated;
+use random::RandomMachine;
+use std::env;
+use std::fs;
+use std::str::FromStr;
+
+/// What the generated tests of a description find wrong; `None` if it has an error. With the number of edges.
+fn test(text: &str) -> Option<(usize, Vec<String>)> {
+    let checked = krator::check("krator.yaml", text.as_bytes());
+    let description = checked.sound()?;
+    let (mut edges, mut wrong) = (0, Vec::new());
+    for kind in &description.kinds {
+        let generated = Generated::of(description, kind, &checked.source);
+        edges += generated.edges();
+        wrong.extend(generated.test());
+    }
+    Some((edges, wrong))
+}
+
+fn variable<T: FromStr>(name: &str, otherwise: T) -> T {
+    let value = env::var(name).ok().and_then(|value| value.parse().ok());
+    value.unwrap_or(otherwise)
+}
+
+#[test]
+fn random_machines_pass_their_generated_tests() {
+    let (machines, seed) = (variable("KRATOR_MACHINES", 1_000), variable("KRATOR_SEED", 1));
+    let mut dice = Dice::new(seed);
+    let (mut good, mut edges, mut refused, mut failures) = (0, 0, 0, Vec::new());
+    while good < machines && failures.len() < 5 {
+        let machine = RandomMachine::new(&mut dice);
+        let Some((taken, wrong)) = test(&machine.text()) else {
+            refused += 1;
+            continue;
+        };
+        good += 1;
+        edges += taken;
+        if !wrong.is_empty() {
+            let fails =
+                |machine: &RandomMachine| test(&machine.text()).is_some_and(|(_, wrong)| !wrong.is_empty());
+            let text = machine.shrink(fails).text();
+            let (_, wrong) = test(&text).unwrap_or_default();
+            failures.push(format!("{text}\n{}", wrong.join("\n")));
+        }
+    }
+    println!("seed {seed}: {good} machines with {edges} edges, and {refused} descriptions with an error");
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
+
+#[test]
+fn the_machine_of_every_good_description_passes_its_generated_tests() {
+    for (name, case) in cases() {
+        let text = fs::read_to_string(case.join("spec.yaml")).expect("a case has a description");
+        let (_, wrong) = test(&text).expect("a good description");
+        assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
+    }
+}

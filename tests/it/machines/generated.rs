@@ -1,0 +1,316 @@
+//! Reads the state graph and its tests from the files that krator generates, and runs these tests in this process. So
+//! a random description does not need a compiler, and what is tested is what a crate would contain.
+
+use krator::finding::Source;
+use krator::model::{Description, Kind};
+use krator::render::rust::{graph_tests, machine};
+use krator_runtime::testing::{Cause, drive};
+use krator_runtime::{Exit, Graph, OnDelete, OnSpecChange, Policy, Retry, StateId, StateKind, Watch};
+use std::time::Duration;
+use syn::punctuated::Punctuated;
+use syn::visit::Visit;
+use syn::{Expr, ExprMethodCall, Item, Lit, Token};
+
+/// A state graph with the tests of its edges.
+pub struct Generated {
+    names: Vec<String>,
+    pub graph: Graph<'static>,
+    edges: Vec<(StateId, Cause, Option<StateId>)>,
+}
+
+impl Generated {
+    /// What krator generates for a kind.
+    pub fn of(description: &Description, kind: &Kind, source: &Source) -> Generated {
+        let names = kind.states.iter().map(|state| state.name.value.to_string());
+        let names = Names(names.collect());
+        let machine = machine::machine(description, kind, source);
+        let machine = syn::parse_file(&machine).expect("a generated file");
+        let (mut states, mut graph) = (&[][..], None);
+        for item in &machine.items {
+            match item {
+                Item::Static(item) if item.ident == "STATES" => {
+                    states = leak(
+                        items(&item.expr)
+                            .iter()
+                            .map(|state| names.policy(state))
+                            .collect(),
+                    );
+                }
+                Item::Static(item) if item.ident == "GRAPH" => graph = Some(names.graph(&item.expr, states)),
+                _ => {}
+            }
+        }
+        let tests = syn::parse_file(&graph_tests::tests(kind)).expect("a generated file");
+        let mut checks = Checks {
+            names: &names,
+            edges: Vec::new(),
+        };
+        checks.visit_file(&tests);
+        Generated {
+            graph: graph.expect("a graph"),
+            edges: checks.edges,
+            names: names.0,
+        }
+    }
+
+    /// Everything that its tests find wrong, each with the edge that it is about.
+    pub fn test(&self) -> Vec<String> {
+        let clock = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .expect("tokio can start");
+        let mut wrong = Vec::new();
+        for (from, cause, to) in &self.edges {
+            let found = clock.block_on(drive(&self.graph, *from, *cause, *to));
+            if !found.is_empty() {
+                let name = |id: StateId| &self.names[usize::from(id.0)];
+                let to = to.map_or("gone", |to| name(to));
+                wrong.push(format!(
+                    "{} to {to}, {cause:?}:\n{}",
+                    name(*from),
+                    found.join("\n")
+                ));
+            }
+        }
+        wrong
+    }
+
+    /// How many edges its tests take.
+    pub fn edges(&self) -> usize {
+        self.edges.len()
+    }
+}
+
+/// A graph borrows its parts, and a test run is short.
+fn leak<T>(items: Vec<T>) -> &'static [T] {
+    items.leak()
+}
+
+/// The names of the states, by which generated code refers to their numbers.
+struct Names(Vec<String>);
+
+impl Names {
+    fn id(&self, name: &str) -> StateId {
+        let at = self.0.iter().position(|known| known == name).expect("a state");
+        StateId(u16::try_from(at).expect("few states"))
+    }
+
+    /// The state that `State::ID` or `State` names.
+    fn state(&self, expr: &Expr) -> StateId {
+        self.id(&segments(expr)[0])
+    }
+
+    fn states(&self, expr: &Expr) -> &'static [StateId] {
+        leak(items(expr).iter().map(|state| self.state(state)).collect())
+    }
+
+    fn graph(&self, expr: &Expr, states: &'static [Policy<'static>]) -> Graph<'static> {
+        let (start, calls) = chain(expr);
+        let Expr::Call(new) = start else { panic!("no call") };
+        let deletion = match &new.args[2] {
+            Expr::Call(some) => Some(self.state(&some.args[0])),
+            _ => None,
+        };
+        let graph = Graph::new(states, self.state(&new.args[1]), deletion, text(&new.args[3]));
+        calls
+            .iter()
+            .fold(graph, |graph, call| match call.method.to_string().as_str() {
+                "conditions" => {
+                    graph.conditions(leak(items(&call.args[0]).iter().map(|kind| text(kind)).collect()))
+                }
+                other => panic!("a graph has no `{other}` here"),
+            })
+    }
+
+    fn policy(&self, expr: &Expr) -> Policy<'static> {
+        let (start, calls) = chain(expr);
+        let Expr::Call(new) = start else { panic!("no call") };
+        let policy = Policy::new(text(&new.args[0]));
+        calls.iter().fold(policy, |policy, call| self.with(policy, call))
+    }
+
+    /// A policy with what one call of the chain adds.
+    fn with(&self, policy: Policy<'static>, call: &ExprMethodCall) -> Policy<'static> {
+        let arg = |at: usize| &call.args[at];
+        let texts = || leak(items(arg(0)).iter().map(|name| text(name)).collect());
+        match call.method.to_string().as_str() {
+            "renamed_from" => policy.renamed_from(texts()),
+            "phase" => policy.phase(text(arg(0))),
+            "message" => policy.message(text(arg(0))),
+            "kind" => policy.kind(match last(arg(0)).as_str() {
+                "Ready" => StateKind::Ready,
+                "Failed" => StateKind::Failed,
+                "Final" => StateKind::Final,
+                other => panic!("no kind `{other}`"),
+            }),
+            "next" => policy.next(self.states(arg(0))),
+            "poll" => policy.poll(duration(arg(0))),
+            "poll_from_field" => policy.poll_from_field(number(arg(0))),
+            "watch" => policy.watch(leak(items(arg(0)).iter().map(|what| watch(what)).collect())),
+            "timeout" => policy.timeout(duration(arg(0)), self.state(arg(1))),
+            "timeout_from_field" => policy.timeout_from_field(number(arg(0)), self.state(arg(1))),
+            "retry" => policy.retry(self.retry(arg(0))),
+            "limit" => policy.limit(number(arg(0)), self.state(arg(1))),
+            "limit_from_field" => policy.limit_from_field(number(arg(0)), self.state(arg(1))),
+            "once" => policy.once(),
+            "resume" => policy.resume(self.state(arg(0))),
+            "on_spec_change" => policy.on_spec_change(match arg(0) {
+                Expr::Call(to) => OnSpecChange::To(self.state(&to.args[0])),
+                _ => OnSpecChange::Ignore,
+            }),
+            "on_delete" => policy.on_delete(match arg(0) {
+                Expr::Call(to) => OnDelete::To(self.state(&to.args[0])),
+                _ => OnDelete::Wait,
+            }),
+            "deletion_path" => policy.deletion_path(),
+            "conditions" => {
+                policy.conditions(leak(items(arg(0)).iter().map(|pair| condition(pair)).collect()))
+            }
+            "no_checkpoint" => policy.no_checkpoint(),
+            other => panic!("a policy has no `{other}` here"),
+        }
+    }
+
+    fn retry(&self, expr: &Expr) -> Retry {
+        let (_, calls) = chain(expr);
+        calls.iter().fold(Retry::DEFAULT, |retry, call| {
+            let arg = |at: usize| &call.args[at];
+            match call.method.to_string().as_str() {
+                "backoff" => retry.backoff(duration(arg(0)), float(arg(1)), duration(arg(2))),
+                "limit" => retry.limit(number(arg(0)), self.state(arg(1))),
+                "at_most" => retry.at_most(number(arg(0))),
+                other => panic!("a retry has no `{other}` here"),
+            }
+        })
+    }
+}
+
+/// Collects the calls `at(STATE).edge(STATE)` of the tests.
+struct Checks<'n> {
+    names: &'n Names,
+    edges: Vec<(StateId, Cause, Option<StateId>)>,
+}
+
+impl<'a> Visit<'a> for Checks<'_> {
+    fn visit_macro(&mut self, found: &'a syn::Macro) {
+        let checks = found.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated);
+        for check in checks.expect("a list of checks") {
+            let (Expr::Call(at), calls) = chain(&check) else {
+                panic!("a check begins with `at`")
+            };
+            let from = self.names.state(&at.args[0]);
+            let to = calls[0].args.first().map(|to| self.names.state(to));
+            let (cause, to) = match calls[0].method.to_string().as_str() {
+                "to" => (Cause::Code(Exit::To(to.expect("a state"))), to),
+                "stays" => (Cause::Code(Exit::Stay), Some(from)),
+                "ends" | "ends_in" => (Cause::Code(Exit::Done), to),
+                "times_out" => (Cause::TimesOut, to),
+                "fails" | "fails_and_ends" => (Cause::Fails, to),
+                "fails_for_good" => (Cause::FailsForGood, to),
+                "exceeds_limit" => (Cause::ExceedsLimit, to),
+                "is_deleted" | "is_deleted_at_once" => (Cause::Deleted, to),
+                "changes" => (Cause::Changes, to),
+                "sees_changes" => (Cause::SeesChanges, Some(from)),
+                "restarts" => (Cause::Restarts, to),
+                other => panic!("no check `{other}`"),
+            };
+            self.edges.push((from, cause, to));
+        }
+    }
+}
+
+/// A chain of method calls: where it starts, and the calls in order.
+fn chain(expr: &Expr) -> (&Expr, Vec<&ExprMethodCall>) {
+    let (mut at, mut calls) = (expr, Vec::new());
+    while let Expr::MethodCall(call) = at {
+        calls.push(call);
+        at = &call.receiver;
+    }
+    calls.reverse();
+    (at, calls)
+}
+
+/// The items of an array, or of a reference to one.
+fn items(expr: &Expr) -> Vec<&Expr> {
+    match expr {
+        Expr::Reference(reference) => items(&reference.expr),
+        Expr::Array(array) => array.elems.iter().collect(),
+        _ => panic!("no array"),
+    }
+}
+
+fn segments(expr: &Expr) -> Vec<String> {
+    let Expr::Path(path) = expr else { panic!("no path") };
+    path.path
+        .segments
+        .iter()
+        .map(|segment| segment.ident.to_string())
+        .collect()
+}
+
+fn last(expr: &Expr) -> String {
+    segments(expr).pop().expect("a path has segments")
+}
+
+fn literal(expr: &Expr) -> &Lit {
+    let Expr::Lit(literal) = expr else {
+        panic!("no literal")
+    };
+    &literal.lit
+}
+
+fn text(expr: &Expr) -> &'static str {
+    let Lit::Str(text) = literal(expr) else {
+        panic!("no text")
+    };
+    text.value().leak()
+}
+
+fn number<N: TryFrom<u64>>(expr: &Expr) -> N {
+    let number = match expr {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(number) => number.base10_parse().expect("a number"),
+            _ => panic!("no number"),
+        },
+        _ => u64::from(u32::MAX), // The one named constant is `u32::MAX`.
+    };
+    N::try_from(number).ok().expect("a number that fits")
+}
+
+fn float(expr: &Expr) -> f64 {
+    match literal(expr) {
+        Lit::Float(number) => number.base10_parse().expect("a number"),
+        Lit::Int(number) => number.base10_parse().expect("a number"),
+        _ => panic!("no number"),
+    }
+}
+
+fn duration(expr: &Expr) -> Duration {
+    let Expr::Call(call) = expr else { panic!("no call") };
+    match last(&call.func).as_str() {
+        "from_secs" => Duration::from_secs(number(&call.args[0])),
+        "from_millis" => Duration::from_millis(number(&call.args[0])),
+        "new" => Duration::new(number(&call.args[0]), number(&call.args[1])),
+        other => panic!("no duration is `{other}`"),
+    }
+}
+
+fn watch(expr: &Expr) -> Watch {
+    if let Expr::Call(kind) = expr {
+        return Watch::Kind(text(&kind.args[0]));
+    }
+    match last(expr).as_str() {
+        "Itself" => Watch::Itself,
+        "Owned" => Watch::Owned,
+        "Watched" => Watch::Watched,
+        other => panic!("no `{other}` is watched"),
+    }
+}
+
+fn condition(expr: &Expr) -> (&'static str, &'static str) {
+    let Expr::Tuple(pair) = expr else {
+        panic!("no pair")
+    };
+    (text(&pair.elems[0]), text(&pair.elems[1]))
+}
