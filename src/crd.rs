@@ -14,7 +14,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::model::{Column, Description, Kind, Scope};
 
-pub(crate) use place::{place, place_of_value};
+pub(crate) use place::{place, rules_of, type_of_value};
 pub(crate) use schema::{DURATION_PATTERN, schema_of};
 
 /// The schema of the objects of a kind, as JSON.

@@ -15,11 +15,16 @@ pub(crate) fn place(description: &Description, kind: &Kind, path: &Path) -> Span
     }
 }
 
-/// The place in the description of the type of a value in an object of the kind, by the path of the value.
-pub(crate) fn place_of_value(description: &Description, kind: &Kind, path: &Path) -> Span {
+/// The type of a value in an object of the kind, by the path of the value: as near as the description says it. None for
+/// what is not below `.spec`.
+pub(crate) fn type_of_value<'a>(
+    description: &'a Description,
+    kind: &'a Kind,
+    path: &Path,
+) -> Option<&'a Schema> {
     let (mut schema, rest) = match path.segments() {
         [root, rest @ ..] if is_field(root, "spec") => (&kind.spec, rest),
-        _ => return kind.resource.span,
+        _ => return None,
     };
     for step in rest {
         let (Segment::Field(name) | Segment::Key(name)) = step else {
@@ -38,7 +43,20 @@ pub(crate) fn place_of_value(description: &Description, kind: &Kind, path: &Path
             _ => break,
         }
     }
-    schema.span
+    Some(schema)
+}
+
+/// The rules of a type in the order that they have in the CRD: those of a named type come first, but for those that are
+/// repeated beside its use.
+pub(crate) fn rules_of<'a>(description: &'a Description, schema: &'a Schema) -> Vec<&'a Validation> {
+    let mut rules: Vec<&Validation> = Vec::new();
+    for layer in layers(description, schema).into_iter().rev() {
+        for rule in &layer.validations {
+            rules.retain(|other| other.rule.value != rule.rule.value);
+            rules.push(rule);
+        }
+    }
+    rules
 }
 
 fn is_field(segment: &Segment, name: &str) -> bool {
@@ -143,21 +161,15 @@ fn layers<'a>(description: &'a Description, schema: &'a Schema) -> Vec<&'a Schem
 
 /// The place of a key of a schema: where the type is used, or else in the named type that says it.
 fn at_key(description: &Description, schema: &Schema, key: &str, rest: &[Segment]) -> Option<Span> {
-    let layers = layers(description, schema);
     if key == "x-kubernetes-validations" {
-        // As in `schema_of`: the rules of a named type come first, but for those that are repeated beside its use.
-        let mut rules: Vec<&Validation> = Vec::new();
-        for rule in layers.iter().rev().flat_map(|layer| &layer.validations) {
-            rules.retain(|other| other.rule.value != rule.rule.value);
-            rules.push(rule);
-        }
+        let rules = rules_of(description, schema);
         let (at, rest) = match rest {
             [Segment::Index(at), rest @ ..] => (*at, rest),
             _ => (0, rest),
         };
         return rules.get(at).map(|rule| in_rule(rule, rest));
     }
-    layers.iter().find_map(|layer| {
+    layers(description, schema).into_iter().find_map(|layer| {
         let extension = layer.extensions.iter().find(|(name, _)| name.value == key);
         match key {
             "default" => layer.default.as_ref().map(|default| default.span),

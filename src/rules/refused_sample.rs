@@ -1,12 +1,13 @@
 //! Sample objects that the API server would refuse.
 
 use krator_schema::cel::{self, Outcome, RuleOutcome};
-use krator_schema::{Problem, validate};
+use krator_schema::{Problem, Segment, validate};
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{INVALID_RULE, INVALID_SCHEMA, REFUSED_SAMPLE};
 use crate::crd;
 use crate::finding::Finding;
+use crate::model::{Field, Schema, Shape};
 use crate::sample;
 use crate::text::shown;
 
@@ -36,7 +37,8 @@ fn invalid(subject: &Subject<'_>, problem: &Problem) -> RuleHit {
         "the sample object would be refused: `{}` {}",
         problem.path, problem.detail
     );
-    let place = crd::place_of_value(subject.description, subject.kind, &problem.path);
+    let schema = crd::type_of_value(subject.description, subject.kind, &problem.path);
+    let place = schema.map_or(subject.kind.resource.span, |schema| schema.span);
     let finding = Finding::new(&REFUSED_SAMPLE, place, message);
     RuleHit::of_document(finding.help("give the type an `example` that is valid"))
 }
@@ -46,15 +48,47 @@ fn broken(subject: &Subject<'_>, outcome: &RuleOutcome) -> Option<RuleHit> {
     let Outcome::Violated(message) = &outcome.outcome else {
         return None;
     };
-    let rule = subject.place(&outcome.rule.field("rule"));
-    let place = crd::place_of_value(subject.description, subject.kind, &outcome.value);
+    let place = subject.place(&outcome.rule.field("rule"));
     let message = format!(
         "the sample object would be refused: `{}` breaks a rule: {}",
         outcome.value,
         shown(message)
     );
-    let finding = Finding::new(&REFUSED_SAMPLE, rule, message)
-        .related(place, "the value is made from this type")
-        .help("give the types of the fields that the rule reads an `example` that satisfies it");
-    Some(RuleHit::of_document(finding))
+    let finding = Finding::new(&REFUSED_SAMPLE, place, message);
+    let schema = crd::type_of_value(subject.description, subject.kind, &outcome.value);
+    let fields = schema.map_or(Vec::new(), |schema| fields_of_rule(subject, schema, outcome));
+    let names: Vec<String> = fields
+        .iter()
+        .map(|field| format!("`{}`", field.name.value))
+        .collect();
+    let finding = match names.is_empty() {
+        true => finding.help("give the type an `example` that satisfies the rule"),
+        false => finding.help(format!(
+            "give {} an `example` that satisfies the rule",
+            names.join(" or ")
+        )),
+    };
+    Some(RuleHit::of_document(
+        fields.iter().fold(finding, |finding, field| {
+            finding.related(field.name.span, "the rule reads this field")
+        }),
+    ))
+}
+
+/// The fields of an object that one of its rules names.
+fn fields_of_rule<'a>(subject: &Subject<'a>, schema: &'a Schema, outcome: &RuleOutcome) -> Vec<&'a Field> {
+    let Some(Segment::Index(index)) = outcome.rule.segments().last() else {
+        return Vec::new();
+    };
+    let rules = crd::rules_of(subject.description, schema);
+    let (Some(rule), Shape::Object(fields)) = (rules.get(*index), &subject.description.resolve(schema).shape)
+    else {
+        return Vec::new();
+    };
+    let is_named = |field: &&Field| {
+        let name = format!("self.{}", field.name.value);
+        let mut after = rule.rule.split(&name).skip(1);
+        after.any(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+    };
+    fields.iter().filter(is_named).collect()
 }
