@@ -48,7 +48,7 @@ fn broken(subject: &Subject<'_>, outcome: &RuleOutcome) -> Option<RuleHit> {
     let Outcome::Violated(message) = &outcome.outcome else {
         return None;
     };
-    let place = subject.place(&outcome.rule.field("rule"));
+    let place = subject.place(&outcome.rule);
     let message = format!(
         "the sample object would be refused: `{}` breaks a rule: {}",
         outcome.value,
@@ -77,12 +77,18 @@ fn broken(subject: &Subject<'_>, outcome: &RuleOutcome) -> Option<RuleHit> {
 
 /// The fields of an object that one of its rules names.
 fn fields_of_rule<'a>(subject: &Subject<'a>, schema: &'a Schema, outcome: &RuleOutcome) -> Vec<&'a Field> {
-    let Some(Segment::Index(index)) = outcome.rule.segments().last() else {
-        return Vec::new();
-    };
+    let index = outcome
+        .rule
+        .segments()
+        .iter()
+        .rev()
+        .find_map(|segment| match segment {
+            Segment::Index(index) => Some(*index),
+            _ => None,
+        });
     let rules = crd::rules_of(subject.description, schema);
-    let (Some(rule), Shape::Object(fields)) = (rules.get(*index), &subject.description.resolve(schema).shape)
-    else {
+    let rule = index.and_then(|index| rules.get(index));
+    let (Some(rule), Shape::Object(fields)) = (rule, &subject.description.resolve(schema).shape) else {
         return Vec::new();
     };
     let is_named = |field: &&Field| {
