@@ -12,7 +12,7 @@ use super::check::Checked;
 use super::place::Place;
 use super::rules::{self, Compilation, Compiled};
 use super::schema_types::Declared;
-use super::tree::{Kind, Node};
+use super::tree::{Kind, Literal, Node};
 use super::types::Type;
 use super::values;
 use super::{Outcome, RuleOutcome};
@@ -171,6 +171,9 @@ fn run(compiled: &Compiled, declared: &Declared, value: &Json, old: Option<&Json
     if let Some(why) = distrust(&compiled.parsed.root, &compiled.checked) {
         return Err(why);
     }
+    if steps(&compiled.parsed.root, [Some(value), old]) > MOST_STEPS {
+        return Err("the rule may take too long".to_string());
+    }
     let mut context = Context::default().with_all();
     context.add_function("size", size);
     context.add_function("matches", matches);
@@ -179,6 +182,45 @@ fn run(compiled: &Compiled, declared: &Declared, value: &Json, old: Option<&Json
         context.add_variable_from_value("oldSelf", values::convert(old, declared)?);
     }
     Value::resolve(&compiled.parsed.source, &context).map_err(|error| error.to_string())
+}
+
+/// How many steps a rule may take, as far as [`steps`] can tell: nothing else ends a rule that loops within loops.
+const MOST_STEPS: u64 = 1_000_000;
+
+/// At most how many steps an expression takes. Each loop, and each function whose result may be larger than its operands,
+/// is taken for one that is within all others and goes through the largest value that there is.
+fn steps(root: &Node, values: [Option<&Json>; 2]) -> u64 {
+    let (mut nodes, mut factors) = (0_u64, 0_u32);
+    let mut largest = values
+        .into_iter()
+        .flatten()
+        .map(largest)
+        .max()
+        .unwrap_or(0)
+        .max(2);
+    root.visit(&mut |node| {
+        nodes += 1;
+        match &node.kind {
+            Kind::Loop(_) => factors += 1,
+            Kind::Call { function, .. } if matches!(function.as_str(), "replace" | "split" | "join") => {
+                factors += 1
+            }
+            Kind::List(elements) => largest = largest.max(elements.len()),
+            Kind::Literal(Literal::String(text)) => largest = largest.max(text.len()),
+            _ => {}
+        }
+    });
+    nodes.saturating_mul((largest as u64).saturating_pow(factors))
+}
+
+/// The size of the largest list, map or text in a value.
+fn largest(value: &Json) -> usize {
+    match value {
+        Json::String(text) => text.len(),
+        Json::Array(items) => items.iter().map(largest).max().unwrap_or(0).max(items.len()),
+        Json::Object(fields) => fields.values().map(largest).max().unwrap_or(0).max(fields.len()),
+        Json::Null | Json::Bool(_) | Json::Number(_) => 0,
+    }
 }
 
 /// `kube-cel` counts the bytes of a text.
