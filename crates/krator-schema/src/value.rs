@@ -32,3 +32,15 @@ pub fn validate(schema: &Schema, value: &Json) -> Vec<Problem> {
     problems.extend(lists::validate(&path, schema, value));
     problems
 }
+
+/// Makes of a value what the API server stores of it, and says what is wrong with it, if anything: the metadata of objects
+/// within it is written anew, what the schema does not know is removed, and defaults are filled in. Rules in CEL are not
+/// looked at.
+pub fn admit(schema: &Schema, value: &mut Json) -> Vec<Problem> {
+    if let Err(problem) = meta::coerce(&Path::root(), value, schema, false) {
+        return vec![problem];
+    }
+    prune(schema, value);
+    default(schema, value);
+    validate(schema, value)
+}

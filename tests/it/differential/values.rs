@@ -6,7 +6,7 @@ use crate::accept::documents;
 use crate::cluster::{self, Cluster, say};
 use crate::dice::Dice;
 use crate::random_description::{Documents, Size};
-use krator_schema::{Schema, default, prune, validate};
+use krator_schema::{Schema, admit};
 use kube::api::ApiResource;
 use serde_json::{Map, Value, json};
 
@@ -290,9 +290,7 @@ fn disagreement(schema: &Value, field: &str, value: &Value, verdict: &Verdict) -
     let wrapped = json!({"type": "object", "properties": {field: schema}});
     let wrapped: Schema = serde_json::from_value(wrapped).expect("a schema of the API server");
     let mut ours = json!({field: value});
-    prune(&wrapped, &mut ours);
-    default(&wrapped, &mut ours);
-    let problems = validate(&wrapped, &ours);
+    let problems = admit(&wrapped, &mut ours);
     match verdict {
         Err(causes) if problems.is_empty() => Some(format!("only the server refuses: {causes:#?}")),
         Ok(_) if !problems.is_empty() => Some(format!("only krator refuses: {problems:#?}")),
