@@ -138,7 +138,22 @@ impl Case {
         }
         let arriving: Vec<_> = cases.iter().filter_map(|case| case.arriving(graph)).collect();
         cases.extend(arriving);
+        cases.retain(|case| !case.fills_goal(graph));
         cases
+    }
+
+    /// Whether the goal cannot be entered any more, because the route has entered it as often as its limit allows.
+    fn fills_goal(&self, graph: &Graph<'_>) -> bool {
+        let Goal::Started(to) = self.goal else {
+            return false;
+        };
+        let policy = graph.state(to);
+        let Some((Times::Fixed(times), _)) = policy.limit else {
+            return false;
+        };
+        let passed = self.route.iter().filter(|state| **state == to).count();
+        let stored = self.entries.get(policy.name).copied().unwrap_or(0);
+        passed > 0 && stored.saturating_add(u32::try_from(passed).unwrap_or(u32::MAX)) >= times
     }
 
     /// The same case for an object that is not found in the state: one that is new, or that has just entered a state
