@@ -79,7 +79,10 @@ pub(crate) struct Engine<'g> {
     message: Option<Box<str>>,
     /// The message of the handler that is running.
     next_message: Option<Box<str>>,
-    /// Conditions that are set but not written yet.
+    /// Conditions that were set before the object entered its state, and are not written yet. They belong to the write of
+    /// the entry: a later one would put them over what the state itself sets.
+    set_before: Vec<SetCondition>,
+    /// Conditions that were set since, and are not written yet.
     set: Vec<SetCondition>,
     /// How often each state that has a limit was entered.
     entries: BTreeMap<StateId, u32>,
@@ -276,6 +279,7 @@ impl<'g> Engine<'g> {
 
     /// Reports that the rendered status is stored.
     pub fn written(&mut self) {
+        self.set_before.clear();
         self.set.clear();
         self.stored_attempts = self.attempts;
     }

@@ -30,6 +30,7 @@ impl<'g> Engine<'g> {
             stored_attempts: 0,
             message: None,
             next_message: None,
+            set_before: Vec::new(),
             set: Vec::new(),
             entries: BTreeMap::new(),
             field_values,
@@ -112,6 +113,7 @@ impl<'g> Engine<'g> {
         (self.runs, self.attempts, self.message, self.overdue) = (0, 0, None, false);
         (self.stored_attempts, self.entered_for) = (0, self.judged);
         self.finished = false;
+        self.set_before.append(&mut self.set);
         self.carry_conditions();
         self.due = Some(
             now.elapsed
@@ -129,7 +131,7 @@ impl<'g> Engine<'g> {
         let Some(policy) = self.policy().filter(|p| !p.checkpoint) else {
             return;
         };
-        self.set.extend(
+        self.set_before.extend(
             policy
                 .conditions
                 .iter()

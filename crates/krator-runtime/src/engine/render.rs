@@ -8,6 +8,9 @@ impl Engine<'_> {
     pub fn render(&self, former: &MachineStatus, now: Now) -> Option<MachineStatus> {
         let policy = self.policy()?;
         let message = self.message.as_deref().unwrap_or(policy.message);
+        let entered = former.entry != Some(self.entry());
+        let before = self.set_before.iter().filter(|_| entered);
+        let set: Vec<_> = before.chain(&self.set).cloned().collect();
         let entries = self
             .entries
             .iter()
@@ -27,10 +30,10 @@ impl Engine<'_> {
                 policy,
                 former,
                 conditions::Inputs {
-                    entered: former.entry != Some(self.entry()),
+                    entered,
                     retrying: self.attempts > 0,
                     message,
-                    set: &self.set,
+                    set: &set,
                     // A failed run has not dealt with its generation, but the failure is about that generation.
                     observed: if self.attempts > 0 {
                         self.pinned
