@@ -11,6 +11,8 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     SelectableField,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::model::{Column, Description, Kind, Scope};
 
@@ -23,10 +25,10 @@ pub(crate) fn object_schema(description: &Description, kind: &Kind) -> serde_jso
     serde_json::to_value(object(description, kind)).expect("a schema is JSON")
 }
 
-/// The definition of a kind as the API server reads it.
-pub(crate) fn as_read(description: &Description, kind: &Kind) -> krator_schema::Definition {
+/// A part of a CRD as the API server reads it: a whole `spec`, or a schema.
+pub(crate) fn as_read<T: DeserializeOwned>(written: &impl Serialize) -> T {
     // Serialization fails only for maps whose keys are not strings, and both sides have the names of the API.
-    let written = serde_json::to_value(definition(description, kind).spec).expect("a CRD is JSON");
+    let written = serde_json::to_value(written).expect("a CRD is JSON");
     serde_json::from_value(written).expect("a CRD is one of the API")
 }
 

@@ -155,7 +155,7 @@ impl Subject<'_> {
     /// The CRD of the kind, as the API server reads it.
     fn definition(&self) -> &Definition {
         self.definition
-            .get_or_init(|| crd::as_read(self.description, self.kind))
+            .get_or_init(|| crd::as_read(&crd::definition(self.description, self.kind).spec))
     }
 
     /// The schema of the kind's objects, with its path in the CRD.

@@ -5,7 +5,7 @@ mod value;
 
 use serde_json::{Value as Json, json};
 
-use crate::crd::schema_of;
+use crate::crd::{as_read, schema_of};
 use crate::model::{Description, Kind, Scope};
 
 /// An object with only the required fields, each with the simplest value that its schema allows.
@@ -26,7 +26,7 @@ pub(crate) fn object(description: &Description, kind: &Kind) -> Json {
 /// The sample of a kind as the API server stores it, with defaults.
 pub(crate) fn stored(description: &Description, kind: &Kind) -> Json {
     let mut object = object(description, kind);
-    value::fill_in(&schema_of(description, &kind.spec), &mut object["spec"]);
+    krator_schema::default(&as_read(&schema_of(description, &kind.spec)), &mut object["spec"]);
     object
 }
 

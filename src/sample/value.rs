@@ -38,31 +38,6 @@ pub(super) fn of(schema: &JSONSchemaProps) -> Json {
     }
 }
 
-/// Sets absent fields to their defaults, as the API server does.
-pub(super) fn fill_in(schema: &JSONSchemaProps, value: &mut Json) {
-    match value {
-        Json::Object(fields) => {
-            for (name, field) in schema.properties.iter().flatten() {
-                if let (Some(default), false) = (&field.default, fields.contains_key(name)) {
-                    fields.insert(name.clone(), default.0.clone());
-                }
-                if let Some(value) = fields.get_mut(name) {
-                    fill_in(field, value);
-                }
-            }
-            if let Some(JSONSchemaPropsOrBool::Schema(values)) = &schema.additional_properties {
-                fields.values_mut().for_each(|value| fill_in(values, value));
-            }
-        }
-        Json::Array(items) => {
-            if let Some(JSONSchemaPropsOrArray::Schema(schema)) = &schema.items {
-                items.iter_mut().for_each(|item| fill_in(schema, item));
-            }
-        }
-        _ => {}
-    }
-}
-
 /// 1 if the bounds allow it, or else the nearest number that they allow.
 fn number(schema: &JSONSchemaProps) -> f64 {
     // The distance to an exclusive bound.

@@ -4,6 +4,7 @@ mod default_rules;
 mod defaults;
 mod definition;
 mod field_path;
+mod found;
 mod keywords;
 mod size;
 mod structural;

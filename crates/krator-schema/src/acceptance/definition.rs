@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::found::Found;
 use super::{field_path, structural, validate_schema};
 use crate::definition::{Column, Definition, Names, SelectableField, Subresources, Version};
 use crate::value::names;
@@ -99,14 +100,7 @@ impl<'a> Moved<'a> {
     }
 }
 
-#[derive(Default)]
-struct Found(Vec<Problem>);
-
 impl Found {
-    fn add(&mut self, path: &Path, kind: ProblemKind, detail: impl Into<String>) {
-        self.0.push(Problem::new(path, kind, detail));
-    }
-
     fn required(&mut self, path: &Path) {
         self.add(path, ProblemKind::Required, "is required");
     }

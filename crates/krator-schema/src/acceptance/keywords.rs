@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
+use super::found::Found;
 use super::{field_path, structural};
 use crate::schema::{Items, Properties};
 use crate::{Path, Problem, ProblemKind, Rule, Schema};
@@ -86,18 +87,7 @@ struct Place {
     no_default: Option<String>,
 }
 
-#[derive(Default)]
-struct Found(Vec<Problem>);
-
 impl Found {
-    fn add(&mut self, path: &Path, kind: ProblemKind, detail: impl Into<String>) {
-        self.0.push(Problem::new(path, kind, detail));
-    }
-
-    fn forbidden(&mut self, path: &Path, keyword: &str, detail: &str) {
-        self.add(&path.field(keyword), ProblemKind::Forbidden, detail);
-    }
-
     fn schema(&mut self, schema: &Schema, path: &Path, place: Place) {
         self.unsupported(schema, path, &place);
         if schema.unique_items == Some(true) {

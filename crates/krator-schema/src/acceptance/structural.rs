@@ -1,5 +1,6 @@
 //! Whether a schema is structural, after `pkg/apiserver/schema`.
 
+use super::found::Found;
 use crate::schema::{Items, Properties};
 use crate::{Path, Pattern, Problem, ProblemKind, Schema};
 
@@ -64,18 +65,7 @@ pub(crate) fn validate(schema: &Schema, path: &Path) -> Vec<Problem> {
     found.0
 }
 
-#[derive(Default)]
-struct Found(Vec<Problem>);
-
 impl Found {
-    fn add(&mut self, path: &Path, kind: ProblemKind, detail: impl Into<String>) {
-        self.0.push(Problem::new(path, kind, detail));
-    }
-
-    fn forbidden(&mut self, path: &Path, keyword: &str, detail: &str) {
-        self.add(&path.field(keyword), ProblemKind::Forbidden, detail);
-    }
-
     fn invariants(&mut self, schema: &Schema, level: Level, path: &Path) {
         let type_ = schema.type_.as_deref().unwrap_or_default();
         let embedded = schema.is_embedded();
