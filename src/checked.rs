@@ -5,7 +5,7 @@ use crate::compare;
 use crate::finding::{self, Finding, Source};
 use crate::model::{self, Description};
 use crate::rules;
-use crate::spec;
+use crate::spec::{self, Files};
 
 /// The text of a description, what it means, and what is wrong with it.
 #[derive(Debug)]
@@ -20,8 +20,14 @@ pub struct Checked {
     pub findings: Vec<Finding>,
 }
 
-/// Reads and judges a description; `name` is what findings call the file.
+/// Reads and judges a description that has no folder, and so names no files; `name` is what findings call it.
 pub fn check(name: &str, bytes: &[u8]) -> Checked {
+    check_with(name, bytes, &Files::default())
+}
+
+/// Reads and judges a description; `name` is what findings call the file, and `files` has those of
+/// [`spec::named_files`].
+pub fn check_with(name: &str, bytes: &[u8], files: &Files) -> Checked {
     let (source, mut findings) = spec::source_of(name, bytes);
     if !findings.is_empty() {
         return Checked {
@@ -37,7 +43,7 @@ pub fn check(name: &str, bytes: &[u8]) -> Checked {
     let mut description = None;
     let mut is_complete = false;
     if is_readable {
-        let (lowered, found) = model::lower(&source, &documents);
+        let (lowered, found) = model::lower(&source, &documents, files);
         // The tree of a large text takes as much memory as its model: free it before the rules allocate theirs.
         drop(documents);
         findings.extend(found);

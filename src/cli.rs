@@ -116,7 +116,9 @@ fn read(path: &Path) -> anyhow::Result<Checked> {
     let name = printable(&path.display().to_string());
     let bytes = std::fs::File::open(path).and_then(read_all);
     let bytes = bytes.with_context(|| format!("cannot read `{name}`"))?;
-    Ok(krator::check(&name, &bytes))
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let files = krator::disk::read_named(folder, krator::spec::named_files(&bytes));
+    Ok(krator::check_with(&name, &bytes, &files))
 }
 
 /// Reads a description. Of one that is too large, only so much is read that it can be refused.

@@ -132,6 +132,7 @@ fn columns(kind: &Kind) -> Vec<CustomResourceColumnDefinition> {
             "string",
             r#".status.conditions[?(@.type=="Ready")].status"#,
         ),
+        ("Message", "string", ".status.message"),
         ("Age", "date", ".metadata.creationTimestamp"),
     ];
     let is_taken = |name: &str| {

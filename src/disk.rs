@@ -13,6 +13,7 @@ pub use folder::{Folder, Hold};
 use crate::changes::Unreadable;
 use crate::plan::Plan;
 use crate::record::STATE_DIR;
+use crate::spec::{Files, LARGEST_SCHEMA};
 use draft::Draft;
 use std::{
     fs,
@@ -101,6 +102,45 @@ pub(crate) fn read(path: &Path, limit: usize) -> Result<Vec<u8>, Error> {
     let file = fs::File::open(path).map_err(cannot("read", path))?;
     let read = file.take(limit as u64 + 1).read_to_end(&mut bytes);
     read.map_err(cannot("read", path)).map(|_| bytes)
+}
+
+/// Reads the files that a description in this folder names; see [`named_files`](crate::spec::named_files). What cannot be
+/// read is in the result, with the reason. No symbolic link is followed, so that nothing outside of the folder is read.
+pub fn read_named(folder: &Path, paths: impl IntoIterator<Item = String>) -> Files {
+    let mut files = Files::default();
+    for path in paths {
+        let text = named_file(folder, &path);
+        files.add(path, text);
+    }
+    files
+}
+
+fn named_file(folder: &Path, path: &str) -> Result<String, String> {
+    let mut real = folder.to_owned();
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => "it is not there".to_owned(),
+        _ => error.to_string(),
+    };
+    for part in path.split('/') {
+        real.push(part);
+        if fs::symlink_metadata(&real).map_err(failed)?.is_symlink() {
+            return Err(format!(
+                "`{part}` is a symbolic link, and krator follows none here"
+            ));
+        }
+    }
+    // Reading a pipe or a device could wait for ever.
+    if !fs::symlink_metadata(&real).map_err(failed)?.is_file() {
+        return Err("it is not a regular file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    let file = fs::File::open(&real).map_err(failed)?;
+    let read = file.take(LARGEST_SCHEMA as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(failed)?;
+    if bytes.len() > LARGEST_SCHEMA {
+        return Err(format!("it is larger than {} MiB", LARGEST_SCHEMA >> 20));
+    }
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
 }
 
 /// Writes a plan as a new folder. The files are written to a draft next to it, which is then renamed, so that the new

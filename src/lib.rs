@@ -32,4 +32,4 @@ pub mod drift;
 pub mod disk;
 pub mod workspace;
 
-pub use checked::{Checked, check};
+pub use checked::{Checked, check, check_with};

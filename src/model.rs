@@ -6,6 +6,7 @@
 //! Description            one file, one operator
 //!   operator, doc, deploy
 //!   types: Vec<NamedType>        named once, referenced by TypeId
+//!   foreign: Vec<ForeignKind>    kinds with a schema in a file of `schemas`      (model/foreign.rs)
 //!   kinds: Vec<Kind>             one a document, referenced by KindId
 //!     resource                   group, version, kind, plural, columns' scale, …  (model/resource.rs)
 //!     spec: Schema, status       a tree to walk, see Schema and Shape             (model/schema.rs)
@@ -19,6 +20,7 @@
 //! Lowering is total: a mistake becomes a finding and a stand-in takes its place, so that one run reports everything.
 //! A crate is generated only from a description without errors, which has no stand-ins.
 
+mod foreign;
 pub mod kubernetes;
 mod lineage;
 mod lower;
@@ -29,6 +31,7 @@ mod resource;
 mod schema;
 mod status;
 
+pub use foreign::ForeignKind;
 pub use lineage::{KindLineage, Lineage};
 pub(crate) use lower::lower;
 pub use machine::{
@@ -44,6 +47,7 @@ pub use resource::{
 };
 pub use schema::{Constraints, Field, KubernetesType, NamedType, Schema, Shape, Validation};
 pub use status::machine_status;
+pub(crate) use status::machine_status_of;
 
 use crate::finding::{Span, Spanned};
 use crate::names::OperatorName;
@@ -71,6 +75,10 @@ pub struct Description {
     pub types: Vec<NamedType>,
     /// One kind a document; never empty.
     pub kinds: Vec<Kind>,
+    /// The kinds of `schemas` of all documents.
+    pub foreign: Vec<ForeignKind>,
+    /// The files of `schemas`, by their paths in the folder of the description, with their texts.
+    pub schema_files: std::collections::BTreeMap<String, String>,
     /// How it is run.
     pub deploy: Deploy,
     /// The keys that are written, and that generated operators do not act on yet, in the order of the text.
@@ -193,6 +201,12 @@ impl Kind {
             .iter()
             .enumerate()
             .map(|(at, state)| (StateId(at), state))
+    }
+
+    /// Whether `.status.phase` is among the fields that the machine keeps: where no state names a phase, it would only
+    /// repeat `.status.state`.
+    pub fn names_phases(&self) -> bool {
+        self.states.iter().any(|state| state.phase.is_some())
     }
 
     /// A state by its name.

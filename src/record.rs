@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use sha2::{Digest as _, Sha256};
 
 use crate::plan::{File, Ownership, Plan};
+use crate::spec::Files;
 
 /// The folder of a crate in which krator keeps its own files.
 pub const STATE_DIR: &str = ".krator";
@@ -157,6 +158,19 @@ impl GenerationRecord {
             (DESCRIPTION, description.to_owned()),
             (MANIFEST, pretty(&manifest)),
         ]
+    }
+
+    /// The files of these paths that the description named when the last run generated from it.
+    pub fn named_files(&self, paths: impl IntoIterator<Item = String>) -> Files {
+        let mut files = Files::default();
+        for path in paths {
+            let base = self.files.get(&path).and_then(|entry| entry.base.clone());
+            files.add(
+                path,
+                base.ok_or_else(|| "the last run did not record it".to_owned()),
+            );
+        }
+        files
     }
 
     /// Reads [`MANIFEST`] and [`BASE`]. A base that is missing, or does not match the hash of its file, is ignored:

@@ -57,6 +57,9 @@ impl std::str::FromStr for Runtime {
 pub fn plan(description: &Description, source: &Source, runtime: &Runtime) -> Plan {
     let mut plan = Plan::default();
     plan.add("krator.yaml", Seeded, normalized(source.text()));
+    for (path, text) in &description.schema_files {
+        plan.add(path, Seeded, normalized(text));
+    }
     plan.add("Cargo.toml", Merged, cargo::manifest_of(description, runtime));
     plan.add("Cargo.lock", Merged, cargo::lock_of(&description.operator.value));
     if *runtime == Runtime::Vendored {

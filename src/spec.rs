@@ -3,8 +3,11 @@
 //! This module only checks the YAML itself, and rejects what krator does not accept of it: duplicate keys, merge keys,
 //! tags, and excessive nesting and aliases. The model gives the keys their meaning.
 
+mod files;
 mod parse;
 
+pub use files::{Files, LARGEST_SCHEMA, named_files};
+pub(crate) use files::{PATH_EXPECTED, is_schema_path};
 pub use parse::LARGEST_FILE;
 pub(crate) use parse::{parse, source_of};
 

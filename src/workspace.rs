@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::changes::{FileState, Snapshot, UnreadableFiles};
-use crate::checked::{Checked, check};
+use crate::checked::{Checked, check_with};
 use crate::code::InFile;
 use crate::disk::{self, Folder};
 use crate::drift::{self, Drift, Options, Version};
@@ -13,6 +13,7 @@ use crate::model::Description;
 use crate::plan::Plan;
 use crate::record::{self, GenerationRecord};
 use crate::render::{self, Runtime};
+use crate::spec;
 use crate::text::{normalized, printable};
 
 /// The file in which a crate has its description.
@@ -76,8 +77,9 @@ impl Workspace {
     pub fn open(dir: &Path) -> Result<Self, Error> {
         let folder = Folder::open(dir)?;
         let path = dir.join(DESCRIPTION);
-        let text = disk::read(&path, crate::spec::LARGEST_FILE)?;
-        let description = check(&printable(&path.display().to_string()), &text);
+        let text = disk::read(&path, spec::LARGEST_FILE)?;
+        let named = disk::read_named(dir, spec::named_files(&text));
+        let description = check_with(&printable(&path.display().to_string()), &text, &named);
 
         let damaged = |cause: &str| record::Error::Damaged {
             file: record::DESCRIPTION,
@@ -101,7 +103,10 @@ impl Workspace {
             GenerationRecord::parse(note(record::MANIFEST)?.unwrap_or_default(), note(record::BASE)?)?;
         let former = note(record::DESCRIPTION)?.ok_or_else(|| damaged("it is missing"))?;
         let is_changed = normalized(former) != normalized(description.source.text());
-        let former = is_changed.then(|| check(record::DESCRIPTION, former.as_bytes()));
+        let former = is_changed.then(|| {
+            let named = record.named_files(spec::named_files(former.as_bytes()));
+            check_with(record::DESCRIPTION, former.as_bytes(), &named)
+        });
         // Without it no handler could follow the state that it was written for.
         if let Some(Checked {
             description: None,

@@ -95,6 +95,21 @@ Good:
 
     wait: {poll: 30s}
     timeout: {after: 24h, to: Lost}";
+    Error SCHEMA_FILE "schema-file": "a file of `schemas` that cannot be read, or does not define the kind",
+"`schemas` names a file for a kind of somebody else: its CustomResourceDefinition, as `kubectl get crd NAME -o yaml` prints
+it. The file is in the folder of the description, in a folder that krator does not write to, and at most 4 MiB large. Symbolic
+links are not followed, and a description that is read from stdin has no folder. The definition has to have the version that
+is named.
+
+Bad:
+
+    owns: [certs.example.com/v1.Certificate]
+    schemas: {certs.example.com/v1.Certificate: ../certificate.yaml}
+
+Good:
+
+    owns: [certs.example.com/v1.Certificate]
+    schemas: {certs.example.com/v1.Certificate: crds/certificate.yaml}";
     Error UNKNOWN_KIND "unknown-kind": "a `watch` for a kind that is neither owned nor watched, or a kind that does not exist",
 "`wait: {watch: …}` runs the handler again when an object of the given kinds changes. The operator only receives changes
 of the kinds in `owns` and `watches`. krator knows the kinds of the API groups that are part of Kubernetes, so it also

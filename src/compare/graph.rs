@@ -236,10 +236,10 @@ fn policies(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mut Vec<Chang
         note(ChangeKind::StateKindChanged, message, new.kind.span);
     }
     // A phase that follows from the name changes with it; the rename is reported already.
-    let own = |state: &State| (state.phase.value != state.name.as_str()).then(|| state.phase.value.clone());
-    if own(old) != own(new) {
-        let message = format!("has the phase `{}`", crate::text::shown(&new.phase.value));
-        note(ChangeKind::PhaseChanged, message, new.phase.span);
+    if old.own_phase() != new.own_phase() {
+        let message = format!("has the phase `{}`", crate::text::shown(new.shown_phase()));
+        let place = new.phase.as_ref().map_or(new.name.span, |phase| phase.span);
+        note(ChangeKind::PhaseChanged, message, place);
     }
     if old.effects.value != new.effects.value {
         let message = match new.effects.value {

@@ -286,8 +286,6 @@ impl<'a> StateMatch<'a> {
         let (old, new) = (self.old.state(then), self.new.state(now));
         let text =
             |text: &Option<crate::finding::Spanned<String>>| text.as_ref().map(|text| text.value.clone());
-        let own_phase =
-            |state: &State| (state.phase.value != state.name.as_str()).then(|| state.phase.value.clone());
         let poll = |state: &State| state.wait.as_ref()?.poll.as_ref().map(|poll| poll.value.clone());
         let timeout = |state: &State| state.timeout.as_ref().map(|timeout| timeout.after.value.clone());
         let limit = |state: &State| state.limit.as_ref().map(|limit| limit.times.value.clone());
@@ -305,7 +303,7 @@ impl<'a> StateMatch<'a> {
         let agreements = [
             text(&old.doc) == text(&new.doc),
             text(&old.message) == text(&new.message),
-            own_phase(old) == own_phase(new),
+            old.own_phase() == new.own_phase(),
             old.kind.value == new.kind.value,
             old.effects.value == new.effects.value,
             old.may_stay() == new.may_stay(),
@@ -342,7 +340,7 @@ mod tests {
         let text = documents.collect::<Vec<_>>().join("---\n");
         let (source, _) = spec::source_of("krator.yaml", text.as_bytes());
         let (documents, _) = spec::parse(&source);
-        let (description, _) = lower(&source, &documents);
+        let (description, _) = lower(&source, &documents, &spec::Files::default());
         description.expect("a description that can be read")
     }
 

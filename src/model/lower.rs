@@ -4,6 +4,7 @@
 mod bounds;
 mod constraints;
 mod deploy;
+mod foreign;
 mod keys;
 mod kinds;
 mod machine;
@@ -16,6 +17,7 @@ mod values;
 mod waits;
 
 use constraints::{refuse_repeated, validation_list};
+use foreign::Foreign;
 use keys::{Keys, Sink, entries, name, text};
 use kinds::Kinds;
 use paths::Fields;
@@ -26,12 +28,17 @@ use crate::catalog::keys::{DocumentKey, SectionKey, SpecKey};
 use crate::catalog::{MISSING_KEY, NAME_COLLISION, SYNTAX, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Source, Span, Spanned};
 use crate::names::{OperatorName, kebab, unusable_operator};
-use crate::spec::{Node, NodeKind};
+use crate::spec::{Entry, Files, Node, NodeKind};
 
-/// Builds the model. There is none if the text lacks kinds or states, which findings report.
-pub(crate) fn lower(source: &Source, documents: &[Node]) -> (Option<Description>, Vec<Finding>) {
+/// Builds the model. There is none if the text lacks kinds or states, which findings report. `files` has the files that
+/// the description names.
+pub(crate) fn lower(
+    source: &Source,
+    documents: &[Node],
+    files: &Files,
+) -> (Option<Description>, Vec<Finding>) {
     let mut sink = Sink::new(source);
-    let description = description(documents, &mut sink);
+    let description = description(documents, files, &mut sink);
     (description, sink.findings)
 }
 
@@ -43,7 +50,7 @@ struct Document<'a> {
     resource_node: &'a Node,
 }
 
-fn description(documents: &[Node], sink: &mut Sink<'_>) -> Option<Description> {
+fn description(documents: &[Node], files: &Files, sink: &mut Sink<'_>) -> Option<Description> {
     let written: Vec<&Node> = documents.iter().filter(|node| !node.is_null()).collect();
     if written.is_empty() {
         sink.report(
@@ -53,6 +60,7 @@ fn description(documents: &[Node], sink: &mut Sink<'_>) -> Option<Description> {
         return None;
     }
     let mut type_nodes = Vec::new();
+    let mut schema_nodes = Vec::new();
     let mut begun = Vec::new();
     let mut operator = None;
     let mut doc = None;
@@ -76,6 +84,7 @@ fn description(documents: &[Node], sink: &mut Sink<'_>) -> Option<Description> {
             }
         }
         type_nodes.extend(keys.get(DocumentKey::Types, sink));
+        schema_nodes.extend(keys.get(DocumentKey::Schemas, sink));
         let own_doc = keys.read(DocumentKey::Doc, sink, text);
         if at == 0 {
             doc = own_doc.clone();
@@ -107,10 +116,21 @@ fn description(documents: &[Node], sink: &mut Sink<'_>) -> Option<Description> {
         .iter()
         .map(|(document, _)| document.resource.clone())
         .collect();
+    let mut foreign = Foreign::default();
+    for node in schema_nodes {
+        foreign.read(node, files, &resources, sink);
+    }
     let is_complete = resources.len() == written.len();
     let mut kinds = Vec::new();
     for (document, own_doc) in read {
-        kinds.extend(kind(document, own_doc, &mut types, &resources, sink));
+        let others = Kinds {
+            described: &resources,
+            foreign: &foreign.kinds,
+        };
+        kinds.extend(kind(document, own_doc, &mut types, others, sink));
+    }
+    if is_complete && kinds.len() == resources.len() {
+        foreign.refuse_unused(&kinds, sink);
     }
     let types = types.finish(sink);
     let first = kinds.first()?;
@@ -122,6 +142,8 @@ fn description(documents: &[Node], sink: &mut Sink<'_>) -> Option<Description> {
         doc,
         types,
         kinds,
+        foreign: foreign.kinds,
+        schema_files: foreign.files,
         deploy,
         unserved: sink.take_unserved(),
     })
@@ -187,7 +209,7 @@ fn kind<'a>(
     document: Document<'a>,
     doc: Option<Spanned<String>>,
     types: &mut Types<'a>,
-    resources: &[super::Resource],
+    kinds: Kinds<'_>,
     sink: &mut Sink<'_>,
 ) -> Option<Kind> {
     let Document {
@@ -213,13 +235,15 @@ fn kind<'a>(
         types,
         spec: &spec,
         status: &status,
+        names_phases: keys
+            .entry(DocumentKey::States)
+            .is_some_and(|states| names_phases(&states.value)),
     };
     resource::resource_paths(resource_node, &mut resource, &fields, sink);
     let columns = keys.read_all(DocumentKey::Columns, sink, |node, sink| {
         resource::columns(node, &fields, sink)
     });
     let conditions = keys.read_all(DocumentKey::Conditions, sink, resource::conditions);
-    let kinds = Kinds { described: resources };
     let owns_node = keys.get(DocumentKey::Owns, sink);
     let owns = owns_node.map(|node| kinds.owns(node, sink)).unwrap_or_default();
     let watches_node = keys.get(DocumentKey::Watches, sink);
@@ -293,6 +317,19 @@ fn kind<'a>(
         simulate,
         lacks_edges: table.lacks_edges,
     })
+}
+
+/// Whether a state below this node has a `phase`. Paths have to know this before the states are read.
+fn names_phases(states: &Node) -> bool {
+    let below = |state: &Entry| mapping_entries(&state.value).iter().any(|key| key.key == "phase");
+    mapping_entries(states).iter().any(below)
+}
+
+fn mapping_entries(node: &Node) -> &[Entry] {
+    match &node.kind {
+        NodeKind::Mapping(mapping) => &mapping.entries,
+        _ => &[],
+    }
 }
 
 /// Reads `spec`: the name of a type, or fields with `validations` beside them.

@@ -30,8 +30,8 @@ pub struct State {
     pub name: Spanned<StateName>,
     /// What happens here.
     pub doc: Option<Spanned<String>>,
-    /// `.status.phase`; the name unless said otherwise.
-    pub phase: Spanned<String>,
+    /// What `.status.phase` shows; see [`Self::shown_phase`].
+    pub phase: Option<Spanned<String>>,
     /// `.status.message` on entry.
     pub message: Option<Spanned<String>>,
     /// The kind of the state.
@@ -78,6 +78,18 @@ impl State {
     /// Whether the handler may stay.
     pub fn may_stay(&self) -> bool {
         self.wait.is_some()
+    }
+
+    /// What `.status.phase` shows, in a kind that names phases: the name of the state unless it says otherwise.
+    pub fn shown_phase(&self) -> &str {
+        self.phase
+            .as_ref()
+            .map_or(self.name.as_str(), |phase| phase.as_str())
+    }
+
+    /// The phase, if it is not just the name of the state.
+    pub fn own_phase(&self) -> Option<&str> {
+        Some(self.shown_phase()).filter(|phase| *phase != self.name.as_str())
     }
 }
 

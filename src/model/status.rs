@@ -22,7 +22,7 @@ pub fn machine_status() -> &'static Json {
             },
             "phase": {
                 "type": "string",
-                "description": "Human-readable name of the state. Several states may share one.",
+                "description": "Human-readable name of the state, in kinds that name a phase. Several states may share one.",
             },
             "message": {
                 "type": "string",
@@ -32,7 +32,7 @@ pub fn machine_status() -> &'static Json {
                 "type": "string",
                 "description": "Random identifier, renewed whenever a state is entered. It serves as an idempotency key.",
             },
-            "stateEnteredAt": {
+            "stateEnteredTime": {
                 "type": "string",
                 "format": "date-time",
                 "description": "Time at which the current state was entered, by the clock of the API server.",
@@ -44,24 +44,62 @@ pub fn machine_status() -> &'static Json {
                 "description": "Number of consecutive failures of the current state's handler.",
             },
             "entries": {
-                "type": "object",
-                "additionalProperties": {"type": "integer", "format": "int32", "minimum": 0},
+                "type": "array",
                 "description": "How many times each state with a limit has been entered.",
+                "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["state"],
+                "items": {
+                    "type": "object",
+                    "required": ["count", "state"],
+                    "properties": {
+                        "state": {
+                            "type": "string",
+                            "maxLength": 63,
+                            "description": "Name of the state.",
+                        },
+                        "count": {
+                            "type": "integer",
+                            "format": "int32",
+                            "minimum": 0,
+                            "description": "Number of entries.",
+                        },
+                    },
+                },
             },
             "observedGeneration": {
                 "type": "integer",
                 "format": "int64",
                 "description": "The `metadata.generation` that the operator has handled most recently, or -1 if none.",
             },
+            "lastHandledRequest": {
+                "type": "string",
+                "description": "The value of the annotation `requestedAt` that was handled most recently.",
+            },
             "conditions": {
                 "type": "array",
-                "description": "Ready, Reconciling and Stalled, as kstatus defines them, and conditions of this operator.",
+                "description": "Ready, Reconciling and Stalled, as kstatus defines them, Paused while the object is paused, and \
+                                conditions of this operator.",
                 "x-kubernetes-list-type": "map",
                 "x-kubernetes-list-map-keys": ["type"],
                 "items": condition(),
             },
         },
     }))
+}
+
+/// The fields that the machine keeps in the objects of one kind: `phase` is one of them only where a state names it.
+pub(crate) fn machine_status_of(names_phases: bool) -> &'static Json {
+    static WITHOUT_PHASE: OnceLock<Json> = OnceLock::new();
+    if names_phases {
+        return machine_status();
+    }
+    WITHOUT_PHASE.get_or_init(|| {
+        let mut status = machine_status().clone();
+        if let Some(fields) = status["properties"].as_object_mut() {
+            fields.remove("phase");
+        }
+        status
+    })
 }
 
 /// Whether the machine keeps a status field of that name.

@@ -47,7 +47,18 @@ pub(crate) const TYPE_IMPORTS: &[&str] = &[
 pub(crate) const MACHINE_FIELD: &str = "machine_status";
 
 /// The suffixes of generated types that are named after a kind.
-pub(crate) const KIND_ENDINGS: &[&str] = &["", "Spec", "Status", "Machine", "State", "Operator"];
+pub(crate) const KIND_ENDINGS: &[&str] = &[
+    "",
+    "Spec",
+    "Status",
+    "Machine",
+    "State",
+    "Operator",
+    CONDITION_ENDING,
+];
+
+/// The suffix of the generated type of a kind's own conditions. Only kinds that have such conditions have the type.
+pub(crate) const CONDITION_ENDING: &str = "Condition";
 
 /// The names that Windows reserves for devices, with any extension.
 const DEVICES: &[&str] = &[

@@ -87,7 +87,7 @@ mod tests {
             .iter()
             .map(|column| column["name"].as_str().unwrap())
             .collect();
-        assert_eq!(names, ["ready", "Wide", "State", "Age"]);
+        assert_eq!(names, ["ready", "Wide", "State", "Message", "Age"]);
         assert_eq!(
             columns[1],
             json!({"name": "Wide", "type": "boolean", "jsonPath": ".spec.a", "priority": 1})

@@ -168,7 +168,7 @@ pub fn json(description: &Description) -> Json {
                     json!({
                         "name": state.name.as_str(),
                         "kind": state.kind.value.as_str(),
-                        "phase": state.phase.value,
+                        "phase": state.phase.as_ref().map(|phase| &phase.value),
                         "group": state.group.as_ref().map(|group| &group.value),
                         "mayStay": state.may_stay(),
                         "onDeletionPath": state.on_deletion_path,

@@ -1,18 +1,20 @@
 //! Generated Rust files: token streams that prettyplease prints.
 
+mod foreign;
 pub mod graph_tests;
 pub mod handlers;
 pub mod kinds;
 pub mod machine;
 mod paths;
 mod prelude;
+mod sample_run;
 pub mod types;
 
 pub use prelude::prelude;
 
 use crate::{
     model::{Description, Kind},
-    names::{StateName, rust_ident},
+    names::{CONDITION_ENDING, StateName, rust_ident},
     text::is_unprintable,
 };
 use proc_macro2::{Span, TokenStream};
@@ -66,6 +68,8 @@ pub struct KindNames {
     pub machine: Ident,
     /// The type of what one object keeps in memory, such as `MooseState`.
     pub object_state: Ident,
+    /// The enum of its own conditions, such as `MooseCondition`, if it has any.
+    pub condition: Option<Ident>,
 }
 
 impl KindNames {
@@ -80,6 +84,7 @@ impl KindNames {
             status: with("Status"),
             machine: with("Machine"),
             object_state: with("State"),
+            condition: (!kind.condition_types().is_empty()).then(|| with(CONDITION_ENDING)),
         }
     }
 }
@@ -89,8 +94,16 @@ pub(crate) fn kind_module(kind: &Kind) -> String {
     let KindNames {
         machine,
         object_state,
+        condition,
         ..
     } = KindNames::of(kind);
+    let graph: Vec<String> = [machine]
+        .into_iter()
+        .chain(condition)
+        .map(|name| name.to_string())
+        .collect();
+    let mut graph = graph.iter().map(String::as_str).collect();
+    let graph = handlers::import_by("pub use", "generated::machine", &mut graph);
     let (operator, object_state) = (
         format!("{}Operator", kind.resource.kind.value),
         object_state.to_string(),
@@ -102,7 +115,7 @@ pub(crate) fn kind_module(kind: &Kind) -> String {
     format!(
         "{HEADER}\n\n//! `{name}`: its types, its state machine and its handlers.\n\n\
          #[rustfmt::skip]\nmod generated;\nmod object;\n{allow}pub mod states;\n\n\
-         pub use generated::machine::{machine};\npub use generated::prelude;\npub use generated::types::*;\n\
+         {graph}pub use generated::prelude;\npub use generated::types::*;\n\
          {objects}"
     )
 }

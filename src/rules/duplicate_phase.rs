@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::DUPLICATE_PHASE;
-use crate::finding::Finding;
-use crate::model::StateId;
+use crate::finding::{Finding, Span};
+use crate::model::{State, StateId};
 use crate::text::shown;
 
 pub(super) const CHECK: Check = Check::of_kind(&DUPLICATE_PHASE, find);
@@ -14,19 +14,24 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let mut first: BTreeMap<&str, StateId> = BTreeMap::new();
     let mut found = Vec::new();
     for (id, state) in subject.kind.state_ids() {
-        if let Some(other) = first.get(state.phase.as_str()) {
-            let phase = shown(&state.phase.value);
+        if let Some(other) = first.get(state.shown_phase()) {
+            let phase = shown(state.shown_phase());
             let message = format!(
                 "`{}` and `{}` have the same phase, `{phase}`",
                 subject.name(*other),
                 state.name.value
             );
-            let finding = Finding::new(&DUPLICATE_PHASE, state.phase.span, message)
-                .related(subject.kind.state(*other).phase.span, "first here");
+            let finding = Finding::new(&DUPLICATE_PHASE, place(state), message)
+                .related(place(subject.kind.state(*other)), "first here");
             found.push(RuleHit::of(id, finding));
         } else {
-            first.insert(&state.phase.value, id);
+            first.insert(state.shown_phase(), id);
         }
     }
     found
+}
+
+/// Where the phase is written; the name, which it then is, if it is not written.
+fn place(state: &State) -> Span {
+    state.phase.as_ref().map_or(state.name.span, |phase| phase.span)
 }

@@ -7,8 +7,8 @@ use crate::catalog::NAME_COLLISION;
 use crate::finding::{Finding, Span};
 use crate::model::{Description, Field, Kind, Schema, Shape, TypeId};
 use crate::names::{
-    HANDLER_IMPORTS, KIND_ENDINGS, MACHINE_FIELD, MACHINE_STATICS, TYPE_IMPORTS, is_rust_keyword,
-    unusable_module,
+    CONDITION_ENDING, HANDLER_IMPORTS, KIND_ENDINGS, MACHINE_FIELD, MACHINE_STATICS, TYPE_IMPORTS,
+    is_rust_keyword, unusable_module,
 };
 use crate::text::shown;
 
@@ -90,7 +90,7 @@ fn of_kinds_and_types(description: &Description, findings: &mut Vec<Finding>) {
             findings.push(Finding::new(&NAME_COLLISION, plural.span, message).related(*first, "first here"));
         }
         plurals.entry(key).or_insert(plural.span);
-        for ending in KIND_ENDINGS {
+        for ending in endings(kind) {
             rust_types.insert(format!("{}{ending}", name.value), name.span);
         }
     }
@@ -123,7 +123,6 @@ fn of_kinds_and_types(description: &Description, findings: &mut Vec<Finding>) {
 
 /// Names of the states and fields of one kind.
 fn of_kind(description: &Description, kind: &Kind, findings: &mut Vec<Finding>) {
-    let kind_name = kind.resource.kind.as_str();
     let mut modules: BTreeMap<String, (Span, &str)> = BTreeMap::new();
     let types: BTreeMap<&str, Span> = description
         .types
@@ -154,7 +153,7 @@ fn of_kind(description: &Description, kind: &Kind, findings: &mut Vec<Finding>) 
                 cannot,
                 "the generated machine has a static of this name",
             ))
-        } else if is_of_kind(name, kind_name) {
+        } else if is_of_kind(name, kind) {
             let finding = taken(span, cannot, "the kind has a generated type of this name");
             Some(finding.related(kind.resource.kind.span, "the kind"))
         } else if let Some(named) = types.get(name) {
@@ -192,9 +191,16 @@ fn of_kind(description: &Description, kind: &Kind, findings: &mut Vec<Finding>) 
 }
 
 /// Whether a type of that name is generated for the kind.
-fn is_of_kind(name: &str, kind: &str) -> bool {
-    name.strip_prefix(kind)
-        .is_some_and(|ending| KIND_ENDINGS.contains(&ending))
+fn is_of_kind(name: &str, kind: &Kind) -> bool {
+    name.strip_prefix(kind.resource.kind.as_str())
+        .is_some_and(|ending| endings(kind).any(|taken| taken == ending))
+}
+
+/// The suffixes of the types that are generated for the kind.
+fn endings(kind: &Kind) -> impl Iterator<Item = &'static str> {
+    let has_conditions = !kind.condition_types().is_empty();
+    let endings = KIND_ENDINGS.iter().copied();
+    endings.filter(move |ending| *ending != CONDITION_ENDING || has_conditions)
 }
 
 /// The fields of one object whose names become the same, or cannot be written, in Rust.

@@ -1,6 +1,8 @@
 //! Children of an object, on a real API server: they are applied with the generated rights, corrected when somebody changes
 //! them, and never adopted from somebody else.
 
+mod herd;
+
 use crate::cluster::{self, Cluster, until};
 use crate::operator::{Crate, OperatorProcess};
 use serde_json::{Value, json};

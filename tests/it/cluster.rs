@@ -79,6 +79,14 @@ impl Cluster {
     /// `garbage-collector-controller`. None, and a line that says that the test is skipped, when there are no binaries
     /// for that.
     pub fn with_controllers(controllers: &[&str]) -> Option<Cluster> {
+        let mut cluster = Cluster::for_controllers()?;
+        cluster.start_controllers(controllers);
+        Some(cluster)
+    }
+
+    /// Starts a control plane to which controllers can be added. None, and a line that says that the test is skipped, when
+    /// there are no binaries for that.
+    pub fn for_controllers() -> Option<Cluster> {
         let assets = assets()?;
         if !assets.join(server::CONTROLLER_MANAGER).exists() {
             say(&format!(
@@ -88,11 +96,19 @@ impl Cluster {
             ));
             return None;
         }
-        let mut cluster = Cluster::start(&assets);
-        cluster
-            .server
-            .start_controllers(controllers, &assets, &cluster.dir, &cluster.guard);
-        Some(cluster)
+        Some(Cluster::start(&assets))
+    }
+
+    /// Starts some of the controllers of kube-controller-manager. The garbage collector knows the kinds that are installed
+    /// by now; it finds those that are installed later only after half a minute.
+    pub fn start_controllers(&mut self, controllers: &[&str]) {
+        self.server
+            .start_controllers(controllers, &self.assets, &self.dir, &self.guard);
+    }
+
+    /// Freezes all controllers, or lets them go on.
+    pub fn freeze_controllers(&self, frozen: bool) {
+        self.server.freeze_controllers(frozen);
     }
 
     /// Creates the namespace of a test.

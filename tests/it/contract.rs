@@ -32,6 +32,7 @@
 //! enough objects were seen, and that the operators ended well. Everything else is judged by the oracles, the same way
 //! for each test: [`crash`], [`soak`], [`two_operators`] and [`wait`] here, and the tests of `moose`.
 
+mod annotations;
 mod crash;
 mod kstatus;
 mod oracle;

@@ -37,3 +37,13 @@ impl Dice {
         self.pick(from).expect("there is something to choose from")
     }
 }
+
+/// The number that an environment variable gives: how many cases are tried, or the seed of the first.
+pub fn number(variable: &str, otherwise: u64) -> u64 {
+    match std::env::var(variable) {
+        Ok(text) => text
+            .parse()
+            .unwrap_or_else(|_| panic!("{variable} is no number: {text}")),
+        Err(_) => otherwise,
+    }
+}

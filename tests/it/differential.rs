@@ -7,24 +7,14 @@ mod definitions;
 mod samples;
 mod values;
 
-use crate::dice::Dice;
-
-/// The number that an environment variable gives.
-fn setting(name: &str, otherwise: u64) -> u64 {
-    match std::env::var(name) {
-        Ok(text) => text
-            .parse()
-            .unwrap_or_else(|_| panic!("{name} is no number: {text}")),
-        Err(_) => otherwise,
-    }
-}
+use crate::dice::{Dice, number};
 
 /// The dice of one try, which do not depend on how many are tried.
 fn dice(attempt: u64) -> Dice {
-    Dice::new(setting("KRATOR_SEED", 11).wrapping_add(attempt.wrapping_mul(0x9e37_79b9)))
+    Dice::new(number("KRATOR_SEED", 11).wrapping_add(attempt.wrapping_mul(0x9e37_79b9)))
 }
 
 /// How many descriptions are tried.
 fn count() -> u64 {
-    setting("KRATOR_DESCRIPTIONS", 3000)
+    number("KRATOR_DESCRIPTIONS", 3000)
 }

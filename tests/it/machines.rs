@@ -7,13 +7,11 @@
 mod generated;
 mod random;
 
-use crate::dice::Dice;
+use crate::dice::{Dice, number};
 use crate::goldens::cases;
 use generated::Generated;
 use random::RandomMachine;
-use std::env;
 use std::fs;
-use std::str::FromStr;
 
 /// What the generated tests of a description find wrong; `None` if it has an error. With the number of edges.
 fn test(text: &str) -> Option<(usize, Vec<String>)> {
@@ -28,14 +26,9 @@ fn test(text: &str) -> Option<(usize, Vec<String>)> {
     Some((edges, wrong))
 }
 
-fn variable<T: FromStr>(name: &str, otherwise: T) -> T {
-    let value = env::var(name).ok().and_then(|value| value.parse().ok());
-    value.unwrap_or(otherwise)
-}
-
 #[test]
 fn random_machines_pass_their_generated_tests() {
-    let (machines, seed) = (variable("KRATOR_MACHINES", 500), variable("KRATOR_SEED", 1));
+    let (machines, seed) = (number("KRATOR_MACHINES", 2_000), number("KRATOR_SEED", 1));
     let mut dice = Dice::new(seed);
     let (mut good, mut edges, mut refused, mut failures) = (0, 0, 0, Vec::new());
     while good < machines && failures.len() < 5 {

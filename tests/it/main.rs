@@ -40,6 +40,8 @@ mod goldens;
 mod crates;
 // Whether the tests of generated crates see defects of the runtime.
 mod planted;
+// Kinds with a schema in a file of the description.
+mod schemas;
 // Random machines, driven through their generated tests in this process.
 mod machines;
 // Strings that some readers of YAML take for other types.
@@ -60,5 +62,7 @@ mod injection;
 mod regen;
 // Hand-written code, checked against its description.
 mod code;
+// The fields that clusters store, whose types never change.
+mod stored;
 // Commands that are used the wrong way.
 mod usage;

@@ -66,6 +66,7 @@ fn the_map_has_a_reason_for_every_dependency() {
     let map = read("ARCHITECTURE.md");
     for manifest in [
         "Cargo.toml",
+        "crates/krator-derive/Cargo.toml",
         "crates/krator-runtime/Cargo.toml",
         "crates/krator-schema/Cargo.toml",
     ] {

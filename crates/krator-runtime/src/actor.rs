@@ -4,7 +4,9 @@
 //! Guarantees: the finalizer is set before the first handler runs; the status of a state with a checkpoint is written
 //! before its handler runs; a handler never sees its object older than the operator's own last write; the operator's
 //! own writes wake no handler.
+mod annotations;
 mod run;
+mod told;
 mod writes;
 
 use crate::{
@@ -15,7 +17,9 @@ use crate::{
     status::{EntryId, ObjectStatus as _},
     world::{Change, Mail, Mailbox, World},
 };
+use annotations::{Annotations, Pause};
 use std::{sync::Arc, time::Duration};
+use told::Told;
 
 /// The machine of one object, with what it needs between runs.
 ///
@@ -30,6 +34,9 @@ pub(crate) struct Actor<'g, M: Machine> {
     before_draft: Option<Box<Engine<'g>>>,
     /// Consecutive requests that failed.
     failures: u32,
+    /// What the annotations of the object say.
+    annotations: Annotations,
+    pause: Pause,
     /// Somebody else has written another entry, so the machine has to resume from what is stored.
     moved: bool,
     /// The object is gone, or the machine no longer has to look after it.
@@ -44,6 +51,8 @@ pub(crate) struct Actor<'g, M: Machine> {
     unjudged: Vec<Change>,
     /// What handlers have applied.
     applied: Arc<Applied>,
+    /// What handlers have recorded in the current entry.
+    told: Arc<Told>,
 }
 
 /// What is to be done after a step.
@@ -72,20 +81,37 @@ impl<'g, M: Machine> Actor<'g, M> {
         if manifest.deleting() {
             engine.saw_deletion();
         }
-        Self {
+        let mut actor = Self {
             engine,
             manifest,
             object,
             draft: None,
             before_draft: None,
             failures: 0,
+            annotations: Annotations::default(),
+            pause: Pause::No,
             moved: false,
             dropped: false,
             kept_finalizer: false,
             must_step: false,
             unjudged: Vec::new(),
             applied: Arc::default(),
+            told: Arc::default(),
+        };
+        actor.read_annotations();
+        if actor.annotations.paused {
+            actor.pause = Pause::Holds;
         }
+        actor
+    }
+
+    /// Goes on from what is stored, as after a restart.
+    fn restart(&mut self, now: Now) {
+        let (applied, annotations) = (Arc::clone(&self.applied), self.annotations);
+        let told = Arc::clone(&self.told);
+        *self = Self::new(self.graph(), Arc::clone(&self.manifest), self.object.take(), now);
+        (self.applied, self.told) = (applied, told);
+        self.annotations = annotations;
     }
 
     /// Whether the machine has to look after an object: one that is being deleted and does not have the machine's
@@ -118,9 +144,14 @@ impl<'g, M: Machine> Actor<'g, M> {
             return Step::Over;
         }
         if std::mem::take(&mut self.moved) {
-            let applied = Arc::clone(&self.applied);
-            *self = Self::new(self.graph(), Arc::clone(&self.manifest), self.object.take(), now);
-            self.applied = applied;
+            self.restart(now);
+        }
+        if self.annotations.paused || self.pause != Pause::No {
+            return if self.rests_paused() {
+                Step::Wait(None)
+            } else {
+                Step::Again
+            };
         }
         match self.engine.rests_until(now) {
             Some(until) if !self.must_step => Step::Wait(until),
@@ -136,6 +167,16 @@ impl<'g, M: Machine> Actor<'g, M> {
             return self.over(world).await;
         }
         self.must_step = false;
+        if self.annotations.paused {
+            return self.hold(world).await;
+        }
+        match std::mem::replace(&mut self.pause, Pause::No) {
+            Pause::No => {}
+            // Not everything is written yet, so the machine goes on as if there had been no pause.
+            Pause::Begins => self.engine.set_pausing(false),
+            Pause::Holds => self.restart(world.now()),
+        }
+        self.report_long_request(world);
         if let Some(step) = self.release(world).await {
             return step;
         }
@@ -208,6 +249,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         self.must_step |= deleted || observed.generation() != self.manifest.generation();
         self.manifest = observed;
         self.engine.saw_generation(self.manifest.generation());
+        self.read_annotations();
         self.engine
             .saw_field_values(M::field_values(&self.manifest, self.manifest.status()));
         if changed {
@@ -224,6 +266,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         let deleted = stored.deleting() && !self.manifest.deleting();
         self.manifest = stored;
         self.engine.saw_generation(self.manifest.generation());
+        self.read_annotations();
         if deleted {
             self.engine.saw_deletion();
         }

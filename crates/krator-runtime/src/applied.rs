@@ -7,9 +7,9 @@
 )]
 use crate::graph::Retry;
 use std::{
-    any::Any,
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    any::{Any, TypeId},
+    collections::{HashMap, HashSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 use tokio::time::Instant;
@@ -19,7 +19,11 @@ pub(crate) type ChildKey = (&'static str, String, String);
 
 /// What the handlers of one object have applied.
 #[derive(Debug, Default)]
-pub(crate) struct Applied(Mutex<HashMap<ChildKey, LastApply>>);
+pub(crate) struct Applied {
+    children: Mutex<HashMap<ChildKey, LastApply>>,
+    /// The type, the namespace and the name of each child that the present run has applied, or has tried to.
+    in_this_run: Mutex<HashSet<(TypeId, String, String)>>,
+}
 
 /// The last time that a child was applied.
 #[derive(Clone, Debug)]
@@ -41,6 +45,19 @@ const PROMPT_CORRECTIONS: u32 = 3;
 const CONTENTION_WINDOW: Duration = Duration::from_secs(60);
 
 impl Applied {
+    /// Begins a run of a handler. There is only one at a time.
+    pub fn begin_run(&self) {
+        locked(&self.in_this_run).clear();
+    }
+    /// Records that the present run applies a child, so that pruning keeps it even if that fails.
+    pub fn applies<K: 'static>(&self, namespace: &str, name: &str) {
+        let child = (TypeId::of::<K>(), namespace.to_owned(), name.to_owned());
+        locked(&self.in_this_run).insert(child);
+    }
+    /// Whether the present run has applied a child, or has tried to.
+    pub fn is_of_this_run<K: 'static>(&self, namespace: String, name: String) -> bool {
+        locked(&self.in_this_run).contains(&(TypeId::of::<K>(), namespace, name))
+    }
     /// What was applied to a child last.
     pub fn last(&self, child: &ChildKey) -> Option<LastApply> {
         self.locked().get(child).cloned()
@@ -100,9 +117,13 @@ impl Applied {
         let since = last.last_correction.map_or(Duration::MAX, |last| last.elapsed());
         Some(Retry::OF_REQUESTS.delay(excess, random).saturating_sub(since))
     }
-    fn locked(&self) -> std::sync::MutexGuard<'_, HashMap<ChildKey, LastApply>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn locked(&self) -> MutexGuard<'_, HashMap<ChildKey, LastApply>> {
+        locked(&self.children)
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The cluster: runs machines for the objects of an API server.
 mod access;
+mod apis;
 mod caches;
 mod children;
 mod clock;
@@ -15,7 +16,8 @@ mod watch_backoff;
 mod watch_index;
 
 pub use access::{Grants, Owns, Watches};
-pub use command::{About, main};
+pub use apis::{ApiCaching, ApiHandles};
+pub use command::{About, main, main_with};
 pub use links::{Concerns, Link, Linked, LookIn};
 
 use crate::{
@@ -47,6 +49,8 @@ const GRACE: Duration = Duration::from_secs(25);
 /// The part of the cluster that the handlers of one machine can reach.
 pub(crate) struct Cluster<M: Machine> {
     pub client: Client,
+    /// The handles that [`Context::api`](crate::Context::api) has made.
+    pub apis: apis::Apis,
     /// The field manager.
     pub manager: &'static str,
     pub api_version: String,
@@ -262,6 +266,7 @@ where
         .map(|started| (started.seen, started.caches))
         .unzip();
     let cluster = Cluster {
+        apis: apis::Apis::default(),
         client,
         manager: name,
         api_version: ManifestOf::<O::Machine>::api_version(&()).into_owned(),

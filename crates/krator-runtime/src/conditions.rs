@@ -1,6 +1,6 @@
 //! The conditions of a status, as kstatus (`kubectl wait`, Helm, Flux) reads them.
 use crate::{
-    graph::{Graph, Policy, STANDARD_CONDITIONS, StateKind},
+    graph::{Graph, PAUSED, Policy, STANDARD_CONDITIONS, StateKind},
     status::{Condition, MachineStatus},
 };
 use jiff::Timestamp;
@@ -15,8 +15,12 @@ pub(crate) struct Inputs<'a> {
     /// Whether the last run failed and is retried.
     pub retrying: bool,
     pub message: &'a str,
-    /// What handlers have set since the former status was written.
+    /// What was set before the state was entered, and is not written yet.
+    pub set_before: &'a [SetCondition],
+    /// What handlers have set in the state since the former status was written.
     pub set: &'a [SetCondition],
+    /// If the object is paused from now on: its generation.
+    pub paused: Option<i64>,
     /// The generation that the conditions are about.
     pub observed: i64,
     /// The generation that the condition `Reconciling` is about, if it is a later one.
@@ -88,17 +92,52 @@ pub(crate) fn render(
     }
 
     for kind in graph.own_conditions() {
-        let on_entry = set_here(kind).filter(|_| inputs.entered && policy.checkpoint);
-        let by_handler = inputs.set.iter().rev().find(|set| set.kind == kind);
-        let condition = match (on_entry, by_handler, by_type(kind)) {
-            (Some(status), _, _) => stamped(kind, status, policy.name, inputs.message),
-            (None, Some(set), _) => stamped(kind, &set.status, &set.reason, &set.message),
-            (None, None, Some(former)) => former.clone(),
-            (None, None, None) => stamped(kind, "Unknown", "Unset", ""),
+        let last = |set: &[SetCondition]| set.iter().rev().find(|set| set.kind == kind).cloned();
+        let on_entry = || set_here(kind).filter(|_| inputs.entered);
+        let condition = if let Some(set) = last(inputs.set) {
+            stamped(kind, &set.status, &set.reason, &set.message)
+        } else if let Some(status) = on_entry() {
+            stamped(kind, status, policy.name, inputs.message)
+        } else if let Some(set) = last(inputs.set_before) {
+            stamped(kind, &set.status, &set.reason, &set.message)
+        } else if let Some(former) = by_type(kind) {
+            former.clone()
+        } else {
+            stamped(kind, "Unknown", "Unset", "")
         };
         conditions.push(condition);
     }
+    if let Some(generation) = inputs.paused {
+        conditions.push(paused(graph, former, generation, inputs.time));
+    }
     conditions
+}
+
+/// The condition of a paused object. Nothing changes it for as long as the pause lasts. It is about the generation at
+/// which the pause began, whether or not that was dealt with: `kubectl wait` passes over conditions of earlier ones.
+pub(crate) fn paused(
+    graph: &Graph<'_>,
+    former: &MachineStatus,
+    generation: i64,
+    time: Timestamp,
+) -> Condition {
+    let known = former.conditions.iter().find(|c| says_paused(c)).cloned();
+    known.unwrap_or_else(|| Condition {
+        kind: PAUSED.to_owned(),
+        status: "True".to_owned(),
+        reason: "Annotated".to_owned(),
+        message: format!(
+            "No handler runs while the annotation {}/paused is set.",
+            graph.group()
+        ),
+        last_transition_time: time,
+        observed_generation: Some(generation),
+    })
+}
+
+/// Whether it is the condition of a paused object.
+pub(crate) fn says_paused(condition: &Condition) -> bool {
+    condition.kind == PAUSED && condition.status == "True"
 }
 
 /// Whether a standard condition is `True` in states of this kind.

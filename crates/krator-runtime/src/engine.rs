@@ -5,6 +5,7 @@
 //! wake-up. A transition that a handler has chosen takes precedence over all of them except deletion.
 mod enter;
 mod failures;
+mod reason;
 mod render;
 mod times;
 
@@ -16,6 +17,7 @@ use crate::{
     status::EntryId,
 };
 use jiff::Timestamp;
+use reason::Reason;
 use std::{collections::BTreeMap, time::Duration};
 
 /// The present, as the driver knows it.
@@ -75,7 +77,10 @@ pub(crate) struct Engine<'g> {
     attempts: u32,
     /// Consecutive failures according to the stored status. A difference has still to be written.
     stored_attempts: u32,
-    /// What `.status.message` says instead of the state's message: a handler's message, or the last error.
+    /// Why the object is in the state, if anything is to be said about that beside the state's own message.
+    reason: Option<Box<str>>,
+    /// What `.status.message` says instead of the reason and of the state's message: the words of a handler in this stay,
+    /// or its last error.
     message: Option<Box<str>>,
     /// The message of the handler that is running.
     next_message: Option<Box<str>>,
@@ -84,8 +89,20 @@ pub(crate) struct Engine<'g> {
     set_before: Vec<SetCondition>,
     /// Conditions that were set since, and are not written yet.
     set: Vec<SetCondition>,
+    /// Whether a status of this stay is stored.
+    is_entry_written: bool,
+    /// Whether the handler was started in this stay by this process.
+    has_begun: bool,
     /// How often each state that has a limit was entered.
     entries: BTreeMap<StateId, u32>,
+    /// The request of the annotation, if there is one.
+    requested: Option<Box<str>>,
+    /// The request that the running handler deals with.
+    pinned_request: Option<Box<str>>,
+    /// The last request that was dealt with.
+    handled: Option<Box<str>>,
+    /// Whether the status is to say that the object is paused.
+    pausing: bool,
     /// The values of the fields that the graph refers to by number.
     field_values: Vec<Option<FieldValue>>,
     /// When the handler is to run.
@@ -153,6 +170,23 @@ impl<'g> Engine<'g> {
         self.generation = generation;
     }
 
+    /// Reports the request that is annotated now. One that is new makes the handler run.
+    pub fn saw_request(&mut self, request: Option<&str>) {
+        if self.requested.as_deref() != request {
+            self.requested = request.map(Into::into);
+        }
+    }
+
+    /// Whether there is a request that no run has dealt with.
+    fn is_requested(&self) -> bool {
+        self.requested.is_some() && self.requested != self.handled
+    }
+
+    /// Sets whether the status says that the object is paused.
+    pub fn set_pausing(&mut self, pausing: bool) {
+        self.pausing = pausing;
+    }
+
     /// Reports that the object is being deleted. Returns whether a running handler is to be dropped now.
     pub fn saw_deletion(&mut self) -> bool {
         if std::mem::replace(&mut self.deleting, true) {
@@ -195,7 +229,7 @@ impl<'g> Engine<'g> {
     pub fn decide(&mut self, now: Now) -> Do {
         // This comes before `finished`: a machine that ended outside its deletion path still takes that path.
         if let Some(to) = self.leave.take() {
-            self.enter(to, now);
+            self.enter(to, Reason::Evident, now);
             return Do::Entered;
         }
         if self.finished {
@@ -211,11 +245,15 @@ impl<'g> Engine<'g> {
             && end <= now.elapsed
         {
             self.hops = 0;
-            self.enter(to, now);
+            self.enter(to, self.timed_out(policy), now);
             return Do::Entered;
         }
         if self.spec_changed() && self.apply_spec_change(policy, now) {
             return Do::Entered;
+        }
+        if self.is_requested() && policy.effects == Effects::Once && self.has_begun {
+            // Its handler must not run again, so the request is dealt with by not running it.
+            self.handled.clone_from(&self.requested);
         }
         match self.rests_until(now) {
             Some(until) => Do::Wait(until),
@@ -232,7 +270,7 @@ impl<'g> Engine<'g> {
             return Some(None);
         }
         let next = [self.due, self.deadline(now)].into_iter().flatten().min();
-        let due = next.is_some_and(|at| at <= now.elapsed) || self.spec_changed();
+        let due = next.is_some_and(|at| at <= now.elapsed) || self.spec_changed() || self.is_requested();
         (!due).then_some(next)
     }
 
@@ -253,7 +291,7 @@ impl<'g> Engine<'g> {
             }
             OnSpecChange::Ignore => self.observed = self.generation,
             OnSpecChange::To(state) => {
-                self.enter(state, now);
+                self.enter(state, Reason::Evident, now);
                 return true;
             }
         }
@@ -262,12 +300,13 @@ impl<'g> Engine<'g> {
 
     /// Reports that a run of the handler begins. It deals with the latest generation.
     pub fn begin(&mut self) {
-        self.due = None;
+        (self.due, self.has_begun) = (None, true);
         self.pinned = self.generation;
         self.judged = self.generation;
+        self.pinned_request = self.requested.clone();
     }
 
-    /// Reports the message of the handler. It replaces the state's message when the run ends.
+    /// Reports the message of the handler. It is that of the state that the object is in when the run has ended.
     pub fn set_message(&mut self, message: &str) {
         self.next_message = Some(message.into());
     }
@@ -281,6 +320,7 @@ impl<'g> Engine<'g> {
     pub fn written(&mut self) {
         self.set_before.clear();
         self.set.clear();
+        self.is_entry_written = true;
         self.stored_attempts = self.attempts;
     }
 
@@ -288,23 +328,27 @@ impl<'g> Engine<'g> {
     pub fn ended(&mut self, outcome: Outcome, now: Now) {
         let Some(at) = self.at else { return };
         let policy = self.graph.state(at);
+        if let Some(request) = self.pinned_request.take() {
+            self.handled = Some(request);
+        }
         if matches!(outcome, Outcome::Exit(_)) {
             // Another operator may have dealt with a later generation while this run went on.
             self.observed = self.observed.max(self.pinned);
             self.forget_failures();
         }
-        if let Some(message) = self.next_message.take() {
-            self.message = Some(message);
+        let words = self.next_message.take();
+        if let (Outcome::Exit(Exit::To(to)), None) = (&outcome, self.leave) {
+            if self.graph.state(*to).kind == StateKind::Ready {
+                self.entries.remove(&at);
+            }
+            return self.enter(*to, words.map_or(Reason::Evident, Reason::OfHandler), now);
+        }
+        if words.is_some() {
+            self.message = words;
         }
         match outcome {
-            Outcome::Exit(Exit::To(to)) => {
-                if self.leave.is_none() {
-                    if self.graph.state(to).kind == StateKind::Ready {
-                        self.entries.remove(&at);
-                    }
-                    self.enter(to, now);
-                }
-            }
+            // The deletion, which takes precedence over the choice of the handler.
+            Outcome::Exit(Exit::To(_)) => {}
             Outcome::Exit(Exit::Stay) => {
                 self.runs = self.runs.saturating_add(1);
                 (self.hops, self.overdue) = (0, false);
@@ -316,7 +360,7 @@ impl<'g> Engine<'g> {
             Outcome::Interrupted => {
                 let timed_out = self.deadline(now).is_some_and(|end| end <= now.elapsed);
                 if policy.effects == Effects::Once && self.leave.is_none() && !timed_out {
-                    self.enter(policy.resume.unwrap_or(at), now);
+                    self.enter(policy.resume.unwrap_or(at), self.interrupted(policy), now);
                 } else if self.leave.is_none() && self.due.is_none() {
                     self.due = Some(now.elapsed);
                 }
@@ -326,8 +370,8 @@ impl<'g> Engine<'g> {
                 self.due = None;
             }
             Outcome::Failed(_, error) if policy.effects == Effects::Once => {
-                self.enter(policy.resume.unwrap_or(at), now);
-                self.explain(error);
+                let reason = Reason::OfRuntime(format!("failed in {}: {error}", policy.name));
+                self.enter(policy.resume.unwrap_or(at), reason, now);
             }
             Outcome::Failed(class, error) => self.failed(policy, class, error, now),
         }

@@ -6,15 +6,30 @@ type Boxed = Box<dyn StdError + Send + Sync>;
 /// The result of handlers.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What the runtime does about an error.
+/// What the runtime does about an error of a handler; see [`Error::class`].
+///
+/// | class | errors that have it | what the runtime does |
+/// |---|---|---|
+/// | [`Transient`](Class::Transient) | every error that has no other class, panics, [`Error::transient`] | retries, as the state's `retry` says |
+/// | [`After`](Class::After) | [`Error::after`]; answers of the API server with 429 or with a time to wait | the same, but not before that time |
+/// | [`Blocked`](Class::Blocked) | [`Error::blocked`]; a child of a former object that is not collected yet | retries, however often it takes |
+/// | [`Permanent`](Class::Permanent) | [`Error::permanent`], [`Fallible::permanent`]; the answers 400, 405, 413, 415 and 422 | does not retry |
+/// | [`NamespaceTerminating`](Class::NamespaceTerminating) | the answer 403 to a request that creates something in a namespace that is being deleted | waits for the deletion |
+///
+/// Every error is logged. Those that are retried are in `.status.message` and in the condition `Reconciling`, and
+/// `.status.attempts` counts them. In a state with `effects: once` no error is retried: the object enters `resume`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// The handler is retried as the state's `retry` says.
+    /// The handler is retried as the state's `retry` says: after growing delays, and after the last retry the object
+    /// enters `retry.then`.
     Transient,
     /// Like `Transient`, but the handler is not retried before this time has passed.
     After(Duration),
+    /// Something else has to go or to end first, and will. The handler is retried after growing delays, and never too often:
+    /// the limit of `retry` is not exceeded by it.
+    Blocked,
     /// Retrying is useless. The object enters `retry.then` at once; if there is no such state, the handler is retried
-    /// at the longest interval of `retry` until the spec changes.
+    /// at the longest interval of `retry` until the spec changes. The machine of an object in a `final` state ends.
     Permanent,
     /// The namespace is being deleted, so nothing can be created in it. This is no failure, because the object is
     /// deleted with its namespace. On the deletion path it is treated as transient, so that the deletion completes.
@@ -91,6 +106,36 @@ impl Error {
             class: Some(Class::Transient),
         }
     }
+    /// An error that ends by itself, when something else is gone or done. It is retried without limit.
+    ///
+    /// ```
+    /// use krator_runtime::{Class, Error};
+    ///
+    /// let error = Error::blocked("another backup is running");
+    /// assert_eq!(error.class(), Class::Blocked);
+    /// ```
+    pub fn blocked(error: impl Into<Boxed>) -> Self {
+        Self {
+            source: error.into(),
+            class: Some(Class::Blocked),
+        }
+    }
+    /// An error that is retried, but not before this time has passed, for example because another system asked to be
+    /// left alone for so long. If the state's `retry` says to wait longer, it waits longer.
+    ///
+    /// ```
+    /// use krator_runtime::{Class, Error};
+    /// use std::time::Duration;
+    ///
+    /// let error = Error::after(Duration::from_secs(30), "the scales are being cleaned");
+    /// assert_eq!(error.class(), Class::After(Duration::from_secs(30)));
+    /// ```
+    pub fn after(delay: Duration, error: impl Into<Boxed>) -> Self {
+        Self {
+            source: error.into(),
+            class: Some(Class::After(delay)),
+        }
+    }
     /// Prepends what was being done. The class stays the same.
     ///
     /// ```
@@ -139,13 +184,40 @@ fn class_of_answer(_: &(dyn StdError + 'static)) -> Option<Class> {
     None
 }
 
+/// The answer of the API server among the causes. An error that passes kube's error through (`#[error(transparent)]`)
+/// has only the answer itself as its cause.
+#[cfg(feature = "kube")]
+fn answer<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a kube::core::Status> {
+    causes(error).find_map(|cause| match cause.downcast_ref::<kube::Error>() {
+        Some(kube::Error::Api(status)) => Some(&**status),
+        _ => cause.downcast_ref::<kube::core::Status>().or_else(|| {
+            cause
+                .downcast_ref::<Box<kube::core::Status>>()
+                .map(|status| &**status)
+        }),
+    })
+}
+
+/// The text of one of the causes of `error`. kube's error prints the answer of the API server twice, as text and in the
+/// form of `Debug`, and errors around it repeat that; here the answer is there once, as text.
+#[cfg(feature = "kube")]
+fn text_of(cause: &(dyn StdError + 'static), error: &(dyn StdError + 'static)) -> String {
+    let text = cause.to_string();
+    match answer(error) {
+        Some(status) => text.replace(&format!("ApiError: {status} ({status:?})"), &status.to_string()),
+        None => text,
+    }
+}
+
+#[cfg(not(feature = "kube"))]
+fn text_of(cause: &(dyn StdError + 'static), _: &(dyn StdError + 'static)) -> String {
+    cause.to_string()
+}
+
 /// The codes 400, 405, 413, 415 and 422 say that the request itself is wrong. All other errors may be temporary.
 #[cfg(feature = "kube")]
 fn class_of_answer(error: &(dyn StdError + 'static)) -> Option<Class> {
-    let status = causes(error).find_map(|e| match e.downcast_ref::<kube::Error>() {
-        Some(kube::Error::Api(status)) => Some(status),
-        _ => None,
-    })?;
+    let status = answer(error)?;
     let details = status.details.as_ref();
     let is_terminating = || {
         details.is_some_and(|d| {
@@ -238,7 +310,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut printed = String::new();
         for cause in causes(&*self.source) {
-            let text = cause.to_string();
+            let text = text_of(cause, &*self.source);
             if printed.is_empty() {
                 printed = text;
             } else if !printed.ends_with(&text) {
@@ -282,13 +354,60 @@ mod tests {
     }
 
     #[cfg(feature = "kube")]
+    fn api_error(code: u16, details: &serde_json::Value) -> kube::Error {
+        let status = serde_json::json!({"code": code, "message": "m", "reason": "r", "details": details});
+        let status: kube::core::Status = serde_json::from_value(status).expect("a status");
+        kube::Error::Api(status.boxed())
+    }
+
+    /// How libraries wrap the errors of others: with their text or without, and passed through.
+    #[cfg(feature = "kube")]
+    #[derive(Debug)]
+    enum Wrapped {
+        WithText(kube::Error),
+        Transparent(kube::Error),
+    }
+
+    #[cfg(feature = "kube")]
+    impl fmt::Display for Wrapped {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            match self {
+                Self::WithText(error) => write!(f, "listing failed: {error}"),
+                Self::Transparent(error) => error.fmt(f),
+            }
+        }
+    }
+
+    #[cfg(feature = "kube")]
+    impl StdError for Wrapped {
+        fn source(&self) -> Option<&(dyn StdError + 'static)> {
+            match self {
+                Self::WithText(error) => Some(error),
+                Self::Transparent(error) => error.source(),
+            }
+        }
+    }
+
+    #[cfg(feature = "kube")]
+    #[test]
+    fn an_answer_of_the_api_server_is_shown_once() {
+        let answer = || api_error(422, &serde_json::json!({}));
+        for (error, text) in [
+            (Error::from(answer()), "m: r"),
+            (Error::from(answer()).context("creating"), "creating: m: r"),
+            (Wrapped::WithText(answer()).into(), "listing failed: m: r"),
+            (Wrapped::Transparent(answer()).into(), "m: r"),
+        ] {
+            assert_eq!(error.to_string(), text);
+            assert_eq!(format!("{error:?}"), format!("{text} (Permanent)"));
+            assert_eq!(error.class(), Class::Permanent);
+        }
+    }
+
+    #[cfg(feature = "kube")]
     #[test]
     fn answers_of_the_api_server_have_classes() {
-        let answer = |code: u16, details: serde_json::Value| {
-            let status = serde_json::json!({"code": code, "message": "m", "reason": "r", "details": details});
-            let status: kube::core::Status = serde_json::from_value(status).expect("a status");
-            Error::from(kube::Error::Api(status.boxed()))
-        };
+        let answer = |code: u16, details: serde_json::Value| Error::from(api_error(code, &details));
         let nothing = || serde_json::json!({});
         assert_eq!(answer(422, nothing()).class(), Class::Permanent);
         assert_eq!(

@@ -33,6 +33,8 @@ pub struct Graph<'g> {
     deletion: Option<StateId>,
     finalizer: &'g str,
     conditions: &'g [&'g str],
+    /// Whether any state has a phase.
+    names_phases: bool,
 }
 
 impl<'g> Graph<'g> {
@@ -44,12 +46,18 @@ impl<'g> Graph<'g> {
         deletion: Option<StateId>,
         finalizer: &'g str,
     ) -> Self {
+        let (mut names_phases, mut i) = (false, 0);
+        while i < states.len() {
+            names_phases |= states[i].phase.is_some();
+            i += 1;
+        }
         Self {
             states,
             initial,
             deletion,
             finalizer,
             conditions: &[],
+            names_phases,
         }
     }
     /// The types of the conditions that handlers set.
@@ -64,6 +72,13 @@ impl<'g> Graph<'g> {
     /// If the state does not belong to this graph.
     pub(crate) const fn state(&self, id: StateId) -> &'g Policy<'g> {
         &self.states[id.0 as usize]
+    }
+    /// What `.status.phase` shows in a state; `None` if no state of the graph has a phase.
+    pub(crate) const fn phase_of(&self, policy: &Policy<'g>) -> Option<&'g str> {
+        match policy.phase {
+            None if self.names_phases => Some(policy.name),
+            phase => phase,
+        }
     }
     /// All states, in the order of their numbers.
     pub(crate) const fn states(&self) -> &'g [Policy<'g>] {
@@ -90,6 +105,10 @@ impl<'g> Graph<'g> {
             .and_then(|i| u16::try_from(i).ok())
             .map(StateId)
     }
+    /// The API group of the objects, as in the finalizer. The annotations that steer single objects begin with it.
+    pub(crate) fn group(&self) -> &'g str {
+        self.finalizer.split_once('/').map_or("", |(group, _)| group)
+    }
     /// Whether the handler of the state `from` may choose the state `to`.
     pub(crate) const fn has_edge(&self, from: StateId, to: StateId) -> bool {
         let next = self.states[from.0 as usize].next;
@@ -110,16 +129,19 @@ impl<'g> Graph<'g> {
             .flat_map(|s| s.conditions)
             .map(|(kind, _)| *kind);
         let mut types: Vec<&str> = self.conditions.iter().copied().chain(of_states).collect();
-        types.retain(|kind| !STANDARD_CONDITIONS.contains(kind));
+        types.retain(|kind| !STANDARD_CONDITIONS.contains(kind) && *kind != PAUSED);
         types.sort_unstable();
         types.dedup();
         types
     }
     /// Whether the machine maintains a condition of this type.
     pub(crate) fn sets_condition(&self, kind: &str) -> bool {
-        STANDARD_CONDITIONS.contains(&kind) || self.own_conditions().contains(&kind)
+        STANDARD_CONDITIONS.contains(&kind) || kind == PAUSED || self.own_conditions().contains(&kind)
     }
 }
 
 /// The conditions of every object, as kstatus reads them.
 pub(crate) const STANDARD_CONDITIONS: [&str; 3] = ["Ready", "Reconciling", "Stalled"];
+
+/// The condition of an object that an annotation has paused. Other objects do not have it.
+pub(crate) const PAUSED: &str = "Paused";

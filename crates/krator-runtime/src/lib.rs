@@ -30,10 +30,12 @@
 //! | read the object | [`Context::manifest`]; [`Context::changes`] to wait for changes |
 //! | remember something across restarts | [`Context::status_mut`]; [`Context::save`] to store it before the run ends |
 //! | remember something in memory | [`Context::object`] for this object, [`Context::shared`] for all of them |
-//! | tell people something | [`Context::message`], [`Context::condition`], [`Context::event`] |
+//! | tell people something | [`Context::message`], [`Context::set`], [`Context::event`] |
 //! | know how often it was tried | [`Context::attempt`], [`Context::first_run`], [`Context::in_state_for`] |
 //! | make a request idempotent | [`Context::entry`] |
-//! | create, read or delete children | `Context::apply`, `Context::owned`, `Context::delete` |
+//! | create or change children | `Context::child`, `Context::apply` |
+//! | read or delete children | `Context::owned`, `Context::delete`, `Context::prune` |
+//! | know whether an object is ready | `Context::readiness` |
 //! | read other objects | `Context::watched`, `Context::all_watched`, `Context::api` |
 //! | retry, or not | return an [`Error`]; [`Error::permanent`] is not retried |
 //!
@@ -49,8 +51,9 @@
 //!
 //! # The program
 //!
-//! `main.rs` passes your [`Operator`]s to `krator_runtime::main`, which parses the command line and runs them. In
-//! `object.rs` you write what an object keeps in memory, an [`ObjectState`], and the [`Operator`] that makes it.
+//! `main.rs` passes your [`Operator`]s to `krator_runtime::main`, which parses the command line and runs them;
+//! `krator_runtime::main_with` adds arguments of your own. In `object.rs` you write what an object keeps in memory, an
+//! [`ObjectState`], and the [`Operator`] that makes it.
 //!
 //! # Tests
 //!
@@ -74,6 +77,8 @@ mod applied;
 mod machine;
 #[cfg(feature = "kube")]
 mod resource;
+#[cfg(feature = "kube")]
+mod readiness;
 mod operator;
 mod world;
 mod actor;
@@ -84,17 +89,26 @@ mod cluster;
 #[cfg(feature = "source")]
 pub mod source;
 
+/// For the arguments of your own that [`main_with`] takes.
 #[cfg(feature = "kube")]
-pub use cluster::{About, Concerns, Grants, Link, Linked, LookIn, OperatorRuntime, Owns, Watches, main};
+pub use clap;
+#[cfg(feature = "kube")]
+pub use cluster::{
+    About, ApiCaching, ApiHandles, Concerns, Grants, Link, Linked, LookIn, OperatorRuntime, Owns, Watches,
+    main, main_with,
+};
 pub use error::{Class, Error, Fallible, Result};
 pub use field_value::{FieldValue, ReadField};
 pub use graph::{Exit, Graph, OnDelete, OnSpecChange, Policy, Retry, StateId, StateKind, Watch};
-pub use local::{Fixture, Handle, Local};
+pub use local::{Fixture, Handle, Local, LocalObject, LocalStatus};
 pub use machine::{
     Context, Dispatch, Edit, Event, Final, Machine, Manifest, ManifestOf, MayStay, Never, Node, Object,
-    ObjectState, SharedOf, State, StatusOf, Stay, Transition, TransitionTo, dispatch,
+    ObjectState, OwnCondition, SharedOf, State, StatePolicy, StatusOf, Stay, Transition, TransitionTo,
+    dispatch,
 };
 pub use operator::Operator;
+#[cfg(feature = "kube")]
+pub use readiness::Readiness;
 #[cfg(feature = "kube")]
 pub use resource::{Child, KubeObject, Place};
 pub use status::{Condition, EntryId, MachineStatus, ObjectStatus};

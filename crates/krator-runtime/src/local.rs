@@ -1,9 +1,14 @@
 //! Machines without Kubernetes: one object in memory, on tokio's clock, which a test may pause.
 #[cfg(feature = "kube")]
+mod controllers;
+#[cfg(feature = "kube")]
 mod fake_cluster;
 mod fixture;
 mod memory;
+mod object;
 
+#[cfg(feature = "kube")]
+pub(crate) use controllers::Outcome;
 #[cfg(feature = "kube")]
 pub(crate) use fake_cluster::FakeCluster;
 /// Without Kubernetes there are no other kinds.
@@ -13,12 +18,13 @@ pub(crate) struct FakeCluster;
 pub use fixture::Fixture;
 pub use memory::Handle;
 pub(crate) use memory::Memory;
+pub use object::{LocalObject, LocalStatus};
 
 use crate::{
     actor::{Actor, Step},
     graph::StateId,
-    machine::{Event, Machine, ManifestOf, Object as _, SharedOf},
-    status::{EntryId, ObjectStatus as _},
+    machine::{Event, Machine, ManifestOf, Object as _, OwnCondition, SharedOf},
+    status::{Condition, EntryId, ObjectStatus as _},
     world::World as _,
 };
 use jiff::Timestamp;
@@ -97,6 +103,13 @@ impl<M: Machine> Local<M> {
     /// The object as its machine saw it last.
     pub fn manifest(&self) -> Arc<ManifestOf<M>> {
         Arc::clone(self.actor.manifest())
+    }
+    /// A condition of the object, as stored; `None` before the machine has written it. The conditions Ready,
+    /// Reconciling and Stalled are in the status of [`manifest`](Self::manifest).
+    pub fn condition(&self, condition: impl OwnCondition<Machine = M>) -> Option<Condition> {
+        let manifest = self.handle().stored()?;
+        let mut conditions = manifest.status()?.machine().conditions.iter();
+        conditions.find(|c| c.kind == condition.name()).cloned()
     }
     /// What the object keeps in memory; `None` once it is gone.
     pub fn object_mut(&mut self) -> Option<&mut M::ObjectState> {

@@ -1,9 +1,11 @@
 //! The types of a machine: its states and the transitions between them, its objects, and what handlers are given.
 //! Generated code and handlers implement and name them; the rooms above drive them.
+mod condition;
 mod context;
 mod object;
 mod transition;
 
+pub use condition::OwnCondition;
 pub(crate) use context::{Backend, Run, Saves};
 pub use context::{Context, Event, Manifest};
 pub use object::{Edit, Object, ObjectState};
@@ -23,6 +25,13 @@ pub trait Node: Sized + Send + Sync + 'static {
     type Machine: Machine;
     /// The number of the state in its machine.
     const ID: StateId;
+}
+
+/// What the graph says of a state, beside the state itself. `#[derive(TransitionTo)]` of `krator-derive` implements it for
+/// machines that are written by hand; generated machines have all of it in one place.
+pub trait StatePolicy: Node {
+    /// The policy. Its name is that of the state.
+    const POLICY: Policy<'static>;
 }
 
 /// The handler of a state. You write it, in the state's file.
@@ -109,7 +118,13 @@ pub type Dispatch<'a> = Pin<Box<dyn Future<Output = Result<Exit>> + Send + 'a>>;
 /// memory.
 #[inline(never)]
 pub fn dispatch<'a, F: State>(state: F, cx: &'a mut Context<'_, F::Machine>) -> Dispatch<'a> {
-    Box::pin(async move { Ok(state.next(cx).await?.exit()) })
+    Box::pin(async move {
+        let (exit, reason) = state.next(cx).await?.into_parts();
+        if let Some(reason) = reason {
+            cx.message(reason);
+        }
+        Ok(exit)
+    })
 }
 
 /// The type of a machine's objects.

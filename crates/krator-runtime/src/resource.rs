@@ -1,11 +1,11 @@
 //! Kubernetes objects as the runtime sees them: custom resources as the objects of a machine, and objects of other
 //! kinds.
 use crate::{
-    error::Error,
+    error::{Error, Result},
     machine::{Edit, Object},
     status::ObjectStatus,
 };
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 use kube::{
     Api, Client, Resource,
     core::{ClusterResourceScope, NamespaceResourceScope, object::HasStatus},
@@ -103,6 +103,9 @@ where
         let (mine, theirs) = (self.meta(), other.meta());
         mine.labels == theirs.labels && mine.annotations == theirs.annotations
     }
+    fn annotation(&self, name: &str) -> Option<&str> {
+        self.meta().annotations.as_ref()?.get(name).map(String::as_str)
+    }
     fn status(&self) -> Option<&Self::Status> {
         HasStatus::status(self)
     }
@@ -134,17 +137,41 @@ pub(crate) fn version<K: Resource>(object: &K) -> u64 {
         .unwrap_or_default()
 }
 
-/// The uid of the controller that owns the object.
-pub(crate) fn controller<K: Resource>(object: &K) -> Option<&str> {
+/// The owner reference of the controller that owns the object.
+pub(crate) fn controller_reference<K: Resource>(object: &K) -> Option<&OwnerReference> {
     let mut owners = object.meta().owner_references.iter().flatten();
-    let controller = owners.find(|owner| owner.controller == Some(true));
-    controller.map(|owner| owner.uid.as_str())
+    owners.find(|owner| owner.controller == Some(true))
 }
 
-/// The error of applying an object that exists and has another owner.
-pub(crate) fn not_ours<K: Child>(name: &str) -> Error {
-    Error::permanent(format!(
-        "{} `{name}` exists and is not a child of this object: it is left alone",
-        K::kind(&())
-    ))
+/// The uid of the controller that owns the object.
+pub(crate) fn controller<K: Resource>(object: &K) -> Option<&str> {
+    controller_reference(object).map(|owner| owner.uid.as_str())
+}
+
+/// Whether `owner` may apply an object that exists and has this controller.
+///
+/// # Errors
+///
+/// If it is the controller of another object. The request is blocked if the other object had the kind and the name of
+/// `owner`: it was deleted and created again, and the garbage collector will delete what belonged to the former one.
+/// Otherwise it is permanent.
+pub(crate) fn may_apply<K: Child>(
+    name: &str,
+    controller: Option<&OwnerReference>,
+    owner: &OwnerReference,
+) -> Result<()> {
+    let group = |of: &OwnerReference| of.api_version.rsplit_once('/').map(|(group, _)| group.to_owned());
+    let kind = K::kind(&());
+    match controller {
+        Some(it) if it.uid == owner.uid => Ok(()),
+        Some(it) if (&it.kind, &it.name, group(it)) == (&owner.kind, &owner.name, group(owner)) => {
+            Err(Error::blocked(format!(
+                "{kind} `{name}` belongs to a former {} `{}` and has to be collected first",
+                owner.kind, owner.name
+            )))
+        }
+        _ => Err(Error::permanent(format!(
+            "{kind} `{name}` exists and is not a child of this object: it is left alone"
+        ))),
+    }
 }

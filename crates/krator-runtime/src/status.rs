@@ -18,7 +18,7 @@ pub struct MachineStatus {
     /// The name of the state that the object is in. A restarted operator resumes from it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// The state as people see it; several states may share a phase.
+    /// The state as people see it, where the description names phases; several states may share one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
     /// The message of the state, of its handler, or the last error.
@@ -29,16 +29,19 @@ pub struct MachineStatus {
     pub entry: Option<EntryId>,
     /// When the state was entered, by the API server's clock.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub state_entered_at: Option<Timestamp>,
+    pub state_entered_time: Option<Timestamp>,
     /// The number of consecutive failures of the handler.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u32>,
     /// How often each state that has a limit was entered since the last change of the spec.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", with = "entries")]
     pub entries: BTreeMap<String, u32>,
     /// The generation of the spec that a handler dealt with last; -1 before the first one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
+    /// The last value of the annotation `requestedAt` that a run has dealt with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_handled_request: Option<String>,
     /// `Ready`, `Reconciling` and `Stalled`, followed by the conditions of the description.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
@@ -81,6 +84,40 @@ fn entry<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<EntryId>, 
     Ok(text.and_then(|text| text.parse().ok()))
 }
 
+/// A map by state, stored as a list of objects that is keyed by their field `state`: the form that the conventions of
+/// Kubernetes ask for.
+mod entries {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::collections::BTreeMap;
+
+    #[derive(Serialize, Deserialize)]
+    struct Entered<S> {
+        state: S,
+        count: u32,
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        entries: &BTreeMap<String, u32>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(
+            entries
+                .iter()
+                .map(|(state, count)| Entered { state, count: *count }),
+        )
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<String, u32>, D::Error> {
+        let entries = Vec::<Entered<String>>::deserialize(deserializer)?;
+        Ok(entries
+            .into_iter()
+            .map(|entered| (entered.state, entered.count))
+            .collect())
+    }
+}
+
 impl MachineStatus {
     /// The generation of the condition `Reconciling`.
     pub(crate) fn reconciling_generation(&self) -> Option<i64> {
@@ -96,16 +133,18 @@ impl MachineStatus {
             phase,
             message,
             entry,
-            state_entered_at,
+            state_entered_time,
             attempts,
             entries,
             observed_generation,
+            last_handled_request,
             conditions,
         } = self;
         let ours = stored.conditions.iter().filter(|c| is_ours(&c.kind));
         (state, phase, message, entry) == (&stored.state, &stored.phase, &stored.message, &stored.entry)
-            && (state_entered_at, attempts) == (&stored.state_entered_at, &stored.attempts)
+            && (state_entered_time, attempts) == (&stored.state_entered_time, &stored.attempts)
             && (entries, observed_generation) == (&stored.entries, &stored.observed_generation)
+            && *last_handled_request == stored.last_handled_request
             && ours.eq(conditions)
     }
 }

@@ -36,10 +36,10 @@ section! {
         "Fields of `.status` beside those that the machine keeps. They are never required.",
         "status: {herd: string}");
     Columns = optional("columns", List { of: &Mapping(&COLUMN), max: None },
-        "Printer columns, which come before State, Ready and Age.",
+        "Printer columns, which come before State, Ready, Message and Age.",
         "columns: [{name: Height, path: .spec.height}]");
     Conditions = optional("conditions", Map { by: "condition", of: &String },
-        "Conditions that handlers set, in any state, with what each means. Conditions that the description does not name are left to others.",
+        "Conditions that handlers set, in any state, with what each means. In Rust each is a variant of `<Kind>Condition`. Conditions that the description does not name are left to others.",
         "conditions: {Healthy: The last check found no parasites.}");
     Machine = required("machine", Mapping(&MACHINE),
         "Where objects start, where deleted ones go, and defaults for every state.",
@@ -56,6 +56,9 @@ section! {
     Access = optional("access", List { of: &Mapping(&ACCESS), max: None },
         "Further rights of the operator.",
         "access: [{kind: core/v1.Node, verbs: [get, list]}]");
+    Schemas = optional("schemas", Map { by: "kind", of: &String },
+        "Files with the CustomResourceDefinitions of other kinds, whose objects then have Rust types: a path in the folder of the description for each `group/version.Kind`. They are common to all documents.",
+        "{owns: [core/v1.ConfigMap, certs.example.com/v1.Certificate], schemas: {certs.example.com/v1.Certificate: crds/certificate.yaml}}");
     Webhooks = optional("webhooks", Mapping(&WEBHOOKS),
         "Admission handlers of the operator.",
         "webhooks: {validate: true}")

@@ -46,7 +46,7 @@ section! {
         "What happens in the state.",
         "states: {Roam: {doc: Wanders the wilderness.}}");
     Phase = optional("phase", String,
-        "What `.status.phase` shows; several states may share a phase.",
+        "What `.status.phase` shows; several states may share a phase. Only kinds with a state that has one have that field.",
         "states: {Roam: {phase: Roaming}}")
         .default("the name of the state");
     Message = optional("message", String,

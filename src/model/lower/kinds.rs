@@ -9,16 +9,17 @@ use crate::catalog::keys::{AccessKey, OwnedKey, SectionKey as _, WatchKey};
 use crate::catalog::{INVALID_NAME, MISSING_KEY, UNKNOWN_KIND, WILDCARD_ACCESS, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};
 use crate::model::{
-    Access, FieldPath, Grant, KindId, LookIn, ObjectKind, Owned, PathRoot, Resource, Watch, WatchBy,
-    kubernetes,
+    Access, FieldPath, ForeignKind, Grant, KindId, LookIn, ObjectKind, Owned, PathRoot, Resource, Watch,
+    WatchBy, kubernetes,
 };
 use crate::names::{GroupName, KindName, LabelKey, NamespaceName, ResourceName, Verb, VersionName, plural};
 use crate::spec::Node;
 use crate::text::shown;
 
-/// Resolves references to kinds: a kind of this file first, then those of Kubernetes, then unknown ones.
+/// Resolves references to kinds: a kind of this file first, then those of `schemas` and of Kubernetes, then unknown ones.
 pub(super) struct Kinds<'m> {
     pub described: &'m [Resource],
+    pub foreign: &'m [ForeignKind],
 }
 
 impl Kinds<'_> {
@@ -84,6 +85,21 @@ impl Kinds<'_> {
                 plural: resource.plural.value.clone(),
                 scope: Some(resource.scope.value),
                 described: Some(KindId(id)),
+                has_type: false,
+            }));
+        }
+        let foreign = self.foreign.iter().find(|foreign| {
+            (&foreign.group, &foreign.version) == (&reference.group, &reference.version)
+                && foreign.kind == kind
+        });
+        if let Some(foreign) = foreign {
+            return Some(written.map(|_| ObjectKind {
+                group: reference.group,
+                version: reference.version,
+                kind,
+                plural: foreign.plural.clone(),
+                scope: Some(foreign.scope),
+                described: None,
                 has_type: false,
             }));
         }

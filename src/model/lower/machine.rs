@@ -262,8 +262,8 @@ fn resolve_state(
         standard_conditions.ready = ready;
     }
     State {
-        phase: phase.unwrap_or_else(|| Spanned::new(name.as_str().to_owned(), span)),
         name,
+        phase,
         doc,
         message,
         kind,

@@ -10,7 +10,7 @@ use crate::catalog::{UNKNOWN_FIELD, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};
 use crate::model::{
     Field, FieldPath, MomentField, MomentUnit, PathRoot, Period, Schema, Segment, Shape, kubernetes,
-    machine_status,
+    machine_status_of,
 };
 use crate::spec::Node;
 use crate::text::shown;
@@ -20,6 +20,8 @@ pub(super) struct Fields<'m, 'a> {
     pub types: &'m Types<'a>,
     pub spec: &'m Schema,
     pub status: &'m [Field],
+    /// Whether a state names a phase, so that the machine keeps `.status.phase`.
+    pub names_phases: bool,
 }
 
 /// What a path ends at.
@@ -252,11 +254,13 @@ impl Fields<'_, '_> {
             Cursor::Fields(fields) => match segment {
                 Segment::Field(name) => match fields.iter().find(|field| field.name.as_str() == name) {
                     Some(field) => Ok(Cursor::Schema(&field.schema)),
-                    None => step_json(Cow::Borrowed(machine_status()), segment).map_err(|mut lost| {
-                        lost.known
-                            .extend(fields.iter().map(|field| field.name.to_string()));
-                        lost
-                    }),
+                    None => step_json(Cow::Borrowed(machine_status_of(self.names_phases)), segment).map_err(
+                        |mut lost| {
+                            lost.known
+                                .extend(fields.iter().map(|field| field.name.to_string()));
+                            lost
+                        },
+                    ),
                 },
                 _ => Err(lost(segment, Vec::new())),
             },

@@ -203,5 +203,5 @@ pub(super) fn conditions(node: &Node, sink: &mut Sink<'_>) -> Vec<DeclaredCondit
 
 /// Whether the machine keeps the condition.
 pub(super) fn is_standard_condition(name: &str) -> bool {
-    matches!(name, "Ready" | "Reconciling" | "Stalled")
+    matches!(name, "Ready" | "Reconciling" | "Stalled" | "Paused")
 }

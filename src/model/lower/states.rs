@@ -405,8 +405,17 @@ fn conditions(node: &Node, written: &mut WrittenState, sink: &mut Sink<'_>) {
         if name.as_str() == "Ready" && is_keep {
             written.ready = Some(Ready::Keep);
         } else if is_standard_condition(name.as_str()) {
-            let message = format!("the condition `{}` follows from the state's `kind`", name.value);
-            let help = "`kind` gives Ready, Reconciling and Stalled; only `Ready: keep` can be written here";
+            let (message, help) = if name.as_str() == "Paused" {
+                (
+                    "the condition `Paused` follows from an annotation of the object".to_owned(),
+                    "choose another name for the condition",
+                )
+            } else {
+                (
+                    format!("the condition `{}` follows from the state's `kind`", name.value),
+                    "`kind` gives Ready, Reconciling and Stalled; only `Ready: keep` can be written here",
+                )
+            };
             sink.report(Finding::new(&WRONG_TYPE, entry.key_span, message).help(help));
         } else if let Some(status) = word(&entry.value, StateKey::Conditions, &STATUSES, sink) {
             written.conditions.push(ConditionSetting { name, status });

@@ -50,9 +50,12 @@ pub(super) fn typed_json(
         );
         None
     };
-    if node.is_null() && schema.nullable {
+    // `nullable` may be said where a named type is used.
+    let meant = types.resolve(schema);
+    if node.is_null() && (schema.nullable || meant.nullable) {
         return Some(Json::Null);
     }
+    let schema = meant;
     let scalar = node.scalar();
     match &schema.shape {
         // `default:` without a value is not a default of any type.
@@ -126,7 +129,7 @@ pub(super) fn typed_json(
         Shape::List(items) => match &node.kind {
             NodeKind::Sequence(nodes) => nodes
                 .iter()
-                .map(|node| typed_json(role, node, types.resolve(items), types, sink))
+                .map(|node| typed_json(role, node, items, types, sink))
                 .collect(),
             _ => mismatch("a list", sink),
         },
@@ -137,7 +140,7 @@ pub(super) fn typed_json(
                 .map(|entry| {
                     Some((
                         entry.key.clone(),
-                        typed_json(role, &entry.value, types.resolve(values), types, sink)?,
+                        typed_json(role, &entry.value, values, types, sink)?,
                     ))
                 })
                 .collect::<Option<Map<_, _>>>()
@@ -162,7 +165,7 @@ pub(super) fn typed_json(
                     };
                     object.insert(
                         entry.key.clone(),
-                        typed_json(role, &entry.value, types.resolve(&field.schema), types, sink)?,
+                        typed_json(role, &entry.value, &field.schema, types, sink)?,
                     );
                 }
                 let missing = fields.iter().find(|field| {

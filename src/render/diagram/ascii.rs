@@ -39,8 +39,8 @@ fn listing(kind: &Kind) -> String {
         if state.legacy.is_some() {
             marks.push("legacy".to_owned());
         }
-        if state.phase.value != state.name.as_str() {
-            marks.push(format!("\"{}\"", printable(&state.phase.value)));
+        if let Some(phase) = state.own_phase() {
+            marks.push(format!("\"{}\"", printable(phase)));
         }
         let marks = if marks.is_empty() {
             String::new()

@@ -70,8 +70,8 @@ fn nodes(at: usize, kind: &Kind, line: &mut impl FnMut(String)) {
 fn node_attributes(kind: &Kind, id: StateId) -> String {
     let state = kind.state(id);
     let mut text = state.name.as_str().to_owned();
-    if state.phase.value != text && !state.phase.value.is_empty() {
-        text = format!("{text}\n({})", state.phase.value);
+    if let Some(phase) = state.own_phase().filter(|phase| !phase.is_empty()) {
+        text = format!("{text}\n({phase})");
     }
     let mut attributes = vec![format!("label={}", quoted(&text))];
     match state.kind.value {

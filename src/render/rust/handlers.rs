@@ -1,13 +1,13 @@
 //! The Rust files that people edit, as they are first written. They compile, are formatted as rustfmt does it, and
 //! contain nothing that their owner would have to delete.
 
-use super::{HEADER, doc_text};
+use super::{HEADER, doc_text, sample_run::SampleRun};
 use crate::{
     model::{
         Description, Effects, Kind, OnSpecChange, Period, RetryLimit, State, StateKind, Times,
         format_duration,
     },
-    names::{StateName, rust_ident, snake},
+    names::{rust_ident, snake},
     render::templates::Template,
     sample,
 };
@@ -262,9 +262,14 @@ pub(crate) fn machine_test(description: &Description, kind: &Kind) -> String {
     let module = rust_ident(&kind.resource.kind.value.module());
     let (machine, object_state) = (format!("{name}Machine"), format!("{name}State"));
     let from = format!("{}::{module}", description.operator.value.crate_ident());
-    let path = initial_path(kind);
+    let sample = sample::stored(description, kind);
+    let run = SampleRun {
+        kind,
+        sample: &sample,
+    };
+    let path = run.path(kind.machine.initial.value);
     // The path has at least the initial state.
-    let rest = path.last().map_or("", |state| state.as_str());
+    let rest = path.last().map_or("", |state| state.name.value.as_str());
     let binding = format!("let expected = {machine}::{rest};");
     let binding = if 4 + binding.len() <= WIDTH {
         binding
@@ -274,12 +279,30 @@ pub(crate) fn machine_test(description: &Description, kind: &Kind) -> String {
     Template::MachineTest.render(&json!({
         "imports": import(&from, &mut vec![&machine, &object_state]),
         "kind": name,
+        "lively": lively(kind),
         "local": local(&format!("{object_state}::default()")),
-        "object": raw_string(&visible_json(&sample::stored(description, kind))),
+        "object": raw_string(&visible_json(&sample)),
         "rest_module": snake(rest),
         "rest_binding": binding,
-        "deletion": kind.machine.deletion.is_some(),
+        "deletion": run.ends_when_deleted(),
     }))
+}
+
+/// How a test brings the objects of other kinds to life: a line for each thing that it may do to those of this kind.
+fn lively(kind: &Kind) -> Vec<String> {
+    let owned = kind.owns.iter().map(|owned| owned.kind.value.kind.as_str());
+    let owned: std::collections::BTreeSet<&str> = owned.collect();
+    let mut lines: Vec<String> = owned
+        .into_iter()
+        .map(|owned| format!("world.make_ready::<{owned}>(); // or `world.fail::<{owned}>()`"))
+        .collect();
+    let watched = kind.watches.iter().map(|watch| watch.kind.value.kind.as_str());
+    let watched: std::collections::BTreeSet<&str> = watched.collect();
+    lines.extend(watched.into_iter().map(|watched| {
+        let name = snake(watched);
+        format!("world.put(&{name})?; // it wakes this object if `watches` in krator.yaml says so")
+    }));
+    lines
 }
 
 /// The expression that creates the object of the test, as rustfmt formats it.
@@ -329,32 +352,6 @@ fn raw_string(text: &str) -> String {
         hashes.push('#');
     }
     format!("r{hashes}\"{text}\"{hashes}")
-}
-
-/// The states that an object goes through with the handlers as they are first written, from the initial state until it
-/// stays in one or comes back to one: each leads to its first edge, or else to its timeout.
-fn initial_path(kind: &Kind) -> Vec<&StateName> {
-    let (mut path, mut at) = (Vec::new(), kind.machine.initial.value);
-    loop {
-        let state = kind.state(at);
-        if path.contains(&&state.name.value) {
-            return path;
-        }
-        path.push(&state.name.value);
-        let rests = matches!(
-            state.kind.value,
-            StateKind::Ready | StateKind::Failed | StateKind::Final
-        );
-        let next = state
-            .next
-            .first()
-            .map(|n| n.to.value)
-            .or(state.timeout.as_ref().map(|t| t.to.value));
-        match next {
-            Some(next) if !rests => at = next,
-            _ => return path,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The other kinds that handlers may use: a trait for each right, and the watches that fill the caches.
 
-use super::{KindNames, file, ident, paths};
+use super::{KindNames, file, foreign, ident, paths};
 use crate::model::{
-    Description, FieldPath, Kind, LookIn, ObjectKind, Period, Scope, Times, WatchBy, kubernetes,
+    Description, FieldPath, ForeignKind, Kind, LookIn, ObjectKind, Period, Scope, Times, WatchBy, kubernetes,
 };
 use crate::model::{KubernetesType, State};
 use proc_macro2::TokenStream;
@@ -75,7 +75,9 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
         description,
         kind,
         opaque: BTreeMap::new(),
+        taken: BTreeSet::new(),
     };
+    types.reserve_names();
     let (mut granted, mut owned, mut watched) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     let mut links = Vec::new();
     for owns in &kind.owns {
@@ -125,7 +127,14 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
         }
     });
     let opaque = types.opaque.values();
+    let has_foreign = other_kinds(kind).any(|other| foreign_kind(description, other).is_some());
+    let import = has_foreign.then(|| {
+        quote!(
+            use serde::{Deserialize, Serialize};
+        )
+    });
     file(&quote! {
+        #import
         use crate::#module::generated::machine::#machine;
         use krator_runtime as rt;
 
@@ -186,9 +195,42 @@ struct KindTypes<'a> {
     description: &'a Description,
     kind: &'a Kind,
     opaque: BTreeMap<String, TokenStream>,
+    /// The names of types in the module.
+    taken: BTreeSet<String>,
+}
+
+/// The kinds that handlers of this kind may use.
+pub(super) fn other_kinds(kind: &Kind) -> impl Iterator<Item = &ObjectKind> {
+    let owned = kind.owns.iter().map(|owned| &owned.kind.value);
+    let watched = kind.watches.iter().map(|watch| &watch.kind.value);
+    let accessed = kind.access.iter().map(|access| &access.kind.value);
+    owned.chain(watched).chain(accessed)
+}
+
+fn foreign_kind<'d>(description: &'d Description, kind: &ObjectKind) -> Option<&'d ForeignKind> {
+    description.foreign.iter().find(|foreign| foreign.is(kind))
 }
 
 impl KindTypes<'_> {
+    /// Takes the names of the kinds themselves, which the types of their fields then do not get.
+    fn reserve_names(&mut self) {
+        let names = KindNames::of(self.kind);
+        let own = [
+            names.kind,
+            names.spec,
+            names.status,
+            names.machine,
+            names.object_state,
+        ];
+        let own = own
+            .into_iter()
+            .chain(names.condition)
+            .map(|name| name.to_string());
+        let others = other_kinds(self.kind).filter(|other| other.described.is_none() && !other.has_type);
+        let others = others.map(|other| self.opaque_name(other).to_string());
+        self.taken = own.chain(others).collect();
+    }
+
     fn path(&mut self, other: &ObjectKind) -> TokenStream {
         if let Some(described) = other.described {
             let KindNames { module, kind, .. } = KindNames::of(self.description.kind(described));
@@ -212,22 +254,21 @@ impl KindTypes<'_> {
             return quote!(#path);
         }
         let name = self.opaque_name(other);
-        let item = opaque(&name, other, self.kind.resource.scope.value);
-        self.opaque.insert(name.to_string(), item);
+        if !self.opaque.contains_key(&name.to_string()) {
+            let structs = match foreign_kind(self.description, other) {
+                Some(known) => foreign::structs(self.description, known, &name, &mut self.taken),
+                None => opaque(&name, other),
+            };
+            let resource = resource(&name, other, self.kind.resource.scope.value);
+            self.opaque.insert(name.to_string(), quote!(#structs #resource));
+        }
         quote!(#name)
     }
 
     /// The kind's own name. If that is not unique, the group and the version are put before it.
     fn opaque_name(&self, other: &ObjectKind) -> syn::Ident {
         let name = other.kind.as_str();
-        let kinds = self
-            .kind
-            .owns
-            .iter()
-            .map(|o| &o.kind.value)
-            .chain(self.kind.watches.iter().map(|w| &w.kind.value));
-        let kinds = kinds.chain(self.kind.access.iter().map(|a| &a.kind.value));
-        let groups: BTreeSet<(&str, &str)> = kinds
+        let groups: BTreeSet<(&str, &str)> = other_kinds(self.kind)
             .filter(|kind| kind.kind.as_str() == name && kind.described.is_none() && !kind.has_type)
             .map(|kind| (kind.group.as_str(), kind.version.as_str()))
             .collect();
@@ -241,13 +282,7 @@ impl KindTypes<'_> {
 }
 
 /// The type of a kind whose schema is unknown: it has metadata, and JSON for all other fields.
-fn opaque(name: &syn::Ident, kind: &ObjectKind, own: Scope) -> TokenStream {
-    let (group, version, kind_name) = (kind.group.as_str(), kind.version.as_str(), kind.kind.as_str());
-    let (plural, api_version) = (kind.plural.as_str(), kind.api_version());
-    let scope = match kind.scope.unwrap_or(own) {
-        Scope::Namespaced => quote!(k8s_openapi::NamespaceResourceScope),
-        Scope::Cluster => quote!(k8s_openapi::ClusterResourceScope),
-    };
+fn opaque(name: &syn::Ident, kind: &ObjectKind) -> TokenStream {
     let doc = format!(
         " A `{}`. krator does not know its schema, so only its metadata is typed.",
         kind.reference()
@@ -262,7 +297,19 @@ fn opaque(name: &syn::Ident, kind: &ObjectKind, own: Scope) -> TokenStream {
             #[serde(flatten)]
             pub data: serde_json::Map<String, serde_json::Value>,
         }
+    }
+}
 
+/// What kube has to know about a kind that k8s-openapi does not have. A scope that is unknown is taken to be that of the
+/// operator's own kind.
+fn resource(name: &syn::Ident, kind: &ObjectKind, own: Scope) -> TokenStream {
+    let (group, version, kind_name) = (kind.group.as_str(), kind.version.as_str(), kind.kind.as_str());
+    let (plural, api_version) = (kind.plural.as_str(), kind.api_version());
+    let scope = match kind.scope.unwrap_or(own) {
+        Scope::Namespaced => quote!(k8s_openapi::NamespaceResourceScope),
+        Scope::Cluster => quote!(k8s_openapi::ClusterResourceScope),
+    };
+    quote! {
         impl kube::Resource for #name {
             type DynamicType = ();
             type Scope = #scope;

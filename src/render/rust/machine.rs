@@ -1,7 +1,7 @@
 //! The state machine of a kind: the enum of its states, traits for its edges whose compile errors point into
 //! `krator.yaml`, and the graph as constants.
 
-use super::{KindNames, file, kinds, state_ident};
+use super::{KindNames, file, kinds, state_ident, types::doc_attribute};
 use crate::{
     finding::Source,
     model::{
@@ -20,8 +20,10 @@ pub fn machine(description: &Description, kind: &Kind, source: &Source) -> Strin
         module,
         machine,
         object_state,
+        condition,
         ..
     } = KindNames::of(kind);
+    let conditions = condition.map(|condition| own_conditions(kind, &condition, &machine));
     let idents: Vec<Ident> = kind.states.iter().map(|s| state_ident(&s.name.value)).collect();
     let numbers = (0..kind.states.len()).map(Literal::usize_unsuffixed);
     let (to, by) = (parameter(kind, "T"), parameter(kind, "S"));
@@ -83,7 +85,48 @@ pub fn machine(description: &Description, kind: &Kind, source: &Source) -> Strin
                 }
             }
         }
+        #conditions
     })
+}
+
+/// The enum of the kind's own conditions.
+fn own_conditions(kind: &Kind, name: &Ident, machine: &Ident) -> TokenStream {
+    let types = kind.condition_types();
+    let docs = types.iter().map(|name| {
+        let declared = kind.conditions.iter().find(|c| c.name.as_str() == *name);
+        doc_attribute(declared.map(|c| c.doc.value.as_str()))
+    });
+    let variants: Vec<Ident> = types
+        .iter()
+        // `Self` cannot be a raw identifier. No condition has a `_` in its name.
+        .map(|name| {
+            if *name == "Self" {
+                format_ident!("Self_")
+            } else {
+                format_ident!("{name}")
+            }
+        })
+        .collect();
+    let about = format!(
+        " The conditions of a `{}` beside Ready, Reconciling and Stalled; [`rt::Context::set`] sets them.",
+        kind.resource.kind.value
+    );
+    quote! {
+        #[doc = #about]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum #name {
+            #(#docs #variants,)*
+        }
+
+        impl rt::OwnCondition for #name {
+            type Machine = #machine;
+            fn name(self) -> &'static str {
+                match self {
+                    #(Self::#variants => #types,)*
+                }
+            }
+        }
+    }
 }
 
 /// The name of a type parameter: `wanted`, with zeros behind it if a state has that name.
@@ -215,8 +258,7 @@ fn policy(kind: &Kind, state: &State) -> TokenStream {
         let names = renamed_from.iter().map(|n| n.value.as_str());
         add(quote!(renamed_from(&[#(#names),*])));
     }
-    if phase.value != name {
-        let phase = &phase.value;
+    if let Some(phase) = phase.as_ref().map(|phase| &phase.value) {
         add(quote!(phase(#phase)));
     }
     if let Some(message) = message.as_ref().map(|m| &m.value).filter(|m| !m.is_empty()) {

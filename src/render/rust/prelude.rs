@@ -1,7 +1,7 @@
 //! The prelude of a kind. Its documentation is the guide to writing handlers, because every handler imports it and
 //! `krator gen` keeps it current.
 
-use super::{KindNames, file_with_docs};
+use super::{KindNames, file_with_docs, kinds::other_kinds};
 use crate::model::{Kind, ObjectKind};
 use quote::quote;
 
@@ -11,8 +11,14 @@ pub fn prelude(kind: &Kind) -> String {
         module,
         machine,
         object_state,
+        condition,
         ..
     } = KindNames::of(kind);
+    let condition = condition.map(|condition| {
+        quote!(
+            pub use super::machine::#condition;
+        )
+    });
     let kinds = other_kinds(kind).any(is_opaque).then(|| {
         quote!(
             pub use super::kinds::*;
@@ -24,6 +30,7 @@ pub fn prelude(kind: &Kind) -> String {
     );
     let items = quote! {
         #kinds
+        #condition
         pub use super::machine::#machine;
         pub use super::types::*;
         pub use crate::#module::object::#object_state;
@@ -33,13 +40,6 @@ pub fn prelude(kind: &Kind) -> String {
         pub type Context<'a> = krator_runtime::Context<'a, #machine>;
     };
     file_with_docs(&guide(kind), &items)
-}
-
-fn other_kinds(kind: &Kind) -> impl Iterator<Item = &ObjectKind> {
-    let owned = kind.owns.iter().map(|owned| &owned.kind.value);
-    let watched = kind.watches.iter().map(|watch| &watch.kind.value);
-    let accessed = kind.access.iter().map(|access| &access.kind.value);
-    owned.chain(watched).chain(accessed)
 }
 
 /// Whether the crate has a type of its own for the kind, in `kinds.rs`.
@@ -58,7 +58,8 @@ fn guide(kind: &Kind) -> String {
 
 The handler of a state is its implementation of [`State`]. It does the work of the state and returns what follows:
 
-- [`Transition::to`] enters another state, one of those in the state's `next`.
+- [`Transition::to`] enters another state, one of those in the state's `next`. [`because`](Transition::because) says why, in
+  `.status.message` and in the conditions.
 - [`Transition::stay`] keeps the object in the state. The handler runs again as the state's `wait` says: after the poll
   interval, or when something that it watches changes.
 - [`Transition::done`] ends the state machine: the object is deleted. Only final states have it.
@@ -82,6 +83,7 @@ handler does must therefore be safe to repeat, unless the state has `effects: on
         "
 `Context` is the same type in every state, so your own functions can take a `&mut Context<'_>`. A
 [`krator_runtime::Fixture`] runs one handler in a test, and a [`krator_runtime::Local`] runs the whole state machine.
+[`krator_runtime::Class`] says what the runtime does with each error.
 ",
     );
     text
@@ -121,14 +123,17 @@ fn rows(kind: &Kind, object_state: &str) -> Vec<(String, String)> {
         (link("save()"), "Stores your fields of `.status` at once.".to_owned()),
         (
             link("message()"),
-            "Sets `.status.message` for as long as the object stays in this state, instead of the state's `message`."
+            "Sets `.status.message` for the state that the object is in after the run, instead of that state's `message`."
                 .to_owned(),
         ),
         (
-            link("condition()"),
-            "Sets a condition that `krator.yaml` declares.".to_owned(),
+            links(&["event()", "warn()"]),
+            "Publishes an event about the object. The same event again during one entry of a state is one event.".to_owned(),
         ),
-        (link("event()"), "Publishes an event about the object.".to_owned()),
+        (
+            links(&["name()", "namespace()", "now()"]),
+            "The name of the object, its namespace, and the time by the clock of the API server.".to_owned(),
+        ),
         (
             links(&["first_run()", "attempt()", "in_state_for()", "deleting()"]),
             "What is known about this run of the handler.".to_owned(),
@@ -138,9 +143,15 @@ fn rows(kind: &Kind, object_state: &str) -> Vec<(String, String)> {
             "An idempotency key: another one each time a state is entered.".to_owned(),
         ),
     ];
+    if let Some(condition) = KindNames::of(kind).condition {
+        rows.push((
+            link("set()"),
+            format!("Sets a condition that `krator.yaml` declares, one of [`{condition}`]."),
+        ));
+    }
     if !kind.owns.is_empty() {
         rows.push((
-            links(&["apply()", "owned()", "delete()"]),
+            links(&["child()", "apply()", "owned()", "delete()", "prune()"]),
             "Create or update, list and delete the objects that this one owns.".to_owned(),
         ));
     }
@@ -148,6 +159,12 @@ fn rows(kind: &Kind, object_state: &str) -> Vec<(String, String)> {
         rows.push((
             links(&["watched()", "all_watched()"]),
             "Read the objects that this one watches.".to_owned(),
+        ));
+    }
+    if !kind.owns.is_empty() || !kind.watches.is_empty() {
+        rows.push((
+            link("readiness()"),
+            "Whether one of these objects has become what its spec asks for, and why not.".to_owned(),
         ));
     }
     if other_kinds(kind).next().is_some() {

@@ -141,7 +141,7 @@ fn custom_resource(kind: &Kind, has_default: bool) -> TokenStream {
     }
 }
 
-fn derives(has_default: bool) -> TokenStream {
+pub(super) fn derives(has_default: bool) -> TokenStream {
     if has_default {
         quote!(Clone, Debug, Default, PartialEq, Serialize, Deserialize)
     } else {
@@ -149,7 +149,7 @@ fn derives(has_default: bool) -> TokenStream {
     }
 }
 
-fn doc_attribute(text: Option<&str>) -> Option<TokenStream> {
+pub(super) fn doc_attribute(text: Option<&str>) -> Option<TokenStream> {
     let text = doc_text(text?);
     (!text.is_empty()).then(|| {
         let text = format!(" {text}");
@@ -159,7 +159,7 @@ fn doc_attribute(text: Option<&str>) -> Option<TokenStream> {
 
 /// Which fields of a struct are an `Option`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Optional {
+pub(super) enum Optional {
     /// Those that the description makes optional or nullable.
     AsDescribed,
     /// All of them, because a status starts empty.
@@ -167,7 +167,7 @@ enum Optional {
 }
 
 /// Collects the structs and enums that fields need, under names that are unique in the file.
-struct Writer<'a> {
+pub(super) struct Writer<'a> {
     description: &'a Description,
     items: Vec<TokenStream>,
     taken: BTreeSet<String>,
@@ -193,6 +193,18 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// A writer for a module in which these names are taken.
+    pub(super) fn with_names(description: &'a Description, taken: BTreeSet<String>) -> Self {
+        let mut writer = Self::empty(description);
+        writer.taken.extend(taken);
+        writer
+    }
+
+    /// The items that were needed, and all names that are taken now.
+    pub(super) fn finish(self) -> (Vec<TokenStream>, BTreeSet<String>) {
+        (self.items, self.taken)
+    }
+
     fn new(description: &'a Description, names: &KindNames) -> Self {
         let mut writer = Self::empty(description);
         let KindNames {
@@ -201,11 +213,12 @@ impl<'a> Writer<'a> {
             status,
             machine,
             object_state,
-            ..
+            condition,
+            module: _,
         } = names;
-        writer
-            .taken
-            .extend([kind, spec, status, machine, object_state].map(ToString::to_string));
+        let fixed = [kind, spec, status, machine, object_state];
+        let taken = fixed.into_iter().chain(condition);
+        writer.taken.extend(taken.map(ToString::to_string));
         writer
     }
 
@@ -220,7 +233,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The fields of a struct. Types that they need are named after `owner`, the struct.
-    fn fields(&mut self, fields: &[Field], owner: &str, optional: Optional) -> Vec<TokenStream> {
+    pub(super) fn fields(&mut self, fields: &[Field], owner: &str, optional: Optional) -> Vec<TokenStream> {
         fields
             .iter()
             .map(|field| self.field(field, owner, optional))
@@ -403,7 +416,7 @@ fn is_complex(rust_type: &TokenStream) -> bool {
 }
 
 /// Whether the Rust type of a field implements `Default`.
-fn has_default(description: &Description, schema: &Schema) -> bool {
+pub(super) fn has_default(description: &Description, schema: &Schema) -> bool {
     if schema.optional || description.is_nullable(schema) {
         return true;
     }

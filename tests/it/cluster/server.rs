@@ -150,6 +150,16 @@ impl Server {
         self.manager = Some(manager);
     }
 
+    /// Freezes kube-controller-manager, or lets it go on.
+    pub fn freeze_controllers(&self, frozen: bool) {
+        let manager = self.manager.as_ref().expect("controllers were started");
+        let signal = if frozen { "-STOP" } else { "-CONT" };
+        let sent = Command::new("kill")
+            .args([signal, &manager.id().to_string()])
+            .status();
+        assert!(sent.expect("kill").success());
+    }
+
     /// Kills all processes and waits for them. All data is temporary, so nothing is lost.
     pub fn end(&mut self, guard: &ProcessGuard) {
         let running = [

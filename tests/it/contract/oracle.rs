@@ -87,7 +87,16 @@ impl<'a> View<'a> {
         self.text("/status/entry")
     }
     fn entered_at(self) -> Option<Timestamp> {
-        self.time("/status/stateEnteredAt")
+        self.time("/status/stateEnteredTime")
+    }
+    /// How often a state with a limit has been entered.
+    fn entries_of(self, state: &str) -> i64 {
+        let all = self.0["status"]["entries"].as_array().into_iter().flatten();
+        let mut counts = all.filter(|entered| entered["state"] == state);
+        counts
+            .next()
+            .and_then(|entered| entered["count"].as_i64())
+            .unwrap_or_default()
     }
     fn attempts(self) -> i64 {
         self.number("/status/attempts").unwrap_or_default()

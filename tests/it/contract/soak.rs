@@ -5,7 +5,7 @@ use super::crash::resource;
 use super::scripted_operator::{ScriptedOperator, prepared};
 use super::session::Session;
 use crate::cluster::say;
-use crate::dice::Dice;
+use crate::dice::{Dice, number};
 use crate::operator::OperatorProcess;
 use krator::model::Kind;
 use serde_json::{Value, json};
@@ -101,10 +101,7 @@ impl Half {
 #[test]
 fn a_thousand_objects_live_through_faults_and_kills() {
     let Some(scripted) = prepared() else { return };
-    let minutes = std::env::var("KRATOR_SOAK_MINUTES")
-        .ok()
-        .and_then(|minutes| minutes.parse().ok());
-    let length = Duration::from_secs(60 * minutes.unwrap_or(1));
+    let length = Duration::from_secs(60 * number("KRATOR_SOAK_MINUTES", 1));
     let mut dice = Dice::new(SEED);
     let mut killed = Half::new(scripted, "soak-killed", 1000);
     let mut spared = Half::new(scripted, "soak-spared", 2000);

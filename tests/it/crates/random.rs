@@ -12,12 +12,11 @@ use krator::finding::has_errors;
 use krator::render::{self, Runtime};
 use serde_json::json;
 
-use crate::dice::Dice;
+use crate::dice::{Dice, number};
 use crate::operator::{build_folder, cargo};
 use crate::random_description::{Documents, Size};
 
-/// What a crate has to pass, as arguments of cargo. Its own tests come last and only in the thorough run: they take most of
-/// the time, and the tests of the runtime take the edges of more random machines than these.
+/// What a crate has to pass, as arguments of cargo.
 const CHECKS: [&[&str]; 4] = [
     &["fmt", "--all", "--check"],
     &[
@@ -38,10 +37,6 @@ const SIZE: Size = Size {
     risks: 2,
     ..Size::LARGE
 };
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
-}
 
 /// The folder of the crates: always the same one, because cargo tells crates apart by where they are.
 fn folder() -> PathBuf {
@@ -109,9 +104,7 @@ fn crates_of_random_descriptions_pass_their_own_checks() {
         fs::write(folder().join(settings), "").expect("the target folder is ours");
     }
     // Each check runs even where one has failed, because they find different mistakes.
-    let is_thorough = std::env::var("KRATOR_CRATES").is_ok();
-    let checks = if is_thorough { &CHECKS[..] } else { &CHECKS[..3] };
-    let failed = checks.iter().filter(|arguments| !passes(arguments)).count();
+    let failed = CHECKS.iter().filter(|arguments| !passes(arguments)).count();
     assert_eq!(failed, 0, "the crates are in {}", folder().display());
 }
 

@@ -83,7 +83,9 @@ impl Reason {
         let is_about = |words: &[&str]| words.iter().any(|words| cause.message.contains(words));
         let is_cost = is_about(&["estimated rule cost", "estimated messageExpression cost"]);
         let is_rule = cause.field.contains("x-kubernetes-validations")
-            || is_about(&["failed rule", "rule compile", "evaluating rule"]);
+            || is_about(&["failed rule", "rule compile", "evaluating rule", "for rule:"])
+            // A default that breaks a rule is refused with the message of the rule: with one of those that are drawn.
+            || is_about(&["Invalid value: fine", ": fine", "it breaks "]);
         if !is_rule && !is_cost {
             Reason::Schema
         } else if is_cost {

@@ -64,7 +64,12 @@ fn example(located: &Located) -> (Value, Vec<&str>) {
 /// What `check` finds, and the findings in words.
 fn check(description: &Value) -> (Vec<Finding>, String) {
     let text = serde_yaml::to_string(description).expect("YAML");
-    let checked = krator::check("krator.yaml", text.as_bytes());
+    let mut files = krator::spec::Files::default();
+    files.add(
+        "crds/certificate.yaml",
+        Ok(file("testdata/schemas/crds/certificate.yaml")),
+    );
+    let checked = krator::check_with("krator.yaml", text.as_bytes(), &files);
     let texts = checked.findings.iter();
     let texts = texts.map(|finding| to_text(&checked.source, finding, Style::Plain));
     let texts = texts.collect();

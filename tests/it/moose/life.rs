@@ -48,9 +48,10 @@ fn every_moose_is_seen_roaming_hungry_and_asleep() {
     let mut rows = table
         .lines()
         .map(|line| line.split_whitespace().collect::<Vec<_>>());
-    assert_eq!(rows.next(), Some(vec!["NAME", "WEIGHT", "STATE", "READY", "AGE"]));
+    let header = ["NAME", "WEIGHT", "STATE", "READY", "MESSAGE", "AGE"];
+    assert_eq!(rows.next(), Some(header.to_vec()));
     let row = rows.next().expect("a row for each moose");
-    assert_eq!((row.len(), row[1]), (5, "450.5"), "{table}");
+    assert_eq!((row.len(), row[1]), (6, "450.5"), "{table}");
     assert!(["Roam", "Eat", "Sleep"].contains(&row[2]), "{table}");
     assert!(["True", "False"].contains(&row[3]), "{table}");
 

@@ -61,7 +61,13 @@ fn every_key_that_is_served_is_used() {
     let missing: Vec<String> = places
         .iter()
         .flat_map(|place| {
-            let served = place.section.keys.iter().filter(|key| key.is_served);
+            // Random descriptions come without files.
+            let names_files = |name| name == "schemas";
+            let served = place
+                .section
+                .keys
+                .iter()
+                .filter(move |key| key.is_served && !names_files(key.name));
             served.map(|key| format!("{} {}", place.section.called, key.name))
         })
         .filter(|key| !found.contains(key))

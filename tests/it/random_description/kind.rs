@@ -133,10 +133,11 @@ pub fn kind(
         "phase",
         "message",
         "entry",
-        "stateEnteredAt",
+        "stateEnteredTime",
         "attempts",
         "entries",
         "observedGeneration",
+        "lastHandledRequest",
         "conditions",
         "machineStatus",
     ] {
@@ -213,7 +214,7 @@ pub fn kind(
         document.insert("columns".into(), columns(&found, dice));
     }
     let mut condition_names = Names::default();
-    for standard in ["Ready", "Reconciling", "Stalled"] {
+    for standard in ["Ready", "Reconciling", "Stalled", "Paused"] {
         condition_names.take(standard);
     }
     let conditions: Vec<String> = (0..dice.below(4)).map(|_| condition_names.pascal(dice)).collect();

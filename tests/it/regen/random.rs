@@ -12,7 +12,7 @@ mod edits;
 
 use super::{generate, new, text};
 use crate::accept::documents;
-use crate::dice::Dice;
+use crate::dice::{Dice, number};
 use crate::goldens::cases;
 use crate::operator::files;
 use crates::Member;
@@ -25,10 +25,6 @@ use std::process::{Command, Stdio};
 const CASES: [&str; 6] = ["backup", "cronjob", "helmrelease", "memcached", "moose", "order"];
 /// Edits of a sequence.
 const STEPS: usize = 5;
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
-}
 
 /// The crates of one round of sequences.
 fn members(workspace: &crates::Workspace, dice: &mut Dice) -> Vec<Member> {

@@ -65,11 +65,21 @@ impl<M: Machine> Actor<'_, M> {
             in_state_for: self.engine.in_state_for(world.now()),
             entry: self.engine.entry().to_string(),
             deleting: self.engine.deleting(),
+            name: self.manifest.name().to_owned(),
+            namespace: self.manifest.namespace().to_owned(),
         };
         self.engine.begin();
         let applied = Arc::clone(&self.applied);
+        applied.begin_run();
         let about = Arc::clone(&self.manifest);
-        let events = |event| world.publish(&about, event);
+        self.told.begin(self.engine.entry());
+        let told = Arc::clone(&self.told);
+        let events = |event| {
+            if told.is_new(&event) {
+                world.publish(&about, event);
+            }
+        };
+        let clock = || world.now().time;
         let saves = Saves::default();
         let mut cx = Context {
             object: &mut object,
@@ -80,6 +90,7 @@ impl<M: Machine> Actor<'_, M> {
             message: &mut message,
             conditions: &mut conditions,
             events: &events,
+            clock: &clock,
             run: &run,
             saves: Some(&saves),
             backend: Backend {

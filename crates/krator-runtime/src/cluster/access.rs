@@ -2,14 +2,18 @@
 use super::{
     Cluster,
     children::{Children, InCluster, Request},
+    in_tests::concerning,
+    links::Linked,
 };
 use crate::{
     error::{Error, Result},
     local::FakeCluster,
     machine::{Context, Machine, Object as _},
+    readiness::Readiness,
     resource::{Child, Place},
 };
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{Api, Resource};
 use std::sync::Arc;
@@ -36,7 +40,7 @@ pub trait Owns<K>: Grants<K> {}
     label = "not in `watches`",
     note = "add the kind to `watches` in krator.yaml, then run `krator gen`"
 )]
-pub trait Watches<K>: Grants<K> {}
+pub trait Watches<K>: Grants<K> + Linked {}
 
 /// What the [`Backend`](crate::machine::Backend) of a handler is.
 enum OtherKinds<'a, M: Machine> {
@@ -47,7 +51,8 @@ enum OtherKinds<'a, M: Machine> {
 
 impl<M: Machine> Context<'_, M> {
     /// A client for a kind that the description grants access to. It works in the namespace of this object, or in the
-    /// whole cluster if either the kind or this object has no namespace.
+    /// whole cluster if either the kind or this object has no namespace. It is made once for each kind and namespace;
+    /// [`ApiHandles`](crate::ApiHandles) are the same for other namespaces.
     ///
     /// # Panics
     ///
@@ -61,23 +66,51 @@ impl<M: Machine> Context<'_, M> {
     ///     Ok(cx.api::<Secret>().list(&Default::default()).await?.items.len())
     /// }
     /// ```
-    pub fn api<K: Resource<DynamicType = (), Scope: Place>>(&self) -> Api<K>
+    pub fn api<K: Resource<DynamicType = (), Scope: Place> + 'static>(&self) -> Arc<Api<K>>
     where
         M: Grants<K>,
     {
         match self.other_kinds() {
-            OtherKinds::Cluster(cluster) => {
-                <K::Scope as Place>::api(cluster.client.clone(), self.manifest().namespace())
-            }
+            OtherKinds::Cluster(cluster) => cluster.apis.get(&cluster.client, self.manifest().namespace()),
             // This is a mistake in a test; it cannot happen in an operator.
             OtherKinds::Memory(_) => {
-                panic!("a test has no API server: use `apply`, `owned`, `delete` or `watched`")
+                panic!("a test has no API server: use `apply`, `owned`, `delete`, `prune` or `watched`")
             }
         }
     }
 
+    /// A child of this object that has a name, a namespace (that of this object, if it has one) and nothing else yet.
+    /// [`apply`](Self::apply) creates it.
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/kinds.txt")]
+    /// async fn tag(cx: &Context<'_>) -> Result<()> {
+    ///     let tag = ConfigMap {
+    ///         data: Some([("color".to_owned(), "blue".to_owned())].into()),
+    ///         ..cx.child(&format!("tag-of-{}", cx.manifest().name()))
+    ///     };
+    ///     cx.apply(&tag).await?;
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn child<K: Child + Default>(&self, name: &str) -> K
+    where
+        M: Owns<K>,
+    {
+        let mut child = K::default();
+        let metadata = child.meta_mut();
+        metadata.name = Some(name.to_owned());
+        let manifest = self.manifest();
+        if <K::Scope as Place>::NAMESPACED && !manifest.namespace().is_empty() {
+            metadata.namespace = Some(manifest.namespace().to_owned());
+        }
+        child
+    }
+
     /// Creates or updates a child of this object by server-side apply, and returns the child as stored. Fields that
-    /// `child` leaves out keep the values that others gave them.
+    /// `child` leaves out keep the values that others gave them, and those that it has set before are removed.
     ///
     /// The runtime adds the owner reference, the namespace and the label `app.kubernetes.io/managed-by`. It sends
     /// nothing if the same was applied before and nobody has changed the child since, so a handler can apply all its
@@ -85,16 +118,18 @@ impl<M: Machine> Context<'_, M> {
     ///
     /// # Errors
     ///
-    /// If the request fails. The error is permanent if the child has no name, if it belongs to another namespace,
-    /// or if an object of this name exists that is not a child of this object: such an object is never adopted.
+    /// If the request fails, also if others change the child again and again at the same time. The error is permanent
+    /// if the child has no name, if it belongs to another namespace, or if an object of this name exists that is not a
+    /// child of this object: such an object is never adopted. The handler is blocked, and retried without limit, if that
+    /// object belongs to an owner of this kind and name that was deleted, because the garbage collector of Kubernetes
+    /// will delete it.
     ///
     /// ```
     #[doc = include_str!("../doc/moose.txt")]
     #[doc = include_str!("../doc/eat.txt")]
     #[doc = include_str!("../doc/kinds.txt")]
     /// async fn tag(cx: &Context<'_>) -> Result<()> {
-    ///     let mut tag = ConfigMap::default();
-    ///     tag.metadata.name = Some(format!("tag-of-{}", cx.manifest().name()));
+    ///     let mut tag: ConfigMap = cx.child(&format!("tag-of-{}", cx.manifest().name()));
     ///     tag.data = Some([("color".to_owned(), "blue".to_owned())].into());
     ///     cx.apply(&tag).await?;
     ///     Ok(())
@@ -163,6 +198,62 @@ impl<M: Machine> Context<'_, M> {
         Box::pin(async move { request?.delete(&child).await })
     }
 
+    /// Deletes the children of one kind that this run of the handler has not applied, and returns them. Call it after
+    /// the run has applied all children of the kind that are still wanted. What the run has tried to apply is kept even
+    /// if that has failed, and so is every object that is not a child of this one.
+    ///
+    /// # Errors
+    ///
+    /// If the objects of the kind cannot be listed within 30 seconds, or a request fails.
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/kinds.txt")]
+    /// async fn tags(cx: &Context<'_>, colors: &[String]) -> Result<()> {
+    ///     for color in colors {
+    ///         let tag: ConfigMap = cx.child(color);
+    ///         cx.apply(&tag).await?;
+    ///     }
+    ///     // The tags of colors that are no longer in the list.
+    ///     cx.prune::<ConfigMap>().await?;
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn prune<K: Child>(&self) -> BoxFuture<'static, Result<Vec<Arc<K>>>>
+    where
+        M: Owns<K>,
+    {
+        let request = self.child_request::<K>();
+        Box::pin(async move { request?.prune().await })
+    }
+
+    /// Whether an object of another kind, such as a child, has become what its spec asks for: by the rules of kstatus,
+    /// which Helm, Flux and kpt show. Kinds of Kubernetes have rules of their own; all others are read by their conditions
+    /// `Reconciling`, `Stalled` and `Ready`, and by `observedGeneration`.
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    /// use k8s_openapi::api::apps::v1::Deployment;
+    /// use krator_runtime::Readiness;
+    ///
+    /// /// Whether the Deployment is rolled out. `.status.message` says what is missing.
+    /// fn is_rolled_out(cx: &mut Context<'_>, deployment: &Deployment) -> Result<bool> {
+    ///     match cx.readiness(deployment) {
+    ///         Readiness::Current(_) => Ok(true),
+    ///         Readiness::InProgress(why) | Readiness::Terminating(why) => {
+    ///             cx.message(why); // For example "Ready: 1/3".
+    ///             Ok(false)
+    ///         }
+    ///         Readiness::Failed(why) => Err(Error::permanent(why)),
+    ///     }
+    /// }
+    /// ```
+    pub fn readiness<K: Child>(&self, object: &K) -> Readiness {
+        Readiness::of(object, Timestamp::now())
+    }
+
     /// The first object of a watched kind that concerns this one, from the cache. `None` if there is none.
     ///
     /// ```
@@ -197,7 +288,7 @@ impl<M: Machine> Context<'_, M> {
     {
         match self.other_kinds() {
             OtherKinds::Cluster(cluster) => cluster.concerning(&self.manifest()),
-            OtherKinds::Memory(others) => others.all(),
+            OtherKinds::Memory(others) => concerning::<M, K>(others, &self.manifest()),
         }
     }
 
@@ -236,6 +327,7 @@ impl<M: Machine> Context<'_, M> {
         };
         Ok(Request {
             children,
+            applied: Arc::clone(self.backend.applied),
             operator,
             namespace: manifest.namespace().to_owned(),
             owner: OwnerReference {

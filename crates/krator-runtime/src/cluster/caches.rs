@@ -7,9 +7,10 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    resource::{Child, Place, controller, version},
+    resource::{Child, Place, controller, controller_reference, version},
 };
 use futures::{FutureExt as _, Stream, StreamExt as _, stream::BoxStream};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{
     Api, Client, Resource, ResourceExt as _,
     core::{DeserializeGuard, PartialObjectMeta},
@@ -36,7 +37,7 @@ pub(crate) struct Caches<K: Child> {
 /// What is needed to decide whether a child is as it was applied.
 pub(crate) struct Known {
     pub version: u64,
-    pub controller: Option<String>,
+    pub controller: Option<OwnerReference>,
 }
 
 impl<K: Child> Caches<K> {
@@ -75,7 +76,7 @@ impl Known {
     pub fn of<K: Resource>(object: &K) -> Self {
         Self {
             version: version(object),
-            controller: controller(object).map(str::to_owned),
+            controller: controller_reference(object).cloned(),
         }
     }
 }
@@ -180,6 +181,7 @@ fn seen<K: Resource<DynamicType = ()>>(
             }
             Ok(watcher::Event::Init | watcher::Event::InitApply(_)) => None,
             Err(error) => {
+                let error = Error::from(error);
                 tracing::warn!(kind = %K::kind(&()), %error, "a watch of another kind failed and will be retried");
                 Some(LinkEvent::Listed)
             }

@@ -1,25 +1,26 @@
 //! Requests about children. They are the same for the API server and for the stand-in of tests.
-use super::caches::{Caches, Known, drop_managed_fields};
+mod apply;
+mod emptied;
+
+use super::caches::Caches;
 use crate::{
-    applied::{Applied, ChildKey},
+    applied::Applied,
     error::{Error, Result},
     local::FakeCluster,
-    resource::{Child, Place, controller, not_ours, version},
+    resource::{Child, Place, controller},
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{
     Api, Client, ResourceExt as _,
-    api::{DeleteParams, Patch, PatchParams, Preconditions},
+    api::{DeleteParams, Preconditions},
 };
 use serde_json::{Value, json};
-use std::{
-    hash::{DefaultHasher, Hash as _, Hasher as _},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 /// What a request about children needs. It does not borrow from the context, because its future outlives that borrow.
 pub(super) struct Request<K: Child> {
     pub children: Children<K>,
+    pub applied: Arc<Applied>,
     pub operator: &'static str,
     /// The namespace of the owner; empty if it has none.
     pub namespace: String,
@@ -46,20 +47,19 @@ impl<K: Child> Request<K> {
             return Err(Error::permanent("a child needs a name"));
         }
         let namespace = self.namespace_of(body["metadata"]["namespace"].as_str())?;
+        self.applied.applies::<K>(&namespace, &name);
         self.complete(&mut body, &namespace);
         match &self.children {
             Children::Cluster(cluster) => {
                 // Each owner has a field manager of its own, so that two owners cannot take a child from each other.
                 let manager = format!("{}-{}", self.operator, self.owner.uid);
-                cluster
-                    .apply(namespace, name, &body, &manager, &self.owner.uid)
-                    .await
+                cluster.apply(namespace, name, body, &manager, &self.owner).await
             }
-            Children::Memory(others) => others.apply(body, &self.owner.uid),
+            Children::Memory(others) => others.apply(body, &self.owner),
         }
     }
 
-    pub async fn owned(self) -> Result<Vec<Arc<K>>> {
+    pub async fn owned(&self) -> Result<Vec<Arc<K>>> {
         let is_ours = |child: &K| controller(child) == Some(&*self.owner.uid);
         let mut children = match &self.children {
             Children::Cluster(cluster) => cluster.owned(is_ours).await?,
@@ -73,7 +73,20 @@ impl<K: Child> Request<K> {
         Ok(children)
     }
 
-    pub async fn delete(self, child: &K) -> Result<()> {
+    pub async fn prune(self) -> Result<Vec<Arc<K>>> {
+        let mut pruned = self.owned().await?;
+        pruned.retain(|child| {
+            let (namespace, name) = (child.namespace().unwrap_or_default(), child.name_any());
+            let goes_already = child.meta().deletion_timestamp.is_some();
+            !goes_already && !self.applied.is_of_this_run::<K>(namespace, name)
+        });
+        for child in &pruned {
+            self.delete(child).await?;
+        }
+        Ok(pruned)
+    }
+
+    pub async fn delete(&self, child: &K) -> Result<()> {
         if controller(child) != Some(&*self.owner.uid) {
             return Err(Error::permanent(format!(
                 "`{}` is not a child of this object",
@@ -134,45 +147,6 @@ impl<K: Child> Request<K> {
 }
 
 impl<K: Child> InCluster<K> {
-    async fn apply(
-        &self,
-        namespace: String,
-        name: String,
-        body: &Value,
-        manager: &str,
-        owner: &str,
-    ) -> Result<Arc<K>> {
-        let key: ChildKey = (self.kind, namespace.clone(), name.clone());
-        let hash = hash(body);
-        let (known, last) = (self.caches.known(&namespace, &name), self.applied.last(&key));
-        if let (Some(known), Some(last)) = (&known, &last)
-            && (last.hash, last.version) == (hash, known.version)
-            && let Ok(same) = Arc::clone(&last.answer).downcast::<K>()
-        {
-            return Ok(same);
-        }
-        let api: Api<K> = <K::Scope as Place>::api(self.client.clone(), &namespace);
-        let is_ours = |known: &Known| known.controller.as_deref() == Some(owner);
-        let there = match known.filter(is_ours) {
-            Some(ours) => Some(ours),
-            None => api.get_metadata_opt(&name).await?.as_ref().map(Known::of),
-        };
-        if there.as_ref().is_some_and(|there| !is_ours(there)) {
-            return Err(not_ours::<K>(&name));
-        }
-        let mut stored = api
-            .patch(&name, &PatchParams::apply(manager).force(), &Patch::Apply(body))
-            .await?;
-        drop_managed_fields(&mut stored);
-        let (version, stored) = (version(&stored), Arc::new(stored));
-        // The same was applied before, and it made a difference now: somebody else had changed the child.
-        let corrected = last.is_some_and(|last| last.hash == hash)
-            && there.is_none_or(|before| before.version != version);
-        self.applied
-            .record(key, hash, version, Arc::clone(&stored) as _, corrected);
-        Ok(stored)
-    }
-
     /// The children from the cache, but never older than what the handlers of the owner have applied.
     async fn owned(&self, ours: impl Fn(&K) -> bool) -> Result<Vec<Arc<K>>> {
         self.caches.fill().await?;
@@ -220,10 +194,4 @@ impl<K: Child> InCluster<K> {
             Err(error) => Err(error.into()),
         }
     }
-}
-
-fn hash(body: &Value) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    body.to_string().hash(&mut hasher);
-    hasher.finish()
 }

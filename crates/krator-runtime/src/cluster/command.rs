@@ -1,8 +1,8 @@
 //! The command line of a generated operator.
 use super::OperatorRuntime;
 use crate::error::Error;
-use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
-use std::{io::Write as _, process::ExitCode};
+use clap::{ArgMatches, Args, FromArgMatches as _, ValueEnum};
+use std::{ffi::OsString, io::Write as _, process::ExitCode};
 use tracing_subscriber::{EnvFilter, fmt};
 
 /// What an operator says about itself on its command line. The generated `lib.rs` has one as `ABOUT`.
@@ -29,23 +29,9 @@ pub struct About {
     pub crd: &'static str,
 }
 
-#[derive(Parser)]
-struct Command {
-    #[command(subcommand)]
-    verb: Option<Verb>,
-    #[command(flatten)]
-    run: RunArgs,
-}
-
-#[derive(Subcommand)]
-enum Verb {
-    /// Run the operator (the default)
-    Run(RunArgs),
-    /// Print the CustomResourceDefinition
-    Crd,
-}
-
-#[derive(Args)]
+/// The group of arguments that clap makes of a struct is left out, because an author's struct may have the same name.
+#[derive(Args, Debug)]
+#[group(skip)]
 struct RunArgs {
     /// Only look after objects in this namespace; may be given more than once [default: all namespaces]
     #[arg(long, value_name = "NAME")]
@@ -58,7 +44,7 @@ struct RunArgs {
     log_format: LogFormat,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum LogFormat {
     /// One line per event, for people
     Pretty,
@@ -66,8 +52,50 @@ enum LogFormat {
     Json,
 }
 
+/// The arguments of an author who has none.
+#[derive(Args, Debug)]
+#[group(skip)]
+struct NoArgs {}
+
+/// What the command line asks for.
+#[derive(Debug)]
+enum Asked<A> {
+    Run(RunArgs, A),
+    Crd,
+}
+
+/// Reads the command line: an optional verb, with the arguments of krator and those of the author, `A`.
+fn read<A: Args>(
+    about: &About,
+    arguments: impl IntoIterator<Item = OsString>,
+) -> Result<Asked<A>, clap::Error> {
+    const RUN: &str = "run";
+    const CRD: &str = "crd";
+    let runs = |command: clap::Command| A::augment_args(RunArgs::augment_args(command));
+    let mut command = runs(clap::Command::new(about.name))
+        .version(about.version)
+        .about(about.about)
+        // `crd` does not need what `A` requires.
+        .subcommand_negates_reqs(true)
+        .subcommand(runs(clap::Command::new(RUN)).about("Run the operator (the default)"))
+        .subcommand(clap::Command::new(CRD).about("Print the CustomResourceDefinition"));
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    let run = |matches: &ArgMatches| {
+        Ok(Asked::Run(
+            RunArgs::from_arg_matches(matches)?,
+            A::from_arg_matches(matches)?,
+        ))
+    };
+    match matches.subcommand() {
+        Some((CRD, _)) => Ok(Asked::Crd),
+        Some((_, matches)) => run(matches),
+        None => run(&matches),
+    }
+    .map_err(|error: clap::Error| error.format(&mut command))
+}
+
 /// The `main` function of a generated operator: parses the command line, passes an [`OperatorRuntime`] to `with`,
-/// which adds the operators, and runs it until SIGTERM or SIGINT.
+/// which adds the operators, and runs it until SIGTERM or SIGINT. [`main_with`] adds arguments of your own.
 ///
 /// The exit code is 0 after that, 1 if the operator cannot run, and 2 if the command line is wrong.
 ///
@@ -82,19 +110,70 @@ enum LogFormat {
 /// # }
 /// ```
 pub fn main(about: &About, with: impl FnOnce(OperatorRuntime) -> OperatorRuntime) -> ExitCode {
-    let command = Command::command()
-        .name(about.name)
-        .version(about.version)
-        .about(about.about);
-    let command = match command
-        .try_get_matches()
-        .and_then(|matches| Command::from_arg_matches(&matches))
-    {
-        Ok(command) => command,
-        Err(error) => error.exit(),
-    };
-    let run = match command.verb {
-        Some(Verb::Crd) => {
+    main_with(about, |runtime, NoArgs {}| with(runtime))
+}
+
+/// The same as [`main()`], with arguments of your own: a struct that derives [`clap::Args`]. The command line takes them
+/// beside `--namespace`, `--selector` and `--log-format`, `--help` lists them, and `with` is given their values, for your
+/// [`Operator`](crate::Operator) to make its `shared_state` of.
+///
+/// In `shared.rs`:
+///
+/// ```
+/// use krator_runtime::clap;
+///
+/// /// The arguments of this operator, beside those of every operator.
+/// #[derive(clap::Args)]
+/// pub struct Arguments {
+///     /// The weather station to ask
+///     #[arg(long, value_name = "URL", default_value = "http://localhost:8080")]
+///     station: String,
+/// }
+///
+/// #[derive(Debug, Default)]
+/// pub struct SharedState {
+///     pub station: String,
+/// }
+///
+/// impl From<Arguments> for SharedState {
+///     fn from(arguments: Arguments) -> Self {
+///         Self { station: arguments.station }
+///     }
+/// }
+/// ```
+///
+/// In `main.rs`; you write `MooseOperator::new`, which stores the state that `shared_state` returns:
+///
+/// ```no_run
+#[doc = include_str!("../doc/moose.txt")]
+#[doc = include_str!("../doc/eat.txt")]
+#[doc = include_str!("../doc/kinds.txt")]
+/// # const ABOUT: About = About { name: "moose-operator", version: "0.1.0", about: "", crd: "" };
+/// # #[derive(krator_runtime::clap::Args)]
+/// # struct Arguments {}
+/// # impl From<Arguments> for Herd { fn from(_: Arguments) -> Self { Herd::default() } }
+/// # type SharedState = Herd;
+/// # use krator_runtime::clap;
+/// # trait New { fn new(shared: Arc<Herd>) -> Self; }
+/// # fn doc<O: Operator<Machine: Linked> + New>() -> std::process::ExitCode where ManifestOf<O::Machine>: KubeObject {
+/// # type MooseOperator<O> = O;
+/// krator_runtime::main_with(&ABOUT, |runtime, arguments: Arguments| {
+///     let shared = Arc::new(SharedState::from(arguments));
+///     runtime.operator(MooseOperator::<O>::new(shared))
+/// })
+/// # }
+/// ```
+///
+/// # Panics
+///
+/// In a debug build, if an argument has the name of one of krator's.
+pub fn main_with<A: Args>(
+    about: &About,
+    with: impl FnOnce(OperatorRuntime, A) -> OperatorRuntime,
+) -> ExitCode {
+    let (run, own) = match read::<A>(about, std::env::args_os()) {
+        Ok(Asked::Run(run, own)) => (run, own),
+        Ok(Asked::Crd) => {
             let written = std::io::stdout().lock().write_all(about.crd.as_bytes());
             return if written.is_ok() {
                 ExitCode::SUCCESS
@@ -102,11 +181,10 @@ pub fn main(about: &About, with: impl FnOnce(OperatorRuntime) -> OperatorRuntime
                 ExitCode::FAILURE
             };
         }
-        Some(Verb::Run(run)) => run,
-        None => command.run,
+        Err(error) => error.exit(),
     };
     start_log(run.log_format);
-    let mut runtime = with(OperatorRuntime::new(about.name)).namespaces(run.namespace);
+    let mut runtime = with(OperatorRuntime::new(about.name), own).namespaces(run.namespace);
     if let Some(selector) = run.selector {
         runtime = runtime.labels(selector);
     }
@@ -136,5 +214,66 @@ fn start_log(format: LogFormat) {
                 .init();
         }
         LogFormat::Json => log.json().init(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ABOUT: About = About {
+        name: "moose-operator",
+        version: "0.1.0",
+        about: "Looks after moose",
+        crd: "",
+    };
+
+    /// It has the name of a struct of krator's.
+    #[derive(Args, Debug, PartialEq)]
+    struct RunArgs {
+        /// The weather station to ask
+        #[arg(long)]
+        station: String,
+    }
+
+    fn asked(line: &str) -> Result<Asked<RunArgs>, clap::Error> {
+        let words = ["moose-operator"].into_iter().chain(line.split_whitespace());
+        read(&ABOUT, words.map(OsString::from))
+    }
+
+    #[test]
+    fn arguments_of_the_author_stand_beside_those_of_krator() {
+        for line in [
+            "--station arctic --namespace a --namespace b",
+            "run --namespace a --station arctic --namespace b",
+        ] {
+            let Ok(Asked::Run(run, own)) = asked(line) else {
+                panic!("{line:?} runs the operator");
+            };
+            assert_eq!(own.station, "arctic", "{line:?}");
+            assert_eq!(run.namespace, ["a", "b"], "{line:?}");
+        }
+        assert!(matches!(asked("crd"), Ok(Asked::Crd)), "it needs no station");
+        for line in ["", "run"] {
+            let missing = asked(line).expect_err("the station is required");
+            assert_eq!(missing.exit_code(), 2, "{line:?}");
+            assert!(missing.to_string().contains("--station"), "{missing}");
+        }
+        for line in ["--help", "run --help"] {
+            let help = asked(line).expect_err("help ends the program").to_string();
+            for shown in ["--station", "The weather station to ask", "--selector"] {
+                assert!(help.contains(shown), "{line:?}: {help}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_own_arguments_none_is_taken() {
+        let words = |line: &str| line.split_whitespace().map(OsString::from).collect::<Vec<_>>();
+        assert!(read::<NoArgs>(&ABOUT, words("moose-operator")).is_ok());
+        assert!(read::<NoArgs>(&ABOUT, words("moose-operator --station arctic")).is_err());
+        clap::Command::debug_assert(NoArgs::augment_args(super::RunArgs::augment_args(
+            clap::Command::new("moose-operator"),
+        )));
     }
 }

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     actor::{Actor, Step},
+    error::Error,
     machine::{Event, Machine as _, ManifestOf, Object as _},
     operator::Operator,
     resource::{KubeObject, version},
@@ -122,7 +123,10 @@ where
                 },
                 Some((source, seen)) = watches.next(), if unlisted.is_empty() => match seen {
                     Ok(seen) => self.saw(source, seen),
-                    Err(error) => tracing::warn!(%error, "the watch failed and will be retried"),
+                    Err(error) => {
+                        let error = Error::from(error);
+                        tracing::warn!(%error, "the watch failed and will be retried");
+                    }
                 },
             }
         }

@@ -134,7 +134,7 @@ async fn publish_events(
 ) {
     let recorder = events::Recorder::new(client, manager.into());
     while let Some((event, about)) = events.recv().await {
-        if let Err(error) = recorder.publish(&event, &about).await {
+        if let Err(error) = recorder.publish(&event, &about).await.map_err(Error::from) {
             tracing::debug!(%error, reason = event.reason, "an event could not be published");
         }
     }

@@ -1,5 +1,5 @@
 //! How an object comes into a state: as a new object, as one that a restarted operator finds, or over an edge.
-use super::{Engine, Now, UNSLOWED_ENTRIES};
+use super::{Engine, Now, UNSLOWED_ENTRIES, reason::Reason};
 use crate::{
     conditions::SetCondition,
     field_value::FieldValue,
@@ -28,11 +28,18 @@ impl<'g> Engine<'g> {
             runs: 0,
             attempts: 0,
             stored_attempts: 0,
+            reason: None,
             message: None,
             next_message: None,
             set_before: Vec::new(),
             set: Vec::new(),
+            is_entry_written: false,
+            has_begun: false,
             entries: BTreeMap::new(),
+            requested: None,
+            pinned_request: None,
+            handled: stored.and_then(|s| s.last_handled_request.as_deref().map(Into::into)),
+            pausing: false,
             field_values,
             due: None,
             overdue: false,
@@ -47,7 +54,7 @@ impl<'g> Engine<'g> {
             finished: false,
         };
         match stored.and_then(|s| Some((s, s.state.as_deref().filter(|name| !name.is_empty())?))) {
-            None => engine.enter(graph.initial(), now),
+            None => engine.enter(graph.initial(), Reason::Evident, now),
             Some((stored, name)) => engine.resume(stored, graph.find(name), now),
         }
         engine
@@ -70,21 +77,27 @@ impl<'g> Engine<'g> {
             }
         }
         let Some(found) = found else { return };
-        if let Some(elsewhere) = self.graph.state(found).resume {
-            return self.enter(elsewhere, now);
+        let policy = self.graph.state(found);
+        if let Some(elsewhere) = policy.resume {
+            return self.enter(elsewhere, self.restarted(policy), now);
         }
         self.at = Some(found);
+        self.is_entry_written = true;
         self.entry = stored.entry.unwrap_or(EntryId::new(now.random));
-        self.entered_at = stored.state_entered_at.unwrap_or(now.time);
+        self.entered_at = stored.state_entered_time.unwrap_or(now.time);
         self.before = Duration::try_from(now.time.duration_since(self.entered_at)).unwrap_or_default();
         self.attempts = stored.attempts.unwrap_or(0);
         self.stored_attempts = self.attempts;
-        self.message = self.own_message(stored);
+        if self.attempts > 0 {
+            self.message = self.own_message(stored);
+        } else {
+            self.reason = self.own_message(stored);
+        }
         self.due = Some(now.elapsed);
         self.overdue = self.deadline(now).is_some_and(|end| end <= now.elapsed);
     }
 
-    pub(super) fn enter(&mut self, mut to: StateId, now: Now) {
+    pub(super) fn enter(&mut self, mut to: StateId, mut reason: Reason, now: Now) {
         // A cycle of limits ends where it began: one entry counts only once.
         let mut passed = Vec::new();
         while let Some((times, then)) = self.graph.state(to).limit
@@ -100,21 +113,24 @@ impl<'g> Engine<'g> {
                     _ => None,
                 },
             };
-            if most.is_none_or(|most| *count <= most) {
+            let Some(most) = most.filter(|most| *count > *most) else {
                 break;
-            }
+            };
+            reason = reason.full(self.graph.state(to), most);
             to = then;
         }
+        self.carry_conditions();
+        self.set_before.append(&mut self.set);
+        (self.is_entry_written, self.has_begun) = (false, false);
         self.hops = self.hops.saturating_add(1);
         let slowed = self.hops >= UNSLOWED_ENTRIES;
         self.at = Some(to);
         self.entry = EntryId::new(now.random);
         (self.entered, self.entered_at, self.before) = (now.elapsed, now.time, Duration::ZERO);
         (self.runs, self.attempts, self.message, self.overdue) = (0, 0, None, false);
+        self.reason = reason.beside(self.graph.state(to).message);
         (self.stored_attempts, self.entered_for) = (0, self.judged);
         self.finished = false;
-        self.set_before.append(&mut self.set);
-        self.carry_conditions();
         self.due = Some(
             now.elapsed
                 + if slowed {
@@ -125,23 +141,24 @@ impl<'g> Engine<'g> {
         );
     }
 
-    /// A state without a checkpoint may be left before its status is written, so its conditions are carried into the
-    /// next write.
+    /// Carries the conditions of the current state into the write of the next one, if its handler ran and its status was
+    /// never written: it may have no checkpoint, or the write may have failed during a deletion, which does not wait for
+    /// it. A state that was left before its handler ran counts as passed over.
     fn carry_conditions(&mut self) {
-        let Some(policy) = self.policy().filter(|p| !p.checkpoint) else {
+        let Some(policy) = self.policy().filter(|_| self.has_begun && !self.is_entry_written) else {
             return;
         };
-        self.set_before.extend(
-            policy
-                .conditions
-                .iter()
-                .filter(|(kind, _)| !STANDARD_CONDITIONS.contains(kind))
-                .map(|(kind, status)| SetCondition {
-                    kind: (*kind).to_owned(),
-                    status: (*status).to_owned(),
-                    reason: policy.name.to_owned(),
-                    message: policy.message.to_owned(),
-                }),
-        );
+        let message = self.shown_message(policy).to_owned();
+        let of_state = policy
+            .conditions
+            .iter()
+            .filter(|(kind, _)| !STANDARD_CONDITIONS.contains(kind))
+            .map(|(kind, status)| SetCondition {
+                kind: (*kind).to_owned(),
+                status: (*status).to_owned(),
+                reason: policy.name.to_owned(),
+                message: message.clone(),
+            });
+        self.set_before.extend(of_state);
     }
 }

@@ -1,5 +1,5 @@
 //! Consecutive failures of a handler: what follows from them, what ends the row, and what another operator counted.
-use super::{Engine, Now};
+use super::{Engine, Now, reason};
 use crate::{
     error::Class,
     graph::{Policy, Retry, StateKind},
@@ -10,17 +10,26 @@ use std::{cmp::Ordering, time::Duration};
 impl Engine<'_> {
     pub(super) fn failed(&mut self, policy: &Policy<'_>, class: Class, error: String, now: Now) {
         let retry = policy.retry;
-        self.attempts = self.attempts.saturating_add(1);
         (self.hops, self.overdue) = (0, false);
         let is_final = policy.kind == StateKind::Final;
         let limit = retry.limit.or(is_final.then_some(Retry::FINAL_LIMIT));
-        let exhausted = class == Class::Permanent || limit.is_some_and(|limit| self.attempts > limit);
+        // What blocks the handler ends by itself, so it does not exceed the limit. A first failure is counted all the same,
+        // because the count says whether the state is being retried.
+        let most = limit
+            .filter(|_| class == Class::Blocked)
+            .map_or(u32::MAX, |limit| limit.max(1));
+        self.attempts = self.attempts.saturating_add(1).min(most);
+        let exhausted = match class {
+            Class::Permanent => true,
+            Class::Blocked => false,
+            _ => limit.is_some_and(|limit| self.attempts > limit),
+        };
         let delay = retry.delay(self.attempts, now.random);
         match (exhausted, retry.then) {
             (true, _) if is_final => self.finished = true,
             (true, Some(then)) => {
-                self.enter(then, now);
-                return self.explain(error);
+                let reason = reason::gave_up(class, self.attempts, &error);
+                return self.enter(then, reason, now);
             }
             (true, None) => self.due = Some(now.elapsed + retry.max),
             (false, _) => {
@@ -33,13 +42,6 @@ impl Engine<'_> {
             }
         }
         self.message = Some(truncated(&error).into());
-    }
-
-    /// Makes the error that led into the current state its message, unless the state has a message of its own.
-    pub(super) fn explain(&mut self, error: String) {
-        if self.policy().is_some_and(|p| p.message.is_empty()) {
-            self.message = Some(truncated(&error).into());
-        }
     }
 
     /// Ends a row of failures, and removes the message of the last one.
@@ -61,6 +63,9 @@ impl Engine<'_> {
     /// generation that it has dealt with are honoured. It may also be a write of this operator whose answer was lost.
     pub fn saw_others_status(&mut self, stored: &MachineStatus, now: Now) {
         self.observed = self.observed.max(stored.observed_generation.unwrap_or(-1));
+        if self.is_requested() && stored.last_handled_request.as_deref() == self.requested.as_deref() {
+            self.handled.clone_from(&self.requested);
+        }
         let theirs = stored.attempts.unwrap_or(0);
         let former = std::mem::replace(&mut self.stored_attempts, theirs);
         if theirs == former {
@@ -148,6 +153,25 @@ mod tests {
         engine.ended(Outcome::Exit(Exit::Stay), now());
         engine.saw_others_status(&stored(2), now());
         assert_eq!((engine.attempts, engine.message.as_deref()), (0, None));
+    }
+
+    #[test]
+    fn what_blocks_a_handler_never_exceeds_the_limit() {
+        let mut engine = engine(0, 0);
+        let fails = |engine: &mut Engine<'static>, class| {
+            engine.begin();
+            let entry = engine.entry();
+            engine.ended(Outcome::Failed(class, "collected first".to_owned()), now());
+            engine.entry() == entry
+        };
+        for _ in 0..3 * LIMIT {
+            assert!(fails(&mut engine, Class::Blocked), "it stays in the state");
+        }
+        assert_eq!(engine.attempts, LIMIT);
+        assert!(
+            !fails(&mut engine, Class::Transient),
+            "the limit holds for other failures"
+        );
     }
 
     #[test]

@@ -7,10 +7,9 @@ impl Engine<'_> {
     /// stored state: such an object is left as it is.
     pub fn render(&self, former: &MachineStatus, now: Now) -> Option<MachineStatus> {
         let policy = self.policy()?;
-        let message = self.message.as_deref().unwrap_or(policy.message);
+        let message = self.shown_message(policy);
         let entered = former.entry != Some(self.entry());
-        let before = self.set_before.iter().filter(|_| entered);
-        let set: Vec<_> = before.chain(&self.set).cloned().collect();
+        let set_before = if entered { &self.set_before[..] } else { &[] };
         let entries = self
             .entries
             .iter()
@@ -18,13 +17,14 @@ impl Engine<'_> {
             .collect();
         Some(MachineStatus {
             state: Some(policy.name.to_owned()),
-            phase: Some(policy.phase.to_owned()),
+            phase: self.graph.phase_of(policy).map(str::to_owned),
             message: Some(message.to_owned()),
             entry: Some(self.entry()),
-            state_entered_at: Some(self.entered_at),
+            state_entered_time: Some(self.entered_at),
             attempts: Some(self.attempts),
             entries,
             observed_generation: Some(self.observed),
+            last_handled_request: self.handled.as_deref().map(str::to_owned),
             conditions: conditions::render(
                 self.graph,
                 policy,
@@ -33,7 +33,9 @@ impl Engine<'_> {
                     entered,
                     retrying: self.attempts > 0,
                     message,
-                    set: &set,
+                    set_before,
+                    set: &self.set,
+                    paused: self.pausing.then_some(self.generation),
                     // A failed run has not dealt with its generation, but the failure is about that generation.
                     observed: if self.attempts > 0 {
                         self.pinned

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// What a period means for one object.
 #[derive(Clone, Copy)]
-enum When {
+pub(super) enum When {
     After(Duration),
     At(Timestamp),
 }
@@ -32,7 +32,7 @@ impl Engine<'_> {
         }
     }
 
-    fn period(&self, period: Period) -> Option<When> {
+    pub(super) fn period(&self, period: Period) -> Option<When> {
         Some(match period {
             Period::Fixed(after) => When::After(after),
             Period::FromField(field) => match (*self.field_values.get(usize::from(field))?)? {

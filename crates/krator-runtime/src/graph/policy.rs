@@ -10,7 +10,7 @@ use std::time::Duration;
 pub struct Policy<'g> {
     pub(crate) name: &'g str,
     pub(crate) renamed_from: &'g [&'g str],
-    pub(crate) phase: &'g str,
+    pub(crate) phase: Option<&'g str>,
     pub(crate) message: &'g str,
     pub(crate) kind: StateKind,
     pub(crate) next: &'g [StateId],
@@ -130,7 +130,7 @@ impl<'g> Policy<'g> {
         Self {
             name,
             renamed_from: &[],
-            phase: name,
+            phase: None,
             message: "",
             kind: StateKind::Working,
             next: &[],
@@ -155,9 +155,10 @@ impl<'g> Policy<'g> {
         self.renamed_from = names;
         self
     }
-    /// The value of `.status.phase`. The default is the name.
+    /// The value of `.status.phase`. If any state of the graph has a phase, those without one show their name there;
+    /// otherwise there is no such field.
     pub const fn phase(mut self, phase: &'g str) -> Self {
-        self.phase = phase;
+        self.phase = Some(phase);
         self
     }
     /// The value of `.status.message` when the state is entered.
@@ -249,5 +250,61 @@ impl<'g> Policy<'g> {
     pub const fn no_checkpoint(mut self) -> Self {
         self.checkpoint = false;
         self
+    }
+    /// Marks the states of a machine that deleted objects enter: those that `deletion`, or a state that
+    /// [`on_delete`](Self::on_delete) names, leads to by any transition. For machines that are written by hand.
+    ///
+    /// # Panics
+    ///
+    /// If one of them is `initial`: a deleted object would begin anew. In a constant that is an error of the compiler.
+    pub const fn on_deletion_path<const N: usize>(
+        mut states: [Self; N],
+        initial: StateId,
+        deletion: Option<StateId>,
+    ) -> [Self; N] {
+        if let Some(StateId(deletion)) = deletion {
+            states[deletion as usize].deletion_path = true;
+            let mut i = 0;
+            while i < N {
+                if let Some(StateId(to)) = states[i].on_delete.to() {
+                    states[to as usize].deletion_path = true;
+                }
+                i += 1;
+            }
+        }
+        // One round marks at least one more state, or all are marked.
+        let mut round = 0;
+        while round < N {
+            let mut i = 0;
+            while i < N {
+                let from = states[i];
+                if from.deletion_path {
+                    let mut n = 0;
+                    while n < from.next.len() {
+                        states[from.next[n].0 as usize].deletion_path = true;
+                        n += 1;
+                    }
+                    if let Some((_, StateId(to))) = from.timeout {
+                        states[to as usize].deletion_path = true;
+                    }
+                    if let Some((_, StateId(to))) = from.limit {
+                        states[to as usize].deletion_path = true;
+                    }
+                    if let Some(StateId(to)) = from.retry.then {
+                        states[to as usize].deletion_path = true;
+                    }
+                    if let Some(StateId(to)) = from.resume {
+                        states[to as usize].deletion_path = true;
+                    }
+                }
+                i += 1;
+            }
+            round += 1;
+        }
+        assert!(
+            !states[initial.0 as usize].deletion_path,
+            "the deletion path leads back to the initial state"
+        );
+        states
     }
 }

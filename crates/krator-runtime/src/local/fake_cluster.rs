@@ -1,10 +1,11 @@
 //! Objects of other kinds, in memory: those that handlers apply, and those that a test creates.
-use super::{Fixture, Handle};
+use super::{Fixture, Handle, Outcome, controllers};
 use crate::{
     error::Result,
     machine::Machine,
-    resource::{Child, controller, not_ours},
+    resource::{Child, controller_reference, may_apply},
 };
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::ResourceExt as _;
 use serde_json::{Value, json};
 use std::{
@@ -16,9 +17,14 @@ use std::{
 /// A kind, a namespace and a name.
 type Key = (TypeId, String, String);
 
-/// Stands in for the API server. Applying an object sets the applied fields and keeps all others.
+/// Stands in for the API server. Applying an object sets the applied fields, removes those that were applied before
+/// and are left out now, and keeps all others.
 #[derive(Debug, Default)]
-pub(crate) struct FakeCluster(Mutex<BTreeMap<Key, Value>>);
+pub(crate) struct FakeCluster {
+    objects: Mutex<BTreeMap<Key, Value>>,
+    /// What was applied last.
+    applied: Mutex<BTreeMap<Key, Value>>,
+}
 
 fn key<K: Child>(object: &K) -> Key {
     (
@@ -47,20 +53,24 @@ impl FakeCluster {
         Ok(())
     }
     pub fn remove<K: Child>(&self, object: &K) {
-        self.locked().remove(&key(object));
+        let key = key(object);
+        locked(&self.applied).remove(&key);
+        self.locked().remove(&key);
     }
     /// Server-side apply, simplified: there is only one field manager.
-    pub fn apply<K: Child>(&self, body: Value, owner: &str) -> Result<Arc<K>> {
+    pub fn apply<K: Child>(&self, body: Value, owner: &OwnerReference) -> Result<Arc<K>> {
         let applied: K = serde_json::from_value(body.clone())?;
         let key = key(&applied);
         let mut objects = self.locked();
         let former = objects.get(&key).cloned();
-        if let Some(former) = &former
-            && controller(&serde_json::from_value::<K>(former.clone())?) != Some(owner)
-        {
-            return Err(not_ours::<K>(&key.2));
+        if let Some(former) = &former {
+            let former: K = serde_json::from_value(former.clone())?;
+            may_apply::<K>(&key.2, controller_reference(&former), owner)?;
         }
         let mut stored = former.clone().unwrap_or_else(|| json!({}));
+        if let Some(before) = locked(&self.applied).insert(key.clone(), body.clone()) {
+            remove_left_out(&mut stored, &before, &body);
+        }
         merge(&mut stored, body);
         if former.as_ref() != Some(&stored) {
             let version = former.as_ref().map_or(0, version_of) + 1;
@@ -69,9 +79,47 @@ impl FakeCluster {
         }
         Ok(Arc::new(serde_json::from_value(stored)?))
     }
-    fn locked(&self) -> MutexGuard<'_, BTreeMap<Key, Value>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The objects of a kind that handlers applied, as each was applied last, sorted by namespace and name.
+    pub fn applied<K: Child>(&self) -> Vec<K> {
+        let applied = locked(&self.applied);
+        let of_kind = applied.iter().filter(|(key, _)| key.0 == TypeId::of::<K>());
+        of_kind
+            .filter_map(|(_, body)| serde_json::from_value(body.clone()).ok())
+            .collect()
     }
+    /// Gives all objects of a kind the status that their controller would write, and returns them.
+    ///
+    /// # Panics
+    ///
+    /// If there are none, or if the status is not of their type: a mistake in a test.
+    pub fn report<K: Child>(&self, outcome: Outcome) -> Vec<K> {
+        let (group, kind) = (K::group(&()), K::kind(&()));
+        let mut reported = Vec::new();
+        for (_, object) in self
+            .locked()
+            .iter_mut()
+            .filter(|(key, _)| key.0 == TypeId::of::<K>())
+        {
+            controllers::report((&group, &kind), outcome, object);
+            object["metadata"]["resourceVersion"] = json!((version_of(object) + 1).to_string());
+            match serde_json::from_value(object.clone()) {
+                Ok(object) => reported.push(object),
+                Err(error) => panic!("a {kind} has another status than krator knows, so use `put`: {error}"),
+            }
+        }
+        assert!(
+            !reported.is_empty(),
+            "there is no {kind}: no handler has applied one yet, and the test has put none"
+        );
+        reported
+    }
+    fn locked(&self) -> MutexGuard<'_, BTreeMap<Key, Value>> {
+        locked(&self.objects)
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<M: Machine> Handle<M> {
@@ -79,12 +127,38 @@ impl<M: Machine> Handle<M> {
     pub fn all<K: Child>(&self) -> Vec<Arc<K>> {
         self.others.all()
     }
+    /// The objects of another kind that handlers applied, as each was applied last.
+    pub fn applied<K: Child>(&self) -> Vec<K> {
+        self.others.applied()
+    }
 }
 
 impl<M: Machine> Fixture<M> {
     /// All objects of another kind: those that handlers applied, and those that the test created.
     pub fn all<K: Child>(&self) -> Vec<Arc<K>> {
         self.others.all()
+    }
+    /// The objects of another kind that the handler applied, as each was applied last: what it sent, with the metadata
+    /// that the runtime adds.
+    pub fn applied<K: Child>(&self) -> Vec<K> {
+        self.others.applied()
+    }
+    /// Gives all objects of this kind the status that their controller writes when it has succeeded, for the next call
+    /// of a handler.
+    ///
+    /// # Panics
+    ///
+    /// If there are none.
+    pub fn make_ready<K: Child>(&self) {
+        self.others.report::<K>(Outcome::Ready);
+    }
+    /// Gives all objects of this kind the status that their controller writes when it has failed for good.
+    ///
+    /// # Panics
+    ///
+    /// If there are none.
+    pub fn fail<K: Child>(&self) {
+        self.others.report::<K>(Outcome::Failed);
     }
     /// Creates or replaces an object of another kind, for the handler to find.
     ///
@@ -103,6 +177,23 @@ fn version_of(object: &Value) -> u64 {
         .unwrap_or_default()
 }
 
+/// Removes from `stored` what was applied `before` and is not applied `now`, map by map.
+fn remove_left_out(stored: &mut Value, before: &Value, now: &Value) {
+    let (Value::Object(stored), Value::Object(before)) = (stored, before) else {
+        return;
+    };
+    for (key, before) in before {
+        match now.get(key) {
+            None => drop(stored.remove(key)),
+            Some(now) => {
+                if let Some(stored) = stored.get_mut(key) {
+                    remove_left_out(stored, before, now);
+                }
+            }
+        }
+    }
+}
+
 /// Merges `patch` into `target`, map by map.
 fn merge(target: &mut Value, patch: Value) {
     match (target, patch) {
@@ -118,37 +209,50 @@ fn merge(target: &mut Value, patch: Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Class;
     use k8s_openapi::api::core::v1::ConfigMap;
 
-    fn applied(data: &str, owner: &str) -> Value {
-        let owner =
-            json!({"apiVersion": "v1", "kind": "Owner", "name": "o", "uid": owner, "controller": true});
-        json!({"metadata": {"name": "one", "ownerReferences": [owner]}, "data": {"applied": data}})
+    fn owner(name: &str, uid: &str) -> OwnerReference {
+        OwnerReference {
+            api_version: "example.com/v1".to_owned(),
+            kind: "Owner".to_owned(),
+            name: name.to_owned(),
+            uid: uid.to_owned(),
+            controller: Some(true),
+            block_owner_deletion: None,
+        }
+    }
+
+    fn apply(others: &FakeCluster, data: &Value, owner: &OwnerReference) -> Result<Arc<ConfigMap>> {
+        let metadata = json!({"name": "one", "ownerReferences": [owner]});
+        others.apply(json!({"metadata": metadata, "data": data}), owner)
     }
 
     #[test]
     fn applying_sets_its_fields_and_keeps_those_of_others() {
-        let others = FakeCluster::default();
-        let first: Arc<ConfigMap> = others.apply(applied("a", "1"), "1").expect("new");
-        let mut seen = ConfigMap::clone(&first);
+        let (others, first) = (FakeCluster::default(), owner("first", "1"));
+        let made = apply(&others, &json!({"applied": "a", "left-out": "a"}), &first).expect("new");
+        let mut seen = ConfigMap::clone(&made);
         seen.data
             .get_or_insert_default()
             .insert("others".to_owned(), "b".to_owned());
         others.put(&seen).expect("an object");
-        let again: Arc<ConfigMap> = others.apply(applied("c", "1"), "1").expect("ours");
-        let data = again.data.as_ref().expect("applied");
-        assert_eq!((data["applied"].as_str(), data["others"].as_str()), ("c", "b"));
+        let again = apply(&others, &json!({"applied": "c"}), &first).expect("ours");
+        assert_eq!(json!(again.data), json!({"applied": "c", "others": "b"}));
         assert_eq!(again.resource_version().as_deref(), Some("3"));
-        let same: Arc<ConfigMap> = others.apply(applied("c", "1"), "1").expect("ours");
+        let same = apply(&others, &json!({"applied": "c"}), &first).expect("ours");
         assert_eq!(same, again, "nothing is written if nothing differs");
 
-        let foreign = others
-            .apply::<ConfigMap>(applied("d", "2"), "2")
-            .expect_err("it has another owner");
-        assert!(
-            foreign.to_string().contains("is not a child of this object"),
-            "{foreign}"
-        );
+        let refused = |by: &OwnerReference| {
+            let error = apply(&others, &json!({}), by).expect_err("it has another owner");
+            (error.class(), error.to_string())
+        };
+        let (class, text) = refused(&owner("second", "2"));
+        assert!(text.contains("is not a child of this object"), "{text}");
+        assert_eq!(class, Class::Permanent);
+        let (class, text) = refused(&owner("first", "3"));
+        assert!(text.contains("belongs to a former Owner `first`"), "{text}");
+        assert_eq!(class, Class::Blocked, "it will be collected");
         others.remove(&*same);
         assert!(others.all::<ConfigMap>().is_empty());
     }

@@ -2,17 +2,21 @@
 use super::FakeCluster;
 use crate::{
     applied::Applied,
+    conditions::SetCondition,
     error::Result,
     machine::{
-        Backend, Context, Event, Machine, Manifest, ManifestOf, Node, Object as _, Run, SharedOf, State,
-        StatusOf, Transition,
+        Backend, Context, Event, Machine, Manifest, ManifestOf, Node, Object as _, OwnCondition, Run,
+        SharedOf, State, StatusOf, Transition,
     },
+    status::Condition,
 };
+use jiff::Timestamp;
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
-use tokio::sync::watch;
+use tokio::{sync::watch, time::Instant};
 
 /// Calls one handler at a time, for unit tests: without a machine, a clock or a cluster.
 ///
@@ -40,7 +44,9 @@ pub struct Fixture<M: Machine> {
     /// The message that the handler set last.
     pub message: Option<String>,
     manifest: watch::Sender<Arc<ManifestOf<M>>>,
+    conditions: Vec<SetCondition>,
     events: Mutex<Vec<Event>>,
+    began: (Timestamp, Instant),
     run: Run,
     applied: Arc<Applied>,
     pub(super) others: Arc<FakeCluster>,
@@ -50,19 +56,24 @@ impl<M: Machine> Fixture<M> {
     /// The first run of a handler for this object.
     pub fn new(manifest: ManifestOf<M>, object: M::ObjectState, shared: Arc<SharedOf<M>>) -> Self {
         let status = manifest.status().cloned().unwrap_or_default();
+        let (name, namespace) = (manifest.name().to_owned(), manifest.namespace().to_owned());
         Self {
             object,
             shared,
             status,
             message: None,
             manifest: watch::channel(Arc::new(manifest)).0,
+            conditions: Vec::new(),
             events: Mutex::default(),
+            began: (Timestamp::now(), Instant::now()),
             run: Run {
                 first: true,
                 attempt: 1,
                 in_state_for: Duration::ZERO,
                 entry: "0000000000000000".to_owned(),
                 deleting: false,
+                name,
+                namespace,
             },
             applied: Arc::default(),
             others: Arc::default(),
@@ -95,12 +106,51 @@ impl<M: Machine> Fixture<M> {
         self.events.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// A condition as the handler set it last; `None` if it did not set it.
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    /// impl State for Eat {
+    ///     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
+    ///         cx.set(MooseCondition::Tagged, false, "NotYet", "It eats.");
+    ///         Ok(Transition::stay())
+    ///     }
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let mut moose = Fixture::<MooseMachine>::new(Moose::default(), MooseState::default(), Arc::default());
+    /// moose.next(Eat).await.unwrap();
+    /// assert_eq!(moose.condition(MooseCondition::Tagged).unwrap().reason, "NotYet");
+    /// # });
+    /// ```
+    pub fn condition(&self, condition: impl OwnCondition<Machine = M>) -> Option<Condition> {
+        let name = condition.name();
+        self.conditions().into_iter().find(|set| set.kind == name)
+    }
+    /// The conditions that the handler has set, as it set each of them last, sorted by their types. What the runtime
+    /// adds to them, the time and the generation, is empty.
+    pub fn conditions(&self) -> Vec<Condition> {
+        let set = self.conditions.iter().map(|set| {
+            let condition = Condition {
+                kind: set.kind.clone(),
+                status: set.status.clone(),
+                reason: set.reason.clone(),
+                message: set.message.clone(),
+                last_transition_time: Timestamp::UNIX_EPOCH,
+                observed_generation: None,
+            };
+            (set.kind.as_str(), condition)
+        });
+        set.collect::<BTreeMap<_, _>>().into_values().collect()
+    }
+
     /// Runs the handler of `state` once.
     ///
     /// # Errors
     ///
     /// The error of the handler.
     pub async fn next<S: State + Node<Machine = M>>(&mut self, state: S) -> Result<Transition<S>> {
+        self.applied.begin_run();
         let manifest = Manifest(self.manifest.subscribe());
         let events = |event| {
             self.events
@@ -108,6 +158,8 @@ impl<M: Machine> Fixture<M> {
                 .unwrap_or_else(PoisonError::into_inner)
                 .push(event);
         };
+        let (began, origin) = self.began;
+        let clock = || began + origin.elapsed();
         let mut cx = Context {
             object: &mut self.object,
             shared: &self.shared,
@@ -115,8 +167,9 @@ impl<M: Machine> Fixture<M> {
             status: &mut self.status,
             manifest: &manifest,
             message: &mut self.message,
-            conditions: &mut Vec::new(),
+            conditions: &mut self.conditions,
             events: &events,
+            clock: &clock,
             run: &self.run,
             saves: None,
             backend: Backend {

@@ -6,8 +6,8 @@ use crate::{
     conditions::SetCondition,
     error::{Error, Fallible as _, Result},
     graph::Graph,
-    status::truncated,
 };
+use jiff::Timestamp;
 use std::{
     any::Any,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -32,7 +32,7 @@ use tokio::sync::{Notify, oneshot, watch};
 ///             cx.save().await?;
 ///         }
 ///         cx.event("Fed", "The moose has eaten.");
-///         cx.condition("Tagged", true, "TagStored", "")?;
+///         cx.set(MooseCondition::Tagged, true, "TagStored", "");
 ///         Ok(Transition::to(Sleep))
 ///     }
 /// }
@@ -52,6 +52,7 @@ pub struct Context<'a, M: Machine> {
     pub(crate) message: &'a mut Option<String>,
     pub(crate) conditions: &'a mut Vec<SetCondition>,
     pub(crate) events: &'a (dyn Fn(Event) + Send + Sync),
+    pub(crate) clock: &'a (dyn Fn() -> Timestamp + Send + Sync),
     pub(crate) run: &'a Run,
     /// `None` in a test of one handler.
     pub(crate) saves: Option<&'a Saves<StatusOf<M>>>,
@@ -85,6 +86,8 @@ pub(crate) struct Run {
     pub in_state_for: Duration,
     pub entry: String,
     pub deleting: bool,
+    pub name: String,
+    pub namespace: String,
 }
 
 /// A status that a running handler asks the runtime to write. There is at most one, because the handler waits for the
@@ -127,7 +130,7 @@ impl<T> Saves<T> {
 }
 
 /// A Kubernetes event about the object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Event {
     /// A word for programs.
     pub reason: String,
@@ -148,7 +151,7 @@ impl Event {
     }
 }
 
-impl<M: Machine> Context<'_, M> {
+impl<'a, M: Machine> Context<'a, M> {
     /// The latest version of the object that was observed. It is never older than the operator's own last write.
     ///
     /// ```
@@ -219,7 +222,13 @@ impl<M: Machine> Context<'_, M> {
             None => Ok(()),
         }
     }
-    /// Sets `.status.message` for the rest of the stay in this state. It takes effect when the run ends.
+    /// Sets the message of the state that the object is in after this run: of this state if the handler stays or fails,
+    /// otherwise of the state that it chooses, in place of the `message` of that state in `krator.yaml`. It is
+    /// `.status.message` and the message of the standard conditions until the object enters another state, or a later run
+    /// says something else. While a handler fails, the error is shown instead. If a timeout or a `limit` ends the stay,
+    /// the message is kept beside that cause.
+    ///
+    /// To say why the object goes to another state, see [`Transition::because`](crate::Transition::because).
     ///
     /// ```
     #[doc = include_str!("../doc/moose.txt")]
@@ -231,14 +240,12 @@ impl<M: Machine> Context<'_, M> {
     pub fn message(&mut self, message: impl Into<String>) {
         *self.message = Some(message.into());
     }
-    /// Sets a condition of `.status.conditions`: one that the description declares under `conditions`, or that one of
-    /// its states sets. It keeps this status until something sets it again. `true`, `false` and `None` stand for
-    /// `True`, `False` and `Unknown`; `reason` is a word for programs, `message` a sentence for people. It is written
-    /// when the run ends.
+    /// The older form of [`set`](Self::set), which names the condition by a text. Prefer `set`: there a condition that
+    /// the description does not have is an error of the compiler. This form will be removed in a later version.
     ///
     /// # Errors
     ///
-    /// If the description does not declare the condition. The error is permanent.
+    /// If the description does not have the condition. The error is permanent.
     ///
     /// ```
     #[doc = include_str!("../doc/moose.txt")]
@@ -260,22 +267,14 @@ impl<M: Machine> Context<'_, M> {
                 "krator.yaml does not declare the condition `{kind}`"
             )));
         }
-        let status = match status.into() {
-            Some(true) => "True",
-            Some(false) => "False",
-            None => "Unknown",
-        };
-        let (reason, message) = (reason.into(), truncated(&message.into()));
-        self.conditions.push(SetCondition {
-            kind: kind.to_owned(),
-            status: status.to_owned(),
-            reason,
-            message,
-        });
+        self.conditions
+            .push(SetCondition::new(kind, status.into(), reason, message));
         Ok(())
     }
     /// Records a Kubernetes event about the object, which `kubectl describe` shows. `reason` is a word for programs,
-    /// `note` a sentence for people. Events are best effort: one that cannot be published is dropped.
+    /// `note` a sentence for people. Events are best effort: one that cannot be published is dropped. The same event
+    /// again, while the object is in the same state without a new entry, is not recorded again; so a handler that polls
+    /// may repeat itself.
     ///
     /// ```
     #[doc = include_str!("../doc/moose.txt")]
@@ -290,6 +289,58 @@ impl<M: Machine> Context<'_, M> {
             note: note.into(),
             warning: false,
         });
+    }
+    /// Like [`event`](Self::event), for what asks for attention: the type of the event is `Warning`.
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    /// fn complain(cx: &Context<'_>) {
+    ///     cx.warn("TooHeavy", format!("The moose {} weighs more than 800 kg.", cx.name()));
+    /// }
+    /// ```
+    pub fn warn(&self, reason: impl Into<String>, note: impl Into<String>) {
+        (self.events)(Event::warning(&reason.into(), note));
+    }
+    /// `metadata.name` of the object. It does not borrow the context, which may be changed while the name is in use.
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    /// fn greet(cx: &mut Context<'_>) {
+    ///     let name = cx.name();
+    ///     cx.message(format!("{name} says hello"));
+    /// }
+    /// ```
+    pub fn name(&self) -> &'a str {
+        &self.run.name
+    }
+    /// `metadata.namespace` of the object; empty for a cluster-scoped one.
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    /// fn host(cx: &Context<'_>) -> String {
+    ///     format!("{}.{}.svc", cx.name(), cx.namespace())
+    /// }
+    /// ```
+    pub fn namespace(&self) -> &'a str {
+        &self.run.namespace
+    }
+    /// The present by the clock of the API server, good to about two seconds; in tests, by the stopped clock. Compare
+    /// times in objects with this one, because the clocks of nodes differ.
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    /// /// When the moose was fed last, for its status.
+    /// fn fed_now(cx: &mut Context<'_>) {
+    ///     let now = cx.now();
+    ///     cx.status_mut().tag = Some(format!("fed at {now}"));
+    /// }
+    /// ```
+    pub fn now(&self) -> Timestamp {
+        (self.clock)()
     }
     /// Whether no run of this handler has succeeded since the object entered the state, or since the operator
     /// started.

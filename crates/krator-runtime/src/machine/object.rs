@@ -61,6 +61,12 @@ pub trait Object: Clone + Send + Sync + 'static {
     fn has_finalizer(&self, name: &str) -> bool;
     /// Whether both objects have the same labels and annotations.
     fn same_labels(&self, other: &Self) -> bool;
+    /// The value of this annotation. `<group>/paused` and `<group>/requestedAt` steer single objects; without
+    /// annotations nothing does.
+    fn annotation(&self, name: &str) -> Option<&str> {
+        let _ = name;
+        None
+    }
     /// The status, if there is one.
     fn status(&self) -> Option<&Self::Status>;
     /// Changes the object as an API server would. Only machines in memory call it.

@@ -45,7 +45,8 @@ impl<M: Machine> Node for Never<M> {
 
 /// What a handler returns: where the object goes from the state `F`.
 ///
-/// Only transitions that `krator.yaml` declares compile.
+/// Only transitions that `krator.yaml` declares compile. Two transitions are equal if they take the same edge, whatever
+/// they say about it with [`because`](Self::because); so a test of a handler does not depend on how its reasons are worded.
 ///
 /// ```
 #[doc = include_str!("../doc/moose.txt")]
@@ -62,6 +63,7 @@ impl<M: Machine> Node for Never<M> {
 #[must_use = "a transition takes effect only when the handler returns it"]
 pub struct Transition<F> {
     exit: Exit,
+    reason: Option<String>,
     from: PhantomData<fn() -> F>,
 }
 
@@ -91,6 +93,7 @@ impl<F: Node> Transition<F> {
         }
         Self {
             exit: Exit::To(T::ID),
+            reason: None,
             from: PhantomData,
         }
     }
@@ -111,6 +114,7 @@ impl<F: Node> Transition<F> {
     {
         Self {
             exit: Exit::Stay,
+            reason: None,
             from: PhantomData,
         }
     }
@@ -130,12 +134,46 @@ impl<F: Node> Transition<F> {
     {
         Self {
             exit: Exit::Done,
+            reason: None,
             from: PhantomData,
         }
     }
 
+    /// Says why, for people: this becomes the message of the state that the object enters, in `.status.message` and in
+    /// the conditions, in place of the `message` of that state in `krator.yaml` and of what the run has said with
+    /// [`Context::message`](crate::Context::message).
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    /// # fn eaten(meals: u32) -> Transition<Eat> {
+    /// Transition::to(Sleep).because(format!("full after {meals} meals"))
+    /// # }
+    /// # assert_eq!(eaten(3).reason(), Some("full after 3 meals"));
+    /// # assert_eq!(eaten(3), Transition::to(Sleep));
+    /// ```
+    pub fn because(mut self, reason: impl Into<String>) -> Self {
+        self.reason = Some(reason.into());
+        self
+    }
+
+    /// What was said with [`because`](Self::because).
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    /// let transition = Transition::<Eat>::to(Sleep).because("full");
+    /// assert_eq!(transition.reason(), Some("full"));
+    /// ```
+    pub fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
+    }
+
     pub(crate) fn exit(self) -> Exit {
         self.exit
+    }
+    pub(crate) fn into_parts(self) -> (Exit, Option<String>) {
+        (self.exit, self.reason)
     }
 }
 
@@ -152,6 +190,10 @@ impl<F: Node> fmt::Debug for Transition<F> {
             Exit::To(to) => write!(f, "{} -> {}", name(F::ID), name(to)),
             Exit::Stay => write!(f, "{} stays", name(F::ID)),
             Exit::Done => write!(f, "{} done", name(F::ID)),
+        }?;
+        match &self.reason {
+            Some(reason) => write!(f, " because {reason:?}"),
+            None => Ok(()),
         }
     }
 }

@@ -139,7 +139,19 @@ impl Case {
         let arriving: Vec<_> = cases.iter().filter_map(|case| case.arriving(graph)).collect();
         cases.extend(arriving);
         cases.retain(|case| !case.fills_goal(graph));
+        cases.retain(|case| match case.route[..] {
+            [.., before, from] => case.ends_alike(graph, before, from),
+            _ => true,
+        });
         cases
+    }
+
+    /// Whether a deletion in `from` leads where one in `before` leads, if the object is deleted in `from`. An operator that
+    /// restarts finds it in `before` if `from` is not stored.
+    fn ends_alike(&self, graph: &Graph<'_>, before: StateId, from: StateId) -> bool {
+        let is_deleted = matches!(self.answers.get(&from), Some(Answer::BeDeleted(..)));
+        let on_delete = |state| graph.state(state).on_delete.to();
+        !is_deleted || graph.state(from).checkpoint || on_delete(before) == on_delete(from)
     }
 
     /// Whether the goal cannot be entered any more, because the route has entered it as often as its limit allows.
@@ -188,7 +200,8 @@ impl Case {
         if graph.state(from).checkpoint {
             return None;
         }
-        let (before, answer) = before(graph, from).find(|(before, _)| *before != from)?;
+        let mut found = before(graph, from).filter(|(before, _)| *before != from);
+        let (before, answer) = found.find(|(before, _)| self.ends_alike(graph, *before, from))?;
         let mut answers = self.answers.clone();
         answers.insert(before, answer);
         Some(Self {

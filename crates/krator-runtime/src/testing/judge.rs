@@ -29,11 +29,13 @@ pub(super) enum Disturbance {
 /// Everything that is wrong with a walk.
 pub(super) fn judge(graph: &Graph<'_>, recorder: &Recorder, disturbance: Disturbance) -> Vec<String> {
     let notes = recorder.notes();
+    let two_processes = disturbance == Disturbance::Schedule { two_processes: true };
     let mut judge = Judge {
         graph,
         disturbed: disturbance != Disturbance::None,
         scheduled: matches!(disturbance, Disturbance::Schedule { .. }),
-        uncounted: disturbance == Disturbance::Schedule { two_processes: true },
+        two_processes,
+        uncounted: two_processes,
         now: Duration::ZERO,
         stored: None,
         gone: false,
@@ -45,6 +47,7 @@ pub(super) fn judge(graph: &Graph<'_>, recorder: &Recorder, disturbance: Disturb
         once: BTreeSet::new(),
         since: BTreeMap::new(),
         conditions: BTreeMap::new(),
+        unsure: BTreeMap::new(),
         wrong: Vec::new(),
     };
     for (at, note) in &notes {
@@ -68,6 +71,8 @@ struct Judge<'g> {
     now: Duration,
     /// Whether a schedule chooses what happens.
     scheduled: bool,
+    /// Whether a second process replaces the first.
+    two_processes: bool,
     /// Whether the script cannot know how many failures count.
     uncounted: bool,
     /// The object as stored last.
@@ -89,6 +94,9 @@ struct Judge<'g> {
     since: BTreeMap<EntryId, Duration>,
     /// The conditions that states have set, as they should be stored.
     conditions: BTreeMap<&'g str, &'g str>,
+    /// With two processes: what a state that was not stored has set since the last write. If the process that was there is
+    /// the one that is replaced, nothing of it is stored.
+    unsure: BTreeMap<&'g str, &'g str>,
     wrong: Vec<String>,
 }
 
@@ -132,12 +140,6 @@ impl<'g> Judge<'g> {
                     .into_iter()
                     .filter_map(|kind| Some((kind, known(&condition(status.as_ref()?, kind)?)?)))
                     .collect();
-                // With nothing stored, the next process begins in the initial state, even if only to leave it at once
-                // for the deletion path.
-                let first = self.graph.state(self.graph.initial());
-                if status.is_none_or(|status| status.state.is_none()) && !first.checkpoint {
-                    self.enter(first);
-                }
             }
         }
     }
@@ -188,13 +190,20 @@ impl<'g> Judge<'g> {
             None => !is_stored,
         };
         if is_new {
-            self.enter(policy);
+            self.enter(policy, is_stored);
             self.attempts = 0;
         }
         let may_run = policy.effects != Effects::Once || self.once.insert(started.entry);
         self.found(may_run, || {
             format!("the handler of {name} runs twice for one entry")
         });
+        // A write whose answer was lost is taken for that of another process, and what followed it without a write is done
+        // again.
+        let stored = status.attempts.unwrap_or(0);
+        let goes_back = self.disturbed && !policy.checkpoint && is_stored;
+        if goes_back && started.attempt == stored + 1 {
+            self.attempts = stored;
+        }
         let (attempts, uncounted) = (self.attempts, self.uncounted);
         self.found(uncounted || started.attempt == attempts + 1, || {
             format!(
@@ -202,8 +211,8 @@ impl<'g> Judge<'g> {
                 started.attempt
             )
         });
-        if is_stored || !may_be_ahead {
-            let stored = status.attempts.unwrap_or(0);
+        // What need not be stored before the handler runs may lack the last failure, if a write fails.
+        if !may_be_ahead || (is_stored && !self.disturbed) {
             self.found(uncounted || stored == attempts, || {
                 format!("the handler of {name} runs with {stored} attempts stored, after {attempts} failures")
             });
@@ -214,12 +223,18 @@ impl<'g> Judge<'g> {
     }
 
     /// Notes the conditions that a state sets when it is entered.
-    fn enter(&mut self, policy: &Policy<'g>) {
+    fn enter(&mut self, policy: &Policy<'g>, is_stored: bool) {
         let own = policy
             .conditions
             .iter()
             .filter(|(kind, _)| !STANDARD_CONDITIONS.contains(kind));
-        self.conditions.extend(own.copied());
+        let may_be_lost = self.two_processes && !is_stored;
+        let conditions = if may_be_lost {
+            &mut self.unsure
+        } else {
+            &mut self.conditions
+        };
+        conditions.extend(own.copied());
     }
 
     fn read_stored(&mut self, now: &Stored) {
@@ -259,8 +274,8 @@ impl<'g> Judge<'g> {
             self.found(status.state == former.state, || {
                 format!("{name} is stored without an entry of its own")
             });
-            self.found(status.state_entered_at == former.state_entered_at, || {
-                format!("stateEnteredAt of {name} moves")
+            self.found(status.state_entered_time == former.state_entered_time, || {
+                format!("stateEnteredTime of {name} moves")
             });
         } else {
             self.read_entry(state, status, (before.state, &former));
@@ -271,7 +286,7 @@ impl<'g> Judge<'g> {
                 former.observed_generation, status.observed_generation
             )
         });
-        self.found(status.phase.as_deref() == Some(policy.phase), || {
+        self.found(status.phase.as_deref() == self.graph.phase_of(policy), || {
             format!("the phase of {name} is {:?}", status.phase)
         });
         let failures = match &self.last {
@@ -313,12 +328,12 @@ impl<'g> Judge<'g> {
             .as_ref()
             .is_some_and(|last| status.entry == Some(last.entry));
         if !known {
-            self.enter(policy);
+            self.enter(policy, true);
         }
         self.found(self.leads(from).contains(&state), || {
             format!("the graph has no edge from {:?} to {name}", former.state)
         });
-        self.found(status.state_entered_at >= former.state_entered_at, || {
+        self.found(status.state_entered_time >= former.state_entered_time, || {
             format!("{name} was entered before the state before it")
         });
         let count = |status: &MachineStatus| status.entries.get(name).copied().unwrap_or(0);
@@ -353,6 +368,9 @@ impl<'g> Judge<'g> {
             expected.insert(kind, if *set == "keep" { kept() } else { (*set).to_owned() });
         }
         for kind in self.graph.own_conditions() {
+            let unsure = self.unsure.remove_entry(kind);
+            let is_set = unsure.filter(|(_, set)| condition(status, kind).as_deref() == Some(set));
+            self.conditions.extend(is_set);
             let set = self.conditions.get(kind).copied().unwrap_or("Unknown");
             expected.insert(kind, set.to_owned());
         }

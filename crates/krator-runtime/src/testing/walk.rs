@@ -166,7 +166,7 @@ pub(super) fn found(graph: &Graph<'_>, case: &Case, began: Timestamp) -> TestObj
     let status = MachineStatus {
         state: start.map(|policy| policy.name.to_owned()),
         entry: Some(EntryId::new(0xff)),
-        state_entered_at: Some(began),
+        state_entered_time: Some(began),
         attempts: Some(case.attempts),
         entries: case.entries.clone(),
         observed_generation: Some(1),

@@ -1,6 +1,10 @@
 //! What the runtime promises for one object, checked without Kubernetes and on a paused clock.
 
+mod annotations;
 mod order;
+#[cfg(feature = "kube")]
+mod others;
+mod reasons;
 mod stuck;
 mod thing;
 
@@ -27,6 +31,8 @@ async fn an_object_goes_its_way_and_its_status_tells_it() {
     assert_eq!(condition(&one, "Ready"), "True Rest");
     assert_eq!(condition(&one, "Fed"), "True Rest");
     assert_eq!(condition(&one, "Tired"), "False Slept");
+    let tired = one.condition(OwnConditions::Tired);
+    assert_eq!(tired.map(|tired| tired.message).as_deref(), Some("well"));
     assert_eq!(
         condition(&one, "Born"),
         "True New",
@@ -78,7 +84,10 @@ async fn errors_back_off_to_then() {
         "1 + 2 + 4 seconds, jittered: {after}"
     );
     assert_eq!(condition(&one, "Stalled"), "True Lost");
-    assert_eq!(machine(&one).message.as_deref(), Some("attempt 4"));
+    assert_eq!(
+        machine(&one).message.as_deref(),
+        Some("gave up after 4 failures: attempt 4")
+    );
     assert_eq!(
         one.manifest().status.as_ref().map(|s| s.runs),
         Some(4),
@@ -117,7 +126,7 @@ async fn what_a_handler_says_after_a_failure_is_written() {
 async fn a_handler_that_hangs_after_its_time_ran_out_unseen_is_cut() {
     let mut thing = stored("Work", Work::Hang);
     let entered = jiff::Timestamp::now() - seconds(6000);
-    thing.status.as_mut().expect("stored").machine.state_entered_at = Some(entered);
+    thing.status.as_mut().expect("stored").machine.state_entered_time = Some(entered);
     let mut one = local(thing);
     one.run_until(|s| s != M::Work_).await;
     assert_eq!(trace(&one).last(), Some(&(600, M::Lost)));
@@ -133,7 +142,7 @@ async fn an_error_for_good_skips_the_retries_and_a_panic_is_an_error() {
     one.run_until_idle().await;
     assert_eq!(
         machine(&one).message.as_deref(),
-        Some("the handler panicked: too heavy")
+        Some("gave up after 4 failures: the handler panicked: too heavy")
     );
 }
 
@@ -145,7 +154,7 @@ async fn a_timeout_cuts_a_handler_and_holds_across_restarts() {
 
     let mut thing = stored("Work", Work::Hang);
     let entered = jiff::Timestamp::now() - seconds(590);
-    thing.status.as_mut().expect("stored").machine.state_entered_at = Some(entered);
+    thing.status.as_mut().expect("stored").machine.state_entered_time = Some(entered);
     let mut one = local(thing);
     one.run_until(|s| s == M::Lost).await;
     let at = one.trace().last().expect("a trace").0;
@@ -156,7 +165,7 @@ async fn a_timeout_cuts_a_handler_and_holds_across_restarts() {
 async fn a_timeout_that_ran_out_unseen_waits_for_one_run() {
     let mut thing = stored("Work", Work::Succeed);
     let entered = jiff::Timestamp::now() - seconds(6000);
-    thing.status.as_mut().expect("stored").machine.state_entered_at = Some(entered);
+    thing.status.as_mut().expect("stored").machine.state_entered_time = Some(entered);
     let mut one = local(thing);
     one.run_until(|s| s != M::Work_).await;
     one.run_until_idle().await;

@@ -3,10 +3,11 @@
 
 use krator_runtime::{
     Context, Dispatch, Edit, Error, Final, Graph, Local, Machine, MachineStatus, MayStay, Node, Object,
-    ObjectState, ObjectStatus, OnDelete, OnSpecChange, Policy, Result, Retry, State, StateId, StateKind,
-    Transition, TransitionTo, Watch, dispatch,
+    ObjectState, ObjectStatus, OnDelete, OnSpecChange, OwnCondition, Policy, Result, Retry, State, StateId,
+    StateKind, Transition, TransitionTo, Watch, dispatch,
 };
 use std::{
+    collections::BTreeMap,
     sync::{
         Arc,
         atomic::{AtomicU32, Ordering::Relaxed},
@@ -26,6 +27,7 @@ pub struct Thing {
     pub deleting: bool,
     pub finalizers: Vec<String>,
     pub label: u32,
+    pub annotations: BTreeMap<String, String>,
     pub work: Work,
     pub status: Option<Status>,
 }
@@ -82,7 +84,10 @@ impl Object for Thing {
         self.finalizers.iter().any(|f| f == name)
     }
     fn same_labels(&self, other: &Self) -> bool {
-        self.label == other.label
+        self.label == other.label && self.annotations == other.annotations
+    }
+    fn annotation(&self, name: &str) -> Option<&str> {
+        self.annotations.get(name).map(String::as_str)
     }
     fn status(&self) -> Option<&Status> {
         self.status.as_ref()
@@ -207,6 +212,20 @@ impl Final for Gone {}
 impl Final for Done {}
 impl TransitionTo<Check> for Spin {}
 
+/// The condition that the description declares; the others are set by states.
+#[derive(Clone, Copy)]
+pub enum OwnConditions {
+    Tired,
+}
+impl OwnCondition for OwnConditions {
+    type Machine = M;
+    fn name(self) -> &'static str {
+        match self {
+            Self::Tired => "Tired",
+        }
+    }
+}
+
 pub type Cx<'a, 'b> = &'a mut Context<'b, M>;
 impl State for New {
     async fn next(self, _: Cx<'_, '_>) -> Result<Transition<Self>> {
@@ -241,8 +260,8 @@ impl State for Work_ {
 }
 impl State for Rest {
     async fn next(self, cx: Cx<'_, '_>) -> Result<Transition<Self>> {
-        cx.event("Rested", "");
-        cx.condition("Tired", false, "Slept", "well")?;
+        cx.event("Rested", format!("with the label {}", cx.manifest().label));
+        cx.set(OwnConditions::Tired, false, "Slept", "well");
         Ok(Transition::stay())
     }
 }
@@ -303,7 +322,7 @@ pub fn stored(state: &str, work: Work) -> Thing {
         state: Some(state.to_owned()),
         entry: "00000000000000ff".parse().ok(),
         observed_generation: Some(1),
-        state_entered_at: Some(jiff::Timestamp::now()),
+        state_entered_time: Some(jiff::Timestamp::now()),
         ..MachineStatus::default()
     };
     Thing {
@@ -313,6 +332,11 @@ pub fn stored(state: &str, work: Work) -> Thing {
 }
 
 pub fn local(thing: Thing) -> Local<M> {
+    local_of(thing)
+}
+
+/// An object in another machine of things.
+pub fn local_of<M: Machine<ObjectState = Memory>>(thing: Thing) -> Local<M> {
     Local::new(thing, Memory, Arc::default())
 }
 

@@ -171,11 +171,11 @@ impl<'a> Types<'a> {
         self.narrow(&mut schema, sink);
         bounds::check(self.resolve(&schema), &schema, sink);
         if let Some(value) = keys.entry(TypeKey::Default) {
-            let json = typed_json("default", &value.value, self.resolve(&schema), self, sink);
+            let json = typed_json("default", &value.value, &schema, self, sink);
             schema.default = json.map(|json| Spanned::new(json, value.value.span));
         }
         if let Some(value) = keys.entry(TypeKey::Example) {
-            let json = typed_json("example", &value.value, self.resolve(&schema), self, sink);
+            let json = typed_json("example", &value.value, &schema, self, sink);
             schema.example = json.map(|json| Spanned::new(json, value.value.span));
         }
         keys.finish(sink);

@@ -57,8 +57,7 @@ impl Oracle {
                     .and_then(Value::as_i64)
                     .filter(|times| *times > 0),
             };
-            let pointer = format!("/status/entries/{}", state.name.as_str());
-            let count = now.number(&pointer).unwrap_or_default();
+            let count = now.entries_of(state.name.as_str());
             if times.is_none_or(|times| count <= times) {
                 break;
             }

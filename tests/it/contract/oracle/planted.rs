@@ -56,8 +56,8 @@ fn thing(kind: &Kind, state: &str, entry: &str, second: u32) -> Value {
             "finalizers": ["example.com/things"], "managedFields": [{"time": time}],
         },
         "status": {
-            "state": state, "phase": policy.phase.value, "message": message, "entry": entry,
-            "stateEnteredAt": time, "attempts": 0, "observedGeneration": 1,
+            "state": state, "phase": policy.shown_phase(), "message": message, "entry": entry,
+            "stateEnteredTime": time, "attempts": 0, "observedGeneration": 1,
             "conditions": [
                 condition("Ready", word(core.ready == Ready::True), state, message),
                 condition("Reconciling", word(core.reconciling), state, message),

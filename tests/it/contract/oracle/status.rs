@@ -13,7 +13,8 @@ impl Oracle {
         judge_times(before, now, is_new, problems);
         judge_attempts(before, now, state, is_new, problems);
         judge_generations(before, now, problems);
-        if now.text("/status/phase") != state.phase.value {
+        let phase = self.kind.names_phases().then(|| state.shown_phase());
+        if now.text("/status/phase") != phase.unwrap_or_default() {
             problems.push("its phase is not that of its state".to_owned());
         }
         let own = state
@@ -21,8 +22,11 @@ impl Oracle {
             .as_ref()
             .map_or("", |message| message.value.as_str());
         let message = now.text("/status/message");
-        // A state without a message of its own keeps the message of the handler that led there.
-        if now.attempts() == 0 && !own.is_empty() && message != own {
+        // The cause of an edge that the runtime has taken stands beside the message of the state, in parentheses.
+        let is_own = message
+            .strip_prefix(own)
+            .is_some_and(|cause| cause.is_empty() || (cause.starts_with(" (") && cause.ends_with(')')));
+        if now.attempts() == 0 && !own.is_empty() && !is_own {
             problems.push("its message is not that of its state".to_owned());
         }
         if now.attempts() > 0 && message.is_empty() {
@@ -119,19 +123,19 @@ fn judge_times(before: View, now: View, is_new: bool, problems: &mut Vec<String>
     };
     if !is_new {
         if before.entered_at() != Some(entered) {
-            problems.push("stateEnteredAt changed without an entry".to_owned());
+            problems.push("stateEnteredTime changed without an entry".to_owned());
         }
         return;
     }
     let former = before.entered_at().or(now.time("/metadata/creationTimestamp"));
     if former.is_some_and(|former| entered + TOLERANCE < former) {
-        problems.push("stateEnteredAt went back".to_owned());
+        problems.push("stateEnteredTime went back".to_owned());
     }
     if now
         .written_at()
         .is_some_and(|written| written + TOLERANCE < entered)
     {
-        problems.push("stateEnteredAt is in the future".to_owned());
+        problems.push("stateEnteredTime is in the future".to_owned());
     }
 }
 

@@ -25,20 +25,21 @@ fn edges_of(graph: &Graph<'_>, from: StateId) -> BTreeSet<StateId> {
     to
 }
 
-/// Where an object may be stored next if a new process resumes it in the state `at`: there, or where that state leads at
-/// once, because the process resumes the object before it observes a deletion or a change of the spec.
+/// Where an object may be stored next if a new process resumes it in the state `at`: there, or where the limit of that
+/// state leads, or where any of these leads at once, because the process resumes the object before it observes a deletion
+/// or a change of the spec.
 pub(in crate::testing) fn resumed(graph: &Graph<'_>, at: StateId) -> BTreeSet<StateId> {
-    let policy = graph.state(at);
-    let deleted = if policy.deletion_path {
-        None
-    } else {
-        policy.on_delete.to().or(graph.deletion())
-    };
-    let changed = match policy.on_spec_change {
-        OnSpecChange::To(to) => Some(to),
-        OnSpecChange::Wake | OnSpecChange::Ignore => None,
-    };
-    [Some(at), deleted, changed].into_iter().flatten().collect()
+    let mut all = within_limits(graph, at);
+    for at in all.clone() {
+        let policy = graph.state(at);
+        if !policy.deletion_path {
+            all.extend(policy.on_delete.to().or(graph.deletion()));
+        }
+        if let OnSpecChange::To(to) = policy.on_spec_change {
+            all.insert(to);
+        }
+    }
+    all
 }
 
 /// The state, and those that an object enters instead when limits are exceeded.

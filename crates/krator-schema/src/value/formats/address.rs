@@ -136,12 +136,12 @@ pub(super) fn is_cidr(text: &str) -> bool {
     digits(mask, 10).is_some_and(|(value, rest)| rest.is_empty() && value <= bits)
 }
 
-/// A MAC of 6, 8 or 20 bytes: pairs of digits with `:` or `-`, or groups of four with `.`.
+/// A MAC of 6, 8 or 20 bytes: pairs of digits with `:` or `-`, groups of four with `.`, or, since Go 1.26, digits alone.
 pub(super) fn is_mac(text: &str) -> bool {
     let hex =
         |group: &str, length: usize| group.len() == length && group.chars().all(|c| c.is_ascii_hexdigit());
     let Some(separator) = text.chars().find(|c| !c.is_ascii_hexdigit()) else {
-        return false;
+        return matches!(text.len(), 12 | 16 | 40);
     };
     let groups: Vec<&str> = text.split(separator).collect();
     match separator {

@@ -1,4 +1,15 @@
 //! Runs the handlers on one object in memory. The clock is paused, so waiting takes no time.
+//!
+//! No controller runs beside them. What one would do, the test does with the handle of the object:
+//!
+//! ```ignore
+//! let world = object.handle();
+//! object.run_until_idle().await; // the handlers have done what they can
+//! world.make_ready::<NodeClaim>(); // or `world.fail::<NodeClaim>()`
+//! world.put(&ec2_node_class)?; // it wakes this object if `watches` in krator.yaml says so
+//! world.put(&pod)?; // it wakes this object if `watches` in krator.yaml says so
+//! object.run_until_idle().await; // the handlers have reacted
+//! ```
 
 use std::sync::Arc;
 

@@ -1,4 +1,13 @@
 //! Runs the handlers on one object in memory. The clock is paused, so waiting takes no time.
+//!
+//! No controller runs beside them. What one would do, the test does with the handle of the object:
+//!
+//! ```ignore
+//! let world = object.handle();
+//! object.run_until_idle().await; // the handlers have done what they can
+//! world.make_ready::<Deployment>(); // or `world.fail::<Deployment>()`
+//! object.run_until_idle().await; // the handlers have reacted
+//! ```
 
 use std::sync::Arc;
 

@@ -1,4 +1,18 @@
 //! Runs the handlers on one object in memory. The clock is paused, so waiting takes no time.
+//!
+//! No controller runs beside them. What one would do, the test does with the handle of the object:
+//!
+//! ```ignore
+//! let world = object.handle();
+//! object.run_until_idle().await; // the handlers have done what they can
+//! world.make_ready::<CronJob>(); // or `world.fail::<CronJob>()`
+//! world.make_ready::<PodDisruptionBudget>(); // or `world.fail::<PodDisruptionBudget>()`
+//! world.make_ready::<Secret>(); // or `world.fail::<Secret>()`
+//! world.make_ready::<Service>(); // or `world.fail::<Service>()`
+//! world.make_ready::<StatefulSet>(); // or `world.fail::<StatefulSet>()`
+//! world.put(&secret)?; // it wakes this object if `watches` in krator.yaml says so
+//! object.run_until_idle().await; // the handlers have reacted
+//! ```
 
 use std::sync::Arc;
 

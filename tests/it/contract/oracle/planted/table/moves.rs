@@ -64,7 +64,7 @@ pub const PLANTED: &[Planted] = &[
                 object: thing(kind, "Broken", "9", 9),
             });
             let late = json!("2026-01-01T01:00:03Z");
-            from_on(events, 5, "/status/stateEnteredAt", &late);
+            from_on(events, 5, "/status/stateEnteredTime", &late);
             from_on(events, 5, "/metadata/managedFields/0/time", &late);
         },
         "",
@@ -85,7 +85,7 @@ pub const PLANTED: &[Planted] = &[
         |kind, events| {
             events.truncate(5);
             let mut broken = thing(kind, "Broken", "9", 9);
-            broken["status"]["entries"] = json!({"Again": 3});
+            broken["status"]["entries"] = json!([{"state": "Again", "count": 3}]);
             events.push(Event {
                 deleted: false,
                 object: broken,

@@ -10,7 +10,7 @@ pub const PLANTED: &[Planted] = &[
             from_on(
                 events,
                 5,
-                "/status/stateEnteredAt",
+                "/status/stateEnteredTime",
                 &json!("2026-01-01T00:00:59Z"),
             )
         },
@@ -22,7 +22,7 @@ pub const PLANTED: &[Planted] = &[
             from_on(
                 events,
                 4,
-                "/status/stateEnteredAt",
+                "/status/stateEnteredTime",
                 &json!("2025-01-01T00:00:00Z"),
             )
         },
@@ -34,7 +34,7 @@ pub const PLANTED: &[Planted] = &[
             from_on(
                 events,
                 4,
-                "/status/stateEnteredAt",
+                "/status/stateEnteredTime",
                 &json!("2027-01-01T00:00:00Z"),
             )
         },

@@ -323,3 +323,31 @@ impl rt::Machine for NodeClaimMachine {
         }
     }
 }
+/// The conditions of a `NodeClaim` beside Ready, Reconciling and Stalled; [`rt::Context::set`] sets them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NodeClaimCondition {
+    /// the spec no longer matches the pool
+    Drifted,
+    /// no pod came or went for a while
+    Consolidatable,
+    /// node and claim agree
+    ConsistentStateFound,
+    Launched,
+    Registered,
+    Initialized,
+    Drained,
+}
+impl rt::OwnCondition for NodeClaimCondition {
+    type Machine = NodeClaimMachine;
+    fn name(self) -> &'static str {
+        match self {
+            Self::Drifted => "Drifted",
+            Self::Consolidatable => "Consolidatable",
+            Self::ConsistentStateFound => "ConsistentStateFound",
+            Self::Launched => "Launched",
+            Self::Registered => "Registered",
+            Self::Initialized => "Initialized",
+            Self::Drained => "Drained",
+        }
+    }
+}

@@ -131,3 +131,21 @@ impl rt::Machine for NodePoolMachine {
         }
     }
 }
+/// The conditions of a `NodePool` beside Ready, Reconciling and Stalled; [`rt::Context::set`] sets them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NodePoolCondition {
+    /// claims of this pool register
+    NodeRegistrationHealthy,
+    NodeClassReady,
+    ValidationSucceeded,
+}
+impl rt::OwnCondition for NodePoolCondition {
+    type Machine = NodePoolMachine;
+    fn name(self) -> &'static str {
+        match self {
+            Self::NodeRegistrationHealthy => "NodeRegistrationHealthy",
+            Self::NodeClassReady => "NodeClassReady",
+            Self::ValidationSucceeded => "ValidationSucceeded",
+        }
+    }
+}

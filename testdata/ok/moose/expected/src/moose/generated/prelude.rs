@@ -6,7 +6,8 @@
 //!
 //! The handler of a state is its implementation of [`State`]. It does the work of the state and returns what follows:
 //!
-//! - [`Transition::to`] enters another state, one of those in the state's `next`.
+//! - [`Transition::to`] enters another state, one of those in the state's `next`. [`because`](Transition::because) says why, in
+//!   `.status.message` and in the conditions.
 //! - [`Transition::stay`] keeps the object in the state. The handler runs again as the state's `wait` says: after the poll
 //!   interval, or when something that it watches changes.
 //! - [`Transition::done`] ends the state machine: the object is deleted. Only final states have it.
@@ -26,14 +27,15 @@
 //! | [`shared`](krator_runtime::Context::shared) | The [`SharedState`] of all objects of the kind. |
 //! | [`status()`](krator_runtime::Context::status), [`status_mut()`](krator_runtime::Context::status_mut) | Your fields of `.status`. Changes are stored when the handler returns, also if it returns an error. |
 //! | [`save()`](krator_runtime::Context::save) | Stores your fields of `.status` at once. |
-//! | [`message()`](krator_runtime::Context::message) | Sets `.status.message` for as long as the object stays in this state, instead of the state's `message`. |
-//! | [`condition()`](krator_runtime::Context::condition) | Sets a condition that `krator.yaml` declares. |
-//! | [`event()`](krator_runtime::Context::event) | Publishes an event about the object. |
+//! | [`message()`](krator_runtime::Context::message) | Sets `.status.message` for the state that the object is in after the run, instead of that state's `message`. |
+//! | [`event()`](krator_runtime::Context::event), [`warn()`](krator_runtime::Context::warn) | Publishes an event about the object. The same event again during one entry of a state is one event. |
+//! | [`name()`](krator_runtime::Context::name), [`namespace()`](krator_runtime::Context::namespace), [`now()`](krator_runtime::Context::now) | The name of the object, its namespace, and the time by the clock of the API server. |
 //! | [`first_run()`](krator_runtime::Context::first_run), [`attempt()`](krator_runtime::Context::attempt), [`in_state_for()`](krator_runtime::Context::in_state_for), [`deleting()`](krator_runtime::Context::deleting) | What is known about this run of the handler. |
 //! | [`entry()`](krator_runtime::Context::entry) | An idempotency key: another one each time a state is entered. |
 //!
 //! `Context` is the same type in every state, so your own functions can take a `&mut Context<'_>`. A
 //! [`krator_runtime::Fixture`] runs one handler in a test, and a [`krator_runtime::Local`] runs the whole state machine.
+//! [`krator_runtime::Class`] says what the runtime does with each error.
 pub use super::machine::MooseMachine;
 pub use super::types::*;
 pub use crate::moose::object::MooseState;

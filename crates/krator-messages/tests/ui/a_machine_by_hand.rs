@@ -1,0 +1,38 @@
+use krator_derive::{Machine, TransitionTo};
+use krator_runtime::{Context, LocalObject, ObjectState, Result, State, Transition};
+
+struct Memory;
+
+impl ObjectState for Memory {
+    type Manifest = LocalObject;
+    type SharedState = ();
+}
+
+#[derive(Machine, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[machine(object_state = Memory, initial = First)]
+enum ByHand {
+    First,
+    Second,
+}
+
+#[derive(TransitionTo)]
+#[transition_to(Second)]
+struct First;
+
+#[derive(TransitionTo)]
+#[state(ready)]
+struct Second;
+
+impl State for First {
+    async fn next(self, _: &mut Context<'_, ByHand>) -> Result<Transition<Self>> {
+        Ok(Transition::stay())
+    }
+}
+
+impl State for Second {
+    async fn next(self, _: &mut Context<'_, ByHand>) -> Result<Transition<Self>> {
+        Ok(Transition::done())
+    }
+}
+
+fn main() {}

@@ -1,0 +1,100 @@
+//! The annotations with which people steer a single object: `<group>/paused` and `<group>/requestedAt`.
+use super::{Actor, Step};
+use crate::{
+    conditions,
+    machine::{Event, Machine, Object as _, StatusOf},
+    status::ObjectStatus as _,
+    world::World,
+};
+
+/// The most bytes of a request, because the status repeats it.
+const LONGEST_REQUEST: usize = 256;
+
+/// How far the machine of a paused object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pause {
+    /// It runs.
+    No,
+    /// What the last run has led to is being written.
+    Begins,
+    /// It rests, and everything that it knows is stored.
+    Holds,
+}
+
+/// What the annotations say.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Annotations {
+    /// Whether the object is to be paused. The deletion of an object cannot be paused.
+    pub paused: bool,
+    /// Whether the request is too long.
+    is_long: bool,
+    /// Whether an event has said so.
+    is_reported: bool,
+}
+
+impl<M: Machine> Actor<'_, M> {
+    /// Takes notice of the annotations of the object.
+    pub(super) fn read_annotations(&mut self) {
+        let group = self.graph().group();
+        let request = self.manifest.annotation(&format!("{group}/requestedAt"));
+        let is_long = request.is_some_and(|request| request.len() > LONGEST_REQUEST);
+        self.engine.saw_request(request.filter(|_| !is_long));
+        let annotated = self.manifest.annotation(&format!("{group}/paused")) == Some("true");
+        let paused = annotated && !self.manifest.deleting();
+        let is_reported = is_long && self.annotations.is_reported;
+        self.must_step |= paused != self.annotations.paused || is_long != is_reported;
+        self.annotations = Annotations {
+            paused,
+            is_long,
+            is_reported,
+        };
+    }
+
+    /// Reports a request that is ignored.
+    pub(super) fn report_long_request<W: World<M>>(&mut self, world: &W) {
+        if self.annotations.is_long && !self.annotations.is_reported {
+            self.annotations.is_reported = true;
+            let group = self.graph().group();
+            let note = format!(
+                "the annotation {group}/requestedAt has more than {LONGEST_REQUEST} bytes: it is ignored"
+            );
+            world.publish(&self.manifest, Event::warning("RequestIgnored", note));
+        }
+    }
+
+    /// Whether the object rests because it is paused, and says so.
+    pub(super) fn rests_paused(&self) -> bool {
+        self.annotations.paused
+            && self.pause == Pause::Holds
+            && (self.engine.at().is_none() || self.says_paused())
+    }
+
+    fn says_paused(&self) -> bool {
+        let status = self.manifest.status().map(|status| status.machine());
+        status.is_some_and(|status| status.conditions.iter().any(conditions::says_paused))
+    }
+
+    /// Writes what the last run has led to, and then that the object is paused.
+    pub(super) async fn hold<W: World<M>>(&mut self, world: &W) -> Step {
+        if self.pause != Pause::Holds {
+            self.pause = Pause::Begins;
+            self.engine.set_pausing(true);
+            if let Some(step) = self.save(world).await {
+                return step;
+            }
+            self.pause = Pause::Holds;
+        }
+        if self.rests_paused() {
+            return Step::Wait(None);
+        }
+        // The object was found paused, so its machine has not begun: its status stays as it is, but for the condition.
+        let generation = self.manifest.generation();
+        let mut status: StatusOf<M> = self.manifest.status().cloned().unwrap_or_default();
+        let machine = status.machine_mut();
+        let condition = conditions::paused(self.graph(), machine, generation, world.now().time);
+        machine.conditions.retain(|known| known.kind != condition.kind);
+        machine.conditions.push(condition);
+        let written = world.write_status(&self.manifest, &status).await;
+        self.written(written, world).await
+    }
+}

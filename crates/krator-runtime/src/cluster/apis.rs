@@ -1,0 +1,220 @@
+//! Handles of the API server by kind and namespace, each made once. Looking one up takes no lock: what is there is never
+//! changed, and what comes is added at the end of a list.
+use crate::{
+    error::{Error, Result},
+    resource::Place,
+};
+use kube::{Api, Client, Resource};
+use std::{
+    any::Any,
+    collections::BTreeMap,
+    hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher},
+    sync::{Arc, OnceLock},
+};
+
+/// What [`ApiHandles`] do about a namespace that they were not made for. The names are those of Kuberator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ApiCaching {
+    /// It is an error. For operators that work in known namespaces only.
+    Strict,
+    /// A handle is made, and not kept. For namespaces that come and go.
+    Adhoc,
+    /// A handle is made and kept for as long as the handles live.
+    Extendable,
+}
+
+/// The handles for one kind, by namespace. A look-up takes no lock, and a handle that is found is shared, not copied.
+///
+/// Handlers have [`Context::api`](crate::Context::api), which is one of these for each kind. Keep another one in the shared
+/// state for namespaces other than the object's own.
+///
+/// ```no_run
+/// use k8s_openapi::api::core::v1::Secret;
+/// use krator_runtime::{ApiCaching, ApiHandles, Result};
+///
+/// async fn secrets(client: kube::Client) -> Result<usize> {
+///     let handles = ApiHandles::<Secret>::new(client, ["vault"], ApiCaching::Strict);
+///     Ok(handles.get("vault")?.list(&Default::default()).await?.items.len())
+/// }
+/// ```
+pub struct ApiHandles<K> {
+    client: Client,
+    caching: ApiCaching,
+    given: BTreeMap<String, Arc<Api<K>>>,
+    /// By the hash of the namespace, so that the lists stay short.
+    added: [Added<K>; LISTS],
+}
+
+/// With ten thousand namespaces a list has 40.
+const LISTS: usize = 256;
+
+type Added<K> = OnceLock<Box<Handle<K>>>;
+
+struct Handle<K> {
+    namespace: String,
+    api: Arc<Api<K>>,
+    next: Added<K>,
+}
+
+impl<K: Resource<DynamicType = (), Scope: Place>> ApiHandles<K> {
+    /// Handles for these namespaces; the empty one stands for all namespaces.
+    pub fn new(
+        client: Client,
+        namespaces: impl IntoIterator<Item: Into<String>>,
+        caching: ApiCaching,
+    ) -> Self {
+        let mut handles = Self {
+            client,
+            caching,
+            given: BTreeMap::new(),
+            added: [const { OnceLock::new() }; LISTS],
+        };
+        for namespace in namespaces {
+            let namespace = namespace.into();
+            let api = Arc::new(handles.api(&namespace));
+            handles.given.insert(namespace, api);
+        }
+        handles
+    }
+
+    fn api(&self, namespace: &str) -> Api<K> {
+        <K::Scope as Place>::api(self.client.clone(), namespace)
+    }
+
+    /// The handle for a namespace. Kinds without a namespace have one handle, whatever the namespace is.
+    ///
+    /// # Errors
+    ///
+    /// A permanent one for a namespace that was not given, with [`ApiCaching::Strict`].
+    pub fn get(&self, namespace: &str) -> Result<Arc<Api<K>>> {
+        let namespace = Self::key(namespace);
+        if let Some(api) = self.given.get(namespace) {
+            return Ok(Arc::clone(api));
+        }
+        match self.caching {
+            ApiCaching::Strict => Err(Error::permanent(format!(
+                "`{namespace}` is none of the namespaces that this operator works in"
+            ))),
+            ApiCaching::Adhoc => Ok(Arc::new(self.api(namespace))),
+            ApiCaching::Extendable => Ok(self.kept(namespace)),
+        }
+    }
+
+    /// What a handle is found by. Kinds without a namespace have one handle.
+    fn key(namespace: &str) -> &str {
+        if K::Scope::NAMESPACED { namespace } else { "" }
+    }
+
+    fn kept(&self, namespace: &str) -> Arc<Api<K>> {
+        let namespace = Self::key(namespace);
+        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(namespace);
+        // The remainder is less than `LISTS`.
+        let mut at = &self.added[usize::try_from(hash % LISTS as u64).unwrap_or(0)];
+        loop {
+            // At the end of the list this adds the handle, unless somebody else adds one there first.
+            let handle = at.get_or_init(|| {
+                Box::new(Handle {
+                    namespace: namespace.to_owned(),
+                    api: Arc::new(self.api(namespace)),
+                    next: OnceLock::new(),
+                })
+            });
+            if handle.namespace == namespace {
+                return Arc::clone(&handle.api);
+            }
+            at = &handle.next;
+        }
+    }
+}
+
+/// The handles that the handlers of one machine use, by kind.
+#[derive(Default)]
+pub(crate) struct Apis(OnceLock<Box<OfKind>>);
+
+struct OfKind {
+    /// The [`ApiHandles`] of the kind.
+    handles: Box<dyn Any + Send + Sync>,
+    next: Apis,
+}
+
+impl Apis {
+    /// The handle for a kind and a namespace.
+    pub fn get<K>(&self, client: &Client, namespace: &str) -> Arc<Api<K>>
+    where
+        K: Resource<DynamicType = (), Scope: Place> + 'static,
+    {
+        let of_kind = self.0.get_or_init(|| {
+            let none = [""; 0];
+            Box::new(OfKind {
+                handles: Box::new(ApiHandles::<K>::new(client.clone(), none, ApiCaching::Extendable)),
+                next: Self::default(),
+            })
+        });
+        match of_kind.handles.downcast_ref::<ApiHandles<K>>() {
+            Some(handles) => handles.kept(namespace),
+            None => of_kind.next.get(client, namespace),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Class;
+    use k8s_openapi::api::core::v1::{ConfigMap, Node, Secret};
+    use std::thread;
+
+    fn client() -> Client {
+        let config = kube::Config::new("http://127.0.0.1:9".parse().expect("an address"));
+        Client::try_from(config).expect("a client")
+    }
+
+    fn handles(caching: ApiCaching) -> ApiHandles<Secret> {
+        ApiHandles::new(client(), ["given"], caching)
+    }
+
+    #[tokio::test]
+    async fn each_way_of_caching_treats_other_namespaces_in_its_own_way() {
+        for (caching, is_kept) in [(ApiCaching::Adhoc, false), (ApiCaching::Extendable, true)] {
+            let handles = handles(caching);
+            let get = |namespace: &str| handles.get(namespace).expect("a handle");
+            assert!(Arc::ptr_eq(&get("given"), &get("given")), "{caching:?}");
+            assert_eq!(Arc::ptr_eq(&get("other"), &get("other")), is_kept, "{caching:?}");
+            assert_eq!(get("other").resource_url(), "/api/v1/namespaces/other/secrets");
+        }
+        let error = handles(ApiCaching::Strict).get("other").err();
+        assert_eq!(error.map(|error| error.class()), Some(Class::Permanent));
+    }
+
+    #[tokio::test]
+    async fn each_kind_and_namespace_has_one_handle() {
+        let (apis, client) = (Apis::default(), client());
+        let secrets = |namespace: &str| apis.get::<Secret>(&client, namespace);
+        let maps = apis.get::<ConfigMap>(&client, "a");
+        assert_eq!(maps.resource_url(), "/api/v1/namespaces/a/configmaps");
+        assert!(Arc::ptr_eq(&secrets("a"), &secrets("a")));
+        assert_eq!(secrets("b").resource_url(), "/api/v1/namespaces/b/secrets");
+        assert_eq!(secrets("").resource_url(), "/api/v1/secrets");
+        let nodes = |namespace: &str| apis.get::<Node>(&client, namespace);
+        assert!(Arc::ptr_eq(&nodes("a"), &nodes("b")), "nodes have no namespace");
+    }
+
+    #[tokio::test]
+    async fn threads_that_ask_at_once_get_the_same_handles() {
+        let handles = handles(ApiCaching::Extendable);
+        let all = || -> Vec<_> {
+            let names = (0..2_000).map(|n| format!("n{n}"));
+            names.map(|name| handles.get(&name).expect("a handle")).collect()
+        };
+        let [one, two] = thread::scope(|scope| {
+            let threads = [scope.spawn(all), scope.spawn(all)];
+            threads.map(|thread| thread.join().expect("no panic"))
+        });
+        assert!(one.iter().zip(&two).all(|(one, two)| Arc::ptr_eq(one, two)));
+        assert!(
+            one.iter()
+                .enumerate()
+                .all(|(n, api)| { api.resource_url() == format!("/api/v1/namespaces/n{n}/secrets") })
+        );
+    }
+}

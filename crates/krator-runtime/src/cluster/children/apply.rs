@@ -1,0 +1,264 @@
+//! Applying a child: never an object that belongs to somebody else, not even one that was created a moment ago.
+use super::{
+    super::caches::{Known, drop_managed_fields},
+    InCluster, emptied,
+};
+use crate::{
+    applied::ChildKey,
+    error::Result,
+    resource::{Child, Place, may_apply, version},
+};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::{
+    Api,
+    api::{Patch, PatchParams},
+};
+use serde_json::{Value, json};
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    sync::Arc,
+};
+
+/// How often a conflict is followed by another try at once. After that it is an error, which is retried later.
+const PROMPT_RETRIES: u32 = 5;
+/// The version with which a child is applied that should not exist yet. No object ever has it, because revision 1 is
+/// that of an empty store, and the API server compares it only with the version of an object that exists: it creates
+/// the child, or it answers with a conflict.
+const NONE_YET: u64 = 1;
+
+impl<K: Child> InCluster<K> {
+    /// Applies a child. Each request has the version of the child whose owner was looked at, so it is answered with a
+    /// conflict if there is another child by then, or another owner.
+    pub(super) async fn apply(
+        &self,
+        namespace: String,
+        name: String,
+        mut body: Value,
+        manager: &str,
+        owner: &OwnerReference,
+    ) -> Result<Arc<K>> {
+        let key: ChildKey = (self.kind, namespace.clone(), name.clone());
+        let hash = hash(&body);
+        let (known, last) = (self.caches.known(&namespace, &name), self.applied.last(&key));
+        if let (Some(known), Some(last)) = (&known, &last)
+            && (last.hash, last.version) == (hash, known.version)
+            && let Ok(same) = Arc::clone(&last.answer).downcast::<K>()
+        {
+            return Ok(same);
+        }
+        let api: Api<K> = <K::Scope as Place>::api(self.client.clone(), &namespace);
+        let ours = known.filter(|known| may_apply::<K>(&name, known.controller.as_ref(), owner).is_ok());
+        let mut there = match (ours, &last) {
+            // The cache may be behind the last apply.
+            (Some(ours), Some(last)) => Some(Known {
+                version: ours.version.max(last.version),
+                ..ours
+            }),
+            (Some(ours), None) => Some(ours),
+            (None, _) => read(&api, &name).await?,
+        };
+        let params = PatchParams::apply(manager).force();
+        let (mut retries, mut emptied) = (0, false);
+        let mut stored = loop {
+            if let Some(there) = &there {
+                may_apply::<K>(&name, there.controller.as_ref(), owner)?;
+            }
+            let expected = there.as_ref().map_or(NONE_YET, |there| there.version);
+            body["metadata"]["resourceVersion"] = json!(expected.to_string());
+            match api.patch(&name, &params, &Patch::Apply(&body)).await {
+                Ok(stored) => break stored,
+                Err(kube::Error::Api(status)) if status.code == 409 && retries < PROMPT_RETRIES => {
+                    retries += 1;
+                    there = read(&api, &name).await?;
+                }
+                Err(kube::Error::Api(refused)) if refused.code == 422 && !emptied => {
+                    emptied = true;
+                    let meta = api.get_metadata_opt(&name).await?;
+                    let meta = meta.map(|object| object.metadata).unwrap_or_default();
+                    let Some(mut patch) = emptied::patch(&meta, manager, &body) else {
+                        return Err(kube::Error::Api(refused).into());
+                    };
+                    // Without this version of the child the keys may be somebody else's.
+                    patch["metadata"]["resourceVersion"] = json!(expected.to_string());
+                    let params = PatchParams {
+                        field_manager: Some(manager.to_owned()),
+                        ..PatchParams::default()
+                    };
+                    match api.patch_metadata(&name, &params, &Patch::Merge(&patch)).await {
+                        Ok(_) => {}
+                        Err(kube::Error::Api(status)) if status.code == 409 => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                    there = read(&api, &name).await?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        };
+        drop_managed_fields(&mut stored);
+        let (version, stored) = (version(&stored), Arc::new(stored));
+        // The same was applied before, and it made a difference now: somebody else had changed the child.
+        let corrected = last.is_some_and(|last| last.hash == hash)
+            && there.is_none_or(|before| before.version != version);
+        self.applied
+            .record(key, hash, version, Arc::clone(&stored) as _, corrected);
+        Ok(stored)
+    }
+}
+
+/// The child as stored now, as far as applying it needs to know.
+async fn read<K: Child>(api: &Api<K>, name: &str) -> Result<Option<Known>> {
+    Ok(api.get_metadata_opt(name).await?.as_ref().map(Known::of))
+}
+
+fn hash(body: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    body.to_string().hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{cluster::caches, error::Class};
+    use http::{Method, Request, Response, StatusCode};
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use kube::{Client, client::Body};
+    use std::{convert::Infallible, sync::Mutex};
+
+    /// The version of a ConfigMap, and the name and the uid of its controller.
+    type Stored = (u64, &'static str, &'static str);
+
+    /// An API server with a single ConfigMap, which somebody else may change in between two requests.
+    #[derive(Default)]
+    struct Server {
+        stored: Mutex<Option<Stored>>,
+        /// What others do to the ConfigMap, in front of each apply: the last element first.
+        others: Mutex<Vec<Option<Stored>>>,
+        /// The versions with which it was applied.
+        applied: Mutex<Vec<String>>,
+    }
+
+    fn owner(name: &str, uid: &str) -> OwnerReference {
+        OwnerReference {
+            api_version: "example.com/v1".to_owned(),
+            kind: "Owner".to_owned(),
+            name: name.to_owned(),
+            uid: uid.to_owned(),
+            controller: Some(true),
+            block_owner_deletion: None,
+        }
+    }
+
+    impl Server {
+        async fn answer(&self, request: Request<Body>) -> (StatusCode, Value) {
+            let failure = |code: StatusCode, reason: &str| {
+                let status = json!({
+                    "kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "",
+                    "reason": reason, "code": code.as_u16(),
+                });
+                (code, status)
+            };
+            let is_write = request.method() == Method::PATCH;
+            let body = request.into_body().collect_bytes().await.expect("a body");
+            if is_write && let Some(others) = self.others.lock().expect("a lock").pop() {
+                *self.stored.lock().expect("a lock") = others;
+            }
+            let mut stored = self.stored.lock().expect("a lock");
+            if is_write {
+                let body: Value = serde_json::from_slice(&body).expect("JSON");
+                let expected = body["metadata"]["resourceVersion"].as_str().expect("a version");
+                self.applied.lock().expect("a lock").push(expected.to_owned());
+                if stored
+                    .as_ref()
+                    .is_some_and(|(version, ..)| version.to_string() != expected)
+                {
+                    return failure(StatusCode::CONFLICT, "Conflict");
+                }
+                *stored = Some((99, "me", "1"));
+            }
+            match &*stored {
+                None => failure(StatusCode::NOT_FOUND, "NotFound"),
+                Some((version, name, uid)) => (
+                    StatusCode::OK,
+                    json!({
+                        "apiVersion": "v1", "kind": "ConfigMap",
+                        "metadata": {
+                            "name": "one", "resourceVersion": version.to_string(),
+                            "ownerReferences": [owner(name, uid)],
+                        },
+                    }),
+                ),
+            }
+        }
+    }
+
+    /// Applies the ConfigMap as the object `me` with the uid 1. Returns the versions that were sent, and the error.
+    async fn apply(others: &[Option<Stored>]) -> (Vec<String>, Option<Class>) {
+        let server = Arc::new(Server::default());
+        server
+            .others
+            .lock()
+            .expect("a lock")
+            .extend(others.iter().rev().copied());
+        let serving = Arc::clone(&server);
+        let client = Client::new(
+            tower::service_fn(move |request: Request<Body>| {
+                let server = Arc::clone(&serving);
+                async move {
+                    let (code, body) = server.answer(request).await;
+                    let answer = Response::builder().status(code);
+                    let body = Body::from(body.to_string().into_bytes());
+                    Ok::<_, Infallible>(answer.body(body).expect("an answer"))
+                }
+            }),
+            "default",
+        );
+        let link = caches::start_owned::<ConfigMap>(client.clone(), &[]);
+        let cluster = InCluster::<ConfigMap> {
+            client,
+            caches: link.caches.downcast().expect("the caches of ConfigMaps"),
+            kind: "core/v1.ConfigMap",
+            applied: Arc::default(),
+        };
+        let body = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}});
+        let me = owner("me", "1");
+        let done = cluster
+            .apply("default".to_owned(), "one".to_owned(), body, "manager", &me)
+            .await;
+        let applied = server.applied.lock().expect("a lock").clone();
+        (applied, done.err().map(|error| error.class()))
+    }
+
+    #[tokio::test]
+    async fn a_conflict_is_followed_by_another_look_at_the_owner() {
+        let sent = |versions: &[&str]| versions.iter().map(|&v| v.to_owned()).collect::<Vec<_>>();
+        assert_eq!(apply(&[]).await, (sent(&["1"]), None), "it is created");
+        let mine = |version| Some((version, "me", "1"));
+        assert_eq!(
+            apply(&[mine(7), None, mine(8)]).await,
+            (sent(&["1", "7"]), None),
+            "the child was gone again, and an apply creates it"
+        );
+        assert_eq!(
+            apply(&[mine(7), mine(8), mine(8)]).await,
+            (sent(&["1", "7", "8"]), None),
+            "it is applied with the new version"
+        );
+        let all: Vec<_> = (7..99).map(mine).collect();
+        assert_eq!(
+            apply(&all).await,
+            (sent(&["1", "7", "8", "9", "10", "11"]), Some(Class::Transient)),
+            "after five retries it is an error"
+        );
+        assert_eq!(
+            apply(&[Some((7, "other", "2"))]).await,
+            (sent(&["1"]), Some(Class::Permanent)),
+            "somebody else was faster, and is left alone"
+        );
+        assert_eq!(
+            apply(&[Some((7, "me", "2"))]).await,
+            (sent(&["1"]), Some(Class::Blocked)),
+            "the child of a former object will be collected"
+        );
+    }
+}

@@ -1,0 +1,83 @@
+//! The conditions that a description declares, as types: a handler that sets another one does not compile.
+use super::{Context, Machine};
+use crate::{conditions::SetCondition, status::truncated};
+
+/// The conditions of a machine beside `Ready`, `Reconciling` and `Stalled`: those that its description declares under
+/// `conditions`, and those that its states set. Generated, as an enum such as `MooseCondition`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a condition of this machine",
+    label = "not a condition",
+    note = "declare it under `conditions` in krator.yaml, then run `krator gen`"
+)]
+pub trait OwnCondition: Copy {
+    /// The machine whose objects have the condition.
+    type Machine: Machine;
+    /// The type of the condition, as in `.status.conditions`.
+    fn name(self) -> &'static str;
+}
+
+impl SetCondition {
+    pub(super) fn new(
+        kind: &str,
+        status: Option<bool>,
+        reason: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Self {
+        let status = match status {
+            Some(true) => "True",
+            Some(false) => "False",
+            None => "Unknown",
+        };
+        Self {
+            kind: kind.to_owned(),
+            status: status.to_owned(),
+            reason: reason.into(),
+            message: truncated(&message.into()),
+        }
+    }
+}
+
+impl<M: Machine> Context<'_, M> {
+    /// Sets a condition of `.status.conditions`. It keeps this status until something sets it again. `true`, `false`
+    /// and `None` stand for `True`, `False` and `Unknown`; `reason` is a word for programs, `message` a sentence for
+    /// people. It is written when the run ends.
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    /// fn report(cx: &mut Context<'_>) {
+    ///     let tagged = cx.status().tag.is_some();
+    ///     cx.set(MooseCondition::Tagged, tagged, "Checked", "The moose was looked at.");
+    /// }
+    /// ```
+    ///
+    /// Only the conditions of `krator.yaml` compile:
+    ///
+    /// ```compile_fail,E0599
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    /// fn report(cx: &mut Context<'_>) {
+    ///     cx.set(MooseCondition::Taged, true, "Checked", "The moose was looked at.");
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If [`OwnCondition`] is implemented by hand for a condition that the graph of the machine does not have. In an
+    /// operator that is an error of the handler.
+    pub fn set(
+        &mut self,
+        condition: impl OwnCondition<Machine = M>,
+        status: impl Into<Option<bool>>,
+        reason: impl Into<String>,
+        message: impl Into<String>,
+    ) {
+        let kind = condition.name();
+        assert!(
+            self.graph.own_conditions().contains(&kind),
+            "the graph of the machine does not have the condition `{kind}`"
+        );
+        let set = SetCondition::new(kind, status.into(), reason, message);
+        self.conditions.push(set);
+    }
+}

@@ -1,0 +1,54 @@
+//! Follows a moose through a day on a stopped clock, so nothing waits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use krator_runtime::Local;
+use moose_by_hand::{Friendships, Moose, MooseMachine, MooseSpec, MooseState};
+
+#[tokio::test(start_paused = true)]
+async fn a_moose_roams_eats_sleeps_and_is_released() {
+    let friends = Arc::new(Friendships::default());
+    friends.meet("manfred");
+    let spec = MooseSpec {
+        height: 1.9,
+        weight: 500.0,
+        antlers: true,
+    };
+    let moose = Moose::new("melissa", spec);
+    let state = MooseState::of(&moose);
+    let mut melissa = Local::<MooseMachine>::new(moose, state, Arc::clone(&friends));
+
+    melissa.run_until(|state| state == MooseMachine::Sleep).await;
+    let seconds: Vec<_> = melissa
+        .trace()
+        .iter()
+        .map(|(at, state)| (at.as_secs(), *state))
+        .collect();
+    assert_eq!(
+        seconds,
+        [
+            (0, MooseMachine::Tagged),
+            (0, MooseMachine::Roam),
+            // From 50 kg to 10 kg, at 5 kg in 2 seconds.
+            (16, MooseMachine::Eat),
+            (21, MooseMachine::Sleep),
+        ]
+    );
+    assert_eq!(friends.make_friend("melissa"), None, "manfred is a friend by now");
+
+    melissa.run_until(|state| state == MooseMachine::Roam).await;
+    assert_eq!(
+        melissa.trace().last().map(|(at, _)| *at),
+        Some(Duration::from_secs(41))
+    );
+
+    melissa.handle().delete();
+    melissa.run().await;
+    assert!(melissa.is_over());
+    assert_eq!(
+        friends.known(),
+        ["manfred"],
+        "a moose that is gone has no friendships"
+    );
+}

@@ -1,0 +1,42 @@
+//! The Rust types of a foreign kind, from its CustomResourceDefinition in a file of `schemas`.
+
+use super::types::{Optional, Writer, derives, doc_attribute, has_default};
+use crate::model::{Description, ForeignKind};
+use proc_macro2::TokenStream;
+use quote::quote;
+use std::collections::BTreeSet;
+use syn::Ident;
+
+/// The struct of the kind's objects with the types of its fields. `taken` has the names of the module so far.
+pub(super) fn structs(
+    description: &Description,
+    kind: &ForeignKind,
+    name: &Ident,
+    taken: &mut BTreeSet<String>,
+) -> TokenStream {
+    let mut writer = Writer::with_names(description, std::mem::take(taken));
+    let fields = writer.fields(&kind.fields, &name.to_string(), Optional::AsDescribed);
+    let (items, names) = writer.finish();
+    *taken = names;
+    let fields_have_defaults = kind
+        .fields
+        .iter()
+        .all(|field| has_default(description, &field.schema));
+    let derives = derives(fields_have_defaults);
+    let reference = format!("{}/{}.{}", kind.group, kind.version, kind.kind);
+    let about = doc_attribute(kind.description.as_deref());
+    let paragraph = about.is_some().then(|| quote!(#[doc = ""]));
+    let source = format!(" `{reference}`, from `{}`.", kind.file.value);
+    quote! {
+        #about
+        #paragraph
+        #[doc = #source]
+        #[derive(#derives)]
+        pub struct #name {
+            /// Name, namespace, labels and other metadata.
+            pub metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+            #(#fields)*
+        }
+        #(#items)*
+    }
+}

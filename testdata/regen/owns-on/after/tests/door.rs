@@ -1,0 +1,33 @@
+//! Runs the handlers on one object in memory. The clock is paused, so waiting takes no time.
+
+use std::sync::Arc;
+
+use krator_runtime::Local;
+
+use doors::door::{DoorMachine, DoorState};
+
+/// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
+const OBJECT: &str = r#"{
+  "apiVersion": "example.com/v1",
+  "kind": "Door",
+  "metadata": {
+    "name": "door-sample",
+    "namespace": "default"
+  },
+  "spec": {
+    "width": 1
+  }
+}"#;
+
+fn object() -> Local<DoorMachine> {
+    let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
+    Local::new(manifest, DoorState::default(), Arc::default())
+}
+
+#[tokio::test(start_paused = true)]
+async fn reaches_open() {
+    let mut object = object();
+    let expected = DoorMachine::Open;
+    object.run_until(|state| state == expected).await;
+    assert_eq!(object.state(), Some(expected));
+}

@@ -1,0 +1,78 @@
+//! Pauses and requests by annotations, as people use them: with kubectl, on a real API server.
+
+use super::crash::resource;
+use super::scripted_operator::prepared;
+use super::session::Session;
+use serde_json::{Value, json};
+
+#[test]
+fn an_object_is_paused_and_run_once_by_annotations() {
+    let Some(scripted) = prepared() else { return };
+    let kind = scripted.kind("Backup");
+    let mut session = Session::new(scripted, "annotations", &[kind], false);
+    let group = kind.resource.group.as_str();
+    let (paused, requested) = (format!("{group}/paused"), format!("{group}/requestedAt"));
+    let namespace = session.namespace.clone();
+    let create = |name: &str| scripted.object(kind, &namespace, name, Some("InProgress>Finalizing,"));
+    let mut unseen = create("unseen");
+    unseen["metadata"]["annotations"][&paused] = json!("true");
+    scripted.create(&[create("known"), unseen]);
+    let (known, unseen) = (resource(kind, "known"), resource(kind, "unseen"));
+    let operator = session.start(&json!({}));
+    let run = |args: &[&str]| {
+        let output = session.kubectl(args);
+        output.unwrap_or_else(|error| panic!("{args:?}: {error}"))
+    };
+    let wait = |object: &str, for_: &str| drop(run(&["wait", for_, object, "--timeout=60s"]));
+    let get = |object: &str| -> Value {
+        let text = run(&["get", object, "--output=json"]);
+        serde_json::from_str(&text).expect("kubectl writes JSON")
+    };
+    let starts = |object: &Value| {
+        let uid = object["metadata"]["uid"].as_str().expect("a uid").to_owned();
+        let all = session.files.handler_starts();
+        all.lines().filter(|line| line.contains(&uid)).count()
+    };
+
+    // An object that is created paused: no handler runs, it has no state, and no finalizer holds it.
+    wait(&unseen, "--for=condition=Paused");
+    let object = get(&unseen);
+    assert_eq!(object["status"].get("state"), None, "{object}");
+    assert_eq!(object["metadata"].get("finalizers"), None, "{object}");
+    assert_eq!(starts(&object), 0);
+    run(&["delete", &unseen]);
+
+    // An object that is at rest: a change of its spec is dealt with when the pause ends.
+    wait(&known, "--for=condition=Ready");
+    run(&["annotate", &known, &format!("{paused}=true")]);
+    wait(&known, "--for=condition=Paused");
+    let before = starts(&get(&known));
+    let change = scripted.change(kind, 7).expect("its spec may change");
+    run(&["patch", &known, "--type=merge", "--patch", &change]);
+    run(&["annotate", &known, &format!("{requested}=one")]);
+    // Objects are looked after in the order of their changes, so what is created now is seen after both changes.
+    scripted.create(&[create("later")]);
+    wait(&resource(kind, "later"), "--for=condition=Ready");
+    let object = get(&known);
+    assert_eq!(starts(&object), before, "nothing runs in a pause");
+    assert_eq!(object["status"].get("lastHandledRequest"), None, "{object}");
+    run(&["annotate", &known, &format!("{paused}-")]);
+    wait(&known, "--for=jsonpath={.status.lastHandledRequest}=one");
+    wait(&known, "--for=condition=Ready");
+    let object = get(&known);
+    assert!(starts(&object) > before);
+    let conditions = object["status"]["conditions"].as_array().expect("conditions");
+    assert!(
+        conditions.iter().all(|condition| condition["type"] != "Paused"),
+        "{object}"
+    );
+
+    // Another request runs the handler of the state once more.
+    let before = starts(&object);
+    run(&["annotate", "--overwrite", &known, &format!("{requested}=two")]);
+    wait(&known, "--for=jsonpath={.status.lastHandledRequest}=two");
+    assert_eq!(starts(&get(&known)), before + 1);
+
+    operator.kill();
+    session.judge();
+}
