@@ -14,6 +14,8 @@ mod operator;
 
 // The promises of the runtime, on a real API server, by the operator of the first example.
 mod moose;
+// What an operator answers to probes.
+mod probes;
 // An operator of two kinds, on a real API server.
 mod karpenter;
 // The promises of the runtime under faults, judged by an oracle.

@@ -8,6 +8,7 @@ mod life;
 mod quiet;
 mod renamed;
 
+pub use faults::replaced;
 pub use history::states;
 
 /// The description of the moose operator.

@@ -4,7 +4,7 @@ mod build;
 mod process;
 
 pub use build::{Crate, OWN_CHECKS, build_folder, cargo};
-pub use process::{OperatorProcess, ShownOnPanic};
+pub use process::{OperatorProcess, PROBES, ShownOnPanic};
 
 use std::collections::BTreeMap;
 use std::fs;

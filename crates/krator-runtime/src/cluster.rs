@@ -8,10 +8,13 @@ mod command;
 mod dispatch;
 #[cfg(feature = "faults")]
 mod faults;
+mod health;
 mod in_tests;
 mod links;
+mod namespaces;
 mod raw;
 mod remote;
+mod serve;
 mod watch_backoff;
 mod watch_index;
 
@@ -29,6 +32,7 @@ use crate::{
 use clock::Clock;
 use dispatch::Dispatcher;
 use futures::future::BoxFuture;
+use health::{Health, Wait};
 use kube::{Api, Client, Config, Resource, ResourceExt as _, client::ClientBuilder, runtime::watcher};
 use raw::Raw;
 use remote::Remote;
@@ -37,7 +41,7 @@ use std::{
     sync::Arc,
     time::Duration,
 };
-use tokio::{signal, sync::watch};
+use tokio::{signal, sync::watch, task::JoinSet};
 use tower::{limit::ConcurrencyLimitLayer, util::MapResponseLayer};
 
 /// The most requests in flight at once, not counting watches. More of them do not make anything faster, but take
@@ -123,6 +127,7 @@ pub struct OperatorRuntime {
     config: Option<Config>,
     namespaces: Vec<String>,
     selector: Option<String>,
+    health_probe_bind_address: String,
     kinds: Vec<Start>,
 }
 
@@ -136,6 +141,7 @@ struct Common {
     clock: Arc<Clock>,
     namespaces: Vec<String>,
     config: watcher::Config,
+    health: Health,
     stop: watch::Receiver<bool>,
 }
 
@@ -147,6 +153,7 @@ impl OperatorRuntime {
             config: None,
             namespaces: Vec::new(),
             selector: None,
+            health_probe_bind_address: "0".to_owned(),
             kinds: Vec::new(),
         }
     }
@@ -157,8 +164,7 @@ impl OperatorRuntime {
     where
         ManifestOf<O::Machine>: KubeObject,
     {
-        self.kinds
-            .push(Box::new(|common| Box::pin(run_kind(operator, common))));
+        self.kinds.push(Box::new(|common| run_kind(operator, common)));
         self
     }
     /// Connects to this cluster instead of the one that the pod's service account or the kubeconfig names.
@@ -182,13 +188,26 @@ impl OperatorRuntime {
         self
     }
 
+    /// Answers probes over HTTP at this address, in the form of Go: `:8081` is this port on all addresses, and `0`, the
+    /// default, answers none.
+    ///
+    /// `/livez` fails when the loop of a kind has not turned for 30 seconds. `/readyz` and `/healthz` fail until the
+    /// objects of each kind are listed; the body of the answer says what is missing: a permission, a
+    /// CustomResourceDefinition, or a namespace. What fails later is retried and does not count.
+    #[must_use]
+    pub fn health_probe_bind_address(mut self, address: impl Into<String>) -> Self {
+        self.health_probe_bind_address = address.into();
+        self
+    }
+
     /// Runs the operators until SIGTERM or SIGINT. Handlers that are running then have 25 seconds to end.
     ///
     /// # Errors
     ///
-    /// If there is no configuration of a cluster, or it is invalid. A cluster that does not answer is no error: its
-    /// watches are retried.
+    /// If there is no configuration of a cluster, or it is invalid, or nothing can listen at an address. A cluster that
+    /// does not answer is no error: its watches are retried.
     pub async fn start(self) -> Result<()> {
+        let probes = serve::bind(&self.health_probe_bind_address)?;
         let config = match self.config {
             Some(config) => config,
             None => Config::infer().await?,
@@ -215,10 +234,23 @@ impl OperatorRuntime {
                 label_selector: self.selector,
                 ..watcher::Config::default()
             },
+            health: Health::default(),
             stop,
         };
+        let mut checks = JoinSet::new();
+        for name in &common.namespaces {
+            let wait = common.health.waits_for(format!("namespace {name}"));
+            checks.spawn(namespaces::wait_for(common.client.clone(), name.clone(), wait));
+        }
         let kinds = futures::future::join_all(self.kinds.into_iter().map(|start| start(common.clone())));
         let mut kinds = std::pin::pin!(kinds);
+        // The servers start when everything that the process waits for is known, so that it is not ready before.
+        let mut servers: Vec<serve::Server> = Vec::new();
+        if let Some(listener) = probes {
+            tracing::info!(address = %listener.local_addr()?, "serving probes");
+            servers.push(Box::pin(serve::serve(listener, Arc::new(common.health.clone()))));
+        }
+        let _serving = serve::start(servers)?;
         tracing::info!(
             version = env!("CARGO_PKG_VERSION"),
             operator = self.name,
@@ -237,7 +269,8 @@ impl OperatorRuntime {
     }
 }
 
-async fn run_kind<O: Operator<Machine: Linked>>(operator: O, common: Common)
+/// The loop of one kind. Everything that the process waits for is known when this returns.
+fn run_kind<O: Operator<Machine: Linked>>(operator: O, common: Common) -> BoxFuture<'static, ()>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
@@ -247,10 +280,12 @@ where
         clock,
         namespaces,
         config,
+        health,
         stop,
     } = common;
-    let raw = |namespace: &str| -> Api<Raw<ManifestOf<O::Machine>>> {
-        <<ManifestOf<O::Machine> as Resource>::Scope as Place>::api(client.clone(), namespace)
+    let raw = |namespace: &str| -> (Api<Raw<ManifestOf<O::Machine>>>, Wait) {
+        let api = <<ManifestOf<O::Machine> as Resource>::Scope as Place>::api(client.clone(), namespace);
+        (api, health.waits_for_listing::<ManifestOf<O::Machine>>(namespace))
     };
     let apis = match &namespaces[..] {
         [] => vec![raw("")],
@@ -259,7 +294,7 @@ where
     let links = O::Machine::links();
     let started: Vec<links::LinkWatch> = links
         .iter()
-        .map(|link| link.start(client.clone(), &namespaces))
+        .map(|link| link.start(client.clone(), &namespaces, &health))
         .collect();
     let (seen, caches) = started
         .into_iter()
@@ -274,8 +309,12 @@ where
         links,
         caches,
     };
-    let world = Remote::new(operator, cluster, clock).await;
-    Dispatcher::new(world).run(apis, seen, config, stop, GRACE).await;
+    Box::pin(async move {
+        let world = Remote::new(operator, cluster, clock).await;
+        let turning = health.watches_loop(health::resource_name::<ManifestOf<O::Machine>>());
+        let dispatcher = Dispatcher::new(world, turning);
+        dispatcher.run(apis, seen, config, stop, GRACE).await;
+    })
 }
 
 /// Waits until the process is asked to end.

@@ -166,6 +166,11 @@ impl Error {
     pub fn downcast_ref<E: StdError + 'static>(&self) -> Option<&E> {
         causes(&*self.source).find_map(|e| e.downcast_ref())
     }
+    /// The answer of the API server, if one is among the causes.
+    #[cfg(feature = "kube")]
+    pub(crate) fn answer(&self) -> Option<&kube::core::Status> {
+        answer(&*self.source)
+    }
     pub(crate) fn panicked(payload: &(dyn Any + Send)) -> Self {
         let text = payload
             .downcast_ref::<&str>()

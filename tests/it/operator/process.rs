@@ -6,6 +6,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
+/// The argument with the address at which an operator answers probes.
+pub const PROBES: &str = "--health-probe-bind-address";
+
 /// A running operator.
 pub struct OperatorProcess {
     process: Child,
@@ -14,7 +17,8 @@ pub struct OperatorProcess {
 }
 
 impl OperatorProcess {
-    /// Runs `binary` as the user `operator`. Its output is appended to `log`.
+    /// Runs `binary` as the user `operator`. Its output is appended to `log`. It answers probes only if `args` say so,
+    /// because many operators run on one machine.
     pub fn start(cluster: &'static Cluster, binary: &Path, args: &[&str], log: &Path) -> OperatorProcess {
         OperatorProcess::start_with(cluster, binary, args, log, &[])
     }
@@ -32,8 +36,10 @@ impl OperatorProcess {
             .append(true)
             .open(log)
             .expect("a log file");
+        let has_probes = args.iter().any(|arg| arg.starts_with(PROBES));
         let process = Command::new(binary)
             .args(args)
+            .args((!has_probes).then(|| format!("{PROBES}=0")))
             .env("KUBECONFIG", cluster.kubeconfig("operator"))
             // A setting of the developer's shell must not change the log.
             .env_remove("RUST_LOG")

@@ -2,6 +2,7 @@
 //! them. Of owned kinds only the metadata is cached, which is enough to detect drift, until a handler asks for whole
 //! objects for the first time.
 use super::{
+    health::{Health, Wait},
     links::{LinkEvent, LinkWatch, ObservedChange},
     watch_backoff::WatchBackoff,
 };
@@ -95,11 +96,12 @@ fn get<K: Resource<DynamicType = ()> + Clone>(
     found(&reference).or_else(|| found(&reflector::ObjectRef::<K>::new(name)))
 }
 
-pub(super) fn start_watched<K: Child>(client: Client, namespaces: &[String]) -> LinkWatch {
+pub(super) fn start_watched<K: Child>(client: Client, namespaces: &[String], health: &Health) -> LinkWatch {
     let (mut stores, mut streams) = (Vec::new(), Vec::new());
     for namespace in places(namespaces) {
         let (store, writer) = reflector::store::<K>();
-        streams.push(whole(client.clone(), namespace, &store, writer, false));
+        let listing = Some(health.waits_for_listing::<K>(namespace));
+        streams.push(whole(client.clone(), namespace, &store, writer, listing));
         stores.push(store);
     }
     LinkWatch {
@@ -112,7 +114,7 @@ pub(super) fn start_watched<K: Child>(client: Client, namespaces: &[String]) -> 
     }
 }
 
-pub(super) fn start_owned<K: Child>(client: Client, namespaces: &[String]) -> LinkWatch {
+pub(super) fn start_owned<K: Child>(client: Client, namespaces: &[String], health: &Health) -> LinkWatch {
     let (wanted, is_wanted) = watch::channel(false);
     let (mut stores, mut metadata, mut streams) = (Vec::new(), Vec::new(), Vec::new());
     for namespace in places(namespaces) {
@@ -123,10 +125,11 @@ pub(super) fn start_owned<K: Child>(client: Client, namespaces: &[String]) -> Li
         let mut is_wanted = is_wanted.clone();
         // This also ends when the sender is dropped, after which no handler can ask any more.
         let until_wanted = async move { drop(is_wanted.wait_for(|wanted| *wanted).await) };
+        let listing = Some(health.waits_for_listing::<K>(namespace));
         let slim_seen =
-            seen(reflector::reflector(slim_writer, events), false).take_until(until_wanted.boxed());
+            seen(reflector::reflector(slim_writer, events), listing).take_until(until_wanted.boxed());
         // Changes between the last metadata and the listing of whole objects are missed, so all of them are reported.
-        let seen = slim_seen.chain(whole(client.clone(), namespace, &store, writer, true));
+        let seen = slim_seen.chain(whole(client.clone(), namespace, &store, writer, None));
         streams.push(seen.boxed());
         metadata.push(slim);
         stores.push(store);
@@ -152,7 +155,7 @@ fn whole<K: Child>(
     namespace: &str,
     store: &Store<K>,
     writer: Writer<K>,
-    listed: bool,
+    listing: Option<Wait>,
 ) -> BoxStream<'static, LinkEvent> {
     let api: Api<DeserializeGuard<K>> = <K::Scope as Place>::api(client, namespace);
     let cached = store.clone();
@@ -160,29 +163,34 @@ fn whole<K: Child>(
         let readable = event.map(|event| readable(event, &cached)).transpose();
         std::future::ready(readable)
     });
-    seen(reflector::reflector(writer, events), listed).boxed()
+    seen(reflector::reflector(writer, events), listing).boxed()
 }
 
 /// The events of a watch, after they are in the cache. The objects of the first listing are not reported, because
 /// every handler runs after the start anyway. Those of later listings are, because changes before them may have
-/// been missed; `listed` says that there was a listing before.
+/// been missed. `listing` waits for the first listing; without it there was one before.
 fn seen<K: Resource<DynamicType = ()>>(
     events: impl Stream<Item = watcher::Result<watcher::Event<K>>> + Send + 'static,
-    mut listed: bool,
+    mut listing: Option<Wait>,
 ) -> impl Stream<Item = LinkEvent> {
     let changed = |object: &K| Some(LinkEvent::Changed(observed(object)));
     events.backoff(WatchBackoff::default()).filter_map(move |event| {
         let seen = match event {
             Ok(watcher::Event::Apply(object) | watcher::Event::Delete(object)) => changed(&object),
-            Ok(watcher::Event::InitApply(object)) if listed => changed(&object),
+            Ok(watcher::Event::InitApply(object)) if listing.is_none() => changed(&object),
             Ok(watcher::Event::InitDone) => {
-                listed = true;
+                if let Some(listing) = listing.take() {
+                    listing.done();
+                }
                 Some(LinkEvent::Listed)
             }
             Ok(watcher::Event::Init | watcher::Event::InitApply(_)) => None,
             Err(error) => {
                 let error = Error::from(error);
                 tracing::warn!(kind = %K::kind(&()), %error, "a watch of another kind failed and will be retried");
+                if let Some(listing) = &listing {
+                    listing.fails(&error);
+                }
                 Some(LinkEvent::Listed)
             }
         };

@@ -39,6 +39,9 @@ struct RunArgs {
     /// Only look after objects with these labels, for example `park=glacier,tagged`
     #[arg(long, value_name = "LABELS")]
     selector: Option<String>,
+    /// Answer probes at this address; 0 is off
+    #[arg(long, value_name = "ADDRESS", default_value = ":8081")]
+    health_probe_bind_address: String,
     /// Format of the log; RUST_LOG filters it
     #[arg(long, value_name = "FORMAT", default_value = "pretty")]
     log_format: LogFormat,
@@ -184,7 +187,9 @@ pub fn main_with<A: Args>(
         Err(error) => error.exit(),
     };
     start_log(run.log_format);
-    let mut runtime = with(OperatorRuntime::new(about.name), own).namespaces(run.namespace);
+    let mut runtime = with(OperatorRuntime::new(about.name), own)
+        .namespaces(run.namespace)
+        .health_probe_bind_address(run.health_probe_bind_address);
     if let Some(selector) = run.selector {
         runtime = runtime.labels(selector);
     }

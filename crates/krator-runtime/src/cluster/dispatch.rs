@@ -1,6 +1,7 @@
 //! Looks after all objects of one kind: passes the events of watches on to the objects that they concern. An object
 //! has a task only while it has something to do.
 use super::{
+    health::{self, Turning, Wait},
     links::{Link, LinkEvent, Linked, ObservedChange},
     raw::Raw,
     remote::Remote,
@@ -28,13 +29,15 @@ use std::{
 use tokio::{
     sync::watch,
     task::{Id, JoinError, JoinSet},
-    time::Instant,
+    time::{Instant, MissedTickBehavior},
 };
 use tokio_util::time::{DelayQueue, delay_queue};
 
 /// The result of an object's task.
 type Ended<O> = (Uid, Box<Actor<'static, <O as Operator>::Machine>>, Step);
 type Seen<O> = watcher::Event<Raw<ManifestOf<<O as Operator>::Machine>>>;
+/// The objects of a namespace to watch, and what waits for their first listing.
+type Source<O> = (Api<Raw<ManifestOf<<O as Operator>::Machine>>>, Wait);
 
 /// An object that the operator looks after.
 struct Slot<O: Operator> {
@@ -64,6 +67,9 @@ pub(super) struct Dispatcher<O: Operator> {
     index: WatchIndex,
     /// How often each watch has listed all objects.
     listings: Vec<u64>,
+    /// The first listing of each watch, until it is there.
+    first_listings: Vec<Option<Wait>>,
+    turning: Turning,
     timers: DelayQueue<Uid>,
     tasks: JoinSet<Ended<O>>,
 }
@@ -72,12 +78,14 @@ impl<O: Operator<Machine: Linked>> Dispatcher<O>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
-    pub fn new(world: Remote<O>) -> Self {
+    pub fn new(world: Remote<O>, turning: Turning) -> Self {
         Self {
             world: Arc::new(world),
             slots: HashMap::new(),
             index: WatchIndex::default(),
             listings: Vec::new(),
+            first_listings: Vec::new(),
+            turning,
             timers: DelayQueue::new(),
             tasks: JoinSet::new(),
         }
@@ -86,7 +94,7 @@ where
     /// Runs until `stop` is true. Handlers that are running then have the time `grace` to end.
     pub async fn run(
         mut self,
-        apis: Vec<Api<Raw<ManifestOf<O::Machine>>>>,
+        apis: Vec<Source<O>>,
         others: Vec<BoxStream<'static, LinkEvent>>,
         config: watcher::Config,
         mut stop: watch::Receiver<bool>,
@@ -96,7 +104,8 @@ where
         let watches: Vec<BoxStream<'static, (usize, watcher::Result<Seen<O>>)>> = apis
             .into_iter()
             .enumerate()
-            .map(|(source, api)| {
+            .map(|(source, (api, listing))| {
+                self.first_listings.push(Some(listing));
                 watcher(api, config.clone())
                     .backoff(WatchBackoff::default())
                     .map(move |seen| (source, seen))
@@ -111,10 +120,13 @@ where
             .enumerate()
             .map(|(at, seen)| seen.map(move |seen| (at, seen)).boxed());
         let mut others = futures::stream::select_all(others);
+        let mut turn = tokio::time::interval(health::TURN);
+        turn.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => break,
+                _ = turn.tick() => self.turning.turned(),
                 Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
                 Some(timer) = self.timers.next() => self.due(&timer.into_inner()),
                 Some((at, seen)) = others.next() => match seen {
@@ -126,6 +138,9 @@ where
                     Err(error) => {
                         let error = Error::from(error);
                         tracing::warn!(%error, "the watch failed and will be retried");
+                        if let Some(listing) = &self.first_listings[source] {
+                            listing.fails(&error);
+                        }
                     }
                 },
             }
@@ -136,6 +151,7 @@ where
 
     /// Waits until the running handlers have ended. Those that take longer are dropped and resumed after a restart.
     async fn drain(mut self, grace: Duration) {
+        drop(self.turning);
         for slot in self.slots.values() {
             if let Life::Running { mailbox, .. } = &slot.life {
                 mailbox.post(|mail| mail.stop = true);
@@ -155,6 +171,9 @@ where
             watcher::Event::Init => self.listings[source] += 1,
             watcher::Event::InitApply(object) | watcher::Event::Apply(object) => self.changed(source, object),
             watcher::Event::InitDone => {
+                if let Some(first) = self.first_listings[source].take() {
+                    first.done();
+                }
                 let listing = self.listings[source];
                 let unlisted = self
                     .slots

@@ -1,6 +1,6 @@
 //! The other kinds that an operator owns or watches. For each of them a watch feeds a cache and says which objects
 //! of the operator a change concerns.
-use super::caches;
+use super::{caches, health::Health};
 use crate::{
     applied::ChildKey,
     graph::Watch,
@@ -28,8 +28,11 @@ pub struct Link<M: Machine> {
     pub(crate) kind: &'static str,
     pub(crate) of: TypeId,
     pub(crate) concerns: Concerns<M>,
-    start: fn(Client, &[String]) -> LinkWatch,
+    start: StartWatch,
 }
+
+/// Starts the watch of a kind in some namespaces. The process is ready when all of them are listed.
+type StartWatch = fn(Client, &[String], &Health) -> LinkWatch;
 
 /// Which objects of the operator an object of another kind concerns.
 pub enum Concerns<M: Machine> {
@@ -85,11 +88,7 @@ impl<M: Machine> Link<M> {
     pub fn watched<K: Child>(kind: &'static str, concerns: Concerns<M>) -> Self {
         Self::new::<K>(kind, concerns, caches::start_watched::<K>)
     }
-    fn new<K: Child>(
-        kind: &'static str,
-        concerns: Concerns<M>,
-        start: fn(Client, &[String]) -> LinkWatch,
-    ) -> Self {
+    fn new<K: Child>(kind: &'static str, concerns: Concerns<M>, start: StartWatch) -> Self {
         Self {
             kind,
             of: TypeId::of::<K>(),
@@ -124,11 +123,13 @@ impl<M: Machine> Link<M> {
         let named = names(object).into_iter().filter(|name| !name.is_empty());
         named.map(|name| (namespace.clone(), name)).collect()
     }
-    pub(crate) fn start(&self, client: Client, namespaces: &[String]) -> LinkWatch {
+    pub(super) fn start(&self, client: Client, namespaces: &[String], health: &Health) -> LinkWatch {
         match &self.concerns {
             // The operator needs permissions in this namespace only.
-            Concerns::Named(_, LookIn::Always(namespace)) => (self.start)(client, &[(*namespace).to_owned()]),
-            _ => (self.start)(client, namespaces),
+            Concerns::Named(_, LookIn::Always(namespace)) => {
+                (self.start)(client, &[(*namespace).to_owned()], health)
+            }
+            _ => (self.start)(client, namespaces, health),
         }
     }
     pub(crate) fn child(&self, change: &ObservedChange) -> ChildKey {

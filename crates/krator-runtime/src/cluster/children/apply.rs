@@ -119,7 +119,10 @@ fn hash(body: &Value) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{cluster::caches, error::Class};
+    use crate::{
+        cluster::{caches, health::Health},
+        error::Class,
+    };
     use http::{Method, Request, Response, StatusCode};
     use k8s_openapi::api::core::v1::ConfigMap;
     use kube::{Client, client::Body};
@@ -213,7 +216,7 @@ mod tests {
             }),
             "default",
         );
-        let link = caches::start_owned::<ConfigMap>(client.clone(), &[]);
+        let link = caches::start_owned::<ConfigMap>(client.clone(), &[], &Health::default());
         let cluster = InCluster::<ConfigMap> {
             client,
             caches: link.caches.downcast().expect("the caches of ConfigMaps"),

@@ -1,0 +1,201 @@
+//! The HTTP servers of an operator. They run on a thread of their own, so that handlers which block the threads of the
+//! operator do not keep it from answering probes.
+//!
+//! A connection answers one request and is closed; both its time and the number of connections are bounded.
+use crate::error::{Error, Result};
+use futures::future::BoxFuture;
+use http::{Method, Request, Response, StatusCode, header, request::Parts};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::{convert::Infallible, net, sync::Arc, thread, time::Duration};
+use tokio::{net::TcpListener, sync::Semaphore, sync::oneshot};
+
+/// The most connections of a server at the same time. Others wait to be accepted.
+const CONNECTIONS: usize = 64;
+/// The longest time from accepting a connection to the end of the answer.
+const LONGEST_CONNECTION: Duration = Duration::from_secs(30);
+/// How long a server waits after a connection could not be accepted, because the process has too many files open for
+/// example.
+const ACCEPT_DELAY: Duration = Duration::from_secs(1);
+
+/// Answers requests. Their bodies are not read.
+pub(super) trait Respond: Send + Sync + 'static {
+    fn respond(&self, request: &Parts) -> impl Future<Output = Response<String>> + Send;
+}
+
+/// A server that does nothing until it is polled.
+pub(super) type Server = BoxFuture<'static, ()>;
+
+/// Servers that run until this is dropped.
+pub(super) struct Serving {
+    _until_dropped: oneshot::Sender<()>,
+}
+
+/// Listens on an address in the form of Go: `:8081` is this port on all addresses, and `0` is none.
+///
+/// # Errors
+///
+/// If it is no address, or nothing can listen there, because another process does for example.
+pub(super) fn bind(address: &str) -> Result<Option<net::TcpListener>> {
+    if address == "0" {
+        return Ok(None);
+    }
+    let bound = match address.strip_prefix(':') {
+        // A node without IPv6 has no `[::]`.
+        Some(port) => net::TcpListener::bind(format!("[::]:{port}"))
+            .or_else(|_| net::TcpListener::bind(format!("0.0.0.0:{port}"))),
+        None => net::TcpListener::bind(address),
+    };
+    match bound {
+        Ok(listener) => {
+            listener.set_nonblocking(true)?;
+            Ok(Some(listener))
+        }
+        Err(error) => Err(Error::from(error).context(format!("listening on `{address}`"))),
+    }
+}
+
+/// Runs servers on a thread of their own.
+///
+/// # Errors
+///
+/// If the thread cannot be started.
+pub(super) fn start(servers: Vec<Server>) -> Result<Serving> {
+    let (until_dropped, dropped) = oneshot::channel::<()>();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    thread::Builder::new().name("http".to_owned()).spawn(move || {
+        runtime.block_on(async {
+            // Nothing is ever sent: the channel is closed when the servers are to end.
+            futures::future::select(futures::future::join_all(servers), dropped).await;
+        });
+    })?;
+    Ok(Serving {
+        _until_dropped: until_dropped,
+    })
+}
+
+/// Answers the requests that arrive at a listener.
+pub(super) async fn serve(listener: net::TcpListener, respond: Arc<impl Respond>) {
+    let listener = match TcpListener::from_std(listener) {
+        Ok(listener) => listener,
+        Err(error) => return tracing::error!(%error, "a server cannot run"),
+    };
+    let connections = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let turn = Arc::clone(&connections).acquire_owned().await;
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let respond = Arc::clone(&respond);
+                tokio::spawn(async move {
+                    let _turn = turn;
+                    // A client that breaks off or takes too long gets no answer.
+                    drop(tokio::time::timeout(LONGEST_CONNECTION, connection(stream, respond)).await);
+                });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_DELAY).await;
+            }
+        }
+    }
+}
+
+async fn connection(stream: tokio::net::TcpStream, respond: Arc<impl Respond>) {
+    let service = service_fn(move |request: Request<Incoming>| {
+        let respond = Arc::clone(&respond);
+        async move {
+            let (request, _) = request.into_parts();
+            let answer = if [Method::GET, Method::HEAD].contains(&request.method) {
+                respond.respond(&request).await
+            } else {
+                text(StatusCode::METHOD_NOT_ALLOWED, "only GET is answered".to_owned())
+            };
+            Ok::<_, Infallible>(answer)
+        }
+    });
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .keep_alive(false)
+        .serve_connection(TokioIo::new(stream), service);
+    drop(served.await);
+}
+
+/// An answer of plain text.
+pub(super) fn text(status: StatusCode, body: String) -> Response<String> {
+    let mut answer = Response::new(body);
+    *answer.status_mut() = status;
+    let plain = http::HeaderValue::from_static("text/plain; charset=utf-8");
+    answer.headers_mut().insert(header::CONTENT_TYPE, plain);
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{
+        io::{Read as _, Write as _},
+        net::TcpStream,
+    };
+
+    /// Answers with the path of the request.
+    struct Echo;
+
+    impl Respond for Echo {
+        async fn respond(&self, request: &Parts) -> Response<String> {
+            text(StatusCode::OK, request.uri.path().to_owned())
+        }
+    }
+
+    fn ask(address: net::SocketAddr, request: &str) -> String {
+        let mut stream = TcpStream::connect(address).expect("somebody listens");
+        stream.write_all(request.as_bytes()).expect("the server reads");
+        let mut answer = String::new();
+        stream
+            .read_to_string(&mut answer)
+            .expect("the server closes the connection");
+        answer
+    }
+
+    #[test]
+    fn a_request_is_answered_and_its_connection_closed_until_the_servers_are_dropped() {
+        let listener = bind("127.0.0.1:0").expect("a free port").expect("an address");
+        let address = listener.local_addr().expect("it listens");
+        let serving = start(vec![Box::pin(serve(listener, Arc::new(Echo)))]).expect("a thread");
+        // A connection that says nothing holds up no other.
+        let silent = TcpStream::connect(address).expect("somebody listens");
+        let answer = ask(address, "GET /readyz HTTP/1.1\r\nHost: pod\r\n\r\n");
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+        assert!(answer.ends_with("\r\n\r\n/readyz"), "{answer}");
+        let answer = ask(
+            address,
+            "POST / HTTP/1.1\r\nHost: pod\r\nContent-Length: 1\r\n\r\nx",
+        );
+        assert!(answer.starts_with("HTTP/1.1 405 "), "{answer}");
+        drop(serving);
+        // The server closes the silent connection, so this ends.
+        assert_eq!((&silent).read(&mut [0]).unwrap_or_default(), 0);
+    }
+
+    #[test]
+    fn an_address_in_use_and_a_bad_one_are_named() {
+        assert!(bind("0").expect("off").is_none());
+        let everywhere = bind(":0").expect("a free port").expect("an address");
+        assert!(everywhere.local_addr().expect("it listens").ip().is_unspecified());
+        let taken = bind("127.0.0.1:0").expect("a free port").expect("an address");
+        let address = taken.local_addr().expect("it listens").to_string();
+        for (address, why) in [
+            (address.as_str(), "in use"),
+            ("8081", "invalid"),
+            (":http", "invalid"),
+        ] {
+            let error = bind(address)
+                .err()
+                .map(|error| error.to_string())
+                .unwrap_or_default();
+            let named = format!("listening on `{address}`: ");
+            assert!(error.starts_with(&named) && error.contains(why), "{error}");
+        }
+    }
+}

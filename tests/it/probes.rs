@@ -1,0 +1,154 @@
+//! What an operator answers to probes while something is missing in its cluster.
+
+use crate::cluster::{self, Cluster, until};
+use crate::moose::{DESCRIPTION, replaced};
+use crate::operator::{Crate, OperatorProcess, PROBES, ShownOnPanic};
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A handler that blocks the thread that it runs on, which no handler should do.
+const BLOCKING: &str = r#"use super::{Eat, Roam};
+use crate::moose::prelude::*;
+
+impl State for Roam {
+    async fn next(self, _: &mut Context<'_>) -> Result<Transition<Self>> {
+        std::thread::sleep(std::time::Duration::from_secs(3600));
+        Ok(Transition::to(Eat))
+    }
+}
+"#;
+
+/// The address in the first line of a log that contains `line`.
+pub fn logged_address(log: &Path, line: &str) -> String {
+    until(&format!("the log says {line:?}"), || {
+        let text = fs::read_to_string(log).unwrap_or_default();
+        let line = text.lines().find(|logged| logged.contains(line))?;
+        let (_, address) = line.split_once("address=")?;
+        Some(address.split_whitespace().next()?.to_owned())
+    })
+}
+
+/// The status and the body of the answer to a GET.
+fn get(address: &str, path: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(address).expect("the operator listens");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").expect("the operator reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("the operator answers");
+    let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
+    let (_, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
+    (status.expect("a status line"), body.to_owned())
+}
+
+/// An operator that answers probes.
+struct Probed {
+    operator: OperatorProcess,
+    address: String,
+}
+
+impl Probed {
+    /// Starts it for a namespace. Its handlers and its loop share one thread.
+    fn start(cluster: &'static Cluster, binary: &Path, namespace: &str, log: &Path) -> Probed {
+        let probes = format!("{PROBES}=127.0.0.1:0");
+        let (args, variables) = (
+            ["--namespace", namespace, &probes],
+            [("TOKIO_WORKER_THREADS", "1")],
+        );
+        let operator = OperatorProcess::start_with(cluster, binary, &args, log, &variables);
+        let address = logged_address(log, "serving probes");
+        Probed { operator, address }
+    }
+
+    /// Waits for this answer to the readiness probe. The operator is alive all the while.
+    fn wait_for(&mut self, status: u16, parts: &[&str]) {
+        until(&format!("{status} with {parts:?}"), || {
+            assert!(self.operator.is_running());
+            assert_eq!(get(&self.address, "/livez"), (200, "ok\n".to_owned()));
+            let (is, body) = get(&self.address, "/readyz");
+            (is == status && parts.iter().all(|part| body.contains(part))).then_some(())
+        });
+        assert_eq!(get(&self.address, "/healthz").0, status);
+    }
+}
+
+#[test]
+fn an_operator_is_ready_when_nothing_is_missing_and_says_what_is() {
+    let Some(assets) = cluster::assets() else { return };
+    // A cluster of its own, where the operator has no rights and nothing is installed.
+    let cluster: &'static Cluster = Box::leak(Box::new(Cluster::start(&assets)));
+    let krate = Crate::generate(DESCRIPTION, |dir| {
+        fs::write(dir.join("src/moose/states/roam.rs"), BLOCKING).expect("a crate of our own");
+    });
+    let binary = cluster.dir().join("moose");
+    krate.build(&binary);
+    let log = |name: &str| cluster.dir().join(format!("{name}.log"));
+    let shown = ["forbidden", "unserved", "blocked"].map(log);
+    let _shown = shown.each_ref().map(|log| ShownOnPanic(log));
+
+    let mut operator = Probed::start(cluster, &binary, "it-later", &shown[0]);
+    let forbidden = "moose.animals.com in it-later: forbidden: moose.animals.com is forbidden: User \"operator\" cannot list";
+    operator.wait_for(500, &[forbidden]);
+    assert_eq!(operator.operator.terminate().code(), Some(0));
+
+    let everything = [
+        "create",
+        "clusterrolebinding",
+        "everything",
+        "--clusterrole=cluster-admin",
+        "--user=operator",
+    ];
+    cluster.kubectl(&everything);
+    let mut operator = Probed::start(cluster, &binary, "it-later", &shown[1]);
+    let unserved = "moose.animals.com in it-later: the API server does not serve this kind\n";
+    operator.wait_for(
+        500,
+        &[unserved, "namespace it-later: namespaces \"it-later\" not found"],
+    );
+    let crd = fs::read_to_string(krate.dir().join("deploy/crd.yaml")).expect("generated");
+    cluster.apply(&crd, &[]);
+    operator.wait_for(500, &["namespace it-later: namespaces \"it-later\" not found"]);
+    cluster.namespace("later");
+    operator.wait_for(200, &["ok\n"]);
+
+    // A second operator cannot listen there, and says so.
+    let taken = format!("{PROBES}={}", operator.address);
+    let second = Command::new(&binary)
+        .arg(taken)
+        .env("KUBECONFIG", cluster.kubeconfig("operator"))
+        .stdin(Stdio::null())
+        .output()
+        .expect("the operator runs");
+    assert_eq!(second.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&second.stderr);
+    assert!(
+        said.contains(&format!(
+            "listening on `{}`: Address already in use",
+            operator.address
+        )),
+        "{said}"
+    );
+
+    // A handler that blocks the loop of its operator does not block the answers to probes. The other operator has had
+    // nothing to do for even longer, and is alive.
+    let namespace = cluster.namespace("blocked");
+    let mut blocked = Probed::start(cluster, &binary, &namespace, &shown[2]);
+    blocked.wait_for(200, &["ok\n"]);
+    let sample = fs::read_to_string(krate.dir().join("deploy/sample.yaml")).expect("generated");
+    cluster.apply(
+        &replaced(&sample, "namespace: default", &format!("namespace: {namespace}")),
+        &[],
+    );
+    until("the blocked operator is not alive", || {
+        let (status, body) = get(&blocked.address, "/livez");
+        (status == 500).then(|| {
+            assert!(
+                body.starts_with("moose.animals.com: its loop has not turned for 3"),
+                "{body}"
+            )
+        })
+    });
+    assert_eq!(get(&operator.address, "/livez"), (200, "ok\n".to_owned()));
+    assert_eq!(operator.operator.terminate().code(), Some(0));
+}
