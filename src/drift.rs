@@ -72,6 +72,8 @@ pub struct Drift {
     pub found: Vec<FileFinding>,
     /// Whether an error prevents all changes.
     pub is_refused: bool,
+    /// Whether the Deployment has the strategy `Recreate` although a new crate of the description would not have it.
+    pub keeps_recreate: bool,
 }
 
 /// What happens to one file.

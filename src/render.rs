@@ -29,6 +29,7 @@ use rust::handlers;
 use serde_json::json;
 use templates::Template;
 
+pub use deploy::Rollout;
 pub use unserved::unserved;
 pub(crate) use wording::first_wording;
 
@@ -54,7 +55,7 @@ impl std::str::FromStr for Runtime {
 }
 
 /// All files of the crate of a description. `source` is the text of the description, which becomes `krator.yaml`.
-pub fn plan(description: &Description, source: &Source, runtime: &Runtime) -> Plan {
+pub fn plan(description: &Description, source: &Source, runtime: &Runtime, rollout: Rollout) -> Plan {
     let mut plan = Plan::default();
     plan.add("krator.yaml", Seeded, normalized(source.text()));
     for (path, text) in &description.schema_files {
@@ -69,9 +70,12 @@ pub fn plan(description: &Description, source: &Source, runtime: &Runtime) -> Pl
     for kind in &description.kinds {
         add_kind(&mut plan, description, kind, source);
     }
-    add_surroundings(&mut plan, description);
+    add_surroundings(&mut plan, description, rollout);
     plan
 }
+
+/// The path of the operator's Deployment.
+pub const DEPLOYMENT: &str = "deploy/deployment.yaml";
 
 /// The plan of a new crate together with its generation record, which the next run of krator reads.
 pub fn with_record(mut plan: Plan, source: &Source) -> Plan {
@@ -82,11 +86,11 @@ pub fn with_record(mut plan: Plan, source: &Source) -> Plan {
 }
 
 /// The files around the code: manifests, the image, CI and documents.
-fn add_surroundings(plan: &mut Plan, description: &Description) {
+fn add_surroundings(plan: &mut Plan, description: &Description, rollout: Rollout) {
     plan.add("deploy/crd.yaml", Generated, crd::crd(description));
     plan.add("deploy/rbac.yaml", Generated, rbac::rbac(description));
     plan.add("deploy/namespace.yaml", Seeded, deploy::namespace(description));
-    plan.add("deploy/deployment.yaml", Seeded, deploy::deployment(description));
+    plan.add(DEPLOYMENT, Seeded, deploy::deployment(description, rollout));
     plan.add(
         "deploy/kustomization.yaml",
         Seeded,

@@ -12,7 +12,7 @@ use crate::finding::Source;
 use crate::model::Description;
 use crate::plan::Plan;
 use crate::record::{self, GenerationRecord};
-use crate::render::{self, Runtime};
+use crate::render::{self, Rollout, Runtime};
 use crate::spec;
 use crate::text::{normalized, printable};
 
@@ -27,6 +27,7 @@ pub struct Workspace {
     folder: Folder,
     record: GenerationRecord,
     runtime: Runtime,
+    rollout: Rollout,
     description: Checked,
     /// The description that the last run generated from, if the text has changed since.
     former: Option<Checked>,
@@ -122,6 +123,10 @@ impl Workspace {
         Ok(Workspace {
             dir: dir.to_owned(),
             runtime: drift::runtime(&record, &files).map_err(shown)?,
+            rollout: {
+                let last = record.files.get(render::DEPLOYMENT);
+                Rollout::after(last.and_then(|last| last.base.as_deref()))
+            },
             former,
             folder,
             record,
@@ -198,8 +203,12 @@ impl Workspace {
         let former = self.former.as_ref().and_then(|former| self.planned(former));
         let former = former.as_ref().map(Planned::version);
         let disk = self.disk(&now.plan)?;
-        drift::compare(now.version(), former, &self.record, &disk, options)
-            .map_err(|files| self.unreadable(files))
+        let drift = drift::compare(now.version(), former, &self.record, &disk, options)
+            .map_err(|files| self.unreadable(files))?;
+        Ok(Drift {
+            keeps_recreate: now.description.deploy.leader_election.value && self.rollout == Rollout::Recreate,
+            ..drift
+        })
     }
 
     /// All files that a comparison with this plan reads.
@@ -220,7 +229,7 @@ impl Workspace {
         Some(Planned {
             description,
             source: &checked.source,
-            plan: render::plan(description, &checked.source, &self.runtime),
+            plan: render::plan(description, &checked.source, &self.runtime, self.rollout),
         })
     }
 }

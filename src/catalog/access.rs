@@ -18,17 +18,17 @@ Good:
     resource: {group: animals.com, version: v1, kind: Moose, scope: Cluster}
     owns: [core/v1.Namespace]
     watches: [{kind: core/v1.Secret, by: .spec.secretName, namespace: .spec.secretNamespace}]";
-    Error UNELECTED_REPLICAS "unelected-replicas": "`replicas` is over 1 without `leaderElection` or `shards`",
+    Error UNELECTED_REPLICAS "unelected-replicas": "`replicas` is over 1 with `leaderElection: false` and without `shards`",
 "Without leader election, every replica works on every object, so each handler runs several times at the same time.
-Either elect one replica as the leader, or split the objects among the replicas with `shards`.
+Either let the replicas elect a leader, which is the default, or split the objects among the replicas with `shards`.
 
 Bad:
 
-    deploy: {replicas: 2}
+    deploy: {replicas: 2, leaderElection: false}
 
 Good:
 
-    deploy: {replicas: 2, leaderElection: true}";
+    deploy: {replicas: 2}";
     Warning BROAD_ACCESS "broad-access": "access to all Secrets of the cluster, or a verb that lets the operator raise its own permissions",
 "An operator that may read every Secret of the cluster is an attractive target, and so is one that may `escalate`, `bind`
 or `impersonate`. If the operator only works in some namespaces, list them in `deploy: {namespaces: [..]}`: krator then

@@ -39,12 +39,13 @@ Good:
     retry: {initial: 100ms, factor: 2}";
     Warning NOT_SERVED "not-served": "a key that generated operators do not act on yet",
 "Some keys of the language are read and checked, but what they ask for is not implemented yet. The reference marks them
-with *Not served yet*. An operator is generated as if they were not there: it runs as one pod, has no admission handlers,
-and gets no rights for either. `allow` the rule if the description should already say what the operator will do.
+with *Not served yet*. An operator is generated as if they were not there: it has no admission handlers, one pod works on
+all objects, and it gets no rights for either. `allow` the rule if the description should already say what the operator
+will do.
 
 Bad:
 
-    deploy: {replicas: 2, leaderElection: true}
+    webhooks: {validate: true}
 
 Good:
 

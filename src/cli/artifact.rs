@@ -46,7 +46,12 @@ impl Artifact {
 pub fn run(artifact: &Artifact) -> anyhow::Result<ExitCode> {
     let (path, args) = artifact.path_and_args();
     let (source, description) = read_sound(args.spec.as_deref())?;
-    let plan = render::plan(&description, &source, &Runtime::Vendored);
+    let plan = render::plan(
+        &description,
+        &source,
+        &Runtime::Vendored,
+        render::Rollout::Rolling,
+    );
     let file = plan
         .get(path)
         .with_context(|| format!("no `{path}` is generated"))?;

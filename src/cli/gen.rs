@@ -12,6 +12,7 @@ use krator::drift::{self, Drift, FileAction, Options};
 use krator::finding::Style;
 use krator::model::Description;
 use krator::record;
+use krator::render;
 use krator::workspace::Workspace;
 
 use super::against::{self, Against};
@@ -178,6 +179,13 @@ fn report(drift: &Drift, tense: Tense) -> anyhow::Result<ExitCode> {
         say(format_args!(
             "note: krator would generate these files differently now, but they are yours: {}; `krator gen --merge` merges the changes",
             offered.join(", ")
+        ));
+    }
+    let is_offered = |action: &FileAction| matches!(action, FileAction::Offered | FileAction::Merged);
+    if drift.keeps_recreate && drift.actions.get(render::DEPLOYMENT).is_some_and(is_offered) {
+        say(format_args!(
+            "note: {} keeps `strategy: Recreate`, because the pods that the next rollout replaces may elect no leader",
+            render::DEPLOYMENT
         ));
     }
     let is_out_of_step = !drift.changes.is_empty();

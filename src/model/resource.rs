@@ -281,8 +281,8 @@ pub struct MatchCondition {
 pub struct Deploy {
     /// The number of pods; 1 by default.
     pub replicas: Spanned<u32>,
-    /// Whether the pods elect a leader.
-    pub leader_election: Option<Spanned<bool>>,
+    /// Whether the pods elect a leader; true by default.
+    pub leader_election: Spanned<bool>,
     /// The number of shards among which the objects are divided.
     pub shards: Option<Spanned<u32>>,
     /// The namespaces that it works in. Empty for all namespaces.

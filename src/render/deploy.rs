@@ -15,8 +15,30 @@ pub fn namespace(description: &Description) -> String {
     Template::Namespace.render(&json!({"operator": description.operator.as_str()}))
 }
 
-/// `deploy/deployment.yaml`. It has one replica whatever the description says, until leader election is implemented.
-pub fn deployment(description: &Description) -> String {
+/// How a rollout replaces the pods that elect a leader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rollout {
+    /// A new pod starts before an old one ends. Only for operators whose pods have always elected a leader: an old pod
+    /// that does not would act beside the new ones.
+    Rolling,
+    /// The old pods end first.
+    Recreate,
+}
+
+impl Rollout {
+    /// What a crate keeps whose Deployment was this when krator last generated it.
+    pub(crate) fn after(deployment: Option<&str>) -> Self {
+        let replaced = deployment.is_some_and(|text| text.contains("\n    type: Recreate\n"));
+        if replaced {
+            Rollout::Recreate
+        } else {
+            Rollout::Rolling
+        }
+    }
+}
+
+/// `deploy/deployment.yaml`. It has one replica if the pods elect no leader, whatever the description says.
+pub fn deployment(description: &Description, rollout: Rollout) -> String {
     let operator = description.operator.as_str();
     let resources = &description.deploy.resources;
     let is_unset = resources.requests.is_empty() && resources.limits.is_empty();
@@ -28,12 +50,22 @@ pub fn deployment(description: &Description) -> String {
     } else {
         (amounts(&resources.requests), amounts(&resources.limits))
     };
+    let is_elected = description.deploy.leader_election.value;
+    // The operator has rights in these namespaces only, so it must not watch others.
     let namespaces = description.deploy.namespaces.iter();
+    let mut arguments: Vec<String> = namespaces
+        .map(|name| format!("--namespace={}", name.value))
+        .collect();
+    if is_elected {
+        arguments.push("--leader-elect".to_owned());
+    }
     Template::Deployment.render(&json!({
         "operator": operator,
         "image": format!("{operator}:{FIRST_VERSION}"),
-        // The operator has rights in these namespaces only, so it must not watch others.
-        "namespaces": namespaces.map(|name| format!("--namespace={}", name.value)).collect::<Vec<_>>(),
+        "replicas": if is_elected { description.deploy.replicas.value } else { 1 },
+        "elected": is_elected,
+        "rolling": is_elected && rollout == Rollout::Rolling,
+        "arguments": arguments,
         "requests": requests,
         "limits": limits,
     }))
@@ -74,23 +106,37 @@ mod tests {
     use crate::render::testing::{described, documents};
 
     fn container(more: &str) -> Json {
-        let deployment = documents(&deployment(&described(more))).remove(0);
+        let deployment = documents(&deployment(&described(more), Rollout::Rolling)).remove(0);
         deployment["spec"]["template"]["spec"]["containers"][0].clone()
     }
 
     #[test]
-    fn there_is_one_replica_at_a_time_whatever_the_description_says() {
-        let description = described("deploy: {replicas: 3, leaderElection: true}");
-        let deployment = documents(&deployment(&description)).remove(0);
-        assert_eq!(deployment["spec"]["replicas"], 1);
-        assert_eq!(deployment["spec"]["strategy"]["type"], "Recreate");
+    fn several_pods_run_beside_each_other_only_if_they_elect_a_leader() {
+        let spec = |deploy: &str| {
+            documents(&deployment(&described(deploy), Rollout::Rolling)).remove(0)["spec"].clone()
+        };
+        let elected = spec("deploy: {replicas: 3}");
+        assert_eq!(elected["replicas"], 3);
+        // Both numbers are spelled out: what an apply leaves out keeps its default, which `Recreate` does not allow.
+        let rolling = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}});
+        assert_eq!(elected["strategy"], rolling);
+        for alone in [
+            "deploy: {leaderElection: false}",
+            "deploy: {leaderElection: false, replicas: 3, shards: 3}",
+        ] {
+            let alone = spec(alone);
+            assert_eq!(alone["replicas"], 1);
+            assert_eq!(alone["strategy"], json!({"type": "Recreate"}));
+        }
     }
 
     #[test]
     fn the_operator_watches_only_the_listed_namespaces() {
-        assert_eq!(container("")["args"], Json::Null);
-        let args = container("deploy: {namespaces: [a, '123']}")["args"].clone();
+        assert_eq!(container("")["args"], json!(["--leader-elect"]));
+        let args = container("deploy: {namespaces: [a, '123'], leaderElection: false}")["args"].clone();
         assert_eq!(args, json!(["--namespace=a", "--namespace=123"]));
+        let none = container("deploy: {leaderElection: false}");
+        assert_eq!(none["args"], Json::Null);
     }
 
     #[test]
@@ -108,7 +154,7 @@ mod tests {
     fn an_operator_called_like_a_yaml_boolean_keeps_its_name() {
         let description = described("operator: 'on'");
         let names = |yaml: String| documents(&yaml).remove(0)["metadata"]["name"].clone();
-        assert_eq!(names(deployment(&description)), "on");
+        assert_eq!(names(deployment(&description, Rollout::Rolling)), "on");
         assert_eq!(names(namespace(&description)), "on");
         let kustomization = documents(&kustomization(&description)).remove(0);
         assert_eq!(

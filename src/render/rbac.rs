@@ -100,19 +100,37 @@ mod tests {
                 let place = role["metadata"]["namespace"].as_str().unwrap_or("*");
                 role["rules"].as_array().into_iter().flatten().map(move |rule| {
                     let (groups, resources) = (words(&rule["apiGroups"]), words(&rule["resources"]));
-                    format!("{place}: {groups}/{resources} {}", words(&rule["verbs"]))
+                    let names = match words(&rule["resourceNames"]) {
+                        names if names.is_empty() => names,
+                        names => format!(" {names}:"),
+                    };
+                    format!("{place}: {groups}/{resources}{names} {}", words(&rule["verbs"]))
                 })
             })
             .collect()
     }
 
+    const LEASE: &str = "thing-operator: coordination.k8s.io/leases thing-operator: get,create,update";
     const EVENTS: &str = "*: events.k8s.io/events create,patch";
     const KIND: &str = "*: example.com/things get,list,watch";
     const STATUS: &str = "*: example.com/things/status patch";
 
     #[test]
     fn every_operator_reads_its_kind_patches_status_and_publishes_events() {
-        assert_eq!(rules(&described("")), [EVENTS, KIND, STATUS]);
+        assert_eq!(rules(&described("")), [EVENTS, KIND, STATUS, LEASE]);
+    }
+
+    #[test]
+    fn only_replicas_that_elect_a_leader_need_a_lease() {
+        let alone = described("deploy: {leaderElection: false}");
+        assert_eq!(rules(&alone), [EVENTS, KIND, STATUS]);
+    }
+
+    #[test]
+    fn owner_references_that_block_deletion_need_the_right_to_set_finalizers() {
+        let owner = described("owns: [core/v1.ConfigMap]");
+        let finalizers = "*: example.com/things/finalizers update";
+        assert!(rules(&owner).iter().any(|rule| rule == finalizers));
     }
 
     #[test]
@@ -149,6 +167,8 @@ mod tests {
                 EVENTS,
                 KIND,
                 STATUS,
+                "*: example.com/things/finalizers update",
+                LEASE,
             ]
         );
     }
@@ -156,14 +176,17 @@ mod tests {
     #[test]
     fn listed_namespaces_get_roles_and_only_kinds_without_a_namespace_are_cluster_wide() {
         let text = "watches: [{kind: core/v1.Node, all: true}, {kind: core/v1.Secret, all: true, namespace: vault}]\n\
-                    deploy: {namespaces: [a, thing-operator], leaderElection: true}";
+                    deploy: {namespaces: [a, thing-operator]}";
         assert_eq!(
             rules(&described(text)),
             [
                 "*: /nodes list,watch",
+                "a: /namespaces a: get",
                 "a: events.k8s.io/events create,patch",
                 "a: example.com/things get,list,watch",
                 "a: example.com/things/status patch",
+                "thing-operator: /namespaces thing-operator: get",
+                "thing-operator: coordination.k8s.io/leases thing-operator: get,create,update",
                 "thing-operator: events.k8s.io/events create,patch",
                 "thing-operator: example.com/things get,list,watch",
                 "thing-operator: example.com/things/status patch",
@@ -178,13 +201,13 @@ mod tests {
                     spec: {a: string}\nmachine: {initial: Ready}\nstates: {Ready: {kind: ready}}\n";
         assert_eq!(
             rules(&from(text)),
-            [KIND, STATUS, "default: events.k8s.io/events create,patch"]
+            [KIND, STATUS, "default: events.k8s.io/events create,patch", LEASE]
         );
     }
 
     #[test]
     fn what_is_not_served_yet_needs_no_rights() {
-        let text = "webhooks: {validate: true, mutate: true}\ndeploy: {replicas: 2, shards: 2, leaderElection: true}";
+        let text = "webhooks: {validate: true, mutate: true}\ndeploy: {replicas: 2, shards: 2}";
         assert_eq!(rules(&described(text)), rules(&described("")));
     }
 }

@@ -9,7 +9,7 @@ pub(super) const CHECK: Check = Check::of_description(&UNELECTED_REPLICAS, find)
 
 fn find(description: &Description) -> Vec<Finding> {
     let deploy = &description.deploy;
-    let is_elected = deploy.leader_election.is_some_and(|election| election.value) || deploy.shards.is_some();
+    let is_elected = deploy.leader_election.value || deploy.shards.is_some();
     if deploy.replicas.value <= 1 || is_elected {
         return Vec::new();
     }
@@ -19,7 +19,7 @@ fn find(description: &Description) -> Vec<Finding> {
     );
     vec![
         Finding::new(&UNELECTED_REPLICAS, deploy.replicas.span, message).help(
-            "elect a leader: `leaderElection: true`, or split the objects among the replicas: `shards: 2`",
+            "elect a leader: remove `leaderElection: false`; or split the objects among the replicas: `shards: 2`",
         ),
     ]
 }

@@ -30,11 +30,12 @@
 //!
 //! So the test itself only asserts that the run was worth something: that the kills happened where they should, that
 //! enough objects were seen, and that the operators ended well. Everything else is judged by the oracles, the same way
-//! for each test: [`crash`], [`soak`], [`two_operators`] and [`wait`] here, and the tests of `moose`.
+//! for each test: [`crash`], [`soak`], [`two_operators`], [`leader`] and [`wait`] here, and the tests of `moose`.
 
 mod annotations;
 mod crash;
 mod kstatus;
+mod leader;
 mod oracle;
 mod scripted_operator;
 mod session;

@@ -152,7 +152,8 @@ fn deploy(dice: &mut Dice) -> Value {
     }
     if dice.one_in(4) {
         deploy["replicas"] = json!(2);
-        deploy["leaderElection"] = json!(true);
+    } else if dice.one_in(4) {
+        deploy["leaderElection"] = json!(false);
     } else if dice.one_in(4) {
         deploy["replicas"] = json!(2);
         deploy["shards"] = json!(4);

@@ -10,10 +10,13 @@ mod dispatch;
 mod faults;
 mod health;
 mod in_tests;
+mod lease;
 mod links;
+mod mandate;
 mod namespaces;
 mod raw;
 mod remote;
+mod selector;
 mod serve;
 mod watch_backoff;
 mod watch_index;
@@ -34,6 +37,8 @@ use dispatch::Dispatcher;
 use futures::future::BoxFuture;
 use health::{Health, Wait};
 use kube::{Api, Client, Config, Resource, ResourceExt as _, client::ClientBuilder, runtime::watcher};
+use lease::Elector;
+use mandate::Mandate;
 use raw::Raw;
 use remote::Remote;
 use std::{
@@ -128,7 +133,14 @@ pub struct OperatorRuntime {
     namespaces: Vec<String>,
     selector: Option<String>,
     health_probe_bind_address: String,
+    election: Option<Election>,
     kinds: Vec<Start>,
+}
+
+/// Where the Lease is that the replicas of an operator elect their leader by.
+struct Election {
+    /// The namespace; without one, that of the pod.
+    namespace: Option<String>,
 }
 
 /// Starts the loop of one kind, with what the loops of all kinds have in common.
@@ -137,7 +149,12 @@ type Start = Box<dyn FnOnce(Common) -> BoxFuture<'static, ()> + Send>;
 #[derive(Clone)]
 struct Common {
     name: &'static str,
+    /// For everything that acts on objects.
     client: Client,
+    /// For watches, which go on while another replica leads.
+    watching: Client,
+    mandate: Mandate,
+    leads: watch::Receiver<bool>,
     clock: Arc<Clock>,
     namespaces: Vec<String>,
     config: watcher::Config,
@@ -154,6 +171,7 @@ impl OperatorRuntime {
             namespaces: Vec::new(),
             selector: None,
             health_probe_bind_address: "0".to_owned(),
+            election: None,
             kinds: Vec::new(),
         }
     }
@@ -192,11 +210,20 @@ impl OperatorRuntime {
     /// default, answers none.
     ///
     /// `/livez` fails when the loop of a kind has not turned for 30 seconds. `/readyz` and `/healthz` fail until the
-    /// objects of each kind are listed; the body of the answer says what is missing: a permission, a
-    /// CustomResourceDefinition, or a namespace. What fails later is retried and does not count.
+    /// objects of each kind are listed and, with [`leader_election`](Self::leader_election), the Lease is seen; the body of
+    /// the answer says what is missing: a permission, a CustomResourceDefinition, or a namespace. What fails later is
+    /// retried and does not count.
     #[must_use]
     pub fn health_probe_bind_address(mut self, address: impl Into<String>) -> Self {
         self.health_probe_bind_address = address.into();
+        self
+    }
+    /// Lets several replicas of this process run beside each other: of all of them, only the one acts that holds the Lease
+    /// `name` of [`new`](Self::new). The Lease is in `namespace`, or in that of the pod (without a pod, in that of the
+    /// kubeconfig's context).
+    #[must_use]
+    pub fn leader_election(mut self, namespace: Option<String>) -> Self {
+        self.election = Some(Election { namespace });
         self
     }
 
@@ -205,7 +232,8 @@ impl OperatorRuntime {
     /// # Errors
     ///
     /// If there is no configuration of a cluster, or it is invalid, or nothing can listen at an address. A cluster that
-    /// does not answer is no error: its watches are retried.
+    /// does not answer is no error: its watches are retried. With [`leader_election`](Self::leader_election), if this
+    /// replica has led and no longer may: the process has to end then, because another replica may act already.
     pub async fn start(self) -> Result<()> {
         let probes = serve::bind(&self.health_probe_bind_address)?;
         let config = match self.config {
@@ -213,34 +241,48 @@ impl OperatorRuntime {
             None => Config::infer().await?,
         };
         let clock = Arc::new(Clock::new());
-        let learning = Arc::clone(&clock);
-        let client = ClientBuilder::try_from(config)?;
-        #[cfg(feature = "faults")]
-        let client = client.with_layer(&faults::Faults::from_env()?);
-        let client = client
-            .with_layer(&MapResponseLayer::new(move |answer: http::Response<_>| {
-                learning.learn(answer.headers());
-                answer
-            }))
-            .with_layer(&ConcurrencyLimitLayer::new(REQUESTS))
-            .build();
+        let namespace = config.default_namespace.clone();
+        let (client, watching, mandate) = match self.election {
+            None => {
+                let mandate = Mandate::unlimited();
+                let client = connect(config, &clock, Some(&mandate))?;
+                (client.clone(), client, mandate)
+            }
+            // Renewals of the lease must not wait for the requests of handlers, so they have a connection of their own.
+            Some(_) => {
+                let mandate = Mandate::none();
+                let watching = connect(config.clone(), &clock, None)?;
+                (connect(config, &clock, Some(&mandate))?, watching, mandate)
+            }
+        };
+        let health = Health::default();
+        let mut elector = self.election.map(|election| {
+            let namespace = election.namespace.unwrap_or(namespace);
+            let sighted = health.waits_for(format!("lease {} in {namespace}", self.name));
+            let api = Api::namespaced(watching.clone(), &namespace);
+            Elector::new(api, self.name, mandate.clone(), Arc::clone(&clock), sighted)
+        });
+        let (leading, leads) = watch::channel(elector.is_none());
         let (stopping, stop) = watch::channel(false);
         let common = Common {
             name: self.name,
             client,
+            watching,
+            mandate,
+            leads,
             clock,
             namespaces: self.namespaces,
             config: watcher::Config {
                 label_selector: self.selector,
                 ..watcher::Config::default()
             },
-            health: Health::default(),
+            health,
             stop,
         };
         let mut checks = JoinSet::new();
         for name in &common.namespaces {
             let wait = common.health.waits_for(format!("namespace {name}"));
-            checks.spawn(namespaces::wait_for(common.client.clone(), name.clone(), wait));
+            checks.spawn(namespaces::wait_for(common.watching.clone(), name.clone(), wait));
         }
         let kinds = futures::future::join_all(self.kinds.into_iter().map(|start| start(common.clone())));
         let mut kinds = std::pin::pin!(kinds);
@@ -256,17 +298,56 @@ impl OperatorRuntime {
             operator = self.name,
             "started"
         );
-        tokio::select! {
-            _ = &mut kinds => {}
-            signal = asked_to_stop() => {
-                signal?;
-                tracing::info!("stopping");
-                stopping.send_replace(true);
-                kinds.await;
+        {
+            let lost = async {
+                match &mut elector {
+                    Some(elector) => elector.run(&leading).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let mut lost = std::pin::pin!(lost);
+            tokio::select! {
+                _ = &mut kinds => {}
+                error = &mut lost => return Err(error),
+                signal = asked_to_stop() => {
+                    signal?;
+                    tracing::info!("stopping");
+                    stopping.send_replace(true);
+                    // The lease is renewed until the last handler has ended.
+                    tokio::select! {
+                        _ = kinds => {}
+                        error = lost => return Err(error),
+                    }
+                }
             }
+        }
+        if let Some(elector) = &mut elector
+            && let Err(error) = elector.release().await
+        {
+            tracing::warn!(%error, "the lease could not be released, so another replica waits until it expires");
         }
         Ok(())
     }
+}
+
+/// A client that teaches the clock. With a mandate it is for everything that acts: it sends nothing without the mandate,
+/// and only so many requests at once.
+fn connect(config: Config, clock: &Arc<Clock>, acting: Option<&Mandate>) -> Result<Client> {
+    let learning = Arc::clone(clock);
+    let client = ClientBuilder::try_from(config)?;
+    #[cfg(feature = "faults")]
+    let client = client.with_layer(&faults::Faults::from_env()?);
+    let client = client.with_layer(&MapResponseLayer::new(move |answer: http::Response<_>| {
+        learning.learn(answer.headers());
+        answer
+    }));
+    Ok(match acting {
+        None => client.build(),
+        Some(mandate) => client
+            .with_layer(&mandate.layer())
+            .with_layer(&ConcurrencyLimitLayer::new(REQUESTS))
+            .build(),
+    })
 }
 
 /// The loop of one kind. Everything that the process waits for is known when this returns.
@@ -277,6 +358,9 @@ where
     let Common {
         name,
         client,
+        watching,
+        mandate,
+        leads,
         clock,
         namespaces,
         config,
@@ -284,7 +368,7 @@ where
         stop,
     } = common;
     let raw = |namespace: &str| -> (Api<Raw<ManifestOf<O::Machine>>>, Wait) {
-        let api = <<ManifestOf<O::Machine> as Resource>::Scope as Place>::api(client.clone(), namespace);
+        let api = <<ManifestOf<O::Machine> as Resource>::Scope as Place>::api(watching.clone(), namespace);
         (api, health.waits_for_listing::<ManifestOf<O::Machine>>(namespace))
     };
     let apis = match &namespaces[..] {
@@ -294,7 +378,7 @@ where
     let links = O::Machine::links();
     let started: Vec<links::LinkWatch> = links
         .iter()
-        .map(|link| link.start(client.clone(), &namespaces, &health))
+        .map(|link| link.start(watching.clone(), &namespaces, &health))
         .collect();
     let (seen, caches) = started
         .into_iter()
@@ -310,10 +394,10 @@ where
         caches,
     };
     Box::pin(async move {
-        let world = Remote::new(operator, cluster, clock).await;
+        let world = Remote::new(operator, cluster, clock, mandate).await;
         let turning = health.watches_loop(health::resource_name::<ManifestOf<O::Machine>>());
-        let dispatcher = Dispatcher::new(world, turning);
-        dispatcher.run(apis, seen, config, stop, GRACE).await;
+        let dispatcher = Dispatcher::new(world, apis, config, turning);
+        dispatcher.run(seen, leads, stop, GRACE).await;
     })
 }
 

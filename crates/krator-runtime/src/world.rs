@@ -22,6 +22,10 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     fn origin(&self) -> Instant;
     /// What all objects of the kind share.
     fn shared(&self) -> &Arc<SharedOf<M>>;
+    /// Whether this process may still act. It may not any more when another replica leads.
+    fn may_act(&self) -> bool {
+        true
+    }
     /// Makes the memory of an object before its first run in this process.
     fn initialize(&self, manifest: &ManifestOf<M>) -> impl Future<Output = Result<M::ObjectState>> + Send;
     /// Replaces the status of this version of the object, and returns the object as stored then.

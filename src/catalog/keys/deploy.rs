@@ -9,15 +9,13 @@ section! {
     DeployKey in DEPLOY, "`deploy`":
     // One replica leads and the others stand by, or each takes some shards: more would only load the API server.
     Replicas = optional("replicas", Integer { min: 1, max: 100 },
-        "The number of pods. More than one needs `leaderElection` or `shards`.",
-        "deploy: {replicas: 2, leaderElection: true}")
-        .default("1")
-        .unserved();
+        "The number of pods. Of several, one works and the others stand by.",
+        "deploy: {replicas: 2}")
+        .default("1");
     LeaderElection = optional("leaderElection", Boolean,
-        "Whether the pods elect a leader, which alone works.",
-        "deploy: {replicas: 2, leaderElection: true}")
-        .default("`false`")
-        .unserved();
+        "Whether the pods elect a leader, which alone works. Without it there is one pod, and a rollout ends it first.",
+        "deploy: {leaderElection: false}")
+        .default("`true`");
     // Each shard is a lease of its own, which the operator's role names.
     Shards = optional("shards", Integer { min: 1, max: 100 },
         "The number of parts into which objects are split, so that several pods share the work.",

@@ -101,7 +101,7 @@ fn webhook(node: &Node, sink: &mut Sink<'_>) -> Option<Webhook> {
 pub(super) fn default_deploy(span: Span) -> Deploy {
     Deploy {
         replicas: Spanned::new(1, span),
-        leader_election: None,
+        leader_election: Spanned::new(true, span),
         shards: None,
         namespaces: Vec::new(),
         resources: PodResources::default(),
@@ -117,7 +117,9 @@ pub(super) fn deploy(node: &Node, sink: &mut Sink<'_>) -> Deploy {
     if let Some(replicas) = keys.integer(DeployKey::Replicas, sink) {
         deploy.replicas = replicas;
     }
-    deploy.leader_election = keys.read(DeployKey::LeaderElection, sink, boolean);
+    if let Some(elected) = keys.read(DeployKey::LeaderElection, sink, boolean) {
+        deploy.leader_election = elected;
+    }
     deploy.shards = keys.integer(DeployKey::Shards, sink);
     if let Some(node) = keys.get(DeployKey::Namespaces, sink) {
         let mut seen = BTreeSet::new();

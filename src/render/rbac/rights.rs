@@ -25,6 +25,8 @@ struct RuleTarget {
     group: String,
     /// The plural, with its subresource if any, such as `pods/exec`.
     resource: String,
+    /// The name of the only object that the right is for, if it is for one.
+    name: Option<String>,
 }
 
 /// Where a right is needed.
@@ -45,6 +47,7 @@ impl Permissions {
             rights.add_kind(description, kind);
             rights.add_others(description, kind);
         }
+        rights.add_process(description);
         rights
     }
 
@@ -112,12 +115,44 @@ impl Permissions {
         );
     }
 
+    /// What the process needs, whatever its kinds are.
+    fn add_process(&mut self, description: &Description) {
+        if description.deploy.leader_election.value {
+            let operator = description.operator.as_str();
+            let lease = RuleTarget::one("coordination.k8s.io", "leases", operator);
+            // A PUT creates the Lease, because a plain create cannot be limited to a name.
+            let verbs = ["get", "create", "update"];
+            self.add(description, RuleScope::Namespace(operator), lease, &verbs);
+        }
+        // A namespace that does not exist is found out at the start.
+        for namespace in &description.deploy.namespaces {
+            let name = namespace.as_str();
+            let target = RuleTarget::one("", "namespaces", name);
+            self.add(description, RuleScope::Namespace(name), target, &["get"]);
+        }
+    }
+
     /// The kinds in `owns`, `watches` and `access`.
     fn add_others(&mut self, description: &Description, kind: &Kind) {
         for owned in &kind.owns {
             let place = place_of(kind, &owned.kind, None);
             let verbs = ["get", "list", "watch", "create", "patch", "delete"];
             self.add(description, place, RuleTarget::all(&owned.kind), &verbs);
+        }
+        if !kind.owns.is_empty() {
+            // An owner reference that blocks the deletion of the owner. Where the admission plugin
+            // OwnerReferencesPermissionEnforcement is on, as on OpenShift, that takes the right to set finalizers.
+            let resource = &kind.resource;
+            let target = RuleTarget::of(
+                resource.group.as_str(),
+                &format!("{}/finalizers", resource.plural.as_str()),
+            );
+            let place = if resource.scope.value == Scope::Cluster {
+                RuleScope::Cluster
+            } else {
+                RuleScope::Everywhere
+            };
+            self.add(description, place, target, &["update"]);
         }
         for watch in &kind.watches {
             let place = place_of(
@@ -172,6 +207,14 @@ impl RuleTarget {
         RuleTarget {
             group: group.to_owned(),
             resource: resource.to_owned(),
+            name: None,
+        }
+    }
+
+    fn one(group: &str, resource: &str, name: &str) -> Self {
+        RuleTarget {
+            name: Some(name.to_owned()),
+            ..RuleTarget::of(group, resource)
         }
     }
 
@@ -195,21 +238,21 @@ impl Rules {
 
     /// The rules of a role. Resources of the same group with the same verbs share one rule.
     pub fn policy(&self) -> Vec<PolicyRule> {
-        /// Group and verbs.
-        type Right<'a> = (&'a str, Vec<&'a str>);
+        /// Group, name and verbs.
+        type Right<'a> = (&'a str, Option<&'a str>, Vec<&'a str>);
         let mut rules: BTreeMap<Right<'_>, Vec<String>> = BTreeMap::new();
         for (target, verbs) in &self.0 {
             let mut verbs: Vec<&str> = verbs.iter().map(String::as_str).collect();
             verbs.sort_by_key(|verb| (order(verb), *verb));
             rules
-                .entry((&target.group, verbs))
+                .entry((&target.group, target.name.as_deref(), verbs))
                 .or_default()
                 .push(target.resource.clone());
         }
-        let rule = |((group, verbs), resources): (Right<'_>, _)| PolicyRule {
+        let rule = |((group, name, verbs), resources): (Right<'_>, _)| PolicyRule {
             api_groups: Some(vec![group.to_owned()]),
             resources: Some(resources),
-            resource_names: None,
+            resource_names: name.map(|name| vec![name.to_owned()]),
             verbs: verbs.into_iter().map(str::to_owned).collect(),
             non_resource_urls: None,
         };

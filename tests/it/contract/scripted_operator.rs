@@ -260,14 +260,21 @@ impl ScriptedOperator {
         )
     }
 
-    /// Starts the operator for a namespace. It injects `faults`, and its handlers record their starts in `files.starts`.
-    pub fn start(&self, namespace: &str, files: &Files, faults: &Value) -> OperatorProcess {
+    /// Starts the operator for a namespace, with these arguments. It injects `faults`, and its handlers record their starts
+    /// in `files.starts`.
+    pub fn start(
+        &self,
+        namespace: &str,
+        files: &Files,
+        faults: &Value,
+        arguments: &[&str],
+    ) -> OperatorProcess {
         let starts = files.starts.to_str().expect("a plain name");
         let faults = faults.to_string();
         OperatorProcess::start_with(
             self.cluster,
             &self.binary,
-            &["run", "--namespace", namespace],
+            &[&["run", "--namespace", namespace], arguments].concat(),
             &files.log,
             &[("KRATOR_FAULTS", &faults), ("KRATOR_STARTS", starts)],
         )

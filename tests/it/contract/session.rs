@@ -52,11 +52,24 @@ impl Session {
 
     /// Starts an operator in the namespace. The oracles learn when, because a restart explains some moves of objects.
     pub fn start(&mut self, faults: &Value) -> OperatorProcess {
+        self.leader_changes();
+        self.scripted.start(&self.namespace, &self.files, faults, &[])
+    }
+
+    /// Starts a replica of an operator in the namespace. Of all replicas of the process, one acts.
+    pub fn start_replica(&mut self) -> OperatorProcess {
+        let namespace = self.scripted.description.operator.as_str();
+        let arguments = ["--leader-elect", "--leader-elect-resource-namespace", namespace];
+        self.scripted
+            .start(&self.namespace, &self.files, &serde_json::json!({}), &arguments)
+    }
+
+    /// Tells the oracles that another replica is about to lead, which explains the same moves as a restart.
+    pub fn leader_changes(&mut self) {
         let time = Timestamp::now();
         for (_, oracle) in &mut self.kinds {
             oracle.operator_starts(time);
         }
-        self.scripted.start(&self.namespace, &self.files, faults)
     }
 
     /// Passes the writes that the watches have recorded since the last call to the oracles.

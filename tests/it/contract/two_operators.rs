@@ -95,6 +95,7 @@ fn an_operator_that_was_frozen_undoes_nothing_that_another_one_did() {
     );
 }
 
-fn signal(operator: &OperatorProcess, signal: &str) {
+/// Sends a signal to an operator.
+pub fn signal(operator: &OperatorProcess, signal: &str) {
     run(Command::new("kill").args([&format!("-{signal}"), &operator.id().to_string()]));
 }

@@ -64,7 +64,12 @@ impl OperatorProcess {
 
     /// Whether the process has not ended by itself.
     pub fn is_running(&mut self) -> bool {
-        self.process.try_wait().expect("our own child").is_none()
+        self.ended().is_none()
+    }
+
+    /// How the process has ended by itself, if it has.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.process.try_wait().expect("our own child")
     }
 
     /// Ends the operator as `kill -9` does.

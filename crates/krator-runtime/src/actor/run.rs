@@ -44,6 +44,10 @@ impl<M: Machine> Actor<'_, M> {
                 }
             }
         }
+        // The process that no longer leads is about to end, and another one runs this handler.
+        if !world.may_act() {
+            return Step::Wait(None);
+        }
         self.handle(state, world, mailbox).await;
         Step::Again
     }

@@ -1,8 +1,14 @@
 //! The command line of a generated operator.
-use super::OperatorRuntime;
-use crate::error::Error;
+use super::{OperatorRuntime, selector};
+use crate::error::{Error, Result};
 use clap::{ArgMatches, Args, FromArgMatches as _, ValueEnum};
-use std::{ffi::OsString, io::Write as _, process::ExitCode};
+use kube::config::{Config, KubeConfigOptions, Kubeconfig};
+use std::{
+    ffi::OsString,
+    io::Write as _,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 use tracing_subscriber::{EnvFilter, fmt};
 
 /// What an operator says about itself on its command line. The generated `lib.rs` has one as `ABOUT`.
@@ -33,15 +39,24 @@ pub struct About {
 #[derive(Args, Debug)]
 #[group(skip)]
 struct RunArgs {
+    /// The kubeconfig of the cluster [default: the pod's service account, or $KUBECONFIG, or ~/.kube/config]
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
     /// Only look after objects in this namespace; may be given more than once [default: all namespaces]
     #[arg(long, value_name = "NAME")]
     namespace: Vec<String>,
     /// Only look after objects with these labels, for example `park=glacier,tagged`
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS", value_parser = selector::parse)]
     selector: Option<String>,
     /// Answer probes at this address; 0 is off
     #[arg(long, value_name = "ADDRESS", default_value = ":8081")]
     health_probe_bind_address: String,
+    /// Only act while holding a Lease named like the operator, so that several replicas can run
+    #[arg(long)]
+    leader_elect: bool,
+    /// The namespace of that Lease [default: that of the pod, or of the kubeconfig's context]
+    #[arg(long, value_name = "NAME", requires = "leader_elect")]
+    leader_elect_resource_namespace: Option<String>,
     /// Format of the log; RUST_LOG filters it
     #[arg(long, value_name = "FORMAT", default_value = "pretty")]
     log_format: LogFormat,
@@ -193,20 +208,38 @@ pub fn main_with<A: Args>(
     if let Some(selector) = run.selector {
         runtime = runtime.labels(selector);
     }
+    if run.leader_elect {
+        runtime = runtime.leader_election(run.leader_elect_resource_namespace);
+    }
+    let started = async move {
+        if let Some(file) = &run.kubeconfig {
+            runtime = runtime.config(read_kubeconfig(file).await?);
+        }
+        runtime.start().await
+    };
     let ended = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(Error::from)
         // The loop runs on a worker, next to the tasks that it wakes. On this thread every wake-up would cost a
         // context switch.
-        .and_then(|threads| threads.block_on(async { tokio::spawn(runtime.start()).await? }));
+        .and_then(|threads| threads.block_on(async { tokio::spawn(started).await? }));
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            tracing::error!(%error, "the operator cannot run");
+            tracing::error!(%error, "the operator cannot go on");
             ExitCode::FAILURE
         }
     }
+}
+
+async fn read_kubeconfig(file: &Path) -> Result<Config> {
+    let problem = |error| Error::from(format!("{}: {error}", file.display()));
+    let kubeconfig = Kubeconfig::read_from(file).map_err(problem)?;
+    let context = KubeConfigOptions::default();
+    Config::from_custom_kubeconfig(kubeconfig, &context)
+        .await
+        .map_err(problem)
 }
 
 fn start_log(format: LogFormat) {
@@ -236,6 +269,9 @@ mod tests {
     /// It has the name of a struct of krator's.
     #[derive(Args, Debug, PartialEq)]
     struct RunArgs {
+        /// The kubeconfig of the cluster [default: the pod's service account, or $KUBECONFIG, or ~/.kube/config]
+        #[arg(long, value_name = "FILE")]
+        kubeconfig: Option<PathBuf>,
         /// The weather station to ask
         #[arg(long)]
         station: String,

@@ -16,7 +16,10 @@ use crate::{
     resource::{KubeObject, version},
     world::{Change, Mail, Mailbox, ObservedObject, World as _},
 };
-use futures::{StreamExt as _, stream::BoxStream};
+use futures::{
+    StreamExt as _,
+    stream::{BoxStream, SelectAll, select_all},
+};
 use kube::{
     Api,
     runtime::{WatchStreamExt as _, watcher},
@@ -38,6 +41,8 @@ type Ended<O> = (Uid, Box<Actor<'static, <O as Operator>::Machine>>, Step);
 type Seen<O> = watcher::Event<Raw<ManifestOf<<O as Operator>::Machine>>>;
 /// The objects of a namespace to watch, and what waits for their first listing.
 type Source<O> = (Api<Raw<ManifestOf<<O as Operator>::Machine>>>, Wait);
+/// The watches of the operator's own objects, merged. Each event has the number of its watch.
+type Watches<O> = SelectAll<BoxStream<'static, (usize, watcher::Result<Seen<O>>)>>;
 
 /// An object that the operator looks after.
 struct Slot<O: Operator> {
@@ -63,6 +68,9 @@ enum Life<O: Operator> {
 
 pub(super) struct Dispatcher<O: Operator> {
     world: Arc<Remote<O>>,
+    /// The places of the objects: namespaces, or the whole cluster.
+    apis: Vec<Api<Raw<ManifestOf<O::Machine>>>>,
+    config: watcher::Config,
     slots: HashMap<Uid, Slot<O>>,
     index: WatchIndex,
     /// How often each watch has listed all objects.
@@ -78,48 +86,50 @@ impl<O: Operator<Machine: Linked>> Dispatcher<O>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
-    pub fn new(world: Remote<O>, turning: Turning) -> Self {
+    pub fn new(world: Remote<O>, sources: Vec<Source<O>>, config: watcher::Config, turning: Turning) -> Self {
+        let (apis, listings): (Vec<_>, Vec<_>) = sources.into_iter().unzip();
         Self {
             world: Arc::new(world),
             slots: HashMap::new(),
             index: WatchIndex::default(),
-            listings: Vec::new(),
-            first_listings: Vec::new(),
+            listings: vec![0; apis.len()],
+            first_listings: listings.into_iter().map(Some).collect(),
             turning,
+            apis,
+            config,
             timers: DelayQueue::new(),
             tasks: JoinSet::new(),
         }
     }
 
-    /// Runs until `stop` is true. Handlers that are running then have the time `grace` to end.
+    fn watch(&self) -> Watches<O> {
+        select_all(self.apis.iter().enumerate().map(|(source, api)| {
+            watcher(api.clone(), self.config.clone())
+                .backoff(WatchBackoff::default())
+                .map(move |seen| (source, seen))
+                .boxed()
+        }))
+    }
+
+    /// Looks after the objects from when this replica `leads` until `stop` is true. Handlers that are running then have
+    /// the time `grace` to end. Before it leads, a replica only watches, so that its caches are filled and it is known
+    /// whether it has the rights for that.
     pub async fn run(
         mut self,
-        apis: Vec<Source<O>>,
         others: Vec<BoxStream<'static, LinkEvent>>,
-        config: watcher::Config,
+        mut leads: watch::Receiver<bool>,
         mut stop: watch::Receiver<bool>,
         grace: Duration,
     ) {
-        self.listings = vec![0; apis.len()];
-        let watches: Vec<BoxStream<'static, (usize, watcher::Result<Seen<O>>)>> = apis
-            .into_iter()
-            .enumerate()
-            .map(|(source, (api, listing))| {
-                self.first_listings.push(Some(listing));
-                watcher(api, config.clone())
-                    .backoff(WatchBackoff::default())
-                    .map(move |seen| (source, seen))
-                    .boxed()
-            })
-            .collect();
-        let mut watches = futures::stream::select_all(watches);
+        let mut watches = self.watch();
+        let mut acts = *leads.borrow();
         // Handlers start when the caches of other kinds are filled. A kind that cannot be listed does not delay them.
         let mut unlisted: BTreeSet<usize> = (0..others.len()).collect();
         let others = others
             .into_iter()
             .enumerate()
             .map(|(at, seen)| seen.map(move |seen| (at, seen)).boxed());
-        let mut others = futures::stream::select_all(others);
+        let mut others = select_all(others);
         let mut turn = tokio::time::interval(health::TURN);
         turn.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -127,6 +137,11 @@ where
                 biased;
                 _ = stop.wait_for(|stop| *stop) => break,
                 _ = turn.tick() => self.turning.turned(),
+                Ok(_) = leads.wait_for(|leads| *leads), if !acts => {
+                    acts = true;
+                    // The former leader's last writes may not have been observed, so the objects are listed once more.
+                    watches = self.watch();
+                }
                 Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
                 Some(timer) = self.timers.next() => self.due(&timer.into_inner()),
                 Some((at, seen)) = others.next() => match seen {
@@ -134,6 +149,8 @@ where
                     LinkEvent::Changed(change) => self.other_changed(at, &change),
                 },
                 Some((source, seen)) = watches.next(), if unlisted.is_empty() => match seen {
+                    Ok(watcher::Event::InitDone) if !acts => self.listed(source),
+                    Ok(_) if !acts => {}
                     Ok(seen) => self.saw(source, seen),
                     Err(error) => {
                         let error = Error::from(error);
@@ -166,14 +183,18 @@ where
         }
     }
 
+    fn listed(&mut self, source: usize) {
+        if let Some(first) = self.first_listings[source].take() {
+            first.done();
+        }
+    }
+
     fn saw(&mut self, source: usize, seen: Seen<O>) {
         match seen {
             watcher::Event::Init => self.listings[source] += 1,
             watcher::Event::InitApply(object) | watcher::Event::Apply(object) => self.changed(source, object),
             watcher::Event::InitDone => {
-                if let Some(first) = self.first_listings[source].take() {
-                    first.done();
-                }
+                self.listed(source);
                 let listing = self.listings[source];
                 let unlisted = self
                     .slots

@@ -1,5 +1,5 @@
 //! The world of a cluster: reads and writes the objects of one kind, and publishes events about them.
-use super::{Cluster, Link, REQUESTS, clock::Clock, raw::Raw};
+use super::{Cluster, Link, REQUESTS, clock::Clock, mandate::Mandate, raw::Raw};
 use crate::{
     engine::Now,
     error::{Error, Result},
@@ -41,6 +41,7 @@ pub(super) struct Remote<O: Operator> {
     shared: Arc<SharedOf<O::Machine>>,
     cluster: Cluster<O::Machine>,
     clock: Arc<Clock>,
+    mandate: Mandate,
     events: mpsc::Sender<(events::Event, ObjectReference)>,
     turns: Semaphore,
 }
@@ -49,7 +50,7 @@ impl<O: Operator> Remote<O>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
-    pub async fn new(operator: O, cluster: Cluster<O::Machine>, clock: Arc<Clock>) -> Self {
+    pub async fn new(operator: O, cluster: Cluster<O::Machine>, clock: Arc<Clock>, mandate: Mandate) -> Self {
         let (events, to_publish) = mpsc::channel(EVENTS);
         let shared = operator.shared_state().await;
         tokio::spawn(publish_events(
@@ -62,6 +63,7 @@ where
             shared,
             cluster,
             clock,
+            mandate,
             events,
             turns: Semaphore::new(REQUESTS),
         }
@@ -209,6 +211,9 @@ where
     }
     fn shared(&self) -> &Arc<SharedOf<O::Machine>> {
         &self.shared
+    }
+    fn may_act(&self) -> bool {
+        self.mandate.holds()
     }
     async fn initialize(
         &self,
