@@ -29,7 +29,7 @@ use rust::handlers;
 use serde_json::json;
 use templates::Template;
 
-pub use deploy::Rollout;
+pub(crate) use deploy::Rollout;
 pub use unserved::unserved;
 pub(crate) use wording::first_wording;
 
@@ -55,7 +55,17 @@ impl std::str::FromStr for Runtime {
 }
 
 /// All files of the crate of a description. `source` is the text of the description, which becomes `krator.yaml`.
-pub fn plan(description: &Description, source: &Source, runtime: &Runtime, rollout: Rollout) -> Plan {
+pub fn plan(description: &Description, source: &Source, runtime: &Runtime) -> Plan {
+    plan_with(description, source, runtime, Rollout::Rolling)
+}
+
+/// The same for a crate whose pods are replaced in this way.
+pub(crate) fn plan_with(
+    description: &Description,
+    source: &Source,
+    runtime: &Runtime,
+    rollout: Rollout,
+) -> Plan {
     let mut plan = Plan::default();
     plan.add("krator.yaml", Seeded, normalized(source.text()));
     for (path, text) in &description.schema_files {

@@ -229,7 +229,7 @@ impl Workspace {
         Some(Planned {
             description,
             source: &checked.source,
-            plan: render::plan(description, &checked.source, &self.runtime, self.rollout),
+            plan: render::plan_with(description, &checked.source, &self.runtime, self.rollout),
         })
     }
 }

@@ -46,12 +46,7 @@ impl Artifact {
 pub fn run(artifact: &Artifact) -> anyhow::Result<ExitCode> {
     let (path, args) = artifact.path_and_args();
     let (source, description) = read_sound(args.spec.as_deref())?;
-    let plan = render::plan(
-        &description,
-        &source,
-        &Runtime::Vendored,
-        render::Rollout::Rolling,
-    );
+    let plan = render::plan(&description, &source, &Runtime::Vendored);
     let file = plan
         .get(path)
         .with_context(|| format!("no `{path}` is generated"))?;

@@ -26,7 +26,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (source, description) = read_sound(Some(&args.spec))?;
     let operator = description.operator.value.as_str();
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(operator));
-    let plan = render::plan(&description, &source, &args.runtime, render::Rollout::Rolling);
+    let plan = render::plan(&description, &source, &args.runtime);
     disk::create(&out, &render::with_record(plan.clone(), &source))?;
     for notice in render::unserved(&description) {
         say(format_args!("note: {notice}"));

@@ -17,7 +17,7 @@ pub fn namespace(description: &Description) -> String {
 
 /// How a rollout replaces the pods that elect a leader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rollout {
+pub(crate) enum Rollout {
     /// A new pod starts before an old one ends. Only for operators whose pods have always elected a leader: an old pod
     /// that does not would act beside the new ones.
     Rolling,
@@ -38,7 +38,7 @@ impl Rollout {
 }
 
 /// `deploy/deployment.yaml`. It has one replica if the pods elect no leader, whatever the description says.
-pub fn deployment(description: &Description, rollout: Rollout) -> String {
+pub(crate) fn deployment(description: &Description, rollout: Rollout) -> String {
     let operator = description.operator.as_str();
     let resources = &description.deploy.resources;
     let is_unset = resources.requests.is_empty() && resources.limits.is_empty();
@@ -128,6 +128,25 @@ mod tests {
             assert_eq!(alone["replicas"], 1);
             assert_eq!(alone["strategy"], json!({"type": "Recreate"}));
         }
+    }
+
+    #[test]
+    fn pods_that_elected_no_leader_end_before_others_start() {
+        let alone = described("deploy: {leaderElection: false}");
+        let elected = described("");
+        let former = deployment(&alone, Rollout::Rolling);
+        let rollout = Rollout::after(Some(&former));
+        assert_eq!(rollout, Rollout::Recreate);
+        let kept = deployment(&elected, rollout);
+        assert_eq!(
+            documents(&kept)[0]["spec"]["strategy"],
+            json!({"type": "Recreate"})
+        );
+        assert!(kept.contains("--leader-elect"));
+        // Only an edit of its owner changes that.
+        assert_eq!(Rollout::after(Some(&kept)), Rollout::Recreate);
+        let new = deployment(&elected, Rollout::after(None));
+        assert_eq!(Rollout::after(Some(&new)), Rollout::Rolling);
     }
 
     #[test]

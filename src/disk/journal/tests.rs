@@ -34,7 +34,7 @@ impl Regeneration {
             (checked.description.expect("a good description"), checked.source)
         };
         let (description, source) = read(text);
-        let plan = render::plan(&description, &source, &runtime, render::Rollout::Rolling);
+        let plan = render::plan(&description, &source, &runtime);
         let mut former = Plan::default();
         for (path, file) in plan.files() {
             let contents = match path.starts_with("vendor/") {
@@ -53,7 +53,7 @@ impl Regeneration {
             .replace("kind: Moose", "kind: Elk")
             .replace("[Roam, Sleep]", "[Sleep, Roam]");
         let (description, source_now) = read(&edited);
-        let plan = render::plan(&description, &source_now, &runtime, render::Rollout::Rolling);
+        let plan = render::plan(&description, &source_now, &runtime);
         let now = Version {
             description: &description,
             source: &source_now,
