@@ -108,9 +108,11 @@ impl<'g, M: Machine> Actor<'g, M> {
     /// Goes on from what is stored, as after a restart.
     fn restart(&mut self, now: Now) {
         let (applied, annotations) = (Arc::clone(&self.applied), self.annotations);
-        let told = Arc::clone(&self.told);
+        let (told, moves) = (Arc::clone(&self.told), self.engine.take_moves());
         *self = Self::new(self.graph(), Arc::clone(&self.manifest), self.object.take(), now);
         (self.applied, self.told) = (applied, told);
+        let stored = self.manifest.status().and_then(|status| status.machine().entry);
+        self.engine.keep_moves(moves, stored);
         self.annotations = annotations;
     }
 
@@ -180,12 +182,8 @@ impl<'g, M: Machine> Actor<'g, M> {
         if let Some(step) = self.release(world).await {
             return step;
         }
-        let came_from = self.engine.at();
         match self.engine.decide(world.now()) {
-            Do::Entered => {
-                self.log(came_from, world);
-                Step::Again
-            }
+            Do::Entered => Step::Again,
             Do::Wait(until) => self.save_and(world, Step::Wait(until)).await,
             Do::Run if stop => self.save_and(world, Step::Wait(None)).await,
             Do::Run => self.run(world, mailbox).await,

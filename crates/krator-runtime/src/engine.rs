@@ -18,6 +18,7 @@ use crate::{
 };
 use jiff::Timestamp;
 use reason::Reason;
+pub(crate) use reason::{Cause, Moved};
 use std::{collections::BTreeMap, time::Duration};
 
 /// The present, as the driver knows it.
@@ -89,6 +90,8 @@ pub(crate) struct Engine<'g> {
     set_before: Vec<SetCondition>,
     /// Conditions that were set since, and are not written yet.
     set: Vec<SetCondition>,
+    /// The entries since the last one that is known to be stored.
+    moves: Vec<Moved<'g>>,
     /// Whether a status of this stay is stored.
     is_entry_written: bool,
     /// Whether the handler was started in this stay by this process.
@@ -146,9 +149,6 @@ impl<'g> Engine<'g> {
     }
     pub fn deleting(&self) -> bool {
         self.deleting
-    }
-    pub fn slowed(&self) -> bool {
-        self.hops == UNSLOWED_ENTRIES
     }
     pub fn in_state_for(&self, now: Now) -> Duration {
         self.before + now.elapsed.saturating_sub(self.entered)
@@ -229,7 +229,7 @@ impl<'g> Engine<'g> {
     pub fn decide(&mut self, now: Now) -> Do {
         // This comes before `finished`: a machine that ended outside its deletion path still takes that path.
         if let Some(to) = self.leave.take() {
-            self.enter(to, Reason::Evident, now);
+            self.enter(to, Cause::Deleted, Reason::Evident, now);
             return Do::Entered;
         }
         if self.finished {
@@ -245,7 +245,7 @@ impl<'g> Engine<'g> {
             && end <= now.elapsed
         {
             self.hops = 0;
-            self.enter(to, self.timed_out(policy), now);
+            self.enter(to, Cause::TimedOut, self.timed_out(policy), now);
             return Do::Entered;
         }
         if self.spec_changed() && self.apply_spec_change(policy, now) {
@@ -291,7 +291,7 @@ impl<'g> Engine<'g> {
             }
             OnSpecChange::Ignore => self.observed = self.generation,
             OnSpecChange::To(state) => {
-                self.enter(state, Reason::Evident, now);
+                self.enter(state, Cause::SpecChanged, Reason::Evident, now);
                 return true;
             }
         }
@@ -314,6 +314,21 @@ impl<'g> Engine<'g> {
     /// Reports conditions that the handler has set.
     pub fn set_conditions(&mut self, set: Vec<SetCondition>) {
         self.set.extend(set);
+    }
+
+    /// Takes the entries that were not taken yet. They are certain as soon as the rendered status is stored: before that,
+    /// a status that is rejected, or another operator, may undo them.
+    pub fn take_moves(&mut self) -> Vec<Moved<'g>> {
+        std::mem::take(&mut self.moves)
+    }
+
+    /// Takes over the entries of the engine that this one replaces, up to the one that turned out to be stored: the answer
+    /// to its write was lost.
+    pub fn keep_moves(&mut self, mut former: Vec<Moved<'g>>, stored: Option<EntryId>) {
+        let known = former.iter().rposition(|moved| Some(moved.entry) == stored);
+        former.truncate(known.map_or(0, |last| last + 1));
+        former.append(&mut self.moves);
+        self.moves = former;
     }
 
     /// Reports that the rendered status is stored.
@@ -341,7 +356,8 @@ impl<'g> Engine<'g> {
             if self.graph.state(*to).kind == StateKind::Ready {
                 self.entries.remove(&at);
             }
-            return self.enter(*to, words.map_or(Reason::Evident, Reason::OfHandler), now);
+            let reason = words.map_or(Reason::Evident, Reason::OfHandler);
+            return self.enter(*to, Cause::Handler, reason, now);
         }
         if words.is_some() {
             self.message = words;
@@ -360,7 +376,8 @@ impl<'g> Engine<'g> {
             Outcome::Interrupted => {
                 let timed_out = self.deadline(now).is_some_and(|end| end <= now.elapsed);
                 if policy.effects == Effects::Once && self.leave.is_none() && !timed_out {
-                    self.enter(policy.resume.unwrap_or(at), self.interrupted(policy), now);
+                    let reason = self.interrupted(policy);
+                    self.enter(policy.resume.unwrap_or(at), Cause::Interrupted, reason, now);
                 } else if self.leave.is_none() && self.due.is_none() {
                     self.due = Some(now.elapsed);
                 }
@@ -371,7 +388,7 @@ impl<'g> Engine<'g> {
             }
             Outcome::Failed(_, error) if policy.effects == Effects::Once => {
                 let reason = Reason::OfRuntime(format!("failed in {}: {error}", policy.name));
-                self.enter(policy.resume.unwrap_or(at), reason, now);
+                self.enter(policy.resume.unwrap_or(at), Cause::Failed, reason, now);
             }
             Outcome::Failed(class, error) => self.failed(policy, class, error, now),
         }

@@ -81,6 +81,7 @@ pub const FILES: &[(&str, &str)] = files![
     "src/testing/case/route.rs",
     "src/testing/judge.rs",
     "src/testing/judge/edges.rs",
+    "src/testing/judge/reports.rs",
     "src/testing/judge/undisturbed.rs",
     "src/testing/recorder.rs",
     "src/testing/scripted.rs",

@@ -2,7 +2,7 @@
 //! notified through a [`Mailbox`].
 use crate::{
     applied::ChildKey,
-    engine::Now,
+    engine::{Moved, Now},
     error::{Error, Result},
     graph::Watch,
     machine::{Event, Machine, ManifestOf, Object, SharedOf, StatusOf},
@@ -39,6 +39,11 @@ pub(crate) trait World<M: Machine>: Send + Sync {
         &self,
         manifest: &ManifestOf<M>,
     ) -> impl Future<Output = Result<Option<Arc<ManifestOf<M>>>>> + Send;
+    /// The kind of the objects, for the log.
+    fn kind(&self) -> &str;
+    /// Takes notice of an entry into a state. Each is reported once: when it is stored, or with the next one that is, if
+    /// its state has no checkpoint. An entry that was undone before it was stored is not reported.
+    fn moved(&self, manifest: &ManifestOf<M>, moved: &Moved<'_>);
     /// Records an event about the object; best effort.
     fn publish(&self, manifest: &ManifestOf<M>, event: Event);
     /// How handlers reach objects of other kinds; see [`Backend`](crate::machine::Backend).

@@ -4,7 +4,6 @@ use super::{Actor, Step};
 use crate::{
     engine::Outcome,
     error::Error,
-    graph::StateId,
     machine::{Backend, Context, Event, Machine, Manifest, ManifestOf, Object as _, Run, Saves},
     world::{Mailbox, World},
 };
@@ -148,12 +147,8 @@ impl<M: Machine> Actor<'_, M> {
             self.draft = Some(status);
             self.before_draft = Some(Box::new(self.engine.clone()));
         }
-        let came_from = self.engine.at();
         match ended {
-            Some(Ok(exit)) => {
-                self.engine.ended(Outcome::Exit(exit), world.now());
-                self.log(came_from, world);
-            }
+            Some(Ok(exit)) => self.engine.ended(Outcome::Exit(exit), world.now()),
             Some(Err(error)) => self.failed(&error, world),
             None => self.engine.ended(Outcome::Interrupted, world.now()),
         }
@@ -162,40 +157,43 @@ impl<M: Machine> Actor<'_, M> {
     }
 
     pub(super) fn failed<W: World<M>>(&mut self, error: &Error, world: &W) {
-        let came_from = self.engine.at();
         tracing::warn!(
+            group = self.graph().group(),
+            kind = world.kind(),
             namespace = self.manifest.namespace(),
             name = self.manifest.name(),
-            state = self.name_of(came_from),
+            state = self.engine.policy().map(|policy| policy.name),
+            entry = %self.engine.entry(),
             attempt = self.engine.attempt(),
             %error,
             "the handler failed"
         );
         self.engine
             .ended(Outcome::Failed(error.class(), error.to_string()), world.now());
-        self.log(came_from, world);
     }
 
-    /// Logs a transition if there was one.
-    pub(super) fn log<W: World<M>>(&self, from: Option<StateId>, world: &W) {
-        let to = self.engine.at();
-        if from != to {
+    /// Reports the entries since the last report, which are certain now.
+    pub(super) fn report_moves<W: World<M>>(&mut self, world: &W) {
+        for moved in self.engine.take_moves() {
             tracing::info!(
+                group = self.graph().group(),
+                kind = world.kind(),
                 namespace = self.manifest.namespace(),
                 name = self.manifest.name(),
-                from = self.name_of(from),
-                to = self.name_of(to),
+                state = moved.to.name,
+                from = moved.from.map(|from| from.name),
+                to = moved.to.name,
+                cause = moved.cause.as_str(),
+                entry = %moved.entry,
+                stayed_ms = moved.stayed.as_millis(),
                 "transition"
             );
+            world.moved(&self.manifest, &moved);
+            if moved.slowed {
+                let note = "100 transitions without a wait: slowed to one a second";
+                world.publish(&self.manifest, Event::warning("Slowed", note));
+            }
         }
-        if self.engine.slowed() {
-            let note = "100 transitions without a wait: slowed to one a second";
-            world.publish(&self.manifest, Event::warning("Slowed", note));
-        }
-    }
-
-    fn name_of(&self, state: Option<StateId>) -> &str {
-        state.map_or("", |state| self.graph().state(state).name)
     }
 }
 

@@ -39,11 +39,19 @@ impl<M: Machine> Actor<'_, M> {
             let finalizer = self.graph().finalizer();
             let written = world.set_finalizer(&self.manifest, finalizer, false).await;
             return match written {
-                Ok(_) | Err(WriteError::Gone) => self.over(world).await,
+                Ok(_) | Err(WriteError::Gone) => {
+                    // The deletion of an object does not wait for its status, so the last states may not be stored.
+                    self.report_moves(world);
+                    self.over(world).await
+                }
                 other => self.written(other, world).await,
             };
         }
-        match world.delete(&self.manifest).await {
+        let deleted = world.delete(&self.manifest).await;
+        if deleted.is_ok() {
+            self.report_moves(world);
+        }
+        match deleted {
             Ok(()) if self.graph().deletion().is_some() => {
                 self.engine.rest();
                 Step::Wait(None)
@@ -71,7 +79,7 @@ impl<M: Machine> Actor<'_, M> {
             let status = with_machine(draft.clone(), machine);
             match world.write_status(&self.manifest, &status).await {
                 Ok(stored) => {
-                    self.engine.written();
+                    self.accepted(world);
                     self.absorb_own(stored);
                     return Some(Ok(()));
                 }
@@ -106,7 +114,6 @@ impl<M: Machine> Actor<'_, M> {
                 .as_ref()
                 .is_none_or(|draft| with_machine(draft.clone(), stored.machine().clone()) == *stored);
         if is_stored {
-            self.engine.written();
             self.draft = None;
             return None;
         }
@@ -116,7 +123,10 @@ impl<M: Machine> Actor<'_, M> {
 
     /// Writes the status if it differs from what is stored. `None` means that it is stored.
     pub(super) async fn save<W: World<M>>(&mut self, world: &W) -> Option<Step> {
-        let status = self.unwritten(world.now())?;
+        let Some(status) = self.unwritten(world.now()) else {
+            self.accepted(world);
+            return None;
+        };
         let written = world.write_status(&self.manifest, &status).await;
         if let Err(WriteError::Invalid(error)) = &written
             && let Some(before) = self.before_draft.take()
@@ -127,10 +137,17 @@ impl<M: Machine> Actor<'_, M> {
             return Some(Step::Again);
         }
         if written.is_ok() {
-            self.engine.written();
-            (self.draft, self.before_draft) = (None, None);
+            self.draft = None;
+            self.accepted(world);
         }
         Some(self.written(written, world).await)
+    }
+
+    /// What the engine has decided is stored.
+    fn accepted<W: World<M>>(&mut self, world: &W) {
+        self.engine.written();
+        self.before_draft = None;
+        self.report_moves(world);
     }
 
     pub(super) async fn save_and<W: World<M>>(&mut self, world: &W, then: Step) -> Step {
@@ -147,7 +164,6 @@ impl<M: Machine> Actor<'_, M> {
         written: Result<Arc<ManifestOf<M>>, WriteError>,
         world: &W,
     ) -> Step {
-        let now = world.now();
         match written {
             Ok(stored) => {
                 self.absorb_own(stored);
@@ -157,9 +173,9 @@ impl<M: Machine> Actor<'_, M> {
             Err(WriteError::Conflict) => match self.reread(world).await {
                 Ok(Some(_)) => Step::Again,
                 Ok(None) => self.over(world).await,
-                Err(error) => self.later(&error, now),
+                Err(error) => self.later(&error, world),
             },
-            Err(WriteError::Invalid(error) | WriteError::Other(error)) => self.later(&error, now),
+            Err(WriteError::Invalid(error) | WriteError::Other(error)) => self.later(&error, world),
         }
     }
 
@@ -176,7 +192,8 @@ impl<M: Machine> Actor<'_, M> {
         Ok(Some(self.absorb(stored, world.now())))
     }
 
-    fn later(&mut self, error: &Error, now: Now) -> Step {
+    fn later<W: World<M>>(&mut self, error: &Error, world: &W) -> Step {
+        let now = world.now();
         self.failures = self.failures.saturating_add(1);
         let least = if let Class::After(least) = error.class() {
             least
@@ -185,6 +202,8 @@ impl<M: Machine> Actor<'_, M> {
         };
         let delay = Retry::OF_REQUESTS.delay(self.failures, now.random).max(least);
         tracing::warn!(
+            group = self.graph().group(),
+            kind = world.kind(),
             namespace = self.manifest.namespace(),
             name = self.manifest.name(),
             %error,

@@ -1,8 +1,9 @@
 //! The world of a cluster: reads and writes the objects of one kind, and publishes events about them.
 use super::{Cluster, Link, REQUESTS, clock::Clock, mandate::Mandate, raw::Raw};
 use crate::{
-    engine::Now,
+    engine::{Cause, Moved, Now},
     error::{Error, Result},
+    graph::StateKind,
     machine::{Event, Machine, ManifestOf, Object as _, SharedOf, StatusOf},
     operator::Operator,
     resource::{KubeObject, Place},
@@ -35,6 +36,9 @@ use tokio::{
 const LONGEST_REQUEST: Duration = Duration::from_secs(30);
 /// The most events that wait to be published. More are dropped, because objects have priority.
 const EVENTS: usize = 256;
+
+/// The action of events that are about no transition.
+const RUN: &str = "Run";
 
 pub(super) struct Remote<O: Operator> {
     operator: O,
@@ -97,10 +101,10 @@ where
             ..ObjectReference::default()
         };
         let note = format!("the object could not be decoded and is left alone: {error}");
-        self.queue(about, Event::warning("Unreadable", note));
+        self.queue(about, RUN, Event::warning("Unreadable", note));
     }
 
-    fn queue(&self, about: ObjectReference, event: Event) {
+    fn queue(&self, about: ObjectReference, action: &str, event: Event) {
         let event = events::Event {
             type_: if event.warning {
                 events::EventType::Warning
@@ -109,7 +113,7 @@ where
             },
             reason: truncated(&event.reason),
             note: Some(truncated(&event.note)),
-            action: "Run".to_owned(),
+            action: action.to_owned(),
             secondary: None,
         };
         if self.events.try_send((event, about)).is_err() {
@@ -126,6 +130,28 @@ where
     async fn turn(&self) -> Option<SemaphorePermit<'_>> {
         // The semaphore is never closed, so this is always `Some`.
         self.turns.acquire().await.ok()
+    }
+}
+
+/// The event of an entry into a state.
+fn moved_event(moved: &Moved<'_>) -> Event {
+    let reason = match moved.cause {
+        Cause::TimedOut | Cause::RetriesExhausted | Cause::LimitReached | Cause::SpecChanged => {
+            moved.cause.as_str()
+        }
+        _ => moved.to.name,
+    };
+    let mut note = format!("entered {}", moved.to.name);
+    if let Some(from) = moved.from {
+        note += &format!(" from {}", from.name);
+    }
+    if !moved.message().is_empty() {
+        note += &format!(": {}", moved.message());
+    }
+    Event {
+        reason: reason.to_owned(),
+        note,
+        warning: moved.to.kind == StateKind::Failed,
     }
 }
 
@@ -307,8 +333,17 @@ where
         }
     }
 
+    fn kind(&self) -> &str {
+        &self.cluster.kind
+    }
+
+    fn moved(&self, manifest: &ManifestOf<O::Machine>, moved: &Moved<'_>) {
+        let event = moved_event(moved);
+        self.queue(manifest.object_ref(&()), "Transition", event);
+    }
+
     fn publish(&self, manifest: &ManifestOf<O::Machine>, event: Event) {
-        self.queue(manifest.object_ref(&()), event);
+        self.queue(manifest.object_ref(&()), RUN, event);
     }
 
     fn backend(&self) -> &(dyn Any + Send + Sync) {

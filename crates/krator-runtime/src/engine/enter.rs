@@ -1,5 +1,5 @@
 //! How an object comes into a state: as a new object, as one that a restarted operator finds, or over an edge.
-use super::{Engine, Now, UNSLOWED_ENTRIES, reason::Reason};
+use super::{Cause, Engine, Moved, Now, UNSLOWED_ENTRIES, reason::Reason};
 use crate::{
     conditions::SetCondition,
     field_value::FieldValue,
@@ -33,6 +33,7 @@ impl<'g> Engine<'g> {
             next_message: None,
             set_before: Vec::new(),
             set: Vec::new(),
+            moves: Vec::new(),
             is_entry_written: false,
             has_begun: false,
             entries: BTreeMap::new(),
@@ -54,7 +55,7 @@ impl<'g> Engine<'g> {
             finished: false,
         };
         match stored.and_then(|s| Some((s, s.state.as_deref().filter(|name| !name.is_empty())?))) {
-            None => engine.enter(graph.initial(), Reason::Evident, now),
+            None => engine.enter(graph.initial(), Cause::Created, Reason::Evident, now),
             Some((stored, name)) => engine.resume(stored, graph.find(name), now),
         }
         engine
@@ -77,15 +78,15 @@ impl<'g> Engine<'g> {
             }
         }
         let Some(found) = found else { return };
-        let policy = self.graph.state(found);
-        if let Some(elsewhere) = policy.resume {
-            return self.enter(elsewhere, self.restarted(policy), now);
-        }
         self.at = Some(found);
-        self.is_entry_written = true;
-        self.entry = stored.entry.unwrap_or(EntryId::new(now.random));
         self.entered_at = stored.state_entered_time.unwrap_or(now.time);
         self.before = Duration::try_from(now.time.duration_since(self.entered_at)).unwrap_or_default();
+        let policy = self.graph.state(found);
+        if let Some(elsewhere) = policy.resume {
+            return self.enter(elsewhere, Cause::Restarted, self.restarted(policy), now);
+        }
+        self.is_entry_written = true;
+        self.entry = stored.entry.unwrap_or(EntryId::new(now.random));
         self.attempts = stored.attempts.unwrap_or(0);
         self.stored_attempts = self.attempts;
         if self.attempts > 0 {
@@ -97,7 +98,8 @@ impl<'g> Engine<'g> {
         self.overdue = self.deadline(now).is_some_and(|end| end <= now.elapsed);
     }
 
-    pub(super) fn enter(&mut self, mut to: StateId, mut reason: Reason, now: Now) {
+    pub(super) fn enter(&mut self, mut to: StateId, mut cause: Cause, mut reason: Reason, now: Now) {
+        let (from, stayed) = (self.policy(), self.in_state_for(now));
         // A cycle of limits ends where it began: one entry counts only once.
         let mut passed = Vec::new();
         while let Some((times, then)) = self.graph.state(to).limit
@@ -116,7 +118,7 @@ impl<'g> Engine<'g> {
             let Some(most) = most.filter(|most| *count > *most) else {
                 break;
             };
-            reason = reason.full(self.graph.state(to), most);
+            (cause, reason) = (Cause::LimitReached, reason.full(self.graph.state(to), most));
             to = then;
         }
         self.carry_conditions();
@@ -129,6 +131,15 @@ impl<'g> Engine<'g> {
         (self.entered, self.entered_at, self.before) = (now.elapsed, now.time, Duration::ZERO);
         (self.runs, self.attempts, self.message, self.overdue) = (0, 0, None, false);
         self.reason = reason.beside(self.graph.state(to).message);
+        self.moves.push(Moved {
+            from,
+            to: self.graph.state(to),
+            cause,
+            entry: self.entry,
+            stayed,
+            slowed: self.hops == UNSLOWED_ENTRIES,
+            reason: self.reason.clone(),
+        });
         (self.stored_attempts, self.entered_for) = (0, self.judged);
         self.finished = false;
         self.due = Some(

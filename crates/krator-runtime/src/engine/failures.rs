@@ -1,5 +1,5 @@
 //! Consecutive failures of a handler: what follows from them, what ends the row, and what another operator counted.
-use super::{Engine, Now, reason};
+use super::{Cause, Engine, Now, reason};
 use crate::{
     error::Class,
     graph::{Policy, Retry, StateKind},
@@ -29,7 +29,7 @@ impl Engine<'_> {
             (true, _) if is_final => self.finished = true,
             (true, Some(then)) => {
                 let reason = reason::gave_up(class, self.attempts, &error);
-                return self.enter(then, reason, now);
+                return self.enter(then, Cause::RetriesExhausted, reason, now);
             }
             (true, None) => self.due = Some(now.elapsed + retry.max),
             (false, _) => {

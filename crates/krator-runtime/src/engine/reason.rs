@@ -1,9 +1,80 @@
 //! Why an object is in its state: what `.status.message` says of the edge that led there.
 use super::{Engine, times::When};
-use crate::{error::Class, graph::Policy, status::truncated};
+use crate::{
+    error::Class,
+    graph::Policy,
+    status::{EntryId, truncated},
+};
 use std::time::Duration;
 
-/// Why an object enters a state.
+/// What made an object enter a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Cause {
+    /// The object is new.
+    Created,
+    /// The handler of the former state chose it.
+    Handler,
+    /// The time in the former state ran out: `timeout.to`.
+    TimedOut,
+    /// The handler of the former state failed too often, or for good: `retry.then`.
+    RetriesExhausted,
+    /// Another state was to be entered, too often for its limit: `limit.then`.
+    LimitReached,
+    /// The spec changed: `onSpecChange.to`.
+    SpecChanged,
+    /// The object is being deleted.
+    Deleted,
+    /// An operator found the object in a state that is not gone on with after a restart: `resume`.
+    Restarted,
+    /// The handler of a state with `effects: once` was dropped: `resume`.
+    Interrupted,
+    /// The handler of a state with `effects: once` failed: `resume`.
+    Failed,
+}
+
+impl Cause {
+    /// Its name in events, in metrics and in the log.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "Created",
+            Self::Handler => "Handler",
+            Self::TimedOut => "TimedOut",
+            Self::RetriesExhausted => "RetriesExhausted",
+            Self::LimitReached => "LimitReached",
+            Self::SpecChanged => "SpecChanged",
+            Self::Deleted => "Deleted",
+            Self::Restarted => "Restarted",
+            Self::Interrupted => "Interrupted",
+            Self::Failed => "Failed",
+        }
+    }
+}
+
+/// An entry of an object into a state.
+#[derive(Clone, Debug)]
+pub(crate) struct Moved<'g> {
+    /// The state that it left; `None` if the object is new, or was in a state that the machine does not know.
+    pub from: Option<&'g Policy<'g>>,
+    /// The state that it entered; the same one if an edge leads there.
+    pub to: &'g Policy<'g>,
+    pub cause: Cause,
+    pub entry: EntryId,
+    /// How long it was in the state that it left; zero if there was none.
+    pub stayed: Duration,
+    /// Whether this is the entry from which on a machine that never waits is slowed down.
+    pub slowed: bool,
+    pub(super) reason: Option<Box<str>>,
+}
+
+impl Moved<'_> {
+    /// What `.status.message` said when the state was entered.
+    #[cfg_attr(not(feature = "kube"), allow(dead_code, reason = "only events tell it"))]
+    pub fn message(&self) -> &str {
+        self.reason.as_deref().unwrap_or(self.to.message)
+    }
+}
+
+/// What is said about why an object enters a state.
 #[derive(Debug)]
 pub(super) enum Reason {
     /// The object shows it: it is new, it is deleted, its spec has changed; or its handler says nothing.
@@ -114,6 +185,94 @@ fn duration(duration: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        engine::{Do, Now, Outcome},
+        graph::{Exit, Graph, OnSpecChange, Retry, StateId},
+        status::MachineStatus,
+    };
+
+    const WORK: StateId = StateId(0);
+    const ONCE: StateId = StateId(1);
+    const REST: StateId = StateId(2);
+    static STATES: [Policy; 3] = [
+        Policy::new("Work")
+            .next(&[ONCE])
+            .timeout(Duration::from_secs(60), REST)
+            .retry(Retry::DEFAULT.limit(0, REST))
+            .on_spec_change(OnSpecChange::To(REST)),
+        Policy::new("Once").once().limit(1, REST).resume(WORK),
+        Policy::new("Rest").next(&[REST]),
+    ];
+    static GRAPH: Graph = Graph::new(&STATES, WORK, Some(REST), "example.com/things");
+
+    fn at(seconds: u64) -> Now {
+        Now {
+            elapsed: Duration::from_secs(seconds),
+            time: jiff::Timestamp::UNIX_EPOCH,
+            random: seconds,
+        }
+    }
+
+    fn runs(engine: &mut Engine<'_>, outcome: Outcome) {
+        engine.begin();
+        engine.ended(outcome, at(11));
+    }
+
+    /// The last entry of an object that was found in this state, or is new, after something has happened.
+    fn last(
+        found: Option<&str>,
+        happens: impl FnOnce(&mut Engine<'_>),
+    ) -> (Option<&'static str>, Cause, u64) {
+        let stored = found.map(|name| MachineStatus {
+            state: Some(name.to_owned()),
+            ..MachineStatus::default()
+        });
+        let mut engine = Engine::new(&GRAPH, stored.as_ref(), 1, Vec::new(), at(1));
+        happens(&mut engine);
+        while engine.decide(at(11)) == Do::Entered {}
+        let moved = engine.take_moves().pop().expect("an entry");
+        assert!(engine.take_moves().is_empty(), "each is taken once");
+        assert_eq!(moved.entry, engine.entry());
+        (
+            moved.from.map(|from| from.name),
+            moved.cause,
+            moved.stayed.as_secs(),
+        )
+    }
+
+    #[test]
+    fn each_edge_has_its_cause() {
+        let to = |state| Outcome::Exit(Exit::To(state));
+        let fails = || Outcome::Failed(Class::Transient, "no luck".to_owned());
+        let (work, once, rest) = (Some("Work"), Some("Once"), Some("Rest"));
+        assert_eq!(last(None, |_| {}), (None, Cause::Created, 0));
+        assert_eq!(last(once, |_| {}), (once, Cause::Restarted, 0));
+        assert_eq!(last(rest, |it| runs(it, to(REST))), (rest, Cause::Handler, 10));
+        assert_eq!(
+            last(work, |it| runs(it, fails())),
+            (work, Cause::RetriesExhausted, 10)
+        );
+        assert_eq!(
+            last(work, |it| it.saw_generation(2)),
+            (work, Cause::SpecChanged, 10)
+        );
+        assert_eq!(
+            last(work, |it| assert!(it.saw_deletion())),
+            (work, Cause::Deleted, 10)
+        );
+        let times_out = |it: &mut Engine<'_>| assert_eq!(it.decide(at(61)), Do::Entered);
+        assert_eq!(last(work, times_out), (work, Cause::TimedOut, 60));
+        let once_ends = |outcomes: Vec<Outcome>| {
+            last(work, |it| {
+                outcomes.into_iter().for_each(|outcome| runs(it, outcome))
+            })
+        };
+        assert_eq!(once_ends(vec![to(ONCE), fails()]), (once, Cause::Failed, 0));
+        let interrupted = || vec![to(ONCE), Outcome::Interrupted];
+        assert_eq!(once_ends(interrupted()), (once, Cause::Interrupted, 0));
+        let again = interrupted().into_iter().chain([to(ONCE)]).collect();
+        assert_eq!(once_ends(again), (work, Cause::LimitReached, 0));
+    }
 
     #[test]
     fn durations_are_written_as_kubernetes_writes_them() {

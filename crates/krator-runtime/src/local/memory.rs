@@ -1,7 +1,7 @@
 //! The world of one object in memory, and the handle with which a test acts on it from outside.
 use super::FakeCluster;
 use crate::{
-    engine::Now,
+    engine::{Moved, Now},
     error::{Error, Result},
     graph::Watch,
     machine::{Edit, Event, Machine, ManifestOf, Object as _, SharedOf, StatusOf},
@@ -9,7 +9,7 @@ use crate::{
 };
 use jiff::Timestamp;
 use std::{
-    any::Any,
+    any::{Any, type_name},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 use tokio::time::Instant;
@@ -209,6 +209,11 @@ impl<M: Machine> World<M> for Memory<M> {
     async fn read(&self, _: &ManifestOf<M>) -> Result<Option<Arc<ManifestOf<M>>>> {
         Ok(self.handle.stored())
     }
+    fn kind(&self) -> &str {
+        let path = type_name::<ManifestOf<M>>();
+        path.rsplit("::").next().unwrap_or(path)
+    }
+    fn moved(&self, _: &ManifestOf<M>, _: &Moved<'_>) {}
     fn publish(&self, _: &ManifestOf<M>, event: Event) {
         self.events
             .lock()

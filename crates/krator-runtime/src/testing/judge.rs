@@ -1,5 +1,6 @@
 //! Checks the promises that hold whatever goes wrong, from what was stored and which handlers ran.
 mod edges;
+mod reports;
 mod undisturbed;
 
 use super::recorder::{Note, Recorder, Started, Stored};
@@ -55,6 +56,7 @@ pub(super) fn judge(graph: &Graph<'_>, recorder: &Recorder, disturbance: Disturb
         judge.read(note);
     }
     let mut wrong = judge.wrong;
+    wrong.extend(reports::judge(graph, &notes, disturbance));
     if disturbance == Disturbance::None {
         wrong.extend(undisturbed::judge(graph, &recorder.case, &notes));
     }
@@ -126,6 +128,7 @@ impl<'g> Judge<'g> {
                 self.attempts = if exit.is_none() { self.attempts + 1 } else { 0 };
             }
             Note::Dropped => self.running = None,
+            Note::Moved { .. } => {}
             Note::Died => {
                 self.running = None;
                 let status = self.stored.as_ref().and_then(|stored| stored.status.clone());

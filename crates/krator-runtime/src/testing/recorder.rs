@@ -20,6 +20,12 @@ pub(super) enum Note {
     Stored(Box<Stored>),
     /// The object is gone.
     Gone,
+    /// An entry into a state was reported, with the names of the states.
+    Moved {
+        from: Option<String>,
+        to: String,
+        entry: EntryId,
+    },
     /// A handler started.
     Started(Started),
     /// A handler ended; `None` if it returned an error.
@@ -78,6 +84,7 @@ impl Note {
                 format!("stored: {state} {entry}, attempts {attempts}, held {held}, deleting {deleting}")
             }
             Note::Gone => "gone".to_owned(),
+            Note::Moved { from, to, entry } => format!("reported: {from:?} to {to}, {entry}"),
             Note::Started(started) => {
                 format!("{} runs, {}", graph.state(started.state).name, started.entry)
             }
@@ -205,7 +212,7 @@ impl Recorder {
                 let resumes = resumed.any(|at| judge::resumed(graph, at).into_iter().any(leads));
                 reached || (is_new_process && resumes) || (died && is_anew && to.is_some_and(leads))
             }
-            Note::Ended(_) | Note::Dropped => false,
+            Note::Moved { .. } | Note::Ended(_) | Note::Dropped => false,
         })
     }
 }

@@ -1,11 +1,11 @@
 //! A world in memory that records everything that is stored, and in which one write goes wrong.
 use super::{
-    recorder::Recorder,
+    recorder::{Note, Recorder},
     scripted::{Role, Scripted, TestObject, TestStatus},
     search::Search,
 };
 use crate::{
-    engine::Now,
+    engine::{Moved, Now},
     error::Result,
     graph::Graph,
     local::{Handle, Memory},
@@ -161,6 +161,17 @@ impl World<Scripted> for Witness<'_> {
     }
     async fn read(&self, object: &TestObject) -> Result<Option<Arc<TestObject>>> {
         self.memory.read(object).await
+    }
+    fn kind(&self) -> &str {
+        self.memory.kind()
+    }
+    fn moved(&self, object: &TestObject, moved: &Moved<'_>) {
+        self.memory.moved(object, moved);
+        self.recorder.note(Note::Moved {
+            from: moved.from.map(|from| from.name.to_owned()),
+            to: moved.to.name.to_owned(),
+            entry: moved.entry,
+        });
     }
     fn publish(&self, object: &TestObject, event: Event) {
         self.memory.publish(object, event);
