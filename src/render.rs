@@ -102,6 +102,11 @@ fn add_surroundings(plan: &mut Plan, description: &Description, rollout: Rollout
     plan.add("deploy/namespace.yaml", Seeded, deploy::namespace(description));
     plan.add(DEPLOYMENT, Seeded, deploy::deployment(description, rollout));
     plan.add(
+        "deploy/metrics-service.yaml",
+        Seeded,
+        deploy::metrics_service(description),
+    );
+    plan.add(
         "deploy/kustomization.yaml",
         Seeded,
         deploy::kustomization(description),

@@ -53,9 +53,8 @@ pub(crate) fn deployment(description: &Description, rollout: Rollout) -> String 
     let is_elected = description.deploy.leader_election.value;
     // The operator has rights in these namespaces only, so it must not watch others.
     let namespaces = description.deploy.namespaces.iter();
-    let mut arguments: Vec<String> = namespaces
-        .map(|name| format!("--namespace={}", name.value))
-        .collect();
+    let mut arguments = vec!["--metrics-bind-address=:8443".to_owned()];
+    arguments.extend(namespaces.map(|name| format!("--namespace={}", name.value)));
     if is_elected {
         arguments.push("--leader-elect".to_owned());
     }
@@ -68,6 +67,15 @@ pub(crate) fn deployment(description: &Description, rollout: Rollout) -> String 
         "arguments": arguments,
         "requests": requests,
         "limits": limits,
+    }))
+}
+
+/// `deploy/metrics-service.yaml`.
+pub(crate) fn metrics_service(description: &Description) -> String {
+    let operator = description.operator.as_str();
+    Template::MetricsService.render(&json!({
+        "operator": operator,
+        "metrics": format!("{operator}-metrics"),
     }))
 }
 
@@ -151,11 +159,10 @@ mod tests {
 
     #[test]
     fn the_operator_watches_only_the_listed_namespaces() {
-        assert_eq!(container("")["args"], json!(["--leader-elect"]));
+        const METRICS: &str = "--metrics-bind-address=:8443";
+        assert_eq!(container("")["args"], json!([METRICS, "--leader-elect"]));
         let args = container("deploy: {namespaces: [a, '123'], leaderElection: false}")["args"].clone();
-        assert_eq!(args, json!(["--namespace=a", "--namespace=123"]));
-        let none = container("deploy: {leaderElection: false}");
-        assert_eq!(none["args"], Json::Null);
+        assert_eq!(args, json!([METRICS, "--namespace=a", "--namespace=123"]));
     }
 
     #[test]

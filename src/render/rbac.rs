@@ -13,7 +13,7 @@ use super::yaml;
 use crate::model::Description;
 use rights::Permissions;
 
-/// `deploy/rbac.yaml`: the ServiceAccount, its roles and their bindings.
+/// `deploy/rbac.yaml`: the ServiceAccount, its roles and their bindings, and a role for those who read the metrics.
 pub fn rbac(description: &Description) -> String {
     let operator = description.operator.as_str();
     let rights = Permissions::of(description);
@@ -21,13 +21,25 @@ pub fn rbac(description: &Description) -> String {
         metadata: named(operator, Some(operator)),
         ..ServiceAccount::default()
     })];
-    if !rights.cluster.is_empty() {
-        documents.extend(cluster_role(operator, rights.cluster.policy()));
-    }
+    documents.extend(cluster_role(operator, rights.cluster.policy()));
     for (namespace, rules) in &rights.namespaces {
         documents.extend(role(operator, namespace, rules.policy()));
     }
+    documents.push(metrics_reader(operator));
     format!("{}{}", yaml::HEADER, yaml::documents(&documents))
+}
+
+/// The role to bind to whoever scrapes the metrics, such as Prometheus.
+fn metrics_reader(operator: &str) -> Json {
+    yaml::value(&ClusterRole {
+        metadata: named(&format!("{operator}-metrics-reader"), None),
+        rules: Some(vec![PolicyRule {
+            non_resource_urls: Some(vec!["/metrics".to_owned()]),
+            verbs: vec!["get".to_owned()],
+            ..PolicyRule::default()
+        }]),
+        aggregation_rule: None,
+    })
 }
 
 fn cluster_role(operator: &str, rules: Vec<PolicyRule>) -> [Json; 2] {
@@ -87,14 +99,22 @@ mod tests {
     use super::*;
     use crate::render::testing::{described, documents, from};
 
-    /// The rules, each as `namespace: group/resources verbs`, with `*` for the whole cluster.
+    /// The operator's rules, each as `namespace: group/resources verbs`, with `*` for the whole cluster. Those that all
+    /// operators have to review tokens are left out.
     fn rules(description: &Description) -> Vec<String> {
         let words = |value: &Json| {
             let words = value.as_array().into_iter().flatten().filter_map(Json::as_str);
             words.collect::<Vec<_>>().join(",")
         };
         let documents = documents(&rbac(description));
-        let roles = documents.iter().filter(|document| document["rules"].is_array());
+        let is_reader = |role: &Json| {
+            role["metadata"]["name"]
+                .as_str()
+                .is_some_and(|name| name.ends_with("-reader"))
+        };
+        let roles = documents
+            .iter()
+            .filter(|document| document["rules"].is_array() && !is_reader(document));
         roles
             .flat_map(|role| {
                 let place = role["metadata"]["namespace"].as_str().unwrap_or("*");
@@ -107,9 +127,14 @@ mod tests {
                     format!("{place}: {groups}/{resources}{names} {}", words(&rule["verbs"]))
                 })
             })
+            .filter(|rule| !REVIEWS.contains(&rule.as_str()))
             .collect()
     }
 
+    const REVIEWS: [&str; 2] = [
+        "*: authentication.k8s.io/tokenreviews create",
+        "*: authorization.k8s.io/subjectaccessreviews create",
+    ];
     const LEASE: &str = "thing-operator: coordination.k8s.io/leases thing-operator: get,create,update";
     const EVENTS: &str = "*: events.k8s.io/events create,patch";
     const KIND: &str = "*: example.com/things get,list,watch";
@@ -131,6 +156,39 @@ mod tests {
         let owner = described("owns: [core/v1.ConfigMap]");
         let finalizers = "*: example.com/things/finalizers update";
         assert!(rules(&owner).iter().any(|rule| rule == finalizers));
+    }
+
+    #[test]
+    fn every_operator_may_ask_who_reads_its_metrics_wherever_it_works() {
+        for deploy in ["", "deploy: {namespaces: [a]}"] {
+            let documents = documents(&rbac(&described(deploy)));
+            let of_kind =
+                |kind: &'static str| documents.iter().filter(move |document| document["kind"] == kind);
+            let names: Vec<&Json> = of_kind("ClusterRole")
+                .map(|role| &role["metadata"]["name"])
+                .collect();
+            assert_eq!(
+                names,
+                ["thing-operator", "thing-operator-metrics-reader"],
+                "{deploy}"
+            );
+            let text = of_kind("ClusterRole").map(Json::to_string).collect::<String>();
+            for granted in [
+                "tokenreviews",
+                "subjectaccessreviews",
+                r#""nonResourceURLs":["/metrics"]"#,
+            ] {
+                assert!(text.contains(granted), "{granted}: {text}");
+            }
+            let bound: Vec<&Json> = of_kind("ClusterRoleBinding")
+                .map(|role| &role["roleRef"]["name"])
+                .collect();
+            assert_eq!(
+                bound,
+                ["thing-operator"],
+                "whoever scrapes is bound to the other role"
+            );
+        }
     }
 
     #[test]

@@ -40,6 +40,7 @@ templates! {
     Gitattributes = "gitattributes.hbs",
     Gitignore = "gitignore.hbs",
     Kustomization = "deploy/kustomization.yaml.hbs",
+    MetricsService = "deploy/metrics-service.yaml.hbs",
     Namespace = "deploy/namespace.yaml.hbs",
     Lib = "src/lib.rs.hbs",
     MachineTest = "tests/machine.rs.hbs",

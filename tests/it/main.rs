@@ -16,6 +16,8 @@ mod operator;
 mod moose;
 // What an operator answers to probes.
 mod probes;
+// What an operator counts and measures, and who may read it.
+mod metrics;
 // An operator of two kinds, on a real API server.
 mod karpenter;
 // The promises of the runtime under faults, judged by an oracle.

@@ -9,6 +9,7 @@ mod quiet;
 mod renamed;
 
 pub use faults::replaced;
+pub use fixture::{Fixture, UNTOUCHED, names};
 pub use history::states;
 
 /// The description of the moose operator.

@@ -21,11 +21,11 @@ impl State for Roam {
 }
 "#;
 
-/// The address in the first line of a log that contains `line`.
-pub fn logged_address(log: &Path, line: &str) -> String {
-    until(&format!("the log says {line:?}"), || {
-        let text = fs::read_to_string(log).unwrap_or_default();
-        let line = text.lines().find(|logged| logged.contains(line))?;
+/// The address in the first line of a log that contains `what`.
+pub fn logged_address(log: impl Fn() -> String, what: &str) -> String {
+    until(&format!("the log says {what:?}"), || {
+        let log = log();
+        let line = log.lines().find(|line| line.contains(what))?;
         let (_, address) = line.split_once("address=")?;
         Some(address.split_whitespace().next()?.to_owned())
     })
@@ -57,7 +57,7 @@ impl Probed {
             [("TOKIO_WORKER_THREADS", "1")],
         );
         let operator = OperatorProcess::start_with(cluster, binary, &args, log, &variables);
-        let address = logged_address(log, "serving probes");
+        let address = logged_address(|| fs::read_to_string(log).unwrap_or_default(), "serving probes");
         Probed { operator, address }
     }
 

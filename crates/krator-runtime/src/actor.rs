@@ -128,6 +128,11 @@ impl<'g, M: Machine> Actor<'g, M> {
     pub fn state(&self) -> Option<M> {
         self.engine.at().and_then(M::from_id)
     }
+    /// The number of the state; `None` if the machine does not know the stored state.
+    #[cfg(feature = "kube")]
+    pub fn at(&self) -> Option<crate::graph::StateId> {
+        self.engine.at()
+    }
     pub fn entry(&self) -> EntryId {
         self.engine.entry()
     }

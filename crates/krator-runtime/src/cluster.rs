@@ -13,6 +13,7 @@ mod in_tests;
 mod lease;
 mod links;
 mod mandate;
+mod metrics;
 mod namespaces;
 mod raw;
 mod remote;
@@ -39,10 +40,12 @@ use health::{Health, Wait};
 use kube::{Api, Client, Config, Resource, ResourceExt as _, client::ClientBuilder, runtime::watcher};
 use lease::Elector;
 use mandate::Mandate;
+use metrics::{CountRequests, Metrics, MetricsServer};
 use raw::Raw;
 use remote::Remote;
 use std::{
     any::{Any, TypeId},
+    path::PathBuf,
     sync::Arc,
     time::Duration,
 };
@@ -134,6 +137,7 @@ pub struct OperatorRuntime {
     selector: Option<String>,
     health_probe_bind_address: String,
     election: Option<Election>,
+    metrics: MetricsServer,
     kinds: Vec<Start>,
 }
 
@@ -159,6 +163,7 @@ struct Common {
     namespaces: Vec<String>,
     config: watcher::Config,
     health: Health,
+    metrics: Metrics,
     stop: watch::Receiver<bool>,
 }
 
@@ -172,6 +177,7 @@ impl OperatorRuntime {
             selector: None,
             health_probe_bind_address: "0".to_owned(),
             election: None,
+            metrics: MetricsServer::default(),
             kinds: Vec::new(),
         }
     }
@@ -227,32 +233,61 @@ impl OperatorRuntime {
         self
     }
 
+    /// Serves metrics for Prometheus at this address under `/metrics`, in the same form; `0`, the default, serves none.
+    #[must_use]
+    pub fn metrics_bind_address(mut self, address: impl Into<String>) -> Self {
+        self.metrics.address = address.into();
+        self
+    }
+    /// Whether the metrics are served with TLS, which is the default. Then a request needs the token of somebody who has
+    /// the right to `get` the path `/metrics`. Without TLS they are served on the loopback interface only, to anybody.
+    #[must_use]
+    pub fn metrics_secure(mut self, secure: bool) -> Self {
+        self.metrics.secure = secure;
+        self
+    }
+    /// The folder of the certificate for the metrics: `tls.crt` and `tls.key`, which may be replaced at any time. Without
+    /// one, the operator makes a certificate that it signs itself.
+    #[must_use]
+    pub fn metrics_cert_path(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.metrics.certificate = Some(folder.into());
+        self
+    }
+
     /// Runs the operators until SIGTERM or SIGINT. Handlers that are running then have 25 seconds to end.
     ///
     /// # Errors
     ///
-    /// If there is no configuration of a cluster, or it is invalid, or nothing can listen at an address. A cluster that
-    /// does not answer is no error: its watches are retried. With [`leader_election`](Self::leader_election), if this
-    /// replica has led and no longer may: the process has to end then, because another replica may act already.
+    /// If there is no configuration of a cluster, or it is invalid, or nothing can listen at an address, or the metrics
+    /// would be served without TLS to other machines, or their certificate is unusable. A cluster that does not answer is
+    /// no error: its watches are retried. With [`leader_election`](Self::leader_election), if this replica has led and no
+    /// longer may: the process has to end then, because another replica may act already.
     pub async fn start(self) -> Result<()> {
         let probes = serve::bind(&self.health_probe_bind_address)?;
         let config = match self.config {
             Some(config) => config,
             None => Config::infer().await?,
         };
+        let metrics = Metrics::new();
+        let metrics_server = self.metrics.server(&metrics, &config)?;
+        let count = CountRequests::new(metrics.clone(), &config.cluster_url);
         let clock = Arc::new(Clock::new());
         let namespace = config.default_namespace.clone();
         let (client, watching, mandate) = match self.election {
             None => {
                 let mandate = Mandate::unlimited();
-                let client = connect(config, &clock, Some(&mandate))?;
+                let client = connect(config, &clock, &count, Some(&mandate))?;
                 (client.clone(), client, mandate)
             }
             // Renewals of the lease must not wait for the requests of handlers, so they have a connection of their own.
             Some(_) => {
                 let mandate = Mandate::none();
-                let watching = connect(config.clone(), &clock, None)?;
-                (connect(config, &clock, Some(&mandate))?, watching, mandate)
+                let watching = connect(config.clone(), &clock, &count, None)?;
+                (
+                    connect(config, &clock, &count, Some(&mandate))?,
+                    watching,
+                    mandate,
+                )
             }
         };
         let health = Health::default();
@@ -263,6 +298,16 @@ impl OperatorRuntime {
             Elector::new(api, self.name, mandate.clone(), Arc::clone(&clock), sighted)
         });
         let (leading, leads) = watch::channel(elector.is_none());
+        let mut checks = JoinSet::new();
+        if elector.is_some() {
+            let (gauge, mut leads) = (metrics.leads(self.name), leads.clone());
+            // A process that no longer leads ends, so the gauge never falls.
+            checks.spawn(async move {
+                if leads.wait_for(|leads| *leads).await.is_ok() {
+                    gauge.set(1);
+                }
+            });
+        }
         let (stopping, stop) = watch::channel(false);
         let common = Common {
             name: self.name,
@@ -277,9 +322,9 @@ impl OperatorRuntime {
                 ..watcher::Config::default()
             },
             health,
+            metrics,
             stop,
         };
-        let mut checks = JoinSet::new();
         for name in &common.namespaces {
             let wait = common.health.waits_for(format!("namespace {name}"));
             checks.spawn(namespaces::wait_for(common.watching.clone(), name.clone(), wait));
@@ -287,10 +332,14 @@ impl OperatorRuntime {
         let kinds = futures::future::join_all(self.kinds.into_iter().map(|start| start(common.clone())));
         let mut kinds = std::pin::pin!(kinds);
         // The servers start when everything that the process waits for is known, so that it is not ready before.
-        let mut servers: Vec<serve::Server> = Vec::new();
+        let mut servers: Vec<serve::Server> = metrics_server.into_iter().collect();
         if let Some(listener) = probes {
             tracing::info!(address = %listener.local_addr()?, "serving probes");
-            servers.push(Box::pin(serve::serve(listener, Arc::new(common.health.clone()))));
+            servers.push(Box::pin(serve::serve(
+                listener,
+                None,
+                Arc::new(common.health.clone()),
+            )));
         }
         let _serving = serve::start(servers)?;
         tracing::info!(
@@ -330,17 +379,25 @@ impl OperatorRuntime {
     }
 }
 
-/// A client that teaches the clock. With a mandate it is for everything that acts: it sends nothing without the mandate,
+/// A client that teaches the clock and counts its requests. With a mandate it is for everything that acts: it sends nothing without the mandate,
 /// and only so many requests at once.
-fn connect(config: Config, clock: &Arc<Clock>, acting: Option<&Mandate>) -> Result<Client> {
+fn connect(
+    config: Config,
+    clock: &Arc<Clock>,
+    count: &CountRequests,
+    acting: Option<&Mandate>,
+) -> Result<Client> {
     let learning = Arc::clone(clock);
     let client = ClientBuilder::try_from(config)?;
     #[cfg(feature = "faults")]
     let client = client.with_layer(&faults::Faults::from_env()?);
-    let client = client.with_layer(&MapResponseLayer::new(move |answer: http::Response<_>| {
-        learning.learn(answer.headers());
-        answer
-    }));
+    let client =
+        client
+            .with_layer(count)
+            .with_layer(&MapResponseLayer::new(move |answer: http::Response<_>| {
+                learning.learn(answer.headers());
+                answer
+            }));
     Ok(match acting {
         None => client.build(),
         Some(mandate) => client
@@ -365,6 +422,7 @@ where
         namespaces,
         config,
         health,
+        metrics,
         stop,
     } = common;
     let raw = |namespace: &str| -> (Api<Raw<ManifestOf<O::Machine>>>, Wait) {
@@ -394,7 +452,7 @@ where
         caches,
     };
     Box::pin(async move {
-        let world = Remote::new(operator, cluster, clock, mandate).await;
+        let world = Remote::new(operator, cluster, clock, mandate, &metrics).await;
         let turning = health.watches_loop(health::resource_name::<ManifestOf<O::Machine>>());
         let dispatcher = Dispatcher::new(world, apis, config, turning);
         dispatcher.run(seen, leads, stop, GRACE).await;

@@ -3,14 +3,15 @@
 use crate::{
     applied::ChildKey,
     engine::{Moved, Now},
-    error::{Error, Result},
-    graph::Watch,
+    error::{Class, Error, Result},
+    graph::{StateId, Watch},
     machine::{Event, Machine, ManifestOf, Object, SharedOf, StatusOf},
 };
 use std::{
     any::Any,
     future::Future,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 use tokio::{sync::Notify, time::Instant};
 
@@ -44,10 +45,36 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     /// Takes notice of an entry into a state. Each is reported once: when it is stored, or with the next one that is, if
     /// its state has no checkpoint. An entry that was undone before it was stored is not reported.
     fn moved(&self, manifest: &ManifestOf<M>, moved: &Moved<'_>);
+    /// Takes notice of a run of a handler that has ended, or could not begin.
+    fn ran(&self, _: &Ran) {}
     /// Records an event about the object; best effort.
     fn publish(&self, manifest: &ManifestOf<M>, event: Event);
     /// How handlers reach objects of other kinds; see [`Backend`](crate::machine::Backend).
     fn backend(&self) -> &(dyn Any + Send + Sync);
+}
+
+/// A run of a handler that has ended, or could not begin.
+#[cfg_attr(
+    not(feature = "kube"),
+    allow(dead_code, reason = "only a cluster counts runs")
+)]
+pub(crate) struct Ran {
+    pub state: StateId,
+    /// How long the handler ran; `None` if it did not.
+    pub took: Option<Duration>,
+    pub end: RunEnd,
+}
+
+/// How a run ended.
+#[cfg_attr(
+    not(feature = "kube"),
+    allow(dead_code, reason = "only a cluster counts errors")
+)]
+pub(crate) enum RunEnd {
+    Done,
+    Failed(Class),
+    /// The handler was dropped: by a deletion, a timeout, another operator, or the end of the process.
+    Interrupted,
 }
 
 /// A write in progress. It resolves to the object as stored afterwards.

@@ -43,6 +43,7 @@ impl Permissions {
     /// The rights that a description needs.
     pub fn of(description: &Description) -> Self {
         let mut rights = Permissions::default();
+        rights.add_reviews();
         for kind in &description.kinds {
             rights.add_kind(description, kind);
             rights.add_others(description, kind);
@@ -71,6 +72,16 @@ impl Permissions {
                 .entry(namespace.to_owned())
                 .or_default()
                 .add(target.clone(), verbs);
+        }
+    }
+
+    /// Who asks for the metrics, and whether they have the right to. Namespaces do not matter to these questions.
+    fn add_reviews(&mut self) {
+        for (group, resource) in [
+            ("authentication.k8s.io", "tokenreviews"),
+            ("authorization.k8s.io", "subjectaccessreviews"),
+        ] {
+            self.cluster.add(RuleTarget::of(group, resource), &["create"]);
         }
     }
 
@@ -229,11 +240,6 @@ impl Rules {
             .entry(target)
             .or_default()
             .extend(verbs.iter().map(|verb| (*verb).to_owned()));
-    }
-
-    /// Whether they allow nothing.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 
     /// The rules of a role. Resources of the same group with the same verbs share one rule.

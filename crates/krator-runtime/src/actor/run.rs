@@ -5,10 +5,10 @@ use crate::{
     engine::Outcome,
     error::Error,
     machine::{Backend, Context, Event, Machine, Manifest, ManifestOf, Object as _, Run, Saves},
-    world::{Mailbox, World},
+    world::{Mailbox, Ran, RunEnd, World},
 };
 use futures::FutureExt as _;
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 use tokio::{
     sync::watch,
     time::{Instant, sleep_until},
@@ -38,6 +38,7 @@ impl<M: Machine> Actor<'_, M> {
                 Ok(object) => self.object = Some(object),
                 Err(error) => {
                     self.engine.begin();
+                    self.report_run(None, RunEnd::Failed(error.class()), world);
                     self.failed(&error, world);
                     return Step::Again;
                 }
@@ -101,6 +102,7 @@ impl<M: Machine> Actor<'_, M> {
                 applied: &applied,
             },
         };
+        let began = world.now().elapsed;
         let deadline = self.engine.deadline(world.now()).map(|at| world.origin() + at);
         let ended = {
             let mut handler = AssertUnwindSafe(async { state.run(&mut cx).await })
@@ -133,6 +135,13 @@ impl<M: Machine> Actor<'_, M> {
                 });
             }
         };
+        let took = world.now().elapsed.saturating_sub(began);
+        let end = match &ended {
+            Some(Ok(_)) => RunEnd::Done,
+            Some(Err(error)) => RunEnd::Failed(error.class()),
+            None => RunEnd::Interrupted,
+        };
+        self.report_run(Some(took), end, world);
         self.object = Some(object);
         if self.moved || self.dropped {
             return;
@@ -154,6 +163,13 @@ impl<M: Machine> Actor<'_, M> {
         }
         // Now, because a run without an error ends a row of failures, in which changes wake nothing.
         self.judge_changes(world.now());
+    }
+
+    /// Reports a run of the current state's handler, which took so long if it has begun.
+    pub(super) fn report_run<W: World<M>>(&self, took: Option<Duration>, end: RunEnd, world: &W) {
+        if let Some(state) = self.engine.at() {
+            world.ran(&Ran { state, took, end });
+        }
     }
 
     pub(super) fn failed<W: World<M>>(&mut self, error: &Error, world: &W) {

@@ -6,7 +6,7 @@ use crate::{
     graph::Retry,
     machine::{Event, Machine, ManifestOf, Object as _, StatusOf},
     status::{MachineStatus, ObjectStatus},
-    world::{World, WriteError},
+    world::{RunEnd, World, WriteError},
 };
 use std::{sync::Arc, time::Duration};
 
@@ -133,7 +133,9 @@ impl<M: Machine> Actor<'_, M> {
         {
             // The API server rejects what the handler set, so the former values stay and the run counts as failed.
             (self.draft, self.engine) = (None, *before);
-            self.failed(&Error::from(format!("the status was rejected: {error}")), world);
+            let error = Error::from(format!("the status was rejected: {error}"));
+            self.report_run(None, RunEnd::Failed(error.class()), world);
+            self.failed(&error, world);
             return Some(Step::Again);
         }
         if written.is_ok() {

@@ -1,7 +1,7 @@
 //! The command line of a generated operator.
 use super::{OperatorRuntime, selector};
 use crate::error::{Error, Result};
-use clap::{ArgMatches, Args, FromArgMatches as _, ValueEnum};
+use clap::{ArgAction, ArgMatches, Args, FromArgMatches as _, ValueEnum};
 use kube::config::{Config, KubeConfigOptions, Kubeconfig};
 use std::{
     ffi::OsString,
@@ -57,6 +57,16 @@ struct RunArgs {
     /// The namespace of that Lease [default: that of the pod, or of the kubeconfig's context]
     #[arg(long, value_name = "NAME", requires = "leader_elect")]
     leader_elect_resource_namespace: Option<String>,
+    /// Serve metrics at this address, for example :8443; 0 is off
+    #[arg(long, value_name = "ADDRESS", default_value = "0")]
+    metrics_bind_address: String,
+    /// Serve metrics with TLS, to those who may `get` /metrics; without, only on the loopback interface
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, action = ArgAction::Set)]
+    #[arg(default_value = "true", default_missing_value = "true")]
+    metrics_secure: bool,
+    /// Serve metrics with the certificate in this folder, tls.crt and tls.key [default: a self-signed one]
+    #[arg(long, value_name = "FOLDER")]
+    metrics_cert_path: Option<PathBuf>,
     /// Format of the log; RUST_LOG filters it
     #[arg(long, value_name = "FORMAT", default_value = "pretty")]
     log_format: LogFormat,
@@ -204,7 +214,12 @@ pub fn main_with<A: Args>(
     start_log(run.log_format);
     let mut runtime = with(OperatorRuntime::new(about.name), own)
         .namespaces(run.namespace)
-        .health_probe_bind_address(run.health_probe_bind_address);
+        .health_probe_bind_address(run.health_probe_bind_address)
+        .metrics_bind_address(run.metrics_bind_address)
+        .metrics_secure(run.metrics_secure);
+    if let Some(folder) = run.metrics_cert_path {
+        runtime = runtime.metrics_cert_path(folder);
+    }
     if let Some(selector) = run.selector {
         runtime = runtime.labels(selector);
     }
@@ -269,9 +284,6 @@ mod tests {
     /// It has the name of a struct of krator's.
     #[derive(Args, Debug, PartialEq)]
     struct RunArgs {
-        /// The kubeconfig of the cluster [default: the pod's service account, or $KUBECONFIG, or ~/.kube/config]
-        #[arg(long, value_name = "FILE")]
-        kubeconfig: Option<PathBuf>,
         /// The weather station to ask
         #[arg(long)]
         station: String,

@@ -3,6 +3,7 @@
 use super::{
     health::{self, Turning, Wait},
     links::{Link, LinkEvent, Linked, ObservedChange},
+    metrics::Counted,
     raw::Raw,
     remote::Remote,
     watch_backoff::WatchBackoff,
@@ -11,7 +12,7 @@ use super::{
 use crate::{
     actor::{Actor, Step},
     error::Error,
-    machine::{Event, Machine as _, ManifestOf, Object as _},
+    machine::{Event, Machine, ManifestOf, Object as _},
     operator::Operator,
     resource::{KubeObject, version},
     world::{Change, Mail, Mailbox, ObservedObject, World as _},
@@ -37,12 +38,18 @@ use tokio::{
 use tokio_util::time::{DelayQueue, delay_queue};
 
 /// The result of an object's task.
-type Ended<O> = (Uid, Box<Actor<'static, <O as Operator>::Machine>>, Step);
+type Ended<O> = (Uid, Box<Tracked<<O as Operator>::Machine>>, Step);
 type Seen<O> = watcher::Event<Raw<ManifestOf<<O as Operator>::Machine>>>;
 /// The objects of a namespace to watch, and what waits for their first listing.
 type Source<O> = (Api<Raw<ManifestOf<<O as Operator>::Machine>>>, Wait);
 /// The watches of the operator's own objects, merged. Each event has the number of its watch.
 type Watches<O> = SelectAll<BoxStream<'static, (usize, watcher::Result<Seen<O>>)>>;
+
+/// An actor, and where the metrics count its object.
+struct Tracked<M: Machine> {
+    actor: Actor<'static, M>,
+    counted: Counted,
+}
 
 /// An object that the operator looks after.
 struct Slot<O: Operator> {
@@ -56,7 +63,7 @@ struct Slot<O: Operator> {
 enum Life<O: Operator> {
     /// Nothing is due, or not before the timer.
     Resting {
-        actor: Box<Actor<'static, O::Machine>>,
+        tracked: Box<Tracked<O::Machine>>,
         timer: Option<delay_queue::Key>,
     },
     /// A task takes steps.
@@ -233,18 +240,16 @@ where
             return;
         }
         self.index.update(&uid, &*object, self.world.links());
-        let actor = Box::new(Actor::new(
-            O::Machine::GRAPH,
-            Arc::clone(&object),
-            None,
-            self.world.now(),
-        ));
+        let graph = O::Machine::GRAPH;
+        let actor = Actor::<O::Machine>::new(graph, Arc::clone(&object), None, self.world.now());
         if actor.state().is_none() {
             let note = "the operator does not know the stored state, so it leaves the object alone";
             tracing::warn!(namespace = object.namespace(), name = object.name(), "{note}");
             self.world.publish(&object, Event::warning("UnknownState", note));
         }
-        let life = self.spawn(Arc::clone(&uid), actor, Mail::default());
+        let counted = Counted::new(Arc::clone(self.world.metrics()), actor.at());
+        let tracked = Box::new(Tracked { actor, counted });
+        let life = self.spawn(Arc::clone(&uid), tracked, Mail::default());
         self.slots.insert(
             uid,
             Slot {
@@ -306,17 +311,17 @@ where
             listing,
         } = slot;
         let life = match life {
-            Life::Resting { mut actor, timer } => {
+            Life::Resting { mut tracked, timer } => {
                 let gone = mail.gone;
-                match actor.receive(std::mem::take(&mut mail), self.world.now()) {
-                    Step::Wait(until) => self.rest(&uid, actor, until, timer),
+                match tracked.actor.receive(std::mem::take(&mut mail), self.world.now()) {
+                    Step::Wait(until) => self.rest(&uid, tracked, until, timer),
                     Step::Again | Step::Over => {
                         if let Some(timer) = timer {
                             self.timers.remove(&timer);
                         }
                         self.spawn(
                             Arc::clone(&uid),
-                            actor,
+                            tracked,
                             Mail {
                                 gone,
                                 ..Mail::default()
@@ -340,7 +345,7 @@ where
     fn rest(
         &mut self,
         uid: &Uid,
-        actor: Box<Actor<'static, O::Machine>>,
+        mut tracked: Box<Tracked<O::Machine>>,
         until: Option<Duration>,
         timer: Option<delay_queue::Key>,
     ) -> Life<O> {
@@ -357,14 +362,15 @@ where
             }
             (None, None) => None,
         };
-        Life::Resting { actor, timer }
+        tracked.counted.is_at(tracked.actor.at());
+        Life::Resting { tracked, timer }
     }
 
     /// Starts a task that takes steps until nothing is due.
     fn spawn(
         &mut self,
         uid: Uid,
-        mut actor: Box<Actor<'static, O::Machine>>,
+        mut tracked: Box<Tracked<O::Machine>>,
         mail: Mail<ManifestOf<O::Machine>>,
     ) -> Life<O> {
         let mailbox = Arc::new(Mailbox::default());
@@ -372,12 +378,15 @@ where
         let (world, inbox) = (Arc::clone(&self.world), Arc::clone(&mailbox));
         let task = self.tasks.spawn(async move {
             loop {
-                match actor.step(&*world, &inbox).await {
+                // A handler runs in the state in which its step begins.
+                tracked.counted.is_at(tracked.actor.at());
+                match tracked.actor.step(&*world, &inbox).await {
                     Step::Again => {}
-                    step => return (uid, actor, step),
+                    step => return (uid, tracked, step),
                 }
             }
         });
+        self.world.metrics().busy(self.tasks.len());
         Life::Running {
             task: task.id(),
             mailbox,
@@ -385,7 +394,8 @@ where
     }
 
     fn ended(&mut self, ended: Result<(Id, Ended<O>), JoinError>) {
-        let (uid, actor, step) = match ended {
+        self.world.metrics().busy(self.tasks.len());
+        let (uid, tracked, step) = match ended {
             Ok((_, ended)) => ended,
             Err(error) => {
                 // This is a defect of the runtime, because panics of handlers are caught. The object is looked after
@@ -406,13 +416,14 @@ where
         let left = mailbox.take();
         match step {
             Step::Again | Step::Wait(_) => {
-                self.index.update(&uid, &**actor.manifest(), self.world.links());
+                self.index
+                    .update(&uid, &**tracked.actor.manifest(), self.world.links());
                 let until = if let Step::Wait(until) = step {
                     until
                 } else {
                     Some(Duration::ZERO)
                 };
-                let life = self.rest(&uid, actor, until, None);
+                let life = self.rest(&uid, tracked, until, None);
                 if let Some(slot) = self.slots.get_mut(&uid) {
                     slot.life = life;
                 }

@@ -1,5 +1,11 @@
 //! The world of a cluster: reads and writes the objects of one kind, and publishes events about them.
-use super::{Cluster, Link, REQUESTS, clock::Clock, mandate::Mandate, raw::Raw};
+use super::{
+    Cluster, Link, REQUESTS,
+    clock::Clock,
+    mandate::Mandate,
+    metrics::{KindMetrics, Metrics},
+    raw::Raw,
+};
 use crate::{
     engine::{Cause, Moved, Now},
     error::{Error, Result},
@@ -8,7 +14,7 @@ use crate::{
     operator::Operator,
     resource::{KubeObject, Place},
     status::truncated,
-    world::{World, WriteError},
+    world::{Ran, World, WriteError},
 };
 use futures::FutureExt as _;
 use k8s_openapi::{api::core::v1::ObjectReference, apimachinery::pkg::apis::meta::v1::ObjectMeta};
@@ -17,6 +23,7 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams, Preconditions},
     runtime::events,
 };
+use prometheus_client::metrics::counter::Counter;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 use std::{
@@ -48,13 +55,24 @@ pub(super) struct Remote<O: Operator> {
     mandate: Mandate,
     events: mpsc::Sender<(events::Event, ObjectReference)>,
     turns: Semaphore,
+    metrics: Arc<KindMetrics>,
+    events_dropped: Counter,
 }
 
 impl<O: Operator> Remote<O>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
-    pub async fn new(operator: O, cluster: Cluster<O::Machine>, clock: Arc<Clock>, mandate: Mandate) -> Self {
+    pub async fn new(
+        operator: O,
+        cluster: Cluster<O::Machine>,
+        clock: Arc<Clock>,
+        mandate: Mandate,
+        metrics: &Metrics,
+    ) -> Self {
+        let group = ManifestOf::<O::Machine>::group(&());
+        let kind = ManifestOf::<O::Machine>::kind(&());
+        let of_kind = metrics.of_kind(group, kind, O::Machine::GRAPH);
         let (events, to_publish) = mpsc::channel(EVENTS);
         let shared = operator.shared_state().await;
         tokio::spawn(publish_events(
@@ -70,7 +88,13 @@ where
             mandate,
             events,
             turns: Semaphore::new(REQUESTS),
+            metrics: of_kind,
+            events_dropped: metrics.events_dropped(),
         }
+    }
+
+    pub fn metrics(&self) -> &Arc<KindMetrics> {
+        &self.metrics
     }
 
     /// The other kinds that the operator owns or watches.
@@ -117,6 +141,7 @@ where
             secondary: None,
         };
         if self.events.try_send((event, about)).is_err() {
+            self.events_dropped.inc();
             tracing::debug!("too many events: dropping one");
         }
     }
@@ -338,8 +363,13 @@ where
     }
 
     fn moved(&self, manifest: &ManifestOf<O::Machine>, moved: &Moved<'_>) {
+        self.metrics.moved(moved);
         let event = moved_event(moved);
         self.queue(manifest.object_ref(&()), "Transition", event);
+    }
+
+    fn ran(&self, ran: &Ran) {
+        self.metrics.ran(ran);
     }
 
     fn publish(&self, manifest: &ManifestOf<O::Machine>, event: Event) {

@@ -2,13 +2,21 @@
 //! operator do not keep it from answering probes.
 //!
 //! A connection answers one request and is closed; both its time and the number of connections are bounded.
+mod tls;
+
+pub(super) use tls::Tls;
+
 use crate::error::{Error, Result};
 use futures::future::BoxFuture;
 use http::{Method, Request, Response, StatusCode, header, request::Parts};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::{convert::Infallible, net, sync::Arc, thread, time::Duration};
-use tokio::{net::TcpListener, sync::Semaphore, sync::oneshot};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpListener,
+    sync::{Semaphore, oneshot},
+};
 
 /// The most connections of a server at the same time. Others wait to be accepted.
 const CONNECTIONS: usize = 64;
@@ -76,8 +84,8 @@ pub(super) fn start(servers: Vec<Server>) -> Result<Serving> {
     })
 }
 
-/// Answers the requests that arrive at a listener.
-pub(super) async fn serve(listener: net::TcpListener, respond: Arc<impl Respond>) {
+/// Answers the requests that arrive at a listener, over TLS if there is a certificate.
+pub(super) async fn serve(listener: net::TcpListener, mut tls: Option<Tls>, respond: Arc<impl Respond>) {
     let listener = match TcpListener::from_std(listener) {
         Ok(listener) => listener,
         Err(error) => return tracing::error!(%error, "a server cannot run"),
@@ -87,11 +95,21 @@ pub(super) async fn serve(listener: net::TcpListener, respond: Arc<impl Respond>
         let turn = Arc::clone(&connections).acquire_owned().await;
         match listener.accept().await {
             Ok((stream, _)) => {
-                let respond = Arc::clone(&respond);
+                let (respond, acceptor) = (Arc::clone(&respond), tls.as_mut().map(Tls::acceptor));
+                let connection = async move {
+                    match acceptor {
+                        None => connection(stream, respond).await,
+                        Some(acceptor) => {
+                            if let Ok(stream) = acceptor.accept(stream).await {
+                                connection(stream, respond).await;
+                            }
+                        }
+                    }
+                };
                 tokio::spawn(async move {
                     let _turn = turn;
                     // A client that breaks off or takes too long gets no answer.
-                    drop(tokio::time::timeout(LONGEST_CONNECTION, connection(stream, respond)).await);
+                    drop(tokio::time::timeout(LONGEST_CONNECTION, connection).await);
                 });
             }
             Err(error) => {
@@ -102,7 +120,7 @@ pub(super) async fn serve(listener: net::TcpListener, respond: Arc<impl Respond>
     }
 }
 
-async fn connection(stream: tokio::net::TcpStream, respond: Arc<impl Respond>) {
+async fn connection(stream: impl AsyncRead + AsyncWrite + Unpin + Send, respond: Arc<impl Respond>) {
     let service = service_fn(move |request: Request<Incoming>| {
         let respond = Arc::clone(&respond);
         async move {
@@ -162,7 +180,7 @@ mod tests {
     fn a_request_is_answered_and_its_connection_closed_until_the_servers_are_dropped() {
         let listener = bind("127.0.0.1:0").expect("a free port").expect("an address");
         let address = listener.local_addr().expect("it listens");
-        let serving = start(vec![Box::pin(serve(listener, Arc::new(Echo)))]).expect("a thread");
+        let serving = start(vec![Box::pin(serve(listener, None, Arc::new(Echo)))]).expect("a thread");
         // A connection that says nothing holds up no other.
         let silent = TcpStream::connect(address).expect("somebody listens");
         let answer = ask(address, "GET /readyz HTTP/1.1\r\nHost: pod\r\n\r\n");

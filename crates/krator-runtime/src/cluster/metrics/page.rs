@@ -1,0 +1,131 @@
+//! The server of the metrics.
+use super::{
+    super::serve::{self, Respond, Server, Tls, text},
+    Metrics,
+    access::{Access, Reviews},
+};
+use crate::error::{Error, Result};
+use http::{HeaderValue, Response, StatusCode, header, request::Parts};
+use kube::{Client, Config};
+use std::{net, path::PathBuf, sync::Arc};
+
+/// The format of [`Metrics::render`].
+const OPEN_METRICS: HeaderValue =
+    HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+
+/// Where and how the metrics are served.
+pub(in super::super) struct MetricsServer {
+    /// In the form of [`serve::bind`].
+    pub address: String,
+    /// Whether with TLS, to those who have the right.
+    pub secure: bool,
+    /// The folder of a mounted certificate.
+    pub certificate: Option<PathBuf>,
+}
+
+impl Default for MetricsServer {
+    fn default() -> Self {
+        Self {
+            address: "0".to_owned(),
+            secure: true,
+            certificate: None,
+        }
+    }
+}
+
+impl MetricsServer {
+    /// The server, if there is to be one. It asks the API server of `config` who may read the metrics.
+    ///
+    /// # Errors
+    ///
+    /// If nothing can listen at the address, the certificate is unusable, or the metrics would be served without TLS to
+    /// other machines.
+    pub fn server(self, metrics: &Metrics, config: &Config) -> Result<Option<Server>> {
+        let Some(listener) = serve::bind(&self.address)? else {
+            return Ok(None);
+        };
+        let address = listener.local_addr()?;
+        if !self.secure && !address.ip().is_loopback() {
+            return Err(Error::from(format!(
+                "metrics are served without TLS on the loopback interface only, which `{}` is not",
+                self.address
+            )));
+        }
+        let tls = match (self.secure, &self.certificate) {
+            (false, _) => None,
+            (true, None) => Some(Tls::self_signed()?),
+            (true, Some(folder)) => Some(Tls::mounted(folder)?),
+        };
+        tracing::info!(%address, "serving metrics");
+        Ok(Some(Box::pin(run(
+            listener,
+            tls,
+            metrics.clone(),
+            config.clone(),
+        ))))
+    }
+}
+
+async fn run(listener: net::TcpListener, tls: Option<Tls>, metrics: Metrics, config: Config) {
+    let access = if tls.is_some() {
+        // It is made here because its connections belong to the thread that makes it, which handlers cannot block.
+        match Client::try_from(config) {
+            Ok(client) => Access::Reviewed(Reviews::new(client)),
+            Err(error) => return tracing::error!(error = %Error::from(error), "the metrics cannot be served"),
+        }
+    } else {
+        Access::Loopback
+    };
+    serve::serve(listener, tls, Arc::new(Page { metrics, access })).await;
+}
+
+struct Page {
+    metrics: Metrics,
+    access: Access,
+}
+
+impl Respond for Page {
+    async fn respond(&self, request: &Parts) -> Response<String> {
+        if request.uri.path() != "/metrics" {
+            return text(StatusCode::NOT_FOUND, "/metrics is answered here\n".to_owned());
+        }
+        if let Some(refusal) = self.access.refusal(request).await {
+            return refusal;
+        }
+        match self.metrics.render() {
+            Ok(rendered) => {
+                let mut answer = Response::new(rendered);
+                answer.headers_mut().insert(header::CONTENT_TYPE, OPEN_METRICS);
+                answer
+            }
+            Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn without_tls_metrics_do_not_leave_the_machine() {
+        let config = Config::new("http://127.0.0.1:9".parse().expect("an address"));
+        let start = |address: &str| {
+            let options = MetricsServer {
+                address: address.to_owned(),
+                secure: false,
+                certificate: None,
+            };
+            options
+                .server(&Metrics::new(), &config)
+                .map(|server| server.is_some())
+        };
+        assert!(matches!(start("0"), Ok(false)));
+        assert!(matches!(start("127.0.0.1:0"), Ok(true)));
+        let error = start(":0").expect_err("all addresses").to_string();
+        assert!(
+            error.contains("on the loopback interface only, which `:0` is not"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,194 @@
+//! What an operator counts and measures, and who may read it.
+
+use crate::cluster::watch::Event;
+use crate::cluster::{Cluster, until};
+use crate::moose::{Fixture, UNTOUCHED, names, states};
+use crate::probes::logged_address;
+use std::collections::BTreeMap;
+use std::process::Command;
+
+/// Scrapes the metrics over TLS, with the token of a service account if there is one: as text, or as the error of kubectl.
+fn scrape(cluster: &Cluster, address: &str, token: Option<&str>) -> Result<String, String> {
+    let mut kubectl = Command::new(cluster.assets().join("kubectl"));
+    kubectl.args(["--kubeconfig=/dev/null", "--insecure-skip-tls-verify", "--server"]);
+    kubectl.arg(format!("https://{address}"));
+    // Without any credentials kubectl would ask for some.
+    match token {
+        Some(token) => kubectl.arg(format!("--token={token}")),
+        None => kubectl.args(["--username=somebody", "--password=secret"]),
+    };
+    let output = kubectl
+        .args(["get", "--raw", "/metrics"])
+        .output()
+        .expect("kubectl runs");
+    let text = |bytes| String::from_utf8(bytes).expect("kubectl writes UTF-8");
+    if output.status.success() {
+        Ok(text(output.stdout))
+    } else {
+        Err(text(output.stderr))
+    }
+}
+
+/// The token of a new service account.
+fn token(fixture: &Fixture, account: &str) -> String {
+    fixture.kubectl(&["create", "serviceaccount", account]);
+    fixture.kubectl(&["create", "token", account]).trim().to_owned()
+}
+
+/// The samples of a metric: their labels and values.
+fn samples<'a>(metrics: &'a str, name: &str) -> Vec<(BTreeMap<&'a str, &'a str>, f64)> {
+    let of_name = metrics
+        .lines()
+        .filter_map(|line| line.strip_prefix(name)?.strip_prefix('{'));
+    let read = |line: &'a str| {
+        let (labels, value) = line.rsplit_once("} ").expect("a value after the labels");
+        let pairs = labels.split(',').filter_map(|pair| pair.split_once('='));
+        let labels = pairs.map(|(key, value)| (key, value.trim_matches('"'))).collect();
+        (labels, value.parse().expect("a number"))
+    };
+    of_name.map(read).collect()
+}
+
+/// How often each edge was taken, by what the metrics say.
+fn counted(metrics: &str) -> BTreeMap<(String, String), usize> {
+    let mut edges = BTreeMap::new();
+    for (labels, value) in samples(metrics, "krator_transitions_total") {
+        // Counts are small whole numbers.
+        *edges
+            .entry((labels["from"].to_owned(), labels["to"].to_owned()))
+            .or_default() += value as usize;
+    }
+    edges
+}
+
+/// How often each edge was taken, by what was stored.
+fn stored(events: &[Event], names: &[String]) -> BTreeMap<(String, String), usize> {
+    let mut edges = BTreeMap::new();
+    for name in names {
+        let mut from = "";
+        for to in states(events, name).into_iter().filter(|state| !state.is_empty()) {
+            *edges.entry((from.to_owned(), to.to_owned())).or_default() += 1;
+            from = to;
+        }
+    }
+    edges
+}
+
+#[test]
+fn metrics_are_served_to_those_who_have_the_right_and_have_each_transition() {
+    let Some(mut fixture) = Fixture::new("metrics", &UNTOUCHED) else {
+        return;
+    };
+    let moose = names(3);
+    fixture.create(&moose);
+    // The generated Role is for the namespace of the operator itself.
+    fixture.kubectl(&[
+        "create",
+        "role",
+        "lease",
+        "--verb=get,create,update",
+        "--resource=leases",
+    ]);
+    fixture.kubectl(&[
+        "create",
+        "rolebinding",
+        "lease",
+        "--role=lease",
+        "--user=operator",
+    ]);
+    let lease = format!("--leader-elect-resource-namespace={}", fixture.namespace);
+    fixture.start(&["--metrics-bind-address=127.0.0.1:0", "--leader-elect", &lease]);
+    let address = logged_address(|| fixture.log(), "serving metrics");
+    let (reader, other) = (token(&fixture, "reader"), token(&fixture, "other"));
+    let account = format!("--serviceaccount={}:reader", fixture.namespace);
+    let role = "--clusterrole=moose-tracker-metrics-reader";
+    fixture.cluster.kubectl(&[
+        "create",
+        "clusterrolebinding",
+        "it-metrics-reader",
+        role,
+        &account,
+    ]);
+
+    let refused = |token: Option<&str>| scrape(fixture.cluster, &address, token).expect_err("no right");
+    for wrong in [None, Some("wrong")] {
+        let error = refused(wrong);
+        assert!(
+            error.contains("Unauthorized") || error.contains("provide credentials"),
+            "{error}"
+        );
+    }
+    let error = refused(Some(&other));
+    assert!(error.contains("Forbidden"), "{error}");
+    let scraped = || scrape(fixture.cluster, &address, Some(&reader));
+    until("the right is in force", || scraped().ok());
+
+    let metrics = until("the metrics have each edge that was stored, once", || {
+        let metrics = scraped().expect("the right was granted");
+        let edges = stored(&fixture.watch.events(), &moose);
+        let is_far = edges.contains_key(&("Eat".to_owned(), "Sleep".to_owned()));
+        (is_far && counted(&metrics) == edges).then_some(metrics)
+    });
+    let in_states = samples(&metrics, "krator_objects")
+        .into_iter()
+        .map(|(_, count)| count);
+    assert_eq!(in_states.sum::<f64>(), 3.0, "{metrics}");
+    for name in [
+        "krator_objects",
+        "krator_parked_objects",
+        "krator_transitions",
+        "krator_state_duration_seconds",
+        "krator_retries_exhausted",
+        "krator_handler_duration_seconds",
+        "krator_events_dropped",
+        "controller_runtime_reconcile",
+        "controller_runtime_reconcile_errors",
+        "controller_runtime_reconcile_time_seconds",
+        "workqueue_depth",
+        "leader_election_master_status",
+        "rest_client_requests",
+        "process_start_time_seconds",
+        "process_cpu_seconds",
+        "process_resident_memory_bytes",
+        "process_open_fds",
+    ] {
+        assert!(
+            metrics.contains(&format!("# TYPE {name} ")),
+            "no {name} in\n{metrics}"
+        );
+    }
+    until("the operator leads", || {
+        let leads = samples(
+            &scraped().expect("the right was granted"),
+            "leader_election_master_status",
+        )
+        .pop()?
+        .1;
+        (leads == 1.0).then_some(())
+    });
+    let patches = samples(&metrics, "rest_client_requests_total");
+    assert!(
+        patches
+            .iter()
+            .any(|(labels, _)| (labels["method"], labels["code"]) == ("PATCH", "200"))
+    );
+    for hidden in moose.iter().chain([&fixture.namespace]) {
+        assert!(
+            !metrics.contains(hidden),
+            "{hidden} is the name of an object:\n{metrics}"
+        );
+    }
+
+    fixture.kubectl(&["delete", "moose", "--all", "--timeout=120s"]);
+    until("deleted objects are not counted", || {
+        let metrics = scraped().expect("the right was granted");
+        let in_states = samples(&metrics, "krator_objects");
+        in_states.iter().all(|(_, count)| *count == 0.0).then_some(())
+    });
+    assert_eq!(fixture.terminate().code(), Some(0));
+    assert_eq!(
+        fixture.forbidden(),
+        [""; 0],
+        "the generated roles allow the reviews"
+    );
+}
