@@ -287,8 +287,20 @@ pub struct Deploy {
     pub shards: Option<Spanned<u32>>,
     /// The namespaces that it works in. Empty for all namespaces.
     pub namespaces: Vec<Spanned<NamespaceName>>,
+    /// The events that it publishes.
+    pub events: PublishedEvents,
     /// Requests and limits of the container.
     pub resources: PodResources,
+}
+
+/// Which Kubernetes events an operator publishes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PublishedEvents {
+    /// One for each transition, and those of handlers.
+    #[default]
+    All,
+    /// Only those that ask for attention.
+    Warnings,
 }
 
 /// Requests and limits of a container, each as quantities by resource.

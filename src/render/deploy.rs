@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::templates::Template;
 use crate::finding::Spanned;
-use crate::model::Description;
+use crate::model::{Description, PublishedEvents};
 use crate::names::LabelKey;
 
 /// The version of a new crate in its Cargo.toml, and the tag of its image.
@@ -57,6 +57,9 @@ pub(crate) fn deployment(description: &Description, rollout: Rollout) -> String 
     arguments.extend(namespaces.map(|name| format!("--namespace={}", name.value)));
     if is_elected {
         arguments.push("--leader-elect".to_owned());
+    }
+    if description.deploy.events == PublishedEvents::Warnings {
+        arguments.push("--events=warnings".to_owned());
     }
     Template::Deployment.render(&json!({
         "operator": operator,
@@ -163,6 +166,8 @@ mod tests {
         assert_eq!(container("")["args"], json!([METRICS, "--leader-elect"]));
         let args = container("deploy: {namespaces: [a, '123'], leaderElection: false}")["args"].clone();
         assert_eq!(args, json!([METRICS, "--namespace=a", "--namespace=123"]));
+        let warnings = container("deploy: {events: warnings}")["args"].clone();
+        assert_eq!(warnings, json!([METRICS, "--leader-elect", "--events=warnings"]));
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod history;
 mod life;
 mod quiet;
 mod renamed;
+mod seen;
 
 pub use faults::replaced;
 pub use fixture::{Fixture, UNTOUCHED, names};

@@ -150,6 +150,9 @@ fn deploy(dice: &mut Dice) -> Value {
     if dice.one_in(2) {
         deploy["namespaces"] = json!(["forest", "marsh"]);
     }
+    if dice.one_in(2) {
+        deploy["events"] = json!("warnings");
+    }
     if dice.one_in(4) {
         deploy["replicas"] = json!(2);
     } else if dice.one_in(4) {

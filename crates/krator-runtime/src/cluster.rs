@@ -16,6 +16,7 @@ mod mandate;
 mod metrics;
 mod namespaces;
 mod raw;
+mod recorder;
 mod remote;
 mod selector;
 mod serve;
@@ -42,6 +43,7 @@ use lease::Elector;
 use mandate::Mandate;
 use metrics::{CountRequests, Metrics, MetricsServer};
 use raw::Raw;
+use recorder::Recorder;
 use remote::Remote;
 use std::{
     any::{Any, TypeId},
@@ -55,6 +57,10 @@ use tower::{limit::ConcurrencyLimitLayer, util::MapResponseLayer};
 /// The most requests in flight at once, not counting watches. More of them do not make anything faster, but take
 /// memory.
 const REQUESTS: usize = 32;
+/// The longest that a request of the runtime may take. A connection that no longer responds becomes an error.
+const LONGEST_REQUEST: Duration = Duration::from_secs(30);
+/// How long the process may take after its last handler to publish the events that wait.
+const LAST_EVENTS: Duration = Duration::from_secs(2);
 /// How long running handlers may take to end after SIGTERM. Kubernetes kills a pod after 30 s by default.
 const GRACE: Duration = Duration::from_secs(25);
 
@@ -138,6 +144,8 @@ pub struct OperatorRuntime {
     health_probe_bind_address: String,
     election: Option<Election>,
     metrics: MetricsServer,
+    version: &'static str,
+    only_warnings: bool,
     kinds: Vec<Start>,
 }
 
@@ -160,6 +168,7 @@ struct Common {
     mandate: Mandate,
     leads: watch::Receiver<bool>,
     clock: Arc<Clock>,
+    events: Arc<Recorder>,
     namespaces: Vec<String>,
     config: watcher::Config,
     health: Health,
@@ -178,6 +187,8 @@ impl OperatorRuntime {
             health_probe_bind_address: "0".to_owned(),
             election: None,
             metrics: MetricsServer::default(),
+            version: "",
+            only_warnings: false,
             kinds: Vec::new(),
         }
     }
@@ -254,6 +265,20 @@ impl OperatorRuntime {
         self
     }
 
+    /// The version of the program, which the log tells at the start.
+    #[must_use]
+    pub fn version(mut self, version: &'static str) -> Self {
+        self.version = version;
+        self
+    }
+    /// Publishes only the events that ask for attention, those of the type `Warning`. Without this, all are published: one
+    /// for each transition, and those of handlers.
+    #[must_use]
+    pub fn only_warnings(mut self) -> Self {
+        self.only_warnings = true;
+        self
+    }
+
     /// Runs the operators until SIGTERM or SIGINT. Handlers that are running then have 25 seconds to end.
     ///
     /// # Errors
@@ -297,6 +322,11 @@ impl OperatorRuntime {
             let api = Api::namespaced(watching.clone(), &namespace);
             Elector::new(api, self.name, mandate.clone(), Arc::clone(&clock), sighted)
         });
+        let events = Arc::new(Recorder::new(self.only_warnings, metrics.events_dropped()));
+        let publishing = tokio::spawn({
+            let (events, client) = (Arc::clone(&events), client.clone());
+            async move { events.run(client, self.name).await }
+        });
         let (leading, leads) = watch::channel(elector.is_none());
         let mut checks = JoinSet::new();
         if elector.is_some() {
@@ -316,6 +346,7 @@ impl OperatorRuntime {
             mandate,
             leads,
             clock,
+            events: Arc::clone(&events),
             namespaces: self.namespaces,
             config: watcher::Config {
                 label_selector: self.selector,
@@ -343,8 +374,9 @@ impl OperatorRuntime {
         }
         let _serving = serve::start(servers)?;
         tracing::info!(
-            version = env!("CARGO_PKG_VERSION"),
             operator = self.name,
+            version = self.version,
+            runtime = env!("CARGO_PKG_VERSION"),
             "started"
         );
         {
@@ -362,9 +394,15 @@ impl OperatorRuntime {
                     signal?;
                     tracing::info!("stopping");
                     stopping.send_replace(true);
-                    // The lease is renewed until the last handler has ended.
+                    let ends = async {
+                        kinds.await;
+                        events.close();
+                        // What is not published by then is lost: events are best effort.
+                        let _ = tokio::time::timeout(LAST_EVENTS, publishing).await;
+                    };
+                    // The lease is renewed until everything has ended that acts.
                     tokio::select! {
-                        _ = kinds => {}
+                        () = ends => {}
                         error = lost => return Err(error),
                     }
                 }
@@ -419,6 +457,7 @@ where
         mandate,
         leads,
         clock,
+        events,
         namespaces,
         config,
         health,
@@ -452,7 +491,7 @@ where
         caches,
     };
     Box::pin(async move {
-        let world = Remote::new(operator, cluster, clock, mandate, &metrics).await;
+        let world = Remote::new(operator, cluster, clock, mandate, events, &metrics).await;
         let turning = health.watches_loop(health::resource_name::<ManifestOf<O::Machine>>());
         let dispatcher = Dispatcher::new(world, apis, config, turning);
         dispatcher.run(seen, leads, stop, GRACE).await;

@@ -1,9 +1,13 @@
 //! The conditions of a status, as kstatus (`kubectl wait`, Helm, Flux) reads them.
 use crate::{
     graph::{Graph, PAUSED, Policy, STANDARD_CONDITIONS, StateKind},
-    status::{Condition, MachineStatus},
+    status::{Condition, MachineStatus, truncated},
 };
 use jiff::Timestamp;
+
+/// The condition of objects that do not go on by themselves.
+const STALLED: &str = "Stalled";
+const UNKNOWN_STATE: &str = "UnknownState";
 
 /// The condition whose generation is that of the last change of the spec that the machine has reacted to.
 pub(crate) const RECONCILING: &str = "Reconciling";
@@ -46,7 +50,10 @@ pub(crate) fn render(
     former: &MachineStatus,
     inputs: Inputs<'_>,
 ) -> Vec<Condition> {
-    let by_type = |kind: &str| former.conditions.iter().find(|c| c.kind == kind);
+    let by_type = |kind: &str| {
+        let mut known = former.conditions.iter().filter(|c| !says_unknown_state(c));
+        known.find(|c| c.kind == kind)
+    };
     let retrying = inputs.retrying && policy.kind != StateKind::Failed;
     let reason = if retrying { "Retrying" } else { policy.name };
     let stamped = |kind: &str, status: &str, reason: &str, message: &str| {
@@ -133,6 +140,26 @@ pub(crate) fn paused(
         last_transition_time: time,
         observed_generation: Some(generation),
     })
+}
+
+/// The condition of an object whose stored state the machine does not know.
+pub(crate) fn unknown_state(stored: &MachineStatus, generation: i64, time: Timestamp) -> Condition {
+    let state = stored.state.as_deref().unwrap_or_default();
+    Condition {
+        kind: STALLED.to_owned(),
+        status: "True".to_owned(),
+        reason: UNKNOWN_STATE.to_owned(),
+        message: truncated(&format!(
+            "This operator does not know the state {state:?}, so it leaves the object alone until it is deleted."
+        )),
+        last_transition_time: time,
+        observed_generation: Some(generation),
+    }
+}
+
+/// Whether it is the condition of an object whose stored state an operator did not know.
+pub(crate) fn says_unknown_state(condition: &Condition) -> bool {
+    condition.kind == STALLED && condition.reason == UNKNOWN_STATE
 }
 
 /// Whether it is the condition of a paused object.

@@ -42,6 +42,8 @@ pub const FILES: &[(&str, &str)] = files![
     "src/cluster/metrics/requests.rs",
     "src/cluster/namespaces.rs",
     "src/cluster/raw.rs",
+    "src/cluster/recorder.rs",
+    "src/cluster/recorder/series.rs",
     "src/cluster/remote.rs",
     "src/cluster/selector.rs",
     "src/cluster/serve.rs",

@@ -171,8 +171,8 @@ pub struct Condition {
     pub observed_generation: Option<i64>,
 }
 
-/// The most bytes of a message that are written to `.status` or to an event. The API server allows 32 KiB, but a
-/// status is written often.
+/// The most bytes of a message that are written to `.status` or to an event. The API server allows 1 KiB in an event. It
+/// allows more in a status, but that is written often.
 const LONGEST_MESSAGE: usize = 1024;
 
 /// The text, cut at the end of a character if it is too long.
@@ -180,11 +180,15 @@ pub(crate) fn truncated(text: &str) -> String {
     if text.len() <= LONGEST_MESSAGE {
         return text.to_owned();
     }
-    let end = (0..=LONGEST_MESSAGE)
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(0);
-    format!("{}…", &text[..end])
+    const MARK: char = '…';
+    format!("{}{MARK}", cut(text, LONGEST_MESSAGE - MARK.len_utf8()))
+}
+
+/// The beginning of the text, of at most so many bytes.
+pub(crate) fn cut(text: &str, most: usize) -> &str {
+    let fits = |at: &usize| text.is_char_boundary(*at);
+    let end = (0..=most.min(text.len())).rev().find(fits).unwrap_or(0);
+    &text[..end]
 }
 
 #[cfg(test)]

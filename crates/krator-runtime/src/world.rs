@@ -6,6 +6,7 @@ use crate::{
     error::{Class, Error, Result},
     graph::{StateId, Watch},
     machine::{Event, Machine, ManifestOf, Object, SharedOf, StatusOf},
+    status::Condition,
 };
 use std::{
     any::Any,
@@ -31,6 +32,9 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     fn initialize(&self, manifest: &ManifestOf<M>) -> impl Future<Output = Result<M::ObjectState>> + Send;
     /// Replaces the status of this version of the object, and returns the object as stored then.
     fn write_status(&self, manifest: &ManifestOf<M>, status: &StatusOf<M>) -> impl Written<M>;
+    /// Sets one condition of this version of the object and nothing else, beside what the other writes have set, and returns
+    /// the object as stored then. The next status that is written takes the condition over.
+    fn write_condition(&self, manifest: &ManifestOf<M>, condition: &Condition) -> impl Written<M>;
     /// Adds the finalizer to this version of the object, or removes it, and returns the object as stored then.
     fn set_finalizer(&self, manifest: &ManifestOf<M>, finalizer: &str, present: bool) -> impl Written<M>;
     /// Deletes this object, but not a later one of the same name.

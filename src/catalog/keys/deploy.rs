@@ -25,6 +25,11 @@ section! {
         "The namespaces that the operator works in. It gets Roles there instead of a ClusterRole.",
         "deploy: {namespaces: [forest, marsh]}")
         .default("all namespaces");
+    Events = optional("events", Word(&["all", "warnings"]),
+        "The Kubernetes events that the operator publishes: one for each transition and those of handlers, or only those \
+         of the type `Warning`.",
+        "deploy: {events: warnings}")
+        .default("`all`");
     Resources = optional("resources", Mapping(&RESOURCES),
         "The resources of the operator's container.",
         "deploy: {resources: {requests: {cpu: 50m, memory: 64Mi}}}");

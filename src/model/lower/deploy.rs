@@ -11,7 +11,7 @@ use crate::catalog::keys::{DeployKey, MatchConditionKey, ResourcesKey, WebhookKe
 use crate::catalog::{MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{
-    Allow, Deploy, FailurePolicy, MatchCondition, Operation, PodResources, Webhook, Webhooks,
+    Allow, Deploy, FailurePolicy, MatchCondition, Operation, PodResources, PublishedEvents, Webhook, Webhooks,
 };
 use crate::names::{LabelKey, NamespaceName};
 use crate::spec::Node;
@@ -104,6 +104,7 @@ pub(super) fn default_deploy(span: Span) -> Deploy {
         leader_election: Spanned::new(true, span),
         shards: None,
         namespaces: Vec::new(),
+        events: PublishedEvents::default(),
         resources: PodResources::default(),
     }
 }
@@ -138,6 +139,13 @@ pub(super) fn deploy(node: &Node, sink: &mut Sink<'_>) -> Deploy {
                 deploy.namespaces.push(namespace);
             }
         }
+    }
+    let events = [
+        ("all", PublishedEvents::All),
+        ("warnings", PublishedEvents::Warnings),
+    ];
+    if let Some(events) = keys.word(DeployKey::Events, &events, sink) {
+        deploy.events = events.value;
     }
     if let Some(node) = keys.get(DeployKey::Resources, sink)
         && let Some(mut keys) = Keys::of(node, sink)

@@ -13,6 +13,7 @@ use tokio::{
     sync::watch,
     time::{Instant, sleep_until},
 };
+use tracing::Instrument as _;
 
 impl<M: Machine> Actor<'_, M> {
     /// Runs the handler of the current state, after writing what the run depends on.
@@ -105,7 +106,17 @@ impl<M: Machine> Actor<'_, M> {
         let began = world.now().elapsed;
         let deadline = self.engine.deadline(world.now()).map(|at| world.origin() + at);
         let ended = {
-            let mut handler = AssertUnwindSafe(async { state.run(&mut cx).await })
+            let span = tracing::info_span!(
+                "state",
+                group = self.graph().group(),
+                kind = world.kind(),
+                namespace = about.namespace(),
+                // Not `name`, which is the name of the span in a log of JSON.
+                object = about.name(),
+                state = self.engine.policy().map(|policy| policy.name),
+                entry = %self.engine.entry(),
+            );
+            let mut handler = AssertUnwindSafe(async { state.run(&mut cx).await }.instrument(span))
                 .catch_unwind()
                 .boxed();
             loop {

@@ -1,14 +1,16 @@
 //! What an actor writes (the status, the finalizer, the deletion of the object) and how it reacts to the answers.
 use super::{Actor, Step};
 use crate::{
+    conditions,
     engine::Now,
     error::{Class, Error, Result},
     graph::Retry,
     machine::{Event, Machine, ManifestOf, Object as _, StatusOf},
     status::{MachineStatus, ObjectStatus},
-    world::{RunEnd, World, WriteError},
+    world::{RunEnd, World, WriteError, Written},
 };
 use std::{sync::Arc, time::Duration};
+use tracing::Instrument as _;
 
 impl<M: Machine> Actor<'_, M> {
     /// Removes the finalizer if the graph has no deletion path any more, because nothing else would remove it.
@@ -61,6 +63,34 @@ impl<M: Machine> Actor<'_, M> {
         }
     }
 
+    /// Says that the stored state is unknown, once: another operator that knows it may work beside this one by mistake.
+    pub(super) async fn park<W: World<M>>(&mut self, world: &W) -> Step {
+        let none = MachineStatus::default();
+        let stored = self.manifest.status().map_or(&none, |status| status.machine());
+        if !stored.conditions.iter().any(conditions::says_unknown_state) {
+            let condition = conditions::unknown_state(stored, self.manifest.generation(), world.now().time);
+            match world.write_condition(&self.manifest, &condition).await {
+                Ok(stored) => self.absorb_own(stored),
+                failed => return self.written(failed, world).await,
+            }
+        }
+        self.is_parked = true;
+        let note = "the operator does not know the stored state, so it leaves the object alone";
+        tracing::warn!(
+            group = self.graph().group(),
+            kind = world.kind(),
+            namespace = self.manifest.namespace(),
+            name = self.manifest.name(),
+            state = self
+                .manifest
+                .status()
+                .and_then(|status| status.machine().state.as_deref()),
+            "{note}"
+        );
+        world.publish(&self.manifest, Event::warning("UnknownState", note));
+        Step::Again
+    }
+
     /// The machine's part of the status that is to be stored; see [`Engine::render`](crate::engine::Engine::render).
     fn rendered(&self, now: Now) -> Option<MachineStatus> {
         let none = MachineStatus::default();
@@ -77,7 +107,7 @@ impl<M: Machine> Actor<'_, M> {
         loop {
             let machine = self.rendered(world.now())?;
             let status = with_machine(draft.clone(), machine);
-            match world.write_status(&self.manifest, &status).await {
+            match self.update(&status, world).await {
                 Ok(stored) => {
                     self.accepted(world);
                     self.absorb_own(stored);
@@ -127,7 +157,7 @@ impl<M: Machine> Actor<'_, M> {
             self.accepted(world);
             return None;
         };
-        let written = world.write_status(&self.manifest, &status).await;
+        let written = self.update(&status, world).await;
         if let Err(WriteError::Invalid(error)) = &written
             && let Some(before) = self.before_draft.take()
         {
@@ -143,6 +173,20 @@ impl<M: Machine> Actor<'_, M> {
             self.accepted(world);
         }
         Some(self.written(written, world).await)
+    }
+
+    /// Writes a status.
+    fn update<'a, W: World<M>>(&'a self, status: &'a StatusOf<M>, world: &'a W) -> impl Written<M> + 'a {
+        let span = tracing::debug_span!(
+            "update",
+            group = self.graph().group(),
+            kind = world.kind(),
+            namespace = self.manifest.namespace(),
+            object = self.manifest.name(),
+            state = self.engine.policy().map(|policy| policy.name),
+            entry = %self.engine.entry(),
+        );
+        world.write_status(&self.manifest, status).instrument(span)
     }
 
     /// What the engine has decided is stored.
@@ -208,6 +252,8 @@ impl<M: Machine> Actor<'_, M> {
             kind = world.kind(),
             namespace = self.manifest.namespace(),
             name = self.manifest.name(),
+            state = self.engine.policy().map(|policy| policy.name),
+            entry = %self.engine.entry(),
             %error,
             delay_ms = delay.as_millis(),
             "a request failed"

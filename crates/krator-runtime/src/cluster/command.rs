@@ -67,9 +67,20 @@ struct RunArgs {
     /// Serve metrics with the certificate in this folder, tls.crt and tls.key [default: a self-signed one]
     #[arg(long, value_name = "FOLDER")]
     metrics_cert_path: Option<PathBuf>,
+    /// The events to publish about objects
+    #[arg(long, value_name = "WHICH", default_value = "all")]
+    events: PublishedEvents,
     /// Format of the log; RUST_LOG filters it
     #[arg(long, value_name = "FORMAT", default_value = "pretty")]
     log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PublishedEvents {
+    /// One for each transition, and those of handlers
+    All,
+    /// Only those that ask for attention
+    Warnings,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -212,7 +223,8 @@ pub fn main_with<A: Args>(
         Err(error) => error.exit(),
     };
     start_log(run.log_format);
-    let mut runtime = with(OperatorRuntime::new(about.name), own)
+    let runtime = OperatorRuntime::new(about.name).version(about.version);
+    let mut runtime = with(runtime, own)
         .namespaces(run.namespace)
         .health_probe_bind_address(run.health_probe_bind_address)
         .metrics_bind_address(run.metrics_bind_address)
@@ -222,6 +234,9 @@ pub fn main_with<A: Args>(
     }
     if let Some(selector) = run.selector {
         runtime = runtime.labels(selector);
+    }
+    if run.events == PublishedEvents::Warnings {
+        runtime = runtime.only_warnings();
     }
     if run.leader_elect {
         runtime = runtime.leader_election(run.leader_elect_resource_namespace);
@@ -258,7 +273,9 @@ async fn read_kubeconfig(file: &Path) -> Result<Config> {
 }
 
 fn start_log(format: LogFormat) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    // What the client of kube says of a request that fails, the error says too, which is logged with its object.
+    const FILTER: &str = "info,kube_client::client::builder=off";
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(FILTER));
     let log = fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match format {
         LogFormat::Pretty => {

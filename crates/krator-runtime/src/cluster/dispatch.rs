@@ -12,7 +12,7 @@ use super::{
 use crate::{
     actor::{Actor, Step},
     error::Error,
-    machine::{Event, Machine, ManifestOf, Object as _},
+    machine::{Machine, ManifestOf},
     operator::Operator,
     resource::{KubeObject, version},
     world::{Change, Mail, Mailbox, ObservedObject, World as _},
@@ -242,11 +242,6 @@ where
         self.index.update(&uid, &*object, self.world.links());
         let graph = O::Machine::GRAPH;
         let actor = Actor::<O::Machine>::new(graph, Arc::clone(&object), None, self.world.now());
-        if actor.state().is_none() {
-            let note = "the operator does not know the stored state, so it leaves the object alone";
-            tracing::warn!(namespace = object.namespace(), name = object.name(), "{note}");
-            self.world.publish(&object, Event::warning("UnknownState", note));
-        }
         let counted = Counted::new(Arc::clone(self.world.metrics()), actor.at());
         let tracked = Box::new(Tracked { actor, counted });
         let life = self.spawn(Arc::clone(&uid), tracked, Mail::default());

@@ -148,7 +148,7 @@ impl Metrics {
             events_dropped: add(
                 r,
                 "krator_events_dropped",
-                "Events that were not published because too many were waiting",
+                "Events that were not published: too many were waiting, or the API server refused them",
                 Counter::default(),
             ),
             reconciles: add(r, "controller_runtime_reconcile", results, Family::default()),

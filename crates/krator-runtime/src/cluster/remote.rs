@@ -1,10 +1,11 @@
 //! The world of a cluster: reads and writes the objects of one kind, and publishes events about them.
 use super::{
-    Cluster, Link, REQUESTS,
+    Cluster, LONGEST_REQUEST, Link, REQUESTS,
     clock::Clock,
     mandate::Mandate,
     metrics::{KindMetrics, Metrics},
     raw::Raw,
+    recorder::Recorder,
 };
 use crate::{
     engine::{Cause, Moved, Now},
@@ -13,17 +14,15 @@ use crate::{
     machine::{Event, Machine, ManifestOf, Object as _, SharedOf, StatusOf},
     operator::Operator,
     resource::{KubeObject, Place},
-    status::truncated,
+    status::Condition,
     world::{Ran, World, WriteError},
 };
 use futures::FutureExt as _;
 use k8s_openapi::{api::core::v1::ObjectReference, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{
-    Api, Client, Resource,
+    Api, Resource,
     api::{DeleteParams, Patch, PatchParams, Preconditions},
-    runtime::events,
 };
-use prometheus_client::metrics::counter::Counter;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 use std::{
@@ -32,17 +31,11 @@ use std::{
     fmt,
     hash::{BuildHasher as _, RandomState},
     sync::Arc,
-    time::Duration,
 };
 use tokio::{
-    sync::{Semaphore, SemaphorePermit, mpsc},
+    sync::{Semaphore, SemaphorePermit},
     time::Instant,
 };
-
-/// The longest that a request of the runtime may take. A connection that no longer responds becomes an error.
-const LONGEST_REQUEST: Duration = Duration::from_secs(30);
-/// The most events that wait to be published. More are dropped, because objects have priority.
-const EVENTS: usize = 256;
 
 /// The action of events that are about no transition.
 const RUN: &str = "Run";
@@ -53,10 +46,9 @@ pub(super) struct Remote<O: Operator> {
     cluster: Cluster<O::Machine>,
     clock: Arc<Clock>,
     mandate: Mandate,
-    events: mpsc::Sender<(events::Event, ObjectReference)>,
+    events: Arc<Recorder>,
     turns: Semaphore,
     metrics: Arc<KindMetrics>,
-    events_dropped: Counter,
 }
 
 impl<O: Operator> Remote<O>
@@ -68,18 +60,13 @@ where
         cluster: Cluster<O::Machine>,
         clock: Arc<Clock>,
         mandate: Mandate,
+        events: Arc<Recorder>,
         metrics: &Metrics,
     ) -> Self {
         let group = ManifestOf::<O::Machine>::group(&());
         let kind = ManifestOf::<O::Machine>::kind(&());
         let of_kind = metrics.of_kind(group, kind, O::Machine::GRAPH);
-        let (events, to_publish) = mpsc::channel(EVENTS);
         let shared = operator.shared_state().await;
-        tokio::spawn(publish_events(
-            cluster.client.clone(),
-            cluster.manager,
-            to_publish,
-        ));
         Self {
             operator,
             shared,
@@ -89,7 +76,6 @@ where
             events,
             turns: Semaphore::new(REQUESTS),
             metrics: of_kind,
-            events_dropped: metrics.events_dropped(),
         }
     }
 
@@ -111,6 +97,8 @@ where
 
     fn report_unreadable(&self, meta: ObjectMeta, error: &serde_json::Error) {
         tracing::warn!(
+            group = O::Machine::GRAPH.group(),
+            kind = self.cluster.kind,
             namespace = meta.namespace,
             name = meta.name,
             %error,
@@ -128,22 +116,8 @@ where
         self.queue(about, RUN, Event::warning("Unreadable", note));
     }
 
-    fn queue(&self, about: ObjectReference, action: &str, event: Event) {
-        let event = events::Event {
-            type_: if event.warning {
-                events::EventType::Warning
-            } else {
-                events::EventType::Normal
-            },
-            reason: truncated(&event.reason),
-            note: Some(truncated(&event.note)),
-            action: action.to_owned(),
-            secondary: None,
-        };
-        if self.events.try_send((event, about)).is_err() {
-            self.events_dropped.inc();
-            tracing::debug!("too many events: dropping one");
-        }
+    fn queue(&self, about: ObjectReference, action: &'static str, event: Event) {
+        self.events.record(about, action, event, self.clock.time());
     }
 
     fn api(&self, object: &ManifestOf<O::Machine>) -> Api<Raw<ManifestOf<O::Machine>>> {
@@ -177,19 +151,6 @@ fn moved_event(moved: &Moved<'_>) -> Event {
         reason: reason.to_owned(),
         note,
         warning: moved.to.kind == StateKind::Failed,
-    }
-}
-
-async fn publish_events(
-    client: Client,
-    manager: &'static str,
-    mut events: mpsc::Receiver<(events::Event, ObjectReference)>,
-) {
-    let recorder = events::Recorder::new(client, manager.into());
-    while let Some((event, about)) = events.recv().await {
-        if let Err(error) = recorder.publish(&event, &about).await.map_err(Error::from) {
-            tracing::debug!(%error, reason = event.reason, "an event could not be published");
-        }
     }
 }
 
@@ -292,6 +253,25 @@ where
             self.api(manifest),
             PatchParams::apply(self.cluster.manager).force(),
         );
+        stored(request(api.patch_status(manifest.name(), &params, &Patch::Apply(patch))).await)
+    }
+
+    async fn write_condition(
+        &self,
+        manifest: &ManifestOf<O::Machine>,
+        condition: &Condition,
+    ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
+        let _turn = self.turn().await;
+        let patch = json!({
+            "apiVersion": self.cluster.api_version,
+            "kind": self.cluster.kind,
+            "metadata": {"name": manifest.name(), "resourceVersion": manifest.meta().resource_version},
+            "status": {"conditions": [condition]},
+        });
+        // What a field manager no longer applies is removed, so the one that owns the whole status cannot do this.
+        let manager = format!("{}-conditions", self.cluster.manager);
+        let params = PatchParams::apply(&manager).force();
+        let api = self.api(manifest);
         stored(request(api.patch_status(manifest.name(), &params, &Patch::Apply(patch))).await)
     }
 

@@ -5,6 +5,7 @@ use crate::{
     error::{Error, Result},
     graph::Watch,
     machine::{Edit, Event, Machine, ManifestOf, Object as _, SharedOf, StatusOf},
+    status::{Condition, ObjectStatus as _},
     world::{Change, Mailbox, World, WriteError},
 };
 use jiff::Timestamp;
@@ -191,6 +192,19 @@ impl<M: Machine> World<M> for Memory<M> {
         status: &StatusOf<M>,
     ) -> Result<Arc<ManifestOf<M>>, WriteError> {
         self.write(manifest, |object| object.edit(Edit::Status(status.clone())))
+    }
+    async fn write_condition(
+        &self,
+        manifest: &ManifestOf<M>,
+        condition: &Condition,
+    ) -> Result<Arc<ManifestOf<M>>, WriteError> {
+        self.write(manifest, |object| {
+            let mut status = object.status().cloned().unwrap_or_default();
+            let conditions = &mut status.machine_mut().conditions;
+            conditions.retain(|known| known.kind != condition.kind);
+            conditions.push(condition.clone());
+            object.edit(Edit::Status(status));
+        })
     }
     async fn set_finalizer(
         &self,

@@ -10,6 +10,7 @@ use crate::{
     graph::Graph,
     local::{Handle, Memory},
     machine::Event,
+    status::Condition,
     world::{World, WriteError},
 };
 use std::{
@@ -146,6 +147,13 @@ impl World<Scripted> for Witness<'_> {
         status: &TestStatus,
     ) -> Result<Arc<TestObject>, WriteError> {
         self.faulty(self.memory.write_status(object, status)).await
+    }
+    async fn write_condition(
+        &self,
+        object: &TestObject,
+        condition: &Condition,
+    ) -> Result<Arc<TestObject>, WriteError> {
+        self.faulty(self.memory.write_condition(object, condition)).await
     }
     async fn set_finalizer(
         &self,

@@ -190,12 +190,46 @@ async fn a_restart_goes_on_from_what_is_stored() {
 async fn an_unknown_state_is_left_alone_until_it_is_deleted() {
     let mut thing = stored("Nowhere", Work::Succeed);
     thing.finalizers = vec!["example.com/things".to_owned()];
+    let before = thing.status.clone();
     let mut one = local(thing);
     one.run_until_idle().await;
-    assert_eq!((one.state(), one.manifest().version), (None, 1));
+    assert_eq!((one.state(), one.manifest().version), (None, 2));
+    assert_eq!(one.events().len(), 1, "{:?}", one.events());
+    let mut parked = one.manifest().status.clone();
+    let conditions = parked
+        .as_mut()
+        .map(|status| std::mem::take(&mut status.machine.conditions));
+    assert_eq!(parked, before, "nothing else is written");
+    let [stalled] = &conditions.expect("a status")[..] else {
+        panic!("one condition");
+    };
+    assert_eq!((&*stalled.kind, &*stalled.status), ("Stalled", "True"));
+    assert_eq!(stalled.reason, "UnknownState");
+    assert!(stalled.message.contains("\"Nowhere\""), "{}", stalled.message);
+    // An operator that knows the state works beside this one.
+    one.handle().update(|thing| {
+        let status = thing.status.as_mut().expect("a status");
+        status.machine.conditions.clear();
+    });
+    one.run_until_idle().await;
+    assert_eq!(one.manifest().version, 3, "it is said once");
     one.handle().delete();
     one.run().await;
     assert_eq!(trace(&one), [(0, M::Leave), (1, M::Gone)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_whose_state_was_unknown_goes_on_where_it_is_known() {
+    let mut one = local(stored("Nowhere", Work::Succeed));
+    one.run_until_idle().await;
+    let mut thing = Thing::clone(&one.manifest());
+    thing.status.as_mut().expect("a status").machine.state = Some("Rest".to_owned());
+    let mut one = local(thing);
+    one.run_until_idle().await;
+    let conditions = machine(&one).conditions;
+    let stalled: Vec<_> = conditions.iter().filter(|c| c.kind == "Stalled").collect();
+    assert_eq!(stalled.len(), 1);
+    assert_eq!((&*stalled[0].status, &*stalled[0].reason), ("False", "Rest"));
 }
 
 #[tokio::test(start_paused = true)]
