@@ -147,19 +147,20 @@ const RESERVED: &[&str] = &[
 
 fn deploy(dice: &mut Dice) -> Value {
     let mut deploy = json!({"resources": {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"memory": "128Mi", "example.com/gpu": 1}}});
-    if dice.one_in(2) {
+    // No key has dice of its own: each new one would change what all later dice give.
+    let has_namespaces = dice.one_in(2);
+    if has_namespaces {
         deploy["namespaces"] = json!(["forest", "marsh"]);
-    }
-    if dice.one_in(2) {
+    } else {
         deploy["events"] = json!("warnings");
     }
     if dice.one_in(4) {
         deploy["replicas"] = json!(2);
     } else if dice.one_in(4) {
-        deploy["leaderElection"] = json!(false);
-    } else if dice.one_in(4) {
         deploy["replicas"] = json!(2);
         deploy["shards"] = json!(4);
+    } else if has_namespaces {
+        deploy["leaderElection"] = json!(false);
     }
     deploy
 }
