@@ -9,6 +9,9 @@ const SPEC: &str = include_str!("spec.yaml");
 /// The states that a parcel only passes through.
 const PASSED: [&str; 3] = ["Packed", "Sorted", "Loaded"];
 
+/// A port that is free: the usual one may be in use on the machine.
+const PROBES: &str = "--health-probe-bind-address=127.0.0.1:0";
+
 /// An operator that is compared.
 pub struct Contender {
     pub name: &'static str,
@@ -68,8 +71,14 @@ pub fn all(variants: bool) -> Vec<Contender> {
             by_name: true,
             ..Contender::new("krator 0.6", binary("krator06"), &[])
         },
-        Contender::new("krator", binary("krator"), &[]),
-        Contender::new("krator, `checkpoint: false`", binary("krator-passing"), &[]),
+        // The Controller publishes no events. No parcel fails, so there are no warnings either.
+        Contender::new("krator", binary("krator"), &[PROBES, "--events=warnings"]),
+        Contender::new("krator with events", binary("krator"), &[PROBES]),
+        Contender::new(
+            "krator, `checkpoint: false`",
+            binary("krator-passing"),
+            &[PROBES, "--events=warnings"],
+        ),
     ]);
     contenders
 }

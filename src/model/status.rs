@@ -41,7 +41,7 @@ pub fn machine_status() -> &'static Json {
                 "type": "integer",
                 "format": "int32",
                 "minimum": 0,
-                "description": "Number of consecutive failures of the current state's handler.",
+                "description": "Number of consecutive failures of the current state's handler; absent while there is none.",
             },
             "entries": {
                 "type": "array",

@@ -15,7 +15,7 @@ use crate::{
     graph::{Graph, Watch},
     machine::{Machine, ManifestOf, Object as _, ObjectState as _, StatusOf},
     status::{EntryId, ObjectStatus as _},
-    world::{Change, Mail, Mailbox, World},
+    world::{Change, Found, Mail, Mailbox, World},
 };
 use annotations::{Annotations, Pause};
 use std::{sync::Arc, time::Duration};
@@ -53,6 +53,8 @@ pub(crate) struct Actor<'g, M: Machine> {
     unjudged: Vec<Change>,
     /// What handlers have applied.
     applied: Arc<Applied>,
+    /// What the last handler could read of other objects. It is kept, so that it is not read again before it changes.
+    found: Vec<Found>,
     /// What handlers have recorded in the current entry.
     told: Arc<Told>,
 }
@@ -99,6 +101,7 @@ impl<'g, M: Machine> Actor<'g, M> {
             must_step: false,
             unjudged: Vec::new(),
             applied: Arc::default(),
+            found: Vec::new(),
             told: Arc::default(),
         };
         actor.read_annotations();

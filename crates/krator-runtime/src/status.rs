@@ -30,7 +30,7 @@ pub struct MachineStatus {
     /// When the state was entered, by the API server's clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_entered_time: Option<Timestamp>,
-    /// The number of consecutive failures of the handler.
+    /// The number of consecutive failures of the handler; absent if the last run has not failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u32>,
     /// How often each state that has a limit was entered since the last change of the spec.
@@ -142,7 +142,8 @@ impl MachineStatus {
         } = self;
         let ours = stored.conditions.iter().filter(|c| is_ours(&c.kind));
         (state, phase, message, entry) == (&stored.state, &stored.phase, &stored.message, &stored.entry)
-            && (state_entered_time, attempts) == (&stored.state_entered_time, &stored.attempts)
+            && *state_entered_time == stored.state_entered_time
+            && attempts.unwrap_or(0) == stored.attempts.unwrap_or(0)
             && (entries, observed_generation) == (&stored.entries, &stored.observed_generation)
             && *last_handled_request == stored.last_handled_request
             && ours.eq(conditions)

@@ -30,6 +30,14 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     }
     /// Makes the memory of an object before its first run in this process.
     fn initialize(&self, manifest: &ManifestOf<M>) -> impl Future<Output = Result<M::ObjectState>> + Send;
+    /// Finds what a handler may read of objects of other kinds that concern this one, before it runs.
+    ///
+    /// # Errors
+    ///
+    /// If the API server refuses a read or does not answer. It is handled like an error of the handler.
+    fn find(&self, _: &ManifestOf<M>) -> impl Future<Output = Result<Vec<Found>>> + Send {
+        std::future::ready(Ok(Vec::new()))
+    }
     /// Replaces the status of this version of the object, and returns the object as stored then.
     fn write_status(&self, manifest: &ManifestOf<M>, status: &StatusOf<M>) -> impl Written<M>;
     /// Sets one condition of this version of the object and nothing else, beside what the other writes have set, and returns
@@ -56,6 +64,9 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     /// How handlers reach objects of other kinds; see [`Backend`](crate::machine::Backend).
     fn backend(&self) -> &(dyn Any + Send + Sync);
 }
+
+/// An object of another kind that concerns an object of the operator: the number of the link, and an `Arc` of the object.
+pub(crate) type Found = (usize, Arc<dyn Any + Send + Sync>);
 
 /// A run of a handler that has ended, or could not begin.
 #[cfg_attr(

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::rbac::v1::PolicyRule;
 
-use crate::model::{Description, Kind, LookIn, ObjectKind, Scope, StateKind};
+use crate::model::{Description, Kind, LookIn, ObjectKind, Scope, StateKind, WatchBy};
 
 /// Everything that an operator may do.
 #[derive(Default)]
@@ -171,12 +171,12 @@ impl Permissions {
                 &watch.kind,
                 watch.namespace.as_ref().map(|look_in| &look_in.value),
             );
-            self.add(
-                description,
-                place,
-                RuleTarget::all(&watch.kind),
-                &["list", "watch"],
-            );
+            let verbs: &[&str] = match watch.by {
+                WatchBy::All => &["list", "watch"],
+                // Only metadata is watched, and the objects that handlers need are read.
+                WatchBy::Path(_) | WatchBy::Label(_) => &["get", "list", "watch"],
+            };
+            self.add(description, place, RuleTarget::all(&watch.kind), verbs);
         }
         for access in &kind.access {
             let mut target = RuleTarget::all(&access.kind);

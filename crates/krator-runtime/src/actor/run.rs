@@ -37,19 +37,27 @@ impl<M: Machine> Actor<'_, M> {
         if self.object.is_none() {
             match world.initialize(&self.manifest).await {
                 Ok(object) => self.object = Some(object),
-                Err(error) => {
-                    self.engine.begin();
-                    self.report_run(None, RunEnd::Failed(error.class()), world);
-                    self.failed(&error, world);
-                    return Step::Again;
-                }
+                Err(error) => return self.cannot_begin(&error, world),
             }
         }
+        let found = world.find(&self.manifest).await;
         // The process that no longer leads is about to end, and another one runs this handler.
         if !world.may_act() {
             return Step::Wait(None);
         }
+        match found {
+            Ok(found) => self.found = found,
+            Err(error) => return self.cannot_begin(&error, world),
+        }
         self.handle(state, world, mailbox).await;
+        Step::Again
+    }
+
+    /// A run failed before its handler began.
+    fn cannot_begin<W: World<M>>(&mut self, error: &Error, world: &W) -> Step {
+        self.engine.begin();
+        self.report_run(None, RunEnd::Failed(error.class()), world);
+        self.failed(error, world);
         Step::Again
     }
 
@@ -74,7 +82,7 @@ impl<M: Machine> Actor<'_, M> {
             namespace: self.manifest.namespace().to_owned(),
         };
         self.engine.begin();
-        let applied = Arc::clone(&self.applied);
+        let (applied, found) = (Arc::clone(&self.applied), std::mem::take(&mut self.found));
         applied.begin_run();
         let about = Arc::clone(&self.manifest);
         self.told.begin(self.engine.entry());
@@ -101,6 +109,7 @@ impl<M: Machine> Actor<'_, M> {
             backend: Backend {
                 of: world.backend(),
                 applied: &applied,
+                found: &found,
             },
         };
         let began = world.now().elapsed;
@@ -153,7 +162,7 @@ impl<M: Machine> Actor<'_, M> {
             None => RunEnd::Interrupted,
         };
         self.report_run(Some(took), end, world);
-        self.object = Some(object);
+        (self.object, self.found) = (Some(object), found);
         if self.moved || self.dropped {
             return;
         }

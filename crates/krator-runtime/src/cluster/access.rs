@@ -1,9 +1,9 @@
 //! How handlers reach objects of other kinds. What the description does not grant does not compile.
 use super::{
-    Cluster,
     children::{Children, InCluster, Request},
     in_tests::concerning,
     links::Linked,
+    reach::Cluster,
 };
 use crate::{
     error::{Error, Result},
@@ -13,7 +13,6 @@ use crate::{
     resource::{Child, Place},
 };
 use futures::future::BoxFuture;
-use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{Api, Resource};
 use std::sync::Arc;
@@ -251,10 +250,10 @@ impl<M: Machine> Context<'_, M> {
     /// }
     /// ```
     pub fn readiness<K: Child>(&self, object: &K) -> Readiness {
-        Readiness::of(object, Timestamp::now())
+        Readiness::of(object, self.now())
     }
 
-    /// The first object of a watched kind that concerns this one, from the cache. `None` if there is none.
+    /// The first object of a watched kind that concerns this one, as it was found before the run. `None` if there is none.
     ///
     /// ```
     #[doc = include_str!("../doc/moose.txt")]
@@ -272,7 +271,8 @@ impl<M: Machine> Context<'_, M> {
         self.all_watched().into_iter().next()
     }
 
-    /// All objects of a watched kind that concern this one, from the cache: those that the `by` of the watch selects.
+    /// All objects of a watched kind that concern this one: those that the `by`, the `label` or the `all` of the watch
+    /// selects. Those that are selected by name or label are the ones that were found before the run.
     ///
     /// ```
     #[doc = include_str!("../doc/moose.txt")]
@@ -287,7 +287,7 @@ impl<M: Machine> Context<'_, M> {
         M: Watches<K>,
     {
         match self.other_kinds() {
-            OtherKinds::Cluster(cluster) => cluster.concerning(&self.manifest()),
+            OtherKinds::Cluster(cluster) => cluster.concerning(self.backend.found),
             OtherKinds::Memory(others) => concerning::<M, K>(others, &self.manifest()),
         }
     }
@@ -308,12 +308,12 @@ impl<M: Machine> Context<'_, M> {
         let manifest = self.manifest();
         let (children, operator, (api_version, kind)) = match self.other_kinds() {
             OtherKinds::Cluster(cluster) => {
-                let (caches, kind) = cluster
-                    .caches::<K>(true)
+                let (cache, kind) = cluster
+                    .owned::<K>()
                     .ok_or_else(|| Error::permanent("the operator does not own this kind"))?;
                 let children = Children::Cluster(InCluster {
                     client: cluster.client.clone(),
-                    caches,
+                    cache,
                     kind,
                     applied: Arc::clone(self.backend.applied),
                 });

@@ -2,7 +2,7 @@
 mod apply;
 mod emptied;
 
-use super::caches::Caches;
+use super::watches::KindCache;
 use crate::{
     applied::Applied,
     error::{Error, Result},
@@ -35,7 +35,7 @@ pub(super) enum Children<K: Child> {
 
 pub(super) struct InCluster<K: Child> {
     pub client: Client,
-    pub caches: Arc<Caches<K>>,
+    pub cache: Arc<KindCache<K>>,
     pub kind: &'static str,
     pub applied: Arc<Applied>,
 }
@@ -149,8 +149,9 @@ impl<K: Child> Request<K> {
 impl<K: Child> InCluster<K> {
     /// The children from the cache, but never older than what the handlers of the owner have applied.
     async fn owned(&self, ours: impl Fn(&K) -> bool) -> Result<Vec<Arc<K>>> {
-        self.caches.fill().await?;
-        let mut children: Vec<Arc<K>> = self.caches.all().filter(|child| ours(child)).collect();
+        self.cache.fill().await?;
+        let mut children = self.cache.all();
+        children.retain(|child| ours(child));
         // Read what was applied and is not in the cache yet.
         for ((_, namespace, name), version) in self.applied.of_kind(self.kind) {
             let at = children.iter().position(|child| {

@@ -1,5 +1,5 @@
 //! The command line of a generated operator.
-use super::{OperatorRuntime, selector};
+use super::{OperatorRuntime, selector::Selector};
 use crate::error::{Error, Result};
 use clap::{ArgAction, ArgMatches, Args, FromArgMatches as _, ValueEnum};
 use kube::config::{Config, KubeConfigOptions, Kubeconfig};
@@ -46,8 +46,8 @@ struct RunArgs {
     #[arg(long, value_name = "NAME")]
     namespace: Vec<String>,
     /// Only look after objects with these labels, for example `park=glacier,tagged`
-    #[arg(long, value_name = "LABELS", value_parser = selector::parse)]
-    selector: Option<String>,
+    #[arg(long, value_name = "LABELS")]
+    selector: Option<Selector>,
     /// Answer probes at this address; 0 is off
     #[arg(long, value_name = "ADDRESS", default_value = ":8081")]
     health_probe_bind_address: String,
@@ -233,7 +233,7 @@ pub fn main_with<A: Args>(
         runtime = runtime.metrics_cert_path(folder);
     }
     if let Some(selector) = run.selector {
-        runtime = runtime.labels(selector);
+        runtime = runtime.labels(selector.as_str());
     }
     if run.events == PublishedEvents::Warnings {
         runtime = runtime.only_warnings();

@@ -1,17 +1,16 @@
 //! Looks after all objects of one kind: passes the events of watches on to the objects that they concern. An object
 //! has a task only while it has something to do.
 use super::{
-    health::{self, Turning, Wait},
+    health::{self, Turning},
     links::{Link, LinkEvent, Linked, ObservedChange},
     metrics::Counted,
     raw::Raw,
     remote::Remote,
-    watch_backoff::WatchBackoff,
     watch_index::{Uid, WatchIndex},
+    watches::OwnObjects,
 };
 use crate::{
     actor::{Actor, Step},
-    error::Error,
     machine::{Machine, ManifestOf},
     operator::Operator,
     resource::{KubeObject, version},
@@ -19,12 +18,9 @@ use crate::{
 };
 use futures::{
     StreamExt as _,
-    stream::{BoxStream, SelectAll, select_all},
+    stream::{BoxStream, select_all},
 };
-use kube::{
-    Api,
-    runtime::{WatchStreamExt as _, watcher},
-};
+use kube::runtime::watcher;
 use std::{
     collections::{BTreeSet, HashMap},
     sync::Arc,
@@ -39,11 +35,6 @@ use tokio_util::time::{DelayQueue, delay_queue};
 
 /// The result of an object's task.
 type Ended<O> = (Uid, Box<Tracked<<O as Operator>::Machine>>, Step);
-type Seen<O> = watcher::Event<Raw<ManifestOf<<O as Operator>::Machine>>>;
-/// The objects of a namespace to watch, and what waits for their first listing.
-type Source<O> = (Api<Raw<ManifestOf<<O as Operator>::Machine>>>, Wait);
-/// The watches of the operator's own objects, merged. Each event has the number of its watch.
-type Watches<O> = SelectAll<BoxStream<'static, (usize, watcher::Result<Seen<O>>)>>;
 
 /// An actor, and where the metrics count its object.
 struct Tracked<M: Machine> {
@@ -75,15 +66,10 @@ enum Life<O: Operator> {
 
 pub(super) struct Dispatcher<O: Operator> {
     world: Arc<Remote<O>>,
-    /// The places of the objects: namespaces, or the whole cluster.
-    apis: Vec<Api<Raw<ManifestOf<O::Machine>>>>,
-    config: watcher::Config,
     slots: HashMap<Uid, Slot<O>>,
     index: WatchIndex,
     /// How often each watch has listed all objects.
-    listings: Vec<u64>,
-    /// The first listing of each watch, until it is there.
-    first_listings: Vec<Option<Wait>>,
+    listings: HashMap<usize, u64>,
     turning: Turning,
     timers: DelayQueue<Uid>,
     tasks: JoinSet<Ended<O>>,
@@ -93,42 +79,29 @@ impl<O: Operator<Machine: Linked>> Dispatcher<O>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
-    pub fn new(world: Remote<O>, sources: Vec<Source<O>>, config: watcher::Config, turning: Turning) -> Self {
-        let (apis, listings): (Vec<_>, Vec<_>) = sources.into_iter().unzip();
+    pub fn new(world: Remote<O>, turning: Turning) -> Self {
         Self {
             world: Arc::new(world),
             slots: HashMap::new(),
             index: WatchIndex::default(),
-            listings: vec![0; apis.len()],
-            first_listings: listings.into_iter().map(Some).collect(),
+            listings: HashMap::new(),
             turning,
-            apis,
-            config,
             timers: DelayQueue::new(),
             tasks: JoinSet::new(),
         }
     }
 
-    fn watch(&self) -> Watches<O> {
-        select_all(self.apis.iter().enumerate().map(|(source, api)| {
-            watcher(api.clone(), self.config.clone())
-                .backoff(WatchBackoff::default())
-                .map(move |seen| (source, seen))
-                .boxed()
-        }))
-    }
-
     /// Looks after the objects from when this replica `leads` until `stop` is true. Handlers that are running then have
     /// the time `grace` to end. Before it leads, a replica only watches, so that its caches are filled and it is known
-    /// whether it has the rights for that.
+    /// whether it has the rights for that; `objects` are listed once more when it leads.
     pub async fn run(
         mut self,
+        mut objects: OwnObjects,
         others: Vec<BoxStream<'static, LinkEvent>>,
         mut leads: watch::Receiver<bool>,
         mut stop: watch::Receiver<bool>,
         grace: Duration,
     ) {
-        let mut watches = self.watch();
         let mut acts = *leads.borrow();
         // Handlers start when the caches of other kinds are filled. A kind that cannot be listed does not delay them.
         let mut unlisted: BTreeSet<usize> = (0..others.len()).collect();
@@ -146,8 +119,6 @@ where
                 _ = turn.tick() => self.turning.turned(),
                 Ok(_) = leads.wait_for(|leads| *leads), if !acts => {
                     acts = true;
-                    // The former leader's last writes may not have been observed, so the objects are listed once more.
-                    watches = self.watch();
                 }
                 Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
                 Some(timer) = self.timers.next() => self.due(&timer.into_inner()),
@@ -155,21 +126,12 @@ where
                     LinkEvent::Listed => drop(unlisted.remove(&at)),
                     LinkEvent::Changed(change) => self.other_changed(at, &change),
                 },
-                Some((source, seen)) = watches.next(), if unlisted.is_empty() => match seen {
-                    Ok(watcher::Event::InitDone) if !acts => self.listed(source),
-                    Ok(_) if !acts => {}
-                    Ok(seen) => self.saw(source, seen),
-                    Err(error) => {
-                        let error = Error::from(error);
-                        tracing::warn!(%error, "the watch failed and will be retried");
-                        if let Some(listing) = &self.first_listings[source] {
-                            listing.fails(&error);
-                        }
-                    }
+                Some((source, seen)) = objects.next(), if unlisted.is_empty() => if acts {
+                    self.saw(source, seen);
                 },
             }
         }
-        drop(watches);
+        drop(objects);
         self.drain(grace).await;
     }
 
@@ -190,19 +152,12 @@ where
         }
     }
 
-    fn listed(&mut self, source: usize) {
-        if let Some(first) = self.first_listings[source].take() {
-            first.done();
-        }
-    }
-
-    fn saw(&mut self, source: usize, seen: Seen<O>) {
+    fn saw(&mut self, source: usize, seen: watcher::Event<Arc<Raw>>) {
         match seen {
-            watcher::Event::Init => self.listings[source] += 1,
+            watcher::Event::Init => *self.listings.entry(source).or_default() += 1,
             watcher::Event::InitApply(object) | watcher::Event::Apply(object) => self.changed(source, object),
             watcher::Event::InitDone => {
-                self.listed(source);
-                let listing = self.listings[source];
+                let listing = self.listing(source);
                 let unlisted = self
                     .slots
                     .iter()
@@ -215,14 +170,19 @@ where
         }
     }
 
-    fn changed(&mut self, source: usize, raw: Raw<ManifestOf<O::Machine>>) {
-        let listing = self.listings[source];
+    /// The number of a watch's last listing.
+    fn listing(&self, source: usize) -> u64 {
+        self.listings.get(&source).copied().unwrap_or_default()
+    }
+
+    fn changed(&mut self, source: usize, raw: Arc<Raw>) {
+        let listing = self.listing(source);
         let uid: Uid = raw.uid().into();
         if let Some(slot) = self.slots.get_mut(&uid) {
             slot.listing = listing;
             let observed = if self.world.links().iter().all(Link::is_owned) {
                 let world = Arc::clone(&self.world);
-                ObservedObject::new(version(&raw), move || world.decode(&raw))
+                ObservedObject::new(version(&*raw), move || world.decode(&raw))
             } else {
                 // The index has to follow, because the object may refer to other objects now.
                 let Some(object) = self.world.decode(&raw) else {

@@ -1,9 +1,11 @@
 //! What probes are told: whether the loops of the operator turn, and whether it has seen everything that it needs before
 //! it can work.
-use super::serve::{Respond, text};
+use super::{
+    raw::Endpoint,
+    serve::{Respond, text},
+};
 use crate::error::Error;
 use http::{Response, StatusCode, request::Parts};
-use kube::Resource;
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -61,8 +63,8 @@ impl Health {
     }
 
     /// The process is not ready until the objects of a kind are listed in a namespace; the empty one stands for all.
-    pub fn waits_for_listing<K: Resource<DynamicType = ()>>(&self, namespace: &str) -> Wait {
-        let name = resource_name::<K>();
+    pub fn waits_for_listing(&self, kind: &Endpoint, namespace: &str) -> Wait {
+        let name = kind.name();
         self.waits_for(if namespace.is_empty() {
             name
         } else {
@@ -159,14 +161,6 @@ fn reason(error: &Error) -> String {
         }
         Some(status) => status.message.clone(),
         None => error.to_string(),
-    }
-}
-
-/// The name of a kind as its CustomResourceDefinition has it, for example `moose.example.com`.
-pub(super) fn resource_name<K: Resource<DynamicType = ()>>() -> String {
-    match (K::plural(&()), K::group(&())) {
-        (plural, group) if group.is_empty() => plural.into_owned(),
-        (plural, group) => format!("{plural}.{group}"),
     }
 }
 

@@ -33,6 +33,13 @@ const POLL: Duration = Duration::from_secs(2);
 /// How soon it is tried again after a failure.
 const RETRY: Duration = Duration::from_secs(1);
 
+/// A name for this replica that no other one has: that of its host, which is its pod, with a random number.
+pub(super) fn identity(operator: &str) -> String {
+    let host = hostname::get().unwrap_or_default();
+    let random = RandomState::new().hash_one(operator);
+    format!("{}_{random:016x}", host.to_string_lossy())
+}
+
 /// A replica that wants to lead.
 pub(super) struct Elector {
     api: Api<Lease>,
@@ -103,16 +110,15 @@ impl Elector {
     pub fn new(
         api: Api<Lease>,
         name: &'static str,
+        identity: String,
         mandate: Mandate,
         clock: Arc<Clock>,
         sighted: Wait,
     ) -> Self {
-        let host = hostname::get().unwrap_or_default();
-        let random = RandomState::new().hash_one(name);
         Self {
             api,
             name,
-            identity: format!("{}_{random:016x}", host.to_string_lossy()),
+            identity,
             mandate,
             clock,
             sighted: Some(sighted),

@@ -1,6 +1,5 @@
-//! The other kinds that an operator owns or watches. For each of them a watch feeds a cache and says which objects
-//! of the operator a change concerns.
-use super::{caches, health::Health};
+//! The other kinds that an operator owns or watches, and which objects of the operator a change of them concerns.
+use super::watches::{Cache, Need, SharedWatches};
 use crate::{
     applied::ChildKey,
     graph::Watch,
@@ -8,11 +7,7 @@ use crate::{
     resource::Child,
 };
 use futures::stream::BoxStream;
-use kube::Client;
-use std::{
-    any::{Any, TypeId},
-    sync::Arc,
-};
+use std::{any::TypeId, sync::Arc};
 
 /// The kinds that the operator of a machine owns or watches. Generated.
 pub trait Linked: Machine {
@@ -28,11 +23,11 @@ pub struct Link<M: Machine> {
     pub(crate) kind: &'static str,
     pub(crate) of: TypeId,
     pub(crate) concerns: Concerns<M>,
-    start: StartWatch,
+    subscribe: Subscribe,
 }
 
-/// Starts the watch of a kind in some namespaces. The process is ready when all of them are listed.
-type StartWatch = fn(Client, &[String], &Health) -> LinkWatch;
+/// Asks for the watch of a kind in some namespaces.
+type Subscribe = fn(&mut SharedWatches, &[String], Need) -> LinkWatch;
 
 /// Which objects of the operator an object of another kind concerns.
 pub enum Concerns<M: Machine> {
@@ -56,44 +51,51 @@ pub enum LookIn<M: Machine> {
     FromField(fn(&ManifestOf<M>) -> Vec<String>),
 }
 
-/// A running watch, and the caches that it feeds: one for each namespace.
-pub(crate) struct LinkWatch {
-    pub seen: BoxStream<'static, LinkEvent>,
-    pub caches: Arc<dyn Any + Send + Sync>,
+/// What a link has of the watch of its kind.
+pub(super) struct LinkWatch {
+    pub events: BoxStream<'static, LinkEvent>,
+    /// A [`KindCache`](super::watches::KindCache).
+    pub cache: Arc<dyn Cache>,
 }
 
 /// An event of a watch of another kind.
-pub(crate) enum LinkEvent {
+#[derive(Clone)]
+pub(super) enum LinkEvent {
     /// An object was created, changed or deleted.
-    Changed(ObservedChange),
-    /// All objects are in the cache, or they cannot be listed at the moment.
+    Changed(Arc<ObservedChange>),
+    /// All objects are known, or they cannot be listed at the moment.
     Listed,
 }
 
 /// The changed object, as far as the operator has to know it.
-pub(crate) struct ObservedChange {
+pub(super) struct ObservedChange {
     pub namespace: String,
     pub name: String,
     pub version: u64,
+    /// The uid of the object that owns it.
     pub controller: Option<String>,
-    pub labels: Vec<(String, String)>,
+    /// The values of the labels that links read: the former ones, too.
+    pub labels: Vec<(&'static str, String)>,
 }
 
 impl<M: Machine> Link<M> {
     /// A kind that the operator owns.
     pub fn owned<K: Child>(kind: &'static str) -> Self {
-        Self::new::<K>(kind, Concerns::Owner, caches::start_owned::<K>)
+        Self::new::<K>(kind, Concerns::Owner)
     }
     /// A kind that the operator watches.
     pub fn watched<K: Child>(kind: &'static str, concerns: Concerns<M>) -> Self {
-        Self::new::<K>(kind, concerns, caches::start_watched::<K>)
+        Self::new::<K>(kind, concerns)
     }
-    fn new<K: Child>(kind: &'static str, concerns: Concerns<M>, start: StartWatch) -> Self {
+    fn new<K: Child>(kind: &'static str, concerns: Concerns<M>) -> Self {
         Self {
             kind,
             of: TypeId::of::<K>(),
             concerns,
-            start,
+            subscribe: |watches, namespaces, need| {
+                let (events, cache) = watches.link::<K>(namespaces, need);
+                LinkWatch { events, cache }
+            },
         }
     }
 
@@ -123,16 +125,26 @@ impl<M: Machine> Link<M> {
         let named = names(object).into_iter().filter(|name| !name.is_empty());
         named.map(|name| (namespace.clone(), name)).collect()
     }
-    pub(super) fn start(&self, client: Client, namespaces: &[String], health: &Health) -> LinkWatch {
+    /// Whether handlers are given objects that are read for them one by one.
+    pub(super) fn is_read(&self) -> bool {
+        matches!(self.concerns, Concerns::Named(..) | Concerns::Label(_))
+    }
+    pub(super) fn subscribe(&self, watches: &mut SharedWatches, namespaces: &[String]) -> LinkWatch {
+        let need = match &self.concerns {
+            Concerns::Owner => Need::Controller,
+            Concerns::Named(..) => Need::Names,
+            Concerns::Label(key) => Need::Label(key),
+            Concerns::All => Need::Whole,
+        };
         match &self.concerns {
             // The operator needs permissions in this namespace only.
             Concerns::Named(_, LookIn::Always(namespace)) => {
-                (self.start)(client, &[(*namespace).to_owned()], health)
+                (self.subscribe)(watches, &[(*namespace).to_owned()], need)
             }
-            _ => (self.start)(client, namespaces, health),
+            _ => (self.subscribe)(watches, namespaces, need),
         }
     }
-    pub(crate) fn child(&self, change: &ObservedChange) -> ChildKey {
+    pub(super) fn child(&self, change: &ObservedChange) -> ChildKey {
         (self.kind, change.namespace.clone(), change.name.clone())
     }
 }

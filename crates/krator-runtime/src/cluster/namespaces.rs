@@ -1,6 +1,6 @@
 //! Whether the namespaces that the operator is restricted to exist. A list of the objects in a namespace that does not
 //! exist is empty rather than an error, so a mistyped name would look like a namespace without objects.
-use super::{health::Wait, watch_backoff::WatchBackoff};
+use super::{health::Wait, watches::WatchBackoff};
 use crate::error::Error;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{Api, Client};

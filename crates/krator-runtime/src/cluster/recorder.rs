@@ -4,7 +4,7 @@
 //! The recorder of kube takes events with different notes for repeats of each other, and makes a request for each repeat.
 mod series;
 
-use super::LONGEST_REQUEST;
+use super::remote::LONGEST_REQUEST;
 use crate::{
     error::Error,
     machine::Event,

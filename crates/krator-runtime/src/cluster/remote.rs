@@ -1,10 +1,11 @@
 //! The world of a cluster: reads and writes the objects of one kind, and publishes events about them.
 use super::{
-    Cluster, LONGEST_REQUEST, Link, REQUESTS,
     clock::Clock,
+    links::Link,
     mandate::Mandate,
     metrics::{KindMetrics, Metrics},
-    raw::Raw,
+    raw::{Endpoint, Raw},
+    reach::Cluster,
     recorder::Recorder,
 };
 use crate::{
@@ -13,9 +14,9 @@ use crate::{
     graph::StateKind,
     machine::{Event, Machine, ManifestOf, Object as _, SharedOf, StatusOf},
     operator::Operator,
-    resource::{KubeObject, Place},
+    resource::KubeObject,
     status::Condition,
-    world::{Ran, World, WriteError},
+    world::{Found, Ran, World, WriteError},
 };
 use futures::FutureExt as _;
 use k8s_openapi::{api::core::v1::ObjectReference, apimachinery::pkg::apis::meta::v1::ObjectMeta};
@@ -31,12 +32,18 @@ use std::{
     fmt,
     hash::{BuildHasher as _, RandomState},
     sync::Arc,
+    time::Duration,
 };
 use tokio::{
     sync::{Semaphore, SemaphorePermit},
     time::Instant,
 };
 
+/// The most requests in flight at once, not counting watches. More of them do not make anything faster, but take
+/// memory.
+pub(super) const REQUESTS: usize = 32;
+/// The longest that a request of the runtime may take. A connection that no longer responds becomes an error.
+pub(super) const LONGEST_REQUEST: Duration = Duration::from_secs(30);
 /// The action of events that are about no transition.
 const RUN: &str = "Run";
 
@@ -47,6 +54,7 @@ pub(super) struct Remote<O: Operator> {
     clock: Arc<Clock>,
     mandate: Mandate,
     events: Arc<Recorder>,
+    endpoint: Endpoint,
     turns: Semaphore,
     metrics: Arc<KindMetrics>,
 }
@@ -74,6 +82,7 @@ where
             clock,
             mandate,
             events,
+            endpoint: Endpoint::of::<ManifestOf<O::Machine>>(),
             turns: Semaphore::new(REQUESTS),
             metrics: of_kind,
         }
@@ -89,8 +98,9 @@ where
     }
 
     /// Decodes an object. One that does not match its type is logged, and reported as an event.
-    pub fn decode(&self, raw: &Raw<ManifestOf<O::Machine>>) -> Option<Arc<ManifestOf<O::Machine>>> {
+    pub fn decode(&self, raw: &Raw) -> Option<Arc<ManifestOf<O::Machine>>> {
         raw.decode()
+            .map(Arc::new)
             .map_err(|error| self.report_unreadable(raw.meta().clone(), &error))
             .ok()
     }
@@ -120,9 +130,8 @@ where
         self.events.record(about, action, event, self.clock.time());
     }
 
-    fn api(&self, object: &ManifestOf<O::Machine>) -> Api<Raw<ManifestOf<O::Machine>>> {
-        let client = self.cluster.client.clone();
-        <<ManifestOf<O::Machine> as Resource>::Scope as Place>::api(client, object.namespace())
+    fn api(&self, object: &ManifestOf<O::Machine>) -> Api<Raw> {
+        self.endpoint.api(self.cluster.client.clone(), object.namespace())
     }
 
     /// Waits until a request may be made. Requests are built after this, so those that wait take no memory.
@@ -201,8 +210,10 @@ struct PatchMetadata<'a> {
 }
 
 /// The object in the answer to a write.
-fn stored<K: DeserializeOwned>(answer: Result<Raw<K>, WriteError>) -> Result<Arc<K>, WriteError> {
-    answer?.decode().map_err(|error| WriteError::Other(error.into()))
+fn stored<K: DeserializeOwned>(answer: Result<Raw, WriteError>) -> Result<Arc<K>, WriteError> {
+    let read = answer?.decode();
+    read.map(Arc::new)
+        .map_err(|error| WriteError::Other(error.into()))
 }
 
 impl<O: Operator> World<O::Machine> for Remote<O>
@@ -232,6 +243,10 @@ where
         manifest: &ManifestOf<O::Machine>,
     ) -> Result<<O::Machine as Machine>::ObjectState> {
         self.operator.initialize_object_state(manifest).await
+    }
+
+    async fn find(&self, manifest: &ManifestOf<O::Machine>) -> Result<Vec<Found>> {
+        self.cluster.find(manifest).await
     }
 
     async fn write_status(

@@ -1,17 +1,64 @@
 //! Label selectors as text, checked before anything is asked of the API server: a watch with one that it refuses would be
-//! retried for ever. kube has the type, but does not read it from text.
+//! retried for ever. kube has the type, but it neither reads text nor compares numbers.
+use kube::core::{Expression, SelectorExt as _};
+use std::{collections::BTreeMap, str::FromStr};
 
-/// Returns the selector if the API server accepts it.
-pub(super) fn parse(text: &str) -> Result<String, String> {
-    let mut rest = text;
-    loop {
-        let end = end_of_first(rest);
-        requirement(rest[..end].trim())
-            .map_err(|problem| format!("{problem}, for example `park=glacier,!tame`"))?;
-        match rest.get(end + 1..) {
-            Some(after) => rest = after,
-            None => return Ok(text.to_owned()),
+/// A selector that the API server accepts.
+#[derive(Clone, Debug)]
+pub(super) struct Selector {
+    text: String,
+    requirements: Vec<Requirement>,
+}
+
+#[derive(Clone, Debug)]
+enum Requirement {
+    Is(Expression),
+    /// The label is an integer that is greater than this one.
+    Greater(String, i64),
+    /// It is less than this one.
+    Less(String, i64),
+}
+
+impl Selector {
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether an object with these labels is selected.
+    pub fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
+        let number = |key| {
+            labels
+                .get(key)
+                .and_then(|value: &String| value.parse::<i64>().ok())
+        };
+        self.requirements.iter().all(|requirement| match requirement {
+            Requirement::Is(expression) => expression.matches(labels),
+            Requirement::Greater(key, than) => number(key).is_some_and(|number| number > *than),
+            Requirement::Less(key, than) => number(key).is_some_and(|number| number < *than),
+        })
+    }
+}
+
+impl FromStr for Selector {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut requirements = Vec::new();
+        let mut rest = text;
+        loop {
+            let end = end_of_first(rest);
+            let read = requirement(rest[..end].trim());
+            requirements
+                .push(read.map_err(|problem| format!("{problem}, for example `park=glacier,!tame`"))?);
+            match rest.get(end + 1..) {
+                Some(after) => rest = after,
+                None => break,
+            }
         }
+        Ok(Self {
+            text: text.to_owned(),
+            requirements,
+        })
     }
 }
 
@@ -29,45 +76,52 @@ fn end_of_first(text: &str) -> usize {
     comma.unwrap_or(text.len())
 }
 
-fn requirement(text: &str) -> Result<(), String> {
+fn requirement(text: &str) -> Result<Requirement, String> {
     if let Some(absent) = text.strip_prefix('!') {
-        return key(absent.trim());
+        return Ok(Requirement::Is(Expression::DoesNotExist(key(absent.trim())?)));
     }
     if let Some(at) = text.find(['=', '!', '<', '>']) {
         let (name, condition) = text.split_at(at);
-        key(name.trim())?;
-        if let Some(number) = condition.strip_prefix(['<', '>']) {
-            let number = number.trim();
-            let parsed = number.parse::<i64>();
-            return parsed
-                .map(drop)
-                .map_err(|_| format!("`{number}` is not an integer"));
+        let name = key(name.trim())?;
+        if let Some(than) = condition.strip_prefix('>') {
+            return Ok(Requirement::Greater(name, number(than.trim())?));
         }
-        let wanted = ["==", "!=", "="]
-            .iter()
-            .find_map(|sign| condition.strip_prefix(sign));
-        return wanted.map_or_else(
-            || Err(format!("`{text}` is not a requirement")),
-            |wanted| value(wanted.trim()),
-        );
+        if let Some(than) = condition.strip_prefix('<') {
+            return Ok(Requirement::Less(name, number(than.trim())?));
+        }
+        if let Some(wanted) = condition.strip_prefix("!=") {
+            return Ok(Requirement::Is(Expression::NotEqual(name, value(wanted.trim())?)));
+        }
+        let wanted = ["==", "="].iter().find_map(|sign| condition.strip_prefix(sign));
+        let wanted = wanted.ok_or_else(|| format!("`{text}` is not a requirement"))?;
+        return Ok(Requirement::Is(Expression::Equal(name, value(wanted.trim())?)));
     }
     let Some((name, list)) = text.split_once(char::is_whitespace) else {
-        return key(text);
+        return Ok(Requirement::Is(Expression::Exists(key(text)?)));
     };
-    key(name)?;
-    let list = list.trim();
-    let values = ["in", "notin"].iter().find_map(|word| {
+    let (name, list) = (key(name)?, list.trim());
+    let of = |word: &str| {
         let list = list.strip_prefix(word)?.trim();
-        list.strip_prefix('(')?.strip_suffix(')')
-    });
-    match values {
-        Some(values) => values.split(',').try_for_each(|wanted| value(wanted.trim())),
-        None => Err(format!("`{text}` is not a requirement")),
-    }
+        let values = list.strip_prefix('(')?.strip_suffix(')')?.split(',');
+        Some(
+            values
+                .map(|wanted| value(wanted.trim()))
+                .collect::<Result<_, _>>(),
+        )
+    };
+    Ok(Requirement::Is(match (of("in"), of("notin")) {
+        (Some(values), _) => Expression::In(name, values?),
+        (_, Some(values)) => Expression::NotIn(name, values?),
+        (None, None) => return Err(format!("`{text}` is not a requirement")),
+    }))
+}
+
+fn number(text: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| format!("`{text}` is not an integer"))
 }
 
 /// A label's key: a name, after a DNS subdomain and a slash or without.
-fn key(key: &str) -> Result<(), String> {
+fn key(key: &str) -> Result<String, String> {
     let (prefix, name) = key
         .rsplit_once('/')
         .map_or((None, key), |(prefix, name)| (Some(prefix), name));
@@ -79,14 +133,14 @@ fn key(key: &str) -> Result<(), String> {
     };
     let is_prefix = |prefix: &str| prefix.len() <= 253 && prefix.split('.').all(is_dns);
     if !name.is_empty() && is_name(name) && prefix.is_none_or(is_prefix) {
-        return Ok(());
+        return Ok(key.to_owned());
     }
     Err(format!("`{key}` is not the key of a label"))
 }
 
-fn value(value: &str) -> Result<(), String> {
+fn value(value: &str) -> Result<String, String> {
     if is_name(value) {
-        return Ok(());
+        return Ok(value.to_owned());
     }
     Err(format!("`{value}` is not the value of a label"))
 }
@@ -113,7 +167,8 @@ mod tests {
             "park notin (glacier)",
             "park=",
         ] {
-            assert_eq!(parse(text).as_deref(), Ok(text));
+            let read: Result<Selector, String> = text.parse();
+            assert_eq!(read.as_ref().map(Selector::as_str), Ok(text), "{read:?}");
         }
     }
 
@@ -130,8 +185,36 @@ mod tests {
             ("size>large", "`large`"),
             ("park=*", "`*`"),
         ] {
-            let refused = parse(text).err().unwrap_or_default();
+            let refused = text.parse::<Selector>().err().unwrap_or_default();
             assert!(refused.contains(part), "{text}: {refused}");
+        }
+    }
+
+    #[test]
+    fn labels_are_selected_as_the_api_server_does() {
+        let selects = |selector: &str, labels: &[(&str, &str)]| {
+            let labels = labels
+                .iter()
+                .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+            let selector: Selector = selector.parse().expect("a selector");
+            selector.matches(&labels.collect())
+        };
+        for (selector, labels, is_selected) in [
+            ("park=glacier,!tame", &[("park", "glacier")][..], true),
+            ("park=glacier,!tame", &[("park", "glacier"), ("tame", "")], false),
+            ("park!=glacier", &[], true),
+            ("park==", &[("park", "")], true),
+            ("park==", &[], false),
+            ("park", &[("park", "any")], true),
+            ("park in (glacier, denali)", &[("park", "denali")], true),
+            ("park in (glacier,)", &[("park", "")], true),
+            ("park notin (glacier)", &[], true),
+            ("size>3", &[("size", "4")], true),
+            ("size>3", &[("size", "3")], false),
+            ("size<3", &[("size", "large")], false),
+            ("size < -3", &[("size", "-4")], true),
+        ] {
+            assert_eq!(selects(selector, labels), is_selected, "{selector} {labels:?}");
         }
     }
 }

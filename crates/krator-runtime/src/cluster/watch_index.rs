@@ -84,13 +84,12 @@ impl WatchIndex {
                 }
             }
             Concerns::Label(key) => {
-                let value = change
-                    .labels
-                    .iter()
-                    .find(|(k, _)| k == key)
-                    .map(|(_, value)| value);
-                let uids = value.and_then(|value| self.by_name.get(value));
-                uids.into_iter().flatten().cloned().collect()
+                let values = change.labels.iter().filter(|(k, _)| k == key);
+                let uids: BTreeSet<&Uid> = values
+                    .filter_map(|(_, value)| self.by_name.get(value))
+                    .flatten()
+                    .collect();
+                uids.into_iter().cloned().collect()
             }
             Concerns::All => self.names.keys().cloned().collect(),
         }

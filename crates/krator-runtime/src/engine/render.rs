@@ -21,7 +21,7 @@ impl Engine<'_> {
             message: Some(message.to_owned()),
             entry: Some(self.entry()),
             state_entered_time: Some(self.entered_at),
-            attempts: Some(self.attempts),
+            attempts: (self.attempts > 0).then_some(self.attempts),
             entries,
             observed_generation: Some(self.observed),
             last_handled_request: self.handled.as_deref().map(str::to_owned),

@@ -175,6 +175,7 @@ impl<M: Machine> Fixture<M> {
             backend: Backend {
                 of: &self.others,
                 applied: &self.applied,
+                found: &[],
             },
         };
         state.next(&mut cx).await

@@ -6,6 +6,7 @@ use crate::{
     conditions::SetCondition,
     error::{Error, Fallible as _, Result},
     graph::Graph,
+    world::Found,
 };
 use jiff::Timestamp;
 use std::{
@@ -76,6 +77,8 @@ pub(crate) struct Backend<'a> {
     pub of: &'a (dyn Any + Send + Sync),
     /// What the handlers of the object have applied.
     pub applied: &'a Arc<Applied>,
+    /// What was found of objects of other kinds before the run.
+    pub found: &'a [Found],
 }
 
 /// What is known about a run when it begins.

@@ -1,6 +1,6 @@
 //! Applying a child: never an object that belongs to somebody else, not even one that was created a moment ago.
 use super::{
-    super::caches::{Known, drop_managed_fields},
+    super::watches::{Known, drop_managed_fields},
     InCluster, emptied,
 };
 use crate::{
@@ -39,7 +39,7 @@ impl<K: Child> InCluster<K> {
     ) -> Result<Arc<K>> {
         let key: ChildKey = (self.kind, namespace.clone(), name.clone());
         let hash = hash(&body);
-        let (known, last) = (self.caches.known(&namespace, &name), self.applied.last(&key));
+        let (known, last) = (self.cache.known(&namespace, &name), self.applied.last(&key));
         if let (Some(known), Some(last)) = (&known, &last)
             && (last.hash, last.version) == (hash, known.version)
             && let Ok(same) = Arc::clone(&last.answer).downcast::<K>()
@@ -119,10 +119,7 @@ fn hash(body: &Value) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        cluster::{caches, health::Health},
-        error::Class,
-    };
+    use crate::{cluster::watches::KindCache, error::Class};
     use http::{Method, Request, Response, StatusCode};
     use k8s_openapi::api::core::v1::ConfigMap;
     use kube::{Client, client::Body};
@@ -216,10 +213,9 @@ mod tests {
             }),
             "default",
         );
-        let link = caches::start_owned::<ConfigMap>(client.clone(), &[], &Health::default());
         let cluster = InCluster::<ConfigMap> {
             client,
-            caches: link.caches.downcast().expect("the caches of ConfigMaps"),
+            cache: Arc::new(KindCache::new(tokio::sync::watch::channel(false).0)),
             kind: "core/v1.ConfigMap",
             applied: Arc::default(),
         };

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// also start them over with every event. A listing that the server rejects begins with an event, so it would be
 /// retried about once a second; therefore `reset` does nothing here.
 #[derive(Default)]
-pub(super) struct WatchBackoff(DefaultBackoff);
+pub(in super::super) struct WatchBackoff(DefaultBackoff);
 
 impl Iterator for WatchBackoff {
     type Item = Duration;

@@ -1,0 +1,325 @@
+//! The process of an operator from its start to its end: what its kinds have in common, and in which order they begin and
+//! end.
+use super::{
+    Election, OperatorRuntime,
+    apis::Apis,
+    clock::Clock,
+    dispatch::Dispatcher,
+    health::Health,
+    lease::{self, Elector},
+    links::Linked,
+    mandate::Mandate,
+    metrics::{CountRequests, Metrics},
+    namespaces,
+    raw::Endpoint,
+    reach::Cluster,
+    recorder::Recorder,
+    remote::{REQUESTS, Remote},
+    selector::Selector,
+    serve,
+    watches::{self, SharedWatches},
+};
+use crate::{
+    error::{Error, Result},
+    machine::ManifestOf,
+    operator::Operator,
+    resource::KubeObject,
+};
+use futures::future::{BoxFuture, join_all};
+use http::{HeaderValue, header::USER_AGENT};
+use kube::{Api, Client, Config, Resource, client::ClientBuilder};
+use std::{sync::Arc, time::Duration};
+use tokio::{
+    signal,
+    sync::watch,
+    task::{JoinHandle, JoinSet},
+};
+use tower::{limit::ConcurrencyLimitLayer, util::MapResponseLayer};
+
+/// How long the process may take after its last handler to publish the events that wait.
+const LAST_EVENTS: Duration = Duration::from_secs(2);
+/// How long running handlers may take to end after SIGTERM. Kubernetes kills a pod after 30 s by default.
+const GRACE: Duration = Duration::from_secs(25);
+
+/// Starts the loop of one kind, with what the loops of all kinds have in common.
+pub(super) type Start = Box<dyn FnOnce(Common, &mut SharedWatches) -> BoxFuture<'static, ()> + Send>;
+
+/// What the loops of all kinds have in common.
+#[derive(Clone)]
+pub(super) struct Common {
+    name: &'static str,
+    client: Client,
+    mandate: Mandate,
+    leads: watch::Receiver<bool>,
+    clock: Arc<Clock>,
+    events: Arc<Recorder>,
+    namespaces: Vec<String>,
+    health: Health,
+    metrics: Metrics,
+    stop: watch::Receiver<bool>,
+}
+
+/// The connections of the process to the API server.
+struct Connections {
+    /// For everything that acts on objects.
+    acting: Client,
+    /// For watches and the lease, which go on while another replica leads.
+    watching: Client,
+    mandate: Mandate,
+}
+
+impl OperatorRuntime {
+    /// Runs the operators until SIGTERM or SIGINT. Handlers that are running then have 25 seconds to end.
+    ///
+    /// # Errors
+    ///
+    /// If there is no configuration of a cluster, or it is invalid, or the label selector is, or nothing can listen at an
+    /// address, or the metrics would be served without TLS to other machines, or their certificate is unusable. A cluster
+    /// that does not answer is no error: its watches are retried. With [`leader_election`](Self::leader_election), if this
+    /// replica has led and no longer may: the process has to end then, because another replica may act already.
+    pub async fn start(self) -> Result<()> {
+        let selector = self.selector.as_deref().map(str::parse::<Selector>).transpose();
+        let selector = selector.map_err(Error::permanent)?;
+        let probes = serve::bind(&self.health_probe_bind_address)?;
+        let mut config = match self.config {
+            Some(config) => config,
+            None => Config::infer().await?,
+        };
+        let identity = lease::identity(self.name);
+        identify(&mut config, self.name, self.version, &identity);
+        let namespace = config.default_namespace.clone();
+        let (metrics, clock, health) = (Metrics::new(), Arc::new(Clock::new()), Health::default());
+        let metrics_server = self.metrics.server(&metrics, &config)?;
+        let Connections {
+            acting,
+            watching,
+            mandate,
+        } = connections(config, self.election.is_some(), &clock, &metrics)?;
+        let mut elector = self.election.map(|Election { namespace: given }| {
+            let namespace = given.unwrap_or(namespace);
+            let sighted = health.waits_for(format!("lease {} in {namespace}", self.name));
+            let api = Api::namespaced(watching.clone(), &namespace);
+            Elector::new(
+                api,
+                self.name,
+                identity,
+                mandate.clone(),
+                Arc::clone(&clock),
+                sighted,
+            )
+        });
+        let (leading, leads) = watch::channel(elector.is_none());
+        let (stopping, stop) = watch::channel(false);
+        let events = Arc::new(Recorder::new(self.only_warnings, metrics.events_dropped()));
+        let publishing = publish(&events, acting.clone(), self.name);
+        let mut checks = JoinSet::new();
+        if elector.is_some() {
+            let (gauge, mut leads) = (metrics.leads(self.name), leads.clone());
+            // A process that no longer leads ends, so the gauge never falls.
+            checks.spawn(async move {
+                if leads.wait_for(|leads| *leads).await.is_ok() {
+                    gauge.set(1);
+                }
+            });
+        }
+        for name in &self.namespaces {
+            let wait = health.waits_for(format!("namespace {name}"));
+            checks.spawn(namespaces::wait_for(watching.clone(), name.clone(), wait));
+        }
+        let common = Common {
+            name: self.name,
+            client: acting,
+            mandate,
+            leads: leads.clone(),
+            clock,
+            events: Arc::clone(&events),
+            namespaces: self.namespaces,
+            health: health.clone(),
+            metrics,
+            stop,
+        };
+        let mut shared = SharedWatches::default();
+        let kinds = self.kinds.into_iter();
+        let kinds: Vec<_> = kinds.map(|start| start(common.clone(), &mut shared)).collect();
+        let mut kinds = std::pin::pin!(join_all(kinds));
+        let _watching = shared.start(&watches::Common {
+            client: watching,
+            selector,
+            leads,
+            health: health.clone(),
+        });
+        // The servers start when everything that the process waits for is known, so that it is not ready before.
+        let mut servers: Vec<serve::Server> = metrics_server.into_iter().collect();
+        if let Some(listener) = probes {
+            tracing::info!(address = %listener.local_addr()?, "serving probes");
+            servers.push(Box::pin(serve::serve(listener, None, Arc::new(health))));
+        }
+        let _serving = serve::start(servers)?;
+        tracing::info!(
+            operator = self.name,
+            version = self.version,
+            runtime = env!("CARGO_PKG_VERSION"),
+            "started"
+        );
+        {
+            let lost = async {
+                match &mut elector {
+                    Some(elector) => elector.run(&leading).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let mut lost = std::pin::pin!(lost);
+            tokio::select! {
+                _ = &mut kinds => {}
+                error = &mut lost => return Err(error),
+                signal = asked_to_stop() => {
+                    signal?;
+                    tracing::info!("stopping");
+                    stopping.send_replace(true);
+                    let ends = async {
+                        kinds.await;
+                        events.close();
+                        // What is not published by then is lost: events are best effort.
+                        let _ = tokio::time::timeout(LAST_EVENTS, publishing).await;
+                    };
+                    // The lease is renewed until everything has ended that acts.
+                    tokio::select! {
+                        () = ends => {}
+                        error = lost => return Err(error),
+                    }
+                }
+            }
+        }
+        if let Some(elector) = &mut elector
+            && let Err(error) = elector.release().await
+        {
+            tracing::warn!(%error, "the lease could not be released, so another replica waits until it expires");
+        }
+        Ok(())
+    }
+}
+
+/// Tells the API server in each request which replica of which operator makes it, as its audit log shows.
+fn identify(config: &mut Config, name: &str, version: &str, identity: &str) {
+    let version = if version.is_empty() { "unknown" } else { version };
+    let agent = HeaderValue::from_str(&format!("{name}/{version} ({identity})"));
+    if let Ok(agent) = agent
+        && config.headers.iter().all(|(header, _)| header != USER_AGENT)
+    {
+        config.headers.push((USER_AGENT, agent));
+    }
+}
+
+/// Connects to the cluster: with leader election, to act only while this replica leads.
+fn connections(config: Config, elects: bool, clock: &Arc<Clock>, metrics: &Metrics) -> Result<Connections> {
+    let count = CountRequests::new(metrics.clone(), &config.cluster_url);
+    if !elects {
+        let mandate = Mandate::unlimited();
+        let client = connect(config, clock, &count, Some(&mandate))?;
+        return Ok(Connections {
+            acting: client.clone(),
+            watching: client,
+            mandate,
+        });
+    }
+    let mandate = Mandate::none();
+    Ok(Connections {
+        // Renewals of the lease must not wait for the requests of handlers, so they have a connection of their own.
+        watching: connect(config.clone(), clock, &count, None)?,
+        acting: connect(config, clock, &count, Some(&mandate))?,
+        mandate,
+    })
+}
+
+/// A client that teaches the clock and counts its requests. With a mandate it is for everything that acts: it sends
+/// nothing without the mandate, and only so many requests at once.
+fn connect(
+    config: Config,
+    clock: &Arc<Clock>,
+    count: &CountRequests,
+    acting: Option<&Mandate>,
+) -> Result<Client> {
+    let learning = Arc::clone(clock);
+    let client = ClientBuilder::try_from(config)?;
+    #[cfg(feature = "faults")]
+    let client = client.with_layer(&super::faults::Faults::from_env()?);
+    let client =
+        client
+            .with_layer(count)
+            .with_layer(&MapResponseLayer::new(move |answer: http::Response<_>| {
+                learning.learn(answer.headers());
+                answer
+            }));
+    Ok(match acting {
+        None => client.build(),
+        Some(mandate) => client
+            .with_layer(&mandate.layer())
+            .with_layer(&ConcurrencyLimitLayer::new(REQUESTS))
+            .build(),
+    })
+}
+
+/// Publishes events until the recorder is closed.
+fn publish(events: &Arc<Recorder>, client: Client, name: &'static str) -> JoinHandle<()> {
+    let events = Arc::clone(events);
+    tokio::spawn(async move { events.run(client, name).await })
+}
+
+/// The loop of one kind. Everything that the process waits for is known when this returns.
+pub(super) fn run_kind<O: Operator<Machine: Linked>>(
+    operator: O,
+    common: Common,
+    shared: &mut SharedWatches,
+) -> BoxFuture<'static, ()>
+where
+    ManifestOf<O::Machine>: KubeObject,
+{
+    let Common {
+        name,
+        client,
+        mandate,
+        leads,
+        clock,
+        events,
+        namespaces,
+        health,
+        metrics,
+        stop,
+    } = common;
+    let objects = shared.own::<ManifestOf<O::Machine>>(&namespaces);
+    let links = O::Machine::links();
+    let (others, caches) = links
+        .iter()
+        .map(|link| link.subscribe(shared, &namespaces))
+        .map(|link| (link.events, link.cache))
+        .unzip();
+    let cluster = Cluster {
+        apis: Apis::default(),
+        client,
+        manager: name,
+        api_version: ManifestOf::<O::Machine>::api_version(&()).into_owned(),
+        kind: ManifestOf::<O::Machine>::kind(&()).into_owned(),
+        links,
+        caches,
+    };
+    Box::pin(async move {
+        let world = Remote::new(operator, cluster, clock, mandate, events, &metrics).await;
+        let turning = health.watches_loop(Endpoint::of::<ManifestOf<O::Machine>>().name());
+        let dispatcher = Dispatcher::new(world, turning);
+        dispatcher.run(objects, others, leads, stop, GRACE).await;
+    })
+}
+
+/// Waits until the process is asked to end.
+async fn asked_to_stop() -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        let mut terminate = signal::unix::signal(signal::unix::SignalKind::terminate())?;
+        tokio::select! {
+            _ = terminate.recv() => Ok(()),
+            interrupted = signal::ctrl_c() => interrupted,
+        }
+    }
+    #[cfg(not(unix))]
+    signal::ctrl_c().await
+}

@@ -1,0 +1,358 @@
+//! The objects of another kind as far as they are kept, and what their links are told of changes. It decodes and reads
+//! nothing.
+use super::cache::Need;
+use crate::cluster::links::{LinkEvent, ObservedChange};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Weak},
+};
+use tokio::sync::mpsc;
+
+/// The objects of a kind in all places where it is watched.
+pub(super) struct Listings<K> {
+    places: Vec<Listing<K>>,
+    keeps_controllers: bool,
+    keeps_labels: BTreeSet<&'static str>,
+    links: Vec<mpsc::UnboundedSender<LinkEvent>>,
+}
+
+/// The objects of one place.
+struct Listing<K> {
+    objects: Objects<K>,
+    /// The objects of a listing that is not complete yet.
+    next: Option<Objects<K>>,
+    /// Whether they were listed once, or cannot be.
+    tried: bool,
+    listed: bool,
+    whole: bool,
+}
+
+/// By namespace and name.
+type Objects<K> = BTreeMap<Box<str>, BTreeMap<Box<str>, Entry<K>>>;
+
+/// An object.
+pub(super) struct Entry<K> {
+    pub version: u64,
+    pub controller: Option<Box<OwnerReference>>,
+    pub labels: Vec<(&'static str, Box<str>)>,
+    /// The object itself, where the watch sees it.
+    pub whole: Option<Arc<K>>,
+    pub read: Option<Arc<LastRead<K>>>,
+}
+
+/// The object as it was read last, while somebody has it. It is locked while it is read, so that those who need it at the
+/// same time read it once.
+pub(super) type LastRead<K> = tokio::sync::Mutex<Weak<K>>;
+
+impl<K> Default for Listing<K> {
+    fn default() -> Self {
+        Self {
+            objects: Objects::new(),
+            next: None,
+            tried: false,
+            listed: false,
+            whole: false,
+        }
+    }
+}
+
+impl<K> Default for Listings<K> {
+    fn default() -> Self {
+        Self {
+            places: Vec::new(),
+            keeps_controllers: false,
+            keeps_labels: BTreeSet::new(),
+            links: Vec::new(),
+        }
+    }
+}
+
+impl<K> Listings<K> {
+    /// Keeps what a link needs, and tells it of changes.
+    pub fn serve(&mut self, need: Need, link: mpsc::UnboundedSender<LinkEvent>) {
+        match need {
+            Need::Controller => self.keeps_controllers = true,
+            Need::Label(key) => drop(self.keeps_labels.insert(key)),
+            Need::Names | Need::Whole => {}
+        }
+        self.links.push(link);
+    }
+
+    /// The kind is watched in so many places.
+    pub fn has_places(&mut self, places: usize) {
+        self.places.resize_with(places, Listing::default);
+    }
+
+    /// Whether all objects are listed as a whole.
+    pub fn is_whole(&self) -> bool {
+        self.places.iter().all(|place| place.listed && place.whole)
+    }
+
+    /// All objects, with their namespaces and names.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &str, &Entry<K>)> {
+        self.places.iter().flat_map(|place| entries(&place.objects))
+    }
+
+    /// The object; one without a namespace is found no matter which namespace it is looked for in.
+    pub fn find(&mut self, namespace: &str, name: &str) -> Option<&mut Entry<K>> {
+        let has = |place: &Listing<K>, namespace: &str| {
+            let objects = place.objects.get(namespace);
+            objects.is_some_and(|objects| objects.contains_key(name))
+        };
+        let places = self.places.iter().enumerate();
+        let (at, namespace) = places
+            .flat_map(|(at, place)| [(at, place, namespace), (at, place, "")])
+            .find_map(|(at, place, namespace)| has(place, namespace).then_some((at, namespace)))?;
+        self.places[at].objects.get_mut(namespace)?.get_mut(name)
+    }
+
+    /// A listing begins. What is known already stays until it is complete.
+    pub fn begin(&mut self, place: usize) {
+        self.places[place].next = Some(Objects::new());
+    }
+
+    pub fn put(&mut self, place: usize, is_listing: bool, meta: &ObjectMeta, whole: Option<Arc<K>>) {
+        let (namespace, name) = names(meta);
+        let mut entry = self.entry(meta, whole);
+        let place = &mut self.places[place];
+        let known = place.objects.get(namespace).and_then(|objects| objects.get(name));
+        entry.read = known.and_then(|known| known.read.clone());
+        // The objects of the first listing are not reported, because every handler runs after the start anyway. Those of
+        // later ones are, unless they are as before, because changes in between have been missed.
+        let is_new = known.is_none_or(|known| known.version != entry.version);
+        let change =
+            (is_new && (place.listed || !is_listing)).then(|| change(namespace, name, &entry, known));
+        let objects = match &mut place.next {
+            Some(next) if is_listing => next,
+            _ => &mut place.objects,
+        };
+        objects
+            .entry(namespace.into())
+            .or_default()
+            .insert(name.into(), entry);
+        self.tell(change);
+    }
+
+    pub fn remove(&mut self, place: usize, is_listing: bool, meta: &ObjectMeta) {
+        let (namespace, name) = names(meta);
+        let last = self.entry(meta, None);
+        if is_listing {
+            // The end of the listing notices that it lacks the object.
+            return;
+        }
+        let objects = &mut self.places[place].objects;
+        let known = objects
+            .get_mut(namespace)
+            .and_then(|objects| objects.remove(name));
+        if objects.get(namespace).is_some_and(BTreeMap::is_empty) {
+            objects.remove(namespace);
+        }
+        self.tell(Some(change(namespace, name, &last, known.as_ref())));
+    }
+
+    /// A listing is complete.
+    pub fn done(&mut self, place: usize, whole: bool) {
+        let place_number = place;
+        let place = &mut self.places[place];
+        let next = place.next.take().unwrap_or_default();
+        let former = std::mem::replace(&mut place.objects, next);
+        let mut gone = Vec::new();
+        for (namespace, name, entry) in entries(&former) {
+            let remains = place
+                .objects
+                .get(namespace)
+                .is_some_and(|objects| objects.contains_key(name));
+            if !remains {
+                gone.push(change(namespace, name, entry, None));
+            }
+        }
+        (place.listed, place.whole) = (true, whole);
+        for change in gone {
+            self.tell(Some(change));
+        }
+        self.tried(place_number);
+    }
+
+    /// The place was listed, or cannot be at the moment. When all were tried, the links need not wait any more.
+    pub fn tried(&mut self, place: usize) {
+        let first = !std::mem::replace(&mut self.places[place].tried, true);
+        if first && self.places.iter().all(|place| place.tried) {
+            self.send(&LinkEvent::Listed);
+        }
+    }
+
+    fn tell(&self, change: Option<ObservedChange>) {
+        if let Some(change) = change {
+            self.send(&LinkEvent::Changed(Arc::new(change)));
+        }
+    }
+
+    fn send(&self, event: &LinkEvent) {
+        for link in &self.links {
+            // This fails when the loop of the link has ended.
+            drop(link.send(event.clone()));
+        }
+    }
+
+    fn entry(&self, meta: &ObjectMeta, whole: Option<Arc<K>>) -> Entry<K> {
+        let label = |key: &&'static str| Some((*key, meta.labels.as_ref()?.get(*key)?.as_str().into()));
+        let mut owners = meta.owner_references.iter().flatten();
+        let controller = owners.find(|owner| self.keeps_controllers && owner.controller == Some(true));
+        Entry {
+            version: meta
+                .resource_version
+                .as_deref()
+                .and_then(|version| version.parse().ok())
+                .unwrap_or_default(),
+            controller: controller.cloned().map(Box::new),
+            labels: self.keeps_labels.iter().filter_map(label).collect(),
+            whole,
+            read: None,
+        }
+    }
+}
+
+pub(super) fn names(meta: &ObjectMeta) -> (&str, &str) {
+    let namespace = meta.namespace.as_deref().unwrap_or_default();
+    (namespace, meta.name.as_deref().unwrap_or_default())
+}
+
+fn entries<K>(objects: &Objects<K>) -> impl Iterator<Item = (&str, &str, &Entry<K>)> {
+    objects.iter().flat_map(|(namespace, objects)| {
+        objects
+            .iter()
+            .map(move |(name, entry)| (&**namespace, &**name, entry))
+    })
+}
+
+/// A change from what was known of an object.
+fn change<K>(namespace: &str, name: &str, now: &Entry<K>, known: Option<&Entry<K>>) -> ObservedChange {
+    // It also concerns those whom only the former labels name.
+    let labels = now
+        .labels
+        .iter()
+        .chain(known.iter().flat_map(|known| &known.labels));
+    ObservedChange {
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+        version: now.version,
+        controller: now.controller.as_ref().map(|controller| controller.uid.clone()),
+        labels: labels.map(|(key, value)| (*key, value.to_string())).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meta(namespace: &str, name: &str, version: u64, label: Option<&str>) -> ObjectMeta {
+        ObjectMeta {
+            namespace: Some(namespace.to_owned()),
+            name: Some(name.to_owned()),
+            resource_version: Some(version.to_string()),
+            labels: label.map(|label| [("of".to_owned(), label.to_owned())].into()),
+            ..ObjectMeta::default()
+        }
+    }
+
+    struct Linked {
+        listings: Listings<u8>,
+        events: mpsc::UnboundedReceiver<LinkEvent>,
+    }
+
+    impl Linked {
+        fn new(places: usize) -> Self {
+            let (sender, events) = mpsc::unbounded_channel();
+            let mut listings = Listings::default();
+            listings.serve(Need::Label("of"), sender);
+            listings.has_places(places);
+            Self { listings, events }
+        }
+        /// What the link was told since the last time.
+        fn told(&mut self) -> Vec<String> {
+            let events = std::iter::from_fn(|| self.events.try_recv().ok());
+            let told = events.map(|event| match event {
+                LinkEvent::Listed => "listed".to_owned(),
+                LinkEvent::Changed(change) => {
+                    let labels: Vec<_> = change.labels.iter().map(|(_, value)| value.as_str()).collect();
+                    format!(
+                        "{}/{}@{} {}",
+                        change.namespace,
+                        change.name,
+                        change.version,
+                        labels.join(",")
+                    )
+                }
+            });
+            told.collect()
+        }
+        fn names(&self) -> Vec<&str> {
+            self.listings.all().map(|(_, name, _)| name).collect()
+        }
+        fn list(&mut self, objects: &[ObjectMeta]) {
+            self.listings.begin(0);
+            for object in objects {
+                self.listings.put(0, true, object, None);
+            }
+            self.listings.done(0, false);
+        }
+    }
+
+    #[test]
+    fn a_link_is_told_of_what_changed_while_nobody_watched_and_of_nothing_else() {
+        let mut linked = Linked::new(1);
+        let (a, b, c) = (
+            meta("n", "a", 1, None),
+            meta("n", "b", 2, None),
+            meta("n", "c", 3, None),
+        );
+        linked.list(&[a.clone(), b.clone(), c]);
+        assert_eq!(linked.told(), ["listed"], "handlers run after the start anyway");
+        linked.listings.begin(0);
+        assert_eq!(
+            linked.names(),
+            ["a", "b", "c"],
+            "what is known stays until the listing is complete"
+        );
+        linked.list(&[a, meta("n", "b", 4, None), meta("n", "d", 5, None)]);
+        assert_eq!(linked.told(), ["n/b@4 ", "n/d@5 ", "n/c@3 "]);
+        assert_eq!(linked.names(), ["a", "b", "d"]);
+        linked.listings.remove(0, false, &b);
+        assert_eq!(
+            (linked.told(), linked.names()),
+            (vec!["n/b@2 ".to_owned()], vec!["a", "d"])
+        );
+    }
+
+    #[test]
+    fn a_changed_label_concerns_both_of_its_values() {
+        let mut linked = Linked::new(1);
+        linked.list(&[meta("n", "a", 1, Some("x"))]);
+        linked.listings.put(0, false, &meta("n", "a", 2, Some("y")), None);
+        linked.listings.put(0, false, &meta("n", "a", 3, None), None);
+        linked.listings.put(0, false, &meta("n", "a", 3, None), None);
+        assert_eq!(
+            linked.told(),
+            ["listed", "n/a@2 y,x", "n/a@3 y"],
+            "an echo is no change"
+        );
+    }
+
+    #[test]
+    fn a_link_waits_for_all_places_and_for_none_that_cannot_be_listed() {
+        let mut linked = Linked::new(2);
+        linked.list(&[]);
+        assert!(linked.told().is_empty());
+        linked.listings.tried(1);
+        linked.listings.tried(1);
+        assert_eq!(linked.told(), ["listed"]);
+        assert!(!linked.listings.is_whole());
+        for place in [0, 1] {
+            linked.listings.begin(place);
+            linked.listings.done(place, true);
+        }
+        assert!(linked.listings.is_whole());
+        assert!(linked.told().is_empty());
+    }
+}
