@@ -64,9 +64,14 @@ pub fn say(line: &str) {
 impl Cluster {
     /// Starts a control plane with the binaries in `assets`. It ends when it is dropped, or else with this process.
     pub fn start(assets: &Path) -> Cluster {
+        Cluster::with_plugins(assets, &[])
+    }
+
+    /// Starts a control plane as above, with admission plugins that are off by default.
+    pub fn with_plugins(assets: &Path, plugins: &[&str]) -> Cluster {
         let dir = tempfile::tempdir().expect("a temporary folder").keep();
         let guard = ProcessGuard::new(&dir);
-        let server = Server::start(assets, &dir, &guard);
+        let server = Server::start(assets, &dir, plugins, &guard);
         Cluster {
             assets: assets.to_owned(),
             dir,

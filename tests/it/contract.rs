@@ -37,6 +37,7 @@ mod crash;
 mod kstatus;
 mod leader;
 mod oracle;
+mod proxy;
 mod scripted_operator;
 mod session;
 mod soak;

@@ -18,6 +18,10 @@ mod moose;
 mod probes;
 // What an operator counts and measures, and who may read it.
 mod metrics;
+// A rollout to another description and back.
+mod rollout;
+// Which rights an operator uses, and which it has.
+mod rights;
 // An operator of two kinds, on a real API server.
 mod karpenter;
 // The promises of the runtime under faults, judged by an oracle.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// Scrapes the metrics over TLS, with the token of a service account if there is one: as text, or as the error of kubectl.
-fn scrape(cluster: &Cluster, address: &str, token: Option<&str>) -> Result<String, String> {
+pub fn scrape(cluster: &Cluster, address: &str, token: Option<&str>) -> Result<String, String> {
     let mut kubectl = Command::new(cluster.assets().join("kubectl"));
     kubectl.args(["--kubeconfig=/dev/null", "--insecure-skip-tls-verify", "--server"]);
     kubectl.arg(format!("https://{address}"));

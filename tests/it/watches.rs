@@ -1,6 +1,8 @@
 //! Every form of `watches` in a description, on a real API server. The message of an object shows what its handler found
 //! when it last ran.
 
+mod shared;
+
 use crate::cluster::{self, Cluster};
 use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
 use serde_json::{Value, json};

@@ -13,9 +13,9 @@ use crate::{
     applied::Applied,
     engine::{Do, Engine, Now},
     graph::{Graph, Watch},
-    machine::{Machine, ManifestOf, Object as _, ObjectState as _, StatusOf},
+    machine::{Found, Machine, ManifestOf, Object as _, ObjectState as _, StatusOf},
     status::{EntryId, ObjectStatus as _},
-    world::{Change, Found, Mail, Mailbox, World},
+    world::{Change, Mail, Mailbox, World},
 };
 use annotations::{Annotations, Pause};
 use std::{sync::Arc, time::Duration};
@@ -44,8 +44,8 @@ pub(crate) struct Actor<'g, M: Machine> {
     /// A finalizer that a former description needed could not be removed. This is not tried again before the object
     /// is deleted.
     kept_finalizer: bool,
-    /// The object says that its stored state is unknown.
-    is_parked: bool,
+    /// The generation for which the object says that its stored state is unknown.
+    parked: Option<i64>,
     /// Something was observed that may require a write.
     must_step: bool,
     /// Changes of other objects that were observed while a handler ran. Which of them the handler caused itself is
@@ -97,7 +97,7 @@ impl<'g, M: Machine> Actor<'g, M> {
             moved: false,
             dropped: false,
             kept_finalizer: false,
-            is_parked: false,
+            parked: None,
             must_step: false,
             unjudged: Vec::new(),
             applied: Arc::default(),
@@ -195,7 +195,9 @@ impl<'g, M: Machine> Actor<'g, M> {
         }
         match self.engine.decide(world.now()) {
             Do::Entered => Step::Again,
-            Do::Wait(_) if self.engine.at().is_none() && !self.is_parked => self.park(world).await,
+            Do::Wait(_) if self.engine.at().is_none() && self.parked != Some(self.manifest.generation()) => {
+                self.park(world).await
+            }
             Do::Wait(until) => self.save_and(world, Step::Wait(until)).await,
             Do::Run if stop => self.save_and(world, Step::Wait(None)).await,
             Do::Run => self.run(world, mailbox).await,

@@ -5,7 +5,7 @@ use crate::{
     engine::{Moved, Now},
     error::{Class, Error, Result},
     graph::{StateId, Watch},
-    machine::{Event, Machine, ManifestOf, Object, SharedOf, StatusOf},
+    machine::{Event, Found, Machine, ManifestOf, Object, SharedOf, StatusOf},
     status::Condition,
 };
 use std::{
@@ -64,9 +64,6 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     /// How handlers reach objects of other kinds; see [`Backend`](crate::machine::Backend).
     fn backend(&self) -> &(dyn Any + Send + Sync);
 }
-
-/// An object of another kind that concerns an object of the operator: the number of the link, and an `Arc` of the object.
-pub(crate) type Found = (usize, Arc<dyn Any + Send + Sync>);
 
 /// A run of a handler that has ended, or could not begin.
 #[cfg_attr(

@@ -1,18 +1,30 @@
 //! The requests of operators, read from the audit log of the API server.
 
 use super::{Cluster, NAMESPACE_PREFIX};
+use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 use std::fs;
 
 /// A request of the user `operator` that was answered.
 #[derive(Debug)]
 pub struct Request {
+    /// The same in all lines of the log about one request: a watch has a line for its start and one for its end.
+    pub id: String,
+    /// What sent the request, as it says itself.
+    pub agent: String,
     /// get, list, watch, create, patch, …
     pub verb: String,
     /// The path, with its query.
     pub uri: String,
     /// None for cluster-scoped objects.
     pub namespace: Option<String>,
+    pub group: String,
+    /// With its subresource, if any.
+    pub resource: String,
+    /// Empty for a list, and for an object that is about to be created.
+    pub name: String,
+    /// When the server received it.
+    pub received: Timestamp,
     /// The HTTP status of the answer.
     pub code: u64,
 }
@@ -22,9 +34,21 @@ impl Request {
         let event: Value = serde_json::from_str(line).expect("the audit log is JSON lines");
         let text = |pointer| event.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
         Request {
+            id: text("/auditID").unwrap_or_default(),
+            agent: text("/userAgent").unwrap_or_default(),
             verb: text("/verb").unwrap_or_default(),
             uri: text("/requestURI").unwrap_or_default(),
             namespace: text("/objectRef/namespace"),
+            group: text("/objectRef/apiGroup").unwrap_or_default(),
+            resource: [text("/objectRef/resource"), text("/objectRef/subresource")]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join("/"),
+            name: text("/objectRef/name").unwrap_or_default(),
+            received: text("/requestReceivedTimestamp")
+                .and_then(|time| time.parse().ok())
+                .expect("each line has a time"),
             code: event
                 .pointer("/responseStatus/code")
                 .and_then(Value::as_u64)
@@ -41,12 +65,17 @@ impl Request {
 impl Cluster {
     /// All requests so far, apart from those that concern the namespaces of other tests.
     pub fn requests(&self, namespace: &str) -> Vec<Request> {
+        let elsewhere = |other: &str| other != namespace && other.starts_with(NAMESPACE_PREFIX);
+        let concerns = |request: &Request| !request.namespace.as_deref().is_some_and(elsewhere);
+        self.requests_everywhere().into_iter().filter(concerns).collect()
+    }
+
+    /// All requests so far, in all namespaces.
+    pub fn requests_everywhere(&self) -> Vec<Request> {
         let log = fs::read_to_string(self.dir().join("audit.log")).expect("the server writes an audit log");
         // The last line may not be complete yet.
         let whole = log.rfind('\n').map_or("", |end| &log[..end]);
-        let elsewhere = |other: &str| other != namespace && other.starts_with(NAMESPACE_PREFIX);
-        let concerns = |request: &Request| !request.namespace.as_deref().is_some_and(elsewhere);
-        whole.lines().map(Request::read).filter(concerns).collect()
+        whole.lines().map(Request::read).collect()
     }
 
     /// The requests of [`requests`](Cluster::requests) that are writes.

@@ -32,13 +32,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a control plane in `dir`, which gets `admin.kubeconfig`, `operator.kubeconfig`, `audit.log` and its logs.
-    pub fn start(assets: &Path, dir: &Path, guard: &ProcessGuard) -> Server {
+    /// Starts a control plane in `dir`, with these further admission plugins. The folder gets `admin.kubeconfig`, `operator.kubeconfig`, `audit.log` and its logs.
+    pub fn start(assets: &Path, dir: &Path, plugins: &[&str], guard: &ProcessGuard) -> Server {
         fs::write(dir.join("tokens.csv"), TOKENS).expect("tokens");
         fs::write(dir.join("audit.yaml"), AUDIT_POLICY).expect("audit policy");
         // A port that is free now may be in use when the server binds it. Then the server ends, and other ports are tried.
         for _ in 0..5 {
-            if let Some(server) = Server::try_start(assets, dir, guard) {
+            if let Some(server) = Server::try_start(assets, dir, plugins, guard) {
                 return server;
             }
         }
@@ -49,7 +49,7 @@ impl Server {
         );
     }
 
-    fn try_start(assets: &Path, dir: &Path, guard: &ProcessGuard) -> Option<Server> {
+    fn try_start(assets: &Path, dir: &Path, plugins: &[&str], guard: &ProcessGuard) -> Option<Server> {
         for leftover in ["etcd.data", "certs"] {
             let _ = fs::remove_dir_all(dir.join(leftover));
         }
@@ -89,6 +89,10 @@ impl Server {
                     "--service-cluster-ip-range=10.0.0.0/24",
                     "--disable-admission-plugins=ServiceAccount",
                 ])
+                .args(
+                    (!plugins.is_empty())
+                        .then(|| format!("--enable-admission-plugins={}", plugins.join(","))),
+                )
                 .args(["--audit-policy-file=audit.yaml", "--audit-log-path=audit.log"]),
             dir,
             "apiserver.log",

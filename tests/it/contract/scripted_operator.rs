@@ -269,14 +269,29 @@ impl ScriptedOperator {
         faults: &Value,
         arguments: &[&str],
     ) -> OperatorProcess {
+        self.start_with(
+            namespace,
+            files,
+            arguments,
+            &[("KRATOR_FAULTS", &faults.to_string())],
+        )
+    }
+
+    /// Starts the operator for a namespace, with these arguments and environment variables.
+    pub fn start_with(
+        &self,
+        namespace: &str,
+        files: &Files,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> OperatorProcess {
         let starts = files.starts.to_str().expect("a plain name");
-        let faults = faults.to_string();
         OperatorProcess::start_with(
             self.cluster,
             &self.binary,
             &[&["run", "--namespace", namespace], arguments].concat(),
             &files.log,
-            &[("KRATOR_FAULTS", &faults), ("KRATOR_STARTS", starts)],
+            &[&[("KRATOR_STARTS", starts)], variables].concat(),
         )
     }
 }

@@ -56,12 +56,12 @@ impl Session {
         self.scripted.start(&self.namespace, &self.files, faults, &[])
     }
 
-    /// Starts a replica of an operator in the namespace. Of all replicas of the process, one acts.
-    pub fn start_replica(&mut self) -> OperatorProcess {
+    /// Starts a replica of an operator in the namespace, with environment variables. Of all replicas of the process, one acts.
+    pub fn start_replica(&mut self, variables: &[(&str, &str)]) -> OperatorProcess {
         let namespace = self.scripted.description.operator.as_str();
         let arguments = ["--leader-elect", "--leader-elect-resource-namespace", namespace];
         self.scripted
-            .start(&self.namespace, &self.files, &serde_json::json!({}), &arguments)
+            .start_with(&self.namespace, &self.files, &arguments, variables)
     }
 
     /// Tells the oracles that another replica is about to lead, which explains the same moves as a restart.

@@ -6,7 +6,7 @@ use crate::{
     error::{Class, Error, Result},
     graph::Retry,
     machine::{Event, Machine, ManifestOf, Object as _, StatusOf},
-    status::{MachineStatus, ObjectStatus},
+    status::{Condition, MachineStatus, ObjectStatus},
     world::{RunEnd, World, WriteError, Written},
 };
 use std::{sync::Arc, time::Duration};
@@ -63,18 +63,25 @@ impl<M: Machine> Actor<'_, M> {
         }
     }
 
-    /// Says that the stored state is unknown, once: another operator that knows it may work beside this one by mistake.
+    /// Says that the stored state is unknown, once for each generation: another operator that knows it may work beside this
+    /// one by mistake, and `kubectl wait` passes over a condition about a former generation.
     pub(super) async fn park<W: World<M>>(&mut self, world: &W) -> Step {
         let none = MachineStatus::default();
         let stored = self.manifest.status().map_or(&none, |status| status.machine());
-        if !stored.conditions.iter().any(conditions::says_unknown_state) {
-            let condition = conditions::unknown_state(stored, self.manifest.generation(), world.now().time);
+        let generation = self.manifest.generation();
+        let is_said = |condition: &Condition| {
+            conditions::says_unknown_state(condition) && condition.observed_generation == Some(generation)
+        };
+        if !stored.conditions.iter().any(is_said) {
+            let condition = conditions::unknown_state(stored, generation, world.now().time);
             match world.write_condition(&self.manifest, &condition).await {
                 Ok(stored) => self.absorb_own(stored),
                 failed => return self.written(failed, world).await,
             }
         }
-        self.is_parked = true;
+        if self.parked.replace(generation).is_some() {
+            return Step::Again;
+        }
         let note = "the operator does not know the stored state, so it leaves the object alone";
         tracing::warn!(
             group = self.graph().group(),

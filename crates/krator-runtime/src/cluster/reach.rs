@@ -6,9 +6,8 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    machine::{Machine, ManifestOf, Object as _},
+    machine::{Found, Machine, ManifestOf, Object as _},
     resource::Child,
-    world::Found,
 };
 use futures::future::try_join_all;
 use kube::Client;

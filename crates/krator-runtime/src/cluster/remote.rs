@@ -12,11 +12,11 @@ use crate::{
     engine::{Cause, Moved, Now},
     error::{Error, Result},
     graph::StateKind,
-    machine::{Event, Machine, ManifestOf, Object as _, SharedOf, StatusOf},
+    machine::{Event, Found, Machine, ManifestOf, Object as _, SharedOf, StatusOf},
     operator::Operator,
     resource::KubeObject,
     status::Condition,
-    world::{Found, Ran, World, WriteError},
+    world::{Ran, World, WriteError},
 };
 use futures::FutureExt as _;
 use k8s_openapi::{api::core::v1::ObjectReference, apimachinery::pkg::apis::meta::v1::ObjectMeta};

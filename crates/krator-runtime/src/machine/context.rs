@@ -6,7 +6,6 @@ use crate::{
     conditions::SetCondition,
     error::{Error, Fallible as _, Result},
     graph::Graph,
-    world::Found,
 };
 use jiff::Timestamp;
 use std::{
@@ -64,6 +63,9 @@ pub struct Context<'a, M: Machine> {
     )]
     pub(crate) backend: Backend<'a>,
 }
+
+/// An object of another kind that concerns an object of the operator: the number of the link, and an `Arc` of the object.
+pub(crate) type Found = (usize, Arc<dyn Any + Send + Sync>);
 
 /// Where objects of other kinds are: the connection to a cluster, or what stands in for it in a test. Only the room
 /// that made it knows its type; the core passes it on from a [`World`](crate::world::World) to the handlers.
