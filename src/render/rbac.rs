@@ -13,7 +13,8 @@ use super::yaml;
 use crate::model::Description;
 use rights::Permissions;
 
-/// `deploy/rbac.yaml`: the ServiceAccount, its roles and their bindings, and a role for those who read the metrics.
+/// `deploy/rbac.yaml`: the ServiceAccount, its roles and their bindings, and roles for those who read the metrics or look at
+/// the objects.
 pub fn rbac(description: &Description) -> String {
     let operator = description.operator.as_str();
     let rights = Permissions::of(description);
@@ -25,16 +26,19 @@ pub fn rbac(description: &Description) -> String {
     for (namespace, rules) in &rights.namespaces {
         documents.extend(role(operator, namespace, rules.policy()));
     }
-    documents.push(metrics_reader(operator));
+    // The role to bind to whoever scrapes the metrics, such as Prometheus.
+    documents.push(reader(&format!("{operator}-metrics-reader"), &["/metrics"]));
+    // The role to bind to people who look at the objects: `/state` is what the page at `/` shows.
+    documents.push(reader(&format!("{operator}-state-reader"), &["/state", "/"]));
     format!("{}{}", yaml::HEADER, yaml::documents(&documents))
 }
 
-/// The role to bind to whoever scrapes the metrics, such as Prometheus.
-fn metrics_reader(operator: &str) -> Json {
+/// A role for those who read paths of the operator's own server. It is bound to nobody.
+fn reader(name: &str, paths: &[&str]) -> Json {
     yaml::value(&ClusterRole {
-        metadata: named(&format!("{operator}-metrics-reader"), None),
+        metadata: named(name, None),
         rules: Some(vec![PolicyRule {
-            non_resource_urls: Some(vec!["/metrics".to_owned()]),
+            non_resource_urls: Some(paths.iter().map(|path| (*path).to_owned()).collect()),
             verbs: vec!["get".to_owned()],
             ..PolicyRule::default()
         }]),
@@ -159,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn every_operator_may_ask_who_reads_its_metrics_wherever_it_works() {
+    fn every_operator_may_ask_who_reads_what_it_serves_wherever_it_works() {
         for deploy in ["", "deploy: {namespaces: [a]}"] {
             let documents = documents(&rbac(&described(deploy)));
             let of_kind =
@@ -169,7 +173,11 @@ mod tests {
                 .collect();
             assert_eq!(
                 names,
-                ["thing-operator", "thing-operator-metrics-reader"],
+                [
+                    "thing-operator",
+                    "thing-operator-metrics-reader",
+                    "thing-operator-state-reader"
+                ],
                 "{deploy}"
             );
             let text = of_kind("ClusterRole").map(Json::to_string).collect::<String>();
@@ -177,6 +185,7 @@ mod tests {
                 "tokenreviews",
                 "subjectaccessreviews",
                 r#""nonResourceURLs":["/metrics"]"#,
+                r#""nonResourceURLs":["/state","/"]"#,
             ] {
                 assert!(text.contains(granted), "{granted}: {text}");
             }
@@ -186,7 +195,7 @@ mod tests {
             assert_eq!(
                 bound,
                 ["thing-operator"],
-                "whoever scrapes is bound to the other role"
+                "whoever reads is bound to the other roles"
             );
         }
     }

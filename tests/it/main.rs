@@ -16,7 +16,7 @@ mod operator;
 mod moose;
 // What an operator answers to probes.
 mod probes;
-// What an operator counts and measures, and who may read it.
+// What an operator counts, measures and shows, and who may read it.
 mod metrics;
 // A rollout to another description and back.
 mod rollout;

@@ -1,4 +1,6 @@
-//! What an operator counts and measures, and who may read it.
+//! What an operator counts, measures and shows, and who may read it.
+
+mod state;
 
 use crate::cluster::watch::Event;
 use crate::cluster::{Cluster, until};
@@ -7,8 +9,8 @@ use crate::probes::logged_address;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// Scrapes the metrics over TLS, with the token of a service account if there is one: as text, or as the error of kubectl.
-pub fn scrape(cluster: &Cluster, address: &str, token: Option<&str>) -> Result<String, String> {
+/// Reads a path over TLS, with the token of a service account if there is one: as text, or as the error of kubectl.
+pub fn scrape(cluster: &Cluster, address: &str, path: &str, token: Option<&str>) -> Result<String, String> {
     let mut kubectl = Command::new(cluster.assets().join("kubectl"));
     kubectl.args(["--kubeconfig=/dev/null", "--insecure-skip-tls-verify", "--server"]);
     kubectl.arg(format!("https://{address}"));
@@ -18,7 +20,7 @@ pub fn scrape(cluster: &Cluster, address: &str, token: Option<&str>) -> Result<S
         None => kubectl.args(["--username=somebody", "--password=secret"]),
     };
     let output = kubectl
-        .args(["get", "--raw", "/metrics"])
+        .args(["get", "--raw", path])
         .output()
         .expect("kubectl runs");
     let text = |bytes| String::from_utf8(bytes).expect("kubectl writes UTF-8");
@@ -33,6 +35,17 @@ pub fn scrape(cluster: &Cluster, address: &str, token: Option<&str>) -> Result<S
 fn token(fixture: &Fixture, account: &str) -> String {
     fixture.kubectl(&["create", "serviceaccount", account]);
     fixture.kubectl(&["create", "token", account]).trim().to_owned()
+}
+
+/// Gives a service account of the fixture a ClusterRole.
+fn bind_reader(fixture: &Fixture, account: &str, role: &str) {
+    let name = format!("{}-{account}", fixture.namespace);
+    let (role, account) = (
+        format!("--clusterrole={role}"),
+        format!("--serviceaccount={}:{account}", fixture.namespace),
+    );
+    let create = ["create", "clusterrolebinding", &name, &role, &account];
+    fixture.cluster.kubectl(&create);
 }
 
 /// The samples of a metric: their labels and values.
@@ -100,17 +113,10 @@ fn metrics_are_served_to_those_who_have_the_right_and_have_each_transition() {
     fixture.start(&["--metrics-bind-address=127.0.0.1:0", "--leader-elect", &lease]);
     let address = logged_address(|| fixture.log(), "serving metrics");
     let (reader, other) = (token(&fixture, "reader"), token(&fixture, "other"));
-    let account = format!("--serviceaccount={}:reader", fixture.namespace);
-    let role = "--clusterrole=moose-tracker-metrics-reader";
-    fixture.cluster.kubectl(&[
-        "create",
-        "clusterrolebinding",
-        "it-metrics-reader",
-        role,
-        &account,
-    ]);
+    bind_reader(&fixture, "reader", "moose-tracker-metrics-reader");
 
-    let refused = |token: Option<&str>| scrape(fixture.cluster, &address, token).expect_err("no right");
+    let refused =
+        |token: Option<&str>| scrape(fixture.cluster, &address, "/metrics", token).expect_err("no right");
     for wrong in [None, Some("wrong")] {
         let error = refused(wrong);
         assert!(
@@ -120,7 +126,7 @@ fn metrics_are_served_to_those_who_have_the_right_and_have_each_transition() {
     }
     let error = refused(Some(&other));
     assert!(error.contains("Forbidden"), "{error}");
-    let scraped = || scrape(fixture.cluster, &address, Some(&reader));
+    let scraped = || scrape(fixture.cluster, &address, "/metrics", Some(&reader));
     until("the right is in force", || scraped().ok());
 
     let metrics = until("the metrics have each edge that was stored, once", || {

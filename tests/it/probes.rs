@@ -33,8 +33,18 @@ pub fn logged_address(log: impl Fn() -> String, what: &str) -> String {
 
 /// The status and the body of the answer to a GET.
 fn get(address: &str, path: &str) -> (u16, String) {
+    get_as(address, path, &[("Host", address)])
+}
+
+/// The status and the body of the answer to a GET with these headers.
+pub fn get_as(address: &str, path: &str, headers: &[(&str, &str)]) -> (u16, String) {
     let mut stream = TcpStream::connect(address).expect("the operator listens");
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").expect("the operator reads");
+    let headers: String = headers
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}\r\n"))
+        .collect();
+    let request = format!("GET {path} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).expect("the operator reads");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("the operator answers");
     let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());

@@ -230,7 +230,7 @@ fn every_right_is_used_and_no_request_lacks_one() {
     let logged = || fs::read_to_string(&log).unwrap_or_default();
     let address = logged_address(logged, "serving metrics");
     // Reviewed, and refused: nobody has bound the role of those who read metrics.
-    scrape(cluster, &address, Some(token.trim())).expect_err("no right to read metrics");
+    scrape(cluster, &address, "/metrics", Some(token.trim())).expect_err("no right to read metrics");
     // A transition that repeats is an event with a count, which is patched.
     let roles = roles(&krate);
     let granted = rights(&roles);

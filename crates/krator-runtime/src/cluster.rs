@@ -9,6 +9,7 @@ mod dispatch;
 mod faults;
 mod health;
 mod in_tests;
+mod inspect;
 mod lease;
 mod links;
 mod mandate;
@@ -137,14 +138,16 @@ impl OperatorRuntime {
         self
     }
 
-    /// Serves metrics for Prometheus at this address under `/metrics`, in the same form; `0`, the default, serves none.
+    /// Serves metrics for Prometheus at this address under `/metrics`, in the same form; `0`, the default, serves none. Beside
+    /// them are a page for people under `/`, with the objects in each state, and its data as JSON under `/state`.
     #[must_use]
     pub fn metrics_bind_address(mut self, address: impl Into<String>) -> Self {
         self.metrics.address = address.into();
         self
     }
     /// Whether the metrics are served with TLS, which is the default. Then a request needs the token of somebody who has
-    /// the right to `get` the path `/metrics`. Without TLS they are served on the loopback interface only, to anybody.
+    /// the right to `get` its path: `/metrics`, `/state` or `/`. Without TLS they are served on the loopback interface only,
+    /// to the programs of the machine.
     #[must_use]
     pub fn metrics_secure(mut self, secure: bool) -> Self {
         self.metrics.secure = secure;

@@ -57,10 +57,10 @@ struct RunArgs {
     /// The namespace of that Lease [default: that of the pod, or of the kubeconfig's context]
     #[arg(long, value_name = "NAME", requires = "leader_elect")]
     leader_elect_resource_namespace: Option<String>,
-    /// Serve metrics at this address, for example :8443; 0 is off
+    /// Serve metrics, and a page that shows the objects, at this address, for example :8443; 0 is off
     #[arg(long, value_name = "ADDRESS", default_value = "0")]
     metrics_bind_address: String,
-    /// Serve metrics with TLS, to those who may `get` /metrics; without, only on the loopback interface
+    /// Serve them with TLS, to those who may `get` /metrics, /state or /; without, only on the loopback interface
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, action = ArgAction::Set)]
     #[arg(default_value = "true", default_missing_value = "true")]
     metrics_secure: bool,

@@ -2,6 +2,7 @@
 //! has a task only while it has something to do.
 use super::{
     health::{self, Turning},
+    inspect::{Question, View},
     links::{Link, LinkEvent, Linked, ObservedChange},
     metrics::Counted,
     raw::Raw,
@@ -27,7 +28,7 @@ use std::{
     time::Duration,
 };
 use tokio::{
-    sync::watch,
+    sync::{mpsc, watch},
     task::{Id, JoinError, JoinSet},
     time::{Instant, MissedTickBehavior},
 };
@@ -61,6 +62,7 @@ enum Life<O: Operator> {
     Running {
         task: Id,
         mailbox: Arc<Mailbox<ManifestOf<O::Machine>>>,
+        view: Arc<View<ManifestOf<O::Machine>>>,
     },
 }
 
@@ -71,6 +73,8 @@ pub(super) struct Dispatcher<O: Operator> {
     /// How often each watch has listed all objects.
     listings: HashMap<usize, u64>,
     turning: Turning,
+    /// What people ask who look at the objects.
+    questions: mpsc::Receiver<Question>,
     timers: DelayQueue<Uid>,
     tasks: JoinSet<Ended<O>>,
 }
@@ -79,13 +83,14 @@ impl<O: Operator<Machine: Linked>> Dispatcher<O>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
-    pub fn new(world: Remote<O>, turning: Turning) -> Self {
+    pub fn new(world: Remote<O>, turning: Turning, questions: mpsc::Receiver<Question>) -> Self {
         Self {
             world: Arc::new(world),
             slots: HashMap::new(),
             index: WatchIndex::default(),
             listings: HashMap::new(),
             turning,
+            questions,
             timers: DelayQueue::new(),
             tasks: JoinSet::new(),
         }
@@ -117,6 +122,7 @@ where
                 biased;
                 _ = stop.wait_for(|stop| *stop) => break,
                 _ = turn.tick() => self.turning.turned(),
+                Some(question) = self.questions.recv() => self.show(question),
                 Ok(_) = leads.wait_for(|leads| *leads), if !acts => {
                     acts = true;
                 }
@@ -150,6 +156,19 @@ where
                 "dropping handlers that did not end in time"
             );
         }
+    }
+
+    /// Answers somebody who looks at the objects.
+    fn show(&self, mut question: Question) {
+        for slot in self.slots.values() {
+            match &slot.life {
+                Life::Resting { tracked, .. } => {
+                    question.see(tracked.actor.at(), tracked.actor.manifest());
+                }
+                Life::Running { view, .. } => view.show(&mut question),
+            }
+        }
+        question.answer();
     }
 
     fn saw(&mut self, source: usize, seen: watcher::Event<Arc<Raw>>) {
@@ -331,10 +350,13 @@ where
         let mailbox = Arc::new(Mailbox::default());
         mailbox.post(|first| *first = mail);
         let (world, inbox) = (Arc::clone(&self.world), Arc::clone(&mailbox));
+        let view = Arc::new(View::new(tracked.actor.at(), tracked.actor.manifest()));
+        let seen = Arc::clone(&view);
         let task = self.tasks.spawn(async move {
             loop {
                 // A handler runs in the state in which its step begins.
                 tracked.counted.is_at(tracked.actor.at());
+                seen.set(tracked.actor.at(), tracked.actor.manifest());
                 match tracked.actor.step(&*world, &inbox).await {
                     Step::Again => {}
                     step => return (uid, tracked, step),
@@ -345,6 +367,7 @@ where
         Life::Running {
             task: task.id(),
             mailbox,
+            view,
         }
     }
 

@@ -105,7 +105,7 @@ impl Health {
     }
 
     /// Why the process is not ready; nothing if it is.
-    fn unready(&self) -> Vec<String> {
+    pub fn unready(&self) -> Vec<String> {
         self.with(|state| {
             let waits = state.waits.values();
             waits.map(|(name, why)| format!("{name}: {why}")).collect()

@@ -1,12 +1,12 @@
 //! What the operator counts and measures, in the text format of Prometheus. Labels have the names of kinds, states and
 //! causes, never that of an object: the number of time series does not depend on the number of objects.
 mod access;
-mod page;
 mod process;
 mod requests;
+mod server;
 
-pub(super) use page::MetricsServer;
 pub(super) use requests::CountRequests;
+pub(super) use server::MetricsServer;
 
 use crate::{
     engine::{Cause, Moved},
@@ -340,6 +340,16 @@ impl KindMetrics {
     /// So many objects have something to do.
     pub fn busy(&self, objects: usize) {
         self.queue_depth.set(i64::try_from(objects).unwrap_or(i64::MAX));
+    }
+
+    /// The number of objects in each state, by the number of the state.
+    pub fn objects_by_state(&self) -> impl Iterator<Item = i64> {
+        self.states.iter().map(|state| state.objects.get())
+    }
+
+    /// The number of objects whose stored state is unknown.
+    pub fn parked_objects(&self) -> i64 {
+        self.parked.get()
     }
 
     fn named(&self, name: &str) -> Option<&StateMetrics> {

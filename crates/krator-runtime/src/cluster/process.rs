@@ -6,6 +6,7 @@ use super::{
     clock::Clock,
     dispatch::Dispatcher,
     health::Health,
+    inspect::{Inspected, Inspection},
     lease::{self, Elector},
     links::Linked,
     mandate::Mandate,
@@ -21,7 +22,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    machine::ManifestOf,
+    machine::{Machine, ManifestOf},
     operator::Operator,
     resource::KubeObject,
 };
@@ -56,6 +57,8 @@ pub(super) struct Common {
     namespaces: Vec<String>,
     health: Health,
     metrics: Metrics,
+    /// What the server of the metrics shows of the objects, if there is one.
+    inspection: Option<Inspection>,
     stop: watch::Receiver<bool>,
 }
 
@@ -89,7 +92,16 @@ impl OperatorRuntime {
         identify(&mut config, self.name, self.version, &identity);
         let namespace = config.default_namespace.clone();
         let (metrics, clock, health) = (Metrics::new(), Arc::new(Clock::new()), Health::default());
-        let metrics_server = self.metrics.server(&metrics, &config)?;
+        let (leading, leads) = watch::channel(self.election.is_none());
+        let inspection = Inspection::new(
+            self.name,
+            self.version,
+            Arc::clone(&clock),
+            health.clone(),
+            leads.clone(),
+        );
+        let metrics_server = self.metrics.server(&metrics, &inspection, &config)?;
+        let inspection = metrics_server.is_some().then_some(inspection);
         let Connections {
             acting,
             watching,
@@ -108,7 +120,6 @@ impl OperatorRuntime {
                 sighted,
             )
         });
-        let (leading, leads) = watch::channel(elector.is_none());
         let (stopping, stop) = watch::channel(false);
         let events = Arc::new(Recorder::new(self.only_warnings, metrics.events_dropped()));
         let publishing = publish(&events, acting.clone(), self.name);
@@ -136,6 +147,7 @@ impl OperatorRuntime {
             namespaces: self.namespaces,
             health: health.clone(),
             metrics,
+            inspection,
             stop,
         };
         let mut shared = SharedWatches::default();
@@ -284,6 +296,7 @@ where
         namespaces,
         health,
         metrics,
+        inspection,
         stop,
     } = common;
     let objects = shared.own::<ManifestOf<O::Machine>>(&namespaces);
@@ -302,10 +315,17 @@ where
         links,
         caches,
     };
+    let Inspected { history, questions } = Inspected::new(
+        inspection.as_ref(),
+        &metrics,
+        ManifestOf::<O::Machine>::group(&()),
+        ManifestOf::<O::Machine>::kind(&()),
+        O::Machine::GRAPH,
+    );
     Box::pin(async move {
-        let world = Remote::new(operator, cluster, clock, mandate, events, &metrics).await;
+        let world = Remote::new(operator, cluster, clock, mandate, events, &metrics, history).await;
         let turning = health.watches_loop(Endpoint::of::<ManifestOf<O::Machine>>().name());
-        let dispatcher = Dispatcher::new(world, turning);
+        let dispatcher = Dispatcher::new(world, turning, questions);
         dispatcher.run(objects, others, leads, stop, GRACE).await;
     })
 }

@@ -1,6 +1,7 @@
 //! The world of a cluster: reads and writes the objects of one kind, and publishes events about them.
 use super::{
     clock::Clock,
+    inspect::History,
     links::Link,
     mandate::Mandate,
     metrics::{KindMetrics, Metrics},
@@ -57,6 +58,8 @@ pub(super) struct Remote<O: Operator> {
     endpoint: Endpoint,
     turns: Semaphore,
     metrics: Arc<KindMetrics>,
+    /// The last transitions, if somebody can look at them.
+    history: Option<Arc<History>>,
 }
 
 impl<O: Operator> Remote<O>
@@ -70,6 +73,7 @@ where
         mandate: Mandate,
         events: Arc<Recorder>,
         metrics: &Metrics,
+        history: Option<Arc<History>>,
     ) -> Self {
         let group = ManifestOf::<O::Machine>::group(&());
         let kind = ManifestOf::<O::Machine>::kind(&());
@@ -85,6 +89,7 @@ where
             endpoint: Endpoint::of::<ManifestOf<O::Machine>>(),
             turns: Semaphore::new(REQUESTS),
             metrics: of_kind,
+            history,
         }
     }
 
@@ -359,6 +364,9 @@ where
 
     fn moved(&self, manifest: &ManifestOf<O::Machine>, moved: &Moved<'_>) {
         self.metrics.moved(moved);
+        if let Some(history) = &self.history {
+            history.record(manifest, moved, self.clock.time());
+        }
         let event = moved_event(moved);
         self.queue(manifest.object_ref(&()), "Transition", event);
     }

@@ -1,8 +1,8 @@
-//! Who may read the metrics: whoever the API server says may `get` the path, as with operators of kubebuilder; or, over
-//! the loopback interface without TLS, the programs of this machine, but no website in its browser.
+//! Who may read the metrics and what is shown of objects: whoever the API server says may `get` the path, as with operators
+//! of kubebuilder; or, over the loopback interface without TLS, the programs of this machine, but no website in its browser.
 use super::super::serve::text;
 use crate::error::{Error, Result};
-use http::{HeaderMap, Response, StatusCode, header, request::Parts, uri::Authority};
+use http::{HeaderMap, HeaderName, Response, StatusCode, header, request::Parts, uri::Authority};
 use k8s_openapi::api::{
     authentication::v1::{TokenReview, TokenReviewSpec, UserInfo},
     authorization::v1::{NonResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec},
@@ -53,7 +53,8 @@ impl Access {
 }
 
 /// Whether a request comes from no website. A browser sends the name under which a site has made it connect here, as
-/// `Host`, and the site, as `Origin`.
+/// `Host`, and the site, as `Origin`. It sends no `Origin` with what a site embeds, but `Sec-Fetch-Site`; a site may still
+/// link here, because it does not see what a link leads to.
 fn is_local(headers: &HeaderMap) -> bool {
     let is_loopback = |authority: &str| {
         let host = authority.parse::<Authority>();
@@ -66,7 +67,11 @@ fn is_local(headers: &HeaderMap) -> bool {
     };
     let host = text(header::HOST);
     let same_origin = |origin: &str| origin.strip_prefix("http://") == host;
-    host.is_some_and(is_loopback) && text(header::ORIGIN).is_none_or(same_origin)
+    let fetched_by = text(HeaderName::from_static("sec-fetch-site"));
+    let is_link = text(HeaderName::from_static("sec-fetch-dest")) == Some("document");
+    host.is_some_and(is_loopback)
+        && text(header::ORIGIN).is_none_or(same_origin)
+        && fetched_by.is_none_or(|site| is_link || ["same-origin", "none"].contains(&site))
 }
 
 /// The decisions of the API server about tokens.
@@ -116,7 +121,7 @@ impl Reviews {
             Ok(Verdict::Unauthorized) => (StatusCode::UNAUTHORIZED, "a valid token is needed\n"),
             Ok(Verdict::Forbidden) => (StatusCode::FORBIDDEN, "the right to get this path is needed\n"),
             Err(error) => {
-                tracing::warn!(%error, "the API server cannot be asked who may read the metrics");
+                tracing::warn!(%error, path = request.uri.path(), "the API server cannot be asked who may read this");
                 (
                     StatusCode::INTERNAL_SERVER_ERROR,
                     "the token could not be reviewed\n",
@@ -236,8 +241,8 @@ mod tests {
         },
     };
 
-    /// The reviews of an API server that knows the tokens `reader` and `nobody`, and only lets the first one read. A
-    /// token review with `down` fails. Counts the requests.
+    /// The reviews of an API server that knows the tokens `reader`, `viewer` and `nobody`. It lets the first one read the
+    /// metrics, and the second one what is shown of objects. A token review with `down` fails. Counts the requests.
     fn reviews() -> (Reviews, Arc<AtomicUsize>) {
         let asked = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&asked);
@@ -246,7 +251,7 @@ mod tests {
             async move {
                 let body = request.into_body().collect_bytes().await.expect("a body");
                 let mut review: Value = serde_json::from_slice(&body).expect("a review");
-                let is_reader = review["spec"]["user"] == "reader";
+                let user = review["spec"]["user"].as_str().map(str::to_owned);
                 let code = if review["spec"]["token"] == "down" {
                     500
                 } else {
@@ -258,10 +263,15 @@ mod tests {
                         json!({"authenticated": true, "user": {"username": token, "groups": ["g"]}})
                     }
                     None => {
-                        let path = &review["spec"]["nonResourceAttributes"];
-                        assert_eq!(path, &json!({"path": "/metrics", "verb": "get"}));
+                        let asked = &review["spec"]["nonResourceAttributes"];
+                        assert_eq!(asked["verb"], "get");
                         assert_eq!(review["spec"]["groups"], json!(["g"]));
-                        json!({"allowed": is_reader})
+                        let reader = match asked["path"].as_str() {
+                            Some("/metrics") => "reader",
+                            Some("/state" | "/") => "viewer",
+                            other => panic!("{other:?} is not served"),
+                        };
+                        json!({"allowed": user.as_deref() == Some(reader)})
                     }
                 };
                 let body = Body::from(review.to_string().into_bytes());
@@ -272,7 +282,11 @@ mod tests {
     }
 
     async fn status(access: &Access, headers: &[(&str, &str)]) -> u16 {
-        let mut request = http::Request::get("/metrics");
+        status_of("/metrics", access, headers).await
+    }
+
+    async fn status_of(path: &str, access: &Access, headers: &[(&str, &str)]) -> u16 {
+        let mut request = http::Request::get(path);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
@@ -328,6 +342,30 @@ mod tests {
         assert_eq!(requests() - before, 2, "the right may have been taken away");
     }
 
+    #[tokio::test]
+    async fn each_path_needs_a_right_of_its_own() {
+        let (reviews, _) = reviews();
+        let access = Access::Reviewed(reviews);
+        for (path, token, code) in [
+            ("/metrics", "reader", 200),
+            ("/state", "reader", 403),
+            ("/", "reader", 403),
+            ("/state", "viewer", 200),
+            ("/state?kind=Moose&state=Roam", "viewer", 200),
+            ("/", "viewer", 200),
+            ("/metrics", "viewer", 403),
+            ("/state", "unknown", 401),
+        ] {
+            let bearer = format!("Bearer {token}");
+            let status = status_of(path, &access, &[("Authorization", &bearer)]).await;
+            assert_eq!(status, code, "{path} {token}");
+        }
+        let from_here = [("Host", "localhost:8443"), ("Origin", "http://localhost:8443")];
+        for path in ["/state", "/"] {
+            assert_eq!(status_of(path, &access, &from_here).await, 401, "{path}");
+        }
+    }
+
     #[tokio::test(start_paused = true)]
     async fn wrong_tokens_do_not_fill_the_memory_nor_displace_right_ones() {
         let (reviews, _) = reviews();
@@ -363,6 +401,35 @@ mod tests {
                 403,
             ),
             (&[("Host", "localhost:8080"), ("Origin", "null")], 403),
+            (
+                &[("Host", "localhost:8080"), ("Sec-Fetch-Site", "same-origin")],
+                200,
+            ),
+            (&[("Host", "localhost:8080"), ("Sec-Fetch-Site", "none")], 200),
+            (
+                &[("Host", "localhost:8080"), ("Sec-Fetch-Site", "cross-site")],
+                403,
+            ),
+            (
+                &[("Host", "localhost:8080"), ("Sec-Fetch-Site", "same-site")],
+                403,
+            ),
+            (
+                &[
+                    ("Host", "localhost:8080"),
+                    ("Sec-Fetch-Site", "cross-site"),
+                    ("Sec-Fetch-Dest", "document"),
+                ],
+                200,
+            ),
+            (
+                &[
+                    ("Host", "localhost:8080"),
+                    ("Sec-Fetch-Site", "cross-site"),
+                    ("Sec-Fetch-Dest", "iframe"),
+                ],
+                403,
+            ),
             (&[("Host", "rebound.example.com:8080")], 403),
             (&[("Host", "localhost.example.com")], 403),
             (&[], 403),

@@ -1,6 +1,9 @@
-//! The server of the metrics.
+//! The server of the metrics, and of the page that shows the objects.
 use super::{
-    super::serve::{self, Respond, Server, Tls, text},
+    super::{
+        inspect::{Inspection, Page},
+        serve::{self, Respond, Server, Tls, text},
+    },
     Metrics,
     access::{Access, Reviews},
 };
@@ -34,13 +37,18 @@ impl Default for MetricsServer {
 }
 
 impl MetricsServer {
-    /// The server, if there is to be one. It asks the API server of `config` who may read the metrics.
+    /// The server, if there is to be one. It asks the API server of `config` who may read what.
     ///
     /// # Errors
     ///
     /// If nothing can listen at the address, the certificate is unusable, or the metrics would be served without TLS to
     /// other machines.
-    pub fn server(self, metrics: &Metrics, config: &Config) -> Result<Option<Server>> {
+    pub fn server(
+        self,
+        metrics: &Metrics,
+        inspection: &Inspection,
+        config: &Config,
+    ) -> Result<Option<Server>> {
         let Some(listener) = serve::bind(&self.address)? else {
             return Ok(None);
         };
@@ -61,12 +69,19 @@ impl MetricsServer {
             listener,
             tls,
             metrics.clone(),
+            inspection.clone(),
             config.clone(),
         ))))
     }
 }
 
-async fn run(listener: net::TcpListener, tls: Option<Tls>, metrics: Metrics, config: Config) {
+async fn run(
+    listener: net::TcpListener,
+    tls: Option<Tls>,
+    metrics: Metrics,
+    inspection: Inspection,
+    config: Config,
+) {
     let access = if tls.is_some() {
         // It is made here because its connections belong to the thread that makes it, which handlers cannot block.
         match Client::try_from(config) {
@@ -76,22 +91,42 @@ async fn run(listener: net::TcpListener, tls: Option<Tls>, metrics: Metrics, con
     } else {
         Access::Loopback
     };
-    serve::serve(listener, tls, Arc::new(Page { metrics, access })).await;
+    let site = Site {
+        metrics,
+        inspection,
+        page: Page::new(),
+        access,
+    };
+    serve::serve(listener, tls, Arc::new(site)).await;
 }
 
-struct Page {
+struct Site {
     metrics: Metrics,
+    inspection: Inspection,
+    page: Page,
     access: Access,
 }
 
-impl Respond for Page {
+impl Respond for Site {
     async fn respond(&self, request: &Parts) -> Response<String> {
-        if request.uri.path() != "/metrics" {
-            return text(StatusCode::NOT_FOUND, "/metrics is answered here\n".to_owned());
+        let path = request.uri.path();
+        if !["/metrics", "/state", "/"].contains(&path) {
+            let paths = "/metrics, /state and / are answered here\n";
+            return text(StatusCode::NOT_FOUND, paths.to_owned());
         }
         if let Some(refusal) = self.access.refusal(request).await {
             return refusal;
         }
+        match path {
+            "/metrics" => self.metrics(),
+            "/state" => self.inspection.respond(request.uri.query()).await,
+            _ => self.page.respond(),
+        }
+    }
+}
+
+impl Site {
+    fn metrics(&self) -> Response<String> {
         match self.metrics.render() {
             Ok(rendered) => {
                 let mut answer = Response::new(rendered);
@@ -117,7 +152,7 @@ mod tests {
                 certificate: None,
             };
             options
-                .server(&Metrics::new(), &config)
+                .server(&Metrics::new(), &Inspection::of_nothing(), &config)
                 .map(|server| server.is_some())
         };
         assert!(matches!(start("0"), Ok(false)));
