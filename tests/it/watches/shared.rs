@@ -75,7 +75,7 @@ impl State for Following {
     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
         let status = cx.watched::<Maker>().and_then(|maker| maker.status.clone());
         let state = status.and_then(|status| status.machine_status.state);
-        cx.message(state.map_or("not looked after".to_owned(), |state| format!("{state:?}")));
+        cx.message(state.unwrap_or_else(|| "not looked after".to_owned()));
         Ok(Transition::stay())
     }
 }

@@ -278,12 +278,12 @@ mod tests {
         let cache = Arc::new(KindCache::<Secret>::new(watch::channel(false).0));
         cache.begin(1);
         let observed = |version: u64| {
-            Event::Apply(ObjectMeta {
+            Event::Apply(Box::new(ObjectMeta {
                 name: Some("key".to_owned()),
                 namespace: Some("vault".to_owned()),
                 resource_version: Some(version.to_string()),
                 ..ObjectMeta::default()
-            })
+            }))
         };
         let read = || async {
             let read = KindCache::read(&cache, client.clone(), "vault", "key").await;

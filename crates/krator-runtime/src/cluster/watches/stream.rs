@@ -20,7 +20,7 @@ use tokio::sync::watch;
 /// What a watch sees.
 pub(in super::super) enum Seen {
     Whole(watcher::Event<Arc<Raw>>),
-    Metadata(watcher::Event<ObjectMeta>),
+    Metadata(watcher::Event<Box<ObjectMeta>>),
     /// The watch has failed, and is retried.
     Failed,
 }
@@ -108,7 +108,7 @@ impl Watch {
             .endpoint
             .api::<PartialObjectMeta<Raw>>(self.client.clone(), &self.namespace);
         retried(watcher(api, self.config()), |event| {
-            Seen::Metadata(map(event, |object| object.metadata))
+            Seen::Metadata(map(event, |object| Box::new(object.metadata)))
         })
     }
 }
