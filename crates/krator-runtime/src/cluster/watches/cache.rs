@@ -189,18 +189,21 @@ impl<K: Child> Cache for KindCache<K> {
                         // It is as good as gone, so that it does not hold up the others.
                         Err(error) => {
                             log_unreadable::<K>(raw.meta(), &error);
-                            self.lock().remove(place, is_listing, raw.meta());
+                            // A listing does not have it then, so its end notices that it is gone.
+                            if !is_listing {
+                                self.lock().remove(place, raw.meta());
+                            }
                         }
                     }
                 }
-                Event::Delete(raw) => self.lock().remove(place, false, raw.meta()),
+                Event::Delete(raw) => self.lock().remove(place, raw.meta()),
             },
             Seen::Metadata(event) => match event {
                 Event::Init => self.lock().begin(place),
                 Event::InitDone => self.listed(place, false),
                 Event::InitApply(meta) => self.lock().put(place, true, meta, None),
                 Event::Apply(meta) => self.lock().put(place, false, meta, None),
-                Event::Delete(meta) => self.lock().remove(place, false, meta),
+                Event::Delete(meta) => self.lock().remove(place, meta),
             },
             Seen::Failed => self.lock().tried(place),
         }

@@ -134,13 +134,10 @@ impl<K> Listings<K> {
         self.tell(change);
     }
 
-    pub fn remove(&mut self, place: usize, is_listing: bool, meta: &ObjectMeta) {
+    /// An object is gone. `meta` need have no more than its name and its version.
+    pub fn remove(&mut self, place: usize, meta: &ObjectMeta) {
         let (namespace, name) = names(meta);
         let last = self.entry(meta, None);
-        if is_listing {
-            // The end of the listing notices that it lacks the object.
-            return;
-        }
         let objects = &mut self.places[place].objects;
         let known = objects
             .get_mut(namespace)
@@ -148,7 +145,15 @@ impl<K> Listings<K> {
         if objects.get(namespace).is_some_and(BTreeMap::is_empty) {
             objects.remove(namespace);
         }
-        self.tell(Some(change(namespace, name, &last, known.as_ref())));
+        // What is known of it says whom its end concerns.
+        let last = match known {
+            Some(known) => Entry {
+                version: last.version,
+                ..known
+            },
+            None => last,
+        };
+        self.tell(Some(change(namespace, name, &last, None)));
     }
 
     /// A listing is complete.
@@ -307,7 +312,7 @@ mod tests {
             meta("n", "b", 2, None),
             meta("n", "c", 3, None),
         );
-        linked.list(&[a.clone(), b.clone(), c]);
+        linked.list(&[a.clone(), b, c]);
         assert_eq!(linked.told(), ["listed"], "handlers run after the start anyway");
         linked.listings.begin(0);
         assert_eq!(
@@ -318,11 +323,37 @@ mod tests {
         linked.list(&[a, meta("n", "b", 4, None), meta("n", "d", 5, None)]);
         assert_eq!(linked.told(), ["n/b@4 ", "n/d@5 ", "n/c@3 "]);
         assert_eq!(linked.names(), ["a", "b", "d"]);
-        linked.listings.remove(0, false, &b);
-        assert_eq!(
-            (linked.told(), linked.names()),
-            (vec!["n/b@2 ".to_owned()], vec!["a", "d"])
+    }
+
+    #[test]
+    fn the_end_of_an_object_concerns_whom_it_has_concerned() {
+        let (sender, mut events) = mpsc::unbounded_channel();
+        let mut listings = Listings::<u8>::default();
+        listings.serve(Need::Label("of"), sender.clone());
+        listings.serve(Need::Controller, sender);
+        listings.has_places(1);
+        let owner = OwnerReference {
+            uid: "1-2".to_owned(),
+            controller: Some(true),
+            ..OwnerReference::default()
+        };
+        let object = ObjectMeta {
+            owner_references: Some(vec![owner]),
+            ..meta("n", "a", 1, Some("x"))
+        };
+        listings.put(0, false, &object, None);
+        // The watch of whole objects tells no more than this.
+        listings.remove(0, &meta("n", "a", 2, None));
+        let told = std::iter::from_fn(|| events.try_recv().ok()).map(|event| match event {
+            LinkEvent::Listed => panic!("nothing was listed"),
+            LinkEvent::Changed(change) => (change.version, change.controller.clone(), change.labels.clone()),
+        });
+        let concerns = |version| (version, Some("1-2".to_owned()), vec![("of", "x".to_owned())]);
+        assert!(
+            told.eq([concerns(1), concerns(1), concerns(2), concerns(2)]),
+            "each link is told"
         );
+        assert_eq!(listings.all().count(), 0);
     }
 
     #[test]
