@@ -273,8 +273,8 @@ async fn read_kubeconfig(file: &Path) -> Result<Config> {
 }
 
 fn start_log(format: LogFormat) {
-    // What the client of kube says of a request that fails, the error says too, which is logged with its object.
-    const FILTER: &str = "info,kube_client::client::builder=off";
+    // What kube says of a request or a watch that fails, the error says too, which is logged with its object or kind.
+    const FILTER: &str = "info,kube_client::client::builder=off,kube_runtime::watcher=error";
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(FILTER));
     let log = fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match format {
