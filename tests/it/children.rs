@@ -161,10 +161,7 @@ fn children_can_be_tested_without_a_cluster() {
 
 /// A cluster with the manifests of the operator, and the binary of the operator.
 fn installed() -> Option<(&'static Cluster, PathBuf)> {
-    let assets = cluster::assets()?;
-    // Not the shared cluster, where the rights of this operator would be added to those of others. It ends with this
-    // process.
-    let cluster: &'static Cluster = Box::leak(Box::new(Cluster::start(&assets)));
+    let cluster = cluster::own(&[])?;
     let krate = generated(edit);
     krate.install(cluster);
     let binary = cluster.dir().join("memcached");

@@ -38,6 +38,14 @@ pub fn shared() -> Option<&'static Cluster> {
     Some(SHARED.get_or_init(|| Cluster::start(&assets)))
 }
 
+/// An API server of a test's own, with admission plugins that are off by default: where the rights of its operator must not
+/// be added to those of others, or all its requests are counted. It ends with this process. None when [`assets`] has no
+/// binaries.
+pub fn own(plugins: &[&str]) -> Option<&'static Cluster> {
+    let cluster = Cluster::with_plugins(&assets()?, plugins);
+    Some(Box::leak(Box::new(cluster)))
+}
+
 /// The folder with the binaries of an API server. None when `KUBEBUILDER_ASSETS` is not set; then a line of the output
 /// says that the test is skipped.
 pub fn assets() -> Option<PathBuf> {

@@ -33,9 +33,7 @@ fn description() -> String {
 /// An API server with the manifests of the operator. It is not the shared one, because the kinds are cluster-scoped, and
 /// other tests look there too.
 fn prepared() -> Option<(&'static Cluster, PathBuf)> {
-    let assets = cluster::assets()?;
-    // It ends with this process.
-    let cluster: &'static Cluster = Box::leak(Box::new(Cluster::start(&assets)));
+    let cluster = cluster::own(&[])?;
     let krate = Crate::generate(&description(), |_| ());
     krate.install(cluster);
     let binary = cluster.dir().join("karpenter");

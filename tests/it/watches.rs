@@ -3,7 +3,7 @@
 
 mod shared;
 
-use crate::cluster::{self, Cluster};
+use crate::cluster;
 use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
 use serde_json::{Value, json};
 use std::fs;
@@ -81,12 +81,7 @@ fn watched(api_version: &str, kind: &str, name: &str, rest: &Value) -> String {
 
 #[test]
 fn every_form_of_watch_wakes_the_objects_that_it_concerns() {
-    let Some(assets) = cluster::assets() else {
-        return;
-    };
-    // Not the shared cluster, where the rights of this operator would be added to those of others. It ends with this
-    // process.
-    let cluster: &'static Cluster = Box::leak(Box::new(Cluster::start(&assets)));
+    let Some(cluster) = cluster::own(&[]) else { return };
     let krate = Crate::generate(DESCRIPTION, |dir: &Path| {
         fs::write(dir.join("src/lookout/states/looking.rs"), LOOKING).expect("a generated folder");
     });

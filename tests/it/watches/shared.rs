@@ -106,11 +106,7 @@ fn watches(cluster: &Cluster, namespaces: &[&str], since: usize) -> BTreeMap<Str
 
 #[test]
 fn kinds_of_a_process_share_one_watch_for_each_kind_and_namespace() {
-    let Some(assets) = cluster::assets() else {
-        return;
-    };
-    // Not the shared cluster, because all requests of its operators are counted. It ends with this process.
-    let cluster: &'static Cluster = Box::leak(Box::new(Cluster::start(&assets)));
+    let Some(cluster) = cluster::own(&[]) else { return };
     let krate = Crate::generate(DESCRIPTION, |dir: &Path| {
         for (file, text) in [
             ("src/maker/states/making.rs", MAKING),
