@@ -5,7 +5,7 @@ use crate::{
     machine::{Edit, Object},
     status::ObjectStatus,
 };
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
 use kube::{
     Api, Client, Resource,
     core::{ClusterResourceScope, NamespaceResourceScope, object::HasStatus},
@@ -129,17 +129,23 @@ where
 
 /// `metadata.resourceVersion` as a number; 0 if there is none.
 pub(crate) fn version<K: Resource>(object: &K) -> u64 {
-    object
-        .meta()
-        .resource_version
-        .as_deref()
-        .and_then(|v| v.parse().ok())
-        .unwrap_or_default()
+    version_in(object.meta())
+}
+
+/// The same, of an object of which only the metadata is known.
+pub(crate) fn version_in(meta: &ObjectMeta) -> u64 {
+    let version = meta.resource_version.as_deref();
+    version.and_then(|v| v.parse().ok()).unwrap_or_default()
 }
 
 /// The owner reference of the controller that owns the object.
 pub(crate) fn controller_reference<K: Resource>(object: &K) -> Option<&OwnerReference> {
-    let mut owners = object.meta().owner_references.iter().flatten();
+    controller_in(object.meta())
+}
+
+/// The same, of an object of which only the metadata is known.
+pub(crate) fn controller_in(meta: &ObjectMeta) -> Option<&OwnerReference> {
+    let mut owners = meta.owner_references.iter().flatten();
     owners.find(|owner| owner.controller == Some(true))
 }
 

@@ -94,10 +94,9 @@ impl SharedWatches {
         if need == Need::Whole {
             kind.whole.send_replace(true);
         }
-        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let (sender, events) = channel();
         cache.serve(need, sender);
-        let events = futures::stream::poll_fn(move |cx| receiver.poll_recv(cx));
-        (events.boxed(), cache)
+        (events, cache)
     }
 
     fn kind<K: Resource<DynamicType = (), Scope: Place>>(&mut self, namespaces: &[String]) -> &mut Kind {
@@ -149,7 +148,7 @@ impl Kind {
                 namespace: namespace.clone(),
                 client: common.client.clone(),
                 selector: by_server.as_ref().map(|selector| selector.as_str().to_owned()),
-                listing: Some(common.health.waits_for_listing(&self.endpoint, namespace)),
+                listing: common.health.waits_for_listing(&self.endpoint, namespace),
             };
             let events = place.run(self.whole.subscribe(), leads.clone());
             events.map(move |seen| (number, seen)).boxed()
@@ -175,10 +174,17 @@ impl Kind {
     }
 }
 
-/// Passes the events of a kind on to everybody who needs them.
+/// A channel to a loop.
 ///
-/// The channels have no bounds: two kinds may watch each other, and neither takes events of its own before it has listed the
-/// other. What waits in them is what one listing has, and each loop only sorts its events.
+/// It has no bounds: two kinds may watch each other, and neither takes events of its own before it has listed the other.
+/// What waits in it is what one listing has, and each loop only sorts its events.
+fn channel<T: Send + 'static>() -> (mpsc::UnboundedSender<T>, BoxStream<'static, T>) {
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let events = futures::stream::poll_fn(move |cx| receiver.poll_recv(cx));
+    (sender, events.boxed())
+}
+
+/// Passes the events of a kind on to everybody who needs them.
 async fn share(
     mut seen: impl futures::Stream<Item = (usize, Seen)> + Unpin,
     caches: Vec<(TypeId, Arc<dyn Cache>)>,
@@ -205,10 +211,9 @@ struct Sink {
 
 impl Sink {
     fn new(own: Own, selector: Option<Selector>) -> Self {
-        let (events, mut receiver) = mpsc::unbounded_channel();
-        let objects = futures::stream::poll_fn(move |cx| receiver.poll_recv(cx));
+        let (events, objects) = channel();
         // This fails if the loop has ended, which needs no events then.
-        drop(own.objects.send(objects.boxed()));
+        drop(own.objects.send(objects));
         Self {
             namespaces: own.namespaces,
             selector,

@@ -6,7 +6,7 @@ use super::{
     stream::Seen,
 };
 use crate::{
-    cluster::links::LinkEvent,
+    cluster::{links::LinkEvent, remote::LONGEST_REQUEST},
     error::{Error, Result},
     resource::{Child, Place, controller_reference, version},
 };
@@ -25,8 +25,6 @@ use tokio::{
 
 /// How long the first handler that asks for whole objects waits until they are listed.
 const LONGEST_LISTING: Duration = Duration::from_secs(30);
-/// The longest time that reading one object may take.
-const LONGEST_READ: Duration = Duration::from_secs(30);
 
 /// What a link needs to know of the objects of its kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -144,7 +142,7 @@ impl<K: Child> KindCache<K> {
             return Ok(Some(object));
         }
         let api: Api<K> = <K::Scope as Place>::api(client, namespace);
-        let Ok(answer) = timeout(LONGEST_READ, api.get_opt(name)).await else {
+        let Ok(answer) = timeout(LONGEST_REQUEST, api.get_opt(name)).await else {
             return Err(Error::from("the API server did not answer"));
         };
         let object = answer?.map(|mut object| {

@@ -1,7 +1,10 @@
 //! The objects of another kind as far as they are kept, and what their links are told of changes. It decodes and reads
 //! nothing.
 use super::cache::Need;
-use crate::cluster::links::{LinkEvent, ObservedChange};
+use crate::{
+    cluster::links::{LinkEvent, ObservedChange},
+    resource::{controller_in, version_in},
+};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -57,6 +60,13 @@ impl<K> Default for Listing<K> {
     }
 }
 
+impl<K> Listing<K> {
+    fn has(&self, namespace: &str, name: &str) -> bool {
+        let objects = self.objects.get(namespace);
+        objects.is_some_and(|objects| objects.contains_key(name))
+    }
+}
+
 impl<K> Default for Listings<K> {
     fn default() -> Self {
         Self {
@@ -96,14 +106,10 @@ impl<K> Listings<K> {
 
     /// The object; one without a namespace is found no matter which namespace it is looked for in.
     pub fn find(&mut self, namespace: &str, name: &str) -> Option<&mut Entry<K>> {
-        let has = |place: &Listing<K>, namespace: &str| {
-            let objects = place.objects.get(namespace);
-            objects.is_some_and(|objects| objects.contains_key(name))
-        };
         let places = self.places.iter().enumerate();
         let (at, namespace) = places
             .flat_map(|(at, place)| [(at, place, namespace), (at, place, "")])
-            .find_map(|(at, place, namespace)| has(place, namespace).then_some((at, namespace)))?;
+            .find_map(|(at, place, namespace)| place.has(namespace, name).then_some((at, namespace)))?;
         self.places[at].objects.get_mut(namespace)?.get_mut(name)
     }
 
@@ -131,7 +137,9 @@ impl<K> Listings<K> {
             .entry(namespace.into())
             .or_default()
             .insert(name.into(), entry);
-        self.tell(change);
+        if let Some(change) = change {
+            self.tell(change);
+        }
     }
 
     /// An object is gone. `meta` need have no more than its name and its version.
@@ -153,30 +161,21 @@ impl<K> Listings<K> {
             },
             None => last,
         };
-        self.tell(Some(change(namespace, name, &last, None)));
+        self.tell(change(namespace, name, &last, None));
     }
 
     /// A listing is complete.
     pub fn done(&mut self, place: usize, whole: bool) {
-        let place_number = place;
-        let place = &mut self.places[place];
-        let next = place.next.take().unwrap_or_default();
-        let former = std::mem::replace(&mut place.objects, next);
-        let mut gone = Vec::new();
+        let listing = &mut self.places[place];
+        let next = listing.next.take().unwrap_or_default();
+        let former = std::mem::replace(&mut listing.objects, next);
+        (listing.listed, listing.whole) = (true, whole);
         for (namespace, name, entry) in entries(&former) {
-            let remains = place
-                .objects
-                .get(namespace)
-                .is_some_and(|objects| objects.contains_key(name));
-            if !remains {
-                gone.push(change(namespace, name, entry, None));
+            if !self.places[place].has(namespace, name) {
+                self.tell(change(namespace, name, entry, None));
             }
         }
-        (place.listed, place.whole) = (true, whole);
-        for change in gone {
-            self.tell(Some(change));
-        }
-        self.tried(place_number);
+        self.tried(place);
     }
 
     /// The place was listed, or cannot be at the moment. When all were tried, the links need not wait any more.
@@ -187,10 +186,8 @@ impl<K> Listings<K> {
         }
     }
 
-    fn tell(&self, change: Option<ObservedChange>) {
-        if let Some(change) = change {
-            self.send(&LinkEvent::Changed(Arc::new(change)));
-        }
+    fn tell(&self, change: ObservedChange) {
+        self.send(&LinkEvent::Changed(Arc::new(change)));
     }
 
     fn send(&self, event: &LinkEvent) {
@@ -202,14 +199,9 @@ impl<K> Listings<K> {
 
     fn entry(&self, meta: &ObjectMeta, whole: Option<Arc<K>>) -> Entry<K> {
         let label = |key: &&'static str| Some((*key, meta.labels.as_ref()?.get(*key)?.as_str().into()));
-        let mut owners = meta.owner_references.iter().flatten();
-        let controller = owners.find(|owner| self.keeps_controllers && owner.controller == Some(true));
+        let controller = controller_in(meta).filter(|_| self.keeps_controllers);
         Entry {
-            version: meta
-                .resource_version
-                .as_deref()
-                .and_then(|version| version.parse().ok())
-                .unwrap_or_default(),
+            version: version_in(meta),
             controller: controller.cloned().map(Box::new),
             labels: self.keeps_labels.iter().filter_map(label).collect(),
             whole,

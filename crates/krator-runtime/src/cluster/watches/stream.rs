@@ -44,13 +44,13 @@ pub(super) struct Watch {
     /// Only objects with labels that this selects.
     pub selector: Option<String>,
     /// Waits for the first listing.
-    pub listing: Option<Wait>,
+    pub listing: Wait,
 }
 
 impl Watch {
     /// Watches metadata until whole objects are `wanted`, and lists everything again when this replica `leads`.
     pub fn run(
-        mut self,
+        self,
         wanted: watch::Receiver<bool>,
         leads: Option<watch::Receiver<bool>>,
     ) -> BoxStream<'static, Seen> {
@@ -66,8 +66,7 @@ impl Watch {
         if let Some(leads) = standby {
             events = events.take_until(leads).chain(self.whole()).boxed();
         }
-        let mut listing = self.listing.take();
-        let (endpoint, namespace) = (self.endpoint, self.namespace);
+        let (endpoint, namespace, mut listing) = (self.endpoint, self.namespace, Some(self.listing));
         let seen = events.map(move |event| match event {
             Ok(seen) => {
                 if let Seen::Whole(watcher::Event::InitDone) | Seen::Metadata(watcher::Event::InitDone) = seen
