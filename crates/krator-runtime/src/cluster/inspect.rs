@@ -12,12 +12,7 @@ mod query;
 pub(super) use history::History;
 pub(super) use page::Page;
 
-use super::{
-    clock::Clock,
-    health::Health,
-    metrics::{KindMetrics, Metrics},
-    serve::text,
-};
+use super::{clock::Clock, health::Health, metrics::KindMetrics, serve::text};
 use crate::{
     graph::{Graph, StateId},
     machine::Object,
@@ -168,7 +163,7 @@ impl Inspected {
     /// Makes a kind visible, if there is an inspection.
     pub fn new(
         inspection: Option<&Inspection>,
-        metrics: &Metrics,
+        metrics: &Arc<KindMetrics>,
         group: Cow<'static, str>,
         kind: Cow<'static, str>,
         graph: &'static Graph<'static>,
@@ -182,7 +177,7 @@ impl Inspected {
         };
         let history = Arc::new(History::new(graph));
         let kind = Arc::new(Kind {
-            metrics: metrics.of_kind(group.clone(), kind.clone(), graph),
+            metrics: Arc::clone(metrics),
             group,
             kind,
             graph,

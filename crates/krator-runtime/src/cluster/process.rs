@@ -315,15 +315,13 @@ where
         links,
         caches,
     };
-    let Inspected { history, questions } = Inspected::new(
-        inspection.as_ref(),
-        &metrics,
-        ManifestOf::<O::Machine>::group(&()),
-        ManifestOf::<O::Machine>::kind(&()),
-        O::Machine::GRAPH,
-    );
+    let group = ManifestOf::<O::Machine>::group(&());
+    let kind = ManifestOf::<O::Machine>::kind(&());
+    let graph = O::Machine::GRAPH;
+    let metrics = metrics.of_kind(group.clone(), kind.clone(), graph);
+    let Inspected { history, questions } = Inspected::new(inspection.as_ref(), &metrics, group, kind, graph);
     Box::pin(async move {
-        let world = Remote::new(operator, cluster, clock, mandate, events, &metrics, history).await;
+        let world = Remote::new(operator, cluster, clock, mandate, events, metrics, history).await;
         let turning = health.watches_loop(Endpoint::of::<ManifestOf<O::Machine>>().name());
         let dispatcher = Dispatcher::new(world, turning, questions);
         dispatcher.run(objects, others, leads, stop, GRACE).await;

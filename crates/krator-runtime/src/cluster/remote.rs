@@ -4,7 +4,7 @@ use super::{
     inspect::History,
     links::Link,
     mandate::Mandate,
-    metrics::{KindMetrics, Metrics},
+    metrics::KindMetrics,
     raw::{Endpoint, Raw},
     reach::Cluster,
     recorder::Recorder,
@@ -72,12 +72,9 @@ where
         clock: Arc<Clock>,
         mandate: Mandate,
         events: Arc<Recorder>,
-        metrics: &Metrics,
+        metrics: Arc<KindMetrics>,
         history: Option<Arc<History>>,
     ) -> Self {
-        let group = ManifestOf::<O::Machine>::group(&());
-        let kind = ManifestOf::<O::Machine>::kind(&());
-        let of_kind = metrics.of_kind(group, kind, O::Machine::GRAPH);
         let shared = operator.shared_state().await;
         Self {
             operator,
@@ -88,7 +85,7 @@ where
             events,
             endpoint: Endpoint::of::<ManifestOf<O::Machine>>(),
             turns: Semaphore::new(REQUESTS),
-            metrics: of_kind,
+            metrics,
             history,
         }
     }

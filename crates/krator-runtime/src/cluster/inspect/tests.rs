@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    cluster::metrics::Counted,
+    cluster::metrics::{Counted, Metrics},
     engine::{Engine, Now},
     graph::{OnDelete, Policy, Retry, StateKind},
     local::{LocalObject, LocalStatus},
@@ -44,20 +44,27 @@ fn stored(state: &str) -> MachineStatus {
     }
 }
 
-/// An inspection of moose in these states, and what counts them.
-fn of_moose(objects: Vec<(Option<StateId>, Arc<Moose>)>) -> (Inspection, Arc<History>, Vec<Counted>) {
-    let (inspection, metrics) = (Inspection::of_nothing(), Metrics::new());
-    let Inspected {
-        history,
-        mut questions,
-    } = Inspected::new(
-        Some(&inspection),
-        &metrics,
+fn counts() -> Arc<KindMetrics> {
+    Metrics::new().of_kind("animals.com".into(), "Moose".into(), &GRAPH)
+}
+
+fn inspected(inspection: &Inspection, counts: &Arc<KindMetrics>) -> Inspected {
+    Inspected::new(
+        Some(inspection),
+        counts,
         "animals.com".into(),
         "Moose".into(),
         &GRAPH,
-    );
-    let kind = metrics.of_kind("animals.com".into(), "Moose".into(), &GRAPH);
+    )
+}
+
+/// An inspection of moose in these states, and what counts them.
+fn of_moose(objects: Vec<(Option<StateId>, Arc<Moose>)>) -> (Inspection, Arc<History>, Vec<Counted>) {
+    let (inspection, kind) = (Inspection::of_nothing(), counts());
+    let Inspected {
+        history,
+        mut questions,
+    } = inspected(&inspection, &kind);
     let counted = objects
         .iter()
         .map(|(at, _)| Counted::new(Arc::clone(&kind), *at))
@@ -275,14 +282,8 @@ async fn a_question_without_an_answer_is_refused_in_words() {
         assert!(body.contains(words), "{query}: {body}");
     }
     // A dispatcher that does not answer, and one that has ended.
-    let (busy, metrics) = (Inspection::of_nothing(), Metrics::new());
-    let inspected = Inspected::new(
-        Some(&busy),
-        &metrics,
-        "animals.com".into(),
-        "Moose".into(),
-        &GRAPH,
-    );
+    let busy = Inspection::of_nothing();
+    let inspected = inspected(&busy, &counts());
     assert_eq!(ask(&busy, "kind=Moose&state=Roam").await.0, 503);
     drop(inspected);
     assert_eq!(ask(&busy, "kind=Moose&state=Roam").await.0, 503);
