@@ -1,0 +1,4 @@
+//! A small API server for the development and the tests of operators, in memory: what operators, kubectl and kube-rs need
+//! of custom resources and of the kinds that they own. It is not for production.
+
+// In the order of the layers, lowest first: each module uses only modules above it in this list.
