@@ -2,3 +2,4 @@
 //! of custom resources and of the kinds that they own. It is not for production.
 
 // In the order of the layers, lowest first: each module uses only modules above it in this list.
+pub mod refusal;

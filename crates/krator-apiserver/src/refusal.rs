@@ -1,0 +1,378 @@
+//! Why a request is refused, as clients read it: `Status` of `meta/v1`, after `k8s.io/apimachinery/pkg/api/errors` and
+//! `pkg/util/validation/field`.
+
+use krator_schema::{Problem, ProblemKind};
+use serde_json::{Value as Json, json};
+use std::fmt;
+
+/// What is wrong with one field of an object.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FieldError {
+    /// The path of the field, such as `spec.template.spec.containers[0].name`.
+    pub field: String,
+    /// What kind of error it is.
+    pub kind: ProblemKind,
+    /// The value, where the message shows it.
+    pub value: Option<Json>,
+    /// What is wrong; may be empty.
+    pub detail: String,
+}
+
+impl FieldError {
+    /// The value is malformed.
+    pub fn invalid(field: impl Into<String>, value: impl Into<Json>, detail: impl Into<String>) -> Self {
+        Self::new(field, ProblemKind::Invalid, Some(value.into()), detail)
+    }
+
+    /// A required value is missing.
+    pub fn required(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::new(field, ProblemKind::Required, None, detail)
+    }
+
+    /// The value is not permitted here.
+    pub fn forbidden(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::new(field, ProblemKind::Forbidden, None, detail)
+    }
+
+    /// A value that has to be unique occurs twice.
+    pub fn duplicate(field: impl Into<String>, value: impl Into<Json>) -> Self {
+        Self::new(field, ProblemKind::Duplicate, Some(value.into()), "")
+    }
+
+    /// The value is not one of those that are `supported`.
+    pub fn not_supported(field: impl Into<String>, value: impl Into<Json>, supported: &[&str]) -> Self {
+        let mut supported: Vec<String> = supported.iter().map(|value| format!("{value:?}")).collect();
+        supported.sort();
+        let detail = format!("supported values: {}", supported.join(", "));
+        Self::new(field, ProblemKind::NotSupported, Some(value.into()), detail)
+    }
+
+    /// An error of any kind.
+    pub fn new(
+        field: impl Into<String>,
+        kind: ProblemKind,
+        value: Option<Json>,
+        detail: impl Into<String>,
+    ) -> Self {
+        Self {
+            field: field.into(),
+            kind,
+            value,
+            detail: detail.into(),
+        }
+    }
+
+    /// The message without the field.
+    fn body(&self) -> String {
+        let (_, words) = cause_type(self.kind);
+        let shows_value = !matches!(
+            self.kind,
+            ProblemKind::Required | ProblemKind::Forbidden | ProblemKind::TooLong | ProblemKind::Internal
+        );
+        let mut text = words.to_owned();
+        if let (true, Some(value)) = (shows_value, &self.value) {
+            text.push_str(": ");
+            text.push_str(&value.to_string());
+        }
+        if !self.detail.is_empty() {
+            text.push_str(": ");
+            text.push_str(&self.detail);
+        }
+        text
+    }
+}
+
+impl From<Problem> for FieldError {
+    fn from(problem: Problem) -> Self {
+        Self::new(problem.path.to_string(), problem.kind, None, problem.detail)
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.body())
+    }
+}
+
+/// The machine-readable type of a cause, and how messages begin.
+fn cause_type(kind: ProblemKind) -> (&'static str, &'static str) {
+    match kind {
+        ProblemKind::Required => ("FieldValueRequired", "Required value"),
+        ProblemKind::Duplicate => ("FieldValueDuplicate", "Duplicate value"),
+        ProblemKind::Invalid => ("FieldValueInvalid", "Invalid value"),
+        ProblemKind::NotSupported => ("FieldValueNotSupported", "Unsupported value"),
+        ProblemKind::Forbidden => ("FieldValueForbidden", "Forbidden"),
+        ProblemKind::TooLong => ("FieldValueTooLong", "Too long"),
+        ProblemKind::TooMany => ("FieldValueTooMany", "Too many"),
+        ProblemKind::TypeInvalid => ("FieldValueTypeInvalid", "Invalid value"),
+        ProblemKind::Internal => ("InternalError", "Internal error"),
+    }
+}
+
+/// One of several reasons of a refusal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cause {
+    /// The machine-readable type, such as `FieldManagerConflict`.
+    pub reason: String,
+    /// For people.
+    pub message: String,
+    /// The path of the field that it is about; may be empty.
+    pub field: String,
+}
+
+/// Why a request is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The status code of HTTP.
+    pub code: u16,
+    /// The reason in one word, such as `NotFound`; empty if there is none.
+    pub reason: &'static str,
+    /// For people.
+    pub message: String,
+    /// What it is about.
+    pub about: About,
+    /// The single reasons.
+    pub causes: Vec<Cause>,
+    /// After how many seconds the client may try again.
+    pub retry_after: Option<u32>,
+}
+
+/// The object that a refusal is about. All may be empty.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct About {
+    /// The API group.
+    pub group: String,
+    /// The kind, or for most refusals the resource.
+    pub kind: String,
+    /// The name of the object.
+    pub name: String,
+    /// The uid of the object.
+    pub uid: String,
+}
+
+impl About {
+    /// An object of a group and a resource or kind.
+    pub fn new(group: &str, kind: &str, name: &str) -> Self {
+        Self {
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            name: name.to_owned(),
+            uid: String::new(),
+        }
+    }
+
+    /// `deployments.apps`, as messages name it.
+    fn qualified(&self) -> String {
+        match self.group.as_str() {
+            "" => self.kind.clone(),
+            group => format!("{}.{group}", self.kind),
+        }
+    }
+}
+
+impl Refusal {
+    fn new(code: u16, reason: &'static str, about: About, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            reason,
+            message: message.into(),
+            about,
+            causes: Vec::new(),
+            retry_after: None,
+        }
+    }
+
+    /// There is no such object; `about` names the resource.
+    pub fn not_found(about: About) -> Self {
+        let message = format!("{} {:?} not found", about.qualified(), about.name);
+        Self::new(404, "NotFound", about, message)
+    }
+
+    /// The server has no such path.
+    pub fn no_such_path() -> Self {
+        Self::new(
+            404,
+            "NotFound",
+            About::default(),
+            "the server could not find the requested resource",
+        )
+    }
+
+    /// There is such an object already; `about` names the resource.
+    pub fn already_exists(about: About) -> Self {
+        let message = format!("{} {:?} already exists", about.qualified(), about.name);
+        Self::new(409, "AlreadyExists", about, message)
+    }
+
+    /// The object is another one than the request expects.
+    pub fn conflict(about: About, why: &str) -> Self {
+        let message = format!(
+            "Operation cannot be fulfilled on {} {:?}: {why}",
+            about.qualified(),
+            about.name
+        );
+        Self::new(409, "Conflict", about, message)
+    }
+
+    /// Fields of a server-side apply belong to other managers.
+    pub fn apply_conflict(causes: Vec<Cause>, message: impl Into<String>) -> Self {
+        Self {
+            causes,
+            ..Self::new(409, "Conflict", About::default(), message)
+        }
+    }
+
+    /// The object is not valid; `about` names the kind.
+    pub fn invalid(about: About, errors: &[FieldError]) -> Self {
+        let mut texts: Vec<String> = Vec::new();
+        for error in errors {
+            let text = error.to_string();
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        let all = match texts.as_slice() {
+            [one] => one.clone(),
+            _ => format!("[{}]", texts.join(", ")),
+        };
+        let message = format!("{} {:?} is invalid: {all}", about.qualified(), about.name);
+        let cause = |error: &FieldError| Cause {
+            reason: cause_type(error.kind).0.to_owned(),
+            message: error.body(),
+            field: error.field.clone(),
+        };
+        Self {
+            causes: errors.iter().map(cause).collect(),
+            ..Self::new(422, "Invalid", about, message)
+        }
+    }
+
+    /// The request cannot be read.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(400, "BadRequest", About::default(), message)
+    }
+
+    /// The request is not allowed for this object; `about` names the resource.
+    pub fn forbidden(about: About, why: &str) -> Self {
+        let message = match (about.kind.as_str(), about.name.as_str()) {
+            ("", _) => format!("forbidden: {why}"),
+            (_, "") => format!("{} is forbidden: {why}", about.qualified()),
+            (_, name) => format!("{} {name:?} is forbidden: {why}", about.qualified()),
+        };
+        Self::new(403, "Forbidden", about, message)
+    }
+
+    /// The client has not said who it is.
+    pub fn unauthorized() -> Self {
+        Self::new(401, "Unauthorized", About::default(), "Unauthorized")
+    }
+
+    /// The resource has no such verb.
+    pub fn method_not_allowed() -> Self {
+        let message = "the server does not allow this method on the requested resource";
+        Self::new(405, "MethodNotAllowed", About::default(), message)
+    }
+
+    /// The client accepts no form of answer that the server has.
+    pub fn not_acceptable(forms: &str) -> Self {
+        let message = format!("only the following media types are accepted: {forms}");
+        Self::new(406, "NotAcceptable", About::default(), message)
+    }
+
+    /// The body is in a form that the server does not read here.
+    pub fn unsupported_media_type(forms: &str) -> Self {
+        let message = format!(
+            "the body of the request was in an unknown format - accepted media types include: {forms}"
+        );
+        Self::new(415, "UnsupportedMediaType", About::default(), message)
+    }
+
+    /// What the client goes on from is too old.
+    pub fn expired(message: impl Into<String>) -> Self {
+        Self::new(410, "Expired", About::default(), message)
+    }
+
+    /// The request is too large.
+    pub fn too_large(message: impl Into<String>) -> Self {
+        Self::new(413, "RequestEntityTooLarge", About::default(), message)
+    }
+
+    /// The server itself has failed.
+    pub fn internal(message: impl fmt::Display) -> Self {
+        let message = format!("Internal error occurred: {message}");
+        Self::new(500, "InternalError", About::default(), message)
+    }
+
+    /// A real API server can do this, and this one cannot. `what` begins a sentence, such as "Webhooks of CRDs".
+    pub fn not_built(what: &str) -> Self {
+        let message = format!(
+            "{what} stop short in this server, which is for development and tests; a real API server has them"
+        );
+        Self::new(501, "NotImplemented", About::default(), message)
+    }
+
+    /// The body of the answer.
+    pub fn status(&self) -> Json {
+        let mut details = serde_json::Map::new();
+        let About {
+            group,
+            kind,
+            name,
+            uid,
+        } = &self.about;
+        for (key, text) in [("name", name), ("group", group), ("kind", kind), ("uid", uid)] {
+            if !text.is_empty() {
+                details.insert(key.to_owned(), json!(text));
+            }
+        }
+        if !self.causes.is_empty() {
+            details.insert("causes".to_owned(), self.causes.iter().map(Cause::json).collect());
+        }
+        if let Some(seconds) = self.retry_after {
+            details.insert("retryAfterSeconds".to_owned(), json!(seconds));
+        }
+        let mut status = json!({
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": self.message,
+            "reason": self.reason,
+            "details": details,
+            "code": self.code,
+        });
+        if let Some(fields) = status.as_object_mut() {
+            fields.retain(|key, value| {
+                key == "metadata" || !matches!(value, Json::String(text) if text.is_empty())
+            });
+            fields.retain(|key, value| {
+                key != "details" || value.as_object().is_some_and(|map| !map.is_empty())
+            });
+        }
+        status
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl Cause {
+    fn json(&self) -> Json {
+        let mut cause = serde_json::Map::new();
+        for (key, text) in [
+            ("reason", &self.reason),
+            ("message", &self.message),
+            ("field", &self.field),
+        ] {
+            if !text.is_empty() {
+                cause.insert(key.to_owned(), json!(text));
+            }
+        }
+        Json::Object(cause)
+    }
+}
