@@ -1,5 +1,37 @@
 //! A small API server for the development and the tests of operators, in memory: what operators, kubectl and kube-rs need
 //! of custom resources and of the kinds that they own. It is not for production.
+//!
+//! Where it stops short of a real API server it answers 501 with a sentence, and never a wrong success.
 
 // In the order of the layers, lowest first: each module uses only modules above it in this list.
+mod object;
 pub mod refusal;
+mod selector;
+mod request;
+mod body;
+mod store;
+mod values;
+mod types;
+mod field_set;
+mod typed;
+mod managed;
+mod patch;
+mod json_path;
+pub mod builtin;
+mod custom;
+mod definitions;
+mod openapi;
+mod kinds;
+mod state;
+mod hooks;
+mod rest;
+mod listing;
+mod answer;
+mod watching;
+mod discovery;
+mod controllers;
+mod server;
+mod serving;
+
+pub use server::{Body, Server};
+pub use serving::Serving;

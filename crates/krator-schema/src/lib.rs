@@ -19,4 +19,4 @@ pub use path::{Path, Segment};
 pub use pattern::{Pattern, PatternError};
 pub use problem::{Problem, ProblemKind};
 pub use schema::{Items, Properties, Rule, Schema};
-pub use value::{admit, default, prune, validate};
+pub use value::{admit, admit_metadata, default, names, prune, validate, validate_metadata};

@@ -1,5 +1,6 @@
 //! Places in a schema or a value, in the notation of the API server.
 
+use serde_json::Value as Json;
 use std::fmt;
 
 /// One step of a [`Path`].
@@ -27,6 +28,22 @@ impl Path {
     /// The steps from the root.
     pub fn segments(&self) -> &[Segment] {
         &self.0
+    }
+
+    /// Where this place is in; `None` for the root.
+    #[must_use]
+    pub fn parent(&self) -> Option<Self> {
+        let (_, parent) = self.0.split_last()?;
+        Some(Path(parent.to_vec()))
+    }
+
+    /// What a value has at this place.
+    #[must_use]
+    pub fn find<'a>(&self, value: &'a Json) -> Option<&'a Json> {
+        self.0.iter().try_fold(value, |value, segment| match segment {
+            Segment::Field(name) | Segment::Key(name) => value.get(name),
+            Segment::Index(index) => value.get(index),
+        })
     }
 
     /// A field of what is here.

@@ -5,12 +5,13 @@ mod fill;
 pub(crate) mod formats;
 mod lists;
 pub(crate) mod meta;
-pub(crate) mod names;
+pub mod names;
 pub(crate) mod number;
 mod object_meta;
 mod prune;
 
 pub use fill::default;
+pub use meta::{admit_metadata, validate_metadata};
 pub use prune::prune;
 
 pub(crate) use check::{Reading, Validator, equal};

@@ -10,6 +10,29 @@ fn problem(path: &Path, kind: ProblemKind, detail: impl Into<String>) -> Problem
     Problem::new(path, kind, detail)
 }
 
+/// Makes of the `metadata` of an object what the API server stores of it: fields that it does not know and empty ones are
+/// left out.
+///
+/// # Errors
+///
+/// If a field has the wrong type.
+pub fn admit_metadata(metadata: &mut Json) -> Result<(), Problem> {
+    let path = Path::root().field("metadata");
+    let read = ObjectMeta::read(metadata).map_err(|detail| problem(&path, ProblemKind::Invalid, detail))?;
+    *metadata = read.write();
+    Ok(())
+}
+
+/// What is wrong with the `metadata` of an object. A name is not required, and the rule for names of its kind is not looked
+/// at.
+pub fn validate_metadata(metadata: &Json) -> Vec<Problem> {
+    let path = Path::root().field("metadata");
+    match ObjectMeta::read(metadata) {
+        Ok(read) => read.validate(&path),
+        Err(detail) => vec![problem(&path, ProblemKind::Invalid, detail)],
+    }
+}
+
 /// Rewrites the metadata of the objects within a value as the API server writes it: unknown fields and empty ones are
 /// left out. `Err` if it cannot be read.
 pub(crate) fn coerce(path: &Path, value: &mut Json, schema: &Schema, root: bool) -> Result<(), Problem> {

@@ -2,7 +2,7 @@
 //! wrong, and nothing if the name is valid.
 
 /// A label of RFC 1035: letters, digits and `-`, with a letter first.
-pub(crate) fn dns_1035_label(name: &str) -> Vec<String> {
+pub fn dns_1035_label(name: &str) -> Vec<String> {
     let mut problems = too_long(name, 63);
     if !is_label(name) || !name.starts_with(|c: char| c.is_ascii_lowercase()) {
         problems.push(
@@ -15,7 +15,7 @@ pub(crate) fn dns_1035_label(name: &str) -> Vec<String> {
 }
 
 /// A label of RFC 1123: letters, digits and `-`.
-pub(crate) fn dns_1123_label(name: &str) -> Vec<String> {
+pub fn dns_1123_label(name: &str) -> Vec<String> {
     let mut problems = too_long(name, 63);
     if !is_label(name) {
         problems.push(
@@ -28,7 +28,7 @@ pub(crate) fn dns_1123_label(name: &str) -> Vec<String> {
 }
 
 /// Labels of RFC 1123, separated by dots.
-pub(crate) fn dns_1123_subdomain(name: &str) -> Vec<String> {
+pub fn dns_1123_subdomain(name: &str) -> Vec<String> {
     let mut problems = too_long(name, 253);
     if !name.split('.').all(is_label) {
         problems.push(
@@ -41,7 +41,7 @@ pub(crate) fn dns_1123_subdomain(name: &str) -> Vec<String> {
 }
 
 /// The key of a label or an annotation, or the name of a finalizer.
-pub(crate) fn qualified_name(name: &str) -> Vec<String> {
+pub fn qualified_name(name: &str) -> Vec<String> {
     const RULE: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
                         alphanumeric character";
     let mut problems = Vec::new();
@@ -77,7 +77,7 @@ pub(crate) fn qualified_name(name: &str) -> Vec<String> {
 }
 
 /// The value of a label.
-pub(crate) fn label_value(value: &str) -> Vec<String> {
+pub fn label_value(value: &str) -> Vec<String> {
     let mut problems = too_long(value, 63);
     if !value.is_empty() && !is_key(value) {
         problems.push(

@@ -1,0 +1,222 @@
+//! Objects in the form that a client asks for: whole, as metadata only, or as rows of a table.
+
+use crate::{
+    builtin,
+    kinds::{Kind, Of},
+    listing::Listed,
+    object::at,
+    request::Form,
+    state,
+};
+use krator_schema::Column;
+use serde_json::{Value as Json, json};
+use std::sync::Arc;
+
+/// How much of an object a row of a table carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Include {
+    Nothing,
+    Metadata,
+    Object,
+}
+
+impl Include {
+    /// Reads the parameter `includeObject`.
+    pub fn of(text: &str) -> Self {
+        match text {
+            "None" => Self::Nothing,
+            "Object" => Self::Object,
+            _ => Self::Metadata,
+        }
+    }
+}
+
+/// One object.
+pub(crate) fn one(kind: &Kind, object: &Json, form: &Form, include: Include) -> Json {
+    match form {
+        Form::Objects => served(kind, object),
+        Form::Metadata(version) => metadata_of(object, version),
+        Form::Table(version) => {
+            let version_of_object = at(object, &["metadata", "resourceVersion"]).clone();
+            let metadata = json!({"resourceVersion": version_of_object});
+            table(kind, &[Arc::new(object.clone())], metadata, version, include)
+        }
+    }
+}
+
+/// A list of objects.
+pub(crate) fn many(kind: &Kind, listed: Listed, form: &Form, include: Include) -> Json {
+    let Listed { objects, metadata } = listed;
+    match form {
+        Form::Objects => {
+            let items: Vec<Json> = objects.iter().map(|object| item(kind, object)).collect();
+            json!({
+                "kind": kind.list_kind,
+                "apiVersion": kind.api_version(),
+                "metadata": metadata,
+                "items": items,
+            })
+        }
+        Form::Metadata(version) => {
+            let items: Vec<Json> = objects.iter().map(|object| metadata_of(object, version)).collect();
+            json!({
+                "kind": "PartialObjectMetadataList",
+                "apiVersion": format!("meta.k8s.io/{version}"),
+                "metadata": metadata,
+                "items": items,
+            })
+        }
+        Form::Table(version) => table(kind, &objects, metadata, version, include),
+    }
+}
+
+/// An object in the version that is asked for. All versions of a resource have the same fields.
+pub(crate) fn served(kind: &Kind, object: &Json) -> Json {
+    let mut object = object.clone();
+    let fields = crate::object::fields_mut(&mut object);
+    fields.insert("apiVersion".to_owned(), kind.api_version().into());
+    object
+}
+
+/// The items of a list of Kubernetes' own kinds do not repeat what the list says.
+fn item(kind: &Kind, object: &Json) -> Json {
+    let mut object = served(kind, object);
+    if !kind.is_custom() {
+        let fields = crate::object::fields_mut(&mut object);
+        fields.shift_remove("apiVersion");
+        fields.shift_remove("kind");
+    }
+    object
+}
+
+fn metadata_of(object: &Json, version: &str) -> Json {
+    json!({
+        "kind": "PartialObjectMetadata",
+        "apiVersion": format!("meta.k8s.io/{version}"),
+        "metadata": at(object, &["metadata"]),
+    })
+}
+
+/// A table of objects.
+pub(crate) fn table(kind: &Kind, objects: &[Arc<Json>], metadata: Json, version: &str, include: Include) -> Json {
+    let now = jiff::Timestamp::now();
+    let row = |object: &Arc<Json>| {
+        let shown = match include {
+            Include::Nothing => Json::Null,
+            Include::Metadata => metadata_of(object, version),
+            Include::Object => served(kind, object),
+        };
+        let mut row = json!({"cells": cells(kind, object, now)});
+        row["object"] = shown;
+        row
+    };
+    json!({
+        "kind": "Table",
+        "apiVersion": format!("meta.k8s.io/{version}"),
+        "metadata": metadata,
+        "columnDefinitions": columns(kind),
+        "rows": objects.iter().map(row).collect::<Vec<_>>(),
+    })
+}
+
+const NAME: &str = "Name must be unique within a namespace. Is required when creating resources, although some resources \
+    may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for \
+    creation idempotence and configuration definition. Cannot be updated. More info: \
+    https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
+const AGE: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not \
+    guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is \
+    represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: \
+    https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+
+fn columns(kind: &Kind) -> Vec<Json> {
+    let column = |name: &str, type_: &str, format: &str, description: &str, priority: i32| {
+        json!({"name": name, "type": type_, "format": format, "description": description, "priority": priority})
+    };
+    match &kind.of {
+        Of::Builtin(_) => builtin::columns(&kind.id.group, &kind.id.resource)
+            .iter()
+            .map(|it| column(&it.name, &it.type_, &it.format, &it.description, it.priority))
+            .collect(),
+        Of::Custom(custom) => {
+            let name = column("Name", "string", "name", NAME, 0);
+            let own = &custom.version.additional_printer_columns;
+            if own.is_empty() {
+                return vec![name, column("Age", "date", "", AGE, 0)];
+            }
+            let describe = |it: &Column| match it.description.as_str() {
+                "" => format!("Custom resource definition column (in JSONPath format): {}", it.json_path),
+                text => text.to_owned(),
+            };
+            let own = own.iter().map(|it| column(&it.name, &it.type_, &it.format, &describe(it), it.priority));
+            std::iter::once(name).chain(own).collect()
+        }
+    }
+}
+
+fn cells(kind: &Kind, object: &Json, now: jiff::Timestamp) -> Vec<Json> {
+    let custom = match &kind.of {
+        Of::Builtin(_) => return builtin::cells(&kind.id.group, &kind.id.resource, object, now),
+        Of::Custom(custom) => custom,
+    };
+    let name = at(object, &["metadata", "name"]).clone();
+    let own = &custom.version.additional_printer_columns;
+    if own.is_empty() {
+        return vec![name, age(at(object, &["metadata", "creationTimestamp"]), now)];
+    }
+    std::iter::once(name).chain(own.iter().map(|column| cell(column, object, now))).collect()
+}
+
+fn age(time: &Json, now: jiff::Timestamp) -> Json {
+    match time.as_str().map(str::parse::<jiff::Timestamp>) {
+        None => "<unknown>".into(),
+        Some(Err(_)) => "<invalid>".into(),
+        Some(Ok(time)) => builtin::human_duration(now.duration_since(time)).into(),
+    }
+}
+
+fn cell(column: &Column, object: &Json, now: jiff::Timestamp) -> Json {
+    let found = crate::json_path::find(object, &column.json_path);
+    let Some(first) = found.first() else { return Json::Null };
+    match column.type_.as_str() {
+        "integer" => match first.as_f64() {
+            Some(number) if first.is_f64() => json!(number.trunc()),
+            _ if first.is_number() => (*first).clone(),
+            _ => Json::Null,
+        },
+        "number" if first.is_number() => (*first).clone(),
+        "boolean" if first.is_boolean() => (*first).clone(),
+        "date" if first.is_string() => age(first, now),
+        "string" => {
+            let texts: Vec<String> = found.iter().map(|value| match value {
+                Json::String(text) => text.clone(),
+                other => other.to_string(),
+            }).collect();
+            texts.join(" ").into()
+        }
+        _ => Json::Null,
+    }
+}
+
+/// The metadata that bookmarks carry.
+pub(crate) fn bookmark(kind: &Kind, version: u64, ends_listing: bool) -> Json {
+    let mut metadata = json!({"resourceVersion": version.to_string(), "creationTimestamp": null});
+    if ends_listing {
+        metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
+    }
+    json!({"kind": kind.kind, "apiVersion": kind.api_version(), "metadata": metadata})
+}
+
+/// The name of this server's version of Kubernetes, as clients ask for it.
+pub(crate) fn version() -> Json {
+    json!({
+        "major": "1",
+        "minor": "36",
+        "gitVersion": "v1.36.3",
+        "gitCommit": "",
+        "gitTreeState": "",
+        "buildDate": state::now(),
+        "goVersion": "",
+        "compiler": "",
+        "platform": "",
+    })
+}

@@ -1,0 +1,215 @@
+//! What controllers of a cluster do with deleted objects: what they own is collected, and namespaces and definitions are
+//! emptied, after `pkg/controller/garbagecollector` and `pkg/controller/namespace` of Kubernetes.
+
+use crate::{
+    definitions,
+    kinds::Kind,
+    object::{at, finalizers, is_deleting, meta, owners, set_meta},
+    rest::{self, DeleteOptions, FOREGROUND, ORPHAN, Propagation},
+    state::{State, id, lock, namespaces},
+    store::{Key, ResourceId},
+};
+use serde_json::{Value as Json, json};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+};
+
+/// Runs until the server is gone.
+pub(crate) async fn run(state: std::sync::Weak<Mutex<State>>) {
+    let Some(mut versions) = state.upgrade().map(|state| lock(&state).store.versions()) else { return };
+    loop {
+        let Some(state) = state.upgrade() else { return };
+        // Each round may make the next one necessary: what is collected may own something itself.
+        while collect(&mut lock(&state)) {
+            tokio::task::yield_now().await;
+        }
+        drop(state);
+        if versions.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// One round over everything that may be collected. Whether it has changed anything.
+fn collect(state: &mut State) -> bool {
+    let before = state.store.version();
+    collect_dependents(state);
+    settle_owners(state);
+    empty_namespaces(state);
+    empty_definitions(state);
+    state.store.version() != before
+}
+
+fn kind_of(state: &State, id: &ResourceId) -> Option<Arc<Kind>> {
+    state.kinds.any(id).map(Arc::clone)
+}
+
+/// Deletes the objects none of whose owners exist any more.
+fn collect_dependents(state: &mut State) {
+    let gone: Vec<String> = state.store.owners().filter(|uid| state.store.find(uid).is_none()).map(str::to_owned).collect();
+    for uid in gone {
+        for (id, key) in state.store.dependents(&uid) {
+            release(state, &id, &key);
+        }
+    }
+}
+
+/// An object has lost an owner: it goes with the last one, and keeps those that are left.
+fn release(state: &mut State, id: &ResourceId, key: &Key) {
+    let (Some(kind), Some(object)) = (kind_of(state, id), state.store.get(id, key).map(Arc::clone)) else { return };
+    let exists = |owner: &&Json| owner.get("uid").and_then(Json::as_str).is_some_and(|uid| state.store.find(uid).is_some());
+    let left: Vec<Json> = owners(&object).filter(exists).cloned().collect();
+    if left.is_empty() {
+        if !is_deleting(&object) {
+            let options = DeleteOptions {
+                uid: Some(meta(&object, "uid").to_owned()),
+                propagation: Some(propagation_of(&object)),
+                ..DeleteOptions::default()
+            };
+            // It is no error that the object is gone.
+            drop(rest::delete(state, &kind, key, &options));
+        }
+    } else {
+        let mut object = Json::clone(&object);
+        set_meta(&mut object, "ownerReferences", left.into());
+        state.store.put(id, object);
+    }
+}
+
+/// A finalizer of the object itself says what becomes of what it owns.
+fn propagation_of(object: &Json) -> Propagation {
+    let has = |name| finalizers(object).any(|finalizer| finalizer == name);
+    match (has(ORPHAN), has(FOREGROUND)) {
+        (true, _) => Propagation::Orphan,
+        (_, true) => Propagation::Foreground,
+        _ => Propagation::Background,
+    }
+}
+
+/// Owners that wait for what they own: it is deleted first, or let go.
+fn settle_owners(state: &mut State) {
+    let waiting: Vec<(String, ResourceId, Key, bool)> = deleting(state)
+        .into_iter()
+        .filter_map(|(id, key)| {
+            let object = state.store.get(&id, &key)?;
+            let has = |name: &str| finalizers(object).any(|finalizer| finalizer == name);
+            let uid = meta(object, "uid").to_owned();
+            (has(ORPHAN) || has(FOREGROUND)).then(|| (uid, id, key, has(ORPHAN)))
+        })
+        .collect();
+    for (uid, id, key, orphans) in waiting {
+        let Some(kind) = kind_of(state, &id) else { continue };
+        let dependents = state.store.dependents(&uid);
+        let mut blocked = false;
+        for (dependent_id, dependent_key) in dependents {
+            if orphans {
+                disown(state, &dependent_id, &dependent_key, &uid);
+            } else {
+                blocked |= blocks(state, &dependent_id, &dependent_key, &uid);
+                delete_dependent(state, &dependent_id, &dependent_key, &uid);
+            }
+        }
+        let still_blocked = blocked && state.store.dependents(&uid).iter().any(|(id, key)| blocks(state, id, key, &uid));
+        if !still_blocked {
+            rest::remove_finalizer(state, &kind, &key, if orphans { ORPHAN } else { FOREGROUND });
+        }
+    }
+}
+
+/// The objects that are being deleted.
+fn deleting(state: &State) -> Vec<(ResourceId, Key)> {
+    state.store.deleting().cloned().collect()
+}
+
+fn blocks(state: &State, id: &ResourceId, key: &Key, uid: &str) -> bool {
+    let object = state.store.get(id, key);
+    object.is_some_and(|object| {
+        owners(object).any(|owner| owner.get("uid") == Some(&json!(uid)) && owner.get("blockOwnerDeletion") == Some(&json!(true)))
+    })
+}
+
+fn delete_dependent(state: &mut State, id: &ResourceId, key: &Key, uid: &str) {
+    let (Some(kind), Some(object)) = (kind_of(state, id), state.store.get(id, key).map(Arc::clone)) else { return };
+    let others = owners(&object).filter(|owner| owner.get("uid") != Some(&json!(uid)));
+    let others = others.filter(|owner| owner.get("uid").and_then(Json::as_str).is_some_and(|uid| state.store.find(uid).is_some()));
+    if others.count() > 0 {
+        return disown(state, id, key, uid);
+    }
+    if !is_deleting(&object) {
+        let options = DeleteOptions {
+            propagation: Some(Propagation::Foreground),
+            ..DeleteOptions::default()
+        };
+        // It is no error that the object is gone.
+        drop(rest::delete(state, &kind, key, &options));
+    }
+}
+
+fn disown(state: &mut State, id: &ResourceId, key: &Key, uid: &str) {
+    let Some(object) = state.store.get(id, key) else { return };
+    let mut object = Json::clone(object);
+    let left: Vec<Json> = owners(&object).filter(|owner| owner.get("uid") != Some(&json!(uid))).cloned().collect();
+    set_meta(&mut object, "ownerReferences", if left.is_empty() { Json::Null } else { left.into() });
+    state.store.put(id, object);
+}
+
+/// Namespaces that are being deleted lose what is in them, and then go.
+fn empty_namespaces(state: &mut State) {
+    let id = namespaces();
+    let ending: Vec<Key> = deleting(state).into_iter().filter(|(of, _)| *of == id).map(|(_, key)| key).collect();
+    for key in ending {
+        let resources: Vec<ResourceId> = state.store.resources().cloned().collect();
+        let mut left = 0;
+        for resource in resources {
+            let Some(kind) = kind_of(state, &resource).filter(|kind| kind.namespaced) else { continue };
+            delete_all(state, &kind, &key.name);
+            left += state.store.list(&resource, &key.name).count();
+        }
+        let Some(object) = state.store.get(&id, &key).map(Arc::clone) else { continue };
+        if left == 0 && finalizers(&object).next().is_none() {
+            state.store.remove(&id, &key);
+        }
+    }
+}
+
+/// Definitions that are being deleted lose their objects, and then go.
+fn empty_definitions(state: &mut State) {
+    let id = id(definitions::GROUP, definitions::RESOURCE);
+    let ending: Vec<Key> = deleting(state).into_iter().filter(|(of, _)| *of == id).map(|(_, key)| key).collect();
+    for key in ending {
+        let Some(object) = state.store.get(&id, &key).map(Arc::clone) else { continue };
+        let text = |path: &[&str]| at(&object, path).as_str().unwrap_or_default();
+        let resource = ResourceId {
+            group: text(&["spec", "group"]).to_owned(),
+            resource: text(&["spec", "names", "plural"]).to_owned(),
+        };
+        if let Some(kind) = kind_of(state, &resource).filter(|kind| kind.is_custom()) {
+            delete_all(state, &kind, "");
+        }
+        if state.store.list(&resource, "").next().is_none()
+            && let Some(kind) = kind_of(state, &id)
+        {
+            rest::remove_finalizer(state, &kind, &key, definitions::CLEANUP);
+        }
+    }
+}
+
+/// Deletes the objects of a kind, in one namespace or in all.
+fn delete_all(state: &mut State, kind: &Kind, namespace: &str) {
+    let keys: BTreeSet<Key> = state
+        .store
+        .list(&kind.id, namespace)
+        .filter(|(_, object)| !is_deleting(object))
+        .map(|(key, _)| key.clone())
+        .collect();
+    for key in keys {
+        let options = DeleteOptions {
+            propagation: Some(Propagation::Background),
+            grace: Some(0),
+            ..DeleteOptions::default()
+        };
+        // It is no error that the object is gone.
+        drop(rest::delete(state, kind, &key, &options));
+    }
+}

@@ -1,0 +1,178 @@
+//! What the server makes of custom resources, after `pkg/registry/customresource` of `k8s.io/apiextensions-apiserver`.
+
+use crate::{
+    object::{at, fields_mut, set},
+    refusal::{FieldError, Refusal},
+};
+use krator_schema::{
+    Path, ProblemKind, Schema, Version,
+    cel::{self, Outcome},
+};
+use serde_json::Value as Json;
+
+/// A served version of a custom resource.
+#[derive(Debug)]
+pub(crate) struct Custom {
+    /// The version as the CRD defines it.
+    pub version: Version,
+    schema: Schema,
+    /// The schema as it was written.
+    pub written: Json,
+}
+
+/// What part of an object a request is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subresource {
+    /// The object itself.
+    None,
+    /// `/status`.
+    Status,
+    /// `/scale`.
+    Scale,
+    /// Another one, such as `/finalize` of namespaces.
+    Other,
+}
+
+impl Custom {
+    pub fn new(version: Version, written: Json) -> Self {
+        let schema = version.schema.clone().and_then(|schema| schema.open_api_v3_schema);
+        // Without a schema, nothing is known and everything is kept.
+        let schema = schema.unwrap_or_else(|| Schema {
+            preserve_unknown_fields: Some(true),
+            type_: Some("object".to_owned()),
+            ..Schema::default()
+        });
+        Self {
+            version,
+            schema,
+            written,
+        }
+    }
+
+    /// Whether `/status` is served.
+    pub fn has_status(&self) -> bool {
+        let subresources = self.version.subresources.as_ref();
+        subresources.is_some_and(|subresources| subresources.status.is_some())
+    }
+
+    /// Reads an object: what the schema does not know is left out and listed.
+    pub fn decode(&self, mut object: Json) -> Result<(Json, Vec<String>), Refusal> {
+        let sent = object.clone();
+        krator_schema::prune(&self.schema, &mut object);
+        let mut unknown = Vec::new();
+        removed(&sent, &object, "", &mut unknown);
+        Ok((object, unknown))
+    }
+
+    /// Fills in the defaults of the schema.
+    pub fn default(&self, object: &mut Json) {
+        krator_schema::default(&self.schema, object);
+    }
+
+    pub fn prepare_create(&self, object: &mut Json) {
+        if self.has_status() {
+            fields_mut(object).shift_remove("status");
+        }
+        crate::object::set_meta(object, "generation", 1.into());
+    }
+
+    /// Keeps what the request may not change, and counts a change of the rest.
+    pub fn prepare_update(&self, new: &mut Json, old: &Json, subresource: Subresource) {
+        if subresource == Subresource::Status {
+            let (status, managed) = (at(new, &["status"]).clone(), at(new, &["metadata", "managedFields"]).clone());
+            let version = at(new, &["metadata", "resourceVersion"]).clone();
+            *new = old.clone();
+            set(new, "status", status);
+            crate::object::set_meta(new, "managedFields", managed);
+            crate::object::set_meta(new, "resourceVersion", version);
+            return;
+        }
+        if self.has_status() {
+            set(new, "status", at(old, &["status"]).clone());
+        }
+        if !self.is_same_spec(new, old) {
+            let generation = at(old, &["metadata", "generation"]).as_i64().unwrap_or(0);
+            crate::object::set_meta(new, "generation", (generation + 1).into());
+        }
+    }
+
+    /// Whether all is the same but metadata and, where it is a subresource, the status.
+    fn is_same_spec(&self, new: &Json, old: &Json) -> bool {
+        let is_spec = |key: &str| key != "metadata" && (key != "status" || !self.has_status());
+        let fields = |object: &Json| object.as_object().map_or(0, |fields| fields.keys().filter(|key| is_spec(key)).count());
+        fields(new) == fields(old)
+            && new
+                .as_object()
+                .into_iter()
+                .flatten()
+                .all(|(key, value)| !is_spec(key) || old.get(key) == Some(value))
+    }
+
+    /// What is wrong with an object and, if it is an update, was not wrong before: what has not changed is let through, as by
+    /// the ratcheting of the API server.
+    ///
+    /// # Errors
+    ///
+    /// If a rule cannot be judged here.
+    pub fn validate(&self, object: &Json, old: Option<&Json>) -> Result<Vec<FieldError>, Refusal> {
+        let is_new = |path: &Path| !old.is_some_and(|old| is_unchanged(path, object, old));
+        let at_path = |path: &Path, kind, detail: String| {
+            FieldError::new(path.to_string(), kind, path.find(object).cloned(), detail)
+        };
+        let structural: Vec<FieldError> = krator_schema::validate(&self.schema, object)
+            .into_iter()
+            .filter(|problem| is_new(&problem.path))
+            .map(|problem| at_path(&problem.path, problem.kind, problem.detail))
+            .collect();
+        if !structural.is_empty() {
+            return Ok(structural);
+        }
+        let mut errors = Vec::new();
+        for judged in cel::evaluate(&self.schema, &Path::root(), object, old) {
+            match judged.outcome {
+                Outcome::Violated(message) if is_new(&judged.value) => {
+                    errors.push(at_path(&judged.value, ProblemKind::Invalid, message));
+                }
+                Outcome::Unknown(why) if is_new(&judged.value) => {
+                    return Err(Refusal::not_built(&format!("Some CEL rules, here {} ({why}),", judged.rule)));
+                }
+                _ => {}
+            }
+        }
+        Ok(errors)
+    }
+}
+
+/// Whether what is at a place is the same in both objects. A value that is missing is judged by the value that it is missing
+/// from.
+fn is_unchanged(path: &Path, new: &Json, old: &Json) -> bool {
+    let mut path = path.clone();
+    while path.find(new).is_none() {
+        match path.parent() {
+            Some(parent) => path = parent,
+            None => return false,
+        }
+    }
+    !path.segments().is_empty() && path.find(new) == path.find(old)
+}
+
+/// The fields that pruning has removed, as paths.
+fn removed(before: &Json, after: &Json, path: &str, found: &mut Vec<String>) {
+    match (before, after) {
+        (Json::Object(before), Json::Object(after)) => {
+            for (key, value) in before {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                match after.get(key) {
+                    Some(after) => removed(value, after, &path, found),
+                    None => found.push(format!("unknown field {path:?}")),
+                }
+            }
+        }
+        (Json::Array(before), Json::Array(after)) => {
+            for (index, (before, after)) in before.iter().zip(after).enumerate() {
+                removed(before, after, &format!("{path}[{index}]"), found);
+            }
+        }
+        _ => {}
+    }
+}

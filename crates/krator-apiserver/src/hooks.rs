@@ -1,0 +1,112 @@
+//! What else happens when objects of some kinds are written: the server begins to serve what a definition defines, and a
+//! namespace that is deleted says so.
+
+use crate::{
+    definitions,
+    kinds::Kind,
+    object::{at, is_deleting, set},
+    refusal::Refusal,
+    state::{State, id, now},
+    store::Key,
+};
+use serde_json::{Value as Json, json};
+use std::sync::Arc;
+
+fn is_namespace(kind: &Kind) -> bool {
+    kind.id.group.is_empty() && kind.id.resource == "namespaces"
+}
+
+/// Before a new object is checked.
+pub(crate) fn before_create(_state: &State, kind: &Kind, object: &mut Json) -> Result<(), Refusal> {
+    if kind.is_definition() {
+        definitions::prepare(object, None);
+        let errors = definitions::validate(object, None)?;
+        refuse(kind, object, &errors)?;
+    }
+    Ok(())
+}
+
+/// Before a changed object is checked.
+pub(crate) fn before_update(_state: &State, kind: &Kind, object: &mut Json, old: &Json) -> Result<(), Refusal> {
+    if kind.is_definition() {
+        definitions::prepare(object, Some(old));
+        let errors = definitions::validate(object, Some(old))?;
+        refuse(kind, object, &errors)?;
+    }
+    Ok(())
+}
+
+fn refuse(kind: &Kind, object: &Json, errors: &[crate::refusal::FieldError]) -> Result<(), Refusal> {
+    match errors {
+        [] => Ok(()),
+        errors => Err(Refusal::invalid(kind.about_kind(crate::object::meta(object, "name")), errors)),
+    }
+}
+
+/// Before an object is marked for deletion.
+pub(crate) fn before_delete(kind: &Kind, object: &mut Json) {
+    if is_deleting(object) {
+        return;
+    }
+    if kind.is_definition() {
+        definitions::terminate(object, &now());
+    }
+    if is_namespace(kind) {
+        set(object, "status", json!({"phase": "Terminating"}));
+    }
+}
+
+/// After an object was stored.
+pub(crate) fn after_write(state: &mut State, kind: &Kind, stored: &Arc<Json>) {
+    if kind.is_definition() {
+        settle(state, kind, stored);
+    }
+}
+
+/// After an object was removed.
+pub(crate) fn after_delete(state: &mut State, kind: &Kind, last: &Json) {
+    if kind.is_definition() {
+        let text = |path: &[&str]| at(last, path).as_str().unwrap_or_default().to_owned();
+        state.kinds.remove(&text(&["spec", "group"]), &text(&["spec", "names", "plural"]));
+        let waiting: Vec<Arc<Json>> = others(state, last);
+        for other in waiting {
+            settle(state, kind, &other);
+        }
+    }
+}
+
+/// The other definitions of the same group.
+fn others(state: &State, object: &Json) -> Vec<Arc<Json>> {
+    let definitions = id(definitions::GROUP, definitions::RESOURCE);
+    let all = state.store.list(&definitions, "").map(|(_, other)| other);
+    all.filter(|other| {
+        at(other, &["metadata", "name"]) != at(object, &["metadata", "name"])
+            && at(other, &["spec", "group"]) == at(object, &["spec", "group"])
+    })
+    .map(Arc::clone)
+    .collect()
+}
+
+/// Decides about the names of a definition, and serves it if they are its own.
+fn settle(state: &mut State, kind: &Kind, object: &Arc<Json>) {
+    let all: Vec<Json> = others(state, object).iter().map(|other| Json::clone(other)).collect();
+    let status = definitions::settled(object, &all, &now());
+    if *at(object, &["status"]) != status {
+        let mut settled = Json::clone(object);
+        set(&mut settled, "status", status.clone());
+        if state.store.get(&kind.id, &Key::of(object)).is_some() {
+            state.store.put(&kind.id, settled);
+        }
+    }
+    let conditions = at(&status, &["conditions"]).as_array().into_iter().flatten();
+    let is_established =
+        |it: &Json| it.get("type") == Some(&json!("Established")) && it.get("status") == Some(&json!("True"));
+    if conditions.filter(|it| is_established(it)).count() > 0
+        && let Ok(mut definition) = definitions::read(object)
+    {
+        if let Ok(names) = serde_json::from_value(at(&status, &["acceptedNames"]).clone()) {
+            definition.names = names;
+        }
+        state.kinds.define(&definition, at(object, &["spec"]));
+    }
+}

@@ -1,0 +1,292 @@
+//! The kinds that are served: those of Kubernetes itself, and those that CRDs define.
+
+use crate::{
+    builtin::{self, Builtin, BuiltinKind, BuiltinSubresource},
+    custom::{Custom, Subresource},
+    definitions,
+    field_set::FieldSet,
+    object::{at, meta},
+    refusal::{About, FieldError, Refusal},
+    store::ResourceId,
+    types::{Type, Types},
+};
+use krator_schema::{Definition, names};
+use serde_json::Value as Json;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
+
+/// A version of a resource that is served.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    pub id: ResourceId,
+    pub version: String,
+    pub kind: String,
+    pub list_kind: String,
+    pub singular: String,
+    pub short_names: Vec<String>,
+    pub categories: Vec<String>,
+    pub namespaced: bool,
+    pub verbs: Vec<String>,
+    pub subresources: Vec<BuiltinSubresource>,
+    pub of: Of,
+    pub types: Type,
+}
+
+/// Who defines a kind.
+#[derive(Debug)]
+pub(crate) enum Of {
+    Builtin(&'static Builtin),
+    Custom(Custom),
+}
+
+/// The types of Kubernetes' own kinds.
+static TYPES: LazyLock<Types> = LazyLock::new(|| {
+    let mut documents: Vec<String> = builtin::kinds().iter().map(BuiltinKind::api_version).collect();
+    documents.dedup();
+    let documents: Vec<Json> = documents.iter().filter_map(|name| builtin::openapi(name)).cloned().collect();
+    Types::from_openapi(&documents)
+});
+
+fn type_of(kind: &BuiltinKind) -> Type {
+    let known = TYPES.find(kind.group, kind.version, &kind.kind);
+    known.cloned().unwrap_or_else(|| Type::of_custom_resource(None))
+}
+
+const CUSTOM_VERBS: [&str; 8] = [
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "create",
+    "update",
+    "watch",
+];
+
+impl Kind {
+    /// `apps/v1`, as `apiVersion` has it.
+    pub fn api_version(&self) -> String {
+        match self.id.group.as_str() {
+            "" => self.version.clone(),
+            group => format!("{group}/{}", self.version),
+        }
+    }
+
+    /// An object of this kind, in refusals that name resources.
+    pub fn about(&self, name: &str) -> About {
+        About::new(&self.id.group, &self.id.resource, name)
+    }
+
+    /// An object of this kind, in refusals that name kinds.
+    pub fn about_kind(&self, name: &str) -> About {
+        About::new(&self.id.group, &self.kind, name)
+    }
+
+    pub fn is_custom(&self) -> bool {
+        matches!(self.of, Of::Custom(_))
+    }
+
+    /// Whether it is only created, and never stored.
+    pub fn is_review(&self) -> bool {
+        self.verbs == ["create"]
+    }
+
+    /// Whether its objects define kinds.
+    pub fn is_definition(&self) -> bool {
+        self.id.group == definitions::GROUP && self.id.resource == definitions::RESOURCE
+    }
+
+    /// Reads an object as a client has sent it, and lists what it does not know in it.
+    pub fn decode(&self, object: Json) -> Result<(Json, Vec<String>), Refusal> {
+        match &self.of {
+            Of::Builtin(kind) => kind.decode(object),
+            Of::Custom(kind) => kind.decode(object),
+        }
+    }
+
+    pub fn default(&self, object: &mut Json) {
+        match &self.of {
+            Of::Builtin(_) if self.is_definition() => definitions::default(object),
+            Of::Builtin(kind) => kind.default(object),
+            Of::Custom(kind) => kind.default(object),
+        }
+    }
+
+    pub fn prepare_create(&self, object: &mut Json) {
+        match &self.of {
+            Of::Builtin(kind) => kind.prepare_create(object),
+            Of::Custom(kind) => kind.prepare_create(object),
+        }
+    }
+
+    pub fn prepare_update(&self, new: &mut Json, old: &Json, subresource: Subresource) {
+        match &self.of {
+            Of::Builtin(kind) => kind.prepare_update(new, old, subresource),
+            Of::Custom(kind) => kind.prepare_update(new, old, subresource),
+        }
+    }
+
+    pub fn validate_create(&self, object: &Json) -> Result<Vec<FieldError>, Refusal> {
+        match &self.of {
+            Of::Builtin(kind) => Ok(kind.validate_create(object)),
+            Of::Custom(kind) => kind.validate(object, None),
+        }
+    }
+
+    pub fn validate_update(&self, new: &Json, old: &Json, subresource: Subresource) -> Result<Vec<FieldError>, Refusal> {
+        match &self.of {
+            Of::Builtin(kind) => Ok(kind.validate_update(new, old, subresource)),
+            Of::Custom(kind) => kind.validate(new, Some(old)),
+        }
+    }
+
+    /// What is wrong with a name of an object.
+    pub fn validate_name(&self, name: &str) -> Vec<String> {
+        match &self.of {
+            Of::Builtin(kind) => kind.validate_name(name),
+            Of::Custom(_) => names::dns_1123_subdomain(name),
+        }
+    }
+
+    /// The fields that a request about a part of the object does not change, and nobody owns for that.
+    pub fn ignored(&self, subresource: Subresource) -> FieldSet {
+        let paths: &[&[&str]] = match (subresource, &self.of) {
+            (Subresource::Status, Of::Custom(_)) => &[&["spec"]],
+            (Subresource::None, Of::Custom(kind)) if kind.has_status() => &[&["status"]],
+            (_, Of::Builtin(kind)) => kind.reset_fields(subresource),
+            _ => &[],
+        };
+        FieldSet::of(paths)
+    }
+
+    /// A field that selectors may use, as text; `None` if they may not.
+    pub fn selectable(&self, object: &Json, field: &str) -> Option<String> {
+        match field {
+            "metadata.name" => return Some(meta(object, "name").to_owned()),
+            "metadata.namespace" => return Some(meta(object, "namespace").to_owned()),
+            _ => {}
+        }
+        let may = match &self.of {
+            Of::Builtin(kind) => kind.selectable_fields().contains(&field),
+            Of::Custom(kind) => kind
+                .version
+                .selectable_fields
+                .iter()
+                .any(|selectable| selectable.json_path.strip_prefix('.') == Some(field)),
+        };
+        let value = || field.split('.').fold(object, |value, key| value.get(key).unwrap_or(&Json::Null));
+        may.then(|| match value() {
+            Json::Null => String::new(),
+            Json::String(text) => text.clone(),
+            other => other.to_string(),
+        })
+    }
+}
+
+/// All kinds, by group, version and resource.
+#[derive(Default)]
+pub(crate) struct Kinds(BTreeMap<(String, String, String), Arc<Kind>>);
+
+impl Kinds {
+    /// The kinds of Kubernetes itself.
+    pub fn builtin() -> Self {
+        let kinds = builtin::kinds().iter().map(|kind| Arc::new(of_builtin(kind)));
+        Self(kinds.map(|kind| (place(&kind), kind)).collect())
+    }
+
+    pub fn find(&self, group: &str, version: &str, resource: &str) -> Option<&Arc<Kind>> {
+        self.0.get(&(group.to_owned(), version.to_owned(), resource.to_owned()))
+    }
+
+    /// The kind of an object by its `apiVersion` and `kind`.
+    pub fn of_object(&self, api_version: &str, kind: &str) -> Option<&Arc<Kind>> {
+        let mut kinds = self.0.values();
+        kinds.find(|known| known.kind == kind && known.api_version() == api_version)
+    }
+
+    /// Any served version of a resource: its objects are the same in all of them.
+    pub fn any(&self, id: &ResourceId) -> Option<&Arc<Kind>> {
+        self.0.values().find(|kind| kind.id == *id)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Kind>> {
+        self.0.values()
+    }
+
+    /// Serves the versions of a CRD, of which `spec` is what was written, instead of those that were served of it before.
+    pub fn define(&mut self, definition: &Definition, spec: &Json) {
+        self.remove(&definition.group, &definition.names.plural);
+        for version in definition.versions.iter().filter(|version| version.served) {
+            let kind = Arc::new(of_definition(definition, version, spec));
+            self.0.insert(place(&kind), kind);
+        }
+    }
+
+    /// Serves a custom resource no more.
+    pub fn remove(&mut self, group: &str, resource: &str) {
+        self.0.retain(|_, kind| kind.id.group != group || kind.id.resource != resource || !kind.is_custom());
+    }
+}
+
+fn place(kind: &Kind) -> (String, String, String) {
+    (kind.id.group.clone(), kind.version.clone(), kind.id.resource.clone())
+}
+
+fn of_builtin(kind: &'static BuiltinKind) -> Kind {
+    Kind {
+        id: ResourceId {
+            group: kind.group.to_owned(),
+            resource: kind.resource.clone(),
+        },
+        version: kind.version.to_owned(),
+        kind: kind.kind.clone(),
+        list_kind: kind.list_kind.clone(),
+        singular: kind.singular.clone(),
+        short_names: kind.short_names.clone(),
+        categories: kind.categories.clone(),
+        namespaced: kind.namespaced,
+        verbs: kind.verbs.clone(),
+        subresources: kind.subresources.clone(),
+        of: Of::Builtin(builtin::of(kind.group, &kind.resource)),
+        types: type_of(kind),
+    }
+}
+
+fn of_definition(definition: &Definition, version: &krator_schema::Version, spec: &Json) -> Kind {
+    let names = &definition.names;
+    let schema = version.schema.as_ref().and_then(|schema| schema.open_api_v3_schema.as_ref());
+    let versions = at(spec, &["versions"]).as_array().into_iter().flatten();
+    let mut written = versions.filter(|it| it.get("name") == Some(&Json::from(version.name.as_str())));
+    let written = written.next().map(|version| at(version, &["schema", "openAPIV3Schema"]).clone());
+    let subresource = |name: &str, group: &str, version: &str, kind: &str| BuiltinSubresource {
+        name: name.to_owned(),
+        group: group.to_owned(),
+        version: version.to_owned(),
+        kind: kind.to_owned(),
+        verbs: ["get", "patch", "update"].map(str::to_owned).to_vec(),
+    };
+    let below = version.subresources.as_ref();
+    let status = below.and_then(|all| all.status.as_ref());
+    let status = status.map(|_| subresource("status", &definition.group, &version.name, &names.kind));
+    let scale = below.and_then(|all| all.scale.as_ref());
+    let scale = scale.map(|_| subresource("scale", "autoscaling", "v1", "Scale"));
+    Kind {
+        id: ResourceId {
+            group: definition.group.clone(),
+            resource: names.plural.clone(),
+        },
+        version: version.name.clone(),
+        kind: names.kind.clone(),
+        list_kind: names.list_kind.clone(),
+        singular: names.singular.clone(),
+        short_names: names.short_names.clone(),
+        categories: names.categories.clone(),
+        namespaced: definition.scope == "Namespaced",
+        verbs: CUSTOM_VERBS.map(str::to_owned).to_vec(),
+        subresources: status.into_iter().chain(scale).collect(),
+        types: Type::of_custom_resource(schema),
+        of: Of::Custom(Custom::new(version.clone(), written.unwrap_or_default())),
+    }
+}

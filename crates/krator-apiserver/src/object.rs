@@ -1,0 +1,71 @@
+//! Objects as JSON: where their metadata is.
+
+use serde_json::{Map, Value as Json, json};
+
+/// A field below the root, or `Null`.
+pub(crate) fn at<'a>(object: &'a Json, path: &[&str]) -> &'a Json {
+    path.iter().fold(object, |value, key| value.get(key).unwrap_or(&Json::Null))
+}
+
+/// A text in the metadata; empty if there is none.
+pub(crate) fn meta<'a>(object: &'a Json, key: &str) -> &'a str {
+    at(object, &["metadata", key]).as_str().unwrap_or_default()
+}
+
+/// The texts of a map in the metadata: labels or annotations.
+pub(crate) fn meta_map<'a>(object: &'a Json, key: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let map = at(object, &["metadata", key]).as_object();
+    map.into_iter().flatten().filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
+}
+
+/// The finalizers.
+pub(crate) fn finalizers(object: &Json) -> impl Iterator<Item = &str> {
+    let list = at(object, &["metadata", "finalizers"]).as_array();
+    list.into_iter().flatten().filter_map(Json::as_str)
+}
+
+/// The references to the owners of the object.
+pub(crate) fn owners(object: &Json) -> impl Iterator<Item = &Json> {
+    at(object, &["metadata", "ownerReferences"]).as_array().into_iter().flatten()
+}
+
+/// Whether somebody has asked for the object to be deleted.
+pub(crate) fn is_deleting(object: &Json) -> bool {
+    !at(object, &["metadata", "deletionTimestamp"]).is_null()
+}
+
+/// The metadata, to be changed. What is no object becomes one.
+pub(crate) fn meta_mut(object: &mut Json) -> &mut Map<String, Json> {
+    fields_mut(fields_mut(object).entry("metadata").or_insert_with(|| json!({})))
+}
+
+/// The fields of a value, to be changed. What is no object becomes one.
+pub(crate) fn fields_mut(value: &mut Json) -> &mut Map<String, Json> {
+    if !value.is_object() {
+        *value = json!({});
+    }
+    match value {
+        Json::Object(fields) => fields,
+        _ => unreachable!("it was made an object"),
+    }
+}
+
+/// Sets a field of the metadata, or removes it where the value is `Null`.
+pub(crate) fn set_meta(object: &mut Json, key: &str, value: Json) {
+    let meta = meta_mut(object);
+    if value.is_null() {
+        meta.shift_remove(key);
+    } else {
+        meta.insert(key.to_owned(), value);
+    }
+}
+
+/// Sets a field of the root, or removes it where the value is `Null`.
+pub(crate) fn set(object: &mut Json, key: &str, value: Json) {
+    let fields = fields_mut(object);
+    if value.is_null() {
+        fields.shift_remove(key);
+    } else {
+        fields.insert(key.to_owned(), value);
+    }
+}

@@ -1,0 +1,210 @@
+//! What a request asks for: its path, its parameters and the forms that it reads and accepts, after `RequestInfo` and the
+//! negotiation of `k8s.io/apiserver`.
+
+use crate::{
+    refusal::Refusal,
+    selector::{FieldSelector, LabelSelector},
+};
+use http::{HeaderMap, Method, header};
+use std::collections::BTreeMap;
+
+/// A path below `/api` or `/apis` that names a resource.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Target {
+    pub group: String,
+    pub version: String,
+    pub namespace: String,
+    pub resource: String,
+    pub name: String,
+    pub subresource: String,
+}
+
+impl Target {
+    /// The resource that a path names; `None` for other paths.
+    pub fn of(path: &str) -> Option<Self> {
+        let parts: Vec<String> = path.split('/').filter(|part| !part.is_empty()).map(decoded).collect();
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        let (group, version, mut rest) = match parts.as_slice() {
+            ["api", version, rest @ ..] => ("", version, rest),
+            ["apis", group, version, rest @ ..] => (*group, version, rest),
+            _ => return None,
+        };
+        let mut namespace = "";
+        if let ["namespaces", of, after @ ..] = rest
+            && let [first, ..] = after
+            && !["status", "finalize"].contains(first)
+        {
+            (namespace, rest) = (of, after);
+        }
+        let part = |at: usize| rest.get(at).map(|part| (*part).to_owned()).unwrap_or_default();
+        if rest.is_empty() || rest.len() > 3 {
+            return None;
+        }
+        Some(Self {
+            group: group.to_owned(),
+            version: (*version).to_owned(),
+            namespace: namespace.to_owned(),
+            resource: part(0),
+            name: part(1),
+            subresource: part(2),
+        })
+    }
+
+    /// The verb as authorization and the audit log name it.
+    pub fn verb(&self, method: &Method, query: &Query) -> &'static str {
+        match *method {
+            Method::POST => "create",
+            Method::PUT => "update",
+            Method::PATCH => "patch",
+            Method::DELETE if self.name.is_empty() => "deletecollection",
+            Method::DELETE => "delete",
+            _ if !self.name.is_empty() => "get",
+            _ if query.flag("watch") => "watch",
+            _ => "list",
+        }
+    }
+}
+
+fn decoded(text: &str) -> String {
+    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+/// The parameters of a request.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Query(BTreeMap<String, String>);
+
+impl Query {
+    /// Reads the part of a URL after the question mark. Of parameters that are given more than once, the first counts.
+    pub fn parse(text: &str) -> Self {
+        let mut parameters = BTreeMap::new();
+        for pair in text.split('&').filter(|pair| !pair.is_empty()) {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let value = decoded(&value.replace('+', " "));
+            parameters.entry(decoded(key)).or_insert(value);
+        }
+        Self(parameters)
+    }
+
+    /// A parameter; empty if it is not given.
+    pub fn text(&self, key: &str) -> &str {
+        self.0.get(key).map(String::as_str).unwrap_or_default()
+    }
+
+    /// Whether a parameter is given at all.
+    pub fn has(&self, key: &str) -> bool {
+        self.0.contains_key(key)
+    }
+
+    /// A parameter that is true or false. As in the API server, only `false` and `0` are false.
+    pub fn flag(&self, key: &str) -> bool {
+        self.0.get(key).is_some_and(|value| !matches!(value.to_lowercase().as_str(), "false" | "0"))
+    }
+
+    /// A number.
+    ///
+    /// # Errors
+    ///
+    /// If it is none.
+    pub fn number(&self, key: &str) -> Result<Option<u64>, Refusal> {
+        match self.text(key) {
+            "" => Ok(None),
+            text => text.parse().map(Some).map_err(|_| {
+                Refusal::bad_request(format!("strconv.ParseInt: parsing {text:?}: invalid syntax"))
+            }),
+        }
+    }
+
+    /// Whether everything is to be tried, and nothing stored.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not `All`.
+    pub fn dry_run(&self) -> Result<bool, Refusal> {
+        match self.text("dryRun") {
+            "All" => Ok(true),
+            "" if !self.has("dryRun") => Ok(false),
+            other => {
+                let error = crate::refusal::FieldError::not_supported("dryRun", vec![other], &["All"]);
+                let about = crate::refusal::About::new("meta.k8s.io", "CreateOptions", "");
+                Err(Refusal::invalid(about, &[error]))
+            }
+        }
+    }
+
+    /// The labels and fields that objects have to have.
+    ///
+    /// # Errors
+    ///
+    /// If a selector cannot be read.
+    pub fn selectors(&self) -> Result<(LabelSelector, FieldSelector), Refusal> {
+        let labels = LabelSelector::parse(self.text("labelSelector")).map_err(|why| {
+            Refusal::bad_request(format!(
+                "unable to parse labels selector {:?}: {why}",
+                self.text("labelSelector")
+            ))
+        })?;
+        let fields = FieldSelector::parse(self.text("fieldSelector")).map_err(Refusal::bad_request)?;
+        Ok((labels, fields))
+    }
+}
+
+/// The form of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Whole objects.
+    Objects,
+    /// Rows and columns, of this version of `meta.k8s.io`.
+    Table(String),
+    /// Only metadata, of this version of `meta.k8s.io`.
+    Metadata(String),
+}
+
+/// The form that a client likes best among those that there are.
+///
+/// # Errors
+///
+/// If there is none.
+pub(crate) fn accepted(headers: &HeaderMap) -> Result<Form, Refusal> {
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or("*/*");
+    for clause in accept.split(',') {
+        let mut parts = clause.split(';').map(str::trim);
+        if !matches!(parts.next(), Some("application/json" | "application/*" | "*/*" | "")) {
+            continue;
+        }
+        let parameters: BTreeMap<&str, &str> = parts.filter_map(|part| part.split_once('=')).collect();
+        let is_meta = parameters.get("g").is_none_or(|group| *group == "meta.k8s.io");
+        let version = (*parameters.get("v").unwrap_or(&"v1")).to_owned();
+        match parameters.get("as").copied() {
+            None => return Ok(Form::Objects),
+            Some("Table") if is_meta && ["v1", "v1beta1"].contains(&version.as_str()) => return Ok(Form::Table(version)),
+            Some("PartialObjectMetadata" | "PartialObjectMetadataList")
+                if is_meta && ["v1", "v1beta1"].contains(&version.as_str()) =>
+            {
+                return Ok(Form::Metadata(version));
+            }
+            Some(_) => {}
+        }
+    }
+    Err(Refusal::not_acceptable("application/json"))
+}
+
+/// The type of the body without its parameters; `application/json` if there is none.
+pub(crate) fn content_type(headers: &HeaderMap) -> &str {
+    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let value = value.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
+    if value.is_empty() { "application/json" } else { value }
+}
+
+/// Who changes fields: the parameter `fieldManager`, or else the first part of the user agent.
+pub(crate) fn manager(query: &Query, headers: &HeaderMap) -> String {
+    match query.text("fieldManager") {
+        "" => {
+            let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+            let agent = agent.unwrap_or_default();
+            let name = agent.split('/').next().unwrap_or_default();
+            let name: String = name.chars().filter(|c| !c.is_control()).take(128).collect();
+            if name.is_empty() { "unknown".to_owned() } else { name }
+        }
+        manager => manager.to_owned(),
+    }
+}

@@ -1,0 +1,167 @@
+//! What the verbs do to objects, after `pkg/registry/rest` and `pkg/registry/generic/registry` of `k8s.io/apiserver`.
+
+mod create;
+mod delete;
+mod scale;
+mod update;
+
+pub(crate) use create::create;
+pub(crate) use delete::{DeleteOptions, FOREGROUND, ORPHAN, Propagation, delete, remove_finalizer};
+pub(crate) use scale::{read_scale, write_scale};
+pub(crate) use update::{Edit, update};
+
+use crate::{
+    custom::Subresource,
+    kinds::Kind,
+    managed::Manager,
+    object::{meta, set_meta},
+    refusal::{About, FieldError, Refusal},
+};
+use serde_json::Value as Json;
+use std::sync::Arc;
+
+/// How an object is written.
+#[derive(Debug, Clone)]
+pub(crate) struct Options {
+    /// Who writes.
+    pub manager: String,
+    /// What part of the object.
+    pub subresource: Subresource,
+    /// Nothing is stored.
+    pub dry_run: bool,
+    /// What becomes of fields that the server does not know.
+    pub unknown: Unknown,
+}
+
+/// What becomes of fields that the server does not know, and of those that are there twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    /// They are left out.
+    Ignore,
+    /// They are left out, and the answer warns of them.
+    Warn,
+    /// The request is refused.
+    Strict,
+}
+
+/// What a write has made.
+pub(crate) struct Written {
+    pub object: Arc<Json>,
+    /// Whether the object is new.
+    pub created: bool,
+    /// What the client should be warned of.
+    pub warnings: Vec<String>,
+}
+
+impl Options {
+    fn manager(&self, kind: &Kind) -> Manager {
+        Manager {
+            name: self.manager.clone(),
+            api_version: kind.api_version(),
+            subresource: match self.subresource {
+                Subresource::None => String::new(),
+                Subresource::Status => "status".to_owned(),
+                Subresource::Scale => "scale".to_owned(),
+                Subresource::Other => "finalize".to_owned(),
+            },
+        }
+    }
+}
+
+/// Reads an object of a kind as a client has sent it: the object as the server knows it, and warnings.
+fn decode(kind: &Kind, body: Json, twice: Vec<String>, unknown: Unknown) -> Result<(Json, Vec<String>), Refusal> {
+    expect_kind(kind, &body)?;
+    let (mut object, found) = kind.decode(body)?;
+    if let Some(metadata) = object.get_mut("metadata") {
+        krator_schema::admit_metadata(metadata).map_err(|problem| {
+            Refusal::bad_request(format!("{} cannot be handled as a {}: {problem}", kind.kind, kind.kind))
+        })?;
+    } else {
+        crate::object::meta_mut(&mut object);
+    }
+    let wrong: Vec<String> = twice.into_iter().chain(found).collect();
+    match unknown {
+        Unknown::Strict if !wrong.is_empty() => {
+            let all = wrong.join(", ");
+            Err(Refusal::bad_request(if kind.is_custom() {
+                format!("strict decoding error: {all}")
+            } else {
+                let (kind, version) = (&kind.kind, &kind.version);
+                format!("{kind} in version {version:?} cannot be handled as a {kind}: strict decoding error: {all}")
+            }))
+        }
+        Unknown::Warn => Ok((object, wrong)),
+        _ => Ok((object, Vec::new())),
+    }
+}
+
+/// A body has to be of the kind that the path names.
+fn expect_kind(kind: &Kind, body: &Json) -> Result<(), Refusal> {
+    if !body.is_object() {
+        return Err(Refusal::bad_request("the body of the request is not an object"));
+    }
+    let text = |key: &str| body.get(key).and_then(Json::as_str).unwrap_or_default();
+    let (api_version, name) = (text("apiVersion"), text("kind"));
+    if name.is_empty() && (kind.is_custom() || !api_version.is_empty()) {
+        return Err(Refusal::bad_request(format!("Object 'Kind' is missing in '{body}'")));
+    }
+    if api_version.is_empty() && kind.is_custom() {
+        return Err(Refusal::bad_request(format!("Object 'apiVersion' is missing in '{body}'")));
+    }
+    let expected = kind.api_version();
+    if !name.is_empty() && name != kind.kind || !api_version.is_empty() && api_version != expected {
+        return Err(Refusal::bad_request(format!(
+            "{name} in version {api_version:?} cannot be handled as a {}: the path is that of {expected}",
+            kind.kind
+        )));
+    }
+    Ok(())
+}
+
+/// An object is in the namespace that the path names.
+fn settle_namespace(kind: &Kind, object: &mut Json, namespace: &str) -> Result<(), Refusal> {
+    let expected = if kind.namespaced { namespace } else { "" };
+    match meta(object, "namespace") {
+        found if found == expected => {}
+        "" => set_meta(object, "namespace", expected.into()),
+        _ => {
+            return Err(Refusal::bad_request(
+                "the namespace of the provided object does not match the namespace sent on the request",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with the metadata of an object of this kind.
+fn metadata_errors(kind: &Kind, object: &Json) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let generate = meta(object, "generateName");
+    let name = meta(object, "name");
+    if name.is_empty() {
+        errors.push(FieldError::required("metadata.name", "name or generateName is required"));
+    } else {
+        let wrong = kind.validate_name(name).into_iter();
+        errors.extend(wrong.map(|problem| FieldError::invalid("metadata.name", name, problem)));
+    }
+    if !generate.is_empty() {
+        // What follows it is made of characters that every kind of name allows.
+        let wrong = kind.validate_name(&format!("{}a", generate.trim_end_matches('-')));
+        let wrong = wrong.into_iter();
+        errors.extend(wrong.map(|problem| FieldError::invalid("metadata.generateName", generate, problem)));
+    }
+    let metadata = object.get("metadata").unwrap_or(&Json::Null);
+    errors.extend(krator_schema::validate_metadata(metadata).into_iter().map(|problem| {
+        let value = problem.path.find(object).cloned();
+        FieldError { value, ..FieldError::from(problem) }
+    }));
+    errors
+}
+
+/// Refuses an object with errors.
+fn refuse_invalid(about: About, errors: &[FieldError]) -> Result<(), Refusal> {
+    match errors {
+        [] => Ok(()),
+        errors => Err(Refusal::invalid(about, errors)),
+    }
+}

@@ -1,0 +1,78 @@
+//! New objects.
+
+use super::{Options, Written, decode, metadata_errors, refuse_invalid, settle_namespace};
+use crate::{
+    kinds::Kind,
+    managed,
+    object::{meta, set_meta},
+    refusal::Refusal,
+    state::{State, generated_name, now, stamp},
+    store::Key,
+};
+use serde_json::Value as Json;
+use std::sync::Arc;
+
+/// How often another name is generated when there is an object of the first one.
+const NAMES: usize = 8;
+
+/// Creates an object from the body of a request.
+///
+/// # Errors
+///
+/// If the object is not valid, or there is one of its name.
+pub(crate) fn create(
+    state: &mut State,
+    kind: &Kind,
+    namespace: &str,
+    body: (Json, Vec<String>),
+    options: &Options,
+) -> Result<Written, Refusal> {
+    let (mut object, warnings) = decode(kind, body.0, body.1, options.unknown)?;
+    if !meta(&object, "resourceVersion").is_empty() {
+        return Err(Refusal::bad_request("resourceVersion should not be set on objects to be created"));
+    }
+    let name = meta(&object, "name").to_owned();
+    settle_namespace(kind, &mut object, namespace)?;
+    let generates = name.is_empty() && !meta(&object, "generateName").is_empty();
+    for _ in 0..NAMES {
+        if generates {
+            let name = generated_name(&object);
+            set_meta(&mut object, "name", name.into());
+        }
+        if !generates || state.store.get(&kind.id, &Key::of(&object)).is_none() {
+            break;
+        }
+    }
+    kind.default(&mut object);
+    let by = options.manager(kind);
+    let object = managed::update(None, object, &kind.types, &by, &now(), &kind.ignored(options.subresource));
+    let object = insert(state, kind, object, options)?;
+    Ok(Written {
+        object,
+        created: true,
+        warnings,
+    })
+}
+
+/// Completes, checks and stores a new object, whose field managers are known.
+pub(super) fn insert(state: &mut State, kind: &Kind, mut object: Json, options: &Options) -> Result<Arc<Json>, Refusal> {
+    stamp(&mut object);
+    if kind.namespaced {
+        state.check_namespace(meta(&object, "namespace"), kind.about(meta(&object, "name")))?;
+    }
+    kind.prepare_create(&mut object);
+    crate::hooks::before_create(state, kind, &mut object)?;
+    let mut errors = kind.validate_create(&object)?;
+    errors.extend(metadata_errors(kind, &object));
+    refuse_invalid(kind.about_kind(meta(&object, "name")), &errors)?;
+    let key = Key::of(&object);
+    if state.store.get(&kind.id, &key).is_some() {
+        return Err(Refusal::already_exists(kind.about(&key.name)));
+    }
+    if options.dry_run {
+        return Ok(Arc::new(object));
+    }
+    let stored = state.store.put(&kind.id, object);
+    crate::hooks::after_write(state, kind, &stored);
+    Ok(stored)
+}

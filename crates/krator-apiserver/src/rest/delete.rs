@@ -1,0 +1,243 @@
+//! Deletion: at once, after finalizers, after a grace period.
+
+use crate::{
+    kinds::{Kind, Of},
+    object::{at, finalizers, is_deleting, meta, set_meta},
+    refusal::Refusal,
+    state::{State, now},
+    store::Key,
+};
+use serde_json::{Value as Json, json};
+use std::sync::Arc;
+
+/// What becomes of the objects that the deleted one owns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Propagation {
+    /// They are deleted after their owner.
+    Background,
+    /// They are deleted before their owner.
+    Foreground,
+    /// They stay.
+    Orphan,
+}
+
+/// How an object is deleted.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DeleteOptions {
+    pub uid: Option<String>,
+    pub version: Option<String>,
+    pub propagation: Option<Propagation>,
+    pub grace: Option<i64>,
+    pub dry_run: bool,
+}
+
+/// The finalizer of [`Propagation::Foreground`].
+pub(crate) const FOREGROUND: &str = "foregroundDeletion";
+/// The finalizer of [`Propagation::Orphan`].
+pub(crate) const ORPHAN: &str = "orphan";
+
+impl DeleteOptions {
+    /// Reads the options from the body of a request, or where there is none from its parameters.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read.
+    pub fn read(body: &Json, query: &crate::request::Query) -> Result<Self, Refusal> {
+        let from_query = body.is_null();
+        let text = |key: &str| match from_query {
+            true => Some(query.text(key).to_owned()).filter(|text| !text.is_empty()),
+            false => body.get(key).and_then(Json::as_str).map(str::to_owned),
+        };
+        let propagation = match text("propagationPolicy").as_deref() {
+            None => None,
+            Some("Background") => Some(Propagation::Background),
+            Some("Foreground") => Some(Propagation::Foreground),
+            Some("Orphan") => Some(Propagation::Orphan),
+            Some(other) => {
+                let all = ["Background", "Foreground", "Orphan", "nil"];
+                let error = crate::refusal::FieldError::not_supported("propagationPolicy", other, &all);
+                let about = crate::refusal::About::new("meta.k8s.io", "DeleteOptions", "");
+                return Err(Refusal::invalid(about, &[error]));
+            }
+        };
+        let orphans = body.get("orphanDependents").and_then(Json::as_bool);
+        let of_orphans = orphans.map(|orphans| match orphans {
+            true => Propagation::Orphan,
+            false => Propagation::Background,
+        });
+        let grace = match from_query {
+            true => query.number("gracePeriodSeconds")?.and_then(|seconds| i64::try_from(seconds).ok()),
+            false => body.get("gracePeriodSeconds").and_then(Json::as_i64),
+        };
+        let precondition = |key| at(body, &["preconditions", key]).as_str().map(str::to_owned);
+        let dry = at(body, &["dryRun"]).as_array().is_some_and(|list| list.contains(&json!("All")));
+        Ok(Self {
+            uid: precondition("uid"),
+            version: precondition("resourceVersion"),
+            propagation: propagation.or(of_orphans),
+            grace,
+            dry_run: dry || query.dry_run()?,
+        })
+    }
+}
+
+/// Deletes an object, or begins to: the answer, and whether the object is gone.
+///
+/// # Errors
+///
+/// If there is no object, or it is not the one that the request expects.
+pub(crate) fn delete(
+    state: &mut State,
+    kind: &Kind,
+    key: &Key,
+    options: &DeleteOptions,
+) -> Result<(Json, bool), Refusal> {
+    let live = state.store.get(&kind.id, key).map(Arc::clone);
+    let live = live.ok_or_else(|| Refusal::not_found(kind.about(&key.name)))?;
+    check_preconditions(kind, key, &live, options)?;
+    let mut object = Json::clone(&live);
+    let wanted = finalizers_of_propagation(&object, options);
+    set_finalizers(&mut object, wanted);
+    crate::hooks::before_delete(kind, &mut object);
+    let grace = grace_period(kind, &live, options);
+    let waits = finalizers(&object).next().is_some() || !may_end_at_once(&object);
+    if grace.is_none_or(|seconds| seconds == 0) && !waits {
+        if options.dry_run {
+            return Ok((object, true));
+        }
+        let last = state.store.remove(&kind.id, key).unwrap_or(live);
+        crate::hooks::after_delete(state, kind, &last);
+        return Ok((deleted(kind, &last), true));
+    }
+    begin(&mut object, &live, grace.unwrap_or(0));
+    if object == *live {
+        return Ok((object, false));
+    }
+    if options.dry_run {
+        return Ok((object, false));
+    }
+    let stored = state.store.put(&kind.id, object);
+    crate::hooks::after_write(state, kind, &stored);
+    Ok((Json::clone(&stored), false))
+}
+
+/// Takes a finalizer away, and the object with the last one.
+pub(crate) fn remove_finalizer(state: &mut State, kind: &Kind, key: &Key, finalizer: &str) {
+    let Some(live) = state.store.get(&kind.id, key).map(Arc::clone) else { return };
+    if !finalizers(&live).any(|name| name == finalizer) {
+        return;
+    }
+    let mut object = Json::clone(&live);
+    let rest = finalizers(&live).filter(|name| *name != finalizer).map(str::to_owned).collect();
+    set_finalizers(&mut object, rest);
+    let ends = is_deleting(&object) && finalizers(&object).next().is_none();
+    let stored = state.store.put(&kind.id, object);
+    if ends {
+        let last = state.store.remove(&kind.id, key).unwrap_or(stored);
+        crate::hooks::after_delete(state, kind, &last);
+    } else {
+        crate::hooks::after_write(state, kind, &stored);
+    }
+}
+
+fn check_preconditions(kind: &Kind, key: &Key, live: &Json, options: &DeleteOptions) -> Result<(), Refusal> {
+    let about = || crate::refusal::About::new(&kind.id.group, &kind.kind, &key.name);
+    if let Some(uid) = &options.uid
+        && uid != meta(live, "uid")
+    {
+        let why = format!(
+            "the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been \
+             deleted and then recreated",
+            meta(live, "uid")
+        );
+        return Err(Refusal::conflict(about(), &why));
+    }
+    if let Some(version) = &options.version
+        && version != meta(live, "resourceVersion")
+    {
+        let why = format!(
+            "the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({}). \
+             The object might have been modified",
+            meta(live, "resourceVersion")
+        );
+        return Err(Refusal::conflict(about(), &why));
+    }
+    Ok(())
+}
+
+fn finalizers_of_propagation(object: &Json, options: &DeleteOptions) -> Vec<String> {
+    let has = |name: &str| finalizers(object).any(|finalizer| finalizer == name);
+    let (orphans, foreground) = match options.propagation {
+        Some(propagation) => (
+            propagation == Propagation::Orphan,
+            propagation == Propagation::Foreground,
+        ),
+        None => (has(ORPHAN), has(FOREGROUND)),
+    };
+    let kept = finalizers(object).filter(|name| ![ORPHAN, FOREGROUND].contains(name));
+    let added = orphans.then_some(ORPHAN).into_iter().chain(foreground.then_some(FOREGROUND));
+    kept.chain(added).map(str::to_owned).collect()
+}
+
+fn set_finalizers(object: &mut Json, finalizers: Vec<String>) {
+    let value = if finalizers.is_empty() { Json::Null } else { json!(finalizers) };
+    set_meta(object, "finalizers", value);
+}
+
+/// How long the object goes on living, in seconds; only pods do that without a finalizer.
+fn grace_period(kind: &Kind, live: &Json, options: &DeleteOptions) -> Option<i64> {
+    if kind.id.resource != "pods" || !kind.id.group.is_empty() {
+        return None;
+    }
+    let phase = at(live, &["status", "phase"]);
+    // A pod that no node runs has nothing to end.
+    if at(live, &["spec", "nodeName"]).as_str().is_none_or(str::is_empty) || phase == "Failed" || phase == "Succeeded" {
+        return Some(0);
+    }
+    let own = at(live, &["spec", "terminationGracePeriodSeconds"]).as_i64().unwrap_or(30);
+    Some(options.grace.unwrap_or(own).max(if options.grace == Some(0) { 0 } else { 1 }))
+}
+
+/// Namespaces also wait for what is in them.
+fn may_end_at_once(object: &Json) -> bool {
+    at(object, &["kind"]) != "Namespace" || at(object, &["spec", "finalizers"]).as_array().is_none_or(Vec::is_empty)
+}
+
+/// Marks an object as one that is being deleted.
+fn begin(object: &mut Json, live: &Json, grace: i64) {
+    if is_deleting(live) {
+        return;
+    }
+    let end = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(grace);
+    let time = if grace == 0 { now() } else { end.strftime("%Y-%m-%dT%H:%M:%SZ").to_string() };
+    set_meta(object, "deletionTimestamp", time.into());
+    set_meta(object, "deletionGracePeriodSeconds", grace.into());
+    let generation = at(live, &["metadata", "generation"]).as_i64().unwrap_or(0);
+    if generation > 0 {
+        set_meta(object, "generation", (generation + 1).into());
+    }
+}
+
+/// What the answer to a deletion shows: the last state for some kinds, a status for others.
+fn deleted(kind: &Kind, last: &Json) -> Json {
+    let shows = [
+        "namespaces",
+        "persistentvolumeclaims",
+        "persistentvolumes",
+        "pods",
+        "podtemplates",
+        "resourcequotas",
+        "serviceaccounts",
+        "services",
+    ];
+    if matches!(kind.of, Of::Builtin(_)) && kind.id.group.is_empty() && shows.contains(&kind.id.resource.as_str()) {
+        return last.clone();
+    }
+    let mut details = json!({"name": meta(last, "name")});
+    if !kind.id.group.is_empty() {
+        details["group"] = kind.id.group.as_str().into();
+    }
+    details["kind"] = kind.id.resource.as_str().into();
+    details["uid"] = meta(last, "uid").into();
+    json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details})
+}

@@ -1,0 +1,248 @@
+//! Changes of objects: replaced, patched, applied.
+
+use super::{Options, Written, create::insert, decode, expect_kind, metadata_errors, refuse_invalid, settle_namespace};
+use crate::{
+    custom::Subresource,
+    kinds::{Kind, Of},
+    managed,
+    object::{at, finalizers, is_deleting, meta, set_meta},
+    patch,
+    refusal::{FieldError, Refusal},
+    state::{State, now},
+    store::Key,
+};
+use serde_json::Value as Json;
+use std::sync::Arc;
+
+const MODIFIED: &str = "the object has been modified; please apply your changes to the latest version and try again";
+
+/// How the new object is made of the one that is there.
+pub(crate) enum Edit {
+    /// It is sent as a whole.
+    Replace(Json),
+    /// RFC 6902.
+    JsonPatch(Json),
+    /// RFC 7386.
+    MergePatch(Json),
+    /// The patch knows the types of Kubernetes.
+    StrategicPatch(Json),
+    /// Server-side apply, which may take fields from other managers by `force`.
+    Apply { config: Json, force: bool },
+}
+
+/// Changes an object, or creates it where that is what the edit does.
+///
+/// # Errors
+///
+/// If there is no object, or it is not the one that the request expects, or the new one is not valid.
+pub(crate) fn update(
+    state: &mut State,
+    kind: &Kind,
+    key: &Key,
+    edit: (Edit, Vec<String>),
+    options: &Options,
+) -> Result<Written, Refusal> {
+    let (edit, twice) = edit;
+    let live = state.store.get(&kind.id, key).map(Arc::clone);
+    let is_main = options.subresource == Subresource::None;
+    let creates = match &edit {
+        Edit::Apply { .. } => is_main,
+        Edit::Replace(_) => is_main && creates_on_update(kind),
+        _ => false,
+    };
+    if live.is_none() && !creates {
+        return Err(Refusal::not_found(kind.about(&key.name)));
+    }
+    let replaces = matches!(edit, Edit::Replace(_));
+    let (mut object, warnings) = edited(kind, live.as_deref(), edit, twice, options)?;
+    if meta(&object, "name").is_empty() {
+        let why = "was undeterminable: name must be provided";
+        return Err(Refusal::bad_request(format!("the name of the object ({} based on URL) {why}", key.name)));
+    }
+    if meta(&object, "name") != key.name {
+        return Err(Refusal::bad_request(format!(
+            "the name of the object ({}) does not match the name on the URL ({})",
+            meta(&object, "name"),
+            key.name
+        )));
+    }
+    settle_namespace(kind, &mut object, &key.namespace)?;
+    let Some(live) = live else {
+        if !meta(&object, "uid").is_empty() {
+            let why = format!(
+                "Precondition failed: UID in precondition: {}, UID in object meta: ",
+                meta(&object, "uid")
+            );
+            return Err(Refusal::conflict(kind.about(&key.name), &why));
+        }
+        set_meta(&mut object, "resourceVersion", Json::Null);
+        let object = insert(state, kind, object, options)?;
+        return Ok(Written {
+            object,
+            created: true,
+            warnings,
+        });
+    };
+    check_version(kind, key, &mut object, &live, replaces)?;
+    let object = prepared(kind, object, &live, options)?;
+    let object = hooked(state, kind, object, &live, options)?;
+    let object = store(state, kind, key, object, &live, options);
+    Ok(Written {
+        object,
+        created: false,
+        warnings,
+    })
+}
+
+/// The object that the edit makes, with its field managers.
+fn edited(
+    kind: &Kind,
+    live: Option<&Json>,
+    edit: Edit,
+    twice: Vec<String>,
+    options: &Options,
+) -> Result<(Json, Vec<String>), Refusal> {
+    let (by, ignored) = (options.manager(kind), kind.ignored(options.subresource));
+    let base = live.unwrap_or(&Json::Null);
+    let patched = match edit {
+        Edit::Replace(object) => object,
+        Edit::JsonPatch(patch) => patch::json(base, &patch)?,
+        Edit::MergePatch(patch) => patch::merge(base, &patch)?,
+        Edit::StrategicPatch(_) if kind.is_custom() => {
+            let forms = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+            return Err(Refusal::unsupported_media_type(forms));
+        }
+        Edit::StrategicPatch(patch) => patch::strategic(base, &patch, &kind.types)?,
+        Edit::Apply { config, force } => {
+            expect_kind(kind, &config)?;
+            let merged = managed::apply(live, &config, &kind.types, &by, force, &now(), &ignored)?;
+            let (mut object, warnings) = decode(kind, merged, twice, options.unknown)?;
+            kind.default(&mut object);
+            return Ok((object, warnings));
+        }
+    };
+    let (mut object, warnings) = decode(kind, patched, twice, options.unknown)?;
+    kind.default(&mut object);
+    Ok((managed::update(live, object, &kind.types, &by, &now(), &ignored), warnings))
+}
+
+/// The object has to be the one that the request expects.
+fn check_version(kind: &Kind, key: &Key, object: &mut Json, live: &Json, replaces: bool) -> Result<(), Refusal> {
+    let uid = meta(object, "uid");
+    if !uid.is_empty() && uid != meta(live, "uid") {
+        let why = format!(
+            "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
+            meta(live, "uid")
+        );
+        return Err(Refusal::conflict(kind.about(&key.name), &why));
+    }
+    match meta(object, "resourceVersion") {
+        "" | "0" if replaces && needs_version(kind) => {
+            let error = FieldError::invalid("metadata.resourceVersion", 0, "must be specified for an update");
+            Err(Refusal::invalid(kind.about(&key.name), &[error]))
+        }
+        "" | "0" => {
+            set_meta(object, "resourceVersion", meta(live, "resourceVersion").into());
+            Ok(())
+        }
+        version if version != meta(live, "resourceVersion") => Err(Refusal::conflict(kind.about(&key.name), MODIFIED)),
+        _ => Ok(()),
+    }
+}
+
+/// Keeps what nobody may change.
+fn prepared(kind: &Kind, mut object: Json, live: &Json, options: &Options) -> Result<Json, Refusal> {
+    let kept = |key: &str| at(live, &["metadata", key]).clone();
+    set_meta(&mut object, "generation", kept("generation"));
+    kind.prepare_update(&mut object, live, options.subresource);
+    for key in ["uid", "creationTimestamp"] {
+        set_meta(&mut object, key, kept(key));
+    }
+    if is_deleting(live) {
+        set_meta(&mut object, "deletionTimestamp", kept("deletionTimestamp"));
+        if at(&object, &["metadata", "deletionGracePeriodSeconds"]).is_null() {
+            set_meta(&mut object, "deletionGracePeriodSeconds", kept("deletionGracePeriodSeconds"));
+        }
+    } else {
+        set_meta(&mut object, "deletionTimestamp", Json::Null);
+        set_meta(&mut object, "deletionGracePeriodSeconds", Json::Null);
+    }
+    Ok(object)
+}
+
+fn hooked(state: &mut State, kind: &Kind, mut object: Json, live: &Json, options: &Options) -> Result<Json, Refusal> {
+    crate::hooks::before_update(state, kind, &mut object, live)?;
+    let mut errors = kind.validate_update(&object, live, options.subresource)?;
+    errors.extend(metadata_errors(kind, &object));
+    if is_deleting(live) {
+        let known: Vec<&str> = finalizers(live).collect();
+        let added: Vec<&str> = finalizers(&object).filter(|name| !known.contains(name)).collect();
+        if !added.is_empty() {
+            let why = format!(
+                "no new finalizers can be added if the object is being deleted, found new finalizers {}",
+                serde_json::json!(added)
+            );
+            errors.push(FieldError::forbidden("metadata.finalizers", why));
+        }
+    }
+    refuse_invalid(kind.about_kind(meta(&object, "name")), &errors)?;
+    Ok(object)
+}
+
+/// Stores the object unless nothing has changed; one that is being deleted and has nothing to wait for is removed.
+fn store(state: &mut State, kind: &Kind, key: &Key, object: Json, live: &Arc<Json>, options: &Options) -> Arc<Json> {
+    let object = managed::keep_times(object, live);
+    let waits = !at(&object, &["metadata", "deletionGracePeriodSeconds"])
+        .as_i64()
+        .is_none_or(|seconds| seconds == 0);
+    if is_deleting(live) && finalizers(&object).next().is_none() && !waits && may_end(&object) {
+        if options.dry_run {
+            return Arc::new(object);
+        }
+        // The last state, for watches, is the one without finalizers.
+        state.store.put(&kind.id, object);
+        let last = state.store.remove(&kind.id, key);
+        let last = last.unwrap_or_else(|| Arc::clone(live));
+        crate::hooks::after_delete(state, kind, &last);
+        return last;
+    }
+    if object == **live {
+        return Arc::clone(live);
+    }
+    if options.dry_run {
+        return Arc::new(object);
+    }
+    let stored = state.store.put(&kind.id, object);
+    crate::hooks::after_write(state, kind, &stored);
+    stored
+}
+
+/// Namespaces also wait for what is in them.
+fn may_end(object: &Json) -> bool {
+    at(object, &["spec", "finalizers"]).as_array().is_none_or(Vec::is_empty)
+        || at(object, &["kind"]) != "Namespace"
+}
+
+/// Whether a replacement of an object that does not exist creates it.
+fn creates_on_update(kind: &Kind) -> bool {
+    let resources = [
+        ("", "endpoints"),
+        ("", "events"),
+        ("", "limitranges"),
+        ("", "services"),
+        ("coordination.k8s.io", "leases"),
+        ("events.k8s.io", "events"),
+    ];
+    kind.id.group == "rbac.authorization.k8s.io"
+        || resources.contains(&(kind.id.group.as_str(), kind.id.resource.as_str()))
+}
+
+/// Whether a replacement has to tell which version it replaces.
+fn needs_version(kind: &Kind) -> bool {
+    let resources = [
+        ("apiextensions.k8s.io", "customresourcedefinitions"),
+        ("coordination.k8s.io", "leases"),
+        ("policy", "poddisruptionbudgets"),
+    ];
+    matches!(kind.of, Of::Custom(_)) || resources.contains(&(kind.id.group.as_str(), kind.id.resource.as_str()))
+}

@@ -1,0 +1,315 @@
+//! Label selectors and field selectors as text, after `k8s.io/apimachinery/pkg/labels` and `pkg/fields`.
+
+use krator_schema::names;
+
+/// Which labels an object has to have.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LabelSelector(Vec<Requirement>);
+
+#[derive(Debug, Clone)]
+struct Requirement {
+    key: String,
+    condition: Condition,
+}
+
+#[derive(Debug, Clone)]
+enum Condition {
+    Exists,
+    Absent,
+    In(Vec<String>),
+    NotIn(Vec<String>),
+    Greater(i64),
+    Less(i64),
+}
+
+impl LabelSelector {
+    /// Reads a selector such as `park=glacier,kind in (moose, elk),!tame`.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut tokens = Tokens { rest: text };
+        let mut requirements = Vec::new();
+        match tokens.peek() {
+            "" => return Ok(Self(requirements)),
+            token if token == "!" || is_word(token) => {}
+            other => return Err(format!("found '{other}', expected: !, identifier, or 'end of string'")),
+        }
+        loop {
+            requirements.push(requirement(&mut tokens).map_err(|why| format!("unable to parse requirement: {why}"))?);
+            match tokens.next() {
+                "" => return Ok(Self(requirements)),
+                "," if is_word(tokens.peek()) || tokens.peek() == "!" => {}
+                "," => return Err(format!("found '{}', expected: identifier after ','", tokens.peek())),
+                other => return Err(format!("found '{other}', expected: ',' or 'end of string'")),
+            }
+        }
+    }
+
+    /// Whether every object is selected.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether an object with these labels is selected.
+    pub fn matches<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {
+        self.0.iter().all(|Requirement { key, condition }| {
+            let value = label(key);
+            let number = || value.and_then(|value| value.parse::<i64>().ok());
+            let is_one_of = |values: &[String]| values.iter().any(|one| Some(one.as_str()) == value);
+            match condition {
+                Condition::Exists => value.is_some(),
+                Condition::Absent => value.is_none(),
+                Condition::In(values) => is_one_of(values),
+                Condition::NotIn(values) => !is_one_of(values),
+                Condition::Greater(than) => number().is_some_and(|number| number > *than),
+                Condition::Less(than) => number().is_some_and(|number| number < *than),
+            }
+        })
+    }
+}
+
+/// The words of a selector and its signs, one at a time; an empty one is the end.
+struct Tokens<'a> {
+    rest: &'a str,
+}
+
+const SIGNS: [&str; 9] = ["==", "!=", "=", "!", "(", ")", ",", "<", ">"];
+
+impl<'a> Tokens<'a> {
+    fn split(&self) -> (&'a str, &'a str) {
+        let rest = self.rest.trim_start();
+        if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
+            return rest.split_at(sign.len());
+        }
+        let end = rest.find(|c: char| c.is_whitespace() || "=!(),<>".contains(c));
+        rest.split_at(end.unwrap_or(rest.len()))
+    }
+
+    fn peek(&self) -> &'a str {
+        self.split().0
+    }
+
+    fn next(&mut self) -> &'a str {
+        let (token, rest) = self.split();
+        self.rest = rest;
+        token
+    }
+}
+
+fn is_word(token: &str) -> bool {
+    !token.is_empty() && !SIGNS.contains(&token)
+}
+
+fn requirement(tokens: &mut Tokens<'_>) -> Result<Requirement, String> {
+    let absent = tokens.peek() == "!";
+    if absent {
+        tokens.next();
+    }
+    let key = tokens.next();
+    if !is_word(key) {
+        return Err(format!("found '{key}', expected: identifier"));
+    }
+    if let Some(problem) = names::qualified_name(key).first() {
+        return Err(format!("key: Invalid value: {key:?}: {problem}"));
+    }
+    let condition = match tokens.peek() {
+        _ if absent => Condition::Absent,
+        "" | "," => Condition::Exists,
+        _ => condition(tokens, key)?,
+    };
+    Ok(Requirement {
+        key: key.to_owned(),
+        condition,
+    })
+}
+
+fn condition(tokens: &mut Tokens<'_>, key: &str) -> Result<Condition, String> {
+    let number = |tokens: &mut Tokens<'_>| {
+        let value = tokens.next();
+        value.parse().map_err(|_| {
+            format!("values[0]: Invalid value: {value:?}: for 'Gt', 'Lt' operators, the value must be an integer")
+        })
+    };
+    match tokens.next() {
+        "=" | "==" => Ok(Condition::In(vec![exact(tokens, key)?])),
+        "!=" => Ok(Condition::NotIn(vec![exact(tokens, key)?])),
+        "in" => Ok(Condition::In(values(tokens, key)?)),
+        "notin" => Ok(Condition::NotIn(values(tokens, key)?)),
+        ">" => Ok(Condition::Greater(number(tokens)?)),
+        "<" => Ok(Condition::Less(number(tokens)?)),
+        other => Err(format!("found '{other}', expected: in, notin, =, ==, !=, gt, lt")),
+    }
+}
+
+/// One value; it may be left out, which means the empty one.
+fn exact(tokens: &mut Tokens<'_>, key: &str) -> Result<String, String> {
+    match tokens.peek() {
+        "" | "," => Ok(String::new()),
+        value if is_word(value) => checked(tokens.next(), key, 0),
+        other => Err(format!("found '{other}', expected: identifier")),
+    }
+}
+
+fn values(tokens: &mut Tokens<'_>, key: &str) -> Result<Vec<String>, String> {
+    match tokens.next() {
+        "(" => {}
+        other => return Err(format!("found '{other}' expected: '('")),
+    }
+    let mut values = Vec::new();
+    loop {
+        match tokens.next() {
+            ")" => {
+                // As after a comma, nothing is the empty value.
+                values.push(String::new());
+                return Ok(values);
+            }
+            "," => values.push(String::new()),
+            word if is_word(word) => {
+                values.push(checked(word, key, values.len())?);
+                match tokens.next() {
+                    ")" => return Ok(values),
+                    "," => {}
+                    other => return Err(format!("found '{other}', expected: ',' or ')'")),
+                }
+            }
+            other => return Err(format!("found '{other}', expected: ',', ')' or identifier")),
+        }
+    }
+}
+
+fn checked(value: &str, key: &str, at: usize) -> Result<String, String> {
+    match names::label_value(value).first() {
+        None => Ok(value.to_owned()),
+        Some(problem) => Err(format!("values[{at}][{key}]: Invalid value: {value:?}: {problem}")),
+    }
+}
+
+/// Which fields of an object have to have, or not to have, a value.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FieldSelector(Vec<(String, bool, String)>);
+
+impl FieldSelector {
+    /// Reads a selector such as `metadata.name=bullwinkle,status.phase!=Running`.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut terms = Vec::new();
+        for part in split_terms(text).into_iter().filter(|part| !part.is_empty()) {
+            let not_understood = || format!("invalid selector: '{text}'; can't understand '{part}'");
+            let at = part.find(['=', '!']).ok_or_else(not_understood)?;
+            let (field, rest) = part.split_at(at);
+            let (equal, value) = if let Some(value) = rest.strip_prefix("!=") {
+                (false, value)
+            } else {
+                let value = rest.strip_prefix("==").or_else(|| rest.strip_prefix('='));
+                (true, value.ok_or_else(not_understood)?)
+            };
+            terms.push((field.to_owned(), equal, unescaped(value)?));
+        }
+        Ok(Self(terms))
+    }
+
+    /// Whether every object is selected.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The fields that it looks at.
+    pub fn fields(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(field, ..)| field.as_str())
+    }
+
+    /// Whether an object with these fields is selected.
+    pub fn matches(&self, field: impl Fn(&str) -> String) -> bool {
+        self.0.iter().all(|(name, equal, value)| (field(name) == *value) == *equal)
+    }
+}
+
+/// Parts between commas that are not escaped.
+fn split_terms(text: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut escaped) = (Vec::new(), 0, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            ',' => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+fn unescaped(value: &str) -> Result<String, String> {
+    let mut text = String::with_capacity(value.len());
+    let mut chars = value.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some(c @ ('\\' | ',' | '=')) => text.push(c),
+                other => {
+                    let sequence: String = std::iter::once('\\').chain(other).collect();
+                    return Err(format!("invalid field selector: invalid escape sequence: {sequence}"));
+                }
+            },
+            ',' | '=' => return Err(format!("invalid field selector: unescaped character in value: {value:?}")),
+            c => text.push(c),
+        }
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn label_selectors_select_what_their_terms_say() {
+        let labels = [("park", "glacier"), ("age", "7")];
+        let label = |key: &str| labels.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
+        for (text, expected) in [
+            ("", true),
+            ("park", true),
+            ("!park", false),
+            ("park=glacier", true),
+            ("park == glacier , age", true),
+            ("park!=glacier", false),
+            ("herd!=x", true),
+            ("park in (yosemite, glacier)", true),
+            ("park notin (yosemite,glacier)", false),
+            ("herd=", false),
+            ("age>6,age<8", true),
+            ("age>7", false),
+        ] {
+            let selector = LabelSelector::parse(text).expect(text);
+            assert_eq!(selector.matches(label), expected, "{text}");
+        }
+        for (text, problem) in [
+            ("park=a,", "found '', expected: identifier after ','"),
+            ("park glacier", "expected: in, notin, =, ==, !=, gt, lt"),
+            ("park in glacier", "expected: '('"),
+            ("-x=1", "key: Invalid value: \"-x\""),
+            ("age>old", "the value must be an integer"),
+            ("=x", "found '=', expected: !, identifier, or 'end of string'"),
+        ] {
+            let found = LabelSelector::parse(text).expect_err(text);
+            assert!(found.contains(problem), "{text}: {found}");
+        }
+    }
+
+    #[test]
+    fn field_selectors_select_what_their_terms_say() {
+        let field = |name: &str| if name == "metadata.name" { "a,b".to_owned() } else { String::new() };
+        for (text, expected) in [
+            ("", true),
+            ("metadata.name=a\\,b", true),
+            ("metadata.name!=a\\,b", false),
+            ("status.phase=,metadata.name==a\\,b", true),
+        ] {
+            let selector = FieldSelector::parse(text).expect(text);
+            assert_eq!(selector.matches(field), expected, "{text}");
+        }
+        for text in ["metadata.name", "a=b=c", "a=\\x"] {
+            assert!(FieldSelector::parse(text).is_err(), "{text}");
+        }
+    }
+}

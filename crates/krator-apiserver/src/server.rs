@@ -1,0 +1,408 @@
+//! The server: requests in, answers out.
+
+use crate::{
+    answer::{self, Include},
+    body, controllers,
+    custom::Subresource,
+    discovery,
+    kinds::Kind,
+    listing::{self, Selection},
+    openapi,
+    refusal::Refusal,
+    request::{self, Form, Query, Target},
+    rest::{self, DeleteOptions, Edit, Options, Unknown, Written},
+    state::{State, lock},
+    store::Key,
+    watching::Watch,
+};
+use bytes::Bytes;
+use futures::StreamExt as _;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body::{Body as HttpBody, Frame};
+use http_body_util::{BodyExt as _, Full, Limited, StreamBody, combinators::UnsyncBoxBody};
+use serde_json::Value as Json;
+use std::{
+    convert::Infallible,
+    future::Future,
+    pin::Pin,
+    sync::{Arc, Mutex},
+    task::{Context, Poll},
+};
+
+/// The largest body of a request, as of the API server.
+const LARGEST_BODY: usize = 3 << 20;
+
+/// The body of an answer.
+pub type Body = UnsyncBoxBody<Bytes, Infallible>;
+
+/// An API server in memory. Clones are the same server; it ends with the last one.
+///
+/// It is a service for `kube::Client::new`, and [`serve`](Server::serve) makes it one for kubectl.
+#[derive(Clone)]
+pub struct Server {
+    state: Arc<Mutex<State>>,
+}
+
+impl Server {
+    /// Starts a server without objects but the namespaces that every cluster has.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a runtime of tokio, which runs its garbage collector.
+    pub fn start() -> Self {
+        let state = Arc::new(Mutex::new(State::new()));
+        tokio::spawn(controllers::run(Arc::downgrade(&state)));
+        Self { state }
+    }
+
+    /// Answers a request whose sender is known.
+    pub async fn answer<B>(&self, request: Request<B>) -> Response<Body>
+    where
+        B: HttpBody,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (parts, body) = request.into_parts();
+        let body = match Limited::new(body, LARGEST_BODY).collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(_) => {
+                let refusal = Refusal::too_large(format!("limit is {LARGEST_BODY}"));
+                return refused(&refusal);
+            }
+        };
+        let asked = Asked {
+            method: parts.method,
+            path: parts.uri.path().to_owned(),
+            query: Query::parse(parts.uri.query().unwrap_or_default()),
+            headers: parts.headers,
+            body,
+        };
+        self.route(&asked).unwrap_or_else(|refusal| refused(&refusal))
+    }
+
+    fn route(&self, asked: &Asked) -> Result<Response<Body>, Refusal> {
+        let parts: Vec<&str> = asked.path.split('/').filter(|part| !part.is_empty()).collect();
+        let is_read = [Method::GET, Method::HEAD].contains(&asked.method);
+        let state = || lock(&self.state);
+        let accept = asked.header(&header::ACCEPT);
+        let aggregated = discovery::is_aggregated(accept);
+        let found = match parts.as_slice() {
+            ["healthz" | "livez" | "readyz", ..] if is_read => return Ok(text("ok")),
+            ["version"] if is_read => Some(answer::version()),
+            ["openapi", "v3"] if is_read => Some(openapi::index(&state().kinds)),
+            ["openapi", "v3", rest @ ..] if is_read => openapi::document(&state().kinds, &rest.join("/")),
+            ["api"] | ["apis"] if is_read && aggregated => {
+                return Ok(discovered(&discovery::aggregated(&state().kinds, parts[0] == "api")));
+            }
+            ["api"] if is_read => Some(discovery::core_versions()),
+            ["apis"] if is_read => Some(discovery::group_list(&state().kinds)),
+            ["apis", group] if is_read => discovery::group(&state().kinds, group),
+            ["api", version] if is_read => discovery::resources(&state().kinds, "", version),
+            ["apis", group, version] if is_read => discovery::resources(&state().kinds, group, version),
+            _ => return self.resource(asked),
+        };
+        found.map(|document| answered(StatusCode::OK, &document)).ok_or_else(Refusal::no_such_path)
+    }
+
+    fn resource(&self, asked: &Asked) -> Result<Response<Body>, Refusal> {
+        let target = Target::of(&asked.path).ok_or_else(Refusal::no_such_path)?;
+        let mut state = lock(&self.state);
+        let kind = state.kinds.find(&target.group, &target.version, &target.resource).map(Arc::clone);
+        let kind = kind.ok_or_else(Refusal::no_such_path)?;
+        let allowed = if target.subresource.is_empty() {
+            &kind.verbs
+        } else {
+            let sub = kind.subresources.iter().find(|sub| sub.name == target.subresource);
+            &sub.ok_or_else(Refusal::no_such_path)?.verbs
+        };
+        let verb = target.verb(&asked.method, &asked.query);
+        if kind.namespaced && target.namespace.is_empty() && !["list", "watch"].contains(&verb) && !kind.is_review() {
+            return Err(if verb == "create" { Refusal::method_not_allowed() } else { Refusal::no_such_path() });
+        }
+        if !kind.namespaced && !target.namespace.is_empty() {
+            return Err(Refusal::no_such_path());
+        }
+        if !allowed.iter().any(|allowed| allowed == verb) {
+            return Err(Refusal::method_not_allowed());
+        }
+        let form = request::accepted(&asked.headers)?;
+        let call = Call {
+            asked,
+            kind: &kind,
+            key: Key::new(&target.namespace, &target.name),
+            subresource: match target.subresource.as_str() {
+                "" => Subresource::None,
+                "status" => Subresource::Status,
+                "scale" => Subresource::Scale,
+                _ => Subresource::Other,
+            },
+            form,
+        };
+        match verb {
+            "get" => call.get(&state),
+            "list" => call.list(&state),
+            "watch" => {
+                let selection = Selection::of(&kind, &target.namespace, &target.name, &asked.query)?;
+                let watch = Watch::begin(&state, &kind, selection, call.form, &asked.query)?;
+                let frames = watch.stream(Arc::clone(&self.state)).map(|line| Ok(Frame::data(line)));
+                Ok(json_response(StatusCode::OK, StreamBody::new(frames).boxed_unsync()))
+            }
+            "create" => call.create(&mut state),
+            "update" | "patch" => call.update(&mut state),
+            "delete" => call.delete(&mut state),
+            "deletecollection" => call.delete_all(&mut state),
+            _ => Err(Refusal::method_not_allowed()),
+        }
+    }
+}
+
+/// A request.
+struct Asked {
+    method: Method,
+    path: String,
+    query: Query,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl Asked {
+    fn header(&self, name: &header::HeaderName) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+}
+
+/// A request about objects of a kind.
+struct Call<'a> {
+    asked: &'a Asked,
+    kind: &'a Arc<Kind>,
+    key: Key,
+    subresource: Subresource,
+    form: Form,
+}
+
+impl Call<'_> {
+    fn shown(&self, status: StatusCode, object: &Json) -> Response<Body> {
+        let include = Include::of(self.asked.query.text("includeObject"));
+        // Reviews, scales and statuses are no objects of the kind.
+        let is_object = at_kind(object) == self.kind.kind;
+        let shown = if is_object { answer::one(self.kind, object, &self.form, include) } else { object.clone() };
+        answered(status, &shown)
+    }
+
+    fn get(&self, state: &State) -> Result<Response<Body>, Refusal> {
+        if self.subresource == Subresource::Scale {
+            return Ok(self.shown(StatusCode::OK, &rest::read_scale(state, self.kind, &self.key)?));
+        }
+        if self.subresource == Subresource::Other {
+            return Err(Refusal::not_built("Subresources other than `/status` and `/scale`"));
+        }
+        let object = state.store.get(&self.kind.id, &self.key);
+        let object = object.ok_or_else(|| Refusal::not_found(self.kind.about(&self.key.name)))?;
+        Ok(self.shown(StatusCode::OK, object))
+    }
+
+    fn list(&self, state: &State) -> Result<Response<Body>, Refusal> {
+        let query = &self.asked.query;
+        let selection = Selection::of(self.kind, &self.key.namespace, "", query)?;
+        let listed = listing::list(state, self.kind, &selection, query)?;
+        let include = Include::of(query.text("includeObject"));
+        Ok(answered(StatusCode::OK, &answer::many(self.kind, listed, &self.form, include)))
+    }
+
+    fn options(&self) -> Result<Options, Refusal> {
+        let query = &self.asked.query;
+        Ok(Options {
+            manager: request::manager(query, &self.asked.headers),
+            subresource: self.subresource,
+            dry_run: query.dry_run()?,
+            unknown: match query.text("fieldValidation") {
+                "Ignore" => Unknown::Ignore,
+                "Strict" => Unknown::Strict,
+                "" | "Warn" => Unknown::Warn,
+                other => {
+                    let all = ["Ignore", "Strict", "Warn"];
+                    let error = crate::refusal::FieldError::not_supported("fieldValidation", other, &all);
+                    let about = crate::refusal::About::new("meta.k8s.io", "CreateOptions", "");
+                    return Err(Refusal::invalid(about, &[error]));
+                }
+            },
+        })
+    }
+
+    fn written(&self, written: &Written) -> Response<Body> {
+        let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
+        let mut response = self.shown(status, &written.object);
+        for warning in &written.warnings {
+            let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
+            if let Ok(value) = HeaderValue::try_from(format!("299 - \"{quoted}\"")) {
+                response.headers_mut().append(header::WARNING, value);
+            }
+        }
+        response
+    }
+
+    fn create(&self, state: &mut State) -> Result<Response<Body>, Refusal> {
+        let options = self.options()?;
+        let body = body::read(request::content_type(&self.asked.headers), &self.asked.body)?;
+        if self.kind.is_review() {
+            return Err(Refusal::not_built("Reviews of tokens and of access"));
+        }
+        if self.subresource != Subresource::None {
+            return Err(Refusal::not_built("Subresources that are created"));
+        }
+        let written = rest::create(state, self.kind, &self.key.namespace, body, &options)?;
+        Ok(self.written(&written))
+    }
+
+    fn update(&self, state: &mut State) -> Result<Response<Body>, Refusal> {
+        let options = self.options()?;
+        let form = request::content_type(&self.asked.headers);
+        let (edit, twice) = self.edit(form)?;
+        let written = match self.subresource {
+            Subresource::Scale => rest::write_scale(state, self.kind, &self.key, edit, &options)?,
+            Subresource::Other => return Err(Refusal::not_built("Subresources other than `/status` and `/scale`")),
+            _ => rest::update(state, self.kind, &self.key, (edit, twice), &options)?,
+        };
+        Ok(self.written(&written))
+    }
+
+    fn edit(&self, form: &str) -> Result<(Edit, Vec<String>), Refusal> {
+        let query = &self.asked.query;
+        if self.asked.method == Method::PUT {
+            let (object, twice) = body::read(form, &self.asked.body)?;
+            return Ok((Edit::Replace(object), twice));
+        }
+        let kinds = [
+            "application/json-patch+json",
+            "application/merge-patch+json",
+            "application/strategic-merge-patch+json",
+            "application/apply-patch+yaml",
+        ];
+        if !kinds.contains(&form) {
+            return Err(Refusal::unsupported_media_type(&kinds.join(", ")));
+        }
+        let is_apply = form == "application/apply-patch+yaml";
+        if query.has("force") && !is_apply {
+            let error = crate::refusal::FieldError::forbidden("force", "may not be specified for non-apply patch");
+            let about = crate::refusal::About::new("meta.k8s.io", "PatchOptions", "");
+            return Err(Refusal::invalid(about, &[error]));
+        }
+        if is_apply && query.text("fieldManager").is_empty() {
+            let error = crate::refusal::FieldError::required("fieldManager", "is required for apply patch");
+            let about = crate::refusal::About::new("meta.k8s.io", "PatchOptions", "");
+            return Err(Refusal::invalid(about, &[error]));
+        }
+        let (patch, twice) = body::read(form, &self.asked.body)?;
+        let edit = match form {
+            "application/json-patch+json" => Edit::JsonPatch(patch),
+            "application/merge-patch+json" => Edit::MergePatch(patch),
+            "application/strategic-merge-patch+json" => Edit::StrategicPatch(patch),
+            _ => Edit::Apply {
+                config: patch,
+                force: query.flag("force"),
+            },
+        };
+        Ok((edit, twice))
+    }
+
+    fn delete_options(&self) -> Result<DeleteOptions, Refusal> {
+        let body = match self.asked.body.is_empty() {
+            true => Json::Null,
+            false => body::read(request::content_type(&self.asked.headers), &self.asked.body)?.0,
+        };
+        DeleteOptions::read(&body, &self.asked.query)
+    }
+
+    fn delete(&self, state: &mut State) -> Result<Response<Body>, Refusal> {
+        let (object, _) = rest::delete(state, self.kind, &self.key, &self.delete_options()?)?;
+        Ok(self.shown(StatusCode::OK, &object))
+    }
+
+    /// Deletes all objects that are selected, and answers with them.
+    fn delete_all(&self, state: &mut State) -> Result<Response<Body>, Refusal> {
+        let options = self.delete_options()?;
+        let selection = Selection::of(self.kind, &self.key.namespace, "", &self.asked.query)?;
+        let listed = listing::list(state, self.kind, &selection, &self.asked.query)?;
+        let mut objects = Vec::new();
+        for object in &listed.objects {
+            let (answer, _) = rest::delete(state, self.kind, &Key::of(object), &options)?;
+            let is_object = at_kind(&answer) == self.kind.kind;
+            objects.push(if is_object { Arc::new(answer) } else { Arc::clone(object) });
+        }
+        let listed = listing::Listed { objects, ..listed };
+        Ok(answered(StatusCode::OK, &answer::many(self.kind, listed, &self.form, Include::Metadata)))
+    }
+}
+
+fn at_kind(object: &Json) -> &str {
+    object.get("kind").and_then(Json::as_str).unwrap_or_default()
+}
+
+fn answered(status: StatusCode, json: &Json) -> Response<Body> {
+    let mut text = json.to_string();
+    text.push('\n');
+    json_response(status, full(text))
+}
+
+fn full(text: impl Into<Bytes>) -> Body {
+    Full::new(text.into()).boxed_unsync()
+}
+
+fn json_response(status: StatusCode, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    date(&mut response);
+    response
+}
+
+/// Clients read the time of the server from each answer.
+fn date(response: &mut Response<Body>) {
+    let now = jiff::Timestamp::now().strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+    if let Ok(now) = HeaderValue::try_from(now) {
+        response.headers_mut().insert(header::DATE, now);
+    }
+}
+
+fn discovered(document: &Json) -> Response<Body> {
+    let mut response = answered(StatusCode::OK, document);
+    let form = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(form));
+    response
+}
+
+fn text(text: &'static str) -> Response<Body> {
+    let mut response = Response::new(full(text));
+    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, plain);
+    response
+}
+
+pub(crate) fn refused(refusal: &Refusal) -> Response<Body> {
+    let status = StatusCode::from_u16(refusal.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = answered(status, &refusal.status());
+    if let Some(seconds) = refusal.retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
+}
+
+impl<B> tower_service::Service<Request<B>> for Server
+where
+    B: HttpBody + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let server = self.clone();
+        Box::pin(async move { Ok(server.answer(request).await) })
+    }
+}

@@ -1,0 +1,125 @@
+//! The server over HTTPS, for kubectl and for operators in processes of their own: on loopback only, with a certificate
+//! and a token of its own.
+
+use crate::{
+    refusal::Refusal,
+    server::{Body, Server, refused},
+};
+use http::{Request, Response, header};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use std::{convert::Infallible, io, net::SocketAddr, sync::Arc};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::oneshot,
+};
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{self, pki_types::PrivateKeyDer},
+};
+
+/// A server that is reachable until this is dropped.
+#[derive(Debug)]
+pub struct Serving {
+    /// Where it is, such as `https://127.0.0.1:6443`.
+    pub url: String,
+    /// What clients authenticate with. It may do everything.
+    pub token: String,
+    /// The certificate that clients trust, as PEM.
+    pub certificate: String,
+    _until_dropped: oneshot::Sender<()>,
+}
+
+impl Serving {
+    /// What kubectl needs to reach the server.
+    pub fn kubeconfig(&self) -> String {
+        use base64::{Engine as _, engine::general_purpose::STANDARD};
+        let config = serde_json::json!({
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "krator", "cluster": {
+                "server": self.url,
+                "certificate-authority-data": STANDARD.encode(&self.certificate),
+            }}],
+            "users": [{"name": "admin", "user": {"token": self.token}}],
+            "contexts": [{"name": "krator", "context": {
+                "cluster": "krator",
+                "user": "admin",
+                "namespace": "default",
+            }}],
+            "current-context": "krator",
+        });
+        // JSON is YAML.
+        format!("{config:#}\n")
+    }
+}
+
+impl Server {
+    /// Serves on an address of this machine; port 0 is a free one.
+    ///
+    /// # Errors
+    ///
+    /// If the address is reachable from other machines, or nothing can listen there.
+    pub async fn serve(&self, address: SocketAddr) -> io::Result<Serving> {
+        if !address.ip().is_loopback() {
+            let why = "this server is for development, and only listens where other machines cannot reach it";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
+        let listener = TcpListener::bind(address).await?;
+        let names = ["localhost".to_owned(), address.ip().to_string()];
+        let made = rcgen::generate_simple_self_signed(names).map_err(io::Error::other)?;
+        let certificate = made.cert.pem();
+        let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .and_then(|config| config.with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key))
+            .map_err(io::Error::other)?;
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        let url = format!("https://{}", listener.local_addr()?);
+        let token = format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
+        let (until_dropped, dropped) = oneshot::channel();
+        let accept = accept(listener, TlsAcceptor::from(Arc::new(config)), self.clone(), token.clone());
+        tokio::spawn(async move {
+            // Nothing is ever sent: the channel is closed when the server is to end.
+            futures::future::select(Box::pin(accept), dropped).await;
+        });
+        Ok(Serving {
+            url,
+            token,
+            certificate,
+            _until_dropped: until_dropped,
+        })
+    }
+}
+
+/// Accepts connections until it is dropped, and they with it.
+async fn accept(listener: TcpListener, acceptor: TlsAcceptor, server: Server, token: String) {
+    let expected: Arc<str> = format!("Bearer {token}").into();
+    let mut connections = tokio::task::JoinSet::new();
+    loop {
+        // One that could not be accepted is gone; the next may be fine.
+        let Ok((stream, _)) = listener.accept().await else { continue };
+        while connections.try_join_next().is_some() {}
+        connections.spawn(connection(stream, acceptor.clone(), server.clone(), Arc::clone(&expected)));
+    }
+}
+
+async fn connection(stream: TcpStream, acceptor: TlsAcceptor, server: Server, expected: Arc<str>) {
+    let Ok(stream) = acceptor.accept(stream).await else { return };
+    let service = service_fn(move |request: Request<Incoming>| {
+        let (server, expected) = (server.clone(), Arc::clone(&expected));
+        async move { Ok::<Response<Body>, Infallible>(authenticated(&server, &expected, request).await) }
+    });
+    // A client that breaks off gets no answer.
+    drop(http1::Builder::new().serve_connection(TokioIo::new(stream), service).await);
+}
+
+async fn authenticated(server: &Server, expected: &str, request: Request<Incoming>) -> Response<Body> {
+    let given = request.headers().get(header::AUTHORIZATION);
+    if given.is_some_and(|given| given.as_bytes() == expected.as_bytes()) {
+        server.answer(request).await
+    } else {
+        refused(&Refusal::unauthorized())
+    }
+}

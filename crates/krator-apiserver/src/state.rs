@@ -1,0 +1,106 @@
+//! All that a server knows, and how it is asked.
+
+use crate::{kinds::Kinds, object::meta, refusal::Refusal, store::{Key, ResourceId, Store}};
+use serde_json::{Value as Json, json};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The objects of a server, and the kinds that it serves. Whoever has it has it alone, so that every request is a
+/// transaction.
+pub(crate) struct State {
+    pub store: Store,
+    pub kinds: Kinds,
+}
+
+/// The namespaces that every cluster has.
+const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+
+impl State {
+    pub fn new() -> Self {
+        let mut state = Self {
+            store: Store::default(),
+            kinds: Kinds::builtin(),
+        };
+        for name in NAMESPACES {
+            let mut namespace = json!({
+                "apiVersion": "v1",
+                "kind": "Namespace",
+                "metadata": {"name": name, "labels": {"kubernetes.io/metadata.name": name}},
+                "spec": {"finalizers": ["kubernetes"]},
+                "status": {"phase": "Active"},
+            });
+            stamp(&mut namespace);
+            state.store.put(&namespaces(), namespace);
+        }
+        state
+    }
+
+    /// Whether new objects may be made in a namespace.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such namespace, or it is being deleted.
+    pub fn check_namespace(&self, name: &str, about: crate::refusal::About) -> Result<(), Refusal> {
+        let about_namespace = crate::refusal::About::new("", "namespaces", name);
+        let namespace = self.store.get(&namespaces(), &Key::new("", name));
+        let namespace = namespace.ok_or_else(|| Refusal::not_found(about_namespace))?;
+        if crate::object::is_deleting(namespace) {
+            let why = format!("unable to create new content in namespace {name} because it is being terminated");
+            let cause = crate::refusal::Cause {
+                reason: "NamespaceTerminating".to_owned(),
+                message: format!("namespace {name} is being terminated"),
+                field: "metadata.namespace".to_owned(),
+            };
+            return Err(Refusal {
+                causes: vec![cause],
+                ..Refusal::forbidden(about, &why)
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The state, alone. A request that has panicked has not left it half changed: it stores whole objects only.
+pub(crate) fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The resource of namespaces.
+pub(crate) fn namespaces() -> ResourceId {
+    core("namespaces")
+}
+
+/// A resource of the group without a name.
+pub(crate) fn core(resource: &str) -> ResourceId {
+    id("", resource)
+}
+
+/// A resource of a group.
+pub(crate) fn id(group: &str, resource: &str) -> ResourceId {
+    ResourceId {
+        group: group.to_owned(),
+        resource: resource.to_owned(),
+    }
+}
+
+/// The time as objects have it, to the second.
+pub(crate) fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// Gives a new object the metadata that only the server may give.
+pub(crate) fn stamp(object: &mut Json) {
+    for key in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
+        crate::object::set_meta(object, key, Json::Null);
+    }
+    crate::object::set_meta(object, "creationTimestamp", now().into());
+    crate::object::set_meta(object, "uid", uuid::Uuid::new_v4().to_string().into());
+}
+
+/// Completes `generateName` as the API server does: five characters without vowels, which spell nothing.
+pub(crate) fn generated_name(object: &Json) -> String {
+    const CHARACTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+    let base: String = meta(object, "generateName").chars().take(58).collect();
+    let random = uuid::Uuid::new_v4().into_bytes();
+    let suffix = random[..5].iter().map(|byte| char::from(CHARACTERS[usize::from(*byte) % CHARACTERS.len()]));
+    base + &suffix.collect::<String>()
+}

@@ -1,0 +1,243 @@
+//! Objects in memory, their versions and their latest changes. It knows nothing of what is in them but their metadata.
+
+use crate::object::{is_deleting, meta, owners};
+use bytes::Bytes;
+use serde_json::Value as Json;
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::{Arc, OnceLock},
+};
+use tokio::sync::watch;
+
+/// How many changes of a resource are remembered. A watch from an earlier version has to list again.
+const HISTORY: usize = 16_384;
+
+/// A group and the plural name of a resource.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ResourceId {
+    pub group: String,
+    pub resource: String,
+}
+
+/// Where an object is. The namespace of an object of the whole cluster is empty.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Key {
+    pub namespace: String,
+    pub name: String,
+}
+
+impl Key {
+    pub fn new(namespace: &str, name: &str) -> Self {
+        Self {
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        }
+    }
+
+    pub fn of(object: &Json) -> Self {
+        Self::new(meta(object, "namespace"), meta(object, "name"))
+    }
+}
+
+/// A change of one object.
+#[derive(Debug)]
+pub(crate) struct Change {
+    /// The version that it made.
+    pub version: u64,
+    /// The object before; `None` if it is new.
+    pub before: Option<Arc<Json>>,
+    /// The object after; for a deletion its last state, with the version of the deletion.
+    pub after: Arc<Json>,
+    /// Whether the object is gone.
+    pub deleted: bool,
+    /// The event of a watch, once one has needed it.
+    pub written: OnceLock<Written>,
+}
+
+/// An event of a watch as it is sent.
+#[derive(Debug)]
+pub(crate) struct Written {
+    /// The type of the event.
+    pub what: &'static str,
+    /// The version of the API that the object is in.
+    pub version: String,
+    pub line: Bytes,
+}
+
+#[derive(Default)]
+struct Table {
+    objects: BTreeMap<Key, Arc<Json>>,
+    changes: VecDeque<Arc<Change>>,
+    /// The version of the last change that was forgotten.
+    forgotten: u64,
+}
+
+/// All objects of a server.
+pub(crate) struct Store {
+    version: watch::Sender<u64>,
+    tables: BTreeMap<ResourceId, Table>,
+    /// Where the objects are that name a uid as their owner.
+    dependents: BTreeMap<String, BTreeSet<(ResourceId, Key)>>,
+    /// Where the objects are that are being deleted.
+    deleting: BTreeSet<(ResourceId, Key)>,
+    /// Where the objects are by uid.
+    uids: BTreeMap<String, (ResourceId, Key)>,
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self {
+            version: watch::Sender::new(1),
+            tables: BTreeMap::new(),
+            dependents: BTreeMap::new(),
+            deleting: BTreeSet::new(),
+            uids: BTreeMap::new(),
+        }
+    }
+}
+
+/// Changes that are no longer remembered.
+pub(crate) struct Forgotten;
+
+/// What a watch learns.
+pub(crate) struct News {
+    pub changes: Result<Vec<Arc<Change>>, Forgotten>,
+    pub version: u64,
+}
+
+impl Store {
+    /// The version of the last change.
+    pub fn version(&self) -> u64 {
+        *self.version.borrow()
+    }
+
+    /// Tells of each new version.
+    pub fn versions(&self) -> watch::Receiver<u64> {
+        self.version.subscribe()
+    }
+
+    pub fn get(&self, id: &ResourceId, key: &Key) -> Option<&Arc<Json>> {
+        self.tables.get(id)?.objects.get(key)
+    }
+
+    /// The objects of a resource in the order of their keys; of one namespace unless it is empty.
+    pub fn list<'a>(&'a self, id: &ResourceId, namespace: &'a str) -> impl Iterator<Item = (&'a Key, &'a Arc<Json>)> {
+        let objects = self.tables.get(id).map(|table| table.objects.range(Key::new(namespace, "")..));
+        objects
+            .into_iter()
+            .flatten()
+            .take_while(move |(key, _)| namespace.is_empty() || key.namespace == namespace)
+    }
+
+    /// The resources of which there is or was an object.
+    pub fn resources(&self) -> impl Iterator<Item = &ResourceId> {
+        self.tables.keys()
+    }
+
+    /// Where the object with a uid is.
+    pub fn find(&self, uid: &str) -> Option<&(ResourceId, Key)> {
+        self.uids.get(uid)
+    }
+
+    /// The objects that name a uid as their owner.
+    pub fn dependents(&self, uid: &str) -> Vec<(ResourceId, Key)> {
+        self.dependents.get(uid).into_iter().flatten().cloned().collect()
+    }
+
+    /// Where the objects are that are being deleted.
+    pub fn deleting(&self) -> impl Iterator<Item = &(ResourceId, Key)> {
+        self.deleting.iter()
+    }
+
+    /// The uids that objects name as their owners.
+    pub fn owners(&self) -> impl Iterator<Item = &str> {
+        self.dependents.keys().map(String::as_str)
+    }
+
+    /// Stores an object, and returns it with its new version.
+    pub fn put(&mut self, id: &ResourceId, mut object: Json) -> Arc<Json> {
+        let version = self.version() + 1;
+        crate::object::set_meta(&mut object, "resourceVersion", version.to_string().into());
+        let (key, after) = (Key::of(&object), Arc::new(object));
+        let table = self.tables.entry(id.clone()).or_default();
+        let before = table.objects.insert(key.clone(), Arc::clone(&after));
+        if let Some(before) = &before {
+            self.forget(id, &key, before);
+        }
+        self.remember(id, &key, &after);
+        self.tell(id, version, before, Arc::clone(&after), false);
+        after
+    }
+
+    /// Removes an object, and returns its last state with the version of the deletion.
+    pub fn remove(&mut self, id: &ResourceId, key: &Key) -> Option<Arc<Json>> {
+        let before = self.tables.get_mut(id)?.objects.remove(key)?;
+        self.forget(id, key, &before);
+        let version = self.version() + 1;
+        let mut last = Json::clone(&before);
+        crate::object::set_meta(&mut last, "resourceVersion", version.to_string().into());
+        let last = Arc::new(last);
+        self.tell(id, version, Some(before), Arc::clone(&last), true);
+        Some(last)
+    }
+
+    /// The changes of a resource since a version, and the version now.
+    pub fn news(&self, id: &ResourceId, since: u64) -> News {
+        News {
+            changes: self.changes(id, since),
+            version: self.version(),
+        }
+    }
+
+    /// The changes of a resource since a version.
+    pub fn changes(&self, id: &ResourceId, since: u64) -> Result<Vec<Arc<Change>>, Forgotten> {
+        let Some(table) = self.tables.get(id) else { return Ok(Vec::new()) };
+        if since < table.forgotten {
+            return Err(Forgotten);
+        }
+        let first = table.changes.partition_point(|change| change.version <= since);
+        Ok(table.changes.range(first..).map(Arc::clone).collect())
+    }
+
+    fn remember(&mut self, id: &ResourceId, key: &Key, object: &Json) {
+        let place = (id.clone(), key.clone());
+        for uid in owners(object).filter_map(|owner| owner.get("uid")?.as_str()) {
+            self.dependents.entry(uid.to_owned()).or_default().insert(place.clone());
+        }
+        if is_deleting(object) {
+            self.deleting.insert(place.clone());
+        }
+        self.uids.insert(meta(object, "uid").to_owned(), place);
+    }
+
+    fn forget(&mut self, id: &ResourceId, key: &Key, object: &Json) {
+        let place = (id.clone(), key.clone());
+        for uid in owners(object).filter_map(|owner| owner.get("uid")?.as_str()) {
+            if let Some(places) = self.dependents.get_mut(uid) {
+                places.remove(&place);
+                if places.is_empty() {
+                    self.dependents.remove(uid);
+                }
+            }
+        }
+        self.deleting.remove(&place);
+        self.uids.remove(meta(object, "uid"));
+    }
+
+    fn tell(&mut self, id: &ResourceId, version: u64, before: Option<Arc<Json>>, after: Arc<Json>, deleted: bool) {
+        let table = self.tables.entry(id.clone()).or_default();
+        if table.changes.len() == HISTORY
+            && let Some(oldest) = table.changes.pop_front()
+        {
+            table.forgotten = oldest.version;
+        }
+        table.changes.push_back(Arc::new(Change {
+            version,
+            before,
+            after,
+            deleted,
+            written: OnceLock::new(),
+        }));
+        self.version.send_replace(version);
+    }
+}

@@ -1,0 +1,210 @@
+//! Watches: the changes of the objects of a kind, as they happen.
+
+use crate::{
+    answer::{self, Include},
+    kinds::Kind,
+    listing::Selection,
+    refusal::Refusal,
+    request::{Form, Query},
+    state::{State, lock},
+    store::{Change, News, Written},
+};
+use bytes::Bytes;
+use futures::Stream;
+use serde_json::{Value as Json, json};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+use tokio::{sync::watch, time::Instant};
+
+/// How often a watch tells how far it is when nothing happens.
+const BOOKMARKS: Duration = Duration::from_secs(60);
+/// How long a watch runs when the client does not say.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(1_800);
+
+/// What a client asks of a watch.
+pub(crate) struct Watch {
+    kind: Arc<Kind>,
+    selection: Selection,
+    form: Form,
+    include: Include,
+    bookmarks: bool,
+    /// Where it is.
+    version: u64,
+    versions: watch::Receiver<u64>,
+    /// What was not yet sent.
+    waiting: VecDeque<Bytes>,
+    ends: Instant,
+    next_bookmark: Instant,
+    /// Whether a table has shown its columns.
+    has_columns: bool,
+    is_over: bool,
+}
+
+impl Watch {
+    /// Begins a watch.
+    ///
+    /// # Errors
+    ///
+    /// If the request cannot be read.
+    pub fn begin(
+        state: &State,
+        kind: &Arc<Kind>,
+        selection: Selection,
+        form: Form,
+        query: &Query,
+    ) -> Result<Self, Refusal> {
+        let from = query.number("resourceVersion")?;
+        let timeout = query.number("timeoutSeconds")?.filter(|seconds| *seconds > 0).map(Duration::from_secs);
+        let sends_initial = query.flag("sendInitialEvents");
+        let starts_empty = from.is_none_or(|version| version == 0) || sends_initial;
+        let now = Instant::now();
+        let mut watch = Self {
+            kind: Arc::clone(kind),
+            selection,
+            form,
+            include: Include::of(query.text("includeObject")),
+            bookmarks: query.flag("allowWatchBookmarks"),
+            version: state.store.version(),
+            versions: state.store.versions(),
+            waiting: VecDeque::new(),
+            ends: now + timeout.unwrap_or(DEFAULT_TIMEOUT),
+            next_bookmark: now + BOOKMARKS,
+            has_columns: false,
+            is_over: false,
+        };
+        if starts_empty {
+            let suppresses = query.has("sendInitialEvents") && !sends_initial;
+            if !suppresses {
+                watch.send_all(state);
+            }
+            if sends_initial {
+                let object = answer::bookmark(kind, watch.version, true);
+                watch.send("BOOKMARK", object);
+            }
+        } else if let Some(version) = from {
+            watch.version = version.min(watch.version);
+            watch.catch_up(&state.store.news(&kind.id, watch.version));
+        }
+        Ok(watch)
+    }
+
+    fn send_all(&mut self, state: &State) {
+        let kind = Arc::clone(&self.kind);
+        for (_, object) in state.store.list(&kind.id, &self.selection.namespace) {
+            if self.selection.selects(&kind, object) {
+                self.send_object("ADDED", object);
+            }
+        }
+    }
+
+    /// Takes what has happened since.
+    fn catch_up(&mut self, news: &News) {
+        match &news.changes {
+            Ok(changes) => {
+                for change in changes {
+                    self.take(change);
+                }
+                self.version = news.version;
+            }
+            Err(_) => {
+                let message = format!("too old resource version: {} ({})", self.version, news.version);
+                self.send("ERROR", Refusal::expired(message).status());
+                self.is_over = true;
+            }
+        }
+    }
+
+    /// An object that begins or ends to be selected is added or deleted, as far as this watch knows.
+    fn take(&mut self, change: &Change) {
+        let selects = |object: &Json| self.selection.selects(&self.kind, object);
+        let before = change.before.as_deref().is_some_and(selects);
+        let after = !change.deleted && selects(&change.after);
+        match (before, after) {
+            (false, false) => {}
+            (false, true) => self.send_change("ADDED", change),
+            (true, true) => self.send_change("MODIFIED", change),
+            (true, false) if change.deleted => self.send_change("DELETED", change),
+            (true, false) => {
+                let mut last = change.before.as_deref().cloned().unwrap_or_default();
+                crate::object::set_meta(&mut last, "resourceVersion", change.version.to_string().into());
+                self.send_object("DELETED", &last);
+            }
+        }
+    }
+
+    /// Whole objects are written once for all watches of a version.
+    fn send_change(&mut self, what: &'static str, change: &Change) {
+        if self.form != Form::Objects {
+            return self.send_object(what, &change.after);
+        }
+        let kind = &self.kind;
+        let written = change.written.get_or_init(|| Written {
+            what,
+            version: kind.version.clone(),
+            line: line(what, &answer::served(kind, &change.after)),
+        });
+        if written.what == what && written.version == kind.version {
+            self.waiting.push_back(written.line.clone());
+        } else {
+            self.send_object(what, &change.after);
+        }
+    }
+
+    fn send_object(&mut self, what: &str, object: &Json) {
+        let mut shown = answer::one(&self.kind, object, &self.form, self.include);
+        if matches!(self.form, Form::Table(_)) {
+            if self.has_columns {
+                crate::object::set(&mut shown, "columnDefinitions", Json::Null);
+            }
+            self.has_columns = true;
+        }
+        self.send(what, shown);
+    }
+
+    fn send(&mut self, what: &str, object: Json) {
+        self.waiting.push_back(line(what, &object));
+    }
+
+    /// The events of the watch as they are sent.
+    pub fn stream(self, state: Arc<Mutex<State>>) -> impl Stream<Item = Bytes> + Send + 'static {
+        futures::stream::unfold((self, state), |(mut watch, state)| async move {
+            let line = watch.next(&state).await?;
+            Some((line, (watch, state)))
+        })
+    }
+
+    async fn next(&mut self, state: &Mutex<State>) -> Option<Bytes> {
+        loop {
+            if let Some(line) = self.waiting.pop_front() {
+                return Some(line);
+            }
+            if self.is_over {
+                return None;
+            }
+            // Each change wakes all watches; those of other kinds go to sleep again.
+            tokio::select! {
+                changed = self.versions.changed() => {
+                    // The server is gone.
+                    changed.ok()?;
+                    let news = lock(state).store.news(&self.kind.id, self.version);
+                    self.catch_up(&news);
+                }
+                () = tokio::time::sleep_until(self.next_bookmark), if self.bookmarks => {
+                    self.next_bookmark += BOOKMARKS;
+                    let object = answer::bookmark(&self.kind, self.version, false);
+                    self.send("BOOKMARK", object);
+                }
+                () = tokio::time::sleep_until(self.ends) => return None,
+            }
+        }
+    }
+}
+
+fn line(what: &str, object: &Json) -> Bytes {
+    let mut line = json!({"type": what, "object": object}).to_string().into_bytes();
+    line.push(b'\n');
+    line.into()
+}
