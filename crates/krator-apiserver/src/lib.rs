@@ -3,3 +3,4 @@
 
 // In the order of the layers, lowest first: each module uses only modules above it in this list.
 pub mod refusal;
+pub mod builtin;
