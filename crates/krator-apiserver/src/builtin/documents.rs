@@ -1,0 +1,353 @@
+//! The documents by which clients discover the kinds and their schemas, drawn from a real API server by
+//! `tools/openapi/draw`.
+
+use serde::Deserialize;
+use serde_json::{Map, Value as Json, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{LazyLock, OnceLock};
+
+const DISCOVERY: &str = include_str!("../../data/discovery.txt");
+const SCHEMAS: &str = include_str!("../../data/openapi/schemas.txt");
+const PARAMETERS: &str = include_str!("../../data/openapi/parameters.txt");
+
+/// The paths of each group version, and the schemas that are not the same in all documents.
+const PATHS: &[(&str, &str)] = &[
+    ("v1", include_str!("../../data/openapi/v1.txt")),
+    (
+        "apiextensions.k8s.io/v1",
+        include_str!("../../data/openapi/apiextensions.k8s.io.v1.txt"),
+    ),
+    ("apps/v1", include_str!("../../data/openapi/apps.v1.txt")),
+    (
+        "authentication.k8s.io/v1",
+        include_str!("../../data/openapi/authentication.k8s.io.v1.txt"),
+    ),
+    (
+        "authorization.k8s.io/v1",
+        include_str!("../../data/openapi/authorization.k8s.io.v1.txt"),
+    ),
+    ("batch/v1", include_str!("../../data/openapi/batch.v1.txt")),
+    (
+        "coordination.k8s.io/v1",
+        include_str!("../../data/openapi/coordination.k8s.io.v1.txt"),
+    ),
+    (
+        "events.k8s.io/v1",
+        include_str!("../../data/openapi/events.k8s.io.v1.txt"),
+    ),
+    (
+        "networking.k8s.io/v1",
+        include_str!("../../data/openapi/networking.k8s.io.v1.txt"),
+    ),
+    ("policy/v1", include_str!("../../data/openapi/policy.v1.txt")),
+    (
+        "rbac.authorization.k8s.io/v1",
+        include_str!("../../data/openapi/rbac.authorization.k8s.io.v1.txt"),
+    ),
+];
+
+/// One resource of the aggregated discovery documents.
+#[derive(Debug, Clone)]
+pub struct DiscoveredResource {
+    /// The API group; empty for core.
+    pub group: &'static str,
+    /// The version.
+    pub version: &'static str,
+    /// `APIResourceDiscovery` of `apidiscovery.k8s.io/v2`.
+    pub resource: Json,
+}
+
+/// One kind that Kubernetes has itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuiltinKind {
+    /// The API group; empty for core.
+    pub group: &'static str,
+    /// The version.
+    pub version: &'static str,
+    /// The kind, such as `Pod`.
+    pub kind: String,
+    /// The kind of lists, such as `PodList`.
+    pub list_kind: String,
+    /// The plural that paths have, such as `pods`.
+    pub resource: String,
+    /// The singular, such as `pod`.
+    pub singular: String,
+    /// Short names, such as `po`.
+    pub short_names: Vec<String>,
+    /// Categories, such as `all`.
+    pub categories: Vec<String>,
+    /// Whether objects are in namespaces.
+    pub namespaced: bool,
+    /// What requests can do, such as `create`.
+    pub verbs: Vec<String>,
+    /// Paths below objects, such as `status`.
+    pub subresources: Vec<BuiltinSubresource>,
+}
+
+/// A path below the objects of a kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuiltinSubresource {
+    /// The last element of the path, such as `status`.
+    pub name: String,
+    /// The group of the kind that it speaks; empty for that of the objects.
+    pub group: String,
+    /// The version of that kind; empty for that of the objects.
+    pub version: String,
+    /// The kind, such as `Scale`.
+    pub kind: String,
+    /// What requests can do.
+    pub verbs: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Discovered {
+    resource: String,
+    response_kind: ResponseKind,
+    scope: String,
+    singular_resource: String,
+    #[serde(default)]
+    short_names: Vec<String>,
+    #[serde(default)]
+    categories: Vec<String>,
+    verbs: Vec<String>,
+    #[serde(default)]
+    subresources: Vec<DiscoveredSubresource>,
+}
+
+#[derive(Deserialize)]
+struct DiscoveredSubresource {
+    subresource: String,
+    #[serde(rename = "responseKind")]
+    response_kind: ResponseKind,
+    verbs: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct ResponseKind {
+    group: String,
+    version: String,
+    kind: String,
+}
+
+/// The resources of the aggregated discovery documents, in the order in which the API server lists groups and resources.
+pub fn discovery() -> &'static [DiscoveredResource] {
+    static RESOURCES: LazyLock<Vec<DiscoveredResource>> = LazyLock::new(|| {
+        let resource = |line: &'static str| {
+            let mut words = line.splitn(3, ' ');
+            let group = words.next().unwrap_or_default();
+            DiscoveredResource {
+                group: if group == "core" { "" } else { group },
+                version: words.next().unwrap_or_default(),
+                resource: parse(words.next().unwrap_or_default()),
+            }
+        };
+        DISCOVERY.lines().map(resource).collect()
+    });
+    &RESOURCES
+}
+
+/// The kinds that Kubernetes has itself and that this server has, in the order of [`discovery`].
+pub fn kinds() -> &'static [BuiltinKind] {
+    static KINDS: LazyLock<Vec<BuiltinKind>> =
+        LazyLock::new(|| discovery().iter().map(BuiltinKind::of).collect());
+    &KINDS
+}
+
+impl BuiltinKind {
+    fn of(discovered: &DiscoveredResource) -> Self {
+        let from: Discovered = serde_json::from_value(discovered.resource.clone())
+            .expect("the tests read all of the discovery data");
+        let subresource = |sub: DiscoveredSubresource| BuiltinSubresource {
+            name: sub.subresource,
+            group: sub.response_kind.group,
+            version: sub.response_kind.version,
+            kind: sub.response_kind.kind,
+            verbs: sub.verbs,
+        };
+        Self {
+            group: discovered.group,
+            version: discovered.version,
+            list_kind: format!("{}List", from.response_kind.kind),
+            kind: from.response_kind.kind,
+            resource: from.resource,
+            singular: from.singular_resource,
+            short_names: from.short_names,
+            categories: from.categories,
+            namespaced: from.scope == "Namespaced",
+            verbs: from.verbs,
+            subresources: from.subresources.into_iter().map(subresource).collect(),
+        }
+    }
+}
+
+/// The OpenAPI v3 document of a group version, such as `apps/v1` or `v1`, reduced to the kinds served.
+pub fn openapi(group_version: &str) -> Option<&'static Json> {
+    static DOCUMENTS: LazyLock<BTreeMap<&'static str, OnceLock<Json>>> =
+        LazyLock::new(|| PATHS.iter().map(|(name, _)| (*name, OnceLock::new())).collect());
+    let (name, lines) = PATHS.iter().find(|(name, _)| *name == group_version)?;
+    Some(DOCUMENTS.get(name)?.get_or_init(|| document(lines)))
+}
+
+fn document(lines: &'static str) -> Json {
+    let mut paths = Map::new();
+    let mut own = BTreeMap::new();
+    for (name, text) in entries(lines) {
+        if name.starts_with('/') {
+            let mut path = parse(text);
+            write_parameters(&mut path);
+            paths.insert(name.to_owned(), path);
+        } else {
+            own.insert(name, text);
+        }
+    }
+    let paths = Json::Object(paths);
+    let schemas = schemas_of(&paths, &own);
+    json!({
+        "openapi": "3.0.0",
+        "info": {"title": "Kubernetes", "version": "1.36"},
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {"BearerToken": {
+                "type": "apiKey",
+                "description": "Bearer Token authentication",
+                "name": "authorization",
+                "in": "header",
+            }},
+        },
+    })
+}
+
+/// The schemas that paths refer to, directly or not.
+fn schemas_of(paths: &Json, own: &BTreeMap<&'static str, &'static str>) -> Map<String, Json> {
+    static COMMON: LazyLock<BTreeMap<&'static str, &'static str>> =
+        LazyLock::new(|| entries(SCHEMAS).collect());
+    let mut wanted = BTreeSet::new();
+    references(paths, &mut wanted);
+    let mut schemas = BTreeMap::new();
+    while let Some(name) = wanted.pop_first() {
+        let text = own.get(name.as_str()).or_else(|| COMMON.get(name.as_str()));
+        let Some(text) = text else { continue };
+        let schema = parse(text);
+        let mut more = BTreeSet::new();
+        references(&schema, &mut more);
+        schemas.insert(name, schema);
+        wanted.extend(more.into_iter().filter(|name| !schemas.contains_key(name)));
+    }
+    schemas.into_iter().collect()
+}
+
+fn references(value: &Json, into: &mut BTreeSet<String>) {
+    match value {
+        Json::Object(fields) => {
+            if let Some(Json::String(reference)) = fields.get("$ref") {
+                into.insert(reference.trim_start_matches("#/components/schemas/").to_owned());
+            }
+            fields.values().for_each(|field| references(field, into));
+        }
+        Json::Array(items) => items.iter().for_each(|item| references(item, into)),
+        _ => {}
+    }
+}
+
+/// Replaces the names of parameters by the parameters.
+fn write_parameters(path: &mut Json) {
+    static NAMED: LazyLock<BTreeMap<&'static str, Json>> = LazyLock::new(|| {
+        entries(PARAMETERS)
+            .map(|(name, text)| (name, parse(text)))
+            .collect()
+    });
+    let Json::Object(fields) = path else { return };
+    for (key, value) in fields {
+        match value {
+            Json::Array(items) if key == "parameters" => {
+                for item in items {
+                    if let Some(parameter) = item.as_str().and_then(|name| NAMED.get(name)) {
+                        *item = parameter.clone();
+                    }
+                }
+            }
+            other => write_parameters(other),
+        }
+    }
+}
+
+fn entries(lines: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    lines.lines().filter_map(|line| line.split_once(' '))
+}
+
+fn parse(text: &str) -> Json {
+    serde_json::from_str(text).expect("the tests parse all of the data")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_paths_and_a_schema() {
+        for kind in kinds() {
+            let group_version = match kind.group {
+                "" => kind.version.to_owned(),
+                group => format!("{group}/{}", kind.version),
+            };
+            let document = openapi(&group_version).expect("a document of each group version");
+            let gvk = json!({"group": kind.group, "version": kind.version, "kind": kind.kind});
+            let schemas = document["components"]["schemas"].as_object().expect("schemas");
+            let is_kind = |schema: &Json| {
+                let gvks = schema["x-kubernetes-group-version-kind"].as_array();
+                gvks.is_some_and(|gvks| gvks.contains(&gvk))
+            };
+            assert!(schemas.values().any(is_kind), "{gvk} has no schema");
+            let paths = document["paths"].as_object().expect("paths");
+            let suffix = format!("/{}", kind.resource);
+            assert!(
+                paths.keys().any(|path| path.ends_with(&suffix)),
+                "{gvk} has no path"
+            );
+        }
+        assert_eq!(openapi("apiregistration.k8s.io/v1"), None);
+    }
+
+    #[test]
+    fn references_and_parameters_are_complete() {
+        for (name, _) in PATHS {
+            let document = openapi(name).expect("listed above");
+            let mut names = BTreeSet::new();
+            references(document, &mut names);
+            for reference in names {
+                assert!(
+                    document["components"]["schemas"].get(&reference).is_some(),
+                    "{name}: {reference} is missing"
+                );
+            }
+            for path in document["paths"].as_object().expect("paths").values() {
+                for parameter in path["parameters"].as_array().into_iter().flatten() {
+                    assert!(parameter.is_object(), "{name}: unknown parameter {parameter}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn kinds_are_as_discovered() {
+        let found = kinds()
+            .iter()
+            .find(|kind| kind.resource == "deployments")
+            .expect("deployments");
+        assert_eq!((found.group, found.version), ("apps", "v1"));
+        assert_eq!(
+            (found.kind.as_str(), found.list_kind.as_str()),
+            ("Deployment", "DeploymentList")
+        );
+        assert_eq!(found.short_names, ["deploy"]);
+        let subresources: Vec<_> = found
+            .subresources
+            .iter()
+            .map(|sub| (&*sub.name, &*sub.kind))
+            .collect();
+        assert_eq!(subresources, [("scale", "Scale"), ("status", "Deployment")]);
+        assert_eq!(kinds().len(), 39);
+    }
+}

@@ -1,0 +1,155 @@
+// Command types prints the Go types of the kinds that krator-apiserver has itself, as encoding/json sees them: the
+// OpenAPI documents say neither which empty fields are written nor how errors name types.
+//
+//	cd tools/openapi/types && go run . > ../../../crates/krator-apiserver/data/types.txt
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"sort"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+var roots = []any{
+	corev1.Namespace{}, corev1.Pod{}, corev1.Service{}, corev1.ConfigMap{}, corev1.Secret{},
+	corev1.PersistentVolumeClaim{}, corev1.PersistentVolume{}, corev1.Node{}, corev1.ServiceAccount{},
+	corev1.Endpoints{}, corev1.Event{}, corev1.LimitRange{}, corev1.ResourceQuota{}, corev1.PodTemplate{},
+	corev1.ReplicationController{}, corev1.Binding{},
+	appsv1.Deployment{}, appsv1.StatefulSet{}, appsv1.DaemonSet{}, appsv1.ReplicaSet{}, appsv1.ControllerRevision{},
+	batchv1.Job{}, batchv1.CronJob{}, coordinationv1.Lease{}, eventsv1.Event{},
+	rbacv1.Role{}, rbacv1.RoleBinding{}, rbacv1.ClusterRole{}, rbacv1.ClusterRoleBinding{},
+	policyv1.PodDisruptionBudget{}, policyv1.Eviction{},
+	networkingv1.Ingress{}, networkingv1.IngressClass{}, networkingv1.NetworkPolicy{},
+	apiextensionsv1.CustomResourceDefinition{},
+	authenticationv1.TokenReview{}, authenticationv1.SelfSubjectReview{}, authenticationv1.TokenRequest{},
+	authorizationv1.SubjectAccessReview{}, authorizationv1.LocalSubjectAccessReview{},
+	authorizationv1.SelfSubjectAccessReview{}, authorizationv1.SelfSubjectRulesReview{},
+	autoscalingv1.Scale{}, metav1.DeleteOptions{},
+}
+
+var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
+
+func main() {
+	lines := map[string]string{}
+	for _, root := range roots {
+		describe(reflect.TypeOf(root), lines)
+	}
+	names := make([]string, 0, len(lines))
+	for name := range lines {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	fmt.Println("# The Go types of the kinds served, drawn from the sources of Kubernetes by tools/openapi/types. Do not edit.")
+	fmt.Println("# NAME = scalar | custom   or   NAME: FIELD TYPE; …  with FIELD? for omitempty, FIELD~ for omitzero and OUTER>FIELD")
+	fmt.Println("# for a field of the embedded struct OUTER.")
+	for _, name := range names {
+		fmt.Fprintln(os.Stdout, name+lines[name])
+	}
+}
+
+// describe adds the line of a named type and of all types that it refers to.
+func describe(t reflect.Type, lines map[string]string) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		if t.Name() == "" {
+			describe(t.Elem(), lines)
+			return
+		}
+	case reflect.Map:
+		if t.Name() == "" {
+			describe(t.Key(), lines)
+			describe(t.Elem(), lines)
+			return
+		}
+	}
+	if t.PkgPath() == "" {
+		return
+	}
+	name := spell(t)
+	if _, known := lines[name]; known {
+		return
+	}
+	lines[name] = ""
+	switch {
+	case reflect.PointerTo(t).Implements(unmarshaler):
+		lines[name] = " = custom"
+	case t.Kind() == reflect.Struct:
+		lines[name] = ": " + strings.Join(fields(t, "", lines), "; ")
+	case t.Kind() == reflect.Map:
+		lines[name] = " = map[" + spell(t.Key()) + "]" + spell(t.Elem())
+		describe(t.Key(), lines)
+		describe(t.Elem(), lines)
+	case t.Kind() == reflect.Slice:
+		lines[name] = " = []" + spell(t.Elem())
+		describe(t.Elem(), lines)
+	default:
+		lines[name] = " = " + t.Kind().String()
+	}
+}
+
+func fields(t reflect.Type, outer string, lines map[string]string) []string {
+	var all []string
+	for i := range t.NumField() {
+		field := t.Field(i)
+		tag := strings.Split(field.Tag.Get("json"), ",")
+		if tag[0] == "-" || !field.IsExported() {
+			continue
+		}
+		if field.Anonymous && tag[0] == "" {
+			all = append(all, fields(field.Type, outer+field.Name+">", lines)...)
+			continue
+		}
+		name := tag[0]
+		if name == "" {
+			name = field.Name
+		}
+		for _, option := range tag[1:] {
+			switch option {
+			case "omitempty":
+				name += "?"
+			case "omitzero":
+				name += "~"
+			}
+		}
+		all = append(all, outer+name+" "+spell(field.Type))
+		describe(field.Type, lines)
+	}
+	return all
+}
+
+// spell writes a type with the two last elements of its package's path: `core/v1.Pod`.
+func spell(t reflect.Type) string {
+	if t.Name() == "" {
+		switch t.Kind() {
+		case reflect.Pointer:
+			return "*" + spell(t.Elem())
+		case reflect.Slice:
+			return "[]" + spell(t.Elem())
+		case reflect.Map:
+			return "map[" + spell(t.Key()) + "]" + spell(t.Elem())
+		}
+		return t.String()
+	}
+	if t.PkgPath() == "" {
+		return t.Name()
+	}
+	elements := strings.Split(t.PkgPath(), "/")
+	return strings.Join(elements[max(0, len(elements)-2):], "/") + "." + t.Name()
+}
