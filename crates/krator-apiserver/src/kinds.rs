@@ -43,11 +43,19 @@ pub(crate) enum Of {
 
 /// The types of Kubernetes' own kinds.
 static TYPES: LazyLock<Types> = LazyLock::new(|| {
-    let mut documents: Vec<String> = builtin::kinds().iter().map(BuiltinKind::api_version).collect();
+    let mut documents: Vec<String> = builtin::kinds().iter().map(|kind| api_version(kind.group, kind.version)).collect();
     documents.dedup();
     let documents: Vec<Json> = documents.iter().filter_map(|name| builtin::openapi(name)).cloned().collect();
     Types::from_openapi(&documents)
 });
+
+/// A group and a version as `apiVersion` has them.
+pub(crate) fn api_version(group: &str, version: &str) -> String {
+    match group {
+        "" => version.to_owned(),
+        group => format!("{group}/{version}"),
+    }
+}
 
 fn type_of(kind: &BuiltinKind) -> Type {
     let known = TYPES.find(kind.group, kind.version, &kind.kind);
@@ -68,10 +76,7 @@ const CUSTOM_VERBS: [&str; 8] = [
 impl Kind {
     /// `apps/v1`, as `apiVersion` has it.
     pub fn api_version(&self) -> String {
-        match self.id.group.as_str() {
-            "" => self.version.clone(),
-            group => format!("{group}/{}", self.version),
-        }
+        api_version(&self.id.group, &self.version)
     }
 
     /// An object of this kind, in refusals that name resources.

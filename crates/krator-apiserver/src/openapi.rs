@@ -3,13 +3,9 @@
 
 use crate::{
     builtin,
-    kinds::{Kind, Kinds, Of},
+    kinds::{Kind, Kinds, Of, api_version},
 };
 use serde_json::{Map, Value as Json, json};
-
-fn group_version(group: &str, version: &str) -> String {
-    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
-}
 
 /// Where the document of a group version is, below `/openapi/v3/`.
 fn path_of(group: &str, version: &str) -> String {
@@ -35,7 +31,7 @@ pub(crate) fn document(kinds: &Kinds, path: &str) -> Option<Json> {
         ["apis", group, version] => (*group, *version),
         _ => return None,
     };
-    if let Some(document) = builtin::openapi(&group_version(group, version)) {
+    if let Some(document) = builtin::openapi(&api_version(group, version)) {
         return Some(document.clone());
     }
     let served: Vec<&Kind> = kinds

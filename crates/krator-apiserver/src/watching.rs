@@ -93,7 +93,8 @@ impl Watch {
 
     fn send_all(&mut self, state: &State) {
         let kind = Arc::clone(&self.kind);
-        for (_, object) in state.store.list(&kind.id, &self.selection.namespace) {
+        let namespace = self.selection.namespace.clone();
+        for (_, object) in state.store.list(&kind.id, &namespace) {
             if self.selection.selects(&kind, object) {
                 self.send_object("ADDED", object);
             }

@@ -1,6 +1,6 @@
 //! Changes of objects: replaced, patched, applied.
 
-use super::{Options, Written, create::insert, decode, expect_kind, metadata_errors, refuse_invalid, settle_namespace};
+use super::{Options, Written, create::insert, decode, metadata_errors, refuse_invalid, settle_namespace};
 use crate::{
     custom::Subresource,
     kinds::{Kind, Of},
@@ -114,7 +114,7 @@ fn edited(
         }
         Edit::StrategicPatch(patch) => patch::strategic(base, &patch, &kind.types)?,
         Edit::Apply { config, force } => {
-            expect_kind(kind, &config)?;
+            managed::check_kind(&config, &kind.api_version(), &kind.kind)?;
             let merged = managed::apply(live, &config, &kind.types, &by, force, &now(), &ignored)?;
             let (mut object, warnings) = decode(kind, merged, twice, options.unknown)?;
             kind.default(&mut object);
@@ -190,8 +190,8 @@ fn hooked(state: &mut State, kind: &Kind, mut object: Json, live: &Json, options
 }
 
 /// Stores the object unless nothing has changed; one that is being deleted and has nothing to wait for is removed.
-fn store(state: &mut State, kind: &Kind, key: &Key, object: Json, live: &Arc<Json>, options: &Options) -> Arc<Json> {
-    let object = managed::keep_times(object, live);
+fn store(state: &mut State, kind: &Kind, key: &Key, mut object: Json, live: &Arc<Json>, options: &Options) -> Arc<Json> {
+    managed::keep_times(live, &mut object);
     let waits = !at(&object, &["metadata", "deletionGracePeriodSeconds"])
         .as_i64()
         .is_none_or(|seconds| seconds == 0);
