@@ -3,3 +3,9 @@
 
 // In the order of the layers, lowest first: each module uses only modules above it in this list.
 pub mod refusal;
+mod values;
+pub mod types;
+pub mod field_set;
+mod typed;
+pub mod managed;
+pub mod patch;

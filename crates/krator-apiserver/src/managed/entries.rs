@@ -1,0 +1,197 @@
+//! Entries of `metadata.managedFields`, after `managedfields.go` of `k8s.io/apimachinery`.
+
+use crate::field_set::FieldSet;
+use jiff::Timestamp;
+use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeMap;
+
+pub(super) const APPLY: &str = "Apply";
+pub(super) const UPDATE: &str = "Update";
+const FIELDS_V1: &str = "FieldsV1";
+
+/// An entry as it is written.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Entry {
+    manager: String,
+    operation: String,
+    api_version: String,
+    time: Option<String>,
+    fields_type: String,
+    fields: Option<Json>,
+    subresource: String,
+}
+
+impl Entry {
+    /// Reads an entry; none if a field has a wrong type.
+    pub(super) fn read(json: &Json) -> Option<Self> {
+        let entry = json.as_object()?;
+        let text = |key: &str| match entry.get(key) {
+            None | Some(Json::Null) => Some(String::new()),
+            Some(Json::String(text)) => Some(text.clone()),
+            Some(_) => None,
+        };
+        let time = match text("time")?.as_str() {
+            "" => None,
+            time => Some(utc(time)?),
+        };
+        Some(Self {
+            manager: text("manager")?,
+            operation: text("operation")?,
+            api_version: text("apiVersion")?,
+            time,
+            fields_type: text("fieldsType")?,
+            fields: entry.get("fieldsV1").filter(|fields| !fields.is_null()).cloned(),
+            subresource: text("subresource")?,
+        })
+    }
+
+    fn write(&self) -> Json {
+        let mut out = Map::new();
+        let mut text = |key: &str, text: &str| {
+            if !text.is_empty() {
+                out.insert(key.to_owned(), json!(text));
+            }
+        };
+        text("manager", &self.manager);
+        text("operation", &self.operation);
+        text("apiVersion", &self.api_version);
+        text("time", self.time.as_deref().unwrap_or_default());
+        text("fieldsType", &self.fields_type);
+        if let Some(fields) = &self.fields {
+            out.insert("fieldsV1".to_owned(), fields.clone());
+        }
+        if !self.subresource.is_empty() {
+            out.insert("subresource".to_owned(), json!(self.subresource));
+        }
+        Json::Object(out)
+    }
+
+    fn key(&self) -> ManagerKey {
+        ManagerKey {
+            manager: self.manager.clone(),
+            operation: self.operation.clone(),
+            // Who applies is the same manager in all versions.
+            api_version: if self.operation == APPLY {
+                String::new()
+            } else {
+                self.api_version.clone()
+            },
+            subresource: self.subresource.clone(),
+        }
+    }
+}
+
+/// A time as it is stored: in UTC, and to the second.
+fn utc(time: &str) -> Option<String> {
+    let time: Timestamp = time.parse().ok()?;
+    Some(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+}
+
+/// What tells managers apart.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ManagerKey {
+    pub(super) manager: String,
+    pub(super) operation: String,
+    pub(super) api_version: String,
+    pub(super) subresource: String,
+}
+
+/// The fields of a manager, in the version in which they were written.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct VersionedSet {
+    pub(super) set: FieldSet,
+    pub(super) api_version: String,
+    pub(super) applied: bool,
+}
+
+/// The sets of fields of managers.
+pub(super) type Managers = BTreeMap<ManagerKey, VersionedSet>;
+
+/// All managers of an object.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Managed {
+    pub(super) fields: Managers,
+    /// When each has written last, as text that sorts like the times.
+    pub(super) times: BTreeMap<ManagerKey, String>,
+}
+
+impl Managed {
+    /// Reads the entries of an object.
+    ///
+    /// # Errors
+    /// What is wrong with one of them.
+    pub(super) fn decode(entries: &[Entry]) -> Result<Self, String> {
+        let mut managed = Self::default();
+        for (index, entry) in entries.iter().enumerate() {
+            if ![APPLY, UPDATE].contains(&entry.operation.as_str()) {
+                return Err("operation must be `Apply` or `Update`".to_owned());
+            }
+            if entry.api_version.is_empty() {
+                return Err("apiVersion must not be empty".to_owned());
+            }
+            match entry.fields_type.as_str() {
+                FIELDS_V1 => {}
+                "" => return Err(format!("missing fieldsType in managed fields entry {index}")),
+                other => {
+                    return Err(format!(
+                        "invalid fieldsType {other:?} in managed fields entry {index}"
+                    ));
+                }
+            }
+            let set = match &entry.fields {
+                Some(fields) => {
+                    FieldSet::from_json(fields).map_err(|why| format!("error decoding set: {why}"))?
+                }
+                None => FieldSet::default(),
+            };
+            let set = VersionedSet {
+                set,
+                api_version: entry.api_version.clone(),
+                applied: entry.operation == APPLY,
+            };
+            managed.fields.insert(entry.key(), set);
+            managed
+                .times
+                .extend(entry.time.clone().map(|time| (entry.key(), time)));
+        }
+        Ok(managed)
+    }
+
+    /// The entries for the object: those of appliers first, then by time.
+    pub(super) fn encode(&self) -> Vec<Json> {
+        let mut entries: Vec<Entry> = self
+            .fields
+            .iter()
+            .map(|(key, set)| self.entry(key, set))
+            .collect();
+        let order = |entry: &Entry| {
+            let Entry {
+                operation,
+                time,
+                manager,
+                api_version,
+                subresource,
+                ..
+            } = entry.clone();
+            (operation, time, manager, api_version, subresource)
+        };
+        entries.sort_by_cached_key(order);
+        entries.iter().map(Entry::write).collect()
+    }
+
+    fn entry(&self, key: &ManagerKey, set: &VersionedSet) -> Entry {
+        Entry {
+            manager: key.manager.clone(),
+            operation: if set.applied {
+                APPLY.to_owned()
+            } else {
+                key.operation.clone()
+            },
+            api_version: set.api_version.clone(),
+            time: self.times.get(key).cloned(),
+            fields_type: FIELDS_V1.to_owned(),
+            fields: Some(set.set.to_json()),
+            subresource: key.subresource.clone(),
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! The types of objects as merges see them, after `schema/elements.go` of structured-merge-diff: what is a leaf, which
+//! lists are sets or maps with keys, and where unknown fields may be. Types refer to each other by number in an arena,
+//! because some of them contain themselves. `k8s.io/kube-openapi/pkg/schemaconv` makes them from OpenAPI documents.
+
+mod openapi;
+mod custom;
+mod empty;
+
+use krator_schema::Schema;
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The types of the kinds that OpenAPI documents describe.
+#[derive(Debug, Clone, Default)]
+pub struct Types {
+    kinds: Arc<BTreeMap<Kind, Type>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Kind {
+    group: String,
+    version: String,
+    kind: String,
+}
+
+impl Types {
+    /// The types in OpenAPI v3 documents, such as `/openapi/v3/apis/apps/v1` of an API server. A schema that occurs in
+    /// several documents has to be the same in all of them. Kinds are found by `x-kubernetes-group-version-kind`.
+    pub fn from_openapi(documents: &[Json]) -> Self {
+        openapi::read(documents)
+    }
+
+    /// The type of a kind.
+    pub fn find(&self, group: &str, version: &str, kind: &str) -> Option<&Type> {
+        self.kinds.get(&Kind {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            kind: kind.to_owned(),
+        })
+    }
+}
+
+/// The type of the objects of one kind in one version. Clones are cheap.
+#[derive(Debug, Clone)]
+pub struct Type {
+    arena: Arc<Arena>,
+    root: TypeId,
+    empty: Arc<Json>,
+    versions: Arc<BTreeMap<String, Type>>,
+}
+
+impl Type {
+    /// The type of a custom resource with a schema, or without one. `metadata` is always ObjectMeta.
+    pub fn of_custom_resource(schema: Option<&Schema>) -> Self {
+        custom::read(schema)
+    }
+
+    /// Adds the types that the same objects have in other versions, by `apiVersion`. Field managers remember in which
+    /// version they wrote; the entries of managers whose version is not known are dropped, as the API server drops those
+    /// of versions that are no longer served. Conversion is that of strategy `None`: only `apiVersion` changes.
+    #[must_use]
+    pub fn with_versions(self, versions: BTreeMap<String, Type>) -> Self {
+        Self {
+            versions: Arc::new(versions),
+            ..self
+        }
+    }
+
+    /// What a Go program has as the new object of this type, without `apiVersion` and `kind`: built-in kinds have the
+    /// fields that Go writes even if they are empty, custom resources have none. Creation is a change of this object.
+    pub fn empty(&self) -> &Json {
+        &self.empty
+    }
+
+    /// The type of the same kind in another version.
+    pub(crate) fn version(&self, api_version: &str) -> Option<&Type> {
+        self.versions.get(api_version)
+    }
+
+    pub(crate) fn arena(&self) -> &Arena {
+        &self.arena
+    }
+
+    pub(crate) fn root(&self) -> TypeId {
+        self.root
+    }
+}
+
+/// The number of a type in an [`Arena`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct TypeId(usize);
+
+/// All types of some documents.
+#[derive(Debug)]
+pub(crate) struct Arena {
+    atoms: Vec<Atom>,
+}
+
+impl Arena {
+    /// The type of what no value can be, and of a field that is not declared.
+    pub(crate) const NOTHING: TypeId = TypeId(0);
+    /// The type of values that are leaves, whatever they contain.
+    const ATOMIC: TypeId = TypeId(1);
+    /// The type of values that are merged by what they are: maps by key, everything else as leaves.
+    const DEDUCED: TypeId = TypeId(2);
+
+    fn new() -> Self {
+        let leaves = |element, atomic| Atom {
+            scalar: Some(Scalar::Untyped),
+            list: Some(List {
+                element: Self::ATOMIC,
+                kind: ListKind::Atomic,
+            }),
+            map: Some(Map {
+                name: String::new(),
+                fields: BTreeMap::new(),
+                element,
+                atomic,
+            }),
+        };
+        Self {
+            atoms: vec![
+                Atom::default(),
+                leaves(Self::ATOMIC, true),
+                leaves(Self::DEDUCED, false),
+            ],
+        }
+    }
+
+    /// A place for a type that is not known yet.
+    fn reserve(&mut self) -> TypeId {
+        self.add(Atom::default())
+    }
+
+    fn add(&mut self, atom: Atom) -> TypeId {
+        self.atoms.push(atom);
+        TypeId(self.atoms.len() - 1)
+    }
+
+    pub(crate) fn atom(&self, id: TypeId) -> &Atom {
+        &self.atoms[id.0]
+    }
+}
+
+/// What values of a type may be: one or several of a scalar, a list and a map.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Atom {
+    pub(crate) scalar: Option<Scalar>,
+    pub(crate) list: Option<List>,
+    pub(crate) map: Option<Map>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scalar {
+    Numeric,
+    String,
+    Boolean,
+    Untyped,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct List {
+    pub(crate) element: TypeId,
+    pub(crate) kind: ListKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ListKind {
+    /// A leaf.
+    Atomic,
+    /// Its items are scalars, and each occurs once.
+    Set,
+    /// Its items are maps, and the values of these keys occur once.
+    Map(Vec<String>),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Map {
+    /// The name of the Go type, where there is one.
+    pub(crate) name: String,
+    pub(crate) fields: BTreeMap<String, Field>,
+    /// The type of the values that are not `fields`; [`Arena::NOTHING`] if there may be none.
+    pub(crate) element: TypeId,
+    /// Whether it is a leaf.
+    pub(crate) atomic: bool,
+}
+
+impl Map {
+    /// The type of a value in the map.
+    pub(crate) fn type_of(&self, key: &str) -> TypeId {
+        self.fields.get(key).map_or(self.element, |field| field.type_)
+    }
+
+    /// Whether nothing is known of it: neither `x-kubernetes-map-type` nor fields can say something of such a map.
+    pub(crate) fn is_deduced(&self) -> bool {
+        self.element == Arena::DEDUCED && self.fields.is_empty()
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Field {
+    pub(crate) type_: TypeId,
+    /// The value of a key of list items that lack it.
+    pub(crate) default: Option<Json>,
+    pub(crate) patch: PatchMeta,
+}
+
+/// What strategic merge patches do with a field.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PatchMeta {
+    pub(crate) strategies: Vec<String>,
+    pub(crate) merge_key: String,
+}
+
+/// What a value is by its type, after `deduceAtom`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Deduced<'a> {
+    scalar: Option<Scalar>,
+    list: Option<&'a List>,
+    map: Option<&'a Map>,
+}
+
+/// How a value is treated.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Shape<'a> {
+    Map(&'a Map),
+    Scalar(Scalar),
+    List(&'a List),
+    /// No value has this type.
+    Nothing,
+}
+
+impl Atom {
+    /// Narrows the type to what the value is. A value that is `null`, absent or none of what it may be tells nothing.
+    pub(crate) fn deduce(&self, value: Option<&Json>) -> Deduced<'_> {
+        let all = Deduced {
+            scalar: self.scalar,
+            list: self.list.as_ref(),
+            map: self.map.as_ref(),
+        };
+        let none = Deduced {
+            scalar: None,
+            list: None,
+            map: None,
+        };
+        match value {
+            Some(Json::Number(_) | Json::String(_) | Json::Bool(_)) if all.scalar.is_some() => Deduced {
+                scalar: all.scalar,
+                ..none
+            },
+            Some(Json::Array(_)) if all.list.is_some() => Deduced {
+                list: all.list,
+                ..none
+            },
+            Some(Json::Object(_)) if all.map.is_some() => Deduced { map: all.map, ..none },
+            _ => all,
+        }
+    }
+}
+
+impl<'a> Deduced<'a> {
+    /// Whether both say the same of values of one type.
+    pub(crate) fn agrees(&self, other: &Self) -> bool {
+        let kinds = |of: &Self| (of.scalar.is_some(), of.list.is_some(), of.map.is_some());
+        kinds(self) == kinds(other)
+    }
+
+    pub(crate) fn shape(&self) -> Shape<'a> {
+        match (self.map, self.scalar, self.list) {
+            (Some(map), _, _) => Shape::Map(map),
+            (None, Some(scalar), _) => Shape::Scalar(scalar),
+            (None, None, Some(list)) => Shape::List(list),
+            (None, None, None) => Shape::Nothing,
+        }
+    }
+}
