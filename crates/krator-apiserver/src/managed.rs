@@ -1,0 +1,227 @@
+//! Who owns which field: `metadata.managedFields`, server-side apply, and what other writes do to it, after
+//! `k8s.io/apimachinery/pkg/util/managedfields/internal`. The managers there are layers around each other; here they are
+//! steps of [`apply`] and [`update`], named as there.
+
+mod entries;
+mod updater;
+mod conflicts;
+mod tracking;
+mod client_side;
+mod scale;
+
+pub use scale::ScaleFields;
+
+use crate::field_set::FieldSet;
+use crate::refusal::Refusal;
+use crate::types::Type;
+use entries::{Entry, Managed};
+use serde_json::{Map, Value as Json, json};
+use std::borrow::Cow;
+use tracking::{Failure, Tracking};
+
+/// Who writes an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Manager {
+    /// The name of the field manager; `unknown` stands for an empty one.
+    pub name: String,
+    /// The version in which the object is written.
+    pub api_version: String,
+    /// The subresource through which it is written; empty for the object itself.
+    pub subresource: String,
+}
+
+/// Merges an applied configuration into an object, or into a new one if there is none. The result has `managedFields`
+/// that say who owns what. `now` is a time such as `2026-01-31T12:00:00Z`. Fields that are `ignored` are not owned by
+/// anybody, because the strategy resets them: `status` of an object that has a subresource for it.
+///
+/// The caller has checked the kind of the configuration ([`check_kind`]). It fills in defaults, validates, and calls
+/// [`keep_times`] before it stores the result.
+///
+/// # Errors
+/// 400 if the configuration has `managedFields` or another version, 409 if it changes fields of others and is not
+/// forced, and 500, as the API server answers, if it does not have the type of the object.
+pub fn apply(
+    live: Option<&Json>,
+    config: &Json,
+    type_: &Type,
+    by: &Manager,
+    force: bool,
+    now: &str,
+    ignored: &FieldSet,
+) -> Result<Json, Refusal> {
+    let live = live.map_or_else(|| Cow::Owned(empty(type_, config)), Cow::Borrowed);
+    let managed = Managed::decode(&entries_of(&live).unwrap_or_default())
+        .map_err(|why| failed(format!("failed to decode managed fields: {why}")))?;
+    if config["apiVersion"].as_str() != Some(by.api_version.as_str()) {
+        return Err(wrong_kind(config));
+    }
+    let tracking = Tracking {
+        type_,
+        by,
+        now,
+        ignored,
+    };
+    let (mut object, managed) =
+        client_side::apply(&tracking, &without_managed(&live), config, managed, force).map_err(
+            |failure| match failure {
+                Failure::Conflicts(conflicts) => conflicts::refusal(&conflicts),
+                Failure::Refused(refusal) => refusal,
+            },
+        )?;
+    set_managed(&mut object, &managed);
+    Ok(object)
+}
+
+/// Records who has created, updated or patched an object. `live` is the object before; `new` may bring `managedFields`
+/// of its own, and an empty list of them ends the tracking. `now` and `ignored` are as for [`apply`].
+///
+/// An object that does not have its type loses its `managedFields`, as in the API server.
+pub fn update(
+    live: Option<&Json>,
+    new: Json,
+    type_: &Type,
+    by: &Manager,
+    now: &str,
+    ignored: &FieldSet,
+) -> Json {
+    let managed = live_or_new(live, &new, by);
+    let mut object = without_managed(&new);
+    let tracking = Tracking {
+        type_,
+        by,
+        now,
+        ignored,
+    };
+    let tracked = match live {
+        // Tracking begins when an object is created or applied, and never anew after it was ended.
+        Some(_) if managed.fields.is_empty() => Ok(managed),
+        Some(live) => tracking.update(&without_managed(live), &object, managed, &by.name),
+        None => tracking.update(&empty(type_, &object), &object, managed, &by.name),
+    };
+    if let Ok(managed) = tracked {
+        set_managed(&mut object, &managed);
+    }
+    object
+}
+
+/// Undoes changes of the times in `managedFields` if nothing else has changed, so that a write that changes nothing does
+/// not make a new version of the object. After `IgnoreManagedFieldsTimestampsTransformer` of `k8s.io/apiserver`.
+pub fn keep_times(live: &Json, new: &mut Json) {
+    let (Some(before), Some(after)) = (managed_of(live), managed_of(new)) else {
+        return;
+    };
+    let same =
+        before.len() == after.len() && before.iter().zip(after).all(|(a, b)| timeless(a) == timeless(b));
+    if same && without_managed(live) == without_managed(new) {
+        new["metadata"]["managedFields"] = live["metadata"]["managedFields"].clone();
+    }
+}
+
+fn timeless(entry: &Json) -> Json {
+    let mut entry = entry.clone();
+    if let Some(entry) = entry.as_object_mut() {
+        entry.shift_remove("time");
+    }
+    entry
+}
+
+/// Checks that an applied configuration is for a kind.
+///
+/// # Errors
+/// 400 if it is not.
+pub fn check_kind(config: &Json, api_version: &str, kind: &str) -> Result<(), Refusal> {
+    match (config["apiVersion"].as_str(), config["kind"].as_str()) {
+        (Some(version), Some(of)) if version == api_version && of == kind => Ok(()),
+        _ => Err(wrong_kind(config)),
+    }
+}
+
+fn wrong_kind(config: &Json) -> Refusal {
+    Refusal::bad_request(format!("invalid object type: {}", kind_text(config)))
+}
+
+/// The kind of an object as Go prints it, such as `apps/v1, Kind=Deployment`.
+fn kind_text(object: &Json) -> String {
+    let api_version = object["apiVersion"].as_str().unwrap_or_default();
+    let slash = if api_version.contains('/') { "" } else { "/" };
+    format!(
+        "{slash}{api_version}, Kind={}",
+        object["kind"].as_str().unwrap_or_default()
+    )
+}
+
+/// An error that is not meant for clients: its message is the whole answer.
+fn failed(message: impl Into<String>) -> Refusal {
+    Refusal {
+        code: 500,
+        reason: "",
+        ..Refusal::bad_request(message)
+    }
+}
+
+/// The new object that a creation starts from.
+fn empty(type_: &Type, like: &Json) -> Json {
+    let mut object = Map::new();
+    for key in ["apiVersion", "kind"] {
+        if let Some(value) = like.get(key) {
+            object.insert(key.to_owned(), value.clone());
+        }
+    }
+    object.extend(type_.empty().as_object().cloned().unwrap_or_default());
+    Json::Object(object)
+}
+
+fn managed_of(object: &Json) -> Option<&Vec<Json>> {
+    object["metadata"]["managedFields"].as_array()
+}
+
+/// The entries of an object; none if they cannot be read.
+fn entries_of(object: &Json) -> Option<Vec<Entry>> {
+    managed_of(object)?.iter().map(Entry::read).collect()
+}
+
+/// Which managed fields a write starts from. A client that does not know managed fields must not delete them.
+fn live_or_new(live: Option<&Json>, new: &Json, by: &Manager) -> Managed {
+    let of_live = || {
+        let entries = live.and_then(entries_of).unwrap_or_default();
+        Managed::decode(&entries).unwrap_or_default()
+    };
+    // A subresource does not set them.
+    if !by.subresource.is_empty() {
+        return of_live();
+    }
+    let Some(entries) = entries_of(new) else {
+        return of_live();
+    };
+    if entries.is_empty() || entries == [Entry::default()] {
+        return Managed::default();
+    }
+    match Managed::decode(&entries) {
+        Ok(managed) if !managed.fields.is_empty() => managed,
+        _ => of_live(),
+    }
+}
+
+fn without_managed(object: &Json) -> Json {
+    let mut object = object.clone();
+    if let Some(metadata) = object.get_mut("metadata").and_then(Json::as_object_mut) {
+        metadata.shift_remove("managedFields");
+    }
+    object
+}
+
+fn set_managed(object: &mut Json, managed: &Managed) {
+    let entries = managed.encode();
+    if entries.is_empty() {
+        return;
+    }
+    if let Some(object) = object.as_object_mut() {
+        let metadata = object.entry("metadata").or_insert_with(|| json!({}));
+        if let Some(metadata) = metadata.as_object_mut() {
+            metadata.insert("managedFields".to_owned(), entries.into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+//! Patches of objects: JSON merge patches, JSON patches and strategic merge patches, as
+//! `k8s.io/apiserver/pkg/endpoints/handlers/patch.go` applies them. What becomes of the patched object, such as its
+//! decoding and its managed fields, is decided by the caller.
+
+mod merge;
+mod json;
+mod strategic;
+
+pub use json::json_patch;
+pub use merge::merge_patch;
+pub use strategic::strategic_merge_patch;
+
+use crate::refusal::Refusal;
+use serde_json::{Map, Value as Json};
+
+/// What `encoding/json` calls the form of a value in its messages.
+fn json_form(value: &Json) -> &'static str {
+    match value {
+        Json::Null => "null",
+        Json::Bool(_) => "bool",
+        Json::Number(_) => "number",
+        Json::String(_) => "string",
+        Json::Array(_) => "array",
+        Json::Object(_) => "object",
+    }
+}
+
+/// The map that a patch has to be. There is none if it is `null`, which Go reads as a map without entries.
+fn as_patch_map<'a>(patch: &'a Json, prefix: &str) -> Result<Option<&'a Map<String, Json>>, Refusal> {
+    match patch {
+        Json::Object(map) => Ok(Some(map)),
+        Json::Null => Ok(None),
+        other => Err(Refusal::bad_request(format!(
+            "{prefix}json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
+            json_form(other)
+        ))),
+    }
+}
+
+/// A patch that was understood and cannot be applied. The API server does not tell clients more than that.
+fn unprocessable() -> Refusal {
+    Refusal {
+        code: 422,
+        reason: "Invalid",
+        ..Refusal::bad_request("the server rejected our request due to an error in our request")
+    }
+}
+
+#[cfg(test)]
+mod tests;
