@@ -6,9 +6,32 @@
 // In the order of the layers, lowest first: each module uses only modules above it in this list.
 mod object;
 pub mod refusal;
+mod selector;
+mod request;
+mod body;
+mod store;
 mod values;
-pub mod types;
-pub mod field_set;
+mod types;
+mod field_set;
 mod typed;
-pub mod managed;
-pub mod patch;
+mod managed;
+mod patch;
+mod json_path;
+pub mod builtin;
+mod custom;
+mod definitions;
+mod openapi;
+mod kinds;
+mod state;
+mod hooks;
+mod rest;
+mod listing;
+mod answer;
+mod watching;
+mod discovery;
+mod controllers;
+mod server;
+mod serving;
+
+pub use server::{Body, Server};
+pub use serving::Serving;

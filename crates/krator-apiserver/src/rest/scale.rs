@@ -113,8 +113,8 @@ pub(crate) fn write_scale(
     let before = read_scale(state, kind, key)?;
     let after = match edit {
         Edit::Replace(scale) => scale,
-        Edit::JsonPatch(change) => patch::json(&before, &change)?,
-        Edit::MergePatch(change) | Edit::StrategicPatch(change) => patch::merge(&before, &change)?,
+        Edit::JsonPatch(change) => patch::json_patch(&before, &change)?,
+        Edit::MergePatch(change) | Edit::StrategicPatch(change) => patch::merge_patch(&before, &change)?,
         Edit::Apply { .. } => return Err(Refusal::not_built("Server-side apply of `/scale`")),
     };
     let wanted = at(&after, &["spec", "replicas"]);

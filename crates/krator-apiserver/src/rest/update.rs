@@ -106,13 +106,13 @@ fn edited(
     let base = live.unwrap_or(&Json::Null);
     let patched = match edit {
         Edit::Replace(object) => object,
-        Edit::JsonPatch(patch) => patch::json(base, &patch)?,
-        Edit::MergePatch(patch) => patch::merge(base, &patch)?,
+        Edit::JsonPatch(patch) => patch::json_patch(base, &patch)?,
+        Edit::MergePatch(patch) => patch::merge_patch(base, &patch)?,
         Edit::StrategicPatch(_) if kind.is_custom() => {
             let forms = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
             return Err(Refusal::unsupported_media_type(forms));
         }
-        Edit::StrategicPatch(patch) => patch::strategic(base, &patch, &kind.types)?,
+        Edit::StrategicPatch(patch) => patch::strategic_merge_patch(base, &patch, &kind.types)?,
         Edit::Apply { config, force } => {
             managed::check_kind(&config, &kind.api_version(), &kind.kind)?;
             let merged = managed::apply(live, &config, &kind.types, &by, force, &now(), &ignored)?;
