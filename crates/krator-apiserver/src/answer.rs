@@ -170,7 +170,7 @@ fn age(time: &Json, now: jiff::Timestamp) -> Json {
     match time.as_str().map(str::parse::<jiff::Timestamp>) {
         None => "<unknown>".into(),
         Some(Err(_)) => "<invalid>".into(),
-        Some(Ok(time)) => builtin::human_duration(now.duration_since(time)).into(),
+        Some(Ok(time)) => builtin::human_duration(now.duration_since(time).as_secs()).into(),
     }
 }
 

@@ -1,8 +1,109 @@
 //! The kinds that Kubernetes has itself, without custom ones: what they are, what the server makes of their objects, and
 //! how `kubectl get` prints them. All functions are pure. Which kinds these are is said by `tools/openapi/kinds.json`.
+//!
+//! A request that creates or updates an object goes through [`Builtin::decode`], [`Builtin::default`],
+//! [`Builtin::prepare_create`] or [`Builtin::prepare_update`], and [`Builtin::validate_create`] or
+//! [`Builtin::validate_update`], in this order. `metadata` is checked elsewhere, for custom kinds, too.
 
+mod convert;
+mod decode;
+mod defaults;
 mod documents;
+mod image;
+mod json;
+mod prepare;
+pub mod quantity;
 mod shim;
+mod times;
+mod types;
 
-pub use shim::{Builtin, Column, cells, columns, human_duration, of};
+pub use convert::{event_to_core, event_to_events};
 pub use documents::{BuiltinKind, BuiltinSubresource, DiscoveredResource, discovery, kinds, openapi};
+pub use shim::{Column, cells, columns};
+pub use times::human_duration;
+
+use crate::refusal::Refusal;
+use serde_json::Value as Json;
+use std::sync::LazyLock;
+
+/// Which part of an object an update is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subresource {
+    /// The object itself, without its status.
+    Main,
+    /// `/status`
+    Status,
+    /// `/finalize` of namespaces.
+    Finalize,
+}
+
+/// What the server makes of the objects of one kind.
+#[derive(Debug)]
+pub struct Builtin {
+    kind: &'static BuiltinKind,
+    type_name: &'static str,
+}
+
+/// All kinds that Kubernetes has itself and this server has.
+pub fn all() -> impl Iterator<Item = &'static Builtin> {
+    static BUILTINS: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
+        let builtin = |kind: &'static BuiltinKind| Builtin {
+            kind,
+            type_name: types::of_kind(kind.group, kind.version, &kind.kind),
+        };
+        kinds().iter().map(builtin).collect()
+    });
+    BUILTINS.iter()
+}
+
+impl Builtin {
+    /// What the kind is called, and what requests can do.
+    pub fn kind(&self) -> &'static BuiltinKind {
+        self.kind
+    }
+
+    /// Reads an object as Go does, and writes it as Go would: see the module `decode`. Also gives a message for each
+    /// unknown field, such as `unknown field "spec.replica"`.
+    ///
+    /// # Errors
+    ///
+    /// 400 if a field has a value of a wrong type.
+    pub fn decode(&self, object: &Json) -> Result<(Json, Vec<String>), Refusal> {
+        let (mut read, unknown) = decode::decode(self.type_name, object).map_err(|error| {
+            let BuiltinKind { kind, version, .. } = self.kind;
+            Refusal::bad_request(format!(
+                "{kind} in version {version:?} cannot be handled as a {kind}: {error}"
+            ))
+        })?;
+        convert::read(self.type_name, &mut read);
+        Ok((read, unknown))
+    }
+
+    /// Fills in the defaults of a decoded object.
+    pub fn default(&self, object: &mut Json) {
+        defaults::fill(self.type_name, object);
+        convert::write(self.type_name, object);
+        self.put_in_order(object);
+    }
+
+    /// Sets what clients cannot: the status is reset, the generation is 1. The object must have its name and uid.
+    ///
+    /// `now` is for the kinds that note a time, such as PersistentVolume.
+    pub fn prepare_create(&self, object: &mut Json, now: &str) {
+        prepare::create(self.type_name, object, now);
+        self.default(object);
+    }
+
+    /// Restores what this kind of update cannot change, and counts the generation up if what is desired has changed.
+    pub fn prepare_update(&self, object: &mut Json, old: &Json, subresource: Subresource) {
+        prepare::update(self.type_name, object, old, subresource);
+        self.default(object);
+    }
+
+    /// Writes the fields in the order of Go, with the empty ones that Go writes.
+    fn put_in_order(&self, object: &mut Json) {
+        if let Ok((ordered, _)) = decode::decode(self.type_name, object) {
+            *object = ordered;
+        }
+    }
+}

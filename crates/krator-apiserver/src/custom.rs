@@ -29,8 +29,8 @@ pub enum Subresource {
     Status,
     /// `/scale`.
     Scale,
-    /// Another one, such as `/finalize` of namespaces.
-    Other,
+    /// `/finalize` of namespaces.
+    Finalize,
 }
 
 impl Custom {

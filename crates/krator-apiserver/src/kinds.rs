@@ -106,7 +106,7 @@ impl Kind {
     /// Reads an object as a client has sent it, and lists what it does not know in it.
     pub fn decode(&self, object: Json) -> Result<(Json, Vec<String>), Refusal> {
         match &self.of {
-            Of::Builtin(kind) => kind.decode(object),
+            Of::Builtin(kind) => kind.decode(&object),
             Of::Custom(kind) => kind.decode(object),
         }
     }
@@ -119,16 +119,16 @@ impl Kind {
         }
     }
 
-    pub fn prepare_create(&self, object: &mut Json) {
+    pub fn prepare_create(&self, object: &mut Json, now: &str) {
         match &self.of {
-            Of::Builtin(kind) => kind.prepare_create(object),
+            Of::Builtin(kind) => kind.prepare_create(object, now),
             Of::Custom(kind) => kind.prepare_create(object),
         }
     }
 
     pub fn prepare_update(&self, new: &mut Json, old: &Json, subresource: Subresource) {
         match &self.of {
-            Of::Builtin(kind) => kind.prepare_update(new, old, subresource),
+            Of::Builtin(kind) => kind.prepare_update(new, old, part_of(subresource)),
             Of::Custom(kind) => kind.prepare_update(new, old, subresource),
         }
     }
@@ -142,7 +142,7 @@ impl Kind {
 
     pub fn validate_update(&self, new: &Json, old: &Json, subresource: Subresource) -> Result<Vec<FieldError>, Refusal> {
         match &self.of {
-            Of::Builtin(kind) => Ok(kind.validate_update(new, old, subresource)),
+            Of::Builtin(kind) => Ok(kind.validate_update(new, old, part_of(subresource))),
             Of::Custom(kind) => kind.validate(new, Some(old)),
         }
     }
@@ -160,7 +160,7 @@ impl Kind {
         let paths: &[&[&str]] = match (subresource, &self.of) {
             (Subresource::Status, Of::Custom(_)) => &[&["spec"]],
             (Subresource::None, Of::Custom(kind)) if kind.has_status() => &[&["status"]],
-            (_, Of::Builtin(kind)) => kind.reset_fields(subresource),
+            (_, Of::Builtin(kind)) => kind.reset_fields(part_of(subresource)),
             _ => &[],
         };
         FieldSet::of(paths)
@@ -190,6 +190,15 @@ impl Kind {
     }
 }
 
+/// What an update of a kind of Kubernetes itself is about. `/scale` changes the object itself.
+fn part_of(subresource: Subresource) -> builtin::Subresource {
+    match subresource {
+        Subresource::None | Subresource::Scale => builtin::Subresource::Main,
+        Subresource::Status => builtin::Subresource::Status,
+        Subresource::Finalize => builtin::Subresource::Finalize,
+    }
+}
+
 /// All kinds, by group, version and resource.
 #[derive(Default)]
 pub(crate) struct Kinds(BTreeMap<(String, String, String), Arc<Kind>>);
@@ -197,7 +206,7 @@ pub(crate) struct Kinds(BTreeMap<(String, String, String), Arc<Kind>>);
 impl Kinds {
     /// The kinds of Kubernetes itself.
     pub fn builtin() -> Self {
-        let kinds = builtin::kinds().iter().map(|kind| Arc::new(of_builtin(kind)));
+        let kinds = builtin::all().map(|kind| Arc::new(of_builtin(kind)));
         Self(kinds.map(|kind| (place(&kind), kind)).collect())
     }
 
@@ -239,7 +248,8 @@ fn place(kind: &Kind) -> (String, String, String) {
     (kind.id.group.clone(), kind.version.clone(), kind.id.resource.clone())
 }
 
-fn of_builtin(kind: &'static BuiltinKind) -> Kind {
+fn of_builtin(builtin: &'static Builtin) -> Kind {
+    let kind = builtin.kind();
     Kind {
         id: ResourceId {
             group: kind.group.to_owned(),
@@ -254,7 +264,7 @@ fn of_builtin(kind: &'static BuiltinKind) -> Kind {
         namespaced: kind.namespaced,
         verbs: kind.verbs.clone(),
         subresources: kind.subresources.clone(),
-        of: Of::Builtin(builtin::of(kind.group, &kind.resource)),
+        of: Of::Builtin(builtin),
         types: type_of(kind),
     }
 }

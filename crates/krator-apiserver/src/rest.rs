@@ -62,7 +62,7 @@ impl Options {
                 Subresource::None => String::new(),
                 Subresource::Status => "status".to_owned(),
                 Subresource::Scale => "scale".to_owned(),
-                Subresource::Other => "finalize".to_owned(),
+                Subresource::Finalize => "finalize".to_owned(),
             },
         }
     }

@@ -133,7 +133,7 @@ impl Server {
                 "" => Subresource::None,
                 "status" => Subresource::Status,
                 "scale" => Subresource::Scale,
-                _ => Subresource::Other,
+                _ => Subresource::Finalize,
             },
             form,
         };
@@ -192,7 +192,7 @@ impl Call<'_> {
         if self.subresource == Subresource::Scale {
             return Ok(self.shown(StatusCode::OK, &rest::read_scale(state, self.kind, &self.key)?));
         }
-        if self.subresource == Subresource::Other {
+        if self.subresource == Subresource::Finalize {
             return Err(Refusal::not_built("Subresources other than `/status` and `/scale`"));
         }
         let object = state.store.get(&self.kind.id, &self.key);
@@ -259,7 +259,7 @@ impl Call<'_> {
         let (edit, twice) = self.edit(form)?;
         let written = match self.subresource {
             Subresource::Scale => rest::write_scale(state, self.kind, &self.key, edit, &options)?,
-            Subresource::Other => return Err(Refusal::not_built("Subresources other than `/status` and `/scale`")),
+            Subresource::Finalize => return Err(Refusal::not_built("Subresources other than `/status` and `/scale`")),
             _ => rest::update(state, self.kind, &self.key, (edit, twice), &options)?,
         };
         Ok(self.written(&written))

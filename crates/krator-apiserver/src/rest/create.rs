@@ -60,7 +60,7 @@ pub(super) fn insert(state: &mut State, kind: &Kind, mut object: Json, options: 
     if kind.namespaced {
         state.check_namespace(meta(&object, "namespace"), kind.about(meta(&object, "name")))?;
     }
-    kind.prepare_create(&mut object);
+    kind.prepare_create(&mut object, &now());
     crate::hooks::before_create(state, kind, &mut object)?;
     let mut errors = kind.validate_create(&object)?;
     errors.extend(metadata_errors(kind, &object));

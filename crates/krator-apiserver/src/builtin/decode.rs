@@ -1,0 +1,422 @@
+//! Reads objects as Go does, and writes them as Go would: wrong types are refused, unknown fields dropped and listed, empty
+//! fields written or not as their tags say, and quantities, times and bytes put in their canonical form. After
+//! `sigs.k8s.io/json`, `encoding/json` and the codecs of `k8s.io/apimachinery`.
+//!
+//! Empty lists and maps become absent, because the API server stores objects in protobuf, which cannot tell them apart.
+
+use super::quantity::Quantity;
+use super::times::{canonical_micro_time, canonical_time};
+use super::types::{Field, Named, Struct, Type, display, named};
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
+use serde_json::{Map, Number, Value as Json};
+
+/// Like Go's, it does not mind bits in the last character that stand for nothing.
+pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
+);
+
+/// The server reports no more unknown fields than this.
+const MOST_UNKNOWN: usize = 100;
+
+/// Reads a value of a named type. Also gives a message for each unknown field.
+///
+/// # Errors
+///
+/// What does not fit the type, in the words of `encoding/json`.
+pub(super) fn decode(type_name: &'static str, value: &Json) -> Result<(Json, Vec<String>), String> {
+    let mut decoder = Decoder::default();
+    let read = decoder.read(&Type::Named(type_name), Some(value))?;
+    match decoder.first_error {
+        Some(error) => Err(error),
+        None => Ok((read.json, decoder.unknown)),
+    }
+}
+
+/// The zero value of a named type as Go writes it.
+pub(super) fn zero(type_name: &'static str) -> Json {
+    let read = Decoder::default().read(&Type::Named(type_name), None);
+    read.map_or(Json::Null, |read| read.json)
+}
+
+/// A value that was read.
+struct Read {
+    json: Json,
+    /// Whether `omitempty` drops it.
+    empty: bool,
+    /// Whether `omitzero` drops it.
+    zero: bool,
+}
+
+impl Read {
+    fn some(json: Json) -> Self {
+        Self {
+            json,
+            empty: false,
+            zero: false,
+        }
+    }
+
+    fn nil() -> Self {
+        Self {
+            json: Json::Null,
+            empty: true,
+            zero: true,
+        }
+    }
+
+    fn scalar(json: Json, zero: bool) -> Self {
+        Self {
+            json,
+            empty: zero,
+            zero,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Decoder {
+    /// The fields on the way, with embedded structs, for errors of types.
+    fields: Vec<String>,
+    /// The innermost struct.
+    within: Option<&'static str>,
+    /// The path, for unknown fields.
+    path: String,
+    /// Errors of types do not end the reading; the first is reported.
+    first_error: Option<String>,
+    unknown: Vec<String>,
+    /// Above zero where the original reads with a decoder of its own, which ignores unknown fields.
+    lenient: usize,
+}
+
+impl Decoder {
+    /// Reads a value; none is an absent one. Errors are those that end the reading at once.
+    fn read(&mut self, type_: &Type, value: Option<&Json>) -> Result<Read, String> {
+        self.read_shown(type_, type_, value.filter(|value| !value.is_null()))
+    }
+
+    /// `shown` is the type that errors name.
+    fn read_shown(&mut self, type_: &Type, shown: &Type, value: Option<&Json>) -> Result<Read, String> {
+        match type_ {
+            Type::Named(name) => match named(name) {
+                Named::Struct(fields) => self.structure(name, fields, shown, value),
+                Named::Custom => self.custom(name, value),
+                Named::Alias(type_) => self.read_shown(type_, shown, value),
+            },
+            Type::Pointer(element) => match value {
+                Some(value) => Ok(Read::some(self.read(element, Some(value))?.json)),
+                None => Ok(Read::nil()),
+            },
+            Type::List(element) => self.list(element, shown, value),
+            Type::Map(element) => self.map(element, shown, value),
+            Type::Bytes => self.bytes(shown, value),
+            Type::String | Type::Bool | Type::Integer(_) | Type::Float => {
+                Ok(self.scalar(type_, shown, value))
+            }
+        }
+    }
+
+    fn scalar(&mut self, type_: &Type, shown: &Type, value: Option<&Json>) -> Read {
+        match (type_, value) {
+            (Type::String, None) => Read::scalar(Json::String(String::new()), true),
+            (Type::String, Some(Json::String(text))) => {
+                Read::scalar(Json::String(text.clone()), text.is_empty())
+            }
+            (Type::Bool, None) => Read::scalar(Json::Bool(false), true),
+            (Type::Bool, Some(Json::Bool(flag))) => Read::scalar(Json::Bool(*flag), !flag),
+            (Type::Float, None) => Read::scalar(Json::from(0), true),
+            (Type::Float, Some(Json::Number(number))) => {
+                Read::scalar(Json::Number(number.clone()), number.as_f64() == Some(0.0))
+            }
+            (Type::Integer(_), None) => Read::scalar(Json::from(0), true),
+            (Type::Integer(bits), Some(Json::Number(number))) => match integer(number, *bits) {
+                Some(number) => Read::scalar(Json::from(number), number == 0),
+                None => {
+                    self.wrong_type(&format!("number {number}"), &display(shown));
+                    Read::scalar(Json::from(0), true)
+                }
+            },
+            (_, Some(other)) => {
+                self.wrong_type(value_name(other), &display(shown));
+                self.scalar(type_, shown, None)
+            }
+            (_, None) => Read::nil(),
+        }
+    }
+
+    fn list(&mut self, element: &Type, shown: &Type, value: Option<&Json>) -> Result<Read, String> {
+        let items = match value {
+            Some(Json::Array(items)) => items.as_slice(),
+            Some(other) => {
+                self.wrong_type(value_name(other), &display(shown));
+                &[]
+            }
+            None => &[],
+        };
+        let mut read = Vec::with_capacity(items.len());
+        for (at, item) in items.iter().enumerate() {
+            let outside = self.step_path(&format!("[{at}]"));
+            read.push(self.read(element, Some(item))?.json);
+            self.path.truncate(outside);
+        }
+        Ok(if read.is_empty() {
+            Read::nil()
+        } else {
+            Read::some(Json::Array(read))
+        })
+    }
+
+    fn map(&mut self, element: &Type, shown: &Type, value: Option<&Json>) -> Result<Read, String> {
+        let entries = match value {
+            Some(Json::Object(entries)) => entries,
+            Some(other) => {
+                self.wrong_type(value_name(other), &display(shown));
+                return Ok(Read::nil());
+            }
+            None => return Ok(Read::nil()),
+        };
+        let mut read = Map::new();
+        for (key, value) in entries {
+            let outside = self.step_path_field(key);
+            let mut value = self.read(element, Some(value))?.json;
+            if *element == Type::Bytes && value.is_null() {
+                value = Json::String(String::new());
+            }
+            read.insert(key.clone(), value);
+            self.path.truncate(outside);
+        }
+        // Go writes maps in the order of their keys.
+        read.sort_keys();
+        Ok(if read.is_empty() {
+            Read::nil()
+        } else {
+            Read::some(Json::Object(read))
+        })
+    }
+
+    fn bytes(&mut self, shown: &Type, value: Option<&Json>) -> Result<Read, String> {
+        let text = match value {
+            None => return Ok(Read::nil()),
+            Some(Json::String(text)) => text,
+            Some(other) => {
+                self.wrong_type(value_name(other), &display(shown));
+                return Ok(Read::nil());
+            }
+        };
+        // Go skips line breaks in base64.
+        let text: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
+        match BASE64.decode(&text) {
+            Ok(bytes) => Ok(Read::scalar(
+                Json::String(BASE64.encode(&bytes)),
+                bytes.is_empty(),
+            )),
+            Err(error) => {
+                self.save(format!(
+                    "illegal base64 data at input byte {}",
+                    offset(error, &text)
+                ));
+                Ok(Read::nil())
+            }
+        }
+    }
+
+    fn structure(
+        &mut self,
+        name: &'static str,
+        fields: &'static Struct,
+        shown: &Type,
+        value: Option<&Json>,
+    ) -> Result<Read, String> {
+        let mut read: Vec<Option<Read>> = fields.fields.iter().map(|_| None).collect();
+        match value {
+            Some(Json::Object(entries)) => {
+                for (key, value) in entries {
+                    match fields.field(key) {
+                        Some((at, field)) => read[at] = Some(self.field(name, field, value)?),
+                        None => self.unknown_field(key),
+                    }
+                }
+            }
+            Some(other) => self.wrong_type(value_name(other), &display(shown)),
+            None => {}
+        }
+        let mut json = Map::new();
+        let mut zero = true;
+        for (field, read) in fields.fields.iter().zip(read) {
+            let read = match read {
+                Some(read) => read,
+                None => self.read(&field.type_, None)?,
+            };
+            zero &= read.zero;
+            if !(field.omit_empty && read.empty || field.omit_zero && read.zero) {
+                json.insert(field.name.to_owned(), read.json);
+            }
+        }
+        Ok(Read {
+            json: Json::Object(json),
+            empty: false,
+            zero,
+        })
+    }
+
+    fn field(&mut self, within: &'static str, field: &Field, value: &Json) -> Result<Read, String> {
+        let outside = self.step_path_field(field.name);
+        let outer = self.within.replace(within);
+        self.fields.push(format!("{}{}", field.embedded, field.name));
+        let read = self.read(&field.type_, Some(value))?;
+        self.fields.pop();
+        self.within = outer;
+        self.path.truncate(outside);
+        Ok(read)
+    }
+
+    /// Types that read themselves. Errors of these end the reading at once.
+    fn custom(&mut self, name: &str, value: Option<&Json>) -> Result<Read, String> {
+        let Some(value) = value else {
+            return Ok(match name {
+                "api/resource.Quantity" => Read {
+                    json: Json::from("0"),
+                    empty: false,
+                    zero: true,
+                },
+                "util/intstr.IntOrString" => Read {
+                    json: Json::from(0),
+                    empty: false,
+                    zero: true,
+                },
+                _ => Read {
+                    json: Json::Null,
+                    empty: false,
+                    zero: true,
+                },
+            });
+        };
+        let json = match name {
+            "api/resource.Quantity" => {
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                Json::from(Quantity::parse(text.trim())?.to_string())
+            }
+            "meta/v1.Time" => self.time(value, canonical_time)?,
+            "meta/v1.MicroTime" => self.time(value, canonical_micro_time)?,
+            "util/intstr.IntOrString" => self.int_or_string(value)?,
+            "apiextensions/v1.JSONSchemaPropsOrBool" | "apiextensions/v1.JSONSchemaPropsOrArray" => {
+                self.schemas(value)?
+            }
+            "apiextensions/v1.JSONSchemaPropsOrStringArray" if value.is_object() => self.schemas(value)?,
+            _ => value.clone(),
+        };
+        Ok(Read::some(json))
+    }
+
+    fn time(&self, value: &Json, canonical: fn(&str) -> Result<String, String>) -> Result<Json, String> {
+        match value {
+            Json::String(text) => canonical(text).map(Json::from),
+            other => Err(self.type_error(value_name(other), "string")),
+        }
+    }
+
+    fn int_or_string(&self, value: &Json) -> Result<Json, String> {
+        match value {
+            Json::String(_) => Ok(value.clone()),
+            Json::Number(number) => match integer(number, 32) {
+                Some(number) => Ok(Json::from(number)),
+                None => Err(self.type_error(&format!("number {number}"), "int32")),
+            },
+            other => Err(self.type_error(value_name(other), "int32")),
+        }
+    }
+
+    /// Schemas of a definition where something else is allowed, too.
+    fn schemas(&mut self, value: &Json) -> Result<Json, String> {
+        const SCHEMA: Type = Type::Named("apiextensions/v1.JSONSchemaProps");
+        self.lenient += 1;
+        let read = match value {
+            Json::Object(_) => self.read(&SCHEMA, Some(value))?.json,
+            Json::Array(items) => {
+                let read = items.iter().map(|item| Ok(self.read(&SCHEMA, Some(item))?.json));
+                Json::Array(read.collect::<Result<_, String>>()?)
+            }
+            other => other.clone(),
+        };
+        self.lenient -= 1;
+        Ok(read)
+    }
+
+    fn unknown_field(&mut self, name: &str) {
+        let path = if self.path.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{}.{name}", self.path)
+        };
+        let message = format!("unknown field {path:?}");
+        if self.lenient == 0 && self.unknown.len() < MOST_UNKNOWN && !self.unknown.contains(&message) {
+            self.unknown.push(message);
+        }
+    }
+
+    /// Goes to a field, and gives the length to which the path has to be cut afterwards.
+    fn step_path_field(&mut self, name: &str) -> usize {
+        if self.path.is_empty() {
+            self.step_path(name)
+        } else {
+            self.step_path(&format!(".{name}"))
+        }
+    }
+
+    fn step_path(&mut self, step: &str) -> usize {
+        let before = self.path.len();
+        self.path.push_str(step);
+        before
+    }
+
+    fn wrong_type(&mut self, value: &str, type_: &str) {
+        let error = self.type_error(value, type_);
+        self.save(error);
+    }
+
+    fn type_error(&self, value: &str, type_: &str) -> String {
+        match self.within {
+            Some(within) => {
+                let within = within.rsplit('.').next().unwrap_or(within);
+                let fields = self.fields.join(".");
+                format!(
+                    "json: cannot unmarshal {value} into Go struct field {within}.{fields} of type {type_}"
+                )
+            }
+            None => format!("json: cannot unmarshal {value} into Go value of type {type_}"),
+        }
+    }
+
+    fn save(&mut self, error: String) {
+        self.first_error.get_or_insert(error);
+    }
+}
+
+fn integer(number: &Number, bits: u32) -> Option<i64> {
+    number
+        .as_i64()
+        .filter(|number| bits == 64 || i32::try_from(*number).is_ok())
+}
+
+fn value_name(value: &Json) -> &'static str {
+    match value {
+        Json::Null => "null",
+        Json::Bool(_) => "bool",
+        Json::Number(_) => "number",
+        Json::String(_) => "string",
+        Json::Array(_) => "array",
+        Json::Object(_) => "object",
+    }
+}
+
+/// The offset at which Go notices that base64 is malformed.
+fn offset(error: base64::DecodeError, text: &str) -> usize {
+    use base64::DecodeError::{InvalidByte, InvalidLastSymbol, InvalidLength, InvalidPadding};
+    match error {
+        InvalidByte(at, _) | InvalidLastSymbol(at, _) => at,
+        // Go reads four characters at a time, and names the last character of the group that is not complete.
+        InvalidLength(_) | InvalidPadding => text.len().saturating_sub(text.len() % 4),
+    }
+}

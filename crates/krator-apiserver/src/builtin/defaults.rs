@@ -1,0 +1,56 @@
+//! The defaults of fields, after `pkg/apis/*/v1/defaults.go` and `zz_generated.defaults.go` of Kubernetes. As there, the
+//! function of a type runs wherever the type occurs, before those of the types in it.
+
+mod core;
+mod workloads;
+
+use super::types::{Named, Type, named};
+use serde_json::Value as Json;
+
+type Default = fn(&mut Json);
+
+/// Fills in the defaults of a value of a named type, at all depths.
+pub(super) fn fill(type_name: &'static str, value: &mut Json) {
+    fill_type(&Type::Named(type_name), value);
+}
+
+fn fill_type(type_: &Type, value: &mut Json) {
+    match type_ {
+        Type::Named(name) => {
+            if value.is_null() {
+                return;
+            }
+            if let Some(default) = of(name) {
+                default(value);
+            }
+            match named(name) {
+                Named::Struct(fields) => {
+                    for field in &fields.fields {
+                        if let Some(value) = value.get_mut(field.name) {
+                            fill_type(&field.type_, value);
+                        }
+                    }
+                }
+                Named::Alias(type_) => fill_type(type_, value),
+                Named::Custom => {}
+            }
+        }
+        Type::Pointer(element) => fill_type(element, value),
+        Type::List(element) => value
+            .as_array_mut()
+            .into_iter()
+            .flatten()
+            .for_each(|item| fill_type(element, item)),
+        Type::Map(element) => {
+            if let Some(entries) = value.as_object_mut() {
+                entries.values_mut().for_each(|item| fill_type(element, item));
+            }
+        }
+        Type::String | Type::Bool | Type::Integer(_) | Type::Float | Type::Bytes => {}
+    }
+}
+
+/// The function of a type.
+fn of(type_name: &str) -> Option<Default> {
+    core::of(type_name).or_else(|| workloads::of(type_name))
+}

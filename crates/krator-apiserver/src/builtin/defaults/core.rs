@@ -1,0 +1,256 @@
+//! Defaults of `core/v1`.
+
+use super::Default;
+use crate::builtin::image;
+use crate::builtin::json::{entries, flag, get, int, list_mut, set, set_default, set_entry, text};
+use crate::builtin::quantity::Quantity;
+use serde_json::{Value as Json, json};
+
+/// Quantities of resources are rounded up to thousandths.
+const MILLI: i32 = -3;
+
+pub(super) fn of(type_name: &str) -> Option<Default> {
+    Some(match type_name {
+        "core/v1.ResourceList" => resource_list,
+        "core/v1.Volume" => volume,
+        "core/v1.Container" | "core/v1.EphemeralContainer" => container,
+        "core/v1.ContainerPort" => |port| set_default(port, "protocol", "TCP"),
+        "core/v1.EndpointPort" => |port| set_default(port, "protocol", "TCP"),
+        "core/v1.Service" => service,
+        "core/v1.Pod" => pod,
+        "core/v1.PodSpec" => pod_spec,
+        "core/v1.Probe" => probe,
+        "core/v1.GRPCAction" => |action| set_default(action, "service", ""),
+        "core/v1.SecretVolumeSource"
+        | "core/v1.ConfigMapVolumeSource"
+        | "core/v1.DownwardAPIVolumeSource"
+        | "core/v1.ProjectedVolumeSource" => |source| set_default(source, "defaultMode", 0o644),
+        "core/v1.ServiceAccountTokenProjection" => |token| set_default(token, "expirationSeconds", 3600),
+        "authentication/v1.TokenRequestSpec" => |token| set_default(token, "expirationSeconds", 3600),
+        "core/v1.Secret" => |secret| set_default(secret, "type", "Opaque"),
+        "core/v1.PersistentVolume" => persistent_volume,
+        "core/v1.PersistentVolumeClaim" => |claim| set_default(claim, "status.phase", "Pending"),
+        "core/v1.PersistentVolumeClaimSpec" => |claim| set_default(claim, "volumeMode", "Filesystem"),
+        "core/v1.HTTPGetAction" => http_get,
+        "core/v1.Namespace" => namespace,
+        "core/v1.NamespaceStatus" => |status| set_default(status, "phase", "Active"),
+        "core/v1.NodeStatus" => node_status,
+        "core/v1.ObjectFieldSelector" => |selector| set_default(selector, "apiVersion", "v1"),
+        "core/v1.FileKeySelector" => |selector| set_default(selector, "optional", false),
+        "core/v1.LimitRangeItem" => limit_range_item,
+        "core/v1.HostPathVolumeSource" => host_path,
+        "core/v1.RBDVolumeSource" | "core/v1.RBDPersistentVolumeSource" => rbd,
+        "core/v1.ISCSIVolumeSource" | "core/v1.ISCSIPersistentVolumeSource" => {
+            |source| set_default(source, "iscsiInterface", "default")
+        }
+        "core/v1.AzureDiskVolumeSource" => azure_disk,
+        "core/v1.ScaleIOVolumeSource" | "core/v1.ScaleIOPersistentVolumeSource" => scale_io,
+        "core/v1.ReplicationController" => replication_controller,
+        _ => return None,
+    })
+}
+
+fn resource_list(list: &mut Json) {
+    for quantity in list
+        .as_object_mut()
+        .into_iter()
+        .flat_map(serde_json::Map::values_mut)
+    {
+        let rounded = quantity.as_str().and_then(|text| Quantity::parse(text).ok());
+        if let Some(rounded) = rounded.map(|quantity| quantity.rounded_up(MILLI)) {
+            *quantity = json!(rounded.to_string());
+        }
+    }
+}
+
+fn volume(volume: &mut Json) {
+    // All fields of a volume but its name are sources.
+    let sources = volume
+        .as_object()
+        .map_or(0, |fields| fields.keys().filter(|key| *key != "name").count());
+    if sources == 0 {
+        set(volume, "emptyDir", json!({}));
+    }
+    if get(volume, "image").is_some() {
+        let policy = pull_policy(text(volume, "image.reference"));
+        set_default(volume, "image.pullPolicy", policy);
+    }
+}
+
+fn pull_policy(image: &str) -> &'static str {
+    if image::tag(image).is_some_and(|tag| tag == "latest") {
+        "Always"
+    } else {
+        "IfNotPresent"
+    }
+}
+
+fn container(container: &mut Json) {
+    let policy = pull_policy(text(container, "image"));
+    set_default(container, "imagePullPolicy", policy);
+    set_default(container, "terminationMessagePath", "/dev/termination-log");
+    set_default(container, "terminationMessagePolicy", "File");
+}
+
+fn service(service: &mut Json) {
+    set_default(service, "spec.sessionAffinity", "None");
+    match text(service, "spec.sessionAffinity") {
+        "None" => crate::builtin::json::remove(service, "spec.sessionAffinityConfig"),
+        "ClientIP" => set_default(
+            service,
+            "spec.sessionAffinityConfig.clientIP.timeoutSeconds",
+            10800,
+        ),
+        _ => {}
+    }
+    set_default(service, "spec.type", "ClusterIP");
+    for port in list_mut(service, "spec.ports") {
+        set_default(port, "protocol", "TCP");
+        let number = int(port, "port").unwrap_or_default();
+        if matches!(get(port, "targetPort"), None | Some(Json::String(_)) if text(port, "targetPort").is_empty())
+            || int(port, "targetPort") == Some(0)
+        {
+            set(port, "targetPort", number);
+        }
+    }
+    let type_ = text(service, "spec.type").to_owned();
+    let external = matches!(type_.as_str(), "LoadBalancer" | "NodePort")
+        || type_ == "ClusterIP" && !crate::builtin::json::list(service, "spec.externalIPs").is_empty();
+    if external {
+        set_default(service, "spec.externalTrafficPolicy", "Cluster");
+    }
+    if matches!(type_.as_str(), "NodePort" | "LoadBalancer" | "ClusterIP")
+        && get(service, "spec.internalTrafficPolicy").is_none()
+    {
+        set(service, "spec.internalTrafficPolicy", "Cluster");
+    }
+    if type_ == "LoadBalancer" {
+        set_default(service, "spec.allocateLoadBalancerNodePorts", true);
+        for ingress in list_mut(service, "status.loadBalancer.ingress") {
+            if !text(ingress, "ip").is_empty() {
+                set_default(ingress, "ipMode", "VIP");
+            }
+        }
+    }
+}
+
+fn pod(pod: &mut Json) {
+    for containers in ["spec.containers", "spec.initContainers"] {
+        for container in list_mut(pod, containers) {
+            fill_from(container, "resources.limits", "resources.requests");
+        }
+    }
+    set_default(pod, "spec.enableServiceLinks", true);
+    if flag(pod, "spec.hostNetwork") {
+        for containers in ["spec.containers", "spec.initContainers"] {
+            for port in list_mut(pod, containers).flat_map(|container| {
+                container
+                    .get_mut("ports")
+                    .and_then(Json::as_array_mut)
+                    .into_iter()
+                    .flatten()
+            }) {
+                let number = int(port, "containerPort").unwrap_or_default();
+                if int(port, "hostPort").unwrap_or_default() == 0 && number != 0 {
+                    set(port, "hostPort", number);
+                }
+            }
+        }
+    }
+}
+
+/// Copies the entries of one map that another lacks.
+fn fill_from(value: &mut Json, from: &str, to: &str) {
+    let missing: Vec<(String, Json)> = entries(value, from)
+        .filter(|(key, _)| crate::builtin::json::entry(value, to, key).is_none())
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    for (key, quantity) in missing {
+        set_entry(value, to, &key, quantity);
+    }
+}
+
+fn pod_spec(spec: &mut Json) {
+    set_default(spec, "dnsPolicy", "ClusterFirst");
+    set_default(spec, "restartPolicy", "Always");
+    set_default(spec, "securityContext", json!({}));
+    set_default(spec, "terminationGracePeriodSeconds", 30);
+    set_default(spec, "schedulerName", "default-scheduler");
+}
+
+fn probe(probe: &mut Json) {
+    for (field, default) in [
+        ("timeoutSeconds", 1),
+        ("periodSeconds", 10),
+        ("successThreshold", 1),
+        ("failureThreshold", 3),
+    ] {
+        if int(probe, field).unwrap_or_default() == 0 {
+            set(probe, field, default);
+        }
+    }
+}
+
+fn persistent_volume(volume: &mut Json) {
+    set_default(volume, "status.phase", "Pending");
+    set_default(volume, "spec.persistentVolumeReclaimPolicy", "Retain");
+    set_default(volume, "spec.volumeMode", "Filesystem");
+}
+
+fn http_get(action: &mut Json) {
+    set_default(action, "path", "/");
+    set_default(action, "scheme", "HTTP");
+}
+
+fn namespace(namespace: &mut Json) {
+    let name = text(namespace, "metadata.name").to_owned();
+    if !name.is_empty() {
+        set_entry(namespace, "metadata.labels", "kubernetes.io/metadata.name", name);
+    }
+}
+
+fn node_status(status: &mut Json) {
+    if let (Some(capacity), None) = (get(status, "capacity").cloned(), get(status, "allocatable")) {
+        set(status, "allocatable", capacity);
+    }
+}
+
+fn limit_range_item(item: &mut Json) {
+    if text(item, "type") == "Container" {
+        fill_from(item, "max", "default");
+        fill_from(item, "default", "defaultRequest");
+        fill_from(item, "min", "defaultRequest");
+    }
+}
+
+fn host_path(source: &mut Json) {
+    if get(source, "type").is_none() {
+        set(source, "type", "");
+    }
+}
+
+fn rbd(source: &mut Json) {
+    set_default(source, "pool", "rbd");
+    set_default(source, "user", "admin");
+    set_default(source, "keyring", "/etc/ceph/keyring");
+}
+
+fn azure_disk(source: &mut Json) {
+    set_default(source, "cachingMode", "ReadWrite");
+    set_default(source, "fsType", "ext4");
+    set_default(source, "readOnly", false);
+    set_default(source, "kind", "Shared");
+}
+
+fn scale_io(source: &mut Json) {
+    set_default(source, "storageMode", "ThinProvisioned");
+    set_default(source, "fsType", "xfs");
+}
+
+fn replication_controller(controller: &mut Json) {
+    if let Some(labels) = get(controller, "spec.template.metadata.labels").cloned() {
+        set_default(controller, "spec.selector", labels.clone());
+        set_default(controller, "metadata.labels", labels);
+    }
+    set_default(controller, "spec.replicas", 1);
+}
