@@ -1,0 +1,68 @@
+//! Answers without what differs from run to run: times, identities, versions.
+
+use regex::{Captures, Regex};
+use serde_json::{Map, Value as Json};
+use std::{collections::BTreeMap, sync::LazyLock};
+
+static UID: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}").expect("a pattern")
+});
+static TIME: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z").expect("a pattern"));
+static AGE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\d+m?\d*s$").expect("a pattern"));
+
+/// What was masked so far: the same value has the same mask in the whole case.
+pub struct Mask {
+    namespace: String,
+    seen: BTreeMap<String, String>,
+}
+
+impl Mask {
+    pub fn new(namespace: &str) -> Self {
+        Self {
+            namespace: namespace.to_owned(),
+            seen: BTreeMap::new(),
+        }
+    }
+
+    fn named(&mut self, what: &str, value: &str) -> String {
+        let next = self.seen.values().filter(|name| name.starts_with(what)).count() + 1;
+        self.seen.entry(value.to_owned()).or_insert_with(|| format!("{what}{next}")).clone()
+    }
+
+    /// A text without uids, times and the namespace.
+    pub fn text(&mut self, text: &str) -> String {
+        let text = UID.replace_all(text, |found: &Captures<'_>| self.named("UID", &found[0])).into_owned();
+        let text = TIME.replace_all(&text, "TIME");
+        AGE.replace_all(&text, "AGE").replace(&self.namespace, "NS")
+    }
+
+    /// A value in which objects have their fields in order.
+    pub fn masked(&mut self, value: &Json) -> Json {
+        match value {
+            Json::Object(fields) => {
+                let generated = fields.get("generateName").and_then(Json::as_str).map(str::to_owned);
+                let mut masked: BTreeMap<String, Json> = BTreeMap::new();
+                for (key, value) in fields {
+                    let value = match (key.as_str(), value.as_str(), &generated) {
+                        ("resourceVersion", Some(version), _) => self.named("VERSION", &format!("v{version}")).into(),
+                        ("continue", Some(token), _) if !token.is_empty() => "CONTINUE".into(),
+                        ("name", Some(_), Some(generated)) => format!("{generated}SUFFIX").into(),
+                        _ => self.masked(value),
+                    };
+                    masked.insert(self.text(key), value);
+                }
+                Json::Object(masked.into_iter().collect::<Map<_, _>>())
+            }
+            Json::Array(items) => items.iter().map(|item| self.masked(item)).collect(),
+            Json::String(text) => self.text(text).into(),
+            other => other.clone(),
+        }
+    }
+}
+
+/// The lines in which two transcripts differ, each with what came before it.
+pub fn difference(real: &str, embedded: &str) -> String {
+    let patch = diffy::DiffOptions::new().set_context_len(4).create_patch(real, embedded).to_string();
+    patch.lines().skip(2).map(|line| format!("{line}\n")).collect()
+}
