@@ -35,7 +35,7 @@ impl Include {
 pub(crate) fn one(kind: &Kind, object: &Json, form: &Form, include: Include) -> Json {
     match form {
         Form::Objects => served(kind, object),
-        Form::Metadata(version) => metadata_of(object, version),
+        Form::Metadata { version, .. } => metadata_of(object, version),
         Form::Table(version) => {
             let version_of_object = at(object, &["metadata", "resourceVersion"]).clone();
             let metadata = json!({"resourceVersion": version_of_object});
@@ -49,6 +49,10 @@ pub(crate) fn many(kind: &Kind, listed: Listed, form: &Form, include: Include) -
     let Listed { objects, metadata } = listed;
     match form {
         Form::Objects => {
+            let mut metadata = metadata;
+            if kind.is_custom() && metadata.get("continue").is_none() {
+                metadata["continue"] = "".into();
+            }
             let items: Vec<Json> = objects.iter().map(|object| item(kind, object)).collect();
             json!({
                 "kind": kind.list_kind,
@@ -57,7 +61,7 @@ pub(crate) fn many(kind: &Kind, listed: Listed, form: &Form, include: Include) -
                 "items": items,
             })
         }
-        Form::Metadata(version) => {
+        Form::Metadata { version, .. } => {
             let items: Vec<Json> = objects.iter().map(|object| metadata_of(object, version)).collect();
             json!({
                 "kind": "PartialObjectMetadataList",
@@ -199,7 +203,7 @@ fn cell(column: &Column, object: &Json, now: jiff::Timestamp) -> Json {
 
 /// The metadata that bookmarks carry.
 pub(crate) fn bookmark(kind: &Kind, version: u64, ends_listing: bool) -> Json {
-    let mut metadata = json!({"resourceVersion": version.to_string(), "creationTimestamp": null});
+    let mut metadata = json!({"resourceVersion": version.to_string()});
     if ends_listing {
         metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
     }

@@ -124,10 +124,12 @@ impl Custom {
             .filter(|problem| is_new(&problem.path))
             .map(|problem| at_path(&problem.path, problem.kind, problem.detail))
             .collect();
-        if !structural.is_empty() {
+        // Rules are not judged where types or sizes are wrong.
+        let blocks = |error: &FieldError| !matches!(error.kind, ProblemKind::Invalid | ProblemKind::Duplicate | ProblemKind::Forbidden);
+        if structural.iter().any(blocks) {
             return Ok(structural);
         }
-        let mut errors = Vec::new();
+        let mut errors = structural;
         for judged in cel::evaluate(&self.schema, &Path::root(), object, old) {
             match judged.outcome {
                 Outcome::Violated(message) if is_new(&judged.value) => {

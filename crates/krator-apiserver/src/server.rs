@@ -112,7 +112,11 @@ impl Server {
             &kind.verbs
         } else {
             let sub = kind.subresources.iter().find(|sub| sub.name == target.subresource);
-            &sub.ok_or_else(Refusal::no_such_path)?.verbs
+            let unknown = || match kind.is_custom() {
+                true => Refusal::not_found(kind.about(&target.name)),
+                false => Refusal::no_such_path(),
+            };
+            &sub.ok_or_else(unknown)?.verbs
         };
         let verb = target.verb(&asked.method, &asked.query);
         if kind.namespaced && target.namespace.is_empty() && !["list", "watch"].contains(&verb) && !kind.is_review() {
@@ -125,6 +129,12 @@ impl Server {
             return Err(Refusal::method_not_allowed());
         }
         let form = request::accepted(&asked.headers)?;
+        if let Form::Metadata { of_list, .. } = &form
+            && *of_list != ["list", "deletecollection"].contains(&verb)
+            && verb != "watch"
+        {
+            return Err(Refusal::not_acceptable("PartialObjectMetadata of objects, PartialObjectMetadataList of lists"));
+        }
         let call = Call {
             asked,
             kind: &kind,

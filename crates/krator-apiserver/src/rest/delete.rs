@@ -103,7 +103,7 @@ pub(crate) fn delete(
     let waits = finalizers(&object).next().is_some() || !may_end_at_once(&object);
     if grace.is_none_or(|seconds| seconds == 0) && !waits {
         if options.dry_run {
-            return Ok((object, true));
+            return Ok((deleted(kind, &live), true));
         }
         let last = state.store.remove(&kind.id, key).unwrap_or(live);
         crate::hooks::after_delete(state, kind, &last);

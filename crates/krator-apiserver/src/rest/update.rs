@@ -7,7 +7,7 @@ use crate::{
     managed,
     object::{at, finalizers, is_deleting, meta, set_meta},
     patch,
-    refusal::{FieldError, Refusal},
+    refusal::{About, FieldError, Refusal},
     state::{State, now},
     store::Key,
 };
@@ -104,6 +104,7 @@ fn edited(
 ) -> Result<(Json, Vec<String>), Refusal> {
     let (by, ignored) = (options.manager(kind), kind.ignored(options.subresource));
     let base = live.unwrap_or(&Json::Null);
+    let replaces = matches!(edit, Edit::Replace(_));
     let patched = match edit {
         Edit::Replace(object) => object,
         Edit::JsonPatch(patch) => patch::json_patch(base, &patch)?,
@@ -121,15 +122,46 @@ fn edited(
             return Ok((object, warnings));
         }
     };
-    let (mut object, warnings) = decode(kind, patched, twice, options.unknown)?;
+    let (mut object, warnings) = decoded(kind, patched, twice, options, replaces)?;
     kind.default(&mut object);
     Ok((managed::update(live, object, &kind.types, &by, &now(), &ignored), warnings))
+}
+
+/// Reads what an edit has made. What a patch makes wrong is refused as a mistake in the patch.
+fn decoded(
+    kind: &Kind,
+    edited: Json,
+    twice: Vec<String>,
+    options: &Options,
+    replaces: bool,
+) -> Result<(Json, Vec<String>), Refusal> {
+    if replaces {
+        return decode(kind, edited, twice, options.unknown);
+    }
+    if kind.is_custom() {
+        let text = |key: &str| edited.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
+        let expected = [("apiVersion", kind.api_version()), ("kind", kind.kind.clone())];
+        let wrong = expected.into_iter().filter(|(key, expected)| text(key) != *expected);
+        let errors: Vec<FieldError> =
+            wrong.map(|(key, expected)| FieldError::invalid(key, text(key), format!("must be {expected}"))).collect();
+        let version = text("apiVersion");
+        let group = version.rsplit_once('/').map_or("", |(group, _)| group);
+        refuse_invalid(About::new(group, &text("kind"), meta(&edited, "name")), &errors)?;
+    }
+    let sent = edited.to_string();
+    decode(kind, edited, twice, options.unknown).map_err(|refusal| match refusal.message.find("strict decoding error") {
+        Some(at) => {
+            let error = FieldError::invalid("patch", sent, refusal.message[at..].to_owned());
+            Refusal::invalid(About::default(), &[error])
+        }
+        None => refusal,
+    })
 }
 
 /// The object has to be the one that the request expects.
 fn check_version(kind: &Kind, key: &Key, object: &mut Json, live: &Json, replaces: bool) -> Result<(), Refusal> {
     let uid = meta(object, "uid");
-    if !uid.is_empty() && uid != meta(live, "uid") {
+    if replaces && !uid.is_empty() && uid != meta(live, "uid") {
         let why = format!(
             "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
             meta(live, "uid")
@@ -155,8 +187,9 @@ fn prepared(kind: &Kind, mut object: Json, live: &Json, options: &Options) -> Re
     let kept = |key: &str| at(live, &["metadata", key]).clone();
     set_meta(&mut object, "generation", kept("generation"));
     kind.prepare_update(&mut object, live, options.subresource);
-    for key in ["uid", "creationTimestamp"] {
-        set_meta(&mut object, key, kept(key));
+    set_meta(&mut object, "creationTimestamp", kept("creationTimestamp"));
+    if meta(&object, "uid").is_empty() {
+        set_meta(&mut object, "uid", kept("uid"));
     }
     if is_deleting(live) {
         set_meta(&mut object, "deletionTimestamp", kept("deletionTimestamp"));
@@ -174,6 +207,9 @@ fn hooked(state: &mut State, kind: &Kind, mut object: Json, live: &Json, options
     crate::hooks::before_update(state, kind, &mut object, live)?;
     let mut errors = kind.validate_update(&object, live, options.subresource)?;
     errors.extend(metadata_errors(kind, &object));
+    if meta(&object, "uid") != meta(live, "uid") {
+        errors.push(FieldError::invalid("metadata.uid", meta(&object, "uid"), "field is immutable"));
+    }
     if is_deleting(live) {
         let known: Vec<&str> = finalizers(live).collect();
         let added: Vec<&str> = finalizers(&object).filter(|name| !known.contains(name)).collect();
@@ -199,12 +235,10 @@ fn store(state: &mut State, kind: &Kind, key: &Key, mut object: Json, live: &Arc
         if options.dry_run {
             return Arc::new(object);
         }
-        // The last state, for watches, is the one without finalizers.
-        state.store.put(&kind.id, object);
-        let last = state.store.remove(&kind.id, key);
-        let last = last.unwrap_or_else(|| Arc::clone(live));
-        crate::hooks::after_delete(state, kind, &last);
-        return last;
+        // Watches see the state that was stored last.
+        state.store.remove(&kind.id, key);
+        crate::hooks::after_delete(state, kind, live);
+        return Arc::new(object);
     }
     if object == **live {
         return Arc::clone(live);

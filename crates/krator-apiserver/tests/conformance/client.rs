@@ -118,9 +118,9 @@ impl Run<'_> {
                 self.send(Method::GET, &path, &[("accept", form)], "").await
             }
             "metadata" => {
-                let form = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,\
-                            application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
-                self.send(Method::GET, &path, &[("accept", form)], "").await
+                let list = if step.resource.contains('/') { "" } else { "List" };
+                let form = format!("application/json;as=PartialObjectMetadata{list};g=meta.k8s.io;v=v1");
+                self.send(Method::GET, &path, &[("accept", &form)], "").await
             }
             "replace" => self.send(Method::PUT, &path, &json, &rest).await,
             "merge" => self.send(Method::PATCH, &path, &patch("application/merge-patch+json"), &rest).await,
