@@ -52,12 +52,12 @@ impl Mask {
         }
         let mut refusal = masked;
         let is_strict = refusal["message"].as_str().is_some_and(|text| text.contains("strict decoding error"));
-        let by_word = [403, 404, 409, 410].contains(&code) || is_strict;
+        let by_word = [403, 404, 409, 410].contains(&code) || code == 400 && is_strict;
         if !by_word {
             refusal["message"] = "MESSAGE".into();
         }
         if let Some(causes) = refusal.pointer_mut("/details/causes").and_then(Json::as_array_mut) {
-            for cause in causes.iter_mut().filter(|_| !by_word || is_strict) {
+            for cause in causes.iter_mut().filter(|_| !by_word) {
                 cause["message"] = "MESSAGE".into();
             }
             causes.sort_by_key(ToString::to_string);
