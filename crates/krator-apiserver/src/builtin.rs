@@ -5,24 +5,29 @@
 //! [`Builtin::prepare_create`] or [`Builtin::prepare_update`], and [`Builtin::validate_create`] or
 //! [`Builtin::validate_update`], in this order. `metadata` is checked elsewhere, for custom kinds, too.
 
+mod allocate;
 mod convert;
 mod decode;
 mod defaults;
 mod documents;
 mod image;
 mod json;
+pub mod names;
 mod prepare;
 pub mod quantity;
 mod shim;
 mod times;
 mod types;
+mod validate;
 
 pub use convert::{event_to_core, event_to_events};
 pub use documents::{BuiltinKind, BuiltinSubresource, DiscoveredResource, discovery, kinds, openapi};
 pub use shim::{Column, cells, columns};
 pub use times::human_duration;
 
-use crate::refusal::Refusal;
+pub use names::NameRule;
+
+use crate::refusal::{FieldError, Refusal};
 use serde_json::Value as Json;
 use std::sync::LazyLock;
 
@@ -98,6 +103,49 @@ impl Builtin {
     pub fn prepare_update(&self, object: &mut Json, old: &Json, subresource: Subresource) {
         prepare::update(self.type_name, object, old, subresource);
         self.default(object);
+    }
+
+    /// Gives a Service its addresses and node ports, before it is prepared. `others` are all other Services of the server,
+    /// and `old` is the Service as it was. Other kinds need nothing.
+    ///
+    /// # Errors
+    ///
+    /// What the Service asks for and cannot have.
+    pub fn allocate<'a>(
+        &self,
+        object: &mut Json,
+        old: Option<&Json>,
+        others: impl IntoIterator<Item = &'a Json>,
+    ) -> Result<(), Vec<FieldError>> {
+        match self.type_name {
+            "core/v1.Service" => allocate::allocate(object, old, others),
+            _ => Ok(()),
+        }
+    }
+
+    /// The errors of a new object, without those of its `metadata`.
+    pub fn validate_create(&self, object: &Json) -> Vec<FieldError> {
+        validate::create(self.type_name, object)
+    }
+
+    /// The errors of a changed object, without those of its `metadata`.
+    pub fn validate_update(&self, object: &Json, old: &Json, subresource: Subresource) -> Vec<FieldError> {
+        validate::update(self.type_name, object, old, subresource)
+    }
+
+    /// What an object uses whose rules this server does not know, as the subject of a sentence. Such an object has to be
+    /// refused with [`Refusal::not_built`].
+    pub fn beyond(&self, object: &Json) -> Option<String> {
+        validate::beyond(self.type_name, object)
+    }
+
+    /// Which names objects of this kind may have.
+    pub fn name_rule(&self) -> NameRule {
+        match self.type_name {
+            "core/v1.Namespace" | "core/v1.Service" | "apps/v1.StatefulSet" => NameRule::Label,
+            name if name.starts_with("rbac/") => NameRule::PathSegment,
+            _ => NameRule::Subdomain,
+        }
     }
 
     /// Writes the fields in the order of Go, with the empty ones that Go writes.

@@ -72,6 +72,7 @@ pub(super) fn create(type_name: &'static str, object: &mut Json, now: &str) {
             scheduling_gates(object);
             merge_match_label_keys(object);
         }
+        "coordination/v1.Lease" => coordinated_election(object),
         "core/v1.PersistentVolume" => set(object, "status.lastPhaseTransitionTime", now),
         "core/v1.ServiceAccount" => secrets_by_name(object),
         "core/v1.PersistentVolumeClaim" => data_sources(object),
@@ -116,6 +117,7 @@ fn update_main(type_name: &'static str, object: &mut Json, old: &Json) {
         }
         "core/v1.Service" => service::drop_fields_of_old_type(object, old),
         "core/v1.ServiceAccount" => secrets_by_name(object),
+        "coordination/v1.Lease" => coordinated_election(object),
         "core/v1.PersistentVolumeClaim" => data_sources(object),
         "apps/v1.DaemonSet" => {
             let before = entry(old, "metadata.annotations", TEMPLATE_GENERATION).and_then(Json::as_str);
@@ -254,6 +256,12 @@ fn merge_keys(term: &mut Json, labels: &Json, keys: &str, operator: &str) {
         expressions.extend(found);
         set(term, "labelSelector.matchExpressions", expressions);
     }
+}
+
+/// Fields of a feature that is off unless an administrator turns it on.
+fn coordinated_election(lease: &mut Json) {
+    remove(lease, "spec.strategy");
+    remove(lease, "spec.preferredHolder");
 }
 
 /// Only the names of secrets are kept.
