@@ -207,7 +207,9 @@ pub(crate) fn bookmark(kind: &Kind, version: u64, ends_listing: bool) -> Json {
     if ends_listing {
         metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
     }
-    json!({"kind": kind.kind, "apiVersion": kind.api_version(), "metadata": metadata})
+    let object = json!({"kind": kind.kind, "apiVersion": kind.api_version(), "metadata": metadata});
+    // Of Kubernetes' own kinds it is an empty object, as Go writes one.
+    kind.decode(object.clone()).map_or(object, |(object, _)| object)
 }
 
 /// The name of this server's version of Kubernetes, as clients ask for it.

@@ -1,9 +1,11 @@
 //! What else happens when objects of some kinds are written: the server begins to serve what a definition defines, and a
 //! namespace that is deleted says so.
 
+mod admission;
+
 use crate::{
     definitions,
-    kinds::Kind,
+    kinds::{Kind, Of},
     object::{at, is_deleting, set},
     refusal::Refusal,
     state::{State, id, now},
@@ -17,7 +19,9 @@ fn is_namespace(kind: &Kind) -> bool {
 }
 
 /// Before a new object is checked.
-pub(crate) fn before_create(_state: &State, kind: &Kind, object: &mut Json) -> Result<(), Refusal> {
+pub(crate) fn before_create(state: &State, kind: &Kind, object: &mut Json) -> Result<(), Refusal> {
+    admission::admit(kind, object);
+    allocate(state, kind, object, None)?;
     if kind.is_definition() {
         definitions::prepare(object, None);
         let errors = definitions::validate(object, None)?;
@@ -27,13 +31,25 @@ pub(crate) fn before_create(_state: &State, kind: &Kind, object: &mut Json) -> R
 }
 
 /// Before a changed object is checked.
-pub(crate) fn before_update(_state: &State, kind: &Kind, object: &mut Json, old: &Json) -> Result<(), Refusal> {
+pub(crate) fn before_update(state: &State, kind: &Kind, object: &mut Json, old: &Json) -> Result<(), Refusal> {
+    allocate(state, kind, object, Some(old))?;
     if kind.is_definition() {
         definitions::prepare(object, Some(old));
         let errors = definitions::validate(object, Some(old))?;
         refuse(kind, object, &errors)?;
     }
     Ok(())
+}
+
+/// Gives a Service its addresses and ports.
+fn allocate(state: &State, kind: &Kind, object: &mut Json, old: Option<&Json>) -> Result<(), Refusal> {
+    let Of::Builtin(builtin) = &kind.of else { return Ok(()) };
+    let own = Key::of(object);
+    let others = state.store.list(&kind.id, "").filter(|(key, _)| **key != own).map(|(_, object)| &**object);
+    match builtin.allocate(object, old, others) {
+        Ok(()) => Ok(()),
+        Err(errors) => refuse(kind, object, &errors),
+    }
 }
 
 fn refuse(kind: &Kind, object: &Json, errors: &[crate::refusal::FieldError]) -> Result<(), Refusal> {

@@ -1,7 +1,7 @@
 //! The kinds that are served: those of Kubernetes itself, and those that CRDs define.
 
 use crate::{
-    builtin::{self, Builtin, BuiltinKind, BuiltinSubresource},
+    builtin::{self, Builtin, BuiltinKind, BuiltinSubresource, NameRule},
     custom::{Custom, Subresource},
     definitions,
     field_set::FieldSet,
@@ -10,7 +10,7 @@ use crate::{
     store::ResourceId,
     types::{Type, Types},
 };
-use krator_schema::{Definition, names};
+use krator_schema::Definition;
 use serde_json::Value as Json;
 use std::{
     collections::BTreeMap,
@@ -135,24 +135,28 @@ impl Kind {
 
     pub fn validate_create(&self, object: &Json) -> Result<Vec<FieldError>, Refusal> {
         match &self.of {
-            Of::Builtin(kind) => Ok(kind.validate_create(object)),
+            Of::Builtin(kind) => known(kind, object).map(|()| kind.validate_create(object)),
             Of::Custom(kind) => kind.validate(object, None),
         }
     }
 
     pub fn validate_update(&self, new: &Json, old: &Json, subresource: Subresource) -> Result<Vec<FieldError>, Refusal> {
         match &self.of {
-            Of::Builtin(kind) => Ok(kind.validate_update(new, old, part_of(subresource))),
+            Of::Builtin(kind) => {
+                known(kind, new)?;
+                Ok(kind.validate_update(new, old, part_of(subresource)))
+            }
             Of::Custom(kind) => kind.validate(new, Some(old)),
         }
     }
 
-    /// What is wrong with a name of an object.
-    pub fn validate_name(&self, name: &str) -> Vec<String> {
-        match &self.of {
-            Of::Builtin(kind) => kind.validate_name(name),
-            Of::Custom(_) => names::dns_1123_subdomain(name),
-        }
+    /// What is wrong with a name of an object, or with the beginning of one.
+    pub fn validate_name(&self, name: &str, is_prefix: bool) -> Vec<String> {
+        let rule = match &self.of {
+            Of::Builtin(kind) => kind.name_rule(),
+            Of::Custom(_) => NameRule::Subdomain,
+        };
+        rule.check(name, is_prefix)
     }
 
     /// The fields that a request about a part of the object does not change, and nobody owns for that.
@@ -160,7 +164,7 @@ impl Kind {
         let paths: &[&[&str]] = match (subresource, &self.of) {
             (Subresource::Status, Of::Custom(_)) => &[&["spec"]],
             (Subresource::None, Of::Custom(kind)) if kind.has_status() => &[&["status"]],
-            (_, Of::Builtin(kind)) => kind.reset_fields(part_of(subresource)),
+            (part, Of::Builtin(_)) => reset_fields(&self.id, part),
             _ => &[],
         };
         FieldSet::of(paths)
@@ -188,6 +192,38 @@ impl Kind {
             other => other.to_string(),
         })
     }
+}
+
+/// The fields of a kind of Kubernetes itself that a request about a part of an object does not change, after
+/// `GetResetFields` of the strategies.
+fn reset_fields(id: &ResourceId, part: Subresource) -> &'static [&'static [&'static str]] {
+    const STATUS: &[&[&str]] = &[&["status"]];
+    const SPEC: &[&[&str]] = &[&["spec"]];
+    const SPEC_AND_LABELS: &[&[&str]] = &[&["spec"], &["metadata", "labels"]];
+    const OF_PODS: &[&[&str]] = &[
+        &["spec"],
+        &["metadata", "deletionTimestamp"],
+        &["metadata", "ownerReferences"],
+    ];
+    const OF_DEFINITIONS: &[&[&str]] = &[&["metadata"], &["spec"]];
+    match (id.group.as_str(), id.resource.as_str(), part) {
+        ("" | "apps" | "batch" | "policy" | "networking.k8s.io" | "apiextensions.k8s.io", resource, Subresource::None)
+            if !["configmaps", "secrets", "events", "endpoints", "leases", "podtemplates", "controllerrevisions"]
+                .contains(&resource) =>
+        {
+            STATUS
+        }
+        ("", "pods", Subresource::Status) => OF_PODS,
+        ("apps", "deployments", Subresource::Status) => SPEC_AND_LABELS,
+        ("apiextensions.k8s.io", _, Subresource::Status) => OF_DEFINITIONS,
+        (_, _, Subresource::Status) => SPEC,
+        _ => &[],
+    }
+}
+
+/// Refuses an object that uses what this server does not know.
+fn known(kind: &Builtin, object: &Json) -> Result<(), Refusal> {
+    kind.beyond(object).map_or(Ok(()), |what| Err(Refusal::not_built(&what)))
 }
 
 /// What an update of a kind of Kubernetes itself is about. `/scale` changes the object itself.

@@ -141,13 +141,11 @@ fn metadata_errors(kind: &Kind, object: &Json) -> Vec<FieldError> {
     if name.is_empty() {
         errors.push(FieldError::required("metadata.name", "name or generateName is required"));
     } else {
-        let wrong = kind.validate_name(name).into_iter();
+        let wrong = kind.validate_name(name, false).into_iter();
         errors.extend(wrong.map(|problem| FieldError::invalid("metadata.name", name, problem)));
     }
     if !generate.is_empty() {
-        // What follows it is made of characters that every kind of name allows.
-        let wrong = kind.validate_name(&format!("{}a", generate.trim_end_matches('-')));
-        let wrong = wrong.into_iter();
+        let wrong = kind.validate_name(generate, true).into_iter();
         errors.extend(wrong.map(|problem| FieldError::invalid("metadata.generateName", generate, problem)));
     }
     let metadata = object.get("metadata").unwrap_or(&Json::Null);

@@ -60,8 +60,8 @@ pub(super) fn insert(state: &mut State, kind: &Kind, mut object: Json, options: 
     if kind.namespaced {
         state.check_namespace(meta(&object, "namespace"), kind.about(meta(&object, "name")))?;
     }
-    kind.prepare_create(&mut object, &now());
     crate::hooks::before_create(state, kind, &mut object)?;
+    kind.prepare_create(&mut object, &now());
     let mut errors = kind.validate_create(&object)?;
     errors.extend(metadata_errors(kind, &object));
     refuse_invalid(kind.about_kind(meta(&object, "name")), &errors)?;

@@ -84,8 +84,9 @@ pub(crate) fn update(
         });
     };
     check_version(kind, key, &mut object, &live, replaces)?;
-    let object = prepared(kind, object, &live, options)?;
-    let object = hooked(state, kind, object, &live, options)?;
+    crate::hooks::before_update(state, kind, &mut object, &live)?;
+    let object = prepared(kind, object, &live, options);
+    check(kind, &object, &live, options)?;
     let object = store(state, kind, key, object, &live, options);
     Ok(Written {
         object,
@@ -183,7 +184,7 @@ fn check_version(kind: &Kind, key: &Key, object: &mut Json, live: &Json, replace
 }
 
 /// Keeps what nobody may change.
-fn prepared(kind: &Kind, mut object: Json, live: &Json, options: &Options) -> Result<Json, Refusal> {
+fn prepared(kind: &Kind, mut object: Json, live: &Json, options: &Options) -> Json {
     let kept = |key: &str| at(live, &["metadata", key]).clone();
     set_meta(&mut object, "generation", kept("generation"));
     kind.prepare_update(&mut object, live, options.subresource);
@@ -200,19 +201,19 @@ fn prepared(kind: &Kind, mut object: Json, live: &Json, options: &Options) -> Re
         set_meta(&mut object, "deletionTimestamp", Json::Null);
         set_meta(&mut object, "deletionGracePeriodSeconds", Json::Null);
     }
-    Ok(object)
+    object
 }
 
-fn hooked(state: &mut State, kind: &Kind, mut object: Json, live: &Json, options: &Options) -> Result<Json, Refusal> {
-    crate::hooks::before_update(state, kind, &mut object, live)?;
-    let mut errors = kind.validate_update(&object, live, options.subresource)?;
-    errors.extend(metadata_errors(kind, &object));
-    if meta(&object, "uid") != meta(live, "uid") {
-        errors.push(FieldError::invalid("metadata.uid", meta(&object, "uid"), "field is immutable"));
+/// Refuses an object that is not valid.
+fn check(kind: &Kind, object: &Json, live: &Json, options: &Options) -> Result<(), Refusal> {
+    let mut errors = kind.validate_update(object, live, options.subresource)?;
+    errors.extend(metadata_errors(kind, object));
+    if meta(object, "uid") != meta(live, "uid") {
+        errors.push(FieldError::invalid("metadata.uid", meta(object, "uid"), "field is immutable"));
     }
     if is_deleting(live) {
         let known: Vec<&str> = finalizers(live).collect();
-        let added: Vec<&str> = finalizers(&object).filter(|name| !known.contains(name)).collect();
+        let added: Vec<&str> = finalizers(object).filter(|name| !known.contains(name)).collect();
         if !added.is_empty() {
             let why = format!(
                 "no new finalizers can be added if the object is being deleted, found new finalizers {}",
@@ -221,8 +222,7 @@ fn hooked(state: &mut State, kind: &Kind, mut object: Json, live: &Json, options
             errors.push(FieldError::forbidden("metadata.finalizers", why));
         }
     }
-    refuse_invalid(kind.about_kind(meta(&object, "name")), &errors)?;
-    Ok(object)
+    refuse_invalid(kind.about_kind(meta(object, "name")), &errors)
 }
 
 /// Stores the object unless nothing has changed; one that is being deleted and has nothing to wait for is removed.
