@@ -2,9 +2,10 @@
 //! how `kubectl get` prints them. All functions are pure. Which kinds these are is said by `tools/openapi/kinds.json`.
 //!
 //! A request that creates or updates an object goes through [`Builtin::decode`], [`Builtin::default`],
-//! [`Builtin::prepare_create`] or [`Builtin::prepare_update`], and [`Builtin::validate_create`] or
+//! [`Builtin::admit_create`] or [`Builtin::admit_update`], [`Builtin::allocate`], [`Builtin::prepare_create`] or [`Builtin::prepare_update`], and [`Builtin::validate_create`] or
 //! [`Builtin::validate_update`], in this order. `metadata` is checked elsewhere, for custom kinds, too.
 
+mod admission;
 mod allocate;
 mod convert;
 mod decode;
@@ -91,6 +92,20 @@ impl Builtin {
         self.put_in_order(object);
     }
 
+    /// Changes a new object as the admission plugins of a usual server do.
+    ///
+    /// # Errors
+    ///
+    /// Why the object is forbidden, for [`Refusal::forbidden`].
+    pub fn admit_create(&self, object: &mut Json) -> Result<(), String> {
+        admission::create(self.type_name, object)
+    }
+
+    /// Changes an updated object as the admission plugins of a usual server do.
+    pub fn admit_update(&self, object: &mut Json, old: &Json) {
+        admission::update(self.type_name, object, old);
+    }
+
     /// Sets what clients cannot: the status is reset, the generation is 1. The object must have its name and uid.
     ///
     /// `now` is for the kinds that note a time, such as PersistentVolume.
@@ -133,7 +148,7 @@ impl Builtin {
         validate::update(self.type_name, object, old, subresource)
     }
 
-    /// What an object uses whose rules this server does not know, as the subject of a sentence. Such an object has to be
+    /// What a valid object uses whose rules this server does not know, as the subject of a sentence. Such an object has to be
     /// refused with [`Refusal::not_built`].
     pub fn beyond(&self, object: &Json) -> Option<String> {
         validate::beyond(self.type_name, object)
@@ -155,3 +170,6 @@ impl Builtin {
         }
     }
 }
+
+#[cfg(test)]
+mod recorded;

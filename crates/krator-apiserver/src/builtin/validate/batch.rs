@@ -77,12 +77,15 @@ fn generated_selector(report: &mut Report, job: &Json) {
 fn spec_of_job(report: &mut Report, spec: &Json) {
     let at = root("spec");
     job_spec(report, &at, spec);
-    let Some(selector) = get(spec, "selector") else {
-        return report.required(&at.field("selector"), "");
-    };
-    labels::selector(report, &at.field("selector"), selector);
+    let selector = get(spec, "selector");
+    match selector {
+        Some(selector) => labels::selector(report, &at.field("selector"), selector),
+        None => report.required(&at.field("selector"), ""),
+    }
     let found = &spec["template"]["metadata"]["labels"];
-    if labels::can_be_evaluated(selector) && !labels::selects(selector, found) {
+    // No selector selects nothing.
+    let misses = |selector| labels::can_be_evaluated(selector) && !labels::selects(selector, found);
+    if selector.is_none_or(misses) {
         let at = at.field("template").field("metadata").field("labels");
         report.invalid(&at, found.clone(), "`selector` does not match template `labels`");
     }
