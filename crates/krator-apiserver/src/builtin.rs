@@ -16,12 +16,14 @@ mod json;
 pub mod names;
 mod prepare;
 pub mod quantity;
+mod tables;
 mod times;
 mod types;
 mod validate;
 
 pub use convert::{event_to_core, event_to_events};
 pub use documents::{BuiltinKind, BuiltinSubresource, DiscoveredResource, discovery, kinds, openapi};
+pub use tables::Column;
 pub use times::human_duration;
 
 pub use names::NameRule;
@@ -161,6 +163,16 @@ impl Builtin {
             name if name.starts_with("rbac/") => NameRule::PathSegment,
             _ => NameRule::Subdomain,
         }
+    }
+
+    /// The columns of tables of these objects. Kinds that are never listed have none.
+    pub fn columns(&self) -> &'static [Column] {
+        tables::columns(self.kind.group, &self.kind.resource)
+    }
+
+    /// The cells of an object in a table, one for each column. `now` is in seconds since 1970, and ages count to it.
+    pub fn cells(&self, object: &Json, now: i64) -> Vec<Json> {
+        tables::cells(self.type_name, object, now)
     }
 
     /// Writes the fields in the order of Go, with the empty ones that Go writes.
