@@ -16,6 +16,7 @@ mod json;
 pub mod names;
 mod prepare;
 pub mod quantity;
+mod scale;
 mod tables;
 mod times;
 mod types;
@@ -163,6 +164,29 @@ impl Builtin {
             name if name.starts_with("rbac/") => NameRule::PathSegment,
             _ => NameRule::Subdomain,
         }
+    }
+
+    /// The object of `/scale`, of the kinds that have it.
+    pub fn scale(&self, object: &Json) -> Option<Json> {
+        scale::has(self.type_name).then(|| scale::of(object))
+    }
+
+    /// Reads an object that is sent to `/scale`; as [`Self::decode`].
+    ///
+    /// # Errors
+    ///
+    /// 400 if a field has a value of a wrong type.
+    pub fn decode_scale(&self, scale: &Json) -> Result<(Json, Vec<String>), Refusal> {
+        decode::decode(scale::TYPE, scale).map_err(|error| {
+            Refusal::bad_request(format!(
+                "Scale in version \"v1\" cannot be handled as a Scale: {error}"
+            ))
+        })
+    }
+
+    /// Gives an object the replicas of what is sent to `/scale`. The object is then updated as usual.
+    pub fn apply_scale(&self, object: &mut Json, scale: &Json) -> Vec<FieldError> {
+        scale::apply(object, scale)
     }
 
     /// The columns of tables of these objects. Kinds that are never listed have none.

@@ -41,7 +41,10 @@ pub(super) fn columns(group: &str, resource: &str) -> &'static [Column] {
             let (version, resource) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
             let group = version.split_once('/').map_or("", |(group, _)| group);
             let column = serde_json::from_str(words.next().unwrap_or_default());
-            table.entry((group, resource)).or_default().push(column.expect("the tests read all columns"));
+            table
+                .entry((group, resource))
+                .or_default()
+                .push(column.expect("the tests read all columns"));
         }
         table
     });
@@ -72,7 +75,11 @@ pub(super) fn cells(type_name: &str, object: &Json, now: i64) -> Vec<Json> {
         "networking/v1.Ingress" => services::ingress(object, age),
         "networking/v1.IngressClass" => services::ingress_class(object, age),
         "networking/v1.NetworkPolicy" => {
-            vec![json!(name), json!(selector_or_none(&object["spec"]["podSelector"])), json!(age)]
+            vec![
+                json!(name),
+                json!(selector_or_none(&object["spec"]["podSelector"])),
+                json!(age),
+            ]
         }
         "core/v1.PersistentVolumeClaim" => storage::claim(object, age),
         "core/v1.PersistentVolume" => storage::volume(object, age),
@@ -81,9 +88,18 @@ pub(super) fn cells(type_name: &str, object: &Json, now: i64) -> Vec<Json> {
             let count = count(object, "data") + count(object, "binaryData");
             vec![json!(name), json!(count), json!(age)]
         }
-        "core/v1.Secret" => vec![json!(name), json!(text(object, "type")), json!(count(object, "data")), json!(age)],
+        "core/v1.Secret" => vec![
+            json!(name),
+            json!(text(object, "type")),
+            json!(count(object, "data")),
+            json!(age),
+        ],
         "core/v1.Namespace" => vec![json!(name), json!(text(object, "status.phase")), json!(age)],
-        "coordination/v1.Lease" => vec![json!(name), json!(text(object, "spec.holderIdentity")), json!(age)],
+        "coordination/v1.Lease" => vec![
+            json!(name),
+            json!(text(object, "spec.holderIdentity")),
+            json!(age),
+        ],
         "rbac/v1.RoleBinding" | "rbac/v1.ClusterRoleBinding" => access::binding(object, age),
         "core/v1.ServiceAccount" => vec![json!(name), json!(age)],
         // Kinds without a printer of their own show when they were created.
@@ -92,19 +108,29 @@ pub(super) fn cells(type_name: &str, object: &Json, now: i64) -> Vec<Json> {
 }
 
 fn count(object: &Json, map: &str) -> usize {
-    get(object, map).and_then(Json::as_object).map_or(0, serde_json::Map::len)
+    get(object, map)
+        .and_then(Json::as_object)
+        .map_or(0, serde_json::Map::len)
 }
 
 /// How long ago a time was.
 fn age(time: Option<&Json>, now: i64) -> String {
     let then = time.and_then(Json::as_str).and_then(read_time);
-    then.map_or("<unknown>".to_owned(), |then| human_duration(now - then.as_second()))
+    then.map_or("<unknown>".to_owned(), |then| {
+        human_duration(now - then.as_second())
+    })
 }
 
 /// The names and the images of containers.
 fn containers(list_of: &[Json]) -> [Json; 2] {
     let join = |field: &str| {
-        json!(list_of.iter().map(|container| text(container, field)).collect::<Vec<_>>().join(","))
+        json!(
+            list_of
+                .iter()
+                .map(|container| text(container, field))
+                .collect::<Vec<_>>()
+                .join(",")
+        )
     };
     [join("name"), join("image")]
 }
@@ -118,13 +144,22 @@ fn labels(labels: &Json) -> String {
         .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))
         .collect();
     pairs.sort();
-    if pairs.is_empty() { "<none>".to_owned() } else { pairs.join(",") }
+    if pairs.is_empty() {
+        "<none>".to_owned()
+    } else {
+        pairs.join(",")
+    }
 }
 
 /// A label selector, such as `app=web,tier in (a,b)`.
 fn selector(selector: &Json) -> String {
     let mut parts: Vec<(String, String)> = super::json::entries(selector, "matchLabels")
-        .map(|(key, value)| (key.clone(), format!("{key}={}", value.as_str().unwrap_or_default())))
+        .map(|(key, value)| {
+            (
+                key.clone(),
+                format!("{key}={}", value.as_str().unwrap_or_default()),
+            )
+        })
         .collect();
     for requirement in list(selector, "matchExpressions") {
         let key = text(requirement, "key");
@@ -140,7 +175,19 @@ fn selector(selector: &Json) -> String {
         parts.push((key.to_owned(), part));
     }
     parts.sort_by(|(a, _), (b, _)| a.cmp(b));
-    parts.into_iter().map(|(_, part)| part).collect::<Vec<_>>().join(",")
+    parts
+        .into_iter()
+        .map(|(_, part)| part)
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
+/// A label selector, or a map of labels as ReplicationControllers have it.
+pub(super) fn selector_of(value: &Json) -> String {
+    if value.get("matchLabels").is_some() || value.get("matchExpressions").is_some() {
+        return selector(value);
+    }
+    selector(&json!({"matchLabels": value}))
 }
 
 fn selector_or_none(value: &Json) -> String {
@@ -165,11 +212,15 @@ fn number(object: &Json, path: &str) -> i64 {
 
 /// Whether a condition of a list is true.
 fn has_condition(conditions: &[Json], type_: &str) -> bool {
-    let found = conditions.iter().find(|condition| text(condition, "type") == type_);
+    let found = conditions
+        .iter()
+        .find(|condition| text(condition, "type") == type_);
     found.is_some_and(|condition| text(condition, "status") == "True")
 }
 
 /// The storage in a map of quantities.
 fn storage_of<'a>(object: &'a Json, path: &str) -> &'a str {
-    entry(object, path, "storage").and_then(Json::as_str).unwrap_or("0")
+    entry(object, path, "storage")
+        .and_then(Json::as_str)
+        .unwrap_or("0")
 }

@@ -5,7 +5,9 @@ use serde_json::{Value as Json, json};
 
 pub(super) fn binding(object: &Json, age: String) -> Vec<Json> {
     let subjects = |kind: &str| {
-        let of_kind = list(object, "subjects").iter().filter(|subject| text(subject, "kind") == kind);
+        let of_kind = list(object, "subjects")
+            .iter()
+            .filter(|subject| text(subject, "kind") == kind);
         let names: Vec<String> = of_kind
             .map(|subject| match kind {
                 "ServiceAccount" => format!("{}/{}", text(subject, "namespace"), text(subject, "name")),
@@ -14,7 +16,11 @@ pub(super) fn binding(object: &Json, age: String) -> Vec<Json> {
             .collect();
         names.join(", ")
     };
-    let role = format!("{}/{}", text(object, "roleRef.kind"), text(object, "roleRef.name"));
+    let role = format!(
+        "{}/{}",
+        text(object, "roleRef.kind"),
+        text(object, "roleRef.name")
+    );
     vec![
         json!(text(object, "metadata.name")),
         json!(role),

@@ -27,7 +27,11 @@ impl Summary {
 
 pub(super) fn pod(pod: &Json, now: i64) -> Vec<Json> {
     let restartable = |container: &&Json| text(container, "restartPolicy") == "Always";
-    let total = list(pod, "spec.containers").len() + list(pod, "spec.initContainers").iter().filter(restartable).count();
+    let total = list(pod, "spec.containers").len()
+        + list(pod, "spec.initContainers")
+            .iter()
+            .filter(restartable)
+            .count();
     let summary = summarize(pod);
     let restarts = match &summary.last_restart {
         Some(time) if summary.restarts != 0 => {
@@ -55,7 +59,9 @@ fn readiness_gates(pod: &Json) -> String {
         return "<none>".to_owned();
     }
     let conditions = list(pod, "status.conditions");
-    let ready = gates.iter().filter(|gate| has_condition(conditions, text(gate, "conditionType")));
+    let ready = gates
+        .iter()
+        .filter(|gate| has_condition(conditions, text(gate, "conditionType")));
     format!("{}/{}", ready.count(), gates.len())
 }
 
@@ -78,7 +84,10 @@ fn summarize(pod: &Json) -> Summary {
     if !initializing || has_condition(conditions, "Initialized") {
         summary.restarts = 0;
         summary.last_restart = None;
-        for status in list(pod, "status.initContainerStatuses").iter().filter(|status| is_sidecar(pod, status)) {
+        for status in list(pod, "status.initContainerStatuses")
+            .iter()
+            .filter(|status| is_sidecar(pod, status))
+        {
             summary.count_restarts(status);
         }
         regular_containers(pod, &mut summary);
@@ -96,7 +105,9 @@ fn summarize(pod: &Json) -> Summary {
 /// Whether the status is of an init container that keeps running.
 fn is_sidecar(pod: &Json, status: &Json) -> bool {
     let containers = list(pod, "spec.initContainers");
-    let found = containers.iter().find(|container| text(container, "name") == text(status, "name"));
+    let found = containers
+        .iter()
+        .find(|container| text(container, "name") == text(status, "name"));
     found.is_some_and(|container| text(container, "restartPolicy") == "Always")
 }
 
@@ -207,7 +218,9 @@ pub(super) fn event(event: &Json, now: i64) -> Vec<Json> {
 
 pub(super) fn node(node: &Json, age: String) -> Vec<Json> {
     let conditions = list(node, "status.conditions");
-    let is_known = conditions.iter().any(|condition| text(condition, "type") == "Ready");
+    let is_known = conditions
+        .iter()
+        .any(|condition| text(condition, "type") == "Ready");
     let mut status = match (is_known, has_condition(conditions, "Ready")) {
         (false, _) => "Unknown".to_owned(),
         (true, true) => "Ready".to_owned(),
@@ -225,7 +238,9 @@ pub(super) fn node(node: &Json, age: String) -> Vec<Json> {
         .collect();
     let roles: Vec<&str> = roles.into_iter().collect();
     let address = |type_: &str| {
-        let found = list(node, "status.addresses").iter().find(|address| text(address, "type") == type_);
+        let found = list(node, "status.addresses")
+            .iter()
+            .find(|address| text(address, "type") == type_);
         json!(found.map_or("<none>", |address| text(address, "address")))
     };
     let mut kernel = text_or(node, "status.nodeInfo.kernelVersion", "<unknown>").to_owned();
@@ -236,13 +251,21 @@ pub(super) fn node(node: &Json, age: String) -> Vec<Json> {
     vec![
         json!(text(node, "metadata.name")),
         json!(status),
-        json!(if roles.is_empty() { "<none>".to_owned() } else { roles.join(",") }),
+        json!(if roles.is_empty() {
+            "<none>".to_owned()
+        } else {
+            roles.join(",")
+        }),
         json!(age),
         json!(text(node, "status.nodeInfo.kubeletVersion")),
         address("InternalIP"),
         address("ExternalIP"),
         json!(text_or(node, "status.nodeInfo.osImage", "<unknown>")),
         json!(kernel),
-        json!(text_or(node, "status.nodeInfo.containerRuntimeVersion", "<unknown>")),
+        json!(text_or(
+            node,
+            "status.nodeInfo.containerRuntimeVersion",
+            "<unknown>"
+        )),
     ]
 }

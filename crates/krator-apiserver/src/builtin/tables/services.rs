@@ -9,14 +9,21 @@ use std::collections::BTreeSet;
 const MOST: usize = 3;
 
 pub(super) fn service(service: &Json, age: String) -> Vec<Json> {
-    let address = texts(service, "spec.clusterIPs").first().copied().unwrap_or("<none>");
+    let address = texts(service, "spec.clusterIPs")
+        .first()
+        .copied()
+        .unwrap_or("<none>");
     let ports: Vec<String> = list(service, "spec.ports").iter().map(port).collect();
     vec![
         json!(text(service, "metadata.name")),
         json!(text(service, "spec.type")),
         json!(address),
         json!(external(service)),
-        json!(if ports.is_empty() { "<none>".to_owned() } else { ports.join(",") }),
+        json!(if ports.is_empty() {
+            "<none>".to_owned()
+        } else {
+            ports.join(",")
+        }),
         json!(age),
         json!(labels(&service["spec"]["selector"])),
     ]
@@ -38,7 +45,11 @@ fn external(service: &Json) -> String {
         "LoadBalancer" => {
             let mut all = balancers(service);
             all.extend(own);
-            if all.is_empty() { "<pending>".to_owned() } else { all.join(",") }
+            if all.is_empty() {
+                "<pending>".to_owned()
+            } else {
+                all.join(",")
+            }
         }
         "ExternalName" => text(service, "spec.externalName").to_owned(),
         _ => "<unknown>".to_owned(),
@@ -49,13 +60,20 @@ fn external(service: &Json) -> String {
 fn balancers(object: &Json) -> Vec<&str> {
     let ingress = list(object, "status.loadBalancer.ingress").iter();
     let all = ingress.map(|ingress| text_or(ingress, "ip", text(ingress, "hostname")));
-    all.filter(|address| !address.is_empty()).collect::<BTreeSet<_>>().into_iter().collect()
+    all.filter(|address| !address.is_empty())
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
 }
 
 pub(super) fn endpoints(endpoints: &Json, age: String) -> Vec<Json> {
     let mut all = Vec::new();
     for subset in list(endpoints, "subsets") {
-        let addresses = || list(subset, "addresses").iter().map(|address| text(address, "ip"));
+        let addresses = || {
+            list(subset, "addresses")
+                .iter()
+                .map(|address| text(address, "ip"))
+        };
         let ports = list(subset, "ports");
         if ports.is_empty() {
             all.extend(addresses().map(str::to_owned));
@@ -68,7 +86,11 @@ pub(super) fn endpoints(endpoints: &Json, age: String) -> Vec<Json> {
             }));
         }
     }
-    let shown = if list(endpoints, "subsets").is_empty() { "<none>".to_owned() } else { some(&all) };
+    let shown = if list(endpoints, "subsets").is_empty() {
+        "<none>".to_owned()
+    } else {
+        some(&all)
+    };
     vec![json!(text(endpoints, "metadata.name")), json!(shown), json!(age)]
 }
 
@@ -81,7 +103,11 @@ fn some(all: &[String]) -> String {
 }
 
 pub(super) fn ingress(ingress: &Json, age: String) -> Vec<Json> {
-    let ports = if list(ingress, "spec.tls").is_empty() { "80" } else { "80, 443" };
+    let ports = if list(ingress, "spec.tls").is_empty() {
+        "80"
+    } else {
+        "80, 443"
+    };
     vec![
         json!(text(ingress, "metadata.name")),
         json!(text_or(ingress, "spec.ingressClassName", "<none>")),
@@ -121,7 +147,11 @@ pub(super) fn ingress_class(class: &Json, age: String) -> Vec<Json> {
         format!("{}{group}/{}", text(parameters, "kind"), text(parameters, "name"))
     });
     vec![
-        json!(if is_default { format!("{name} (default)") } else { name.to_owned() }),
+        json!(if is_default {
+            format!("{name} (default)")
+        } else {
+            name.to_owned()
+        }),
         json!(text(class, "spec.controller")),
         json!(parameters.unwrap_or_else(|| "<none>".to_owned())),
         json!(age),

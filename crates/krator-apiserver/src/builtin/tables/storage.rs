@@ -19,7 +19,10 @@ fn modes(modes: &[&str]) -> String {
         ("ReadWriteMany", "RWX"),
         ("ReadWriteOncePod", "RWOP"),
     ];
-    let found = SHORT.iter().filter(|(mode, _)| modes.contains(mode)).map(|(_, short)| *short);
+    let found = SHORT
+        .iter()
+        .filter(|(mode, _)| modes.contains(mode))
+        .map(|(_, short)| *short);
     found.collect::<Vec<_>>().join(",")
 }
 
@@ -27,14 +30,18 @@ fn modes(modes: &[&str]) -> String {
 fn class(object: &Json) -> String {
     const ANNOTATION: &str = "volume.beta.kubernetes.io/storage-class";
     let old = entry(object, "metadata.annotations", ANNOTATION).and_then(Json::as_str);
-    old.unwrap_or_else(|| text(object, "spec.storageClassName")).to_owned()
+    old.unwrap_or_else(|| text(object, "spec.storageClassName"))
+        .to_owned()
 }
 
 pub(super) fn claim(claim: &Json, age: String) -> Vec<Json> {
     let volume = text(claim, "spec.volumeName");
     let (capacity, access) = match volume {
         "" => (String::new(), String::new()),
-        _ => (storage_of(claim, "status.capacity").to_owned(), modes(&texts(claim, "status.accessModes"))),
+        _ => (
+            storage_of(claim, "status.capacity").to_owned(),
+            modes(&texts(claim, "status.accessModes")),
+        ),
     };
     vec![
         json!(text(claim, "metadata.name")),
@@ -73,9 +80,15 @@ pub(super) fn quota(quota: &Json, age: String) -> Vec<Json> {
     let mut hard: Vec<(&String, &Json)> = entries(quota, "status.hard").collect();
     hard.sort_by_key(|(name, _)| name.as_str());
     for (name, hard) in hard {
-        let used = entry(quota, "status.used", name).and_then(Json::as_str).unwrap_or("0");
+        let used = entry(quota, "status.used", name)
+            .and_then(Json::as_str)
+            .unwrap_or("0");
         let text = format!("{name}: {used}/{}", hard.as_str().unwrap_or("0"));
-        if name.starts_with("limits.") { limits.push(text) } else { requests.push(text) }
+        if name.starts_with("limits.") {
+            limits.push(text)
+        } else {
+            requests.push(text)
+        }
     }
     vec![
         json!(text(quota, "metadata.name")),

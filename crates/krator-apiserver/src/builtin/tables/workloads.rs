@@ -1,6 +1,9 @@
 //! Rows of the kinds that keep pods running.
 
-use super::{age as age_of, containers, has_condition, labels, number, selector, selector_or_none, text_or};
+use super::{
+    age as age_of, containers, has_condition, labels, number, selector, selector_of, selector_or_none,
+    text_or,
+};
 use crate::builtin::json::{flag, get, int, list, text};
 use crate::builtin::times::{human_duration, read_time};
 use serde_json::{Value as Json, json};
@@ -16,12 +19,6 @@ fn template_containers(object: &Json) -> [Json; 2] {
 /// ReplicaSets and ReplicationControllers, whose selectors are only labels.
 pub(super) fn replicas(object: &Json, age: String) -> Vec<Json> {
     let [names, images] = template_containers(object);
-    let selects = match &object["spec"]["selector"] {
-        value if value.get("matchLabels").is_some() || value.get("matchExpressions").is_some() => {
-            selector_or_none(value)
-        }
-        value => labels(value),
-    };
     vec![
         name(object),
         json!(number(object, "spec.replicas")),
@@ -30,12 +27,16 @@ pub(super) fn replicas(object: &Json, age: String) -> Vec<Json> {
         json!(age),
         names,
         images,
-        json!(selects),
+        json!(selector_of(&object["spec"]["selector"])),
     ]
 }
 
 fn ready(object: &Json) -> Json {
-    json!(format!("{}/{}", number(object, "status.readyReplicas"), number(object, "spec.replicas")))
+    json!(format!(
+        "{}/{}",
+        number(object, "status.readyReplicas"),
+        number(object, "spec.replicas")
+    ))
 }
 
 pub(super) fn deployment(object: &Json, age: String) -> Vec<Json> {
@@ -77,10 +78,19 @@ pub(super) fn daemon_set(object: &Json, age: String) -> Vec<Json> {
 
 pub(super) fn controller_revision(object: &Json, age: String) -> Vec<Json> {
     let owners = list(object, "metadata.ownerReferences");
-    let controller = owners.iter().find(|owner| flag(owner, "controller")).map(|owner| {
-        let group = text(owner, "apiVersion").split_once('/').map_or(String::new(), |(group, _)| format!(".{group}"));
-        format!("{}{group}/{}", text(owner, "kind").to_lowercase(), text(owner, "name"))
-    });
+    let controller = owners
+        .iter()
+        .find(|owner| flag(owner, "controller"))
+        .map(|owner| {
+            let group = text(owner, "apiVersion")
+                .split_once('/')
+                .map_or(String::new(), |(group, _)| format!(".{group}"));
+            format!(
+                "{}{group}/{}",
+                text(owner, "kind").to_lowercase(),
+                text(owner, "name")
+            )
+        });
     vec![
         name(object),
         json!(controller.unwrap_or_else(|| "<none>".to_owned())),
@@ -92,7 +102,10 @@ pub(super) fn controller_revision(object: &Json, age: String) -> Vec<Json> {
 pub(super) fn job(object: &Json, age: String, now: i64) -> Vec<Json> {
     let [names, images] = template_containers(object);
     let succeeded = number(object, "status.succeeded");
-    let completions = match (int(object, "spec.completions"), number(object, "spec.parallelism")) {
+    let completions = match (
+        int(object, "spec.completions"),
+        number(object, "spec.parallelism"),
+    ) {
         (Some(completions), _) => format!("{succeeded}/{completions}"),
         (None, parallelism) if parallelism > 1 => format!("{succeeded}/1 of {parallelism}"),
         (None, _) => format!("{succeeded}/1"),
@@ -145,7 +158,9 @@ pub(super) fn cron_job(object: &Json, age: String, now: i64) -> Vec<Json> {
         json!(age),
         names,
         images,
-        json!(selector_or_none(&object["spec"]["jobTemplate"]["spec"]["selector"])),
+        json!(selector_or_none(
+            &object["spec"]["jobTemplate"]["spec"]["selector"]
+        )),
     ]
 }
 
