@@ -137,7 +137,8 @@ fn columns(kind: &Kind) -> Vec<Json> {
         json!({"name": name, "type": type_, "format": format, "description": description, "priority": priority})
     };
     match &kind.of {
-        Of::Builtin(_) => builtin::columns(&kind.id.group, &kind.id.resource)
+        Of::Builtin(builtin) => builtin
+            .columns()
             .iter()
             .map(|it| column(&it.name, &it.type_, &it.format, &it.description, it.priority))
             .collect(),
@@ -159,7 +160,7 @@ fn columns(kind: &Kind) -> Vec<Json> {
 
 fn cells(kind: &Kind, object: &Json, now: jiff::Timestamp) -> Vec<Json> {
     let custom = match &kind.of {
-        Of::Builtin(_) => return builtin::cells(&kind.id.group, &kind.id.resource, object, now),
+        Of::Builtin(builtin) => return builtin.cells(object, now.as_second()),
         Of::Custom(custom) => custom,
     };
     let name = at(object, &["metadata", "name"]).clone();

@@ -2,9 +2,10 @@
 //! how `kubectl get` prints them. All functions are pure. Which kinds these are is said by `tools/openapi/kinds.json`.
 //!
 //! A request that creates or updates an object goes through [`Builtin::decode`], [`Builtin::default`],
-//! [`Builtin::prepare_create`] or [`Builtin::prepare_update`], and [`Builtin::validate_create`] or
+//! [`Builtin::admit_create`] or [`Builtin::admit_update`], [`Builtin::allocate`], [`Builtin::prepare_create`] or [`Builtin::prepare_update`], and [`Builtin::validate_create`] or
 //! [`Builtin::validate_update`], in this order. `metadata` is checked elsewhere, for custom kinds, too.
 
+mod admission;
 mod allocate;
 mod convert;
 mod decode;
@@ -15,14 +16,15 @@ mod json;
 pub mod names;
 mod prepare;
 pub mod quantity;
-mod shim;
+mod scale;
+mod tables;
 mod times;
 mod types;
 mod validate;
 
 pub use convert::{event_to_core, event_to_events};
 pub use documents::{BuiltinKind, BuiltinSubresource, DiscoveredResource, discovery, kinds, openapi};
-pub use shim::{Column, cells, columns};
+pub use tables::Column;
 pub use times::human_duration;
 
 pub use names::NameRule;
@@ -50,7 +52,7 @@ pub struct Builtin {
 }
 
 /// All kinds that Kubernetes has itself and this server has.
-pub fn all() -> impl Iterator<Item = &'static Builtin> {
+pub fn all() -> &'static [Builtin] {
     static BUILTINS: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
         let builtin = |kind: &'static BuiltinKind| Builtin {
             kind,
@@ -58,7 +60,12 @@ pub fn all() -> impl Iterator<Item = &'static Builtin> {
         };
         kinds().iter().map(builtin).collect()
     });
-    BUILTINS.iter()
+    &BUILTINS
+}
+
+/// The kind of a resource, if Kubernetes has it itself and this server has it.
+pub fn of(group: &str, resource: &str) -> Option<&'static Builtin> {
+    all().iter().find(|builtin| builtin.kind.group == group && builtin.kind.resource == resource)
 }
 
 impl Builtin {
@@ -89,6 +96,20 @@ impl Builtin {
         defaults::fill(self.type_name, object);
         convert::write(self.type_name, object);
         self.put_in_order(object);
+    }
+
+    /// Changes a new object as the admission plugins of a usual server do.
+    ///
+    /// # Errors
+    ///
+    /// Why the object is forbidden, for [`Refusal::forbidden`].
+    pub fn admit_create(&self, object: &mut Json) -> Result<(), String> {
+        admission::create(self.type_name, object)
+    }
+
+    /// Changes an updated object as the admission plugins of a usual server do.
+    pub fn admit_update(&self, object: &mut Json, old: &Json) {
+        admission::update(self.type_name, object, old);
     }
 
     /// Sets what clients cannot: the status is reset, the generation is 1. The object must have its name and uid.
@@ -133,7 +154,7 @@ impl Builtin {
         validate::update(self.type_name, object, old, subresource)
     }
 
-    /// What an object uses whose rules this server does not know, as the subject of a sentence. Such an object has to be
+    /// What a valid object uses whose rules this server does not know, as the subject of a sentence. Such an object has to be
     /// refused with [`Refusal::not_built`].
     pub fn beyond(&self, object: &Json) -> Option<String> {
         validate::beyond(self.type_name, object)
@@ -148,6 +169,39 @@ impl Builtin {
         }
     }
 
+    /// The object of `/scale`, of the kinds that have it.
+    pub fn scale(&self, object: &Json) -> Option<Json> {
+        scale::has(self.type_name).then(|| scale::of(object))
+    }
+
+    /// Reads an object that is sent to `/scale`; as [`Self::decode`].
+    ///
+    /// # Errors
+    ///
+    /// 400 if a field has a value of a wrong type.
+    pub fn decode_scale(&self, scale: &Json) -> Result<(Json, Vec<String>), Refusal> {
+        decode::decode(scale::TYPE, scale).map_err(|error| {
+            Refusal::bad_request(format!(
+                "Scale in version \"v1\" cannot be handled as a Scale: {error}"
+            ))
+        })
+    }
+
+    /// Gives an object the replicas of what is sent to `/scale`. The object is then updated as usual.
+    pub fn apply_scale(&self, object: &mut Json, scale: &Json) -> Vec<FieldError> {
+        scale::apply(object, scale)
+    }
+
+    /// The columns of tables of these objects. Kinds that are never listed have none.
+    pub fn columns(&self) -> &'static [Column] {
+        tables::columns(self.kind.group, &self.kind.resource)
+    }
+
+    /// The cells of an object in a table, one for each column. `now` is in seconds since 1970, and ages count to it.
+    pub fn cells(&self, object: &Json, now: i64) -> Vec<Json> {
+        tables::cells(self.type_name, object, now)
+    }
+
     /// Writes the fields in the order of Go, with the empty ones that Go writes.
     fn put_in_order(&self, object: &mut Json) {
         if let Ok((ordered, _)) = decode::decode(self.type_name, object) {
@@ -155,3 +209,6 @@ impl Builtin {
         }
     }
 }
+
+#[cfg(test)]
+mod recorded;

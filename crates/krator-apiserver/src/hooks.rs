@@ -1,8 +1,6 @@
 //! What else happens when objects of some kinds are written: the server begins to serve what a definition defines, and a
 //! namespace that is deleted says so.
 
-mod admission;
-
 use crate::{
     definitions,
     kinds::{Kind, Of},
@@ -20,7 +18,10 @@ fn is_namespace(kind: &Kind) -> bool {
 
 /// Before a new object is checked.
 pub(crate) fn before_create(state: &State, kind: &Kind, object: &mut Json) -> Result<(), Refusal> {
-    admission::admit(kind, object);
+    if let Of::Builtin(builtin) = &kind.of {
+        let about = kind.about(crate::object::meta(object, "name"));
+        builtin.admit_create(object).map_err(|why| Refusal::forbidden(about, &why))?;
+    }
     allocate(state, kind, object, None)?;
     if kind.is_definition() {
         definitions::prepare(object, None);
@@ -32,6 +33,9 @@ pub(crate) fn before_create(state: &State, kind: &Kind, object: &mut Json) -> Re
 
 /// Before a changed object is checked.
 pub(crate) fn before_update(state: &State, kind: &Kind, object: &mut Json, old: &Json) -> Result<(), Refusal> {
+    if let Of::Builtin(builtin) = &kind.of {
+        builtin.admit_update(object, old);
+    }
     allocate(state, kind, object, Some(old))?;
     if kind.is_definition() {
         definitions::prepare(object, Some(old));

@@ -178,7 +178,7 @@ impl Kind {
             _ => {}
         }
         let may = match &self.of {
-            Of::Builtin(kind) => kind.selectable_fields().contains(&field),
+            Of::Builtin(_) => selectable_fields(&self.id).contains(&field),
             Of::Custom(kind) => kind
                 .version
                 .selectable_fields
@@ -221,6 +221,42 @@ fn reset_fields(id: &ResourceId, part: Subresource) -> &'static [&'static [&'sta
     }
 }
 
+/// The fields of a kind of Kubernetes itself that selectors may use, after the conversions of field labels in `pkg/apis`.
+fn selectable_fields(id: &ResourceId) -> &'static [&'static str] {
+    match (id.group.as_str(), id.resource.as_str()) {
+        ("", "pods") => &[
+            "spec.nodeName",
+            "spec.restartPolicy",
+            "spec.schedulerName",
+            "spec.serviceAccountName",
+            "spec.hostNetwork",
+            "status.phase",
+            "status.podIP",
+            "status.nominatedNodeName",
+        ],
+        ("", "events") => &[
+            "involvedObject.kind",
+            "involvedObject.namespace",
+            "involvedObject.name",
+            "involvedObject.uid",
+            "involvedObject.apiVersion",
+            "involvedObject.resourceVersion",
+            "involvedObject.fieldPath",
+            "reason",
+            "reportingComponent",
+            "source",
+            "type",
+        ],
+        ("", "namespaces") => &["status.phase"],
+        ("", "nodes") => &["spec.unschedulable"],
+        ("", "secrets") => &["type"],
+        ("", "services") => &["spec.clusterIP", "spec.type"],
+        ("", "replicationcontrollers") | ("apps", "replicasets") => &["status.replicas"],
+        ("batch", "jobs") => &["status.successful"],
+        _ => &[],
+    }
+}
+
 /// Refuses an object that uses what this server does not know.
 fn known(kind: &Builtin, object: &Json) -> Result<(), Refusal> {
     kind.beyond(object).map_or(Ok(()), |what| Err(Refusal::not_built(&what)))
@@ -242,7 +278,7 @@ pub(crate) struct Kinds(BTreeMap<(String, String, String), Arc<Kind>>);
 impl Kinds {
     /// The kinds of Kubernetes itself.
     pub fn builtin() -> Self {
-        let kinds = builtin::all().map(|kind| Arc::new(of_builtin(kind)));
+        let kinds = builtin::all().iter().map(|kind| Arc::new(of_builtin(kind)));
         Self(kinds.map(|kind| (place(&kind), kind)).collect())
     }
 

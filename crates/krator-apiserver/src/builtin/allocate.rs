@@ -8,7 +8,6 @@ use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
-const RANGE: &str = "10.0.0.0/24";
 const NODE_PORTS: std::ops::RangeInclusive<i64> = 30000..=32767;
 
 /// What other Services have.
@@ -255,9 +254,8 @@ fn addresses(service: &mut Json, old: Option<&Json>, taken: &mut Taken) -> Resul
         .parse::<Ipv4Addr>()
         .is_ok_and(|address| address.octets()[..3] == [10, 0, 0]);
     if !in_range {
-        let detail = format!(
-            "failed to allocate IP {asked}: the provided IP ({asked}) is not in the valid range. The range of valid IPs is {RANGE}"
-        );
+        let detail =
+            format!("failed to allocate IP {asked}: the provided network does not match the current range");
         return invalid(service, detail);
     }
     if taken.addresses.contains(&asked) || asked == "10.0.0.1" {

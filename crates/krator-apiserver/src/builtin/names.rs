@@ -5,7 +5,6 @@ use regex::Regex;
 use std::sync::LazyLock;
 
 const LABEL: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
-const LABEL_1035: &str = "[a-z]([-a-z0-9]*[a-z0-9])?";
 const KEY: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const CONFIG_KEY: &str = "[-._a-zA-Z0-9]+";
 const PERCENT: &str = "[0-9]+%";
@@ -67,7 +66,6 @@ macro_rules! pattern {
 }
 
 pattern!(LABEL_PATTERN, LABEL);
-pattern!(LABEL_1035_PATTERN, LABEL_1035);
 pattern!(SUBDOMAIN_PATTERN, LABEL, r"(\.", LABEL, ")*");
 pattern!(WILDCARD_PATTERN, r"\*\.", LABEL, r"(\.", LABEL, ")*");
 pattern!(KEY_PATTERN, KEY);
@@ -106,19 +104,6 @@ pub(super) fn label(value: &str) -> Vec<String> {
             let message = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
             not_matching(message, LABEL, &["my-name", "123-abc"])
         });
-    }
-    errors
-}
-
-/// A label that begins with a letter.
-pub(super) fn label_1035(value: &str) -> Vec<String> {
-    let mut errors = Vec::new();
-    if value.len() > 63 {
-        errors.push(too_long(63, "characters"));
-    }
-    if !matches(value, &LABEL_1035_PATTERN) {
-        let message = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
-        errors.push(not_matching(message, LABEL_1035, &["my-name", "abc-123"]));
     }
     errors
 }

@@ -6,6 +6,7 @@ mod beyond;
 mod claims;
 mod containers;
 mod labels;
+mod networking;
 mod pods;
 mod probes;
 mod rbac;
@@ -47,6 +48,9 @@ pub(super) fn create(type_name: &str, object: &Json) -> Vec<FieldError> {
         "batch/v1.Job" => batch::job(&mut report, object),
         "batch/v1.CronJob" => batch::cron_job(&mut report, object, None),
         "coordination/v1.Lease" => simple::lease(&mut report, object),
+        "networking/v1.Ingress" => networking::ingress(&mut report, object),
+        "networking/v1.IngressClass" => networking::ingress_class(&mut report, object),
+        "networking/v1.NetworkPolicy" => networking::network_policy(&mut report, object),
         "policy/v1.PodDisruptionBudget" => simple::disruption_budget(&mut report, object),
         "rbac/v1.Role" | "rbac/v1.ClusterRole" => {
             rbac::role(&mut report, object, type_name == "rbac/v1.Role")
@@ -97,6 +101,10 @@ fn update_main(type_name: &str, object: &Json, old: &Json) -> Vec<FieldError> {
         "apps/v1.ControllerRevision" => {
             report.non_negative(&report::root("revision"), &object["revision"]);
             report.immutable(&report::root("data"), object, old);
+        }
+        "networking/v1.IngressClass" => {
+            report.immutable(&report::root("spec.controller"), object, old);
+            report.extend(create(type_name, object));
         }
         "batch/v1.Job" => batch::job_update(&mut report, object, old),
         "batch/v1.CronJob" => batch::cron_job(&mut report, object, Some(old)),

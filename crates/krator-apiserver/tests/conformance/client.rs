@@ -2,7 +2,6 @@
 
 use crate::{
     cases::{Case, Step},
-    it::cluster::DEADLINE,
     masked::Mask,
 };
 use futures::{AsyncBufReadExt as _, StreamExt as _, stream::BoxStream};
@@ -12,6 +11,8 @@ use serde_json::{Value as Json, json};
 use std::{collections::BTreeMap, time::Duration};
 use tokio::time::{Instant, sleep, timeout};
 
+/// The deadline of what cases await. What never comes costs as much as that, so it is short.
+const DEADLINE: Duration = Duration::from_secs(20);
 /// How often something that is awaited is looked at.
 const AGAIN: Duration = Duration::from_millis(50);
 
@@ -214,8 +215,10 @@ impl Run<'_> {
     async fn events(&mut self, count: usize) {
         for _ in 0..count {
             let watch = self.watch.as_mut().expect("a watch was opened before");
-            let line = timeout(DEADLINE, watch.next()).await.expect("events in time").unwrap_or_default();
-            let event: Json = serde_json::from_str(&line).unwrap_or_default();
+            let Ok(line) = timeout(DEADLINE, watch.next()).await else {
+                return self.say("no event in time");
+            };
+            let event: Json = serde_json::from_str(&line.unwrap_or_default()).unwrap_or_default();
             let event = self.mask.masked(&event);
             self.say(&format!("{event:#}"));
         }

@@ -51,7 +51,11 @@ async fn run(client: Client, cases: &[Case]) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn both_servers_answer_alike() {
-    let controllers = ["garbage-collector-controller", "namespace-controller"];
+    let controllers = [
+        "garbage-collector-controller",
+        "namespace-controller",
+        "persistentvolumeclaim-protection-controller",
+    ];
     let Some(cluster) = tokio::task::spawn_blocking(move || Cluster::with_controllers(&controllers))
         .await
         .expect("the cluster starts")

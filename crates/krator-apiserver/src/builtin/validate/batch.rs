@@ -2,6 +2,9 @@
 
 mod policies;
 mod schedule;
+mod status;
+
+pub(super) use status::job_status;
 
 use super::report::{Report, root};
 use super::{labels, pods};
@@ -77,12 +80,15 @@ fn generated_selector(report: &mut Report, job: &Json) {
 fn spec_of_job(report: &mut Report, spec: &Json) {
     let at = root("spec");
     job_spec(report, &at, spec);
-    let Some(selector) = get(spec, "selector") else {
-        return report.required(&at.field("selector"), "");
-    };
-    labels::selector(report, &at.field("selector"), selector);
+    let selector = get(spec, "selector");
+    match selector {
+        Some(selector) => labels::selector(report, &at.field("selector"), selector),
+        None => report.required(&at.field("selector"), ""),
+    }
     let found = &spec["template"]["metadata"]["labels"];
-    if labels::can_be_evaluated(selector) && !labels::selects(selector, found) {
+    // No selector selects nothing.
+    let misses = |selector| labels::can_be_evaluated(selector) && !labels::selects(selector, found);
+    if selector.is_none_or(misses) {
         let at = at.field("template").field("metadata").field("labels");
         report.invalid(&at, found.clone(), "`selector` does not match template `labels`");
     }
@@ -113,6 +119,9 @@ fn job_spec(report: &mut Report, at: &Path, spec: &Json) {
     }
     if let Some(manager) = get(spec, "managedBy").and_then(Json::as_str) {
         domain_path(report, &at.field("managedBy"), manager);
+        if manager.len() > 63 {
+            report.too_long(&at.field("managedBy"), 63);
+        }
     }
     let mode = text(spec, "completionMode");
     if !matches!(mode, "" | "NonIndexed" | "Indexed") {
@@ -202,7 +211,7 @@ fn indexed(report: &mut Report, at: &Path, spec: &Json) {
 }
 
 /// A domain and a path, such as `acme.io/foo`.
-fn domain_path(report: &mut Report, at: &Path, value: &str) {
+pub(super) fn domain_path(report: &mut Report, at: &Path, value: &str) {
     match value.split_once('/') {
         _ if value.is_empty() => report.required(at, ""),
         Some((domain, path)) if !domain.is_empty() && !path.is_empty() => {
@@ -214,9 +223,6 @@ fn domain_path(report: &mut Report, at: &Path, value: &str) {
             value,
             "must be a domain-prefixed path (such as \"acme.io/foo\")",
         ),
-    }
-    if value.len() > 63 {
-        report.too_long(at, 63);
     }
 }
 
@@ -240,7 +246,7 @@ pub(super) fn job_update(report: &mut Report, job: &Json, old: &Json) {
     }
     report.immutable(&at.field("selector"), job, old);
     if fixed_template(spec, old_spec, old) != fixed_template(old_spec, old_spec, old) {
-        // See `beyond` for the value, which the original prints with the names of its internal types.
+        // The original prints the value with the names of its internal types.
         report.invalid(
             &at.field("template"),
             spec["template"].clone(),
@@ -275,73 +281,6 @@ fn fixed_template(spec: &Json, old_spec: &Json, old: &Json) -> Json {
         }
     }
     template
-}
-
-/// The status of a Job.
-pub(super) fn job_status(report: &mut Report, job: &Json, old: &Json) {
-    let at = root("status");
-    report.all_non_negative(
-        &at,
-        &job["status"],
-        &["active", "succeeded", "failed", "ready", "terminating"],
-    );
-    let is = |job: &Json, type_: &str| {
-        let conditions = crate::builtin::json::list(job, "status.conditions");
-        conditions
-            .iter()
-            .any(|found| text(found, "type") == type_ && text(found, "status") == "True")
-    };
-    let is_finished = is(job, "Complete") || is(job, "Failed");
-    let active = int(job, "status.active").unwrap_or_default();
-    if is_finished && active > 0 {
-        report.invalid(
-            &at.field("active"),
-            active,
-            "active>0 is invalid for finished job",
-        );
-    }
-    if is_finished && get(job, "status.startTime").is_none() {
-        report.required(&at.field("startTime"), "startTime is required for finished job");
-    }
-    if is(job, "Complete") && get(job, "status.completionTime").is_none() {
-        report.required(
-            &at.field("completionTime"),
-            "completionTime is required for Complete jobs",
-        );
-    }
-    if !is(job, "Complete") && get(job, "status.completionTime").is_some() {
-        let time = get(job, "status.completionTime").cloned().unwrap_or_default();
-        report.invalid(
-            &at.field("completionTime"),
-            time,
-            "cannot set completionTime when there is no Complete=True condition",
-        );
-    }
-    let conditions_at = at.field("conditions");
-    if is(job, "Complete") && is(job, "Failed") {
-        let detail = "cannot set Complete=True and Failed=true conditions";
-        report.invalid(&conditions_at, Json::Null, detail);
-    }
-    if is(job, "Complete") && !is(job, "SuccessCriteriaMet") && !is(old, "Complete") {
-        report.invalid(
-            &conditions_at,
-            Json::Null,
-            "cannot set Complete=True condition without the SuccessCriteriaMet=true condition",
-        );
-    }
-    if is(job, "Failed") && !is(job, "FailureTarget") && !is(old, "Failed") {
-        report.invalid(
-            &conditions_at,
-            Json::Null,
-            "cannot set Failed=True condition without the FailureTarget=true condition",
-        );
-    }
-    for type_ in ["Complete", "Failed", "SuccessCriteriaMet", "FailureTarget"] {
-        if is(old, type_) && !is(job, type_) {
-            let detail = format!("cannot disable the terminal {type_}=True condition");
-            report.invalid(&conditions_at, Json::Null, detail);
-        }
-    }
 }
 
 /// `old` is the CronJob as it was.

@@ -84,6 +84,12 @@ fn container(container: &Json) -> Option<String> {
     if get(container, "lifecycle.stopSignal").is_some() {
         return Some("Stop signals of containers".to_owned());
     }
+    if list(container, "env")
+        .iter()
+        .any(|variable| get(variable, "valueFrom.fileKeyRef").is_some())
+    {
+        return Some("Environment variables from files".to_owned());
+    }
     let mounts = list(container, "volumeMounts");
     if mounts
         .iter()

@@ -45,6 +45,15 @@ pub(super) fn containers(report: &mut Report, at: &Path, spec: &Json, volumes: &
     init_containers(report, &at.field("initContainers"), init, spec, volumes, seen);
 }
 
+fn restart_policy(report: &mut Report, at: &Path, container: &Json) {
+    const POLICIES: [&str; 3] = ["Always", "Never", "OnFailure"];
+    if let Some(policy) = get(container, "restartPolicy").and_then(Json::as_str)
+        && !POLICIES.contains(&policy)
+    {
+        report.not_supported(at, policy, &POLICIES);
+    }
+}
+
 fn init_containers<'a>(
     report: &mut Report,
     at: &Path,
@@ -56,6 +65,7 @@ fn init_containers<'a>(
     for (index, container) in containers.iter().enumerate() {
         let here = at.index(index);
         common(report, &here, container, spec, volumes);
+        restart_policy(report, &here.field("restartPolicy"), container);
         let name = text(container, "name");
         if !name.is_empty() && !seen.insert(name) {
             report.duplicate(&here.field("name"), name);

@@ -121,6 +121,31 @@ fn spec(report: &mut Report, at: &Path, spec: &Json, is_pod: bool) {
             other => report.not_supported(&at.field("os"), other, &["linux", "windows"]),
         }
     }
+    file_volumes(report, at, spec);
+}
+
+/// Variables from files need the volume of the file.
+fn file_volumes(report: &mut Report, at: &Path, spec: &Json) {
+    for field in ["containers", "initContainers"] {
+        for (index, container) in list(spec, field).iter().enumerate() {
+            for (env_index, variable) in list(container, "env").iter().enumerate() {
+                let Some(file) = get(variable, "valueFrom.fileKeyRef") else {
+                    continue;
+                };
+                let name = text(file, "volumeName");
+                if !list(spec, "volumes")
+                    .iter()
+                    .any(|volume| text(volume, "name") == name)
+                {
+                    let at = at.field(field).index(index).field("env").index(env_index);
+                    report.not_found(
+                        &at.field("valueFrom").field("fileKeyRef").field("volumeName"),
+                        name,
+                    );
+                }
+            }
+        }
+    }
 }
 
 /// Names and numbers that the spec has in itself.

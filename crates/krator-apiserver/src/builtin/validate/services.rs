@@ -280,7 +280,8 @@ fn load_balancer(report: &mut Report, at: &Path, object: &Json) {
     }
 }
 
-fn cidr(report: &mut Report, at: &Path, range: &str) {
+/// A range of addresses, such as `10.9.8.0/24`.
+pub(super) fn cidr(report: &mut Report, at: &Path, range: &str) {
     let is_valid = range.split_once('/').is_some_and(|(address, bits)| {
         let most = match address.parse() {
             Ok(std::net::IpAddr::V4(_)) => 32,

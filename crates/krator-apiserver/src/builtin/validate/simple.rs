@@ -219,7 +219,13 @@ pub(super) fn disruption_budget(report: &mut Report, object: &Json) {
         get(object, "spec.maxUnavailable"),
     );
     if let (Some(_), Some(_)) = (least, most) {
-        let budget = serde_json::json!({"minAvailable": least, "maxUnavailable": most});
+        // The original prints its internal type, which has other names of fields.
+        let budget = serde_json::json!({
+            "MinAvailable": least,
+            "Selector": object["spec"]["selector"],
+            "MaxUnavailable": most,
+            "UnhealthyPodEvictionPolicy": object["spec"]["unhealthyPodEvictionPolicy"],
+        });
         report.invalid(
             &spec,
             budget,

@@ -290,7 +290,7 @@ fn local_path(report: &mut Report, at: &Path, path: &str) {
     }
 }
 
-fn no_backsteps(report: &mut Report, at: &Path, path: &str) {
+pub(super) fn no_backsteps(report: &mut Report, at: &Path, path: &str) {
     if path.split('/').any(|part| part == "..") {
         report.invalid(at, path, "must not contain '..'");
     }

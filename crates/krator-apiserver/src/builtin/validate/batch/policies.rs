@@ -5,7 +5,7 @@ use super::is_indexed;
 use crate::builtin::json::{get, int, list, text};
 use crate::builtin::names;
 use krator_schema::{Path, ProblemKind};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 
 pub(super) fn failure(report: &mut Report, at: &Path, spec: &Json) {
@@ -106,7 +106,10 @@ pub(super) fn success(report: &mut Report, at: &Path, spec: &Json) {
         return;
     };
     if !is_indexed(spec) {
-        return report.invalid(at, policy.clone(), "requires indexed completion mode");
+        // The original prints its internal type, which has other names of fields.
+        let rule = |rule: &Json| json!({"SucceededIndexes": rule["succeededIndexes"], "SucceededCount": rule["succeededCount"]});
+        let rules: Vec<Json> = list(policy, "rules").iter().map(rule).collect();
+        return report.invalid(at, json!({"Rules": rules}), "requires indexed completion mode");
     }
     let rules = list(policy, "rules");
     let at = at.field("rules");

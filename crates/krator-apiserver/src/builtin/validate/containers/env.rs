@@ -1,6 +1,7 @@
 //! Environment variables of containers.
 
 use super::super::report::Report;
+use super::super::volumes::no_backsteps;
 use crate::builtin::json::{get, text};
 use crate::builtin::names;
 use krator_schema::Path;
@@ -59,6 +60,7 @@ fn value_from(report: &mut Report, at: &Path, variable: &Json, from: &Json) {
         }),
         ("configMapKeyRef", key_ref),
         ("secretKeyRef", key_ref),
+        ("fileKeyRef", file_key_ref),
     ] {
         if let Some(source) = get(from, field) {
             sources += 1;
@@ -66,8 +68,7 @@ fn value_from(report: &mut Report, at: &Path, variable: &Json, from: &Json) {
         }
     }
     if sources == 0 {
-        let detail =
-            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`";
+        let detail = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`";
         report.invalid(at, "", detail);
     } else if !text(variable, "value").is_empty() {
         report.invalid(at, "", "may not be specified when `value` is not empty");
@@ -155,6 +156,23 @@ fn key_ref(report: &mut Report, at: &Path, source: &Json) {
     match text(source, "key") {
         "" => report.required(&at.field("key"), ""),
         key => report.messages(&at.field("key"), key, names::config_key(key)),
+    }
+}
+
+/// A key of a file in a volume.
+fn file_key_ref(report: &mut Report, at: &Path, source: &Json) {
+    for (field, check) in [
+        ("key", names::env_var as fn(&str) -> Vec<String>),
+        ("volumeName", names::label),
+    ] {
+        match text(source, field) {
+            "" => report.required(&at.field(field), ""),
+            value => report.messages(&at.field(field), value, check(value)),
+        }
+    }
+    match text(source, "path") {
+        "" => report.required(&at.field("path"), ""),
+        path => no_backsteps(report, &at.field("path"), path),
     }
 }
 
