@@ -1,12 +1,12 @@
 //! Bodies of requests as JSON, with the fields that are in them twice.
 
-use crate::refusal::Refusal;
+use crate::{protobuf, refusal::Refusal};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Json};
 use std::{cell::RefCell, fmt};
 
 /// Forms of bodies that are read, as refusals list them.
-const FORMS: &str = "application/json, application/yaml";
+const FORMS: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
 /// Reads a body, and lists the fields that are in it more than once, of which the last counts.
 ///
@@ -20,6 +20,7 @@ pub(crate) fn read(form: &str, body: &[u8]) -> Result<(Json, Vec<String>), Refus
         // Clients send JSON under this name, too, which is YAML.
         "application/apply-patch+yaml" => json(body).or_else(|_| yaml(body)),
         "application/yaml" => yaml(body),
+        "application/vnd.kubernetes.protobuf" => Ok((protobuf::read(body)?, Vec::new())),
         _ => Err(Refusal::unsupported_media_type(FORMS)),
     }
 }

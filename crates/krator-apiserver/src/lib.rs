@@ -8,6 +8,7 @@ mod object;
 pub mod refusal;
 mod selector;
 mod request;
+mod protobuf;
 mod body;
 mod store;
 mod values;

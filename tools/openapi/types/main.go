@@ -1,7 +1,10 @@
 // Command types prints the Go types of the kinds that krator-apiserver has itself, as encoding/json sees them: the
 // OpenAPI documents say neither which empty fields are written nor how errors name types.
 //
-//	cd tools/openapi/types && go run . > ../../../crates/krator-apiserver/data/types.txt
+//	cd tools/openapi/types
+//	go run . > ../../../crates/krator-apiserver/data/types.txt
+//	go run . protobuf > ../../../crates/krator-apiserver/data/protobuf.txt
+//	go run . samples > ../../../crates/krator-apiserver/src/protobuf/samples.txt
 package main
 
 import (
@@ -47,6 +50,19 @@ var roots = []any{
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
 func main() {
+	switch strings.Join(os.Args[1:], " ") {
+	case "":
+		printTypes()
+	case "protobuf":
+		printMessages()
+	case "samples":
+		printSamples()
+	default:
+		panic("usage: types [protobuf | samples]")
+	}
+}
+
+func printTypes() {
 	lines := map[string]string{}
 	for _, root := range roots {
 		describe(reflect.TypeOf(root), lines)
