@@ -35,7 +35,7 @@ impl Include {
 pub(crate) fn one(kind: &Kind, object: &Json, form: &Form, include: Include) -> Json {
     match form {
         Form::Objects => served(kind, object),
-        Form::Metadata { version, .. } => metadata_of(object, version),
+        Form::Metadata { version, .. } => metadata_of(kind, object, version),
         Form::Table(version) => {
             let version_of_object = at(object, &["metadata", "resourceVersion"]).clone();
             let metadata = json!({"resourceVersion": version_of_object});
@@ -62,7 +62,7 @@ pub(crate) fn many(kind: &Kind, listed: Listed, form: &Form, include: Include) -
             })
         }
         Form::Metadata { version, .. } => {
-            let items: Vec<Json> = objects.iter().map(|object| metadata_of(object, version)).collect();
+            let items: Vec<Json> = objects.iter().map(|object| metadata_of(kind, object, version)).collect();
             json!({
                 "kind": "PartialObjectMetadataList",
                 "apiVersion": format!("meta.k8s.io/{version}"),
@@ -93,12 +93,23 @@ fn item(kind: &Kind, object: &Json) -> Json {
     object
 }
 
-fn metadata_of(object: &Json, version: &str) -> Json {
-    json!({
+fn metadata_of(kind: &Kind, object: &Json, version: &str) -> Json {
+    let mut shown = json!({
         "kind": "PartialObjectMetadata",
         "apiVersion": format!("meta.k8s.io/{version}"),
         "metadata": at(object, &["metadata"]),
-    })
+    });
+    // The API server takes metadata from its own form of objects, which has this elsewhere.
+    if kind.id.resource == "daemonsets" {
+        let meta = crate::object::meta_mut(&mut shown);
+        if let Some(Json::Object(annotations)) = meta.get_mut("annotations") {
+            annotations.shift_remove("deprecated.daemonset.template.generation");
+            if annotations.is_empty() {
+                meta.shift_remove("annotations");
+            }
+        }
+    }
+    shown
 }
 
 /// A table of objects.
@@ -107,7 +118,7 @@ pub(crate) fn table(kind: &Kind, objects: &[Arc<Json>], metadata: Json, version:
     let row = |object: &Arc<Json>| {
         let shown = match include {
             Include::Nothing => Json::Null,
-            Include::Metadata => metadata_of(object, version),
+            Include::Metadata => metadata_of(kind, object, version),
             Include::Object => served(kind, object),
         };
         let mut row = json!({"cells": cells(kind, object, now)});
@@ -210,7 +221,14 @@ pub(crate) fn bookmark(kind: &Kind, version: u64, ends_listing: bool) -> Json {
     }
     let object = json!({"kind": kind.kind, "apiVersion": kind.api_version(), "metadata": metadata});
     // Of Kubernetes' own kinds it is an empty object, as Go writes one.
-    kind.decode(object.clone()).map_or(object, |(object, _)| object)
+    let (mut object, _) = kind.decode(object.clone()).unwrap_or((object, Vec::new()));
+    if !kind.is_custom() && ["deployments", "statefulsets", "replicasets"].contains(&kind.id.resource.as_str()) {
+        object["spec"]["replicas"] = 0.into();
+    }
+    if kind.id.resource == "daemonsets" {
+        object["metadata"]["annotations"]["deprecated.daemonset.template.generation"] = "0".into();
+    }
+    object
 }
 
 /// The name of this server's version of Kubernetes, as clients ask for it.

@@ -98,6 +98,12 @@ impl Kind {
         self.verbs == ["create"]
     }
 
+    /// Whether what its objects own stays when they are deleted and the request does not say what becomes of it.
+    pub fn orphans_by_default(&self) -> bool {
+        let resources = [("batch", "jobs"), ("", "replicationcontrollers")];
+        resources.contains(&(self.id.group.as_str(), self.id.resource.as_str()))
+    }
+
     /// Whether its objects define kinds.
     pub fn is_definition(&self) -> bool {
         self.id.group == definitions::GROUP && self.id.resource == definitions::RESOURCE

@@ -158,8 +158,18 @@ impl Server {
             }
             "create" => call.create(&mut state),
             "update" | "patch" => call.update(&mut state),
-            "delete" => call.delete(&mut state),
-            "deletecollection" => call.delete_all(&mut state),
+            "delete" | "deletecollection" => {
+                let options = call.delete_options()?;
+                let done = match verb {
+                    "delete" => call.delete(&mut state, &options),
+                    _ => call.delete_all(&mut state, &options),
+                };
+                let mut response = done.unwrap_or_else(|refusal| refused(&refusal));
+                if kind.id.resource == "jobs" && options.propagation.is_none() {
+                    warn(&mut response, PODS_STAY);
+                }
+                Ok(response)
+            }
             _ => Err(Refusal::method_not_allowed()),
         }
     }
@@ -242,10 +252,7 @@ impl Call<'_> {
         let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
         let mut response = self.shown(status, &written.object);
         for warning in &written.warnings {
-            let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
-            if let Ok(value) = HeaderValue::try_from(format!("299 - \"{quoted}\"")) {
-                response.headers_mut().append(header::WARNING, value);
-            }
+            warn(&mut response, warning);
         }
         response
     }
@@ -322,24 +329,30 @@ impl Call<'_> {
         DeleteOptions::read(&body, &self.asked.query)
     }
 
-    fn delete(&self, state: &mut State) -> Result<Response<Body>, Refusal> {
-        let (object, _) = rest::delete(state, self.kind, &self.key, &self.delete_options()?)?;
+    fn delete(&self, state: &mut State, options: &DeleteOptions) -> Result<Response<Body>, Refusal> {
+        let (object, _) = rest::delete(state, self.kind, &self.key, options)?;
         Ok(self.shown(StatusCode::OK, &object))
     }
 
-    /// Deletes all objects that are selected, and answers with them.
-    fn delete_all(&self, state: &mut State) -> Result<Response<Body>, Refusal> {
-        let options = self.delete_options()?;
+    /// Deletes all objects that are selected, and answers with them as they were.
+    fn delete_all(&self, state: &mut State, options: &DeleteOptions) -> Result<Response<Body>, Refusal> {
         let selection = Selection::of(self.kind, &self.key.namespace, "", &self.asked.query)?;
         let listed = listing::list(state, self.kind, &selection, &self.asked.query)?;
-        let mut objects = Vec::new();
         for object in &listed.objects {
-            let (answer, _) = rest::delete(state, self.kind, &Key::of(object), &options)?;
-            let is_object = at_kind(&answer) == self.kind.kind;
-            objects.push(if is_object { Arc::new(answer) } else { Arc::clone(object) });
+            rest::delete(state, self.kind, &Key::of(object), options)?;
         }
-        let listed = listing::Listed { objects, ..listed };
         Ok(answered(StatusCode::OK, &answer::many(self.kind, listed, &self.form, Include::Metadata)))
+    }
+}
+
+/// What the API server says of Jobs that are deleted without a policy.
+const PODS_STAY: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
+    remove them or set propagationPolicy=Orphan to suppress this warning";
+
+fn warn(response: &mut Response<Body>, warning: &str) {
+    let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
+    if let Ok(value) = HeaderValue::try_from(format!("299 - \"{quoted}\"")) {
+        response.headers_mut().append(header::WARNING, value);
     }
 }
 

@@ -96,29 +96,30 @@ pub(crate) fn delete(
     let live = live.ok_or_else(|| Refusal::not_found(kind.about(&key.name)))?;
     check_preconditions(kind, key, &live, options)?;
     let mut object = Json::clone(&live);
-    let wanted = finalizers_of_propagation(&object, options);
+    let wanted = finalizers_of_propagation(kind, &object, options);
     set_finalizers(&mut object, wanted);
     crate::hooks::before_delete(kind, &mut object);
     let grace = grace_period(kind, &live, options);
     let waits = finalizers(&object).next().is_some() || !may_end_at_once(&object);
-    if grace.is_none_or(|seconds| seconds == 0) && !waits {
-        if options.dry_run {
-            return Ok((deleted(kind, &live), true));
-        }
-        let last = state.store.remove(&kind.id, key).unwrap_or(live);
-        crate::hooks::after_delete(state, kind, &last);
-        return Ok((deleted(kind, &last), true));
-    }
-    begin(&mut object, &live, grace.unwrap_or(0));
-    if object == *live {
-        return Ok((object, false));
+    let ends = grace.is_none_or(|seconds| seconds == 0) && !waits;
+    // A pod is marked first even if it ends at once.
+    if !ends || grace.is_some() {
+        begin(&mut object, &live, grace.unwrap_or(0));
     }
     if options.dry_run {
-        return Ok((object, false));
+        return Ok((if ends && grace.is_none() { deleted(kind, &live) } else { object }, ends));
     }
-    let stored = state.store.put(&kind.id, object);
-    crate::hooks::after_write(state, kind, &stored);
-    Ok((Json::clone(&stored), false))
+    if object != *live && (!ends || grace.is_some()) {
+        let stored = state.store.put(&kind.id, object);
+        crate::hooks::after_write(state, kind, &stored);
+    }
+    let stored = state.store.get(&kind.id, key).map_or(live, Arc::clone);
+    if !ends {
+        return Ok((Json::clone(&stored), false));
+    }
+    let last = state.store.remove(&kind.id, key).unwrap_or(stored);
+    crate::hooks::after_delete(state, kind, &last);
+    Ok((deleted(kind, &last), true))
 }
 
 /// Takes a finalizer away, and the object with the last one.
@@ -165,14 +166,17 @@ fn check_preconditions(kind: &Kind, key: &Key, live: &Json, options: &DeleteOpti
     Ok(())
 }
 
-fn finalizers_of_propagation(object: &Json, options: &DeleteOptions) -> Vec<String> {
+fn finalizers_of_propagation(kind: &Kind, object: &Json, options: &DeleteOptions) -> Vec<String> {
     let has = |name: &str| finalizers(object).any(|finalizer| finalizer == name);
     let (orphans, foreground) = match options.propagation {
         Some(propagation) => (
             propagation == Propagation::Orphan,
             propagation == Propagation::Foreground,
         ),
-        None => (has(ORPHAN), has(FOREGROUND)),
+        None => (
+            has(ORPHAN) || kind.orphans_by_default() && !has(FOREGROUND),
+            has(FOREGROUND),
+        ),
     };
     let kept = finalizers(object).filter(|name| ![ORPHAN, FOREGROUND].contains(name));
     let added = orphans.then_some(ORPHAN).into_iter().chain(foreground.then_some(FOREGROUND));

@@ -150,12 +150,13 @@ fn decoded(
         refuse_invalid(About::new(group, &text("kind"), meta(&edited, "name")), &errors)?;
     }
     let sent = edited.to_string();
-    decode(kind, edited, twice, options.unknown).map_err(|refusal| match refusal.message.find("strict decoding error") {
-        Some(at) => {
-            let error = FieldError::invalid("patch", sent, refusal.message[at..].to_owned());
+    decode(kind, edited, twice, options.unknown).map_err(|refusal| match refusal.code {
+        400 => {
+            let why = refusal.message.find("strict decoding error").unwrap_or_default();
+            let error = FieldError::invalid("patch", sent, &refusal.message[why..]);
             Refusal::invalid(About::default(), &[error])
         }
-        None => refusal,
+        _ => refusal,
     })
 }
 

@@ -17,13 +17,20 @@ static AGE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\d+m?\d*s$").expect
 pub struct Mask {
     namespace: String,
     seen: BTreeMap<String, String>,
+    /// Whether the case is about one of [`REWRITTEN`].
+    rewrites: bool,
 }
+
+/// Kinds that the real server stores once more when an update changes nothing, because it completes what it has stored at
+/// their creation; their versions are not compared.
+const REWRITTEN: [&str; 2] = ["Job", "PersistentVolumeClaim"];
 
 impl Mask {
     pub fn new(namespace: &str) -> Self {
         Self {
             namespace: namespace.to_owned(),
             seen: BTreeMap::new(),
+            rewrites: false,
         }
     }
 
@@ -73,12 +80,14 @@ impl Mask {
         match value {
             Json::Object(fields) => {
                 let generated = fields.get("generateName").and_then(Json::as_str).map(str::to_owned);
+                self.rewrites |= fields.get("kind").and_then(Json::as_str).is_some_and(|kind| REWRITTEN.contains(&kind));
                 let is_list = !fields.contains_key("name");
                 let mut masked: BTreeMap<String, Json> = BTreeMap::new();
                 for (key, value) in fields {
                     let value = match (key.as_str(), value.as_str(), &generated) {
                         // The version of a list moves with all that happens in the cluster.
                         ("resourceVersion", Some(_), _) if is_list => "NOW".into(),
+                        ("resourceVersion", Some(_), _) if self.rewrites => "VERSION".into(),
                         ("resourceVersion", Some(version), _) => self.named("VERSION", &format!("v{version}")).into(),
                         ("continue", Some(token), _) if !token.is_empty() => "CONTINUE".into(),
                         ("name", Some(_), Some(generated)) => format!("{generated}SUFFIX").into(),
