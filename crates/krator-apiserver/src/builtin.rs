@@ -29,7 +29,7 @@ pub use times::human_duration;
 
 pub use names::NameRule;
 
-use crate::refusal::{FieldError, Refusal};
+use crate::refusal::{About, FieldError, Refusal};
 use serde_json::Value as Json;
 use std::sync::LazyLock;
 
@@ -77,6 +77,10 @@ impl Builtin {
     /// # Errors
     ///
     /// 400 if a field has a value of a wrong type.
+    #[allow(
+        clippy::result_large_err,
+        reason = "a refusal ends the request; it is moved once"
+    )]
     pub fn decode(&self, object: &Json) -> Result<(Json, Vec<String>), Refusal> {
         let (mut read, unknown) = decode::decode(self.type_name, object).map_err(|error| {
             let BuiltinKind { kind, version, .. } = self.kind;
@@ -151,6 +155,17 @@ impl Builtin {
         validate::update(self.type_name, object, old, subresource)
     }
 
+    /// What refusals of invalid objects are about. Events of both groups are one kind inside of the API server, so that
+    /// those of `events.k8s.io` are named without their group.
+    pub fn about_invalid(&self, name: &str) -> About {
+        let group = if self.type_name == "events/v1.Event" {
+            ""
+        } else {
+            self.kind.group
+        };
+        About::new(group, &self.kind.kind, name)
+    }
+
     /// What a valid object uses whose rules this server does not know, as the subject of a sentence. Such an object has to be
     /// refused with [`Refusal::not_built`].
     pub fn beyond(&self, object: &Json) -> Option<String> {
@@ -176,6 +191,10 @@ impl Builtin {
     /// # Errors
     ///
     /// 400 if a field has a value of a wrong type.
+    #[allow(
+        clippy::result_large_err,
+        reason = "a refusal ends the request; it is moved once"
+    )]
     pub fn decode_scale(&self, scale: &Json) -> Result<(Json, Vec<String>), Refusal> {
         decode::decode(scale::TYPE, scale).map_err(|error| {
             Refusal::bad_request(format!(

@@ -41,12 +41,11 @@ fn refused(refusal: &Refusal) -> (u16, String) {
     (refusal.code, refusal.message.clone())
 }
 
-impl Record {
-    fn about(&self, kind: &str, object: &Json) -> About {
-        let name = object["metadata"]["name"].as_str().unwrap_or_default();
-        About::new(&self.group, kind, name)
-    }
+fn name_of(object: &Json) -> &str {
+    object["metadata"]["name"].as_str().unwrap_or_default()
+}
 
+impl Record {
     fn create(&self) -> Outcome {
         let builtin = of(&self.group, &self.resource).expect("a builtin kind");
         let (mut object, unknown) = builtin
@@ -56,15 +55,12 @@ impl Record {
         builtin.default(&mut object);
         if let Err(why) = builtin.admit_create(&mut object) {
             return Err(refused(&Refusal::forbidden(
-                self.about(&self.resource, &object),
+                About::new(&self.group, &self.resource, name_of(&object)),
                 &why,
             )));
         }
         let invalid = |object: &Json, errors: &[_]| {
-            refused(&Refusal::invalid(
-                self.about(&builtin.kind().kind, object),
-                errors,
-            ))
+            refused(&Refusal::invalid(builtin.about_invalid(name_of(object)), errors))
         };
         builtin
             .allocate(&mut object, None, [])
@@ -95,10 +91,7 @@ impl Record {
             .map_err(|refusal| refused(&refusal))?;
         builtin.default(&mut object);
         let invalid = |object: &Json, errors: &[_]| {
-            refused(&Refusal::invalid(
-                self.about(&builtin.kind().kind, object),
-                errors,
-            ))
+            refused(&Refusal::invalid(builtin.about_invalid(name_of(object)), errors))
         };
         if subresource == Subresource::Main {
             builtin.admit_update(&mut object, old);
