@@ -11,6 +11,7 @@ mod convert;
 mod decode;
 mod defaults;
 mod documents;
+mod fields;
 mod image;
 mod json;
 pub mod names;
@@ -206,6 +207,39 @@ impl Builtin {
     /// Gives an object the replicas of what is sent to `/scale`. The object is then updated as usual.
     pub fn apply_scale(&self, object: &mut Json, scale: &Json) -> Vec<FieldError> {
         scale::apply(object, scale)
+    }
+
+    /// The value of a field for a field selector, such as `status.phase` of pods.
+    ///
+    /// # Errors
+    ///
+    /// What the API server says if lists of this kind cannot be selected by the field.
+    pub fn selectable_field(&self, object: &Json, field: &str) -> Result<String, String> {
+        fields::value(self.type_name, object, field).ok_or_else(|| fields::unknown(self.type_name, field))
+    }
+
+    /// How many seconds a deletion waits: only pods on a node wait for it to stop them. `asked` is from the request.
+    /// After `CheckGracefulDelete` in `pkg/registry/core/pod/strategy.go`.
+    pub fn grace_seconds(&self, object: &Json, asked: Option<i64>) -> i64 {
+        let waits = self.type_name == "core/v1.Pod"
+            && !json::text(object, "spec.nodeName").is_empty()
+            && !matches!(json::text(object, "status.phase"), "Failed" | "Succeeded");
+        if !waits {
+            return 0;
+        }
+        match asked
+            .or_else(|| json::int(object, "spec.terminationGracePeriodSeconds"))
+            .unwrap_or_default()
+        {
+            seconds if seconds < 0 => 1,
+            seconds => seconds,
+        }
+    }
+
+    /// Whether a deletion that does not say otherwise leaves the dependents of the object, after
+    /// `DefaultGarbageCollectionPolicy` of the strategies.
+    pub fn orphans_by_default(&self) -> bool {
+        matches!(self.type_name, "batch/v1.Job" | "core/v1.ReplicationController")
     }
 
     /// The columns of tables of these objects. Kinds that are never listed have none.

@@ -124,6 +124,17 @@ fn difference(ours: &Outcome, code: u16, answer: Option<&Json>, refusal: Option<
     }
 }
 
+/// What is read and written again must stay as it was.
+fn stored_difference(record: &Record, answer: &Json) -> Option<String> {
+    let builtin = of(&record.group, &record.resource).expect("a builtin kind");
+    let (mut again, unknown) = builtin.decode(answer).expect("an answer of the real server");
+    builtin.default(&mut again);
+    assert!(unknown.is_empty(), "{}: {unknown:?}", record.name);
+    let same_order = again.to_string() == answer.to_string();
+    let order = (!same_order).then(|| format!("other order: {again} and {answer}"));
+    diff("read again", &again, answer).or(order)
+}
+
 /// The first difference between the rows of a table. The records have no times, so that ages are not known.
 fn row_difference(record: &Record, object: Option<&Json>, theirs: Option<&Json>) -> Option<String> {
     let builtin = of(&record.group, &record.resource).expect("a builtin kind");
@@ -232,6 +243,12 @@ fn answers_are_those_of_a_real_server() {
                     .into_iter()
                     .chain(row)
                     .map(|found| format!("{title}: {found}")),
+            );
+            differences.extend(
+                record
+                    .answer
+                    .iter()
+                    .filter_map(|answer| stored_difference(&record, answer)),
             );
             // Later steps start from what the real server has stored, so that one difference does not cause others.
             let mut old = record.answer.clone().unwrap_or_default();
