@@ -130,8 +130,8 @@ fn stored_difference(record: &Record, answer: &Json) -> Option<String> {
     let (mut again, unknown) = builtin.decode(answer).expect("an answer of the real server");
     builtin.default(&mut again);
     assert!(unknown.is_empty(), "{}: {unknown:?}", record.name);
-    let same_order = again.to_string() == answer.to_string();
-    let order = (!same_order).then(|| format!("other order: {again} and {answer}"));
+    let (ours, theirs) = (again.to_string(), answer.to_string());
+    let order = (ours != theirs).then(|| format!("other order: {again} and {answer}"));
     diff("read again", &again, answer).or(order)
 }
 
