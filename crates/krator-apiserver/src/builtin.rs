@@ -2,8 +2,9 @@
 //! how `kubectl get` prints them. All functions are pure. Which kinds these are is said by `tools/openapi/kinds.json`.
 //!
 //! A request that creates or updates an object goes through [`Builtin::decode`], [`Builtin::default`],
-//! [`Builtin::admit_create`] or [`Builtin::admit_update`], [`Builtin::allocate`], [`Builtin::prepare_create`] or [`Builtin::prepare_update`], and [`Builtin::validate_create`] or
-//! [`Builtin::validate_update`], in this order. `metadata` is checked elsewhere, for custom kinds, too.
+//! [`Builtin::admit_create`] or [`Builtin::admit_update`], [`Builtin::allocate`], [`Builtin::prepare_create`] or
+//! [`Builtin::prepare_update`], [`Builtin::validate_create`] or [`Builtin::validate_update`], and [`Builtin::beyond`], in this
+//! order. `metadata` is checked elsewhere, for custom kinds, too.
 
 mod admission;
 mod allocate;
@@ -114,7 +115,8 @@ impl Builtin {
         admission::update(self.type_name, object, old);
     }
 
-    /// Sets what clients cannot: the status is reset, the generation is 1. The object must have its name and uid.
+    /// Sets what clients cannot: the status is reset, the generation is 1. The object must have its name and uid by now;
+    /// before, when its defaults were set, it must not have had a uid.
     ///
     /// `now` is for the kinds that note a time, such as PersistentVolume.
     pub fn prepare_create(&self, object: &mut Json, now: &str) {
@@ -262,3 +264,32 @@ impl Builtin {
 
 #[cfg(test)]
 mod recorded;
+
+#[cfg(test)]
+mod tests {
+    use super::of;
+    use serde_json::json;
+
+    #[test]
+    fn only_pods_on_nodes_are_deleted_later() {
+        let (pods, secrets) = (of("", "pods").expect("pods"), of("", "secrets").expect("secrets"));
+        let pod = |node: &str, phase: &str, grace: i64| json!({"spec": {"nodeName": node, "terminationGracePeriodSeconds": grace}, "status": {"phase": phase}});
+        for (object, asked, expected) in [
+            (pod("", "Pending", 30), None, 0),
+            (pod("a", "Running", 30), None, 30),
+            (pod("a", "Running", 30), Some(5), 5),
+            (pod("a", "Running", -3), None, 1),
+            (pod("a", "Failed", 30), None, 0),
+        ] {
+            assert_eq!(pods.grace_seconds(&object, asked), expected, "{object}");
+        }
+        assert_eq!(secrets.grace_seconds(&json!({}), Some(5)), 0);
+    }
+
+    #[test]
+    fn other_groups_and_resources_are_not_builtin() {
+        assert!(of("", "deployments").is_none());
+        assert!(of("apps", "deployments").is_some());
+        assert!(of("apiregistration.k8s.io", "apiservices").is_none());
+    }
+}
