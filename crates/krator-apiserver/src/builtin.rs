@@ -2,8 +2,9 @@
 //! how `kubectl get` prints them. All functions are pure. Which kinds these are is said by `tools/openapi/kinds.json`.
 //!
 //! A request that creates or updates an object goes through [`Builtin::decode`], [`Builtin::default`],
-//! [`Builtin::admit_create`] or [`Builtin::admit_update`], [`Builtin::allocate`], [`Builtin::prepare_create`] or [`Builtin::prepare_update`], and [`Builtin::validate_create`] or
-//! [`Builtin::validate_update`], in this order. `metadata` is checked elsewhere, for custom kinds, too.
+//! [`Builtin::admit_create`] or [`Builtin::admit_update`], [`Builtin::allocate`], [`Builtin::prepare_create`] or
+//! [`Builtin::prepare_update`], [`Builtin::validate_create`] or [`Builtin::validate_update`], and [`Builtin::beyond`], in this
+//! order. `metadata` is checked elsewhere, for custom kinds, too.
 
 mod admission;
 mod allocate;
@@ -11,6 +12,7 @@ mod convert;
 mod decode;
 mod defaults;
 mod documents;
+mod fields;
 mod image;
 mod json;
 pub mod names;
@@ -29,7 +31,7 @@ pub use times::human_duration;
 
 pub use names::NameRule;
 
-use crate::refusal::{FieldError, Refusal};
+use crate::refusal::{About, FieldError, Refusal};
 use serde_json::Value as Json;
 use std::sync::LazyLock;
 
@@ -80,6 +82,10 @@ impl Builtin {
     /// # Errors
     ///
     /// 400 if a field has a value of a wrong type.
+    #[allow(
+        clippy::result_large_err,
+        reason = "a refusal ends the request; it is moved once"
+    )]
     pub fn decode(&self, object: &Json) -> Result<(Json, Vec<String>), Refusal> {
         let (mut read, unknown) = decode::decode(self.type_name, object).map_err(|error| {
             let BuiltinKind { kind, version, .. } = self.kind;
@@ -112,7 +118,8 @@ impl Builtin {
         admission::update(self.type_name, object, old);
     }
 
-    /// Sets what clients cannot: the status is reset, the generation is 1. The object must have its name and uid.
+    /// Sets what clients cannot: the status is reset, the generation is 1. The object must have its name and uid by now;
+    /// before, when its defaults were set, it must not have had a uid.
     ///
     /// `now` is for the kinds that note a time, such as PersistentVolume.
     pub fn prepare_create(&self, object: &mut Json, now: &str) {
@@ -154,6 +161,17 @@ impl Builtin {
         validate::update(self.type_name, object, old, subresource)
     }
 
+    /// What refusals of invalid objects are about. Events of both groups are one kind inside of the API server, so that
+    /// those of `events.k8s.io` are named without their group.
+    pub fn about_invalid(&self, name: &str) -> About {
+        let group = if self.type_name == "events/v1.Event" {
+            ""
+        } else {
+            self.kind.group
+        };
+        About::new(group, &self.kind.kind, name)
+    }
+
     /// What a valid object uses whose rules this server does not know, as the subject of a sentence. Such an object has to be
     /// refused with [`Refusal::not_built`].
     pub fn beyond(&self, object: &Json) -> Option<String> {
@@ -179,6 +197,10 @@ impl Builtin {
     /// # Errors
     ///
     /// 400 if a field has a value of a wrong type.
+    #[allow(
+        clippy::result_large_err,
+        reason = "a refusal ends the request; it is moved once"
+    )]
     pub fn decode_scale(&self, scale: &Json) -> Result<(Json, Vec<String>), Refusal> {
         decode::decode(scale::TYPE, scale).map_err(|error| {
             Refusal::bad_request(format!(
@@ -190,6 +212,39 @@ impl Builtin {
     /// Gives an object the replicas of what is sent to `/scale`. The object is then updated as usual.
     pub fn apply_scale(&self, object: &mut Json, scale: &Json) -> Vec<FieldError> {
         scale::apply(object, scale)
+    }
+
+    /// The value of a field for a field selector, such as `status.phase` of pods.
+    ///
+    /// # Errors
+    ///
+    /// What the API server says if lists of this kind cannot be selected by the field.
+    pub fn selectable_field(&self, object: &Json, field: &str) -> Result<String, String> {
+        fields::value(self.type_name, object, field).ok_or_else(|| fields::unknown(self.type_name, field))
+    }
+
+    /// How many seconds a deletion waits: only pods on a node wait for it to stop them. `asked` is from the request.
+    /// After `CheckGracefulDelete` in `pkg/registry/core/pod/strategy.go`.
+    pub fn grace_seconds(&self, object: &Json, asked: Option<i64>) -> i64 {
+        let waits = self.type_name == "core/v1.Pod"
+            && !json::text(object, "spec.nodeName").is_empty()
+            && !matches!(json::text(object, "status.phase"), "Failed" | "Succeeded");
+        if !waits {
+            return 0;
+        }
+        match asked
+            .or_else(|| json::int(object, "spec.terminationGracePeriodSeconds"))
+            .unwrap_or_default()
+        {
+            seconds if seconds < 0 => 1,
+            seconds => seconds,
+        }
+    }
+
+    /// Whether a deletion that does not say otherwise leaves the dependents of the object, after
+    /// `DefaultGarbageCollectionPolicy` of the strategies.
+    pub fn orphans_by_default(&self) -> bool {
+        matches!(self.type_name, "batch/v1.Job" | "core/v1.ReplicationController")
     }
 
     /// The columns of tables of these objects. Kinds that are never listed have none.
@@ -212,3 +267,32 @@ impl Builtin {
 
 #[cfg(test)]
 mod recorded;
+
+#[cfg(test)]
+mod tests {
+    use super::of;
+    use serde_json::json;
+
+    #[test]
+    fn only_pods_on_nodes_are_deleted_later() {
+        let (pods, secrets) = (of("", "pods").expect("pods"), of("", "secrets").expect("secrets"));
+        let pod = |node: &str, phase: &str, grace: i64| json!({"spec": {"nodeName": node, "terminationGracePeriodSeconds": grace}, "status": {"phase": phase}});
+        for (object, asked, expected) in [
+            (pod("", "Pending", 30), None, 0),
+            (pod("a", "Running", 30), None, 30),
+            (pod("a", "Running", 30), Some(5), 5),
+            (pod("a", "Running", -3), None, 1),
+            (pod("a", "Failed", 30), None, 0),
+        ] {
+            assert_eq!(pods.grace_seconds(&object, asked), expected, "{object}");
+        }
+        assert_eq!(secrets.grace_seconds(&json!({}), Some(5)), 0);
+    }
+
+    #[test]
+    fn other_groups_and_resources_are_not_builtin() {
+        assert!(of("", "deployments").is_none());
+        assert!(of("apps", "deployments").is_some());
+        assert!(of("apiregistration.k8s.io", "apiservices").is_none());
+    }
+}

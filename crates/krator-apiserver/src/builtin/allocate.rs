@@ -319,10 +319,58 @@ fn node_ports(service: &mut Json, old: Option<&Json>, taken: &mut Taken) -> Resu
             given.push((number, asked));
         }
     }
-    if checks_health(service) && int(service, "spec.healthCheckNodePort").unwrap_or_default() == 0 {
-        if let Some(port) = taken.next_port() {
-            set(service, "spec.healthCheckNodePort", port);
-        }
+    if checks_health(service)
+        && int(service, "spec.healthCheckNodePort").unwrap_or_default() == 0
+        && let Some(port) = taken.next_port()
+    {
+        set(service, "spec.healthCheckNodePort", port);
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node_port(address: &str, ports: Json) -> Json {
+        json!({"spec": {"type": "NodePort", "clusterIP": address, "clusterIPs": [address], "ports": ports}})
+    }
+
+    #[test]
+    fn the_first_free_address_and_port_are_given() {
+        let others = [
+            node_port("10.0.0.2", json!([{"port": 80, "nodePort": 30000}])),
+            node_port("10.0.0.4", json!([{"port": 80, "nodePort": 30002}])),
+        ];
+        let mut service = json!({"spec": {"type": "NodePort", "ports": [{"port": 1}, {"port": 2}]}});
+        allocate(&mut service, None, &others).expect("there is room");
+        assert_eq!(service["spec"]["clusterIPs"], json!(["10.0.0.3"]));
+        let ports: Vec<_> = list(&service, "spec.ports")
+            .iter()
+            .map(|port| int(port, "nodePort"))
+            .collect();
+        assert_eq!(ports, [Some(30001), Some(30003)]);
+    }
+
+    #[test]
+    fn what_is_taken_cannot_be_asked_for() {
+        let others = [node_port("10.0.0.2", json!([{"port": 80, "nodePort": 30000}]))];
+        for (service, error) in [
+            (
+                json!({"spec": {"type": "ClusterIP", "clusterIP": "10.0.0.2"}}),
+                r#"spec.clusterIPs: Invalid value: ["10.0.0.2"]: failed to allocate IP 10.0.0.2: provided IP is already allocated"#,
+            ),
+            (
+                json!({"spec": {"type": "NodePort", "ports": [{"port": 1, "nodePort": 30000}]}}),
+                "spec.ports[0].nodePort: Invalid value: 30000: provided port is already allocated",
+            ),
+        ] {
+            let mut service = service;
+            let errors = allocate(&mut service, None, &others).expect_err("it is taken");
+            assert_eq!(
+                errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                [error]
+            );
+        }
+    }
 }

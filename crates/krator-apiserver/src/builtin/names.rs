@@ -54,8 +54,8 @@ fn path_segment(name: &str, prefix: bool) -> Vec<String> {
     found.map(|text| format!("may not contain '{text}'")).collect()
 }
 
-fn matches(pattern: &str, cell: &'static LazyLock<Regex>) -> bool {
-    cell.is_match(pattern)
+fn matches(value: &str, pattern: &Regex) -> bool {
+    pattern.is_match(value)
 }
 
 macro_rules! pattern {

@@ -41,12 +41,11 @@ fn refused(refusal: &Refusal) -> (u16, String) {
     (refusal.code, refusal.message.clone())
 }
 
-impl Record {
-    fn about(&self, kind: &str, object: &Json) -> About {
-        let name = object["metadata"]["name"].as_str().unwrap_or_default();
-        About::new(&self.group, kind, name)
-    }
+fn name_of(object: &Json) -> &str {
+    object["metadata"]["name"].as_str().unwrap_or_default()
+}
 
+impl Record {
     fn create(&self) -> Outcome {
         let builtin = of(&self.group, &self.resource).expect("a builtin kind");
         let (mut object, unknown) = builtin
@@ -56,15 +55,12 @@ impl Record {
         builtin.default(&mut object);
         if let Err(why) = builtin.admit_create(&mut object) {
             return Err(refused(&Refusal::forbidden(
-                self.about(&self.resource, &object),
+                About::new(&self.group, &self.resource, name_of(&object)),
                 &why,
             )));
         }
         let invalid = |object: &Json, errors: &[_]| {
-            refused(&Refusal::invalid(
-                self.about(&builtin.kind().kind, object),
-                errors,
-            ))
+            refused(&Refusal::invalid(builtin.about_invalid(name_of(object)), errors))
         };
         builtin
             .allocate(&mut object, None, [])
@@ -95,10 +91,7 @@ impl Record {
             .map_err(|refusal| refused(&refusal))?;
         builtin.default(&mut object);
         let invalid = |object: &Json, errors: &[_]| {
-            refused(&Refusal::invalid(
-                self.about(&builtin.kind().kind, object),
-                errors,
-            ))
+            refused(&Refusal::invalid(builtin.about_invalid(name_of(object)), errors))
         };
         if subresource == Subresource::Main {
             builtin.admit_update(&mut object, old);
@@ -129,6 +122,17 @@ fn difference(ours: &Outcome, code: u16, answer: Option<&Json>, refusal: Option<
         )),
         (Err((code, ours)), ..) => Some(format!("refused, but accepted there: {code} {ours}")),
     }
+}
+
+/// What is read and written again must stay as it was.
+fn stored_difference(record: &Record, answer: &Json) -> Option<String> {
+    let builtin = of(&record.group, &record.resource).expect("a builtin kind");
+    let (mut again, unknown) = builtin.decode(answer).expect("an answer of the real server");
+    builtin.default(&mut again);
+    assert!(unknown.is_empty(), "{}: {unknown:?}", record.name);
+    let (ours, theirs) = (again.to_string(), answer.to_string());
+    let order = (ours != theirs).then(|| format!("other order: {again} and {answer}"));
+    diff("read again", &again, answer).or(order)
 }
 
 /// The first difference between the rows of a table. The records have no times, so that ages are not known.
@@ -239,6 +243,12 @@ fn answers_are_those_of_a_real_server() {
                     .into_iter()
                     .chain(row)
                     .map(|found| format!("{title}: {found}")),
+            );
+            differences.extend(
+                record
+                    .answer
+                    .iter()
+                    .filter_map(|answer| stored_difference(&record, answer)),
             );
             // Later steps start from what the real server has stored, so that one difference does not cause others.
             let mut old = record.answer.clone().unwrap_or_default();

@@ -52,3 +52,33 @@ pub(super) fn apply(object: &mut Json, scale: &Json) -> Vec<FieldError> {
     set(object, "spec.replicas", replicas);
     Vec::new()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales_say_how_many_and_which_pods() {
+        let set = json!({
+            "metadata": {"name": "a", "namespace": "b", "uid": "c", "resourceVersion": "4", "labels": {"x": "y"}},
+            "spec": {"replicas": 3, "selector": {"matchLabels": {"app": "a"}}},
+            "status": {"replicas": 2},
+        });
+        let expected = json!({
+            "kind": "Scale",
+            "apiVersion": "autoscaling/v1",
+            "metadata": {"name": "a", "namespace": "b", "uid": "c", "resourceVersion": "4"},
+            "spec": {"replicas": 3},
+            "status": {"replicas": 2, "selector": "app=a"},
+        });
+        assert_eq!(of(&set), expected);
+    }
+
+    #[test]
+    fn replicas_are_not_negative() {
+        let mut object = json!({"spec": {"replicas": 3}});
+        assert_eq!(apply(&mut object, &json!({"spec": {"replicas": -1}})).len(), 1);
+        assert_eq!(apply(&mut object, &json!({"spec": {}})), []);
+        assert_eq!(object, json!({"spec": {"replicas": 0}}));
+    }
+}

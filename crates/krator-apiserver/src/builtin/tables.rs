@@ -224,3 +224,27 @@ fn storage_of<'a>(object: &'a Json, path: &str) -> &'a str {
         .and_then(Json::as_str)
         .unwrap_or("0")
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::{kinds, of};
+    use serde_json::json;
+
+    #[test]
+    fn each_kind_that_is_listed_has_a_cell_for_each_column() {
+        for kind in kinds()
+            .iter()
+            .filter(|kind| kind.verbs.iter().any(|verb| verb == "list"))
+        {
+            let builtin = of(kind.group, &kind.resource).expect("a builtin kind");
+            let columns = builtin.columns();
+            assert!(!columns.is_empty(), "{} has no columns", kind.resource);
+            assert_eq!(
+                builtin.cells(&json!({}), 0).len(),
+                columns.len(),
+                "{}",
+                kind.resource
+            );
+        }
+    }
+}

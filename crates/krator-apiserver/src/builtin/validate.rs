@@ -6,7 +6,9 @@ mod beyond;
 mod claims;
 mod containers;
 mod labels;
+mod events;
 mod networking;
+mod others;
 mod pods;
 mod probes;
 mod rbac;
@@ -39,6 +41,13 @@ pub(super) fn create(type_name: &str, object: &Json) -> Vec<FieldError> {
         }
         "core/v1.Service" => services::service(&mut report, object),
         "core/v1.PersistentVolumeClaim" => claims::spec(&mut report, &report::root("spec"), &object["spec"]),
+        "core/v1.Event" => events::core(&mut report, object),
+        "core/v1.Endpoints" => others::endpoints(&mut report, object),
+        "core/v1.PersistentVolume" => others::persistent_volume(&mut report, object),
+        "core/v1.LimitRange" => others::limit_range(&mut report, object),
+        "core/v1.ResourceQuota" => others::resource_quota(&mut report, object),
+        "core/v1.Node" => others::node(&mut report, object),
+        "events/v1.Event" => events::events(&mut report, object),
         "core/v1.ReplicationController" => workloads::replication_controller(&mut report, object),
         "apps/v1.Deployment" => workloads::deployment(&mut report, object),
         "apps/v1.ReplicaSet" => workloads::replica_set(&mut report, object),
@@ -102,6 +111,7 @@ fn update_main(type_name: &str, object: &Json, old: &Json) -> Vec<FieldError> {
             report.non_negative(&report::root("revision"), &object["revision"]);
             report.immutable(&report::root("data"), object, old);
         }
+        "events/v1.Event" => events::events_update(&mut report, object, old),
         "networking/v1.IngressClass" => {
             report.immutable(&report::root("spec.controller"), object, old);
             report.extend(create(type_name, object));

@@ -1,6 +1,7 @@
 //! What the API server checks in objects and this server does not: objects that use it are refused rather than accepted
 //! without the checks.
 
+use super::others::PERSISTENT_SOURCES;
 use super::volumes::SOURCES;
 use crate::builtin::json::{get, list, text};
 use serde_json::Value as Json;
@@ -10,6 +11,13 @@ pub(in super::super) fn beyond(type_name: &str, object: &Json) -> Option<String>
     match type_name {
         "core/v1.Pod" => pod_spec(&object["spec"]),
         "core/v1.PodTemplate" => pod_spec(&object["template"]["spec"]),
+        "core/v1.PersistentVolume" => {
+            const CHECKED: [&str; 2] = ["hostPath", "nfs"];
+            let source = PERSISTENT_SOURCES
+                .iter()
+                .find(|source| get(&object["spec"], source).is_some())?;
+            (!CHECKED.contains(source)).then(|| format!("Persistent volumes of the kind {source}"))
+        }
         "batch/v1.CronJob" => cron_job(object),
         "batch/v1.Job" => indexes(&object["spec"]).or_else(|| pod_spec(&object["spec"]["template"]["spec"])),
         _ if get(object, "spec.template.spec").is_some() => pod_spec(&object["spec"]["template"]["spec"]),
@@ -115,4 +123,49 @@ fn volume(volume: &Json) -> Option<String> {
         .flat_map(serde_json::Map::keys)
         .find(|source| matches!(source.as_str(), "clusterTrustBundle" | "podCertificate"));
     source.map(|source| format!("Projected volumes with {source}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_not_checked_is_named() {
+        for (type_name, object, expected) in [
+            (
+                "core/v1.Pod",
+                json!({"spec": {"containers": [{"name": "a"}]}}),
+                None,
+            ),
+            (
+                "core/v1.Pod",
+                json!({"spec": {"volumes": [{"name": "a", "emptyDir": {}}]}}),
+                None,
+            ),
+            (
+                "core/v1.Pod",
+                json!({"spec": {"volumes": [{"name": "a", "rbd": {}}]}}),
+                Some("Volumes of the kind rbd"),
+            ),
+            (
+                "apps/v1.Deployment",
+                json!({"spec": {"template": {"spec": {"overhead": {"cpu": "1"}}}}}),
+                Some("Overheads of pods"),
+            ),
+            (
+                "core/v1.PersistentVolume",
+                json!({"spec": {"csi": {}}}),
+                Some("Persistent volumes of the kind csi"),
+            ),
+            (
+                "batch/v1.CronJob",
+                json!({"spec": {"timeZone": "Asia/Tokyo"}}),
+                Some("Time zones of CronJobs other than UTC (here Asia/Tokyo)"),
+            ),
+            ("core/v1.ConfigMap", json!({}), None),
+        ] {
+            assert_eq!(beyond(type_name, &object).as_deref(), expected);
+        }
+    }
 }

@@ -23,15 +23,7 @@ pub(super) fn spec(report: &mut Report, at: &Path, spec: &Json) {
         report.required(&modes_at, "at least 1 access mode is required");
     }
     labels::selector(report, &at.field("selector"), &spec["selector"]);
-    for mode in modes.iter().filter(|mode| !MODES.contains(mode)) {
-        report.not_supported(&modes_at, *mode, &MODES);
-    }
-    let other = modes
-        .iter()
-        .any(|mode| MODES.contains(mode) && *mode != "ReadWriteOncePod");
-    if other && modes.contains(&"ReadWriteOncePod") {
-        report.forbidden(&modes_at, "may not use ReadWriteOncePod with other access modes");
-    }
+    access_modes(report, &modes_at, spec);
     let storage_at = at.field("resources").key("storage");
     match entry(spec, "resources.requests", "storage").and_then(Json::as_str) {
         None => report.required(&storage_at, ""),
@@ -57,6 +49,20 @@ pub(super) fn spec(report: &mut Report, at: &Path, spec: &Json) {
         if let Some(source) = get(spec, field) {
             data_source(report, &at.field(field), source);
         }
+    }
+}
+
+/// Which modes there are, and which go together.
+pub(super) fn access_modes(report: &mut Report, modes_at: &Path, spec: &Json) {
+    let modes = texts(spec, "accessModes");
+    for mode in modes.iter().filter(|mode| !MODES.contains(mode)) {
+        report.not_supported(modes_at, *mode, &MODES);
+    }
+    let other = modes
+        .iter()
+        .any(|mode| MODES.contains(mode) && *mode != "ReadWriteOncePod");
+    if other && modes.contains(&"ReadWriteOncePod") {
+        report.forbidden(modes_at, "may not use ReadWriteOncePod with other access modes");
     }
 }
 

@@ -4,7 +4,7 @@ mod env;
 mod resources;
 
 pub(super) use env::{pod_field, resource_field_ref};
-pub(super) use resources::{requirements, value as resource_value};
+pub(super) use resources::{requirements, resource_name as container_resource, value as resource_value};
 
 use super::pods::user_or_group;
 use super::report::Report;

@@ -179,7 +179,8 @@ fn families(report: &mut Report, at: &Path, spec: &Json) {
     }
 }
 
-fn external_ip(report: &mut Report, at: &Path, address: &str) {
+/// An address that is not only of this machine or network.
+pub(super) fn external_ip(report: &mut Report, at: &Path, address: &str) {
     let Ok(found) = address.parse::<std::net::IpAddr>() else {
         return ip(report, at, address);
     };

@@ -87,10 +87,8 @@ pub(super) fn secret(report: &mut Report, object: &Json) {
             report.required(&data.key("username"), "");
             report.required(&data.key("password"), "");
         }
-        "kubernetes.io/ssh-auth" => {
-            if text_of(object, "ssh-privatekey").is_empty() {
-                report.required(&data.key("ssh-privatekey"), "");
-            }
+        "kubernetes.io/ssh-auth" if text_of(object, "ssh-privatekey").is_empty() => {
+            report.required(&data.key("ssh-privatekey"), "");
         }
         "kubernetes.io/tls" => {
             for key in ["tls.crt", "tls.key"].into_iter().filter(|key| !has(key)) {

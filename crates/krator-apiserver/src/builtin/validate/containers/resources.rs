@@ -87,7 +87,8 @@ pub(in super::super) fn value(report: &mut Report, at: &Path, name: &str, text: 
     }
 }
 
-fn resource_name(report: &mut Report, at: &Path, name: &str) {
+/// A resource that containers can have.
+pub(in super::super) fn resource_name(report: &mut Report, at: &Path, name: &str) {
     let messages = names::qualified(name);
     let is_qualified = messages.is_empty();
     report.messages(at, name, messages);
