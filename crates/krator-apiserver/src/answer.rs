@@ -34,7 +34,7 @@ impl Include {
 /// One object.
 pub(crate) fn one(kind: &Kind, object: &Json, form: &Form, include: Include) -> Json {
     match form {
-        Form::Objects => served(kind, object),
+        Form::Objects => kind.to_served(object),
         Form::Metadata { version, .. } => metadata_of(kind, object, version),
         Form::Table(version) => {
             let version_of_object = at(object, &["metadata", "resourceVersion"]).clone();
@@ -74,17 +74,9 @@ pub(crate) fn many(kind: &Kind, listed: Listed, form: &Form, include: Include) -
     }
 }
 
-/// An object in the version that is asked for. All versions of a resource have the same fields.
-pub(crate) fn served(kind: &Kind, object: &Json) -> Json {
-    let mut object = object.clone();
-    let fields = crate::object::fields_mut(&mut object);
-    fields.insert("apiVersion".to_owned(), kind.api_version().into());
-    object
-}
-
 /// The items of a list of Kubernetes' own kinds do not repeat what the list says.
 fn item(kind: &Kind, object: &Json) -> Json {
-    let mut object = served(kind, object);
+    let mut object = kind.to_served(object);
     if !kind.is_custom() {
         let fields = crate::object::fields_mut(&mut object);
         fields.shift_remove("apiVersion");
@@ -119,7 +111,7 @@ pub(crate) fn table(kind: &Kind, objects: &[Arc<Json>], metadata: Json, version:
         let shown = match include {
             Include::Nothing => Json::Null,
             Include::Metadata => metadata_of(kind, object, version),
-            Include::Object => served(kind, object),
+            Include::Object => kind.to_served(object),
         };
         let mut row = json!({"cells": cells(kind, object, now)});
         row["object"] = shown;
@@ -171,7 +163,7 @@ fn columns(kind: &Kind) -> Vec<Json> {
 
 fn cells(kind: &Kind, object: &Json, now: jiff::Timestamp) -> Vec<Json> {
     let custom = match &kind.of {
-        Of::Builtin(builtin) => return builtin.cells(object, now.as_second()),
+        Of::Builtin(builtin) => return builtin.cells(&kind.to_served(object), now.as_second()),
         Of::Custom(custom) => custom,
     };
     let name = at(object, &["metadata", "name"]).clone();

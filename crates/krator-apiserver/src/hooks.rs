@@ -4,6 +4,7 @@
 use crate::{
     definitions,
     kinds::{Kind, Of},
+    managed::{self, Manager},
     object::{at, is_deleting, set},
     refusal::Refusal,
     state::{State, id, now},
@@ -24,7 +25,6 @@ pub(crate) fn before_create(state: &State, kind: &Kind, object: &mut Json) -> Re
     }
     allocate(state, kind, object, None)?;
     if kind.is_definition() {
-        definitions::prepare(object, None);
         let errors = definitions::validate(object, None)?;
         refuse(kind, object, &errors)?;
     }
@@ -38,7 +38,6 @@ pub(crate) fn before_update(state: &State, kind: &Kind, object: &mut Json, old: 
     }
     allocate(state, kind, object, Some(old))?;
     if kind.is_definition() {
-        definitions::prepare(object, Some(old));
         let errors = definitions::validate(object, Some(old))?;
         refuse(kind, object, &errors)?;
     }
@@ -114,6 +113,13 @@ fn settle(state: &mut State, kind: &Kind, object: &Arc<Json>) {
     if *at(object, &["status"]) != status {
         let mut settled = Json::clone(object);
         set(&mut settled, "status", status.clone());
+        let by = Manager {
+            name: "kube-apiserver".to_owned(),
+            api_version: kind.api_version(),
+            subresource: "status".to_owned(),
+        };
+        let ignored = kind.ignored(crate::custom::Subresource::Status);
+        let settled = managed::update(Some(object), settled, &kind.types, &by, &now(), &ignored);
         if state.store.get(&kind.id, &Key::of(object)).is_some() {
             state.store.put(&kind.id, settled);
         }

@@ -5,7 +5,7 @@ use crate::{
     custom::{Custom, Subresource},
     definitions,
     field_set::FieldSet,
-    object::{at, meta},
+    object::at,
     refusal::{About, FieldError, Refusal},
     store::ResourceId,
     types::{Type, Types},
@@ -20,7 +20,10 @@ use std::{
 /// A version of a resource that is served.
 #[derive(Debug)]
 pub(crate) struct Kind {
+    /// Where its objects are stored. Events of both groups are the same objects.
     pub id: ResourceId,
+    /// The group in which it is served.
+    pub group: String,
     pub version: String,
     pub kind: String,
     pub list_kind: String,
@@ -57,10 +60,19 @@ pub(crate) fn api_version(group: &str, version: &str) -> String {
     }
 }
 
+/// The type of what `/scale` reads and writes.
+pub(crate) fn scale_type() -> Type {
+    let known = TYPES.find("autoscaling", "v1", "Scale");
+    known.cloned().unwrap_or_else(|| Type::of_custom_resource(None))
+}
+
 fn type_of(kind: &BuiltinKind) -> Type {
     let known = TYPES.find(kind.group, kind.version, &kind.kind);
     known.cloned().unwrap_or_else(|| Type::of_custom_resource(None))
 }
+
+/// The group of the newer events.
+const EVENTS: &str = "events.k8s.io";
 
 const CUSTOM_VERBS: [&str; 8] = [
     "delete",
@@ -76,7 +88,7 @@ const CUSTOM_VERBS: [&str; 8] = [
 impl Kind {
     /// `apps/v1`, as `apiVersion` has it.
     pub fn api_version(&self) -> String {
-        api_version(&self.id.group, &self.version)
+        api_version(&self.group, &self.version)
     }
 
     /// An object of this kind, in refusals that name resources.
@@ -86,7 +98,29 @@ impl Kind {
 
     /// An object of this kind, in refusals that name kinds.
     pub fn about_kind(&self, name: &str) -> About {
-        About::new(&self.id.group, &self.kind, name)
+        match &self.of {
+            Of::Builtin(kind) => kind.about_invalid(name),
+            Of::Custom(_) => About::new(&self.group, &self.kind, name),
+        }
+    }
+
+    fn is_newer_event(&self) -> bool {
+        self.group == EVENTS
+    }
+
+    /// A stored object in the version that is served here. All versions of a custom resource have the same fields.
+    pub fn to_served(&self, stored: &Json) -> Json {
+        if self.is_newer_event() {
+            return builtin::event_to_events(stored);
+        }
+        let mut object = stored.clone();
+        crate::object::set(&mut object, "apiVersion", self.api_version().into());
+        object
+    }
+
+    /// A served object as it is stored.
+    pub fn to_stored(&self, served: Json) -> Json {
+        if self.is_newer_event() { builtin::event_to_core(&served) } else { served }
     }
 
     pub fn is_custom(&self) -> bool {
@@ -100,8 +134,7 @@ impl Kind {
 
     /// Whether what its objects own stays when they are deleted and the request does not say what becomes of it.
     pub fn orphans_by_default(&self) -> bool {
-        let resources = [("batch", "jobs"), ("", "replicationcontrollers")];
-        resources.contains(&(self.id.group.as_str(), self.id.resource.as_str()))
+        matches!(&self.of, Of::Builtin(kind) if kind.orphans_by_default())
     }
 
     /// Whether its objects define kinds.
@@ -127,6 +160,7 @@ impl Kind {
 
     pub fn prepare_create(&self, object: &mut Json, now: &str) {
         match &self.of {
+            Of::Builtin(_) if self.is_definition() => definitions::prepare(object, None),
             Of::Builtin(kind) => kind.prepare_create(object, now),
             Of::Custom(kind) => kind.prepare_create(object),
         }
@@ -134,25 +168,36 @@ impl Kind {
 
     pub fn prepare_update(&self, new: &mut Json, old: &Json, subresource: Subresource) {
         match &self.of {
+            Of::Builtin(_) if self.is_definition() && subresource == Subresource::None => {
+                definitions::prepare(new, Some(old));
+            }
             Of::Builtin(kind) => kind.prepare_update(new, old, part_of(subresource)),
             Of::Custom(kind) => kind.prepare_update(new, old, subresource),
         }
     }
 
-    pub fn validate_create(&self, object: &Json) -> Result<Vec<FieldError>, Refusal> {
+    /// What is wrong with a new object, whose metadata has these errors.
+    pub fn validate_create(&self, object: &Json, of_metadata: &[FieldError]) -> Result<Vec<FieldError>, Refusal> {
         match &self.of {
             Of::Builtin(kind) => known(kind, object).map(|()| kind.validate_create(object)),
-            Of::Custom(kind) => kind.validate(object, None),
+            Of::Custom(kind) => kind.validate(object, None, of_metadata),
         }
     }
 
-    pub fn validate_update(&self, new: &Json, old: &Json, subresource: Subresource) -> Result<Vec<FieldError>, Refusal> {
+    /// What is wrong with a changed object, whose metadata has these errors.
+    pub fn validate_update(
+        &self,
+        new: &Json,
+        old: &Json,
+        subresource: Subresource,
+        of_metadata: &[FieldError],
+    ) -> Result<Vec<FieldError>, Refusal> {
         match &self.of {
             Of::Builtin(kind) => {
                 known(kind, new)?;
                 Ok(kind.validate_update(new, old, part_of(subresource)))
             }
-            Of::Custom(kind) => kind.validate(new, Some(old)),
+            Of::Custom(kind) => kind.validate(new, Some(old), of_metadata),
         }
     }
 
@@ -168,7 +213,7 @@ impl Kind {
     /// The fields that a request about a part of the object does not change, and nobody owns for that.
     pub fn ignored(&self, subresource: Subresource) -> FieldSet {
         let paths: &[&[&str]] = match (subresource, &self.of) {
-            (Subresource::Status, Of::Custom(_)) => &[&["spec"]],
+            (Subresource::Status, Of::Custom(_)) => &[&["spec"], &["metadata"]],
             (Subresource::None, Of::Custom(kind)) if kind.has_status() => &[&["status"]],
             (part, Of::Builtin(_)) => reset_fields(&self.id, part),
             _ => &[],
@@ -176,23 +221,29 @@ impl Kind {
         FieldSet::of(paths)
     }
 
-    /// A field that selectors may use, as text; `None` if they may not.
-    pub fn selectable(&self, object: &Json, field: &str) -> Option<String> {
-        match field {
-            "metadata.name" => return Some(meta(object, "name").to_owned()),
-            "metadata.namespace" => return Some(meta(object, "namespace").to_owned()),
-            _ => {}
-        }
-        let may = match &self.of {
-            Of::Builtin(_) => selectable_fields(&self.id).contains(&field),
-            Of::Custom(kind) => kind
+    /// A field that selectors may use, as text.
+    ///
+    /// # Errors
+    ///
+    /// What the API server says if selectors may not use it.
+    pub fn selectable(&self, object: &Json, field: &str) -> Result<String, String> {
+        let custom = match &self.of {
+            Of::Builtin(kind) => return kind.selectable_field(object, field),
+            Of::Custom(custom) => custom,
+        };
+        let may = match field {
+            "metadata.name" => true,
+            "metadata.namespace" => self.namespaced,
+            _ => custom
                 .version
                 .selectable_fields
                 .iter()
                 .any(|selectable| selectable.json_path.strip_prefix('.') == Some(field)),
         };
-        let value = || field.split('.').fold(object, |value, key| value.get(key).unwrap_or(&Json::Null));
-        may.then(|| match value() {
+        if !may {
+            return Err(format!("field label not supported: {field}"));
+        }
+        Ok(match field.split('.').fold(object, |value, key| value.get(key).unwrap_or(&Json::Null)) {
             Json::Null => String::new(),
             Json::String(text) => text.clone(),
             other => other.to_string(),
@@ -223,42 +274,6 @@ fn reset_fields(id: &ResourceId, part: Subresource) -> &'static [&'static [&'sta
         ("apps", "deployments", Subresource::Status) => SPEC_AND_LABELS,
         ("apiextensions.k8s.io", _, Subresource::Status) => OF_DEFINITIONS,
         (_, _, Subresource::Status) => SPEC,
-        _ => &[],
-    }
-}
-
-/// The fields of a kind of Kubernetes itself that selectors may use, after the conversions of field labels in `pkg/apis`.
-fn selectable_fields(id: &ResourceId) -> &'static [&'static str] {
-    match (id.group.as_str(), id.resource.as_str()) {
-        ("", "pods") => &[
-            "spec.nodeName",
-            "spec.restartPolicy",
-            "spec.schedulerName",
-            "spec.serviceAccountName",
-            "spec.hostNetwork",
-            "status.phase",
-            "status.podIP",
-            "status.nominatedNodeName",
-        ],
-        ("", "events") => &[
-            "involvedObject.kind",
-            "involvedObject.namespace",
-            "involvedObject.name",
-            "involvedObject.uid",
-            "involvedObject.apiVersion",
-            "involvedObject.resourceVersion",
-            "involvedObject.fieldPath",
-            "reason",
-            "reportingComponent",
-            "source",
-            "type",
-        ],
-        ("", "namespaces") => &["status.phase"],
-        ("", "nodes") => &["spec.unschedulable"],
-        ("", "secrets") => &["type"],
-        ("", "services") => &["spec.clusterIP", "spec.type"],
-        ("", "replicationcontrollers") | ("apps", "replicasets") => &["status.replicas"],
-        ("batch", "jobs") => &["status.successful"],
         _ => &[],
     }
 }
@@ -310,9 +325,13 @@ impl Kinds {
     /// Serves the versions of a CRD, of which `spec` is what was written, instead of those that were served of it before.
     pub fn define(&mut self, definition: &Definition, spec: &Json) {
         self.remove(&definition.group, &definition.names.plural);
-        for version in definition.versions.iter().filter(|version| version.served) {
-            let kind = Arc::new(of_definition(definition, version, spec));
-            self.0.insert(place(&kind), kind);
+        let served = definition.versions.iter().filter(|version| version.served);
+        let kinds: Vec<Kind> = served.map(|version| of_definition(definition, version, spec)).collect();
+        let types: BTreeMap<String, Type> =
+            kinds.iter().map(|kind| (kind.api_version(), kind.types.clone())).collect();
+        for mut kind in kinds {
+            kind.types = kind.types.with_versions(types.clone());
+            self.0.insert(place(&kind), Arc::new(kind));
         }
     }
 
@@ -323,16 +342,17 @@ impl Kinds {
 }
 
 fn place(kind: &Kind) -> (String, String, String) {
-    (kind.id.group.clone(), kind.version.clone(), kind.id.resource.clone())
+    (kind.group.clone(), kind.version.clone(), kind.id.resource.clone())
 }
 
 fn of_builtin(builtin: &'static Builtin) -> Kind {
     let kind = builtin.kind();
     Kind {
         id: ResourceId {
-            group: kind.group.to_owned(),
+            group: if kind.group == EVENTS { String::new() } else { kind.group.to_owned() },
             resource: kind.resource.clone(),
         },
+        group: kind.group.to_owned(),
         version: kind.version.to_owned(),
         kind: kind.kind.clone(),
         list_kind: kind.list_kind.clone(),
@@ -370,6 +390,7 @@ fn of_definition(definition: &Definition, version: &krator_schema::Version, spec
             group: definition.group.clone(),
             resource: names.plural.clone(),
         },
+        group: definition.group.clone(),
         version: version.name.clone(),
         kind: names.kind.clone(),
         list_kind: names.list_kind.clone(),

@@ -303,6 +303,11 @@ impl Refusal {
         Self::new(500, "InternalError", About::default(), message)
     }
 
+    /// The request has failed in the middle of the server, which gives no reason.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(500, "", About::default(), message)
+    }
+
     /// A real API server can do this, and this one cannot. `what` begins a sentence, such as "Webhooks of CRDs".
     pub fn not_built(what: &str) -> Self {
         let message = format!(

@@ -14,7 +14,7 @@ use crate::{
     custom::Subresource,
     kinds::Kind,
     managed::Manager,
-    object::{meta, set_meta},
+    object::{finalizers, meta, set_meta},
     refusal::{About, FieldError, Refusal},
 };
 use serde_json::Value as Json;
@@ -83,12 +83,10 @@ fn decode(kind: &Kind, body: Json, twice: Vec<String>, unknown: Unknown) -> Resu
     match unknown {
         Unknown::Strict if !wrong.is_empty() => {
             let all = wrong.join(", ");
-            Err(Refusal::bad_request(if kind.is_custom() {
-                format!("strict decoding error: {all}")
-            } else {
-                let (kind, version) = (&kind.kind, &kind.version);
-                format!("{kind} in version {version:?} cannot be handled as a {kind}: strict decoding error: {all}")
-            }))
+            let (kind, version) = (&kind.kind, &kind.version);
+            Err(Refusal::bad_request(format!(
+                "{kind} in version {version:?} cannot be handled as a {kind}: strict decoding error: {all}"
+            )))
         }
         Unknown::Warn => Ok((object, wrong)),
         _ => Ok((object, Vec::new())),
@@ -154,6 +152,21 @@ fn metadata_errors(kind: &Kind, object: &Json) -> Vec<FieldError> {
         FieldError { value, ..FieldError::from(problem) }
     }));
     errors
+}
+
+/// Warns of finalizers that are new and that others may use, too.
+fn finalizer_warnings(object: &Json, live: Option<&Json>) -> Vec<String> {
+    let is_known = |name: &str| live.is_some_and(|live| finalizers(live).any(|known| known == name));
+    finalizers(object)
+        .filter(|name| !name.contains('/') && !["orphan", "foregroundDeletion", "kubernetes"].contains(name))
+        .filter(|name| !is_known(name))
+        .map(|name| {
+            format!(
+                "metadata.finalizers: {name:?}: prefer a domain-qualified finalizer name to avoid accidental conflicts \
+                 with other finalizer writers"
+            )
+        })
+        .collect()
 }
 
 /// Refuses an object with errors.

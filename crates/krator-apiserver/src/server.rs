@@ -76,7 +76,21 @@ impl Server {
             headers: parts.headers,
             body,
         };
-        self.route(&asked).unwrap_or_else(|refusal| refused(&refusal))
+        match self.route(&asked) {
+            Ok(response) => response,
+            Err(refusal) if refusal.code == 404 && !self.has_group(&asked.path) => no_page(),
+            Err(refusal) => refused(&refusal),
+        }
+    }
+
+    /// Whether a path belongs to a group that is served.
+    fn has_group(&self, path: &str) -> bool {
+        let mut parts = path.split('/').filter(|part| !part.is_empty());
+        match (parts.next(), parts.next()) {
+            (Some("api"), _) => true,
+            (Some("apis"), Some(group)) => lock(&self.state).kinds.iter().any(|kind| kind.group == group),
+            _ => false,
+        }
     }
 
     fn route(&self, asked: &Asked) -> Result<Response<Body>, Refusal> {
@@ -120,7 +134,11 @@ impl Server {
         };
         let verb = target.verb(&asked.method, &asked.query);
         if kind.namespaced && target.namespace.is_empty() && !["list", "watch"].contains(&verb) && !kind.is_review() {
-            return Err(if verb == "create" { Refusal::method_not_allowed() } else { Refusal::no_such_path() });
+            let of_all = ["create", "deletecollection"].contains(&verb);
+            return Err(if of_all { Refusal::method_not_allowed() } else { Refusal::no_such_path() });
+        }
+        if verb == "create" && !target.name.is_empty() && target.subresource.is_empty() {
+            return Err(Refusal::method_not_allowed());
         }
         if !kind.namespaced && !target.namespace.is_empty() {
             return Err(Refusal::no_such_path());
@@ -391,6 +409,13 @@ fn discovered(document: &Json) -> Response<Body> {
     let mut response = answered(StatusCode::OK, document);
     let form = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(form));
+    response
+}
+
+/// What no part of the server answers.
+fn no_page() -> Response<Body> {
+    let mut response = text("404 page not found\n");
+    *response.status_mut() = StatusCode::NOT_FOUND;
     response
 }
 

@@ -104,7 +104,7 @@ pub(crate) fn delete(
     let ends = grace.is_none_or(|seconds| seconds == 0) && !waits;
     // A pod is marked first even if it ends at once.
     if !ends || grace.is_some() {
-        begin(&mut object, &live, grace.unwrap_or(0));
+        begin(kind, &mut object, &live, grace.unwrap_or(0));
     }
     if options.dry_run {
         return Ok((if ends && grace.is_none() { deleted(kind, &live) } else { object }, ends));
@@ -190,16 +190,10 @@ fn set_finalizers(object: &mut Json, finalizers: Vec<String>) {
 
 /// How long the object goes on living, in seconds; only pods do that without a finalizer.
 fn grace_period(kind: &Kind, live: &Json, options: &DeleteOptions) -> Option<i64> {
-    if kind.id.resource != "pods" || !kind.id.group.is_empty() {
-        return None;
+    match &kind.of {
+        Of::Builtin(builtin) if kind.id.resource == "pods" => Some(builtin.grace_seconds(live, options.grace)),
+        _ => None,
     }
-    let phase = at(live, &["status", "phase"]);
-    // A pod that no node runs has nothing to end.
-    if at(live, &["spec", "nodeName"]).as_str().is_none_or(str::is_empty) || phase == "Failed" || phase == "Succeeded" {
-        return Some(0);
-    }
-    let own = at(live, &["spec", "terminationGracePeriodSeconds"]).as_i64().unwrap_or(30);
-    Some(options.grace.unwrap_or(own).max(if options.grace == Some(0) { 0 } else { 1 }))
 }
 
 /// Namespaces also wait for what is in them.
@@ -208,13 +202,17 @@ fn may_end_at_once(object: &Json) -> bool {
 }
 
 /// Marks an object as one that is being deleted.
-fn begin(object: &mut Json, live: &Json, grace: i64) {
+fn begin(kind: &Kind, object: &mut Json, live: &Json, grace: i64) {
     if is_deleting(live) {
         return;
     }
     let end = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(grace);
     let time = if grace == 0 { now() } else { end.strftime("%Y-%m-%dT%H:%M:%SZ").to_string() };
     set_meta(object, "deletionTimestamp", time.into());
+    // Namespaces and definitions have deletions of their own.
+    if kind.is_definition() || at(object, &["kind"]) == "Namespace" {
+        return;
+    }
     set_meta(object, "deletionGracePeriodSeconds", grace.into());
     let generation = at(live, &["metadata", "generation"]).as_i64().unwrap_or(0);
     if generation > 0 {

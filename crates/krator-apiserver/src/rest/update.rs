@@ -1,6 +1,6 @@
 //! Changes of objects: replaced, patched, applied.
 
-use super::{Options, Written, create::insert, decode, metadata_errors, refuse_invalid, settle_namespace};
+use super::{Options, Written, create::insert, decode, finalizer_warnings, metadata_errors, refuse_invalid, settle_namespace};
 use crate::{
     custom::Subresource,
     kinds::{Kind, Of},
@@ -20,6 +20,8 @@ const MODIFIED: &str = "the object has been modified; please apply your changes 
 pub(crate) enum Edit {
     /// It is sent as a whole.
     Replace(Json),
+    /// It is whole, and has its field managers.
+    Tracked(Json),
     /// RFC 6902.
     JsonPatch(Json),
     /// RFC 7386.
@@ -43,7 +45,8 @@ pub(crate) fn update(
     options: &Options,
 ) -> Result<Written, Refusal> {
     let (edit, twice) = edit;
-    let live = state.store.get(&kind.id, key).map(Arc::clone);
+    let stored = state.store.get(&kind.id, key).map(Arc::clone);
+    let live = stored.as_deref().map(|stored| kind.to_served(stored));
     let is_main = options.subresource == Subresource::None;
     let creates = match &edit {
         Edit::Apply { .. } => is_main,
@@ -54,7 +57,8 @@ pub(crate) fn update(
         return Err(Refusal::not_found(kind.about(&key.name)));
     }
     let replaces = matches!(edit, Edit::Replace(_));
-    let (mut object, warnings) = edited(kind, live.as_deref(), edit, twice, options)?;
+    let (mut object, mut warnings) = edited(kind, live.as_ref(), edit, twice, options)?;
+    warnings.extend(finalizer_warnings(&object, live.as_ref()));
     if meta(&object, "name").is_empty() {
         let why = "was undeterminable: name must be provided";
         return Err(Refusal::bad_request(format!("the name of the object ({} based on URL) {why}", key.name)));
@@ -67,7 +71,7 @@ pub(crate) fn update(
         )));
     }
     settle_namespace(kind, &mut object, &key.namespace)?;
-    let Some(live) = live else {
+    let (Some(stored), Some(live)) = (stored, live) else {
         if !meta(&object, "uid").is_empty() {
             let why = format!(
                 "Precondition failed: UID in precondition: {}, UID in object meta: ",
@@ -87,7 +91,7 @@ pub(crate) fn update(
     crate::hooks::before_update(state, kind, &mut object, &live)?;
     let object = prepared(kind, object, &live, options);
     check(kind, &object, &live, options)?;
-    let object = store(state, kind, key, object, &live, options);
+    let object = store(state, kind, key, object, (&live, &stored), options);
     Ok(Written {
         object,
         created: false,
@@ -108,6 +112,11 @@ fn edited(
     let replaces = matches!(edit, Edit::Replace(_));
     let patched = match edit {
         Edit::Replace(object) => object,
+        Edit::Tracked(object) => {
+            let (mut object, warnings) = decode(kind, object, twice, options.unknown)?;
+            kind.default(&mut object);
+            return Ok((object, warnings));
+        }
         Edit::JsonPatch(patch) => patch::json_patch(base, &patch)?,
         Edit::MergePatch(patch) => patch::merge_patch(base, &patch)?,
         Edit::StrategicPatch(_) if kind.is_custom() => {
@@ -198,21 +207,26 @@ fn prepared(kind: &Kind, mut object: Json, live: &Json, options: &Options) -> Js
         if at(&object, &["metadata", "deletionGracePeriodSeconds"]).is_null() {
             set_meta(&mut object, "deletionGracePeriodSeconds", kept("deletionGracePeriodSeconds"));
         }
-    } else {
-        set_meta(&mut object, "deletionTimestamp", Json::Null);
-        set_meta(&mut object, "deletionGracePeriodSeconds", Json::Null);
     }
     object
 }
 
 /// Refuses an object that is not valid.
 fn check(kind: &Kind, object: &Json, live: &Json, options: &Options) -> Result<(), Refusal> {
-    let mut errors = kind.validate_update(object, live, options.subresource)?;
-    errors.extend(metadata_errors(kind, object));
+    let of_metadata = metadata_errors(kind, object);
+    let mut errors = kind.validate_update(object, live, options.subresource, &of_metadata)?;
+    errors.extend(of_metadata);
     if meta(object, "uid") != meta(live, "uid") {
         errors.push(FieldError::invalid("metadata.uid", meta(object, "uid"), "field is immutable"));
     }
-    if is_deleting(live) {
+    if !is_deleting(live) {
+        for key in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
+            let value = at(object, &["metadata", key]);
+            if !value.is_null() {
+                errors.push(FieldError::invalid(format!("metadata.{key}"), value.clone(), "field is immutable"));
+            }
+        }
+    } else {
         let known: Vec<&str> = finalizers(live).collect();
         let added: Vec<&str> = finalizers(object).filter(|name| !known.contains(name)).collect();
         if !added.is_empty() {
@@ -226,26 +240,33 @@ fn check(kind: &Kind, object: &Json, live: &Json, options: &Options) -> Result<(
     refuse_invalid(kind.about_kind(meta(object, "name")), &errors)
 }
 
-/// Stores the object unless nothing has changed; one that is being deleted and has nothing to wait for is removed.
-fn store(state: &mut State, kind: &Kind, key: &Key, mut object: Json, live: &Arc<Json>, options: &Options) -> Arc<Json> {
+/// Stores the object unless nothing has changed; one that is being deleted and has nothing to wait for is removed. `live` is
+/// the object that was there, as it is served and as it is stored.
+fn store(
+    state: &mut State,
+    kind: &Kind,
+    key: &Key,
+    mut object: Json,
+    live: (&Json, &Arc<Json>),
+    options: &Options,
+) -> Arc<Json> {
+    let (live, stored) = live;
     managed::keep_times(live, &mut object);
-    let waits = !at(&object, &["metadata", "deletionGracePeriodSeconds"])
-        .as_i64()
-        .is_none_or(|seconds| seconds == 0);
-    if is_deleting(live) && finalizers(&object).next().is_none() && !waits && may_end(&object) {
-        if options.dry_run {
-            return Arc::new(object);
-        }
+    let grace = at(&object, &["metadata", "deletionGracePeriodSeconds"]).as_i64().unwrap_or(0);
+    let ends = is_deleting(live) && finalizers(&object).next().is_none() && grace == 0 && may_end(&object);
+    let is_same = object == *live;
+    let object = kind.to_stored(object);
+    if ends && !options.dry_run {
         // Watches see the state that was stored last.
         state.store.remove(&kind.id, key);
-        crate::hooks::after_delete(state, kind, live);
+        crate::hooks::after_delete(state, kind, stored);
         return Arc::new(object);
     }
-    if object == **live {
-        return Arc::clone(live);
-    }
-    if options.dry_run {
+    if ends || options.dry_run {
         return Arc::new(object);
+    }
+    if is_same {
+        return Arc::clone(stored);
     }
     let stored = state.store.put(&kind.id, object);
     crate::hooks::after_write(state, kind, &stored);

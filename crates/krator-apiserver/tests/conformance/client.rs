@@ -138,7 +138,7 @@ impl Run<'_> {
             "until" => {
                 let (pointer, value) = rest.split_once(' ').expect("a pointer and a value");
                 let value: Json = serde_yaml::from_str(value).expect("YAML");
-                return self.until(&path, |answer| answer.body.pointer(pointer) == Some(&value)).await;
+                return self.until(&path, |answer| *answer.body.pointer(pointer).unwrap_or(&Json::Null) == value).await;
             }
             other => panic!("`{other}` is no step"),
         };

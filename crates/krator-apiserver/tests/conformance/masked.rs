@@ -59,7 +59,7 @@ impl Mask {
         }
         let mut refusal = masked;
         let is_strict = refusal["message"].as_str().is_some_and(|text| text.contains("strict decoding error"));
-        let by_word = [403, 404, 409, 410].contains(&code) || code == 400 && is_strict;
+        let by_word = [403, 404, 409, 410, 501].contains(&code) || code == 400 && is_strict;
         if !by_word {
             refusal["message"] = "MESSAGE".into();
         }
