@@ -90,6 +90,14 @@ impl Mask {
                         ("resourceVersion", Some(_), _) if self.rewrites => "VERSION".into(),
                         ("resourceVersion", Some(version), _) => self.named("VERSION", &format!("v{version}")).into(),
                         ("continue", Some(token), _) if !token.is_empty() => "CONTINUE".into(),
+                        // They are in the order of their times.
+                        ("managedFields", None, _) => {
+                            let mut managers = self.masked_at(value);
+                            if let Some(managers) = managers.as_array_mut() {
+                                managers.sort_by_key(ToString::to_string);
+                            }
+                            managers
+                        }
                         ("name", Some(_), Some(generated)) => format!("{generated}SUFFIX").into(),
                         _ => self.masked_at(value),
                     };
