@@ -5,6 +5,7 @@ use crate::{
     kinds::Kind,
     managed,
     object::{meta, set_meta},
+    rbac,
     refusal::Refusal,
     state::{State, generated_name, now, stamp},
     store::Key,
@@ -44,6 +45,7 @@ pub(crate) fn create(
         }
     }
     kind.default(&mut object);
+    rbac::check_create(state, &kind.id, &Key::new(namespace, ""), &object, &options.user)?;
     let by = options.manager(kind);
     let object = managed::update(None, object, &kind.types, &by, &now(), &kind.ignored(options.subresource));
     let object = insert(state, kind, object, options)?;
