@@ -6,6 +6,7 @@ use crate::{
     kinds::{Kind, Of},
     managed::{self, Manager},
     object::{at, is_deleting, set},
+    rbac,
     refusal::Refusal,
     state::{State, id, now},
     store::Key,
@@ -80,10 +81,20 @@ pub(crate) fn after_write(state: &mut State, kind: &Kind, stored: &Arc<Json>) {
     if kind.is_definition() {
         settle(state, kind, stored);
     }
+    if is_cluster_role(kind) {
+        rbac::aggregate(state);
+    }
+}
+
+fn is_cluster_role(kind: &Kind) -> bool {
+    kind.id.group == rbac::GROUP && kind.id.resource == "clusterroles"
 }
 
 /// After an object was removed.
 pub(crate) fn after_delete(state: &mut State, kind: &Kind, last: &Json) {
+    if is_cluster_role(kind) {
+        rbac::aggregate(state);
+    }
     if kind.is_definition() {
         let text = |path: &[&str]| at(last, path).as_str().unwrap_or_default().to_owned();
         state.kinds.remove(&text(&["spec", "group"]), &text(&["spec", "names", "plural"]));

@@ -1,7 +1,7 @@
 //! The kinds that are served: those of Kubernetes itself, and those that CRDs define.
 
 use crate::{
-    builtin::{self, Builtin, BuiltinKind, BuiltinSubresource, NameRule},
+    builtin::{self, Builtin, BuiltinSubresource, NameRule},
     custom::{Custom, Subresource},
     definitions,
     field_set::FieldSet,
@@ -62,12 +62,12 @@ pub(crate) fn api_version(group: &str, version: &str) -> String {
 
 /// The type of what `/scale` reads and writes.
 pub(crate) fn scale_type() -> Type {
-    let known = TYPES.find("autoscaling", "v1", "Scale");
-    known.cloned().unwrap_or_else(|| Type::of_custom_resource(None))
+    type_of("autoscaling", "v1", "Scale")
 }
 
-fn type_of(kind: &BuiltinKind) -> Type {
-    let known = TYPES.find(kind.group, kind.version, &kind.kind);
+/// The type of a kind of Kubernetes itself, which may also be one that only subresources have.
+pub(crate) fn type_of(group: &str, version: &str, kind: &str) -> Type {
+    let known = TYPES.find(group, version, kind);
     known.cloned().unwrap_or_else(|| Type::of_custom_resource(None))
 }
 
@@ -363,7 +363,7 @@ fn of_builtin(builtin: &'static Builtin) -> Kind {
         verbs: kind.verbs.clone(),
         subresources: kind.subresources.clone(),
         of: Of::Builtin(builtin),
-        types: type_of(kind),
+        types: type_of(kind.group, kind.version, &kind.kind),
     }
 }
 

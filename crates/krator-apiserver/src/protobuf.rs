@@ -31,7 +31,8 @@ pub(crate) fn read(body: &[u8]) -> Result<Json, Refusal> {
         Some([]) => return Err(Refusal::bad_request("empty body")),
         Some(envelope) => envelope,
         None => {
-            let why = "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]";
+            let why =
+                "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]";
             return Err(Refusal::bad_request(why));
         }
     };
@@ -40,10 +41,16 @@ pub(crate) fn read(body: &[u8]) -> Result<Json, Refusal> {
     let name = envelope.message_name();
     let Some(message) = message(&name) else {
         if envelope.kind.is_empty() {
-            return Err(Refusal::not_built("Protobuf messages that do not name their kind"));
+            return Err(Refusal::not_built(
+                "Protobuf messages that do not name their kind",
+            ));
         }
-        let Envelope { api_version, kind, .. } = &envelope;
-        return Err(Refusal::bad_request(format!("no kind {kind:?} is registered for version {api_version:?}")));
+        let Envelope {
+            api_version, kind, ..
+        } = &envelope;
+        return Err(Refusal::bad_request(format!(
+            "no kind {kind:?} is registered for version {api_version:?}"
+        )));
     };
     let mut object = Map::new();
     object.insert("apiVersion".to_owned(), Json::from(&*envelope.api_version));
@@ -87,19 +94,32 @@ impl<'a> Envelope<'a> {
         if self.kind == "DeleteOptions" {
             return "meta/v1.DeleteOptions".to_owned();
         }
-        let (group, version) = self.api_version.split_once('/').unwrap_or(("core", &self.api_version));
+        let (group, version) = self
+            .api_version
+            .split_once('/')
+            .unwrap_or(("core", &self.api_version));
         let package = group.split('.').next().unwrap_or_default();
         format!("{package}/{version}.{}", self.kind)
     }
 }
 
 /// Reads the fields of a message into an object.
-fn read_message(message: &Message, bytes: &[u8], into: &mut Map<String, Json>, depth: usize) -> Result<(), Malformed> {
-    let depth = depth.checked_sub(1).ok_or_else(|| Malformed::new("the message is nested too deeply"))?;
+fn read_message(
+    message: &Message,
+    bytes: &[u8],
+    into: &mut Map<String, Json>,
+    depth: usize,
+) -> Result<(), Malformed> {
+    let depth = depth
+        .checked_sub(1)
+        .ok_or_else(|| Malformed::new("the message is nested too deeply"))?;
     for field in wire::fields(bytes) {
         let (number, value) = field?;
         match message.get(&number) {
-            Some(Field { name: Some(name), type_ }) => match into.entry(*name) {
+            Some(Field {
+                name: Some(name),
+                type_,
+            }) => match into.entry(*name) {
                 Entry::Occupied(mut known) => read_value(type_, value, known.get_mut(), depth)?,
                 Entry::Vacant(place) => read_value(type_, value, place.insert(Json::Null), depth)?,
             },
@@ -111,7 +131,12 @@ fn read_message(message: &Message, bytes: &[u8], into: &mut Map<String, Json>, d
 }
 
 /// The fields of an embedded struct are a message of their own, and in JSON they are those of the outer one.
-fn read_inline(type_: &Type, value: Value<'_>, into: &mut Map<String, Json>, depth: usize) -> Result<(), Malformed> {
+fn read_inline(
+    type_: &Type,
+    value: Value<'_>,
+    into: &mut Map<String, Json>,
+    depth: usize,
+) -> Result<(), Malformed> {
     match type_ {
         Type::Message(name) => read_message(known_message(name)?, value.bytes()?, into, depth),
         _ => Err(Malformed::new("only messages are embedded")),

@@ -297,6 +297,19 @@ impl Refusal {
         Self::new(413, "RequestEntityTooLarge", About::default(), message)
     }
 
+    /// The client is to wait for some seconds.
+    pub fn too_many_requests(message: impl Into<String>, seconds: u32) -> Self {
+        Self {
+            retry_after: Some(seconds),
+            ..Self::new(429, "TooManyRequests", About::default(), message)
+        }
+    }
+
+    /// The server cannot answer now.
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Self::new(503, "ServiceUnavailable", About::default(), message)
+    }
+
     /// The server itself has failed.
     pub fn internal(message: impl fmt::Display) -> Self {
         let message = format!("Internal error occurred: {message}");
@@ -350,8 +363,10 @@ impl Refusal {
             fields.retain(|key, value| {
                 key == "metadata" || !matches!(value, Json::String(text) if text.is_empty())
             });
+            // A refusal for want of rights has details even if there is nothing in them.
+            let has_details = self.reason == "Forbidden";
             fields.retain(|key, value| {
-                key != "details" || value.as_object().is_some_and(|map| !map.is_empty())
+                key != "details" || has_details || value.as_object().is_some_and(|map| !map.is_empty())
             });
         }
         status

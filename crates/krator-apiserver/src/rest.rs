@@ -16,6 +16,7 @@ use crate::{
     managed::Manager,
     object::{finalizers, meta, set_meta},
     refusal::{About, FieldError, Refusal},
+    users::User,
 };
 use serde_json::Value as Json;
 use std::sync::Arc;
@@ -24,6 +25,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
     /// Who writes.
+    pub user: Arc<User>,
+    /// As what they write, in the fields' managers.
     pub manager: String,
     /// What part of the object.
     pub subresource: Subresource,
@@ -54,7 +57,7 @@ pub(crate) struct Written {
 }
 
 impl Options {
-    fn manager(&self, kind: &Kind) -> Manager {
+    pub fn manager(&self, kind: &Kind) -> Manager {
         Manager {
             name: self.manager.clone(),
             api_version: kind.api_version(),
@@ -69,7 +72,7 @@ impl Options {
 }
 
 /// Reads an object of a kind as a client has sent it: the object as the server knows it, and warnings.
-fn decode(kind: &Kind, body: Json, twice: Vec<String>, unknown: Unknown) -> Result<(Json, Vec<String>), Refusal> {
+pub(crate) fn decode(kind: &Kind, body: Json, twice: Vec<String>, unknown: Unknown) -> Result<(Json, Vec<String>), Refusal> {
     expect_kind(kind, &body)?;
     let (mut object, found) = kind.decode(body)?;
     if let Some(metadata) = object.get_mut("metadata") {
@@ -117,7 +120,7 @@ fn expect_kind(kind: &Kind, body: &Json) -> Result<(), Refusal> {
 }
 
 /// An object is in the namespace that the path names.
-fn settle_namespace(kind: &Kind, object: &mut Json, namespace: &str) -> Result<(), Refusal> {
+pub(crate) fn settle_namespace(kind: &Kind, object: &mut Json, namespace: &str) -> Result<(), Refusal> {
     let expected = if kind.namespaced { namespace } else { "" };
     match meta(object, "namespace") {
         found if found == expected => {}

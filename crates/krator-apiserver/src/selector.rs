@@ -1,6 +1,23 @@
 //! Label selectors and field selectors as text, after `k8s.io/apimachinery/pkg/labels` and `pkg/fields`.
 
+use crate::object::at;
 use krator_schema::names;
+use serde_json::Value as Json;
+
+/// Reads an item of `matchExpressions`.
+fn expression(expression: &Json) -> Option<Requirement> {
+    let values = at(expression, &["values"]).as_array().into_iter().flatten();
+    let values = values.filter_map(Json::as_str).map(str::to_owned).collect();
+    let condition = match at(expression, &["operator"]).as_str()? {
+        "In" => Condition::In(values),
+        "NotIn" => Condition::NotIn(values),
+        "Exists" => Condition::Exists,
+        "DoesNotExist" => Condition::Absent,
+        _ => return None,
+    };
+    let key = at(expression, &["key"]).as_str()?.to_owned();
+    Some(Requirement { key, condition })
+}
 
 /// Which labels an object has to have.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +58,17 @@ impl LabelSelector {
                 other => return Err(format!("found '{other}', expected: ',' or 'end of string'")),
             }
         }
+    }
+
+    /// Reads a selector as objects have it, with `matchLabels` and `matchExpressions`; `None` if it is not valid.
+    pub fn of(selector: &Json) -> Option<Self> {
+        let labels = at(selector, &["matchLabels"]).as_object().into_iter().flatten();
+        let equal = labels.map(|(key, value)| {
+            let condition = Condition::In(vec![value.as_str()?.to_owned()]);
+            Some(Requirement { key: key.clone(), condition })
+        });
+        let expressions = at(selector, &["matchExpressions"]).as_array().into_iter().flatten();
+        equal.chain(expressions.map(expression)).collect::<Option<_>>().map(Self)
     }
 
     /// Whether every object is selected.
@@ -218,6 +246,14 @@ impl FieldSelector {
     /// Whether an object with these fields is selected.
     pub fn matches(&self, field: impl Fn(&str) -> String) -> bool {
         self.0.iter().all(|(name, equal, value)| (field(name) == *value) == *equal)
+    }
+}
+
+impl FieldSelector {
+    /// The value that a field has to have.
+    pub fn exactly(&self, field: &str) -> Option<&str> {
+        let term = self.0.iter().find(|(name, equal, _)| name == field && *equal);
+        term.map(|(_, _, value)| value.as_str())
     }
 }
 

@@ -1,18 +1,27 @@
 //! The server: requests in, answers out.
 
+mod builder;
+mod delivery;
+mod senders;
+
+pub use builder::Builder;
+
 use crate::{
     answer::{self, Include},
-    body, controllers,
+    audit::Audit,
+    body,
     custom::Subresource,
-    discovery,
+    discovery, faults,
     kinds::Kind,
     listing::{self, Selection},
-    openapi,
+    openapi, rbac,
     refusal::Refusal,
     request::{self, Form, Query, Target},
     rest::{self, DeleteOptions, Edit, Options, Unknown, Written},
+    reviews,
     state::{State, lock},
     store::Key,
+    users::User,
     watching::Watch,
 };
 use bytes::Bytes;
@@ -24,6 +33,7 @@ use serde_json::Value as Json;
 use std::{
     convert::Infallible,
     future::Future,
+    io,
     pin::Pin,
     sync::{Arc, Mutex},
     task::{Context, Poll},
@@ -41,46 +51,67 @@ pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 #[derive(Clone)]
 pub struct Server {
     state: Arc<Mutex<State>>,
+    /// Who sends the requests that do not say.
+    caller: Arc<User>,
+    audit: Option<Audit>,
+    faults: Option<faults::Plan>,
 }
 
 impl Server {
-    /// Starts a server without objects but the namespaces that every cluster has.
+    /// Starts a server without objects but those that every cluster has. Everybody whom it knows may do everything.
     ///
     /// # Panics
     ///
     /// Outside of a runtime of tokio, which runs its garbage collector.
     pub fn start() -> Self {
-        let state = Arc::new(Mutex::new(State::new()));
-        tokio::spawn(controllers::run(Arc::downgrade(&state)));
-        Self { state }
+        Self::builder().start()
     }
 
-    /// Answers a request whose sender is known.
+    /// Begins a server with roles, an audit log or faults.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Answers a request, without faults.
     pub async fn answer<B>(&self, request: Request<B>) -> Response<Body>
     where
         B: HttpBody,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (parts, body) = request.into_parts();
-        let body = match Limited::new(body, LARGEST_BODY).collect().await {
-            Ok(body) => body.to_bytes(),
-            Err(_) => {
-                let refusal = Refusal::too_large(format!("limit is {LARGEST_BODY}"));
-                return refused(&refusal);
-            }
-        };
-        let asked = Asked {
-            method: parts.method,
-            path: parts.uri.path().to_owned(),
-            query: Query::parse(parts.uri.query().unwrap_or_default()),
-            headers: parts.headers,
-            body,
-        };
-        match self.route(&asked) {
+        let query = Query::parse(parts.uri.query().unwrap_or_default());
+        let wanted = rbac::Attributes::of(&parts.method, parts.uri.path(), &query);
+        let uri = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
+        let mut entry = self.audit.as_ref().map(|log| log.begin(&uri, &parts.headers, &wanted));
+        let body = Limited::new(body, LARGEST_BODY).collect().await;
+        let path = parts.uri.path().to_owned();
+        let answer = self.user(&parts.headers, &wanted, entry.as_mut()).and_then(|user| {
+            let body = body.map_err(|_| Refusal::too_large(format!("limit is {LARGEST_BODY}")))?.to_bytes();
+            self.route(&Asked {
+                method: parts.method,
+                path: path.clone(),
+                query,
+                headers: parts.headers,
+                body,
+                user: Arc::new(user),
+            })
+        });
+        let status = answer.as_ref().err().map(Refusal::status);
+        let response = match answer {
             Ok(response) => response,
-            Err(refusal) if refusal.code == 404 && !self.has_group(&asked.path) => no_page(),
+            Err(refusal) if refusal.code == 404 && !self.has_group(&path) => no_page(),
             Err(refusal) => refused(&refusal),
-        }
+        };
+        let Some(mut entry) = entry else { return response };
+        entry.ended(response.status().as_u16(), status.as_ref());
+        // The line is written when the body ends.
+        response.map(|body| {
+            body.map_frame(move |frame| {
+                let _until_the_end = &entry;
+                frame
+            })
+            .boxed_unsync()
+        })
     }
 
     /// Whether a path belongs to a group that is served.
@@ -157,6 +188,7 @@ impl Server {
             asked,
             kind: &kind,
             key: Key::new(&target.namespace, &target.name),
+            part: &target.subresource,
             subresource: match target.subresource.as_str() {
                 "" => Subresource::None,
                 "status" => Subresource::Status,
@@ -200,6 +232,7 @@ struct Asked {
     query: Query,
     headers: HeaderMap,
     body: Bytes,
+    user: Arc<User>,
 }
 
 impl Asked {
@@ -213,6 +246,8 @@ struct Call<'a> {
     asked: &'a Asked,
     kind: &'a Arc<Kind>,
     key: Key,
+    /// What follows the name in the path.
+    part: &'a str,
     subresource: Subresource,
     form: Form,
 }
@@ -249,6 +284,7 @@ impl Call<'_> {
     fn options(&self) -> Result<Options, Refusal> {
         let query = &self.asked.query;
         Ok(Options {
+            user: Arc::clone(&self.asked.user),
             manager: request::manager(query, &self.asked.headers),
             subresource: self.subresource,
             dry_run: query.dry_run()?,
@@ -279,7 +315,10 @@ impl Call<'_> {
         let options = self.options()?;
         let body = body::read(request::content_type(&self.asked.headers), &self.asked.body)?;
         if self.kind.is_review() {
-            return Err(Refusal::not_built("Reviews of tokens and of access"));
+            return Ok(self.written(&reviews::create(state, self.kind, &self.key.namespace, body, &options)?));
+        }
+        if self.part == "token" {
+            return Ok(self.written(&reviews::create_token(state, &self.key, &body.0, &options)?));
         }
         if self.subresource != Subresource::None {
             return Err(Refusal::not_built("Subresources that are created"));
@@ -442,15 +481,19 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+    /// Only injected faults are errors.
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Response<Body>>> + Send>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let server = self.clone();
-        Box::pin(async move { Ok(server.answer(request).await) })
+        Box::pin(async move { server.deliver(request).await })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,14 +1,11 @@
 //! The server over HTTPS, for kubectl and for operators in processes of their own: on loopback only, with a certificate
 //! and a token of its own.
 
-use crate::{
-    refusal::Refusal,
-    server::{Body, Server, refused},
-};
-use http::{Request, Response, header};
+use crate::server::Server;
+use http::Request;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
-use std::{convert::Infallible, io, net::SocketAddr, sync::Arc};
+use std::{io, net::SocketAddr, sync::Arc};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::oneshot,
@@ -31,8 +28,13 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// What kubectl needs to reach the server.
+    /// What kubectl needs to reach the server, and to do everything there.
     pub fn kubeconfig(&self) -> String {
+        self.kubeconfig_of("admin", &self.token)
+    }
+
+    /// What kubectl needs to reach the server as the user of a token; see [`Server::add_user`].
+    pub fn kubeconfig_of(&self, user: &str, token: &str) -> String {
         use base64::{Engine as _, engine::general_purpose::STANDARD};
         let config = serde_json::json!({
             "apiVersion": "v1",
@@ -41,10 +43,10 @@ impl Serving {
                 "server": self.url,
                 "certificate-authority-data": STANDARD.encode(&self.certificate),
             }}],
-            "users": [{"name": "admin", "user": {"token": self.token}}],
+            "users": [{"name": user, "user": {"token": token}}],
             "contexts": [{"name": "krator", "context": {
                 "cluster": "krator",
-                "user": "admin",
+                "user": user,
                 "namespace": "default",
             }}],
             "current-context": "krator",
@@ -77,9 +79,9 @@ impl Server {
             .map_err(io::Error::other)?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         let url = format!("https://{}", listener.local_addr()?);
-        let token = format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
+        let token = self.add_user("admin", &["system:masters"]);
         let (until_dropped, dropped) = oneshot::channel();
-        let accept = accept(listener, TlsAcceptor::from(Arc::new(config)), self.clone(), token.clone());
+        let accept = accept(listener, TlsAcceptor::from(Arc::new(config)), self.for_anybody());
         tokio::spawn(async move {
             // Nothing is ever sent: the channel is closed when the server is to end.
             futures::future::select(Box::pin(accept), dropped).await;
@@ -94,32 +96,22 @@ impl Server {
 }
 
 /// Accepts connections until it is dropped, and they with it.
-async fn accept(listener: TcpListener, acceptor: TlsAcceptor, server: Server, token: String) {
-    let expected: Arc<str> = format!("Bearer {token}").into();
+async fn accept(listener: TcpListener, acceptor: TlsAcceptor, server: Server) {
     let mut connections = tokio::task::JoinSet::new();
     loop {
         // One that could not be accepted is gone; the next may be fine.
         let Ok((stream, _)) = listener.accept().await else { continue };
         while connections.try_join_next().is_some() {}
-        connections.spawn(connection(stream, acceptor.clone(), server.clone(), Arc::clone(&expected)));
+        connections.spawn(connection(stream, acceptor.clone(), server.clone()));
     }
 }
 
-async fn connection(stream: TcpStream, acceptor: TlsAcceptor, server: Server, expected: Arc<str>) {
+async fn connection(stream: TcpStream, acceptor: TlsAcceptor, server: Server) {
     let Ok(stream) = acceptor.accept(stream).await else { return };
     let service = service_fn(move |request: Request<Incoming>| {
-        let (server, expected) = (server.clone(), Arc::clone(&expected));
-        async move { Ok::<Response<Body>, Infallible>(authenticated(&server, &expected, request).await) }
+        let server = server.clone();
+        async move { server.deliver(request).await }
     });
-    // A client that breaks off gets no answer.
+    // A client that breaks off gets no answer, and neither does one whose connection is to be cut.
     drop(http1::Builder::new().serve_connection(TokioIo::new(stream), service).await);
-}
-
-async fn authenticated(server: &Server, expected: &str, request: Request<Incoming>) -> Response<Body> {
-    let given = request.headers().get(header::AUTHORIZATION);
-    if given.is_some_and(|given| given.as_bytes() == expected.as_bytes()) {
-        server.answer(request).await
-    } else {
-        refused(&Refusal::unauthorized())
-    }
 }

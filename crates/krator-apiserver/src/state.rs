@@ -1,6 +1,6 @@
 //! All that a server knows, and how it is asked.
 
-use crate::{kinds::Kinds, object::meta, refusal::Refusal, store::{Key, ResourceId, Store}};
+use crate::{kinds::Kinds, object::meta, refusal::Refusal, store::{Key, ResourceId, Store}, users::Users};
 use serde_json::{Value as Json, json};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,6 +9,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) struct State {
     pub store: Store,
     pub kinds: Kinds,
+    /// Those whom the server knows by their tokens.
+    pub users: Users,
+    /// Whether roles decide who may do what; otherwise everybody may do everything.
+    pub rbac: bool,
 }
 
 /// The namespaces that every cluster has.
@@ -19,6 +23,8 @@ impl State {
         let mut state = Self {
             store: Store::default(),
             kinds: Kinds::builtin(),
+            users: Users::default(),
+            rbac: false,
         };
         for name in NAMESPACES {
             let mut namespace = json!({

@@ -78,7 +78,10 @@ impl Type {
 pub(super) fn message(name: &str) -> Option<&'static Message> {
     static ALL: LazyLock<BTreeMap<&'static str, Message>> = LazyLock::new(|| {
         let lines = MESSAGES.lines().filter(|line| !line.starts_with('#'));
-        lines.filter_map(|line| line.split_once(": ")).map(|(name, fields)| (name, read(fields))).collect()
+        lines
+            .filter_map(|line| line.split_once(": "))
+            .map(|(name, fields)| (name, read(fields)))
+            .collect()
     });
     ALL.get(name)
 }
@@ -110,7 +113,9 @@ mod tests {
     #[test]
     fn the_table_has_all_messages_that_it_names() {
         for line in MESSAGES.lines().filter(|line| !line.starts_with('#')) {
-            let (name, fields) = line.split_once(": ").unwrap_or_else(|| panic!("not understood: {line}"));
+            let (name, fields) = line
+                .split_once(": ")
+                .unwrap_or_else(|| panic!("not understood: {line}"));
             let known = message(name).unwrap_or_else(|| panic!("not found: {line}"));
             let written = fields.split("; ").filter(|field| !field.is_empty()).count();
             assert_eq!(known.len(), written, "{line}");

@@ -75,7 +75,9 @@ fn time(bytes: &[u8], format: &str) -> Result<Json, Malformed> {
         return Ok(Json::Null);
     }
     let out_of_range = |_| Malformed::new("Time.MarshalJSON: year outside of range [0,9999]");
-    let time = Timestamp::new(seconds, nanoseconds).map_err(out_of_range)?.to_zoned(TimeZone::UTC);
+    let time = Timestamp::new(seconds, nanoseconds)
+        .map_err(out_of_range)?
+        .to_zoned(TimeZone::UTC);
     if time.year() < 0 {
         return Err(Malformed::new("Time.MarshalJSON: year outside of range [0,9999]"));
     }
@@ -112,9 +114,18 @@ fn raw(bytes: &[u8]) -> Result<Json, Malformed> {
     }
 }
 
-fn schema(bytes: &[u8], into: Option<Map<String, Json>>, depth: usize) -> Result<Map<String, Json>, Malformed> {
+fn schema(
+    bytes: &[u8],
+    into: Option<Map<String, Json>>,
+    depth: usize,
+) -> Result<Map<String, Json>, Malformed> {
     let mut schema = into.unwrap_or_default();
-    read_message(known_message("apiextensions/v1.JSONSchemaProps")?, bytes, &mut schema, depth)?;
+    read_message(
+        known_message("apiextensions/v1.JSONSchemaProps")?,
+        bytes,
+        &mut schema,
+        depth,
+    )?;
     Ok(schema)
 }
 
@@ -141,5 +152,9 @@ fn schema_or_list(bytes: &[u8], depth: usize, of_schemas: bool) -> Result<Json, 
             _ => {}
         }
     }
-    if list.is_empty() { Ok(found.map_or(Json::Null, Json::Object)) } else { Ok(Json::Array(list)) }
+    if list.is_empty() {
+        Ok(found.map_or(Json::Null, Json::Object))
+    } else {
+        Ok(Json::Array(list))
+    }
 }

@@ -23,7 +23,14 @@ fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
 
 fn body(api_version: &str, kind: &str, raw: &[u8]) -> Vec<u8> {
     let names = [field(1, api_version.as_bytes()), field(2, kind.as_bytes())].concat();
-    [PREFIX.to_vec(), field(1, &names), field(2, raw), field(3, b""), field(4, b"")].concat()
+    [
+        PREFIX.to_vec(),
+        field(1, &names),
+        field(2, raw),
+        field(3, b""),
+        field(4, b""),
+    ]
+    .concat()
 }
 
 fn samples() -> impl Iterator<Item = Sample> {
@@ -37,7 +44,10 @@ fn samples() -> impl Iterator<Item = Sample> {
         let mut json: Json = serde_json::from_str(json).expect("JSON");
         json["apiVersion"] = api_version.into();
         json["kind"] = kind.into();
-        Sample { body: body(api_version, kind, &raw), json }
+        Sample {
+            body: body(api_version, kind, &raw),
+            json,
+        }
     })
 }
 
@@ -61,7 +71,11 @@ fn without_empty(value: &mut Json) -> bool {
 
 #[test]
 fn every_kind_is_read_as_go_reads_it() {
-    for Sample { body, json: mut expected } in samples() {
+    for Sample {
+        body,
+        json: mut expected,
+    } in samples()
+    {
         let mut found = read(&body).unwrap_or_else(|refusal| panic!("{}: {refusal}", expected["kind"]));
         without_empty(&mut found);
         without_empty(&mut expected);
@@ -73,9 +87,13 @@ fn every_kind_is_read_as_go_reads_it() {
 #[test]
 fn bytes_that_are_no_object_are_refused() {
     let deep = (0..200).fold(field(1, b"x"), |inner, _| field(1, &inner));
-    let deep_schema = (0..200).fold(Vec::new(), |inner, _| [&[0xea, 0x01][..], &field(1, &inner)[1..]].concat());
+    let deep_schema = (0..200).fold(Vec::new(), |inner, _| {
+        [&[0xe2, 0x01][..], &field(1, &inner)[1..]].concat()
+    });
     // openAPIV3Schema, schema of the version, versions of the spec, spec.
-    let deep_definition = [1, 4, 7, 2].iter().fold(deep_schema, |inner, number| field(*number, &inner));
+    let deep_definition = [1, 4, 7, 2]
+        .iter()
+        .fold(deep_schema, |inner, number| field(*number, &inner));
     let cases: [(&str, Vec<u8>, u16, &str); 11] = [
         ("nothing", vec![], 400, "empty data"),
         ("only the prefix", PREFIX.to_vec(), 400, "empty body"),
@@ -86,15 +104,49 @@ fn bytes_that_are_no_object_are_refused() {
             "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]",
         ),
         ("no kind", [PREFIX.to_vec(), field(2, b"")].concat(), 501, ""),
-        ("unknown kind", body("v1", "Nothing", b""), 400, "no kind \"Nothing\" is registered for version \"v1\""),
-        ("cut off", body("v1", "Pod", &[0x0a, 0x05, 0x00]), 400, "unexpected EOF"),
-        ("long number", body("v1", "Pod", &[0xff; 11]), 400, "proto: integer overflow"),
-        ("group", body("v1", "Pod", &[0x0b]), 400, "proto: illegal wireType 3"),
-        ("number for a message", body("v1", "Pod", &[0x08, 0x01]), 400, "proto: wrong wireType = 0"),
-        ("unknown fields within each other", body("v1", "ConfigMap", &field(15, &deep)), 0, ""),
+        (
+            "unknown kind",
+            body("v1", "Nothing", b""),
+            400,
+            "no kind \"Nothing\" is registered for version \"v1\"",
+        ),
+        (
+            "cut off",
+            body("v1", "Pod", &[0x0a, 0x05, 0x00]),
+            400,
+            "unexpected EOF",
+        ),
+        (
+            "long number",
+            body("v1", "Pod", &[0xff; 11]),
+            400,
+            "proto: integer overflow",
+        ),
+        (
+            "group",
+            body("v1", "Pod", &[0x0b]),
+            400,
+            "proto: illegal wireType 3",
+        ),
+        (
+            "number for a message",
+            body("v1", "Pod", &[0x08, 0x01]),
+            400,
+            "proto: wrong wireType = 0",
+        ),
+        (
+            "unknown fields within each other",
+            body("v1", "ConfigMap", &field(15, &deep)),
+            0,
+            "",
+        ),
         (
             "schemas within each other",
-            body("apiextensions.k8s.io/v1", "CustomResourceDefinition", &deep_definition),
+            body(
+                "apiextensions.k8s.io/v1",
+                "CustomResourceDefinition",
+                &deep_definition,
+            ),
             400,
             "the message is nested too deeply",
         ),
@@ -104,7 +156,10 @@ fn bytes_that_are_no_object_are_refused() {
             Ok(_) => assert_eq!(code, 0, "{name} was read"),
             Err(refusal) => {
                 assert_eq!(refusal.code, code, "{name}: {refusal}");
-                assert!(message.is_empty() || refusal.message == message, "{name}: {refusal}");
+                assert!(
+                    message.is_empty() || refusal.message == message,
+                    "{name}: {refusal}"
+                );
             }
         }
     }
@@ -113,9 +168,16 @@ fn bytes_that_are_no_object_are_refused() {
 #[test]
 fn the_last_value_counts_and_messages_are_merged() {
     let metadata = |fields: &[u8]| field(1, fields);
-    let twice = [metadata(&field(1, b"first")), metadata(&[field(3, b"there"), field(1, b"last")].concat())].concat();
+    let twice = [
+        metadata(&field(1, b"first")),
+        metadata(&[field(3, b"there"), field(1, b"last")].concat()),
+    ]
+    .concat();
     let read = read(&body("v1", "ConfigMap", &twice)).expect("a config map");
-    assert_eq!(read["metadata"], serde_json::json!({"name": "last", "namespace": "there"}));
+    assert_eq!(
+        read["metadata"],
+        serde_json::json!({"name": "last", "namespace": "there"})
+    );
 }
 
 /// SplitMix64: the same seed gives the same mutations.
@@ -147,7 +209,10 @@ fn hostile_bytes_are_read_or_refused() {
                 2 => body.truncate(at),
                 _ => {
                     let other = &samples[random.below(samples.len())].body;
-                    body.splice(at..at, other[random.below(other.len())..].iter().copied().take(20));
+                    body.splice(
+                        at..at,
+                        other[random.below(other.len())..].iter().copied().take(20),
+                    );
                 }
             }
             if body.is_empty() {

@@ -98,14 +98,18 @@ impl<'a> Fields<'a> {
         let key = self.varint()?;
         let (number, wire_type) = (key >> 3, key & 7);
         if number == 0 {
-            return Err(Malformed(format!("proto: illegal tag {number} (wire type {key})")));
+            return Err(Malformed(format!(
+                "proto: illegal tag {number} (wire type {key})"
+            )));
         }
         let value = match wire_type {
             0 => Value::Varint(self.varint()?),
             1 => Value::Fixed64(u64::from_le_bytes(self.array()?)),
             2 => {
                 let length = usize::try_from(self.varint()?);
-                Value::Bytes(self.take(length.map_err(|_| Malformed::new("proto: negative length found during unmarshaling"))?)?)
+                Value::Bytes(self.take(
+                    length.map_err(|_| Malformed::new("proto: negative length found during unmarshaling"))?,
+                )?)
             }
             5 => Value::Fixed32(u32::from_le_bytes(self.array()?)),
             // Groups (3 and 4) are not used by Kubernetes.

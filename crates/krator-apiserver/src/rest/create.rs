@@ -5,6 +5,7 @@ use crate::{
     kinds::Kind,
     managed,
     object::{meta, set_meta},
+    rbac,
     refusal::Refusal,
     state::{State, clear, generated_name, now, stamp},
     store::Key,
@@ -45,6 +46,7 @@ pub(crate) fn create(
     }
     clear(&mut object);
     kind.default(&mut object);
+    rbac::check_create(state, &kind.id, &Key::new(namespace, ""), &object, &options.user)?;
     let by = options.manager(kind);
     let object = managed::update(None, object, &kind.types, &by, &now(), &kind.ignored(options.subresource));
     warnings.extend(finalizer_warnings(&object, None));

@@ -1,0 +1,239 @@
+//! Who sends a request, and whether it may: authentication, impersonation and authorization, after the filters of
+//! `pkg/endpoints/filters` of `k8s.io/apiserver`.
+
+use crate::{
+    rbac::{self, Attributes},
+    refusal::Refusal,
+    state::{State, core},
+    store::Key,
+    users::{ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User, service_account_groups, split_service_account},
+};
+use http::{HeaderMap, header};
+use std::collections::BTreeMap;
+
+/// Who a token stands for: an error where it is not a token of this server, or not any more.
+pub(crate) fn of_token(state: &State, token: &str) -> Result<User, Refusal> {
+    let known = state.users.find(token).ok_or_else(Refusal::unauthorized)?;
+    if let Some(account) = &known.account {
+        let object = state.store.get(
+            &core("serviceaccounts"),
+            &Key::new(&account.namespace, &account.name),
+        );
+        let exists = object.is_some_and(|object| crate::object::meta(object, "uid") == account.uid);
+        if !exists {
+            return Err(Refusal::unauthorized());
+        }
+    }
+    Ok(known.user.clone())
+}
+
+/// Who sends a request: whoever its token says, or else `caller`. Where roles do not decide, those who have not said who
+/// they are get no answer.
+///
+/// # Errors
+///
+/// If nobody has the token, or there has to be one.
+pub(crate) fn authenticate(state: &State, headers: &HeaderMap, caller: &User) -> Result<User, Refusal> {
+    let given = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    match given.split_once(' ') {
+        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => of_token(state, token.trim()),
+        _ if caller.name == ANONYMOUS && !state.rbac => Err(Refusal::unauthorized()),
+        _ => Ok(caller.clone()),
+    }
+}
+
+/// As whom a user acts in a request: as itself, or as somebody else that the headers name.
+///
+/// # Errors
+///
+/// If it may not act as somebody else.
+pub(crate) fn acting(
+    state: &State,
+    user: &User,
+    headers: &HeaderMap,
+    asked: &Attributes,
+) -> Result<User, Refusal> {
+    match Wanted::of(headers)? {
+        Some(wanted) => wanted.allowed(state, user, asked),
+        None => Ok(user.clone()),
+    }
+}
+
+/// Checks that a user may do what a request asks for.
+///
+/// # Errors
+///
+/// If it may not.
+pub(crate) fn check(state: &State, user: &User, asked: &Attributes) -> Result<(), Refusal> {
+    let decision = rbac::authorize(state, user, asked);
+    if decision.allowed {
+        return Ok(());
+    }
+    Err(rbac::forbidden(user, asked, &decision.reason))
+}
+
+fn decoded(text: &str) -> String {
+    percent_encoding::percent_decode_str(text)
+        .decode_utf8_lossy()
+        .into_owned()
+}
+
+/// As whom a user wants to act, by the headers `Impersonate-…`.
+struct Wanted {
+    user: User,
+}
+
+impl Wanted {
+    fn of(headers: &HeaderMap) -> Result<Option<Self>, Refusal> {
+        let text = |name: &str| {
+            headers
+                .get(name)
+                .and_then(|value| value.to_str().ok())
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let all = |name: &str| {
+            headers
+                .get_all(name)
+                .iter()
+                .filter_map(|value| value.to_str().ok())
+                .map(str::to_owned)
+        };
+        let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (name, value) in headers {
+            if let Some(key) = name.as_str().strip_prefix("impersonate-extra-") {
+                extra
+                    .entry(decoded(key))
+                    .or_default()
+                    .extend(value.to_str().ok().map(str::to_owned));
+            }
+        }
+        let user = User {
+            name: text("impersonate-user"),
+            uid: text("impersonate-uid"),
+            groups: all("impersonate-group").collect(),
+            extra,
+        };
+        if !user.name.is_empty() {
+            return Ok(Some(Self { user }));
+        }
+        if user == User::default() {
+            return Ok(None);
+        }
+        Err(Refusal::bad_request(format!(
+            "requested {} without impersonating a user name",
+            shown(&user)
+        )))
+    }
+
+    /// The user, if somebody may act as it. Each part of it needs a rule of its own.
+    fn allowed(self, state: &State, by: &User, request: &Attributes) -> Result<User, Refusal> {
+        for (nth, asked) in self.rights().into_iter().enumerate() {
+            let decision = rbac::authorize(state, by, &asked);
+            if !decision.allowed && nth == 0 {
+                return Err(self.constrained(state, by, request));
+            }
+            if !decision.allowed {
+                return Err(rbac::forbidden(by, &asked, &decision.reason));
+            }
+        }
+        Ok(completed(self.user))
+    }
+
+    fn rights(&self) -> Vec<Attributes> {
+        let right = |group: &str, resource: &str, name: &str| Attributes {
+            verb: "impersonate".to_owned(),
+            group: group.to_owned(),
+            resource: resource.to_owned(),
+            name: name.to_owned(),
+            ..Attributes::default()
+        };
+        let user = &self.user;
+        let mut rights = vec![match split_service_account(&user.name) {
+            Some((namespace, name)) => Attributes {
+                namespace: namespace.to_owned(),
+                ..right("", "serviceaccounts", name)
+            },
+            None => right("", "users", &user.name),
+        }];
+        let authentication = "authentication.k8s.io";
+        rights.extend(user.groups.iter().map(|group| right("", "groups", group)));
+        for (key, values) in &user.extra {
+            rights.extend(values.iter().map(|value| Attributes {
+                subresource: key.clone(),
+                ..right(authentication, "userextras", value)
+            }));
+        }
+        if !user.uid.is_empty() {
+            rights.push(right(authentication, "uids", &user.uid));
+        }
+        rights
+    }
+
+    /// Without the right to act as the user in all requests, there may be one for requests of this kind.
+    fn constrained(&self, state: &State, by: &User, request: &Attributes) -> Refusal {
+        let mode = match split_service_account(&self.user.name) {
+            Some(_) => "serviceaccount",
+            None if self.user.name.starts_with("system:node:") => "arbitrary-node",
+            None => "user-info",
+        };
+        let asked = Attributes {
+            verb: format!("impersonate-on:{mode}:{}", request.verb),
+            ..request.clone()
+        };
+        let decision = rbac::authorize(state, by, &asked);
+        if decision.allowed {
+            return Refusal::not_built("Impersonation in requests of some kinds only (`impersonate-on`)");
+        }
+        rbac::forbidden(by, &asked, &decision.reason)
+    }
+}
+
+/// A user that is acted as, with the groups that it has in any case.
+fn completed(mut user: User) -> User {
+    if user.groups.is_empty()
+        && let Some((namespace, _)) = split_service_account(&user.name)
+    {
+        user.groups.extend(service_account_groups(namespace));
+    }
+    let is_anonymous = user.name == ANONYMOUS;
+    let group = if is_anonymous {
+        UNAUTHENTICATED
+    } else {
+        AUTHENTICATED
+    };
+    if !user.is_in(UNAUTHENTICATED) && !user.is_in(group) {
+        user.groups.push(group.to_owned());
+    }
+    user
+}
+
+/// A user as Go shows it.
+fn shown(user: &User) -> String {
+    let list = |items: &[String]| {
+        let items: Vec<String> = items.iter().map(|item| format!("{item:?}")).collect();
+        format!("[]string{{{}}}", items.join(", "))
+    };
+    let groups = if user.groups.is_empty() {
+        "[]string(nil)".to_owned()
+    } else {
+        list(&user.groups)
+    };
+    let extra: Vec<String> = user
+        .extra
+        .iter()
+        .map(|(key, values)| format!("{key:?}:{}", list(values)))
+        .collect();
+    let extra = if extra.is_empty() {
+        "(nil)".to_owned()
+    } else {
+        format!("{{{}}}", extra.join(", "))
+    };
+    let (name, uid) = (&user.name, &user.uid);
+    format!(
+        "&user.DefaultInfo{{Name:{name:?}, UID:{uid:?}, Groups:{groups}, Extra:map[string][]string{extra}}}"
+    )
+}

@@ -1,0 +1,127 @@
+//! The audit log: what was asked, by whom, and how it ended, after `pkg/audit` of `k8s.io/apiserver` at its level `Metadata`
+//! and stage `ResponseComplete`.
+
+use crate::{rbac::Attributes, users::User};
+use http::{HeaderMap, header};
+use jiff::Timestamp;
+use serde_json::{Value as Json, json};
+use std::{
+    fmt,
+    io::Write,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// Where the log goes: one line of JSON for each request. Clones are the same log.
+#[derive(Clone)]
+pub(crate) struct Audit(Arc<Mutex<dyn Write + Send>>);
+
+impl fmt::Debug for Audit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Audit")
+    }
+}
+
+/// A request, as the log has it before it ends. The line is written when this is dropped: for a watch, that is when nobody
+/// reads it any more.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    log: Audit,
+    event: Json,
+}
+
+impl Audit {
+    pub fn new(writer: impl Write + Send + 'static) -> Self {
+        Self(Arc::new(Mutex::new(writer)))
+    }
+
+    /// Begins the line of a request.
+    pub fn begin(&self, uri: &str, headers: &HeaderMap, asked: &Attributes) -> Entry {
+        let agent = headers
+            .get(header::USER_AGENT)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
+        let mut event = json!({
+            "kind": "Event",
+            "apiVersion": "audit.k8s.io/v1",
+            "level": "Metadata",
+            "auditID": uuid::Uuid::new_v4().to_string(),
+            "stage": "ResponseComplete",
+            "requestURI": uri,
+            "verb": asked.verb,
+            "user": {},
+            "sourceIPs": ["127.0.0.1"],
+        });
+        if !agent.is_empty() {
+            event["userAgent"] = agent.into();
+        }
+        if asked.path.is_none() {
+            event["objectRef"] = reference(asked, uri);
+        }
+        event["requestReceivedTimestamp"] = now();
+        Entry {
+            log: self.clone(),
+            event,
+        }
+    }
+}
+
+/// The object, as far as the path names it.
+fn reference(asked: &Attributes, uri: &str) -> Json {
+    let mut parts = uri.trim_start_matches('/').split(['/', '?']);
+    let version = if asked.group.is_empty() {
+        parts.nth(1)
+    } else {
+        parts.nth(2)
+    };
+    let fields = [
+        ("resource", asked.resource.as_str()),
+        ("namespace", &asked.namespace),
+        ("name", &asked.name),
+        ("apiGroup", &asked.group),
+        ("apiVersion", version.unwrap_or_default()),
+        ("subresource", &asked.subresource),
+    ];
+    let fields = fields.into_iter().filter(|(_, text)| !text.is_empty());
+    Json::Object(fields.map(|(key, text)| (key.to_owned(), text.into())).collect())
+}
+
+fn now() -> Json {
+    Timestamp::now()
+        .strftime("%Y-%m-%dT%H:%M:%S%.6fZ")
+        .to_string()
+        .into()
+}
+
+impl Entry {
+    /// Who has sent the request.
+    pub fn by(&mut self, user: &User) {
+        self.event["user"] = user.info();
+    }
+
+    /// As whom the request was done.
+    pub fn acting_as(&mut self, user: &User) {
+        self.event["impersonatedUser"] = user.info();
+    }
+
+    /// How it ended: the code, and the status of a refusal.
+    pub fn ended(&mut self, code: u16, refusal: Option<&Json>) {
+        let mut status = json!({"metadata": {}});
+        let shown = ["status", "message", "reason", "details"];
+        for key in shown {
+            if let Some(value) = refusal.and_then(|refusal| refusal.get(key)) {
+                status[key] = value.clone();
+            }
+        }
+        status["code"] = code.into();
+        self.event["responseStatus"] = status;
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.event["stageTimestamp"] = now();
+        let mut log = self.log.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // A log that cannot be written is no reason to fail requests, as in the API server.
+        drop(writeln!(log, "{}", self.event));
+    }
+}

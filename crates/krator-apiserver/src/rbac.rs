@@ -1,0 +1,223 @@
+//! Who may do what: roles and bindings, after `plugin/pkg/auth/authorizer/rbac` and `pkg/registry/rbac` of Kubernetes.
+//!
+//! Where the server was not asked to evaluate roles, everybody may do everything. As in the API server, so may the group
+//! `system:masters` in any case.
+
+mod aggregation;
+mod attributes;
+mod bootstrap;
+mod escalation;
+mod rule;
+
+pub(crate) use aggregation::aggregate;
+pub(crate) use attributes::Attributes;
+pub(crate) use bootstrap::seed;
+pub(crate) use escalation::{check_create, check_update};
+pub(crate) use rule::Rule;
+
+use crate::{
+    object::{at, meta},
+    refusal::{About, Refusal},
+    state::{State, id},
+    store::Key,
+    users::{MASTERS, SERVICE_ACCOUNT, User},
+};
+use serde_json::Value as Json;
+use std::rc::Rc;
+
+/// The API group of roles and bindings.
+pub(crate) const GROUP: &str = "rbac.authorization.k8s.io";
+
+/// Whether somebody may do something.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Decision {
+    pub allowed: bool,
+    /// Why, where there is more to say than that there is no rule for it.
+    pub reason: String,
+}
+
+/// Decides whether a user may do something.
+pub(crate) fn authorize(state: &State, user: &User, asked: &Attributes) -> Decision {
+    if !state.rbac || user.is_in(MASTERS) {
+        return Decision {
+            allowed: true,
+            reason: String::new(),
+        };
+    }
+    let granted = rules_of(state, user, &asked.namespace);
+    match granted.rules.iter().find(|(_, rule)| rule.allows(asked)) {
+        Some((source, _)) => Decision {
+            allowed: true,
+            reason: format!("RBAC: allowed by {source}"),
+        },
+        None => Decision {
+            allowed: false,
+            reason: match granted.errors.as_slice() {
+                [] => String::new(),
+                [one] => format!("RBAC: {one}"),
+                all => format!("RBAC: [{}]", all.join(", ")),
+            },
+        },
+    }
+}
+
+/// The answer to somebody who may not do something.
+pub(crate) fn forbidden(user: &User, asked: &Attributes, reason: &str) -> Refusal {
+    let name = &user.name;
+    let verb = &asked.verb;
+    let mut why = if let Some(path) = &asked.path {
+        format!("User {name:?} cannot {verb} path {path:?}")
+    } else {
+        let below = if asked.subresource.is_empty() { "" } else { "/" };
+        let resource = format!("{}{below}{}", asked.resource, asked.subresource);
+        let what = format!(
+            "User {name:?} cannot {verb} resource {resource:?} in API group {:?}",
+            asked.group
+        );
+        match asked.namespace.as_str() {
+            "" => format!("{what} at the cluster scope"),
+            namespace => format!("{what} in the namespace {namespace:?}"),
+        }
+    };
+    // The answer must not look like HTML.
+    why = why
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
+    if !reason.is_empty() {
+        why = format!("{why}: {reason}");
+    }
+    Refusal::forbidden(About::new(&asked.group, &asked.resource, &asked.name), &why)
+}
+
+/// What a user was granted.
+#[derive(Debug, Default)]
+pub(crate) struct Granted {
+    /// The rules, and the bindings by which they are those of the user.
+    pub rules: Vec<(Rc<str>, Rule)>,
+    /// Bindings may name roles that do not exist.
+    pub errors: Vec<String>,
+}
+
+/// The rules of a user in a namespace, or in the whole cluster where it is empty.
+pub(crate) fn rules_of(state: &State, user: &User, namespace: &str) -> Granted {
+    let mut granted = Granted::default();
+    for (key, binding) in state.store.list(&id(GROUP, "clusterrolebindings"), "") {
+        grant(state, user, binding, key, "", &mut granted);
+    }
+    if !namespace.is_empty() {
+        for (key, binding) in state.store.list(&id(GROUP, "rolebindings"), namespace) {
+            grant(state, user, binding, key, namespace, &mut granted);
+        }
+    }
+    granted
+}
+
+/// Adds the rules of a binding, if it is about the user.
+fn grant(state: &State, user: &User, binding: &Json, key: &Key, namespace: &str, into: &mut Granted) {
+    let mut subjects = at(binding, &["subjects"]).as_array().into_iter().flatten();
+    let Some(subject) = subjects.find(|subject| is_user(user, subject, namespace)) else {
+        return;
+    };
+    let role = Reference::of(binding);
+    match rules_of_role(state, &role, namespace) {
+        Ok(rules) => {
+            let name = match namespace {
+                "" => format!("ClusterRoleBinding {:?}", key.name),
+                namespace => format!("RoleBinding {:?}", format!("{}/{namespace}", key.name)),
+            };
+            let whom = described(subject, namespace);
+            let source: Rc<str> = format!("{name} of {} {:?} to {whom}", role.kind, role.name).into();
+            into.rules
+                .extend(rules.into_iter().map(|rule| (Rc::clone(&source), rule)));
+        }
+        Err(Missing) => into.errors.push(role.missing()),
+    }
+}
+
+fn text<'a>(object: &'a Json, key: &str) -> &'a str {
+    at(object, &[key]).as_str().unwrap_or_default()
+}
+
+fn is_user(user: &User, subject: &Json, namespace: &str) -> bool {
+    let name = text(subject, "name");
+    match text(subject, "kind") {
+        "User" => user.name == name,
+        "Group" => user.is_in(name),
+        "ServiceAccount" => {
+            let own = text(subject, "namespace");
+            let namespace = if own.is_empty() { namespace } else { own };
+            !namespace.is_empty() && user.name == format!("{SERVICE_ACCOUNT}{namespace}:{name}")
+        }
+        _ => false,
+    }
+}
+
+fn described(subject: &Json, namespace: &str) -> String {
+    let (kind, name) = (text(subject, "kind"), text(subject, "name"));
+    match (kind, text(subject, "namespace")) {
+        ("ServiceAccount", "") => format!("{kind} {:?}", format!("{name}/{namespace}")),
+        ("ServiceAccount", own) => format!("{kind} {:?}", format!("{name}/{own}")),
+        _ => format!("{kind} {name:?}"),
+    }
+}
+
+/// The role that a binding is about.
+pub(crate) struct Reference<'a> {
+    pub kind: &'a str,
+    pub name: &'a str,
+}
+
+/// There is no such role.
+pub(crate) struct Missing;
+
+impl<'a> Reference<'a> {
+    pub fn of(binding: &'a Json) -> Self {
+        let role = at(binding, &["roleRef"]);
+        Self {
+            kind: text(role, "kind"),
+            name: text(role, "name"),
+        }
+    }
+
+    /// `roles` or `clusterroles`.
+    pub fn resource(&self) -> Option<&'static str> {
+        match self.kind {
+            "Role" => Some("roles"),
+            "ClusterRole" => Some("clusterroles"),
+            _ => None,
+        }
+    }
+
+    fn missing(&self) -> String {
+        match self.kind {
+            "Role" | "ClusterRole" => {
+                format!("{}.{GROUP} {:?} not found", self.kind.to_lowercase(), self.name)
+            }
+            kind => format!("unsupported role reference kind: {kind:?}"),
+        }
+    }
+}
+
+/// The rules of a role; a `Role` is in the namespace of its binding.
+pub(crate) fn rules_of_role(
+    state: &State,
+    role: &Reference<'_>,
+    namespace: &str,
+) -> Result<Vec<Rule>, Missing> {
+    let resource = role.resource().ok_or(Missing)?;
+    let namespace = if resource == "roles" { namespace } else { "" };
+    let object = state
+        .store
+        .get(&id(GROUP, resource), &Key::new(namespace, role.name))
+        .ok_or(Missing)?;
+    Ok(Rule::all_of(object))
+}
+
+/// The name of an object, in refusals.
+fn about(resource: &str, object: &Json) -> About {
+    About::new(GROUP, resource, meta(object, "name"))
+}
+
+#[cfg(test)]
+mod tests;

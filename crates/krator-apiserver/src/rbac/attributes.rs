@@ -1,0 +1,84 @@
+//! What requests ask for, as roles name it, after `RequestInfo` of `k8s.io/apiserver`.
+
+use crate::{request::Query, selector::FieldSelector};
+use http::Method;
+
+/// What somebody wants to do.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Attributes {
+    pub verb: String,
+    pub group: String,
+    /// Empty where it is a path that is asked for.
+    pub resource: String,
+    pub subresource: String,
+    pub namespace: String,
+    pub name: String,
+    /// The path, of requests that are not about a resource.
+    pub path: Option<String>,
+}
+
+impl Attributes {
+    /// What a request asks for.
+    pub fn of(method: &Method, path: &str, query: &Query) -> Self {
+        let parts: Vec<String> = path.trim_matches('/').split('/').map(decoded).collect();
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        let (group, mut rest) = match parts.as_slice() {
+            ["api", _, rest @ ..] if !rest.is_empty() => ("", rest),
+            ["apis", group, _, rest @ ..] if !rest.is_empty() => (*group, rest),
+            _ => {
+                return Attributes {
+                    verb: method.as_str().to_lowercase(),
+                    path: Some(decoded(path)),
+                    ..Attributes::default()
+                };
+            }
+        };
+        let mut asked = Attributes {
+            group: group.to_owned(),
+            ..Attributes::default()
+        };
+        // A namespace itself is in the namespace of its name, too.
+        if let ["namespaces", namespace, after @ ..] = rest {
+            asked.namespace = (*namespace).to_owned();
+            if after
+                .first()
+                .is_some_and(|first| !["status", "finalize"].contains(first))
+            {
+                rest = after;
+            }
+        }
+        let part = |at: usize| rest.get(at).map(|part| (*part).to_owned()).unwrap_or_default();
+        (asked.resource, asked.name, asked.subresource) = (part(0), part(1), part(2));
+        asked.verb = verb(method, &asked.name, query).to_owned();
+        if ["list", "watch"].contains(&asked.verb.as_str()) {
+            asked.name = name_in_selector(query);
+        }
+        asked
+    }
+}
+
+fn verb(method: &Method, name: &str, query: &Query) -> &'static str {
+    match *method {
+        Method::POST => "create",
+        Method::PUT => "update",
+        Method::PATCH => "patch",
+        Method::DELETE if name.is_empty() => "deletecollection",
+        Method::DELETE => "delete",
+        Method::GET | Method::HEAD if !name.is_empty() => "get",
+        Method::GET | Method::HEAD if query.flag("watch") => "watch",
+        Method::GET | Method::HEAD => "list",
+        _ => "",
+    }
+}
+
+/// A list of the one object with a name is about this object.
+fn name_in_selector(query: &Query) -> String {
+    let selector = FieldSelector::parse(query.text("fieldSelector")).unwrap_or_default();
+    selector.exactly("metadata.name").unwrap_or_default().to_owned()
+}
+
+fn decoded(text: &str) -> String {
+    percent_encoding::percent_decode_str(text)
+        .decode_utf8_lossy()
+        .into_owned()
+}

@@ -1,0 +1,391 @@
+//! Questions about access, which are asked by creating objects that nobody stores, after `pkg/registry/authorization` and
+//! `pkg/registry/authentication` of Kubernetes.
+
+use crate::{
+    access,
+    field_set::FieldSet,
+    kinds::{self, Kind},
+    managed::{self, Manager},
+    object::{at, meta, set},
+    rbac::{self, Attributes, Rule},
+    refusal::{About, FieldError, Refusal},
+    rest::{self, Options, Written},
+    state::{State, core, now},
+    store::Key,
+    users::{Account, User},
+};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value as Json, json};
+use std::sync::Arc;
+
+const AUTHORIZATION: &str = "authorization.k8s.io";
+const AUTHENTICATION: &str = "authentication.k8s.io";
+
+const TOKEN_REQUEST: &str = "authentication.k8s.io/v1";
+
+/// Whom tokens of this server are for.
+const AUDIENCE: &str = "https://kubernetes.default.svc";
+
+/// Tokens of service accounts are good for at least ten minutes.
+const SHORTEST_TOKEN: i64 = 600;
+
+/// Answers a question about access. The answer depends on the kind, and for `Self…` kinds on who asks.
+///
+/// # Errors
+///
+/// If the question is not valid.
+pub(crate) fn create(
+    state: &State,
+    kind: &Kind,
+    namespace: &str,
+    body: (Json, Vec<String>),
+    options: &Options,
+) -> Result<Written, Refusal> {
+    let (mut object, warnings) = rest::decode(kind, body.0, body.1, options.unknown)?;
+    rest::settle_namespace(kind, &mut object, namespace)?;
+    let by = options.manager(kind);
+    let mut object = managed::update(
+        None,
+        object,
+        &kind.types,
+        &by,
+        &now(),
+        &kind.ignored(options.subresource),
+    );
+    let object = match kind.kind.as_str() {
+        "SelfSubjectReview" => json!({
+            "kind": kind.kind,
+            "apiVersion": kind.api_version(),
+            "metadata": {"creationTimestamp": now()},
+            "status": {"userInfo": options.user.info()},
+        }),
+        "SelfSubjectRulesReview" => rules_review(state, kind, &object, &options.user)?,
+        "TokenReview" => {
+            let status = token_review(state, &object)?;
+            set(&mut object, "status", status);
+            object
+        }
+        _ => {
+            let status = access_review(state, kind, &object, &options.user)?;
+            set(&mut object, "status", status);
+            object
+        }
+    };
+    Ok(Written {
+        object: Arc::new(object),
+        created: true,
+        warnings,
+    })
+}
+
+/// Whether somebody may do something.
+fn access_review(state: &State, kind: &Kind, object: &Json, asks: &User) -> Result<Json, Refusal> {
+    let errors = errors_of(kind, object);
+    if !errors.is_empty() {
+        return Err(Refusal::invalid(About::new(AUTHORIZATION, "", ""), &errors));
+    }
+    let spec = at(object, &["spec"]);
+    let asked = asked(spec)?;
+    let decision = match kind.kind.as_str() {
+        "SelfSubjectAccessReview" => rbac::authorize(state, asks, &asked),
+        _ => rbac::authorize(state, &subject(spec), &asked),
+    };
+    let mut status = json!({"allowed": decision.allowed});
+    if !decision.reason.is_empty() {
+        status["reason"] = decision.reason.into();
+    }
+    Ok(status)
+}
+
+fn errors_of(kind: &Kind, object: &Json) -> Vec<FieldError> {
+    let spec = at(object, &["spec"]);
+    let (resource, path) = (
+        at(spec, &["resourceAttributes"]),
+        at(spec, &["nonResourceAttributes"]),
+    );
+    let shown = || json!({"Path": text(path, "path"), "Verb": text(path, "verb")});
+    let is_local = kind.kind == "LocalSubjectAccessReview";
+    let mut errors = Vec::new();
+    if !resource.is_null() && !path.is_null() {
+        let why = "cannot be specified in combination with resourceAttributes";
+        errors.push(FieldError::invalid("spec.nonResourceAttributes", shown(), why));
+    }
+    if resource.is_null() && path.is_null() {
+        let why = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+        errors.push(FieldError::invalid("spec.resourceAttributes", Json::Null, why));
+    }
+    let has_groups = at(spec, &["groups"])
+        .as_array()
+        .is_some_and(|groups| !groups.is_empty());
+    if kind.kind != "SelfSubjectAccessReview" && text(spec, "user").is_empty() && !has_groups {
+        errors.push(FieldError::invalid(
+            "spec.user",
+            "",
+            "at least one of user or group must be specified",
+        ));
+    }
+    let mut metadata = at(object, &["metadata"]).as_object().cloned().unwrap_or_default();
+    metadata.retain(|key, _| key != "managedFields" && (!is_local || key != "namespace"));
+    if !metadata.is_empty() {
+        let why = if is_local {
+            "must be empty except for namespace"
+        } else {
+            "must be empty"
+        };
+        errors.push(FieldError::invalid(
+            "metadata",
+            at(object, &["metadata"]).clone(),
+            why,
+        ));
+    }
+    let namespace = text(resource, "namespace");
+    if is_local && !resource.is_null() && namespace != meta(object, "namespace") {
+        let field = "spec.resourceAttributes.namespace";
+        errors.push(FieldError::invalid(
+            field,
+            namespace,
+            "must match metadata.namespace",
+        ));
+    }
+    if is_local && !path.is_null() {
+        let why = "disallowed on this kind of request";
+        errors.push(FieldError::invalid("spec.nonResourceAttributes", shown(), why));
+    }
+    errors
+}
+
+fn text<'a>(object: &'a Json, key: &str) -> &'a str {
+    at(object, &[key]).as_str().unwrap_or_default()
+}
+
+fn texts(object: &Json, key: &str) -> Vec<String> {
+    let list = at(object, &[key]).as_array().into_iter().flatten();
+    list.filter_map(Json::as_str).map(str::to_owned).collect()
+}
+
+/// What a review asks about.
+fn asked(spec: &Json) -> Result<Attributes, Refusal> {
+    let path = at(spec, &["nonResourceAttributes"]);
+    if !path.is_null() {
+        return Ok(Attributes {
+            verb: text(path, "verb").to_owned(),
+            path: Some(text(path, "path").to_owned()),
+            ..Attributes::default()
+        });
+    }
+    let resource = at(spec, &["resourceAttributes"]);
+    if ["fieldSelector", "labelSelector"]
+        .iter()
+        .any(|key| resource.get(key).is_some())
+    {
+        return Err(Refusal::not_built("Selectors in reviews of access"));
+    }
+    let own = |key| text(resource, key).to_owned();
+    Ok(Attributes {
+        verb: own("verb"),
+        group: own("group"),
+        resource: own("resource"),
+        subresource: own("subresource"),
+        namespace: own("namespace"),
+        name: own("name"),
+        path: None,
+    })
+}
+
+/// Whom a review asks about. Unlike users who have authenticated, they are in no group that is not named.
+fn subject(spec: &Json) -> User {
+    let extra = at(spec, &["extra"]).as_object().into_iter().flatten();
+    let values = |values: &Json| {
+        values
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Json::as_str)
+            .map(str::to_owned)
+            .collect()
+    };
+    User {
+        name: text(spec, "user").to_owned(),
+        uid: text(spec, "uid").to_owned(),
+        groups: texts(spec, "groups"),
+        extra: extra
+            .map(|(key, list)| (key.to_lowercase(), values(list)))
+            .collect(),
+    }
+}
+
+/// What the user who asks may do in a namespace.
+fn rules_review(state: &State, kind: &Kind, object: &Json, asks: &User) -> Result<Json, Refusal> {
+    let namespace = text(at(object, &["spec"]), "namespace");
+    if namespace.is_empty() {
+        return Err(Refusal::bad_request("no namespace on request"));
+    }
+    let (rules, errors) = if state.rbac {
+        let granted = rbac::rules_of(state, asks, namespace);
+        (
+            granted.rules.into_iter().map(|(_, rule)| rule).collect(),
+            granted.errors,
+        )
+    } else {
+        (Rule::everything(), Vec::new())
+    };
+    let resources = rules
+        .iter()
+        .filter(|rule| !rule.resources.is_empty())
+        .map(|rule| {
+            listed(&[
+                ("verbs", &rule.verbs),
+                ("apiGroups", &rule.api_groups),
+                ("resources", &rule.resources),
+                ("resourceNames", &rule.resource_names),
+            ])
+        });
+    let paths = rules.iter().filter(|rule| !rule.paths.is_empty());
+    let paths = paths.map(|rule| listed(&[("verbs", &rule.verbs), ("nonResourceURLs", &rule.paths)]));
+    let mut status = json!({
+        "resourceRules": resources.collect::<Vec<_>>(),
+        "nonResourceRules": paths.collect::<Vec<_>>(),
+        "incomplete": false,
+    });
+    match errors.as_slice() {
+        [] => {}
+        [one] => status["evaluationError"] = one.as_str().into(),
+        all => status["evaluationError"] = format!("[{}]", all.join(", ")).into(),
+    }
+    Ok(json!({
+        "kind": kind.kind,
+        "apiVersion": kind.api_version(),
+        "metadata": {},
+        "spec": {},
+        "status": status,
+    }))
+}
+
+/// Lists by their names, but for empty ones.
+fn listed(lists: &[(&str, &Vec<String>)]) -> Json {
+    let lists = lists.iter().filter(|(_, list)| !list.is_empty());
+    Json::Object(
+        lists
+            .map(|(name, list)| ((*name).to_owned(), json!(list)))
+            .collect::<Map<_, _>>(),
+    )
+}
+
+/// Whom a token stands for.
+fn token_review(state: &State, object: &Json) -> Result<Json, Refusal> {
+    let spec = at(object, &["spec"]);
+    let token = text(spec, "token");
+    if token.is_empty() {
+        return Err(Refusal::bad_request(
+            "token is required for TokenReview in authentication",
+        ));
+    }
+    let audiences = texts(spec, "audiences");
+    let is_for_us = audiences.is_empty() || audiences.iter().any(|audience| audience == AUDIENCE);
+    Ok(match access::of_token(state, token) {
+        Ok(user) if is_for_us => json!({"authenticated": true, "user": user.info(), "audiences": [AUDIENCE]}),
+        _ => json!({"user": {}, "error": "invalid bearer token"}),
+    })
+}
+
+/// Makes a token for a service account: `serviceaccounts/token`.
+///
+/// # Errors
+///
+/// If there is no such account, or the request is not valid.
+pub(crate) fn create_token(
+    state: &mut State,
+    key: &Key,
+    body: &Json,
+    options: &Options,
+) -> Result<Written, Refusal> {
+    let about = || About::new(AUTHENTICATION, "TokenRequest", "");
+    let account = state.store.get(&core("serviceaccounts"), key);
+    let account = account.ok_or_else(|| Refusal::not_found(About::new("", "serviceaccounts", &key.name)))?;
+    let account = Account {
+        namespace: key.namespace.clone(),
+        name: key.name.clone(),
+        uid: meta(account, "uid").to_owned(),
+    };
+    check_token_request(body, key, &account)?;
+    let spec = at(body, &["spec"]);
+    let seconds = at(spec, &["expirationSeconds"]).as_i64().unwrap_or(3600);
+    let why = match seconds {
+        ..SHORTEST_TOKEN => Some("may not specify a duration less than 10 minutes"),
+        0x1_0000_0001.. => Some("may not specify a duration larger than 2^32 seconds"),
+        _ => None,
+    };
+    if let Some(why) = why {
+        return Err(Refusal::invalid(
+            about(),
+            &[FieldError::invalid("spec.expirationSeconds", seconds, why)],
+        ));
+    }
+    let until = Timestamp::now() + SignedDuration::from_secs(seconds);
+    let uid = account.uid.clone();
+    let token = state.users.add_account(account, until);
+    let metadata = json!({
+        "name": key.name,
+        "namespace": key.namespace,
+        "uid": uid,
+        "creationTimestamp": now(),
+        "managedFields": at(&tracked(spec, seconds, options), &["metadata", "managedFields"]),
+    });
+    let object = json!({
+        "kind": "TokenRequest",
+        "apiVersion": TOKEN_REQUEST,
+        "metadata": metadata,
+        "spec": {"audiences": [AUDIENCE], "expirationSeconds": seconds, "boundObjectRef": null},
+        "status": {"token": token, "expirationTimestamp": until.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()},
+    });
+    Ok(Written {
+        object: Arc::new(object),
+        created: true,
+        warnings: Vec::new(),
+    })
+}
+
+/// The request with the managers of the fields that the client has set, or that have a default.
+fn tracked(spec: &Json, seconds: i64, options: &Options) -> Json {
+    let mut spec = spec.clone();
+    set(&mut spec, "expirationSeconds", seconds.into());
+    let request = json!({"kind": "TokenRequest", "apiVersion": TOKEN_REQUEST, "metadata": {}, "spec": spec});
+    let by = Manager {
+        name: options.manager.clone(),
+        api_version: TOKEN_REQUEST.to_owned(),
+        subresource: "token".to_owned(),
+    };
+    let type_ = kinds::type_of(AUTHENTICATION, "v1", "TokenRequest");
+    managed::update(None, request, &type_, &by, &now(), &FieldSet::default())
+}
+
+fn check_token_request(body: &Json, key: &Key, account: &Account) -> Result<(), Refusal> {
+    let about = |name: &str| About::new(AUTHENTICATION, "TokenRequest", name);
+    for (field, expected, what) in [
+        ("name", &key.name, "name"),
+        ("namespace", &key.namespace, "namespace"),
+    ] {
+        let found = meta(body, field);
+        if !found.is_empty() && found != expected {
+            let why = format!("must match the service account {what} if specified");
+            let error = FieldError::invalid(format!("metadata.{field}"), found, why);
+            return Err(Refusal::invalid(about(&key.name), &[error]));
+        }
+    }
+    let uid = meta(body, "uid");
+    if !uid.is_empty() && uid != account.uid {
+        let why = format!(
+            "the UID in the token request ({uid}) does not match the UID of the service account ({})",
+            account.uid
+        );
+        return Err(Refusal::conflict(about(&key.name), &why));
+    }
+    let audiences = texts(at(body, &["spec"]), "audiences");
+    if audiences.iter().any(|audience| audience != AUDIENCE) {
+        return Err(Refusal::not_built("Tokens for other audiences"));
+    }
+    if !at(body, &["spec", "boundObjectRef"]).is_null() {
+        return Err(Refusal::not_built("Tokens that are bound to objects"));
+    }
+    Ok(())
+}

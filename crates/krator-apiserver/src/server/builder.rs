@@ -1,0 +1,67 @@
+//! Servers that do more than answer.
+
+use super::Server;
+use crate::{
+    audit::Audit,
+    controllers,
+    faults::{Faults, Plan},
+    rbac,
+    state::State,
+    users::User,
+};
+use std::{
+    io::Write,
+    sync::{Arc, Mutex},
+};
+
+/// What a server does besides answering. [`Server::builder`] makes one.
+#[derive(Debug, Default)]
+#[must_use = "the server is made by `start`"]
+pub struct Builder {
+    rbac: bool,
+    audit: Option<Audit>,
+    faults: Option<Plan>,
+}
+
+impl Builder {
+    /// Whether roles and bindings decide who may do what, as in a real cluster. Without it, whoever has a token may do
+    /// everything.
+    pub fn rbac(self, rbac: bool) -> Self {
+        Self { rbac, ..self }
+    }
+
+    /// Writes a line about each request, as an `Event` of `audit.k8s.io/v1`.
+    pub fn audit(self, log: impl Write + Send + 'static) -> Self {
+        Self {
+            audit: Some(Audit::new(log)),
+            ..self
+        }
+    }
+
+    /// Fails now and then, for tests of clients.
+    pub fn faults(self, faults: Faults) -> Self {
+        Self {
+            faults: Some(Plan::new(faults)),
+            ..self
+        }
+    }
+
+    /// Starts the server, with the namespaces, roles and bindings that every cluster has.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a runtime of tokio, which runs its garbage collector.
+    pub fn start(self) -> Server {
+        let mut state = State::new();
+        rbac::seed(&mut state);
+        state.rbac = self.rbac;
+        let state = Arc::new(Mutex::new(state));
+        tokio::spawn(controllers::run(Arc::downgrade(&state)));
+        Server {
+            state,
+            caller: Arc::new(User::admin()),
+            audit: self.audit,
+            faults: self.faults,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Answers on their way to the client, where faults may meet them.
+
+use super::{Body, Server, full, json_response, refused};
+use crate::faults;
+use futures::StreamExt as _;
+use http::{Request, Response, StatusCode};
+use http_body::{Body as HttpBody, Frame};
+use http_body_util::{BodyExt as _, StreamBody};
+use std::io;
+
+impl Server {
+    /// Answers a request, or fails as the faults of the server have it.
+    ///
+    /// # Errors
+    ///
+    /// If the connection is to be cut.
+    pub(crate) async fn deliver<B>(&self, request: Request<B>) -> io::Result<Response<Body>>
+    where
+        B: HttpBody,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let Some(plan) = &self.faults else {
+            return Ok(self.answer(request).await);
+        };
+        let fate = plan.draw(request.method(), request.uri());
+        tokio::time::sleep(fate.delay).await;
+        let cut = || {
+            Err(io::Error::new(
+                io::ErrorKind::ConnectionReset,
+                "an injected fault",
+            ))
+        };
+        if fate.cut_before {
+            return cut();
+        }
+        if let Some(refusal) = &fate.refusal {
+            return Ok(refused(refusal));
+        }
+        if fate.gone {
+            return Ok(json_response(StatusCode::OK, full(faults::gone_event())));
+        }
+        let response = self.answer(request).await;
+        match fate.dropped {
+            _ if fate.cut_after => cut(),
+            Some(after) => Ok(response.map(|body| {
+                let frames = body.into_data_stream().map(|bytes| bytes.map(Frame::data));
+                StreamBody::new(frames.take_until(Box::pin(tokio::time::sleep(after)))).boxed_unsync()
+            })),
+            None => Ok(response),
+        }
+    }
+}

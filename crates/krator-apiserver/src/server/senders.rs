@@ -1,0 +1,52 @@
+//! Who sends requests to a server.
+
+use super::Server;
+use crate::{access, audit, rbac::Attributes, refusal::Refusal, state::lock, users::User};
+use http::HeaderMap;
+use std::sync::Arc;
+
+impl Server {
+    /// Adds a user, and returns the token by which requests are its own. It is in the groups and in
+    /// `system:authenticated`; the group `system:masters` may do everything.
+    pub fn add_user(&self, name: &str, groups: &[&str]) -> String {
+        lock(&self.state).users.add(User::new(name, groups))
+    }
+
+    /// The same server, for requests of a user in this process, which need no token.
+    pub fn acting_as(&self, name: &str, groups: &[&str]) -> Self {
+        Self {
+            caller: Arc::new(User::new(name, groups)),
+            ..self.clone()
+        }
+    }
+
+    /// The same server, for requests of those who have to say who they are.
+    pub(crate) fn for_anybody(&self) -> Self {
+        Self {
+            caller: Arc::new(User::anonymous()),
+            ..self.clone()
+        }
+    }
+
+    /// As whom a request is done.
+    pub(super) fn user(
+        &self,
+        headers: &HeaderMap,
+        wanted: &Attributes,
+        mut entry: Option<&mut audit::Entry>,
+    ) -> Result<User, Refusal> {
+        let state = lock(&self.state);
+        let sender = access::authenticate(&state, headers, &self.caller)?;
+        if let Some(entry) = &mut entry {
+            entry.by(&sender);
+        }
+        let user = access::acting(&state, &sender, headers, wanted)?;
+        if let Some(entry) = entry
+            && user != sender
+        {
+            entry.acting_as(&user);
+        }
+        access::check(&state, &user, wanted)?;
+        Ok(user)
+    }
+}

@@ -1,0 +1,170 @@
+//! Who sends requests, and the tokens by which the server knows them, after `pkg/authentication` of `k8s.io/apiserver`.
+
+use jiff::Timestamp;
+use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
+
+/// The group that may do everything.
+pub(crate) const MASTERS: &str = "system:masters";
+/// The group of everybody whom the server knows.
+pub(crate) const AUTHENTICATED: &str = "system:authenticated";
+/// The group of everybody else.
+pub(crate) const UNAUTHENTICATED: &str = "system:unauthenticated";
+/// The name of those who do not say who they are.
+pub(crate) const ANONYMOUS: &str = "system:anonymous";
+/// What names of service accounts begin with; namespace and name follow.
+pub(crate) const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
+/// Where users of service accounts have the id of their token.
+const CREDENTIAL_ID: &str = "authentication.kubernetes.io/credential-id";
+
+/// Who sends a request.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct User {
+    pub name: String,
+    pub uid: String,
+    pub groups: Vec<String>,
+    pub extra: BTreeMap<String, Vec<String>>,
+}
+
+impl User {
+    /// A user who has authenticated.
+    pub fn new(name: &str, groups: &[&str]) -> Self {
+        let mut groups: Vec<String> = groups.iter().map(|&group| group.to_owned()).collect();
+        if !groups.iter().any(|group| group == AUTHENTICATED) {
+            groups.push(AUTHENTICATED.to_owned());
+        }
+        Self {
+            name: name.to_owned(),
+            groups,
+            ..Self::default()
+        }
+    }
+
+    /// Who may do everything.
+    pub fn admin() -> Self {
+        Self::new("admin", &[MASTERS])
+    }
+
+    /// Somebody who has not said who it is.
+    pub fn anonymous() -> Self {
+        Self {
+            name: ANONYMOUS.to_owned(),
+            groups: vec![UNAUTHENTICATED.to_owned()],
+            ..Self::default()
+        }
+    }
+
+    fn service_account(account: &Account, token: &str) -> Self {
+        let Account { namespace, name, uid } = account;
+        Self {
+            name: format!("{SERVICE_ACCOUNT}{namespace}:{name}"),
+            uid: uid.clone(),
+            groups: service_account_groups(namespace)
+                .into_iter()
+                .chain([AUTHENTICATED.to_owned()])
+                .collect(),
+            extra: BTreeMap::from([(CREDENTIAL_ID.to_owned(), vec![format!("JTI={token}")])]),
+        }
+    }
+
+    pub fn is_in(&self, group: &str) -> bool {
+        self.groups.iter().any(|known| known == group)
+    }
+
+    /// `UserInfo` of `authentication.k8s.io/v1`.
+    pub fn info(&self) -> Json {
+        let mut info = json!({});
+        for (key, text) in [("username", &self.name), ("uid", &self.uid)] {
+            if !text.is_empty() {
+                info[key] = text.as_str().into();
+            }
+        }
+        if !self.groups.is_empty() {
+            info["groups"] = json!(self.groups);
+        }
+        if !self.extra.is_empty() {
+            info["extra"] = json!(self.extra);
+        }
+        info
+    }
+}
+
+/// The groups of a service account, but for that of everybody.
+pub(crate) fn service_account_groups(namespace: &str) -> [String; 2] {
+    [
+        "system:serviceaccounts".to_owned(),
+        format!("system:serviceaccounts:{namespace}"),
+    ]
+}
+
+/// The namespace and the name in the name of a service account's user.
+pub(crate) fn split_service_account(user: &str) -> Option<(&str, &str)> {
+    let (namespace, name) = user.strip_prefix(SERVICE_ACCOUNT)?.split_once(':')?;
+    let is_valid = !namespace.is_empty() && !name.is_empty() && !name.contains(':');
+    is_valid.then_some((namespace, name))
+}
+
+/// A service account, which is another one after it was deleted and created again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Account {
+    pub namespace: String,
+    pub name: String,
+    pub uid: String,
+}
+
+/// Whom a token stands for.
+#[derive(Debug, Clone)]
+pub(crate) struct Known {
+    pub user: User,
+    /// The service account that has to exist still.
+    pub account: Option<Account>,
+    until: Option<Timestamp>,
+}
+
+/// The tokens.
+#[derive(Debug, Default)]
+pub(crate) struct Users(BTreeMap<String, Known>);
+
+impl Users {
+    /// Makes a token for a user.
+    pub fn add(&mut self, user: User) -> String {
+        let token = token();
+        let known = Known {
+            user,
+            account: None,
+            until: None,
+        };
+        self.0.insert(token.clone(), known);
+        token
+    }
+
+    /// Makes a token for a service account, which is of no use after a time.
+    pub fn add_account(&mut self, account: Account, until: Timestamp) -> String {
+        let token = token();
+        let id = uuid::Uuid::new_v4().to_string();
+        let known = Known {
+            user: User::service_account(&account, &id),
+            account: Some(account),
+            until: Some(until),
+        };
+        self.0.insert(token.clone(), known);
+        token
+    }
+
+    /// Whom a token stands for now.
+    pub fn find(&self, token: &str) -> Option<&Known> {
+        let known = self.0.get(token)?;
+        known
+            .until
+            .is_none_or(|until| Timestamp::now() < until)
+            .then_some(known)
+    }
+}
+
+fn token() -> String {
+    format!(
+        "{}{}",
+        uuid::Uuid::new_v4().simple(),
+        uuid::Uuid::new_v4().simple()
+    )
+}
