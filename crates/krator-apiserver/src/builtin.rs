@@ -82,10 +82,6 @@ impl Builtin {
     /// # Errors
     ///
     /// 400 if a field has a value of a wrong type.
-    #[allow(
-        clippy::result_large_err,
-        reason = "a refusal ends the request; it is moved once"
-    )]
     pub fn decode(&self, object: &Json) -> Result<(Json, Vec<String>), Refusal> {
         let (mut read, unknown) = decode::decode(self.type_name, object).map_err(|error| {
             let BuiltinKind { kind, version, .. } = self.kind;
@@ -197,10 +193,6 @@ impl Builtin {
     /// # Errors
     ///
     /// 400 if a field has a value of a wrong type.
-    #[allow(
-        clippy::result_large_err,
-        reason = "a refusal ends the request; it is moved once"
-    )]
     pub fn decode_scale(&self, scale: &Json) -> Result<(Json, Vec<String>), Refusal> {
         decode::decode(scale::TYPE, scale).map_err(|error| {
             Refusal::bad_request(format!(

@@ -116,7 +116,7 @@ fn too_large(version: u64, current: u64) -> Refusal {
         code: 504,
         reason: "Timeout",
         message: format!("Timeout: {message}"),
-        about: crate::refusal::About::default(),
+        about: Box::default(),
         causes: vec![Cause {
             reason: "ResourceVersionTooLarge".to_owned(),
             message: "Too large resource version".to_owned(),

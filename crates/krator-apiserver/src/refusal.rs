@@ -129,8 +129,8 @@ pub struct Refusal {
     pub reason: &'static str,
     /// For people.
     pub message: String,
-    /// What it is about.
-    pub about: About,
+    /// What it is about. It is boxed because most results are no refusals.
+    pub about: Box<About>,
     /// The single reasons.
     pub causes: Vec<Cause>,
     /// After how many seconds the client may try again.
@@ -176,7 +176,7 @@ impl Refusal {
             code,
             reason,
             message: message.into(),
-            about,
+            about: Box::new(about),
             causes: Vec::new(),
             retry_after: None,
         }
@@ -337,7 +337,7 @@ impl Refusal {
             kind,
             name,
             uid,
-        } = &self.about;
+        } = &*self.about;
         for (key, text) in [("name", name), ("group", group), ("kind", kind), ("uid", uid)] {
             if !text.is_empty() {
                 details.insert(key.to_owned(), json!(text));
