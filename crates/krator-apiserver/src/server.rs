@@ -8,7 +8,7 @@ pub use builder::Builder;
 
 use crate::{
     answer::{self, Include},
-    audit::Audit,
+    audit::{self, Audit},
     body,
     custom::Subresource,
     discovery, faults,
@@ -32,11 +32,7 @@ use http_body_util::{BodyExt as _, Full, Limited, StreamBody, combinators::Unsyn
 use serde_json::Value as Json;
 use std::{
     convert::Infallible,
-    future::Future,
-    io,
-    pin::Pin,
     sync::{Arc, Mutex},
-    task::{Context, Poll},
 };
 
 /// The largest body of a request, as of the API server.
@@ -86,6 +82,12 @@ impl Server {
         let body = Limited::new(body, LARGEST_BODY).collect().await;
         let answer = self.user(&parts.headers, &wanted, entry.as_mut()).and_then(|user| {
             let body = body.map_err(|_| Refusal::too_large(format!("limit is {LARGEST_BODY}")))?.to_bytes();
+            if let Some(entry) = &mut entry
+                && [Method::POST, Method::PUT].contains(&parts.method)
+                && let Ok((object, _)) = body::read(request::content_type(&parts.headers), &body)
+            {
+                entry.about(&object);
+            }
             self.route(&Asked {
                 method: parts.method,
                 path: parts.uri.path().to_owned(),
@@ -95,9 +97,13 @@ impl Server {
                 user: Arc::new(user),
             })
         });
-        let status = answer.as_ref().err().map(Refusal::status);
-        let response = answer.unwrap_or_else(|refusal| refused(&refusal));
+        let mut response = answer.unwrap_or_else(|refusal| refused(&refusal));
+        let status = response.extensions_mut().remove::<audit::Status>();
         let Some(mut entry) = entry else { return response };
+        if response.status() == StatusCode::UNAUTHORIZED {
+            entry.forget();
+            return response;
+        }
         entry.ended(response.status().as_u16(), status.as_ref());
         // The line is written when the body ends.
         response.map(|body| {
@@ -378,7 +384,11 @@ fn at_kind(object: &Json) -> &str {
 fn answered(status: StatusCode, json: &Json) -> Response<Body> {
     let mut text = json.to_string();
     text.push('\n');
-    json_response(status, full(text))
+    let mut response = json_response(status, full(text));
+    if at_kind(json) == "Status" {
+        response.extensions_mut().insert(audit::Status(json.clone()));
+    }
+    response
 }
 
 fn full(text: impl Into<Bytes>) -> Body {
@@ -423,27 +433,6 @@ pub(crate) fn refused(refusal: &Refusal) -> Response<Body> {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
     response
-}
-
-impl<B> tower_service::Service<Request<B>> for Server
-where
-    B: HttpBody + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    type Response = Response<Body>;
-    /// Only injected faults are errors.
-    type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Response<Body>>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        let server = self.clone();
-        Box::pin(async move { server.deliver(request).await })
-    }
 }
 
 #[cfg(test)]
