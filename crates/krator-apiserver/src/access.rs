@@ -62,19 +62,6 @@ pub(crate) fn acting(
     }
 }
 
-/// Checks that a user may do what a request asks for.
-///
-/// # Errors
-///
-/// If it may not.
-pub(crate) fn check(state: &State, user: &User, asked: &Attributes) -> Result<(), Refusal> {
-    let decision = rbac::authorize(state, user, asked);
-    if decision.allowed {
-        return Ok(());
-    }
-    Err(rbac::forbidden(user, asked, &decision.reason))
-}
-
 fn decoded(text: &str) -> String {
     percent_encoding::percent_decode_str(text)
         .decode_utf8_lossy()

@@ -62,7 +62,10 @@ pub(crate) fn many(kind: &Kind, listed: Listed, form: &Form, include: Include) -
             })
         }
         Form::Metadata { version, .. } => {
-            let items: Vec<Json> = objects.iter().map(|object| metadata_of(kind, object, version)).collect();
+            let items: Vec<Json> = objects
+                .iter()
+                .map(|object| metadata_of(kind, object, version))
+                .collect();
             json!({
                 "kind": "PartialObjectMetadataList",
                 "apiVersion": format!("meta.k8s.io/{version}"),
@@ -105,7 +108,13 @@ fn metadata_of(kind: &Kind, object: &Json, version: &str) -> Json {
 }
 
 /// A table of objects.
-pub(crate) fn table(kind: &Kind, objects: &[Arc<Json>], metadata: Json, version: &str, include: Include) -> Json {
+pub(crate) fn table(
+    kind: &Kind,
+    objects: &[Arc<Json>],
+    metadata: Json,
+    version: &str,
+    include: Include,
+) -> Json {
     let now = jiff::Timestamp::now();
     let row = |object: &Arc<Json>| {
         let shown = match include {
@@ -136,9 +145,7 @@ const AGE: &str = "CreationTimestamp is a timestamp representing the server time
     https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
 fn columns(kind: &Kind) -> Vec<Json> {
-    let column = |name: &str, type_: &str, format: &str, description: &str, priority: i32| {
-        json!({"name": name, "type": type_, "format": format, "description": description, "priority": priority})
-    };
+    let column = |name: &str, type_: &str, format: &str, description: &str, priority: i32| json!({"name": name, "type": type_, "format": format, "description": description, "priority": priority});
     match &kind.of {
         Of::Builtin(builtin) => builtin
             .columns()
@@ -152,10 +159,15 @@ fn columns(kind: &Kind) -> Vec<Json> {
                 return vec![name, column("Age", "date", "", AGE, 0)];
             }
             let describe = |it: &Column| match it.description.as_str() {
-                "" => format!("Custom resource definition column (in JSONPath format): {}", it.json_path),
+                "" => format!(
+                    "Custom resource definition column (in JSONPath format): {}",
+                    it.json_path
+                ),
                 text => text.to_owned(),
             };
-            let own = own.iter().map(|it| column(&it.name, &it.type_, &it.format, &describe(it), it.priority));
+            let own = own
+                .iter()
+                .map(|it| column(&it.name, &it.type_, &it.format, &describe(it), it.priority));
             std::iter::once(name).chain(own).collect()
         }
     }
@@ -171,7 +183,9 @@ fn cells(kind: &Kind, object: &Json, now: jiff::Timestamp) -> Vec<Json> {
     if own.is_empty() {
         return vec![name, age(at(object, &["metadata", "creationTimestamp"]), now)];
     }
-    std::iter::once(name).chain(own.iter().map(|column| cell(column, object, now))).collect()
+    std::iter::once(name)
+        .chain(own.iter().map(|column| cell(column, object, now)))
+        .collect()
 }
 
 fn age(time: &Json, now: jiff::Timestamp) -> Json {
@@ -184,7 +198,9 @@ fn age(time: &Json, now: jiff::Timestamp) -> Json {
 
 fn cell(column: &Column, object: &Json, now: jiff::Timestamp) -> Json {
     let found = crate::json_path::find(object, &column.json_path);
-    let Some(first) = found.first() else { return Json::Null };
+    let Some(first) = found.first() else {
+        return Json::Null;
+    };
     match column.type_.as_str() {
         "integer" => match first.as_f64() {
             Some(number) if first.is_f64() => json!(number.trunc()),
@@ -195,10 +211,13 @@ fn cell(column: &Column, object: &Json, now: jiff::Timestamp) -> Json {
         "boolean" if first.is_boolean() => (*first).clone(),
         "date" if first.is_string() => age(first, now),
         "string" => {
-            let texts: Vec<String> = found.iter().map(|value| match value {
-                Json::String(text) => text.clone(),
-                other => other.to_string(),
-            }).collect();
+            let texts: Vec<String> = found
+                .iter()
+                .map(|value| match value {
+                    Json::String(text) => text.clone(),
+                    other => other.to_string(),
+                })
+                .collect();
             texts.join(" ").into()
         }
         _ => Json::Null,
@@ -214,7 +233,9 @@ pub(crate) fn bookmark(kind: &Kind, version: u64, ends_listing: bool) -> Json {
     let object = json!({"kind": kind.kind, "apiVersion": kind.api_version(), "metadata": metadata});
     // Of Kubernetes' own kinds it is an empty object, as Go writes one.
     let (mut object, _) = kind.decode(object.clone()).unwrap_or((object, Vec::new()));
-    if !kind.is_custom() && ["deployments", "statefulsets", "replicasets"].contains(&kind.id.resource.as_str()) {
+    if !kind.is_custom()
+        && ["deployments", "statefulsets", "replicasets"].contains(&kind.id.resource.as_str())
+    {
         object["spec"]["replicas"] = 0.into();
     }
     if kind.id.resource == "daemonsets" {

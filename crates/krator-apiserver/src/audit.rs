@@ -1,7 +1,11 @@
 //! The audit log: what was asked, by whom, and how it ended, after `pkg/audit` of `k8s.io/apiserver` at its level `Metadata`
 //! and stage `ResponseComplete`.
 
-use crate::{rbac::Attributes, users::User};
+use crate::{
+    object::meta,
+    rbac::{Attributes, Decision},
+    users::User,
+};
 use http::{HeaderMap, header};
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
@@ -20,6 +24,10 @@ impl fmt::Debug for Audit {
         f.write_str("Audit")
     }
 }
+
+/// The answer, if it is a `Status`: an extension of the response.
+#[derive(Debug, Clone)]
+pub(crate) struct Status(pub Json);
 
 /// A request, as the log has it before it ends. The line is written when this is dropped: for a watch, that is when nobody
 /// reads it any more.
@@ -93,6 +101,27 @@ fn now() -> Json {
 }
 
 impl Entry {
+    /// The object that was sent, which may say more of itself than the path.
+    pub fn about(&mut self, object: &Json) {
+        let Some(Json::Object(reference)) = self.event.get_mut("objectRef") else {
+            return;
+        };
+        for key in ["namespace", "name", "uid", "resourceVersion"] {
+            let text = meta(object, key);
+            if !text.is_empty() && !reference.contains_key(key) {
+                reference.insert(key.to_owned(), text.into());
+            }
+        }
+    }
+
+    /// Whether the user may do it, and why.
+    pub fn decided(&mut self, decision: &Decision) {
+        self.event["annotations"] = json!({
+            "authorization.k8s.io/decision": if decision.allowed { "allow" } else { "forbid" },
+            "authorization.k8s.io/reason": decision.reason,
+        });
+    }
+
     /// Who has sent the request.
     pub fn by(&mut self, user: &User) {
         self.event["user"] = user.info();
@@ -103,12 +132,17 @@ impl Entry {
         self.event["impersonatedUser"] = user.info();
     }
 
-    /// How it ended: the code, and the status of a refusal.
-    pub fn ended(&mut self, code: u16, refusal: Option<&Json>) {
+    /// Writes no line: the API server has none of this stage for those whom it does not know.
+    pub fn forget(mut self) {
+        self.event = Json::Null;
+    }
+
+    /// How it ended: the code, and the status that was the answer, if it was one.
+    pub fn ended(&mut self, code: u16, answer: Option<&Status>) {
         let mut status = json!({"metadata": {}});
         let shown = ["status", "message", "reason", "details"];
         for key in shown {
-            if let Some(value) = refusal.and_then(|refusal| refusal.get(key)) {
+            if let Some(value) = answer.and_then(|Status(answer)| answer.get(key)) {
                 status[key] = value.clone();
             }
         }
@@ -119,6 +153,9 @@ impl Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
+        if self.event.is_null() {
+            return;
+        }
         self.event["stageTimestamp"] = now();
         let mut log = self.log.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A log that cannot be written is no reason to fail requests, as in the API server.

@@ -15,7 +15,9 @@ const FORMS: &str = "application/json, application/yaml, application/vnd.kuberne
 /// If the form is not one that is read, or the body is not of that form.
 pub(crate) fn read(form: &str, body: &[u8]) -> Result<(Json, Vec<String>), Refusal> {
     match form {
-        "application/json" | "application/json-patch+json" | "application/merge-patch+json"
+        "application/json"
+        | "application/json-patch+json"
+        | "application/merge-patch+json"
         | "application/strategic-merge-patch+json" => json(body),
         // Clients send JSON under this name, too, which is YAML.
         "application/apply-patch+yaml" => json(body).or_else(|_| yaml(body)),
@@ -32,7 +34,9 @@ fn json(body: &[u8]) -> Result<(Json, Vec<String>), Refusal> {
         twice: &twice,
     };
     let mut text = serde_json::Deserializer::from_slice(body);
-    let value = reader.deserialize(&mut text).and_then(|value| text.end().map(|()| value));
+    let value = reader
+        .deserialize(&mut text)
+        .and_then(|value| text.end().map(|()| value));
     match value {
         Ok(value) => Ok((value, twice.into_inner())),
         Err(error) => Err(Refusal::bad_request(format!("json parse error: {error}"))),
@@ -101,7 +105,9 @@ impl<'de> Visitor<'de> for Reader<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
         let mut list = Vec::new();
-        while let Some(item) = items.next_element_seed(self.below(format!("{}[{}]", self.path, list.len())))? {
+        while let Some(item) =
+            items.next_element_seed(self.below(format!("{}[{}]", self.path, list.len())))?
+        {
             list.push(item);
         }
         Ok(list.into())

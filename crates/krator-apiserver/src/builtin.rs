@@ -67,7 +67,9 @@ pub fn all() -> &'static [Builtin] {
 
 /// The kind of a resource, if Kubernetes has it itself and this server has it.
 pub fn of(group: &str, resource: &str) -> Option<&'static Builtin> {
-    all().iter().find(|builtin| builtin.kind.group == group && builtin.kind.resource == resource)
+    all()
+        .iter()
+        .find(|builtin| builtin.kind.group == group && builtin.kind.resource == resource)
 }
 
 impl Builtin {

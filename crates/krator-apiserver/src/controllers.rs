@@ -17,7 +17,9 @@ use std::{
 
 /// Runs until the server is gone.
 pub(crate) async fn run(state: std::sync::Weak<Mutex<State>>) {
-    let Some(mut versions) = state.upgrade().map(|state| lock(&state).store.versions()) else { return };
+    let Some(mut versions) = state.upgrade().map(|state| lock(&state).store.versions()) else {
+        return;
+    };
     loop {
         let Some(state) = state.upgrade() else { return };
         // Each round may make the next one necessary: what is collected may own something itself.
@@ -48,7 +50,12 @@ fn kind_of(state: &State, id: &ResourceId) -> Option<Arc<Kind>> {
 
 /// Deletes the objects none of whose owners exist any more.
 fn collect_dependents(state: &mut State) {
-    let gone: Vec<String> = state.store.owners().filter(|uid| state.store.find(uid).is_none()).map(str::to_owned).collect();
+    let gone: Vec<String> = state
+        .store
+        .owners()
+        .filter(|uid| state.store.find(uid).is_none())
+        .map(str::to_owned)
+        .collect();
     for uid in gone {
         for (id, key) in state.store.dependents(&uid) {
             release(state, &id, &key);
@@ -58,8 +65,15 @@ fn collect_dependents(state: &mut State) {
 
 /// An object has lost an owner: it goes with the last one, and keeps those that are left.
 fn release(state: &mut State, id: &ResourceId, key: &Key) {
-    let (Some(kind), Some(object)) = (kind_of(state, id), state.store.get(id, key).map(Arc::clone)) else { return };
-    let exists = |owner: &&Json| owner.get("uid").and_then(Json::as_str).is_some_and(|uid| state.store.find(uid).is_some());
+    let (Some(kind), Some(object)) = (kind_of(state, id), state.store.get(id, key).map(Arc::clone)) else {
+        return;
+    };
+    let exists = |owner: &&Json| {
+        owner
+            .get("uid")
+            .and_then(Json::as_str)
+            .is_some_and(|uid| state.store.find(uid).is_some())
+    };
     let left: Vec<Json> = owners(&object).filter(exists).cloned().collect();
     if left.is_empty() {
         if !is_deleting(&object) {
@@ -111,7 +125,12 @@ fn settle_owners(state: &mut State) {
                 delete_dependent(state, &dependent_id, &dependent_key, &uid);
             }
         }
-        let still_blocked = blocked && state.store.dependents(&uid).iter().any(|(id, key)| blocks(state, id, key, &uid));
+        let still_blocked = blocked
+            && state
+                .store
+                .dependents(&uid)
+                .iter()
+                .any(|(id, key)| blocks(state, id, key, &uid));
         if !still_blocked {
             rest::remove_finalizer(state, &kind, &key, if orphans { ORPHAN } else { FOREGROUND });
         }
@@ -126,14 +145,23 @@ fn deleting(state: &State) -> Vec<(ResourceId, Key)> {
 fn blocks(state: &State, id: &ResourceId, key: &Key, uid: &str) -> bool {
     let object = state.store.get(id, key);
     object.is_some_and(|object| {
-        owners(object).any(|owner| owner.get("uid") == Some(&json!(uid)) && owner.get("blockOwnerDeletion") == Some(&json!(true)))
+        owners(object).any(|owner| {
+            owner.get("uid") == Some(&json!(uid)) && owner.get("blockOwnerDeletion") == Some(&json!(true))
+        })
     })
 }
 
 fn delete_dependent(state: &mut State, id: &ResourceId, key: &Key, uid: &str) {
-    let (Some(kind), Some(object)) = (kind_of(state, id), state.store.get(id, key).map(Arc::clone)) else { return };
+    let (Some(kind), Some(object)) = (kind_of(state, id), state.store.get(id, key).map(Arc::clone)) else {
+        return;
+    };
     let others = owners(&object).filter(|owner| owner.get("uid") != Some(&json!(uid)));
-    let others = others.filter(|owner| owner.get("uid").and_then(Json::as_str).is_some_and(|uid| state.store.find(uid).is_some()));
+    let others = others.filter(|owner| {
+        owner
+            .get("uid")
+            .and_then(Json::as_str)
+            .is_some_and(|uid| state.store.find(uid).is_some())
+    });
     if others.count() > 0 {
         return disown(state, id, key, uid);
     }
@@ -148,26 +176,43 @@ fn delete_dependent(state: &mut State, id: &ResourceId, key: &Key, uid: &str) {
 }
 
 fn disown(state: &mut State, id: &ResourceId, key: &Key, uid: &str) {
-    let Some(object) = state.store.get(id, key) else { return };
+    let Some(object) = state.store.get(id, key) else {
+        return;
+    };
     let mut object = Json::clone(object);
-    let left: Vec<Json> = owners(&object).filter(|owner| owner.get("uid") != Some(&json!(uid))).cloned().collect();
-    set_meta(&mut object, "ownerReferences", if left.is_empty() { Json::Null } else { left.into() });
+    let left: Vec<Json> = owners(&object)
+        .filter(|owner| owner.get("uid") != Some(&json!(uid)))
+        .cloned()
+        .collect();
+    set_meta(
+        &mut object,
+        "ownerReferences",
+        if left.is_empty() { Json::Null } else { left.into() },
+    );
     state.store.put(id, object);
 }
 
 /// Namespaces that are being deleted lose what is in them, and then go.
 fn empty_namespaces(state: &mut State) {
     let id = namespaces();
-    let ending: Vec<Key> = deleting(state).into_iter().filter(|(of, _)| *of == id).map(|(_, key)| key).collect();
+    let ending: Vec<Key> = deleting(state)
+        .into_iter()
+        .filter(|(of, _)| *of == id)
+        .map(|(_, key)| key)
+        .collect();
     for key in ending {
         let resources: Vec<ResourceId> = state.store.resources().cloned().collect();
         let mut left = 0;
         for resource in resources {
-            let Some(kind) = kind_of(state, &resource).filter(|kind| kind.namespaced) else { continue };
+            let Some(kind) = kind_of(state, &resource).filter(|kind| kind.namespaced) else {
+                continue;
+            };
             delete_all(state, &kind, &key.name);
             left += state.store.list(&resource, &key.name).count();
         }
-        let Some(object) = state.store.get(&id, &key).map(Arc::clone) else { continue };
+        let Some(object) = state.store.get(&id, &key).map(Arc::clone) else {
+            continue;
+        };
         if left == 0 && finalizers(&object).next().is_none() {
             state.store.remove(&id, &key);
         }
@@ -177,9 +222,15 @@ fn empty_namespaces(state: &mut State) {
 /// Definitions that are being deleted lose their objects, and then go.
 fn empty_definitions(state: &mut State) {
     let id = id(definitions::GROUP, definitions::RESOURCE);
-    let ending: Vec<Key> = deleting(state).into_iter().filter(|(of, _)| *of == id).map(|(_, key)| key).collect();
+    let ending: Vec<Key> = deleting(state)
+        .into_iter()
+        .filter(|(of, _)| *of == id)
+        .map(|(_, key)| key)
+        .collect();
     for key in ending {
-        let Some(object) = state.store.get(&id, &key).map(Arc::clone) else { continue };
+        let Some(object) = state.store.get(&id, &key).map(Arc::clone) else {
+            continue;
+        };
         let text = |path: &[&str]| at(&object, path).as_str().unwrap_or_default();
         let resource = ResourceId {
             group: text(&["spec", "group"]).to_owned(),
@@ -199,14 +250,21 @@ fn empty_definitions(state: &mut State) {
 /// Claims that are being deleted and that no pod uses go.
 fn release_claims(state: &mut State) {
     let id = core("persistentvolumeclaims");
-    let ending: Vec<Key> = deleting(state).into_iter().filter(|(of, _)| *of == id).map(|(_, key)| key).collect();
+    let ending: Vec<Key> = deleting(state)
+        .into_iter()
+        .filter(|(of, _)| *of == id)
+        .map(|(_, key)| key)
+        .collect();
     for key in ending {
         let claims = |pod: &Json| {
             let volumes = at(pod, &["spec", "volumes"]).as_array().into_iter().flatten();
             let mut names = volumes.map(|volume| at(volume, &["persistentVolumeClaim", "claimName"]));
             names.any(|name| *name == key.name)
         };
-        let is_used = state.store.list(&core("pods"), &key.namespace).any(|(_, pod)| claims(pod));
+        let is_used = state
+            .store
+            .list(&core("pods"), &key.namespace)
+            .any(|(_, pod)| claims(pod));
         if let (false, Some(kind)) = (is_used, kind_of(state, &id)) {
             rest::remove_finalizer(state, &kind, &key, "kubernetes.io/pvc-protection");
         }

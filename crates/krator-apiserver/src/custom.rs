@@ -35,7 +35,10 @@ pub enum Subresource {
 
 impl Custom {
     pub fn new(version: Version, written: Json) -> Self {
-        let schema = version.schema.clone().and_then(|schema| schema.open_api_v3_schema);
+        let schema = version
+            .schema
+            .clone()
+            .and_then(|schema| schema.open_api_v3_schema);
         // Without a schema, nothing is known and everything is kept.
         let schema = schema.unwrap_or_else(|| Schema {
             preserve_unknown_fields: Some(true),
@@ -85,7 +88,10 @@ impl Custom {
     /// Keeps what the request may not change, and counts a change of the rest.
     pub fn prepare_update(&self, new: &mut Json, old: &Json, subresource: Subresource) {
         if subresource == Subresource::Status {
-            let (status, managed) = (at(new, &["status"]).clone(), at(new, &["metadata", "managedFields"]).clone());
+            let (status, managed) = (
+                at(new, &["status"]).clone(),
+                at(new, &["metadata", "managedFields"]).clone(),
+            );
             let version = at(new, &["metadata", "resourceVersion"]).clone();
             *new = old.clone();
             set(new, "status", status);
@@ -105,7 +111,11 @@ impl Custom {
     /// Whether all is the same but metadata and, where it is a subresource, the status.
     fn is_same_spec(&self, new: &Json, old: &Json) -> bool {
         let is_spec = |key: &str| key != "metadata" && (key != "status" || !self.has_status());
-        let fields = |object: &Json| object.as_object().map_or(0, |fields| fields.keys().filter(|key| is_spec(key)).count());
+        let fields = |object: &Json| {
+            object
+                .as_object()
+                .map_or(0, |fields| fields.keys().filter(|key| is_spec(key)).count())
+        };
         fields(new) == fields(old)
             && new
                 .as_object()
@@ -136,7 +146,12 @@ impl Custom {
             .map(|problem| at_path(&problem.path, problem.kind, problem.detail))
             .collect();
         // Rules are not judged where types or sizes are wrong.
-        let blocks = |error: &FieldError| !matches!(error.kind, ProblemKind::Invalid | ProblemKind::Duplicate | ProblemKind::Forbidden);
+        let blocks = |error: &FieldError| {
+            !matches!(
+                error.kind,
+                ProblemKind::Invalid | ProblemKind::Duplicate | ProblemKind::Forbidden
+            )
+        };
         let blocked = structural.iter().chain(of_metadata).any(blocks);
         let mut errors = structural;
         // A value of a wrong type is wrong in one way.
@@ -161,7 +176,10 @@ impl Custom {
                     errors.push(at_path(&judged.value, ProblemKind::Invalid, message));
                 }
                 Outcome::Unknown(why) if is_new(&judged.value) => {
-                    return Err(Refusal::not_built(&format!("Some CEL rules, here {} ({why}),", judged.rule)));
+                    return Err(Refusal::not_built(&format!(
+                        "Some CEL rules, here {} ({why}),",
+                        judged.rule
+                    )));
                 }
                 _ => {}
             }
@@ -174,7 +192,9 @@ impl Custom {
     fn has_rules(&self) -> bool {
         fn any(schema: &Json) -> bool {
             match schema {
-                Json::Object(fields) => fields.contains_key("x-kubernetes-validations") || fields.values().any(any),
+                Json::Object(fields) => {
+                    fields.contains_key("x-kubernetes-validations") || fields.values().any(any)
+                }
                 Json::Array(items) => items.iter().any(any),
                 _ => false,
             }
@@ -184,14 +204,19 @@ impl Custom {
 
     /// What is wrong with the numbers that `/scale` shows.
     fn scale_errors(&self, object: &Json) -> Vec<FieldError> {
-        let paths = self.scale().map(|scale| [&scale.spec_replicas_path, &scale.status_replicas_path]);
+        let paths = self
+            .scale()
+            .map(|scale| [&scale.spec_replicas_path, &scale.status_replicas_path]);
         let wrong = |path: &&String| {
-            let value = path.split('.').filter(|part| !part.is_empty()).fold(object, |value, key| {
-                value.get(key).unwrap_or(&Json::Null)
-            });
+            let value = path
+                .split('.')
+                .filter(|part| !part.is_empty())
+                .fold(object, |value, key| value.get(key).unwrap_or(&Json::Null));
             let fits = |number: i64| (0..=i64::from(i32::MAX)).contains(&number);
             let is_wrong = !value.is_null() && !value.as_i64().is_some_and(fits);
-            is_wrong.then(|| FieldError::invalid(path.as_str(), value.clone(), "should be a non-negative integer"))
+            is_wrong.then(|| {
+                FieldError::invalid(path.as_str(), value.clone(), "should be a non-negative integer")
+            })
         };
         paths.iter().flatten().filter_map(wrong).collect()
     }
@@ -215,7 +240,11 @@ fn removed(before: &Json, after: &Json, path: &str, found: &mut Vec<String>) {
     match (before, after) {
         (Json::Object(before), Json::Object(after)) => {
             for (key, value) in before {
-                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                let path = if path.is_empty() {
+                    key.clone()
+                } else {
+                    format!("{path}.{key}")
+                };
                 match after.get(key) {
                     Some(after) => removed(value, after, &path, found),
                     None => found.push(format!("unknown field {path:?}")),

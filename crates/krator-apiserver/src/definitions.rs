@@ -20,19 +20,31 @@ pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 ///
 /// If its `spec` cannot be read.
 pub(crate) fn read(object: &Json) -> Result<Definition, Refusal> {
-    serde_json::from_value(at(object, &["spec"]).clone())
-        .map_err(|error| Refusal::bad_request(format!("the spec of the CustomResourceDefinition cannot be read: {error}")))
+    serde_json::from_value(at(object, &["spec"]).clone()).map_err(|error| {
+        Refusal::bad_request(format!(
+            "the spec of the CustomResourceDefinition cannot be read: {error}"
+        ))
+    })
 }
 
 /// Fills in what may be left out.
 pub(crate) fn default(object: &mut Json) {
     let spec = fields_mut(fields_mut(object).entry("spec").or_insert_with(|| json!({})));
-    spec.entry("conversion").or_insert_with(|| json!({"strategy": "None"}));
+    spec.entry("conversion")
+        .or_insert_with(|| json!({"strategy": "None"}));
     let names = fields_mut(spec.entry("names").or_insert_with(|| json!({})));
-    let kind = names.get("kind").and_then(Json::as_str).unwrap_or_default().to_owned();
+    let kind = names
+        .get("kind")
+        .and_then(Json::as_str)
+        .unwrap_or_default()
+        .to_owned();
     if !kind.is_empty() {
-        names.entry("singular").or_insert_with(|| kind.to_lowercase().into());
-        names.entry("listKind").or_insert_with(|| format!("{kind}List").into());
+        names
+            .entry("singular")
+            .or_insert_with(|| kind.to_lowercase().into());
+        names
+            .entry("listKind")
+            .or_insert_with(|| format!("{kind}List").into());
     }
 }
 
@@ -40,17 +52,28 @@ pub(crate) fn default(object: &mut Json) {
 pub(crate) fn prepare(object: &mut Json, old: Option<&Json>) {
     let stored = at(object, &["spec", "versions"]).as_array().into_iter().flatten();
     let stored = stored.filter(|version| version.get("storage") == Some(&Json::Bool(true)));
-    let stored: Vec<Json> = stored.filter_map(|version| version.get("name").cloned()).collect();
+    let stored: Vec<Json> = stored
+        .filter_map(|version| version.get("name").cloned())
+        .collect();
     match old {
         None => {
             crate::object::set_meta(object, "generation", 1.into());
-            set(object, "status", status(&json!({"kind": "", "plural": ""}), &stored));
+            set(
+                object,
+                "status",
+                status(&json!({"kind": "", "plural": ""}), &stored),
+            );
         }
         Some(old) => {
             let mut status = at(old, &["status"]).clone();
-            let known = fields_mut(&mut status).entry("storedVersions").or_insert_with(|| json!([]));
+            let known = fields_mut(&mut status)
+                .entry("storedVersions")
+                .or_insert_with(|| json!([]));
             if let Json::Array(known) = known {
-                let new: Vec<Json> = stored.into_iter().filter(|version| !known.contains(version)).collect();
+                let new: Vec<Json> = stored
+                    .into_iter()
+                    .filter(|version| !known.contains(version))
+                    .collect();
                 known.extend(new);
             }
             set(object, "status", status);
@@ -73,28 +96,52 @@ fn status(names: &Json, stored: &[Json]) -> Json {
 /// If it cannot be read, or this server cannot serve it.
 pub(crate) fn validate(object: &Json, old: Option<&Json>) -> Result<Vec<FieldError>, Refusal> {
     let definition = read(object)?;
-    let mut errors: Vec<FieldError> =
-        krator_schema::validate_definition(&definition).into_iter().map(FieldError::from).collect();
+    let mut errors: Vec<FieldError> = krator_schema::validate_definition(&definition)
+        .into_iter()
+        .map(FieldError::from)
+        .collect();
     let name = format!("{}.{}", definition.names.plural, definition.group);
     if crate::object::meta(object, "name") != name {
         let detail = "must be spec.names.plural+\".\"+spec.group";
-        errors.push(FieldError::invalid("metadata.name", crate::object::meta(object, "name"), detail));
+        errors.push(FieldError::invalid(
+            "metadata.name",
+            crate::object::meta(object, "name"),
+            detail,
+        ));
     }
     if errors.is_empty() {
         for version in &definition.versions {
-            let schema = version.schema.as_ref().and_then(|schema| schema.open_api_v3_schema.as_ref());
-            let root = krator_schema::Path::root().field("spec").field("validation").field("openAPIV3Schema");
-            let rules = schema.map(|schema| cel::check_rules(schema, &root)).unwrap_or_default();
+            let schema = version
+                .schema
+                .as_ref()
+                .and_then(|schema| schema.open_api_v3_schema.as_ref());
+            let root = krator_schema::Path::root()
+                .field("spec")
+                .field("validation")
+                .field("openAPIV3Schema");
+            let rules = schema
+                .map(|schema| cel::check_rules(schema, &root))
+                .unwrap_or_default();
             errors.extend(rules.into_iter().map(|rule| FieldError::from(rule.problem)));
         }
     }
     if let Some(old) = old {
-        for path in [["group"].as_slice(), &["scope"], &["names", "plural"], &["names", "kind"]] {
+        for path in [
+            ["group"].as_slice(),
+            &["scope"],
+            &["names", "plural"],
+            &["names", "kind"],
+        ] {
             let (new, before) = (at(at(object, &["spec"]), path), at(at(old, &["spec"]), path));
             if new != before {
                 let field = format!("spec.{}", path.join("."));
                 let detail = "field is immutable".to_owned();
-                errors.push(FieldError::new(field, ProblemKind::Invalid, Some(new.clone()), detail));
+                errors.push(FieldError::new(
+                    field,
+                    ProblemKind::Invalid,
+                    Some(new.clone()),
+                    detail,
+                ));
             }
         }
     }
@@ -113,30 +160,57 @@ pub(crate) fn settled(object: &Json, others: &[Json], now: &str) -> Json {
     if conflict.is_none() {
         accepted = names.clone();
     }
-    let condition = |kind: &str, status: &str, reason: &str, message: &str| {
-        json!({"type": kind, "status": status, "lastTransitionTime": now, "reason": reason, "message": message})
-    };
-    let was_established = at(object, &["status", "conditions"]).as_array().into_iter().flatten();
-    let mut was_established =
-        was_established.filter(|it| it.get("type") == Some(&json!("Established")) && it.get("status") == Some(&json!("True")));
+    let condition = |kind: &str, status: &str, reason: &str, message: &str| json!({"type": kind, "status": status, "lastTransitionTime": now, "reason": reason, "message": message});
+    let was_established = at(object, &["status", "conditions"])
+        .as_array()
+        .into_iter()
+        .flatten();
+    let mut was_established = was_established.filter(|it| {
+        it.get("type") == Some(&json!("Established")) && it.get("status") == Some(&json!("True"))
+    });
     let (names_accepted, established) = match conflict {
         None => (
             condition("NamesAccepted", "True", "NoConflicts", "no conflicts found"),
-            condition("Established", "True", "InitialNamesAccepted", "the initial names have been accepted"),
+            condition(
+                "Established",
+                "True",
+                "InitialNamesAccepted",
+                "the initial names have been accepted",
+            ),
         ),
         Some((reason, message)) => (
             condition("NamesAccepted", "False", reason, &message),
             match was_established.next() {
                 Some(condition) => condition.clone(),
-                None => condition("Established", "False", "NotAccepted", "not all names are accepted"),
+                None => condition(
+                    "Established",
+                    "False",
+                    "NotAccepted",
+                    "not all names are accepted",
+                ),
             },
         ),
     };
     let mut status = at(object, &["status"]).clone();
-    let conditions = at(&status, &["conditions"]).as_array().cloned().unwrap_or_default();
-    let same = |old: &Json, new: &Json| ["type", "status", "reason", "message"].iter().all(|key| old.get(key) == new.get(key));
-    let new = [names_accepted, established].map(|new| conditions.iter().find(|old| same(old, &new)).cloned().unwrap_or(new));
-    let rest = conditions.into_iter().filter(|it| !new.iter().any(|new| new.get("type") == it.get("type")));
+    let conditions = at(&status, &["conditions"])
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    let same = |old: &Json, new: &Json| {
+        ["type", "status", "reason", "message"]
+            .iter()
+            .all(|key| old.get(key) == new.get(key))
+    };
+    let new = [names_accepted, established].map(|new| {
+        conditions
+            .iter()
+            .find(|old| same(old, &new))
+            .cloned()
+            .unwrap_or(new)
+    });
+    let rest = conditions
+        .into_iter()
+        .filter(|it| !new.iter().any(|new| new.get("type") == it.get("type")));
     let all: Vec<Json> = new.iter().cloned().chain(rest).collect();
     set(&mut status, "conditions", all.into());
     set(&mut status, "acceptedNames", accepted);
@@ -154,7 +228,10 @@ fn conflict(names: &Json, accepted: &Json, others: &[Json]) -> Option<(&'static 
         values.filter_map(Json::as_str).map(str::to_owned).collect()
     };
     let taken = |keys: &[&str]| -> Vec<String> {
-        others.iter().flat_map(|other| texts(at(other, &["status", "acceptedNames"]), keys)).collect()
+        others
+            .iter()
+            .flat_map(|other| texts(at(other, &["status", "acceptedNames"]), keys))
+            .collect()
     };
     let resources = taken(&["plural", "singular", "shortNames"]);
     let kinds = taken(&["kind", "listKind"]);
@@ -169,7 +246,9 @@ fn conflict(names: &Json, accepted: &Json, others: &[Json]) -> Option<(&'static 
     checks.into_iter().rev().find_map(|(key, reason, taken)| {
         let own = texts(accepted, &[key]);
         let wanted = texts(names, &[key]).into_iter();
-        let taken = wanted.filter(|name| !own.contains(name)).find(|name| taken.contains(name))?;
+        let taken = wanted
+            .filter(|name| !own.contains(name))
+            .find(|name| taken.contains(name))?;
         Some((reason, format!("{taken:?} is already in use")))
     })
 }

@@ -14,7 +14,13 @@ pub(crate) fn is_aggregated(accept: &str) -> bool {
 
 /// The version of a kind that is newer comes first: releases before betas, then by number.
 fn rank(version: &str) -> (u8, u64, String) {
-    let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0_u64);
+    let digits = |text: &str| {
+        text.chars()
+            .take_while(char::is_ascii_digit)
+            .collect::<String>()
+            .parse()
+            .unwrap_or(0_u64)
+    };
     let number = digits(version.trim_start_matches('v'));
     let stage = match version {
         version if version.contains("alpha") => 2,
@@ -24,21 +30,27 @@ fn rank(version: &str) -> (u8, u64, String) {
     (stage, u64::MAX - number, version.to_owned())
 }
 
+/// A version of a group, with its kinds.
+type Version<'a> = (&'a str, Vec<&'a Arc<Kind>>);
+
 /// The versions of each group with their kinds, in the order in which clients prefer them. Kubernetes' own groups are first.
-fn groups(kinds: &Kinds) -> Vec<(&str, Vec<(&str, Vec<&Arc<Kind>>)>)> {
-    let mut groups: BTreeMap<(bool, &str), BTreeMap<_, (&str, Vec<&Arc<Kind>>)>> = BTreeMap::new();
+fn groups(kinds: &Kinds) -> Vec<(&str, Vec<Version<'_>>)> {
+    let mut groups: BTreeMap<(bool, &str), BTreeMap<_, Version<'_>>> = BTreeMap::new();
     for kind in kinds.iter() {
         let group = groups.entry((kind.is_custom(), kind.group.as_str())).or_default();
-        let version = group.entry(rank(&kind.version)).or_insert_with(|| (&kind.version, Vec::new()));
+        let version = group
+            .entry(rank(&kind.version))
+            .or_insert_with(|| (&kind.version, Vec::new()));
         version.1.push(kind);
     }
-    let in_order = |((_, name), versions): ((bool, _), BTreeMap<_, _>)| (name, versions.into_values().collect());
+    let in_order =
+        |((_, name), versions): ((bool, _), BTreeMap<_, _>)| (name, versions.into_values().collect());
     groups.into_iter().map(in_order).collect()
 }
 
 /// Everything below `/api`, or everything below `/apis`.
 pub(crate) fn aggregated(kinds: &Kinds, is_core: bool) -> Json {
-    let version = |(name, kinds): &(&str, Vec<&Arc<Kind>>)| {
+    let version = |(name, kinds): &Version<'_>| {
         let resources: Vec<Json> = kinds.iter().map(|kind| resource(kind)).collect();
         json!({"version": name, "resources": resources, "freshness": "Current"})
     };
@@ -47,7 +59,11 @@ pub(crate) fn aggregated(kinds: &Kinds, is_core: bool) -> Json {
         .iter()
         .filter(|(group, _)| group.is_empty() == is_core)
         .map(|(group, versions)| {
-            let metadata = if is_core { json!({}) } else { json!({"name": group}) };
+            let metadata = if is_core {
+                json!({})
+            } else {
+                json!({"name": group})
+            };
             json!({"metadata": metadata, "versions": versions.iter().map(version).collect::<Vec<_>>()})
         })
         .collect();
@@ -60,8 +76,13 @@ pub(crate) fn aggregated(kinds: &Kinds, is_core: bool) -> Json {
 }
 
 fn resource(kind: &Kind) -> Json {
-    let response = |group: &str, version: &str, name: &str| json!({"group": group, "version": version, "kind": name});
-    let (group, version) = if kind.is_custom() { (kind.group.as_str(), kind.version.as_str()) } else { ("", "") };
+    let response =
+        |group: &str, version: &str, name: &str| json!({"group": group, "version": version, "kind": name});
+    let (group, version) = if kind.is_custom() {
+        (kind.group.as_str(), kind.version.as_str())
+    } else {
+        ("", "")
+    };
     let mut resource = json!({
         "resource": kind.id.resource,
         "responseKind": response(group, version, &kind.kind),
@@ -96,7 +117,7 @@ pub(crate) fn group_list(kinds: &Kinds) -> Json {
     json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 }
 
-fn group_json(name: &str, versions: &[(&str, Vec<&Arc<Kind>>)]) -> Json {
+fn group_json(name: &str, versions: &[Version<'_>]) -> Json {
     let version = |version: &str| json!({"groupVersion": format!("{name}/{version}"), "version": version});
     let all: Vec<Json> = versions.iter().map(|(name, _)| version(name)).collect();
     json!({"name": name, "versions": all, "preferredVersion": all.first()})
@@ -105,7 +126,9 @@ fn group_json(name: &str, versions: &[(&str, Vec<&Arc<Kind>>)]) -> Json {
 /// One group; `None` if it is not served.
 pub(crate) fn group(kinds: &Kinds, name: &str) -> Option<Json> {
     let all = groups(kinds);
-    let (name, versions) = all.iter().find(|(group, _)| *group == name && !group.is_empty())?;
+    let (name, versions) = all
+        .iter()
+        .find(|(group, _)| *group == name && !group.is_empty())?;
     let mut group = group_json(name, versions);
     group["kind"] = "APIGroup".into();
     group["apiVersion"] = "v1".into();
@@ -119,9 +142,15 @@ pub(crate) fn core_versions() -> Json {
 
 /// The resources of a version of a group; `None` if it is not served.
 pub(crate) fn resources(kinds: &Kinds, group: &str, version: &str) -> Option<Json> {
-    let served = kinds.iter().filter(|kind| kind.group == group && kind.version == version);
+    let served = kinds
+        .iter()
+        .filter(|kind| kind.group == group && kind.version == version);
     let resources: Vec<Json> = served.flat_map(|kind| legacy(kind)).collect();
-    let group_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+    let group_version = if group.is_empty() {
+        version.to_owned()
+    } else {
+        format!("{group}/{version}")
+    };
     (!resources.is_empty()).then(|| {
         json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group_version, "resources": resources})
     })

@@ -22,7 +22,9 @@ fn is_namespace(kind: &Kind) -> bool {
 pub(crate) fn before_create(state: &State, kind: &Kind, object: &mut Json) -> Result<(), Refusal> {
     if let Of::Builtin(builtin) = &kind.of {
         let about = kind.about(crate::object::meta(object, "name"));
-        builtin.admit_create(object).map_err(|why| Refusal::forbidden(about, &why))?;
+        builtin
+            .admit_create(object)
+            .map_err(|why| Refusal::forbidden(about, &why))?;
     }
     allocate(state, kind, object, None)?;
     if kind.is_definition() {
@@ -33,7 +35,12 @@ pub(crate) fn before_create(state: &State, kind: &Kind, object: &mut Json) -> Re
 }
 
 /// Before a changed object is checked.
-pub(crate) fn before_update(state: &State, kind: &Kind, object: &mut Json, old: &Json) -> Result<(), Refusal> {
+pub(crate) fn before_update(
+    state: &State,
+    kind: &Kind,
+    object: &mut Json,
+    old: &Json,
+) -> Result<(), Refusal> {
     if let Of::Builtin(builtin) = &kind.of {
         builtin.admit_update(object, old);
     }
@@ -47,9 +54,15 @@ pub(crate) fn before_update(state: &State, kind: &Kind, object: &mut Json, old: 
 
 /// Gives a Service its addresses and ports.
 fn allocate(state: &State, kind: &Kind, object: &mut Json, old: Option<&Json>) -> Result<(), Refusal> {
-    let Of::Builtin(builtin) = &kind.of else { return Ok(()) };
+    let Of::Builtin(builtin) = &kind.of else {
+        return Ok(());
+    };
     let own = Key::of(object);
-    let others = state.store.list(&kind.id, "").filter(|(key, _)| **key != own).map(|(_, object)| &**object);
+    let others = state
+        .store
+        .list(&kind.id, "")
+        .filter(|(key, _)| **key != own)
+        .map(|(_, object)| &**object);
     match builtin.allocate(object, old, others) {
         Ok(()) => Ok(()),
         Err(errors) => refuse(kind, object, &errors),
@@ -59,7 +72,10 @@ fn allocate(state: &State, kind: &Kind, object: &mut Json, old: Option<&Json>) -
 fn refuse(kind: &Kind, object: &Json, errors: &[crate::refusal::FieldError]) -> Result<(), Refusal> {
     match errors {
         [] => Ok(()),
-        errors => Err(Refusal::invalid(kind.about_kind(crate::object::meta(object, "name")), errors)),
+        errors => Err(Refusal::invalid(
+            kind.about_kind(crate::object::meta(object, "name")),
+            errors,
+        )),
     }
 }
 
@@ -97,7 +113,9 @@ pub(crate) fn after_delete(state: &mut State, kind: &Kind, last: &Json) {
     }
     if kind.is_definition() {
         let text = |path: &[&str]| at(last, path).as_str().unwrap_or_default().to_owned();
-        state.kinds.remove(&text(&["spec", "group"]), &text(&["spec", "names", "plural"]));
+        state
+            .kinds
+            .remove(&text(&["spec", "group"]), &text(&["spec", "names", "plural"]));
         let waiting: Vec<Arc<Json>> = others(state, last);
         for other in waiting {
             settle(state, kind, &other);
@@ -119,7 +137,10 @@ fn others(state: &State, object: &Json) -> Vec<Arc<Json>> {
 
 /// Decides about the names of a definition, and serves it if they are its own.
 fn settle(state: &mut State, kind: &Kind, object: &Arc<Json>) {
-    let all: Vec<Json> = others(state, object).iter().map(|other| Json::clone(other)).collect();
+    let all: Vec<Json> = others(state, object)
+        .iter()
+        .map(|other| Json::clone(other))
+        .collect();
     let status = definitions::settled(object, &all, &now());
     if *at(object, &["status"]) != status {
         let mut settled = Json::clone(object);

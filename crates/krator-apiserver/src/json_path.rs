@@ -67,8 +67,14 @@ mod tests {
             (".spec.tags[*]", json!(["a", "b"])),
             (".spec.tags[1]", json!(["b"])),
             (r".metadata.labels.app\.kubernetes\.io/name", json!(["moose"])),
-            (r#".status.conditions[?(@.type=="Ready")].status"#, json!(["True"])),
-            (r#".status.conditions[?(@.type=='Stalled')].status"#, json!(["False"])),
+            (
+                r#".status.conditions[?(@.type=="Ready")].status"#,
+                json!(["True"]),
+            ),
+            (
+                r#".status.conditions[?(@.type=='Stalled')].status"#,
+                json!(["False"]),
+            ),
         ] {
             assert_eq!(json!(find(&object, path)), expected, "{path}");
         }

@@ -41,14 +41,21 @@ pub(crate) struct Kind {
 #[derive(Debug)]
 pub(crate) enum Of {
     Builtin(&'static Builtin),
-    Custom(Custom),
+    Custom(Box<Custom>),
 }
 
 /// The types of Kubernetes' own kinds.
 static TYPES: LazyLock<Types> = LazyLock::new(|| {
-    let mut documents: Vec<String> = builtin::kinds().iter().map(|kind| api_version(kind.group, kind.version)).collect();
+    let mut documents: Vec<String> = builtin::kinds()
+        .iter()
+        .map(|kind| api_version(kind.group, kind.version))
+        .collect();
     documents.dedup();
-    let documents: Vec<Json> = documents.iter().filter_map(|name| builtin::openapi(name)).cloned().collect();
+    let documents: Vec<Json> = documents
+        .iter()
+        .filter_map(|name| builtin::openapi(name))
+        .cloned()
+        .collect();
     Types::from_openapi(&documents)
 });
 
@@ -120,7 +127,11 @@ impl Kind {
 
     /// A served object as it is stored.
     pub fn to_stored(&self, served: Json) -> Json {
-        if self.is_newer_event() { builtin::event_to_core(&served) } else { served }
+        if self.is_newer_event() {
+            builtin::event_to_core(&served)
+        } else {
+            served
+        }
     }
 
     pub fn is_custom(&self) -> bool {
@@ -177,7 +188,11 @@ impl Kind {
     }
 
     /// What is wrong with a new object, whose metadata has these errors.
-    pub fn validate_create(&self, object: &Json, of_metadata: &[FieldError]) -> Result<Vec<FieldError>, Refusal> {
+    pub fn validate_create(
+        &self,
+        object: &Json,
+        of_metadata: &[FieldError],
+    ) -> Result<Vec<FieldError>, Refusal> {
         match &self.of {
             Of::Builtin(kind) => known(kind, object).map(|()| kind.validate_create(object)),
             Of::Custom(kind) => kind.validate(object, None, of_metadata),
@@ -243,11 +258,16 @@ impl Kind {
         if !may {
             return Err(format!("field label not supported: {field}"));
         }
-        Ok(match field.split('.').fold(object, |value, key| value.get(key).unwrap_or(&Json::Null)) {
-            Json::Null => String::new(),
-            Json::String(text) => text.clone(),
-            other => other.to_string(),
-        })
+        Ok(
+            match field
+                .split('.')
+                .fold(object, |value, key| value.get(key).unwrap_or(&Json::Null))
+            {
+                Json::Null => String::new(),
+                Json::String(text) => text.clone(),
+                other => other.to_string(),
+            },
+        )
     }
 }
 
@@ -264,9 +284,20 @@ fn reset_fields(id: &ResourceId, part: Subresource) -> &'static [&'static [&'sta
     ];
     const OF_DEFINITIONS: &[&[&str]] = &[&["metadata"], &["spec"]];
     match (id.group.as_str(), id.resource.as_str(), part) {
-        ("" | "apps" | "batch" | "policy" | "networking.k8s.io" | "apiextensions.k8s.io", resource, Subresource::None)
-            if !["configmaps", "secrets", "events", "endpoints", "leases", "podtemplates", "controllerrevisions"]
-                .contains(&resource) =>
+        (
+            "" | "apps" | "batch" | "policy" | "networking.k8s.io" | "apiextensions.k8s.io",
+            resource,
+            Subresource::None,
+        ) if ![
+            "configmaps",
+            "secrets",
+            "events",
+            "endpoints",
+            "leases",
+            "podtemplates",
+            "controllerrevisions",
+        ]
+        .contains(&resource) =>
         {
             STATUS
         }
@@ -280,7 +311,8 @@ fn reset_fields(id: &ResourceId, part: Subresource) -> &'static [&'static [&'sta
 
 /// Refuses an object that uses what this server does not know.
 fn known(kind: &Builtin, object: &Json) -> Result<(), Refusal> {
-    kind.beyond(object).map_or(Ok(()), |what| Err(Refusal::not_built(&what)))
+    kind.beyond(object)
+        .map_or(Ok(()), |what| Err(Refusal::not_built(&what)))
 }
 
 /// What an update of a kind of Kubernetes itself is about. `/scale` changes the object itself.
@@ -304,7 +336,8 @@ impl Kinds {
     }
 
     pub fn find(&self, group: &str, version: &str, resource: &str) -> Option<&Arc<Kind>> {
-        self.0.get(&(group.to_owned(), version.to_owned(), resource.to_owned()))
+        self.0
+            .get(&(group.to_owned(), version.to_owned(), resource.to_owned()))
     }
 
     /// The kind of an object by its `apiVersion` and `kind`.
@@ -326,9 +359,13 @@ impl Kinds {
     pub fn define(&mut self, definition: &Definition, spec: &Json) {
         self.remove(&definition.group, &definition.names.plural);
         let served = definition.versions.iter().filter(|version| version.served);
-        let kinds: Vec<Kind> = served.map(|version| of_definition(definition, version, spec)).collect();
-        let types: BTreeMap<String, Type> =
-            kinds.iter().map(|kind| (kind.api_version(), kind.types.clone())).collect();
+        let kinds: Vec<Kind> = served
+            .map(|version| of_definition(definition, version, spec))
+            .collect();
+        let types: BTreeMap<String, Type> = kinds
+            .iter()
+            .map(|kind| (kind.api_version(), kind.types.clone()))
+            .collect();
         for mut kind in kinds {
             kind.types = kind.types.with_versions(types.clone());
             self.0.insert(place(&kind), Arc::new(kind));
@@ -337,7 +374,8 @@ impl Kinds {
 
     /// Serves a custom resource no more.
     pub fn remove(&mut self, group: &str, resource: &str) {
-        self.0.retain(|_, kind| kind.id.group != group || kind.id.resource != resource || !kind.is_custom());
+        self.0
+            .retain(|_, kind| kind.id.group != group || kind.id.resource != resource || !kind.is_custom());
     }
 }
 
@@ -349,7 +387,11 @@ fn of_builtin(builtin: &'static Builtin) -> Kind {
     let kind = builtin.kind();
     Kind {
         id: ResourceId {
-            group: if kind.group == EVENTS { String::new() } else { kind.group.to_owned() },
+            group: if kind.group == EVENTS {
+                String::new()
+            } else {
+                kind.group.to_owned()
+            },
             resource: kind.resource.clone(),
         },
         group: kind.group.to_owned(),
@@ -369,10 +411,15 @@ fn of_builtin(builtin: &'static Builtin) -> Kind {
 
 fn of_definition(definition: &Definition, version: &krator_schema::Version, spec: &Json) -> Kind {
     let names = &definition.names;
-    let schema = version.schema.as_ref().and_then(|schema| schema.open_api_v3_schema.as_ref());
+    let schema = version
+        .schema
+        .as_ref()
+        .and_then(|schema| schema.open_api_v3_schema.as_ref());
     let versions = at(spec, &["versions"]).as_array().into_iter().flatten();
     let mut written = versions.filter(|it| it.get("name") == Some(&Json::from(version.name.as_str())));
-    let written = written.next().map(|version| at(version, &["schema", "openAPIV3Schema"]).clone());
+    let written = written
+        .next()
+        .map(|version| at(version, &["schema", "openAPIV3Schema"]).clone());
     let subresource = |name: &str, group: &str, version: &str, kind: &str| BuiltinSubresource {
         name: name.to_owned(),
         group: group.to_owned(),
@@ -401,6 +448,9 @@ fn of_definition(definition: &Definition, version: &krator_schema::Version, spec
         verbs: CUSTOM_VERBS.map(str::to_owned).to_vec(),
         subresources: status.into_iter().chain(scale).collect(),
         types: Type::of_custom_resource(schema),
-        of: Of::Custom(Custom::new(version.clone(), written.unwrap_or_default())),
+        of: Of::Custom(Box::new(Custom::new(
+            version.clone(),
+            written.unwrap_or_default(),
+        ))),
     }
 }

@@ -32,7 +32,8 @@ impl Selection {
     pub fn of(kind: &Kind, namespace: &str, name: &str, query: &Query) -> Result<Self, Refusal> {
         let (labels, fields) = query.selectors()?;
         for field in fields.fields() {
-            kind.selectable(&Json::Null, field).map_err(Refusal::bad_request)?;
+            kind.selectable(&Json::Null, field)
+                .map_err(Refusal::bad_request)?;
         }
         Ok(Self {
             namespace: namespace.to_owned(),
@@ -45,11 +46,17 @@ impl Selection {
     pub fn selects(&self, kind: &Kind, object: &Json) -> bool {
         let is_here = self.namespace.is_empty() || meta(object, "namespace") == self.namespace;
         let is_it = self.name.is_empty() || meta(object, "name") == self.name;
-        let label = |key: &str| meta_map(object, "labels").find(|(name, _)| *name == key).map(|(_, value)| value);
+        let label = |key: &str| {
+            meta_map(object, "labels")
+                .find(|(name, _)| *name == key)
+                .map(|(_, value)| value)
+        };
         is_here
             && is_it
             && self.labels.matches(label)
-            && self.fields.matches(|field| kind.selectable(object, field).unwrap_or_default())
+            && self
+                .fields
+                .matches(|field| kind.selectable(object, field).unwrap_or_default())
     }
 
     fn selects_all(&self) -> bool {
@@ -68,8 +75,16 @@ pub(crate) struct Listed {
 /// # Errors
 ///
 /// If the request cannot be read, or asks for a version that is not remembered or not there yet.
-pub(crate) fn list(state: &State, kind: &Kind, selection: &Selection, query: &Query) -> Result<Listed, Refusal> {
-    let limit = query.number("limit")?.filter(|limit| *limit > 0).and_then(|limit| usize::try_from(limit).ok());
+pub(crate) fn list(
+    state: &State,
+    kind: &Kind,
+    selection: &Selection,
+    query: &Query,
+) -> Result<Listed, Refusal> {
+    let limit = query
+        .number("limit")?
+        .filter(|limit| *limit > 0)
+        .and_then(|limit| usize::try_from(limit).ok());
     let current = state.store.version();
     let version = query.number("resourceVersion")?;
     if query.has("resourceVersionMatch") && version.is_none() {
@@ -88,11 +103,19 @@ pub(crate) fn list(state: &State, kind: &Kind, selection: &Selection, query: &Qu
     if let Some(version) = version.filter(|version| *version > current) {
         return Err(too_large(version, current));
     }
-    let shown = from.as_ref().map(|from| from.version).or(exact).unwrap_or(current);
+    let shown = from
+        .as_ref()
+        .map(|from| from.version)
+        .or(exact)
+        .unwrap_or(current);
     let objects = objects_at(&state.store, kind, &selection.namespace, shown)?;
     let start = from.as_ref().map(|from| Key::new(&from.namespace, &from.name));
-    let rest = objects.into_iter().filter(|(key, _)| start.as_ref().is_none_or(|start| key > start));
-    let mut rest = rest.map(|(_, object)| object).filter(|object| selection.selects(kind, object));
+    let rest = objects
+        .into_iter()
+        .filter(|(key, _)| start.as_ref().is_none_or(|start| key > start));
+    let mut rest = rest
+        .map(|(_, object)| object)
+        .filter(|object| selection.selects(kind, object));
     let objects: Vec<Arc<Json>> = rest.by_ref().take(limit.unwrap_or(usize::MAX)).collect();
     let remaining = rest.count();
     let mut metadata = json!({"resourceVersion": shown.to_string()});
@@ -134,8 +157,9 @@ fn objects_at(
     version: u64,
 ) -> Result<BTreeMap<Key, Arc<Json>>, Refusal> {
     let objects = store.list(&kind.id, namespace);
-    let mut objects: BTreeMap<Key, Arc<Json>> =
-        objects.map(|(key, object)| (key.clone(), Arc::clone(object))).collect();
+    let mut objects: BTreeMap<Key, Arc<Json>> = objects
+        .map(|(key, object)| (key.clone(), Arc::clone(object)))
+        .collect();
     let forgotten = || {
         Refusal::expired(
             "The provided continue parameter is too old to display a consistent list result. You can start a new list \

@@ -4,7 +4,8 @@ use serde_json::{Map, Value as Json, json};
 
 /// A field below the root, or `Null`.
 pub(crate) fn at<'a>(object: &'a Json, path: &[&str]) -> &'a Json {
-    path.iter().fold(object, |value, key| value.get(key).unwrap_or(&Json::Null))
+    path.iter()
+        .fold(object, |value, key| value.get(key).unwrap_or(&Json::Null))
 }
 
 /// A text in the metadata; empty if there is none.
@@ -15,7 +16,9 @@ pub(crate) fn meta<'a>(object: &'a Json, key: &str) -> &'a str {
 /// The texts of a map in the metadata: labels or annotations.
 pub(crate) fn meta_map<'a>(object: &'a Json, key: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
     let map = at(object, &["metadata", key]).as_object();
-    map.into_iter().flatten().filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
+    map.into_iter()
+        .flatten()
+        .filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
 }
 
 /// The finalizers.
@@ -26,7 +29,10 @@ pub(crate) fn finalizers(object: &Json) -> impl Iterator<Item = &str> {
 
 /// The references to the owners of the object.
 pub(crate) fn owners(object: &Json) -> impl Iterator<Item = &Json> {
-    at(object, &["metadata", "ownerReferences"]).as_array().into_iter().flatten()
+    at(object, &["metadata", "ownerReferences"])
+        .as_array()
+        .into_iter()
+        .flatten()
 }
 
 /// Whether somebody has asked for the object to be deleted.

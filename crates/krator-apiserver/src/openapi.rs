@@ -9,7 +9,11 @@ use serde_json::{Map, Value as Json, json};
 
 /// Where the document of a group version is, below `/openapi/v3/`.
 fn path_of(group: &str, version: &str) -> String {
-    if group.is_empty() { format!("api/{version}") } else { format!("apis/{group}/{version}") }
+    if group.is_empty() {
+        format!("api/{version}")
+    } else {
+        format!("apis/{group}/{version}")
+    }
 }
 
 /// The list of documents.
@@ -44,9 +48,14 @@ pub(crate) fn document(kinds: &Kinds, path: &str) -> Option<Json> {
 
 /// The document of custom resources.
 fn custom(kinds: &[&Kind]) -> Json {
-    let mut document = builtin::openapi("coordination.k8s.io/v1").cloned().unwrap_or_default();
+    let mut document = builtin::openapi("coordination.k8s.io/v1")
+        .cloned()
+        .unwrap_or_default();
     let is_meta = |name: &String| name.starts_with("io.k8s.apimachinery.");
-    let mut schemas = document["components"]["schemas"].as_object().cloned().unwrap_or_default();
+    let mut schemas = document["components"]["schemas"]
+        .as_object()
+        .cloned()
+        .unwrap_or_default();
     schemas.retain(|name, _| is_meta(name));
     let mut paths = Map::new();
     for kind in kinds {
@@ -80,16 +89,28 @@ const METADATA: &str = "Standard object's metadata. More info: \
     https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
 fn schema_of(kind: &Kind) -> Json {
-    let Of::Custom(custom) = &kind.of else { return Json::Null };
+    let Of::Custom(custom) = &kind.of else {
+        return Json::Null;
+    };
     let mut schema = custom.written.clone();
     if !schema.is_object() {
         schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     }
-    let properties = crate::object::fields_mut(crate::object::fields_mut(&mut schema).entry("properties").or_insert_with(|| json!({})));
-    properties.insert("apiVersion".to_owned(), json!({"description": API_VERSION, "type": "string"}));
+    let properties = crate::object::fields_mut(
+        crate::object::fields_mut(&mut schema)
+            .entry("properties")
+            .or_insert_with(|| json!({})),
+    );
+    properties.insert(
+        "apiVersion".to_owned(),
+        json!({"description": API_VERSION, "type": "string"}),
+    );
     properties.insert("kind".to_owned(), json!({"description": KIND, "type": "string"}));
     let meta = "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
-    properties.insert("metadata".to_owned(), json!({"description": METADATA, "allOf": [{"$ref": meta}]}));
+    properties.insert(
+        "metadata".to_owned(),
+        json!({"description": METADATA, "allOf": [{"$ref": meta}]}),
+    );
     schema["x-kubernetes-group-version-kind"] = json!([gvk(kind, &kind.kind)]);
     schema
 }
@@ -117,8 +138,13 @@ fn list_schema(kind: &Kind, item: &str) -> Json {
 /// The paths of a kind, with what kubectl looks for in them: the kind, and the parameters of each action.
 fn paths_of(kind: &Kind, one: &str, many: &str) -> Vec<(String, Json)> {
     let base = format!("/apis/{}/{}", kind.group, kind.version);
-    let place = if kind.namespaced { "/namespaces/{namespace}" } else { "" };
-    let parameter = |name: &str| json!({"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": true}});
+    let place = if kind.namespaced {
+        "/namespaces/{namespace}"
+    } else {
+        ""
+    };
+    let parameter =
+        |name: &str| json!({"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": true}});
     let action = |action: &str, schema: &str, parameters: &[&str]| {
         json!({
             "parameters": parameters.iter().map(|name| parameter(name)).collect::<Vec<_>>(),
@@ -131,7 +157,14 @@ fn paths_of(kind: &Kind, one: &str, many: &str) -> Vec<(String, Json)> {
         })
     };
     let writing = ["dryRun", "fieldManager", "fieldValidation"];
-    let listing = ["labelSelector", "fieldSelector", "limit", "continue", "resourceVersion", "watch"];
+    let listing = [
+        "labelSelector",
+        "fieldSelector",
+        "limit",
+        "continue",
+        "resourceVersion",
+        "watch",
+    ];
     let all = json!({
         "get": action("list", many, &listing),
         "post": action("post", one, &writing),

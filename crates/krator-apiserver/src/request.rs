@@ -22,7 +22,11 @@ pub(crate) struct Target {
 impl Target {
     /// The resource that a path names; `None` for other paths.
     pub fn of(path: &str) -> Option<Self> {
-        let parts: Vec<String> = path.split('/').filter(|part| !part.is_empty()).map(decoded).collect();
+        let parts: Vec<String> = path
+            .split('/')
+            .filter(|part| !part.is_empty())
+            .map(decoded)
+            .collect();
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         let (group, version, mut rest) = match parts.as_slice() {
             ["api", version, rest @ ..] => ("", version, rest),
@@ -66,7 +70,9 @@ impl Target {
 }
 
 fn decoded(text: &str) -> String {
-    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
+    percent_encoding::percent_decode_str(text)
+        .decode_utf8_lossy()
+        .into_owned()
 }
 
 /// The parameters of a request.
@@ -97,7 +103,9 @@ impl Query {
 
     /// A parameter that is true or false. As in the API server, only `false` and `0` are false.
     pub fn flag(&self, key: &str) -> bool {
-        self.0.get(key).is_some_and(|value| !matches!(value.to_lowercase().as_str(), "false" | "0"))
+        self.0
+            .get(key)
+            .is_some_and(|value| !matches!(value.to_lowercase().as_str(), "false" | "0"))
     }
 
     /// A number.
@@ -160,10 +168,16 @@ pub(crate) enum Form {
 ///
 /// If there is none.
 pub(crate) fn accepted(headers: &HeaderMap) -> Result<Form, Refusal> {
-    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or("*/*");
+    let accept = headers
+        .get(header::ACCEPT)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or("*/*");
     for clause in accept.split(',') {
         let mut parts = clause.split(';').map(str::trim);
-        if !matches!(parts.next(), Some("application/json" | "application/*" | "*/*" | "")) {
+        if !matches!(
+            parts.next(),
+            Some("application/json" | "application/*" | "*/*" | "")
+        ) {
             continue;
         }
         let parameters: BTreeMap<&str, &str> = parts.filter_map(|part| part.split_once('=')).collect();
@@ -171,7 +185,9 @@ pub(crate) fn accepted(headers: &HeaderMap) -> Result<Form, Refusal> {
         let version = (*parameters.get("v").unwrap_or(&"v1")).to_owned();
         match parameters.get("as").copied() {
             None => return Ok(Form::Objects),
-            Some("Table") if is_meta && ["v1", "v1beta1"].contains(&version.as_str()) => return Ok(Form::Table(version)),
+            Some("Table") if is_meta && ["v1", "v1beta1"].contains(&version.as_str()) => {
+                return Ok(Form::Table(version));
+            }
             Some(form @ ("PartialObjectMetadata" | "PartialObjectMetadataList"))
                 if is_meta && ["v1", "v1beta1"].contains(&version.as_str()) =>
             {
@@ -186,20 +202,35 @@ pub(crate) fn accepted(headers: &HeaderMap) -> Result<Form, Refusal> {
 
 /// The type of the body without its parameters; `application/json` if there is none.
 pub(crate) fn content_type(headers: &HeaderMap) -> &str {
-    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let value = value.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
-    if value.is_empty() { "application/json" } else { value }
+    let value = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    let value = value
+        .and_then(|value| value.split(';').next())
+        .unwrap_or_default()
+        .trim();
+    if value.is_empty() {
+        "application/json"
+    } else {
+        value
+    }
 }
 
 /// Who changes fields: the parameter `fieldManager`, or else the first part of the user agent.
 pub(crate) fn manager(query: &Query, headers: &HeaderMap) -> String {
     match query.text("fieldManager") {
         "" => {
-            let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+            let agent = headers
+                .get(header::USER_AGENT)
+                .and_then(|value| value.to_str().ok());
             let agent = agent.unwrap_or_default();
             let name = agent.split('/').next().unwrap_or_default();
             let name: String = name.chars().filter(|c| !c.is_control()).take(128).collect();
-            if name.is_empty() { "unknown".to_owned() } else { name }
+            if name.is_empty() {
+                "unknown".to_owned()
+            } else {
+                name
+            }
         }
         manager => manager.to_owned(),
     }

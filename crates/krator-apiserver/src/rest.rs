@@ -72,12 +72,20 @@ impl Options {
 }
 
 /// Reads an object of a kind as a client has sent it: the object as the server knows it, and warnings.
-pub(crate) fn decode(kind: &Kind, body: Json, twice: Vec<String>, unknown: Unknown) -> Result<(Json, Vec<String>), Refusal> {
+pub(crate) fn decode(
+    kind: &Kind,
+    body: Json,
+    twice: Vec<String>,
+    unknown: Unknown,
+) -> Result<(Json, Vec<String>), Refusal> {
     expect_kind(kind, &body)?;
     let (mut object, found) = kind.decode(body)?;
     if let Some(metadata) = object.get_mut("metadata") {
         krator_schema::admit_metadata(metadata).map_err(|problem| {
-            Refusal::bad_request(format!("{} cannot be handled as a {}: {problem}", kind.kind, kind.kind))
+            Refusal::bad_request(format!(
+                "{} cannot be handled as a {}: {problem}",
+                kind.kind, kind.kind
+            ))
         })?;
     } else {
         crate::object::meta_mut(&mut object);
@@ -104,10 +112,14 @@ fn expect_kind(kind: &Kind, body: &Json) -> Result<(), Refusal> {
     let text = |key: &str| body.get(key).and_then(Json::as_str).unwrap_or_default();
     let (api_version, name) = (text("apiVersion"), text("kind"));
     if name.is_empty() && (kind.is_custom() || !api_version.is_empty()) {
-        return Err(Refusal::bad_request(format!("Object 'Kind' is missing in '{body}'")));
+        return Err(Refusal::bad_request(format!(
+            "Object 'Kind' is missing in '{body}'"
+        )));
     }
     if api_version.is_empty() && kind.is_custom() {
-        return Err(Refusal::bad_request(format!("Object 'apiVersion' is missing in '{body}'")));
+        return Err(Refusal::bad_request(format!(
+            "Object 'apiVersion' is missing in '{body}'"
+        )));
     }
     let expected = kind.api_version();
     if !name.is_empty() && name != kind.kind || !api_version.is_empty() && api_version != expected {
@@ -140,7 +152,10 @@ fn metadata_errors(kind: &Kind, object: &Json) -> Vec<FieldError> {
     let generate = meta(object, "generateName");
     let name = meta(object, "name");
     if name.is_empty() {
-        errors.push(FieldError::required("metadata.name", "name or generateName is required"));
+        errors.push(FieldError::required(
+            "metadata.name",
+            "name or generateName is required",
+        ));
     } else {
         let wrong = kind.validate_name(name, false).into_iter();
         errors.extend(wrong.map(|problem| FieldError::invalid("metadata.name", name, problem)));
@@ -150,10 +165,17 @@ fn metadata_errors(kind: &Kind, object: &Json) -> Vec<FieldError> {
         errors.extend(wrong.map(|problem| FieldError::invalid("metadata.generateName", generate, problem)));
     }
     let metadata = object.get("metadata").unwrap_or(&Json::Null);
-    errors.extend(krator_schema::validate_metadata(metadata).into_iter().map(|problem| {
-        let value = problem.path.find(object).cloned();
-        FieldError { value, ..FieldError::from(problem) }
-    }));
+    errors.extend(
+        krator_schema::validate_metadata(metadata)
+            .into_iter()
+            .map(|problem| {
+                let value = problem.path.find(object).cloned();
+                FieldError {
+                    value,
+                    ..FieldError::from(problem)
+                }
+            }),
+    );
     errors
 }
 

@@ -47,14 +47,24 @@ impl LabelSelector {
         match tokens.peek() {
             "" => return Ok(Self(requirements)),
             token if token == "!" || is_word(token) => {}
-            other => return Err(format!("found '{other}', expected: !, identifier, or 'end of string'")),
+            other => {
+                return Err(format!(
+                    "found '{other}', expected: !, identifier, or 'end of string'"
+                ));
+            }
         }
         loop {
-            requirements.push(requirement(&mut tokens).map_err(|why| format!("unable to parse requirement: {why}"))?);
+            requirements
+                .push(requirement(&mut tokens).map_err(|why| format!("unable to parse requirement: {why}"))?);
             match tokens.next() {
                 "" => return Ok(Self(requirements)),
                 "," if is_word(tokens.peek()) || tokens.peek() == "!" => {}
-                "," => return Err(format!("found '{}', expected: identifier after ','", tokens.peek())),
+                "," => {
+                    return Err(format!(
+                        "found '{}', expected: identifier after ','",
+                        tokens.peek()
+                    ));
+                }
                 other => return Err(format!("found '{other}', expected: ',' or 'end of string'")),
             }
         }
@@ -65,10 +75,19 @@ impl LabelSelector {
         let labels = at(selector, &["matchLabels"]).as_object().into_iter().flatten();
         let equal = labels.map(|(key, value)| {
             let condition = Condition::In(vec![value.as_str()?.to_owned()]);
-            Some(Requirement { key: key.clone(), condition })
+            Some(Requirement {
+                key: key.clone(),
+                condition,
+            })
         });
-        let expressions = at(selector, &["matchExpressions"]).as_array().into_iter().flatten();
-        equal.chain(expressions.map(expression)).collect::<Option<_>>().map(Self)
+        let expressions = at(selector, &["matchExpressions"])
+            .as_array()
+            .into_iter()
+            .flatten();
+        equal
+            .chain(expressions.map(expression))
+            .collect::<Option<_>>()
+            .map(Self)
     }
 
     /// Whether every object is selected.
@@ -153,7 +172,9 @@ fn condition(tokens: &mut Tokens<'_>, key: &str) -> Result<Condition, String> {
     let number = |tokens: &mut Tokens<'_>| {
         let value = tokens.next();
         value.parse().map_err(|_| {
-            format!("values[0]: Invalid value: {value:?}: for 'Gt', 'Lt' operators, the value must be an integer")
+            format!(
+                "values[0]: Invalid value: {value:?}: for 'Gt', 'Lt' operators, the value must be an integer"
+            )
         })
     };
     match tokens.next() {
@@ -206,7 +227,9 @@ fn values(tokens: &mut Tokens<'_>, key: &str) -> Result<Vec<String>, String> {
 fn checked(value: &str, key: &str, at: usize) -> Result<String, String> {
     match names::label_value(value).first() {
         None => Ok(value.to_owned()),
-        Some(problem) => Err(format!("values[{at}][{key}]: Invalid value: {value:?}: {problem}")),
+        Some(problem) => Err(format!(
+            "values[{at}][{key}]: Invalid value: {value:?}: {problem}"
+        )),
     }
 }
 
@@ -245,7 +268,9 @@ impl FieldSelector {
 
     /// Whether an object with these fields is selected.
     pub fn matches(&self, field: impl Fn(&str) -> String) -> bool {
-        self.0.iter().all(|(name, equal, value)| (field(name) == *value) == *equal)
+        self.0
+            .iter()
+            .all(|(name, equal, value)| (field(name) == *value) == *equal)
     }
 }
 
@@ -284,10 +309,16 @@ fn unescaped(value: &str) -> Result<String, String> {
                 Some(c @ ('\\' | ',' | '=')) => text.push(c),
                 other => {
                     let sequence: String = std::iter::once('\\').chain(other).collect();
-                    return Err(format!("invalid field selector: invalid escape sequence: {sequence}"));
+                    return Err(format!(
+                        "invalid field selector: invalid escape sequence: {sequence}"
+                    ));
                 }
             },
-            ',' | '=' => return Err(format!("invalid field selector: unescaped character in value: {value:?}")),
+            ',' | '=' => {
+                return Err(format!(
+                    "invalid field selector: unescaped character in value: {value:?}"
+                ));
+            }
             c => text.push(c),
         }
     }
@@ -301,7 +332,12 @@ mod tests {
     #[test]
     fn label_selectors_select_what_their_terms_say() {
         let labels = [("park", "glacier"), ("age", "7")];
-        let label = |key: &str| labels.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
+        let label = |key: &str| {
+            labels
+                .iter()
+                .find(|(name, _)| *name == key)
+                .map(|(_, value)| *value)
+        };
         for (text, expected) in [
             ("", true),
             ("park", true),
@@ -334,7 +370,13 @@ mod tests {
 
     #[test]
     fn field_selectors_select_what_their_terms_say() {
-        let field = |name: &str| if name == "metadata.name" { "a,b".to_owned() } else { String::new() };
+        let field = |name: &str| {
+            if name == "metadata.name" {
+                "a,b".to_owned()
+            } else {
+                String::new()
+            }
+        };
         for (text, expected) in [
             ("", true),
             ("metadata.name=a\\,b", true),

@@ -8,7 +8,7 @@ pub use builder::Builder;
 
 use crate::{
     answer::{self, Include},
-    audit::Audit,
+    audit::{self, Audit},
     body,
     custom::Subresource,
     discovery, faults,
@@ -32,11 +32,7 @@ use http_body_util::{BodyExt as _, Full, Limited, StreamBody, combinators::Unsyn
 use serde_json::Value as Json;
 use std::{
     convert::Infallible,
-    future::Future,
-    io,
-    pin::Pin,
     sync::{Arc, Mutex},
-    task::{Context, Poll},
 };
 
 /// The largest body of a request, as of the API server.
@@ -81,28 +77,49 @@ impl Server {
         let (parts, body) = request.into_parts();
         let query = Query::parse(parts.uri.query().unwrap_or_default());
         let wanted = rbac::Attributes::of(&parts.method, parts.uri.path(), &query);
-        let uri = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
-        let mut entry = self.audit.as_ref().map(|log| log.begin(&uri, &parts.headers, &wanted));
+        let uri = parts
+            .uri
+            .path_and_query()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        let mut entry = self
+            .audit
+            .as_ref()
+            .map(|log| log.begin(&uri, &parts.headers, &wanted));
         let body = Limited::new(body, LARGEST_BODY).collect().await;
         let path = parts.uri.path().to_owned();
-        let answer = self.user(&parts.headers, &wanted, entry.as_mut()).and_then(|user| {
-            let body = body.map_err(|_| Refusal::too_large(format!("limit is {LARGEST_BODY}")))?.to_bytes();
-            self.route(&Asked {
-                method: parts.method,
-                path: path.clone(),
-                query,
-                headers: parts.headers,
-                body,
-                user: Arc::new(user),
-            })
-        });
-        let status = answer.as_ref().err().map(Refusal::status);
-        let response = match answer {
+        let answer = self
+            .user(&parts.headers, &wanted, entry.as_mut())
+            .and_then(|user| {
+                let body = body
+                    .map_err(|_| Refusal::too_large(format!("limit is {LARGEST_BODY}")))?
+                    .to_bytes();
+                if let Some(entry) = &mut entry
+                    && [Method::POST, Method::PUT].contains(&parts.method)
+                    && let Ok((object, _)) = body::read(request::content_type(&parts.headers), &body)
+                {
+                    entry.about(&object);
+                }
+                self.route(&Asked {
+                    method: parts.method,
+                    path: path.clone(),
+                    query,
+                    headers: parts.headers,
+                    body,
+                    user: Arc::new(user),
+                })
+            });
+        let mut response = match answer {
             Ok(response) => response,
             Err(refusal) if refusal.code == 404 && !self.has_group(&path) => no_page(),
             Err(refusal) => refused(&refusal),
         };
+        let status = response.extensions_mut().remove::<audit::Status>();
         let Some(mut entry) = entry else { return response };
+        if response.status() == StatusCode::UNAUTHORIZED {
+            entry.forget();
+            return response;
+        }
         entry.ended(response.status().as_u16(), status.as_ref());
         // The line is written when the body ends.
         response.map(|body| {
@@ -136,7 +153,10 @@ impl Server {
             ["openapi", "v3"] if is_read => Some(openapi::index(&state().kinds)),
             ["openapi", "v3", rest @ ..] if is_read => openapi::document(&state().kinds, &rest.join("/")),
             ["api"] | ["apis"] if is_read && aggregated => {
-                return Ok(discovered(&discovery::aggregated(&state().kinds, parts[0] == "api")));
+                return Ok(discovered(&discovery::aggregated(
+                    &state().kinds,
+                    parts[0] == "api",
+                )));
             }
             ["api"] if is_read => Some(discovery::core_versions()),
             ["apis"] if is_read => Some(discovery::group_list(&state().kinds)),
@@ -145,18 +165,26 @@ impl Server {
             ["apis", group, version] if is_read => discovery::resources(&state().kinds, group, version),
             _ => return self.resource(asked),
         };
-        found.map(|document| answered(StatusCode::OK, &document)).ok_or_else(Refusal::no_such_path)
+        found
+            .map(|document| answered(StatusCode::OK, &document))
+            .ok_or_else(Refusal::no_such_path)
     }
 
     fn resource(&self, asked: &Asked) -> Result<Response<Body>, Refusal> {
         let target = Target::of(&asked.path).ok_or_else(Refusal::no_such_path)?;
         let mut state = lock(&self.state);
-        let kind = state.kinds.find(&target.group, &target.version, &target.resource).map(Arc::clone);
+        let kind = state
+            .kinds
+            .find(&target.group, &target.version, &target.resource)
+            .map(Arc::clone);
         let kind = kind.ok_or_else(Refusal::no_such_path)?;
         let allowed = if target.subresource.is_empty() {
             &kind.verbs
         } else {
-            let sub = kind.subresources.iter().find(|sub| sub.name == target.subresource);
+            let sub = kind
+                .subresources
+                .iter()
+                .find(|sub| sub.name == target.subresource);
             let unknown = || match kind.is_custom() {
                 true => Refusal::not_found(kind.about(&target.name)),
                 false => Refusal::no_such_path(),
@@ -164,9 +192,17 @@ impl Server {
             &sub.ok_or_else(unknown)?.verbs
         };
         let verb = target.verb(&asked.method, &asked.query);
-        if kind.namespaced && target.namespace.is_empty() && !["list", "watch"].contains(&verb) && !kind.is_review() {
+        if kind.namespaced
+            && target.namespace.is_empty()
+            && !["list", "watch"].contains(&verb)
+            && !kind.is_review()
+        {
             let of_all = ["create", "deletecollection"].contains(&verb);
-            return Err(if of_all { Refusal::method_not_allowed() } else { Refusal::no_such_path() });
+            return Err(if of_all {
+                Refusal::method_not_allowed()
+            } else {
+                Refusal::no_such_path()
+            });
         }
         if verb == "create" && !target.name.is_empty() && target.subresource.is_empty() {
             return Err(Refusal::method_not_allowed());
@@ -182,7 +218,9 @@ impl Server {
             && *of_list != ["list", "deletecollection"].contains(&verb)
             && verb != "watch"
         {
-            return Err(Refusal::not_acceptable("PartialObjectMetadata of objects, PartialObjectMetadataList of lists"));
+            return Err(Refusal::not_acceptable(
+                "PartialObjectMetadata of objects, PartialObjectMetadataList of lists",
+            ));
         }
         let call = Call {
             asked,
@@ -203,8 +241,13 @@ impl Server {
             "watch" => {
                 let selection = Selection::of(&kind, &target.namespace, &target.name, &asked.query)?;
                 let watch = Watch::begin(&state, &kind, selection, call.form, &asked.query)?;
-                let frames = watch.stream(Arc::clone(&self.state)).map(|line| Ok(Frame::data(line)));
-                Ok(json_response(StatusCode::OK, StreamBody::new(frames).boxed_unsync()))
+                let frames = watch
+                    .stream(Arc::clone(&self.state))
+                    .map(|line| Ok(Frame::data(line)));
+                Ok(json_response(
+                    StatusCode::OK,
+                    StreamBody::new(frames).boxed_unsync(),
+                ))
             }
             "create" => call.create(&mut state),
             "update" | "patch" => call.update(&mut state),
@@ -237,7 +280,10 @@ struct Asked {
 
 impl Asked {
     fn header(&self, name: &header::HeaderName) -> &str {
-        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+        self.headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
     }
 }
 
@@ -257,7 +303,11 @@ impl Call<'_> {
         let include = Include::of(self.asked.query.text("includeObject"));
         // Reviews, scales and statuses are no objects of the kind.
         let is_object = at_kind(object) == self.kind.kind;
-        let shown = if is_object { answer::one(self.kind, object, &self.form, include) } else { object.clone() };
+        let shown = if is_object {
+            answer::one(self.kind, object, &self.form, include)
+        } else {
+            object.clone()
+        };
         answered(status, &shown)
     }
 
@@ -266,7 +316,9 @@ impl Call<'_> {
             return Ok(self.shown(StatusCode::OK, &rest::read_scale(state, self.kind, &self.key)?));
         }
         if self.subresource == Subresource::Finalize {
-            return Err(Refusal::not_built("Subresources other than `/status` and `/scale`"));
+            return Err(Refusal::not_built(
+                "Subresources other than `/status` and `/scale`",
+            ));
         }
         let object = state.store.get(&self.kind.id, &self.key);
         let object = object.ok_or_else(|| Refusal::not_found(self.kind.about(&self.key.name)))?;
@@ -278,7 +330,10 @@ impl Call<'_> {
         let selection = Selection::of(self.kind, &self.key.namespace, "", query)?;
         let listed = listing::list(state, self.kind, &selection, query)?;
         let include = Include::of(query.text("includeObject"));
-        Ok(answered(StatusCode::OK, &answer::many(self.kind, listed, &self.form, include)))
+        Ok(answered(
+            StatusCode::OK,
+            &answer::many(self.kind, listed, &self.form, include),
+        ))
     }
 
     fn options(&self) -> Result<Options, Refusal> {
@@ -303,7 +358,11 @@ impl Call<'_> {
     }
 
     fn written(&self, written: &Written) -> Response<Body> {
-        let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
+        let status = if written.created {
+            StatusCode::CREATED
+        } else {
+            StatusCode::OK
+        };
         let mut response = self.shown(status, &written.object);
         for warning in &written.warnings {
             warn(&mut response, warning);
@@ -315,7 +374,13 @@ impl Call<'_> {
         let options = self.options()?;
         let body = body::read(request::content_type(&self.asked.headers), &self.asked.body)?;
         if self.kind.is_review() {
-            return Ok(self.written(&reviews::create(state, self.kind, &self.key.namespace, body, &options)?));
+            return Ok(self.written(&reviews::create(
+                state,
+                self.kind,
+                &self.key.namespace,
+                body,
+                &options,
+            )?));
         }
         if self.part == "token" {
             return Ok(self.written(&reviews::create_token(state, &self.key, &body.0, &options)?));
@@ -333,7 +398,11 @@ impl Call<'_> {
         let (edit, twice) = self.edit(form)?;
         let written = match self.subresource {
             Subresource::Scale => rest::write_scale(state, self.kind, &self.key, edit, &options)?,
-            Subresource::Finalize => return Err(Refusal::not_built("Subresources other than `/status` and `/scale`")),
+            Subresource::Finalize => {
+                return Err(Refusal::not_built(
+                    "Subresources other than `/status` and `/scale`",
+                ));
+            }
             _ => rest::update(state, self.kind, &self.key, (edit, twice), &options)?,
         };
         Ok(self.written(&written))
@@ -356,7 +425,8 @@ impl Call<'_> {
         }
         let is_apply = form == "application/apply-patch+yaml";
         if query.has("force") && !is_apply {
-            let error = crate::refusal::FieldError::forbidden("force", "may not be specified for non-apply patch");
+            let error =
+                crate::refusal::FieldError::forbidden("force", "may not be specified for non-apply patch");
             let about = crate::refusal::About::new("meta.k8s.io", "PatchOptions", "");
             return Err(Refusal::invalid(about, &[error]));
         }
@@ -398,7 +468,10 @@ impl Call<'_> {
         for object in &listed.objects {
             rest::delete(state, self.kind, &Key::of(object), options)?;
         }
-        Ok(answered(StatusCode::OK, &answer::many(self.kind, listed, &self.form, Include::Metadata)))
+        Ok(answered(
+            StatusCode::OK,
+            &answer::many(self.kind, listed, &self.form, Include::Metadata),
+        ))
     }
 }
 
@@ -420,7 +493,11 @@ fn at_kind(object: &Json) -> &str {
 fn answered(status: StatusCode, json: &Json) -> Response<Body> {
     let mut text = json.to_string();
     text.push('\n');
-    json_response(status, full(text))
+    let mut response = json_response(status, full(text));
+    if at_kind(json) == "Status" {
+        response.extensions_mut().insert(audit::Status(json.clone()));
+    }
+    response
 }
 
 fn full(text: impl Into<Bytes>) -> Body {
@@ -438,7 +515,9 @@ fn json_response(status: StatusCode, body: Body) -> Response<Body> {
 
 /// Clients read the time of the server from each answer.
 fn date(response: &mut Response<Body>) {
-    let now = jiff::Timestamp::now().strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+    let now = jiff::Timestamp::now()
+        .strftime("%a, %d %b %Y %H:%M:%S GMT")
+        .to_string();
     if let Ok(now) = HeaderValue::try_from(now) {
         response.headers_mut().insert(header::DATE, now);
     }
@@ -447,7 +526,9 @@ fn date(response: &mut Response<Body>) {
 fn discovered(document: &Json) -> Response<Body> {
     let mut response = answered(StatusCode::OK, document);
     let form = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(form));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static(form));
     response
 }
 
@@ -469,30 +550,11 @@ pub(crate) fn refused(refusal: &Refusal) -> Response<Body> {
     let status = StatusCode::from_u16(refusal.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = answered(status, &refusal.status());
     if let Some(seconds) = refusal.retry_after {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        response
+            .headers_mut()
+            .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
     response
-}
-
-impl<B> tower_service::Service<Request<B>> for Server
-where
-    B: HttpBody + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    type Response = Response<Body>;
-    /// Only injected faults are errors.
-    type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Response<Body>>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        let server = self.clone();
-        Box::pin(async move { server.deliver(request).await })
-    }
 }
 
 #[cfg(test)]

@@ -75,7 +75,11 @@ impl Server {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut config = rustls::ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .and_then(|config| config.with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key))
+            .and_then(|config| {
+                config
+                    .with_no_client_auth()
+                    .with_single_cert(vec![made.cert.der().clone()], key)
+            })
             .map_err(io::Error::other)?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         let url = format!("https://{}", listener.local_addr()?);
@@ -100,18 +104,26 @@ async fn accept(listener: TcpListener, acceptor: TlsAcceptor, server: Server) {
     let mut connections = tokio::task::JoinSet::new();
     loop {
         // One that could not be accepted is gone; the next may be fine.
-        let Ok((stream, _)) = listener.accept().await else { continue };
+        let Ok((stream, _)) = listener.accept().await else {
+            continue;
+        };
         while connections.try_join_next().is_some() {}
         connections.spawn(connection(stream, acceptor.clone(), server.clone()));
     }
 }
 
 async fn connection(stream: TcpStream, acceptor: TlsAcceptor, server: Server) {
-    let Ok(stream) = acceptor.accept(stream).await else { return };
+    let Ok(stream) = acceptor.accept(stream).await else {
+        return;
+    };
     let service = service_fn(move |request: Request<Incoming>| {
         let server = server.clone();
         async move { server.deliver(request).await }
     });
     // A client that breaks off gets no answer, and neither does one whose connection is to be cut.
-    drop(http1::Builder::new().serve_connection(TokioIo::new(stream), service).await);
+    drop(
+        http1::Builder::new()
+            .serve_connection(TokioIo::new(stream), service)
+            .await,
+    );
 }

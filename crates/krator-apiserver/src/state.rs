@@ -1,6 +1,12 @@
 //! All that a server knows, and how it is asked.
 
-use crate::{kinds::Kinds, object::meta, refusal::Refusal, store::{Key, ResourceId, Store}, users::Users};
+use crate::{
+    kinds::Kinds,
+    object::meta,
+    refusal::Refusal,
+    store::{Key, ResourceId, Store},
+    users::Users,
+};
 use serde_json::{Value as Json, json};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -50,7 +56,8 @@ impl State {
         let namespace = self.store.get(&namespaces(), &Key::new("", name));
         let namespace = namespace.ok_or_else(|| Refusal::not_found(about_namespace))?;
         if crate::object::is_deleting(namespace) {
-            let why = format!("unable to create new content in namespace {name} because it is being terminated");
+            let why =
+                format!("unable to create new content in namespace {name} because it is being terminated");
             let cause = crate::refusal::Cause {
                 reason: "NamespaceTerminating".to_owned(),
                 message: format!("namespace {name} is being terminated"),
@@ -95,7 +102,13 @@ pub(crate) fn now() -> String {
 
 /// Takes the metadata from a new object that only the server may give.
 pub(crate) fn clear(object: &mut Json) {
-    for key in ["creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
+    for key in [
+        "creationTimestamp",
+        "uid",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "selfLink",
+    ] {
         crate::object::set_meta(object, key, Json::Null);
     }
 }
@@ -112,6 +125,8 @@ pub(crate) fn generated_name(object: &Json) -> String {
     const CHARACTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
     let base: String = meta(object, "generateName").chars().take(58).collect();
     let random = uuid::Uuid::new_v4().into_bytes();
-    let suffix = random[..5].iter().map(|byte| char::from(CHARACTERS[usize::from(*byte) % CHARACTERS.len()]));
+    let suffix = random[..5]
+        .iter()
+        .map(|byte| char::from(CHARACTERS[usize::from(*byte) % CHARACTERS.len()]));
     base + &suffix.collect::<String>()
 }

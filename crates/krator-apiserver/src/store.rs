@@ -121,8 +121,15 @@ impl Store {
     }
 
     /// The objects of a resource in the order of their keys; of one namespace unless it is empty.
-    pub fn list<'a>(&'a self, id: &ResourceId, namespace: &'a str) -> impl Iterator<Item = (&'a Key, &'a Arc<Json>)> {
-        let objects = self.tables.get(id).map(|table| table.objects.range(Key::new(namespace, "")..));
+    pub fn list<'a>(
+        &'a self,
+        id: &ResourceId,
+        namespace: &'a str,
+    ) -> impl Iterator<Item = (&'a Key, &'a Arc<Json>)> {
+        let objects = self
+            .tables
+            .get(id)
+            .map(|table| table.objects.range(Key::new(namespace, "")..));
         objects
             .into_iter()
             .flatten()
@@ -191,7 +198,9 @@ impl Store {
 
     /// The changes of a resource since a version.
     pub fn changes(&self, id: &ResourceId, since: u64) -> Result<Vec<Arc<Change>>, Forgotten> {
-        let Some(table) = self.tables.get(id) else { return Ok(Vec::new()) };
+        let Some(table) = self.tables.get(id) else {
+            return Ok(Vec::new());
+        };
         if since < table.forgotten {
             return Err(Forgotten);
         }
@@ -202,7 +211,10 @@ impl Store {
     fn remember(&mut self, id: &ResourceId, key: &Key, object: &Json) {
         let place = (id.clone(), key.clone());
         for uid in owners(object).filter_map(|owner| owner.get("uid")?.as_str()) {
-            self.dependents.entry(uid.to_owned()).or_default().insert(place.clone());
+            self.dependents
+                .entry(uid.to_owned())
+                .or_default()
+                .insert(place.clone());
         }
         if is_deleting(object) {
             self.deleting.insert(place.clone());
@@ -224,7 +236,14 @@ impl Store {
         self.uids.remove(meta(object, "uid"));
     }
 
-    fn tell(&mut self, id: &ResourceId, version: u64, before: Option<Arc<Json>>, after: Arc<Json>, deleted: bool) {
+    fn tell(
+        &mut self,
+        id: &ResourceId,
+        version: u64,
+        before: Option<Arc<Json>>,
+        after: Arc<Json>,
+        deleted: bool,
+    ) {
         let table = self.tables.entry(id.clone()).or_default();
         if table.changes.len() == HISTORY
             && let Some(oldest) = table.changes.pop_front()

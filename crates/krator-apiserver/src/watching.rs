@@ -57,7 +57,10 @@ impl Watch {
         query: &Query,
     ) -> Result<Self, Refusal> {
         let from = query.number("resourceVersion")?;
-        let timeout = query.number("timeoutSeconds")?.filter(|seconds| *seconds > 0).map(Duration::from_secs);
+        let timeout = query
+            .number("timeoutSeconds")?
+            .filter(|seconds| *seconds > 0)
+            .map(Duration::from_secs);
         let sends_initial = query.flag("sendInitialEvents");
         let starts_empty = from.is_none_or(|version| version == 0) || sends_initial;
         let now = Instant::now();

@@ -59,7 +59,9 @@ fn without_empty(value: &mut Json) -> bool {
             fields.is_empty()
         }
         Json::Array(items) => {
-            items.iter_mut().for_each(|item| drop(without_empty(item)));
+            for item in items.iter_mut() {
+                without_empty(item);
+            }
             items.is_empty()
         }
         Json::Null | Json::Bool(false) => true,
@@ -163,6 +165,16 @@ fn bytes_that_are_no_object_are_refused() {
             }
         }
     }
+}
+
+#[test]
+fn every_group_has_options_of_deletion() {
+    let options = body("apps/v1", "DeleteOptions", &field(5, b"All"));
+    let read = read(&options).expect("options");
+    assert_eq!(
+        read,
+        serde_json::json!({"apiVersion": "apps/v1", "kind": "DeleteOptions", "dryRun": ["All"]})
+    );
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! New objects.
 
-use super::{Options, Written, decode, finalizer_warnings, metadata_errors, refuse_invalid, settle_namespace};
+use super::{
+    Options, Written, decode, finalizer_warnings, metadata_errors, refuse_invalid, settle_namespace,
+};
 use crate::{
     kinds::Kind,
     managed,
@@ -30,7 +32,9 @@ pub(crate) fn create(
 ) -> Result<Written, Refusal> {
     let (mut object, mut warnings) = decode(kind, body.0, body.1, options.unknown)?;
     if !meta(&object, "resourceVersion").is_empty() {
-        return Err(Refusal::failed("resourceVersion should not be set on objects to be created"));
+        return Err(Refusal::failed(
+            "resourceVersion should not be set on objects to be created",
+        ));
     }
     let name = meta(&object, "name").to_owned();
     settle_namespace(kind, &mut object, namespace)?;
@@ -48,7 +52,14 @@ pub(crate) fn create(
     kind.default(&mut object);
     rbac::check_create(state, &kind.id, &Key::new(namespace, ""), &object, &options.user)?;
     let by = options.manager(kind);
-    let object = managed::update(None, object, &kind.types, &by, &now(), &kind.ignored(options.subresource));
+    let object = managed::update(
+        None,
+        object,
+        &kind.types,
+        &by,
+        &now(),
+        &kind.ignored(options.subresource),
+    );
     warnings.extend(finalizer_warnings(&object, None));
     let object = insert(state, kind, object, options)?;
     Ok(Written {
@@ -59,7 +70,12 @@ pub(crate) fn create(
 }
 
 /// Completes, checks and stores a new object, whose field managers are known.
-pub(super) fn insert(state: &mut State, kind: &Kind, mut object: Json, options: &Options) -> Result<Arc<Json>, Refusal> {
+pub(super) fn insert(
+    state: &mut State,
+    kind: &Kind,
+    mut object: Json,
+    options: &Options,
+) -> Result<Arc<Json>, Refusal> {
     stamp(&mut object);
     if kind.namespaced {
         state.check_namespace(meta(&object, "namespace"), kind.about(meta(&object, "name")))?;

@@ -66,11 +66,15 @@ impl DeleteOptions {
             false => Propagation::Background,
         });
         let grace = match from_query {
-            true => query.number("gracePeriodSeconds")?.and_then(|seconds| i64::try_from(seconds).ok()),
+            true => query
+                .number("gracePeriodSeconds")?
+                .and_then(|seconds| i64::try_from(seconds).ok()),
             false => body.get("gracePeriodSeconds").and_then(Json::as_i64),
         };
         let precondition = |key| at(body, &["preconditions", key]).as_str().map(str::to_owned);
-        let dry = at(body, &["dryRun"]).as_array().is_some_and(|list| list.contains(&json!("All")));
+        let dry = at(body, &["dryRun"])
+            .as_array()
+            .is_some_and(|list| list.contains(&json!("All")));
         Ok(Self {
             uid: precondition("uid"),
             version: precondition("resourceVersion"),
@@ -107,7 +111,14 @@ pub(crate) fn delete(
         begin(kind, &mut object, &live, grace.unwrap_or(0));
     }
     if options.dry_run {
-        return Ok((if ends && grace.is_none() { deleted(kind, &live) } else { object }, ends));
+        return Ok((
+            if ends && grace.is_none() {
+                deleted(kind, &live)
+            } else {
+                object
+            },
+            ends,
+        ));
     }
     if object != *live && (!ends || grace.is_some()) {
         let stored = state.store.put(&kind.id, object);
@@ -124,12 +135,17 @@ pub(crate) fn delete(
 
 /// Takes a finalizer away, and the object with the last one.
 pub(crate) fn remove_finalizer(state: &mut State, kind: &Kind, key: &Key, finalizer: &str) {
-    let Some(live) = state.store.get(&kind.id, key).map(Arc::clone) else { return };
+    let Some(live) = state.store.get(&kind.id, key).map(Arc::clone) else {
+        return;
+    };
     if !finalizers(&live).any(|name| name == finalizer) {
         return;
     }
     let mut object = Json::clone(&live);
-    let rest = finalizers(&live).filter(|name| *name != finalizer).map(str::to_owned).collect();
+    let rest = finalizers(&live)
+        .filter(|name| *name != finalizer)
+        .map(str::to_owned)
+        .collect();
     set_finalizers(&mut object, rest);
     let ends = is_deleting(&object) && finalizers(&object).next().is_none();
     let stored = state.store.put(&kind.id, object);
@@ -179,26 +195,38 @@ fn finalizers_of_propagation(kind: &Kind, object: &Json, options: &DeleteOptions
         ),
     };
     let kept = finalizers(object).filter(|name| ![ORPHAN, FOREGROUND].contains(name));
-    let added = orphans.then_some(ORPHAN).into_iter().chain(foreground.then_some(FOREGROUND));
+    let added = orphans
+        .then_some(ORPHAN)
+        .into_iter()
+        .chain(foreground.then_some(FOREGROUND));
     kept.chain(added).map(str::to_owned).collect()
 }
 
 fn set_finalizers(object: &mut Json, finalizers: Vec<String>) {
-    let value = if finalizers.is_empty() { Json::Null } else { json!(finalizers) };
+    let value = if finalizers.is_empty() {
+        Json::Null
+    } else {
+        json!(finalizers)
+    };
     set_meta(object, "finalizers", value);
 }
 
 /// How long the object goes on living, in seconds; only pods do that without a finalizer.
 fn grace_period(kind: &Kind, live: &Json, options: &DeleteOptions) -> Option<i64> {
     match &kind.of {
-        Of::Builtin(builtin) if kind.id.resource == "pods" => Some(builtin.grace_seconds(live, options.grace)),
+        Of::Builtin(builtin) if kind.id.resource == "pods" => {
+            Some(builtin.grace_seconds(live, options.grace))
+        }
         _ => None,
     }
 }
 
 /// Namespaces also wait for what is in them.
 fn may_end_at_once(object: &Json) -> bool {
-    at(object, &["kind"]) != "Namespace" || at(object, &["spec", "finalizers"]).as_array().is_none_or(Vec::is_empty)
+    at(object, &["kind"]) != "Namespace"
+        || at(object, &["spec", "finalizers"])
+            .as_array()
+            .is_none_or(Vec::is_empty)
 }
 
 /// Marks an object as one that is being deleted.
@@ -207,7 +235,11 @@ fn begin(kind: &Kind, object: &mut Json, live: &Json, grace: i64) {
         return;
     }
     let end = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(grace);
-    let time = if grace == 0 { now() } else { end.strftime("%Y-%m-%dT%H:%M:%SZ").to_string() };
+    let time = if grace == 0 {
+        now()
+    } else {
+        end.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    };
     set_meta(object, "deletionTimestamp", time.into());
     // Namespaces and definitions have deletions of their own.
     if kind.is_definition() || at(object, &["kind"]) == "Namespace" {
@@ -232,7 +264,10 @@ fn deleted(kind: &Kind, last: &Json) -> Json {
         "serviceaccounts",
         "services",
     ];
-    if matches!(kind.of, Of::Builtin(_)) && kind.id.group.is_empty() && shows.contains(&kind.id.resource.as_str()) {
+    if matches!(kind.of, Of::Builtin(_))
+        && kind.id.group.is_empty()
+        && shows.contains(&kind.id.resource.as_str())
+    {
         return last.clone();
     }
     let mut details = json!({"name": meta(last, "name")});

@@ -24,7 +24,10 @@ fn steps(path: &str) -> Vec<&str> {
 /// Where the number is that an object wants.
 fn wanted_path(kind: &Kind) -> Vec<&str> {
     match &kind.of {
-        Of::Custom(custom) => custom.scale().map(|scale| steps(&scale.spec_replicas_path)).unwrap_or_default(),
+        Of::Custom(custom) => custom
+            .scale()
+            .map(|scale| steps(&scale.spec_replicas_path))
+            .unwrap_or_default(),
         Of::Builtin(_) => vec!["spec", "replicas"],
     }
 }
@@ -48,7 +51,9 @@ fn scale_of(kind: &Kind, object: &Json) -> Json {
 }
 
 fn custom_scale(custom: &Custom, object: &Json) -> Json {
-    let Some(scale) = custom.scale() else { return Json::Null };
+    let Some(scale) = custom.scale() else {
+        return Json::Null;
+    };
     let mut metadata = json!({"name": meta(object, "name")});
     for field in ["namespace", "uid", "resourceVersion", "creationTimestamp"] {
         let value = at(object, &["metadata", field]);
@@ -58,7 +63,10 @@ fn custom_scale(custom: &Custom, object: &Json) -> Json {
     }
     let number = |path: &str| at(object, &steps(path)).as_i64().unwrap_or(0);
     let mut status = json!({"replicas": number(&scale.status_replicas_path)});
-    let selector = scale.label_selector_path.as_deref().map(|path| at(object, &steps(path)));
+    let selector = scale
+        .label_selector_path
+        .as_deref()
+        .map(|path| at(object, &steps(path)));
     if let Some(selector) = selector.and_then(Json::as_str).filter(|text| !text.is_empty()) {
         status["selector"] = selector.into();
     }
@@ -86,12 +94,19 @@ pub(crate) fn write_scale(
     let path = wanted_path(kind);
     let fields = ScaleFields {
         api_version: kind.api_version(),
-        replicas: BTreeMap::from([(kind.api_version(), path.iter().map(|part| (*part).to_owned()).collect())]),
+        replicas: BTreeMap::from([(
+            kind.api_version(),
+            path.iter().map(|part| (*part).to_owned()).collect(),
+        )]),
     };
     let before = fields.to_scale(&live, &scale_of(kind, &live))?;
     let after = edited(&before, edit, options)?;
     let mut object = fields.to_object(&after, &live)?;
-    set_meta(&mut object, "resourceVersion", at(&after, &["metadata", "resourceVersion"]).clone());
+    set_meta(
+        &mut object,
+        "resourceVersion",
+        at(&after, &["metadata", "resourceVersion"]).clone(),
+    );
     let wanted = at(&after, &["spec", "replicas"]);
     if let Of::Builtin(builtin) = &kind.of {
         let errors = builtin.apply_scale(&mut object, &after);
@@ -101,7 +116,11 @@ pub(crate) fn write_scale(
         for part in path {
             place = fields_mut(place).entry(part).or_insert(Json::Null);
         }
-        *place = if wanted.is_null() { 0.into() } else { wanted.clone() };
+        *place = if wanted.is_null() {
+            0.into()
+        } else {
+            wanted.clone()
+        };
     }
     let written = update(state, kind, key, (Edit::Tracked(object), Vec::new()), options)?;
     Ok(Written {
@@ -128,5 +147,12 @@ fn edited(before: &Json, edit: Edit, options: &Options) -> Result<Json, Refusal>
             return managed::apply(Some(before), &config, &type_, &by, force, &now(), &nothing);
         }
     };
-    Ok(managed::update(Some(before), after, &type_, &by, &now(), &nothing))
+    Ok(managed::update(
+        Some(before),
+        after,
+        &type_,
+        &by,
+        &now(),
+        &nothing,
+    ))
 }

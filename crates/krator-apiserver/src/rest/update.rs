@@ -1,6 +1,9 @@
 //! Changes of objects: replaced, patched, applied.
 
-use super::{Options, Written, create::insert, decode, finalizer_warnings, metadata_errors, refuse_invalid, settle_namespace};
+use super::{
+    Options, Written, create::insert, decode, finalizer_warnings, metadata_errors, refuse_invalid,
+    settle_namespace,
+};
 use crate::{
     custom::Subresource,
     kinds::{Kind, Of},
@@ -14,7 +17,8 @@ use crate::{
 use serde_json::Value as Json;
 use std::sync::Arc;
 
-const MODIFIED: &str = "the object has been modified; please apply your changes to the latest version and try again";
+const MODIFIED: &str =
+    "the object has been modified; please apply your changes to the latest version and try again";
 
 /// How the new object is made of the one that is there.
 pub(crate) enum Edit {
@@ -61,7 +65,10 @@ pub(crate) fn update(
     warnings.extend(finalizer_warnings(&object, live.as_ref()));
     if meta(&object, "name").is_empty() {
         let why = "was undeterminable: name must be provided";
-        return Err(Refusal::bad_request(format!("the name of the object ({} based on URL) {why}", key.name)));
+        return Err(Refusal::bad_request(format!(
+            "the name of the object ({} based on URL) {why}",
+            key.name
+        )));
     }
     if meta(&object, "name") != key.name {
         return Err(Refusal::bad_request(format!(
@@ -124,7 +131,8 @@ fn edited(
         Edit::JsonPatch(patch) => patch::json_patch(base, &patch)?,
         Edit::MergePatch(patch) => patch::merge_patch(base, &patch)?,
         Edit::StrategicPatch(_) if kind.is_custom() => {
-            let forms = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+            let forms =
+                "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
             return Err(Refusal::unsupported_media_type(forms));
         }
         Edit::StrategicPatch(patch) => patch::strategic_merge_patch(base, &patch, &kind.types)?,
@@ -138,7 +146,10 @@ fn edited(
     };
     let (mut object, warnings) = decoded(kind, patched, twice, options, replaces)?;
     kind.default(&mut object);
-    Ok((managed::update(live, object, &kind.types, &by, &now(), &ignored), warnings))
+    Ok((
+        managed::update(live, object, &kind.types, &by, &now(), &ignored),
+        warnings,
+    ))
 }
 
 /// Reads what an edit has made. What a patch makes wrong is refused as a mistake in the patch.
@@ -153,11 +164,20 @@ fn decoded(
         return decode(kind, edited, twice, options.unknown);
     }
     if kind.is_custom() {
-        let text = |key: &str| edited.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
+        let text = |key: &str| {
+            edited
+                .get(key)
+                .and_then(Json::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
         let expected = [("apiVersion", kind.api_version()), ("kind", kind.kind.clone())];
-        let wrong = expected.into_iter().filter(|(key, expected)| text(key) != *expected);
-        let errors: Vec<FieldError> =
-            wrong.map(|(key, expected)| FieldError::invalid(key, text(key), format!("must be {expected}"))).collect();
+        let wrong = expected
+            .into_iter()
+            .filter(|(key, expected)| text(key) != *expected);
+        let errors: Vec<FieldError> = wrong
+            .map(|(key, expected)| FieldError::invalid(key, text(key), format!("must be {expected}")))
+            .collect();
         let version = text("apiVersion");
         let group = version.rsplit_once('/').map_or("", |(group, _)| group);
         refuse_invalid(About::new(group, &text("kind"), meta(&edited, "name")), &errors)?;
@@ -174,7 +194,13 @@ fn decoded(
 }
 
 /// The object has to be the one that the request expects.
-fn check_version(kind: &Kind, key: &Key, object: &mut Json, live: &Json, replaces: bool) -> Result<(), Refusal> {
+fn check_version(
+    kind: &Kind,
+    key: &Key,
+    object: &mut Json,
+    live: &Json,
+    replaces: bool,
+) -> Result<(), Refusal> {
     let uid = meta(object, "uid");
     if replaces && !uid.is_empty() && uid != meta(live, "uid") {
         let why = format!(
@@ -192,7 +218,9 @@ fn check_version(kind: &Kind, key: &Key, object: &mut Json, live: &Json, replace
             set_meta(object, "resourceVersion", meta(live, "resourceVersion").into());
             Ok(())
         }
-        version if version != meta(live, "resourceVersion") => Err(Refusal::conflict(kind.about(&key.name), MODIFIED)),
+        version if version != meta(live, "resourceVersion") => {
+            Err(Refusal::conflict(kind.about(&key.name), MODIFIED))
+        }
         _ => Ok(()),
     }
 }
@@ -209,7 +237,11 @@ fn prepared(kind: &Kind, mut object: Json, live: &Json, options: &Options) -> Js
     if is_deleting(live) {
         set_meta(&mut object, "deletionTimestamp", kept("deletionTimestamp"));
         if at(&object, &["metadata", "deletionGracePeriodSeconds"]).is_null() {
-            set_meta(&mut object, "deletionGracePeriodSeconds", kept("deletionGracePeriodSeconds"));
+            set_meta(
+                &mut object,
+                "deletionGracePeriodSeconds",
+                kept("deletionGracePeriodSeconds"),
+            );
         }
     }
     object
@@ -221,13 +253,21 @@ fn check(kind: &Kind, object: &Json, live: &Json, options: &Options) -> Result<(
     let mut errors = kind.validate_update(object, live, options.subresource, &of_metadata)?;
     errors.extend(of_metadata);
     if meta(object, "uid") != meta(live, "uid") {
-        errors.push(FieldError::invalid("metadata.uid", meta(object, "uid"), "field is immutable"));
+        errors.push(FieldError::invalid(
+            "metadata.uid",
+            meta(object, "uid"),
+            "field is immutable",
+        ));
     }
     if !is_deleting(live) {
         for key in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
             let value = at(object, &["metadata", key]);
             if !value.is_null() {
-                errors.push(FieldError::invalid(format!("metadata.{key}"), value.clone(), "field is immutable"));
+                errors.push(FieldError::invalid(
+                    format!("metadata.{key}"),
+                    value.clone(),
+                    "field is immutable",
+                ));
             }
         }
     } else {
@@ -256,7 +296,9 @@ fn store(
 ) -> Arc<Json> {
     let (live, stored) = live;
     managed::keep_times(live, &mut object);
-    let grace = at(&object, &["metadata", "deletionGracePeriodSeconds"]).as_i64().unwrap_or(0);
+    let grace = at(&object, &["metadata", "deletionGracePeriodSeconds"])
+        .as_i64()
+        .unwrap_or(0);
     let ends = is_deleting(live) && finalizers(&object).next().is_none() && grace == 0 && may_end(&object);
     let is_same = object == *live;
     let object = kind.to_stored(object);
@@ -279,7 +321,9 @@ fn store(
 
 /// Namespaces also wait for what is in them.
 fn may_end(object: &Json) -> bool {
-    at(object, &["spec", "finalizers"]).as_array().is_none_or(Vec::is_empty)
+    at(object, &["spec", "finalizers"])
+        .as_array()
+        .is_none_or(Vec::is_empty)
         || at(object, &["kind"]) != "Namespace"
 }
 
@@ -304,5 +348,6 @@ fn needs_version(kind: &Kind) -> bool {
         ("coordination.k8s.io", "leases"),
         ("policy", "poddisruptionbudgets"),
     ];
-    matches!(kind.of, Of::Custom(_)) || resources.contains(&(kind.id.group.as_str(), kind.id.resource.as_str()))
+    matches!(kind.of, Of::Custom(_))
+        || resources.contains(&(kind.id.group.as_str(), kind.id.resource.as_str()))
 }

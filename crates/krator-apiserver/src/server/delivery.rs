@@ -6,7 +6,12 @@ use futures::StreamExt as _;
 use http::{Request, Response, StatusCode};
 use http_body::{Body as HttpBody, Frame};
 use http_body_util::{BodyExt as _, StreamBody};
-use std::io;
+use std::{
+    future::Future,
+    io,
+    pin::Pin,
+    task::{Context, Poll},
+};
 
 impl Server {
     /// Answers a request, or fails as the faults of the server have it.
@@ -48,5 +53,26 @@ impl Server {
             })),
             None => Ok(response),
         }
+    }
+}
+
+impl<B> tower_service::Service<Request<B>> for Server
+where
+    B: HttpBody + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    type Response = Response<Body>;
+    /// Only injected faults are errors.
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Response<Body>>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let server = self.clone();
+        Box::pin(async move { server.deliver(request).await })
     }
 }

@@ -1,7 +1,13 @@
 //! Who sends requests to a server.
 
 use super::Server;
-use crate::{access, audit, rbac::Attributes, refusal::Refusal, state::lock, users::User};
+use crate::{
+    access, audit,
+    rbac::{self, Attributes},
+    refusal::Refusal,
+    state::lock,
+    users::User,
+};
 use http::HeaderMap;
 use std::sync::Arc;
 
@@ -41,12 +47,16 @@ impl Server {
             entry.by(&sender);
         }
         let user = access::acting(&state, &sender, headers, wanted)?;
-        if let Some(entry) = entry
-            && user != sender
-        {
-            entry.acting_as(&user);
+        let decision = rbac::authorize(&state, &user, wanted);
+        if let Some(entry) = entry {
+            if user != sender {
+                entry.acting_as(&user);
+            }
+            entry.decided(&decision);
         }
-        access::check(&state, &user, wanted)?;
+        if !decision.allowed {
+            return Err(rbac::forbidden(&user, wanted, &decision.reason));
+        }
         Ok(user)
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::Faults;
 use serde_json::json;
-use std::io::Write;
+use std::io::{self, Write};
 
 /// A request with JSON, and its answer.
 async fn ask(
@@ -57,7 +57,7 @@ async fn requests_are_those_of_their_senders() {
         let jane: (&str, &str) = ("authorization", &token);
         let (as_joe, as_group) = (("impersonate-user", "joe"), ("impersonate-group", "park"));
         let forbidden = if rbac { 403 } else { 200 };
-        let cases: [(&str, Server, Vec<(&str, &str)>, u16); 8] = [
+        let cases = [
             ("who has started the server", server.clone(), vec![], 200),
             ("a user with a token", server.clone(), vec![jane], forbidden),
             (
@@ -208,6 +208,14 @@ async fn the_audit_log_has_a_line_for_each_request() {
     let headers = [("user-agent", "test/1"), ("impersonate-user", "joe")];
     ask(&server, Method::DELETE, uri, &headers, Json::Null).await;
     ask(&server, Method::GET, "/version", &[], Json::Null).await;
+    ask(
+        &server,
+        Method::GET,
+        PODS,
+        &[("authorization", "Bearer wrong")],
+        Json::Null,
+    )
+    .await;
     let text =
         String::from_utf8(log.0.lock().expect("no test panics with it").clone()).expect("JSON is UTF-8");
     let lines: Vec<Json> = text

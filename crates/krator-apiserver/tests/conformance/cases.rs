@@ -48,7 +48,11 @@ pub fn all() -> Vec<Case> {
     let mut cases = Vec::new();
     for file in files {
         let text = fs::read_to_string(&file).expect("a file of the repository");
-        let group = file.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+        let group = file
+            .file_stem()
+            .expect("a file has a name")
+            .to_string_lossy()
+            .into_owned();
         for case in text.split("\n== ").skip(1) {
             let (name, body) = case.split_once('\n').unwrap_or((case, ""));
             let name = format!("{group}: {name}");
@@ -74,9 +78,14 @@ pub fn all() -> Vec<Case> {
 
 fn parse(name: String, body: &str) -> Case {
     let mut steps: Vec<Step> = Vec::new();
-    for line in body.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+    for line in body
+        .lines()
+        .filter(|line| !line.trim().is_empty() && !line.starts_with('#'))
+    {
         if line.starts_with(' ') {
-            let step = steps.last_mut().unwrap_or_else(|| panic!("{name}: the first line belongs to none"));
+            let step = steps
+                .last_mut()
+                .unwrap_or_else(|| panic!("{name}: the first line belongs to none"));
             step.rest.push('\n');
             step.rest.push_str(line);
             continue;

@@ -57,7 +57,10 @@ impl Target {
             code: parts.status.as_u16(),
             body: serde_json::from_slice(&body)
                 .unwrap_or_else(|_| Json::from(String::from_utf8_lossy(&body).into_owned())),
-            warnings: warnings.iter().map(|it| String::from_utf8_lossy(it.as_bytes()).into_owned()).collect(),
+            warnings: warnings
+                .iter()
+                .map(|it| String::from_utf8_lossy(it.as_bytes()).into_owned())
+                .collect(),
         }
     }
 
@@ -68,7 +71,12 @@ impl Target {
             let definition: Json = serde_yaml::from_str(document).expect("YAML");
             let answer = self.send(Method::POST, path, &[], definition.to_string()).await;
             assert_eq!(answer.code, 201, "{}", answer.body);
-            let text = |pointer: &str| definition.pointer(pointer).and_then(Json::as_str).unwrap_or_default();
+            let text = |pointer: &str| {
+                definition
+                    .pointer(pointer)
+                    .and_then(Json::as_str)
+                    .unwrap_or_default()
+            };
             let served = format!("/apis/{}/v1/{}", text("/spec/group"), text("/spec/names/plural"));
             let end = Instant::now() + DEADLINE;
             while self.send(Method::GET, &served, &[], String::new()).await.code != 200 {
@@ -124,13 +132,32 @@ impl Run<'_> {
                 self.send(Method::GET, &path, &[("accept", &form)], "").await
             }
             "replace" => self.send(Method::PUT, &path, &json, &rest).await,
-            "merge" => self.send(Method::PATCH, &path, &patch("application/merge-patch+json"), &rest).await,
-            "json" => self.send(Method::PATCH, &path, &patch("application/json-patch+json"), &rest).await,
+            "merge" => {
+                self.send(
+                    Method::PATCH,
+                    &path,
+                    &patch("application/merge-patch+json"),
+                    &rest,
+                )
+                .await
+            }
+            "json" => {
+                self.send(Method::PATCH, &path, &patch("application/json-patch+json"), &rest)
+                    .await
+            }
             "strategic" => {
                 let form = "application/strategic-merge-patch+json";
                 self.send(Method::PATCH, &path, &patch(form), &rest).await
             }
-            "apply" => self.send(Method::PATCH, &path, &patch("application/apply-patch+yaml"), &rest).await,
+            "apply" => {
+                self.send(
+                    Method::PATCH,
+                    &path,
+                    &patch("application/apply-patch+yaml"),
+                    &rest,
+                )
+                .await
+            }
             "delete" | "delete-all" => self.send(Method::DELETE, &path, &json, &rest).await,
             "watch" => return self.open(&path).await,
             "events" => return self.events(step.resource.parse().expect("a number")).await,
@@ -138,7 +165,11 @@ impl Run<'_> {
             "until" => {
                 let (pointer, value) = rest.split_once(' ').expect("a pointer and a value");
                 let value: Json = serde_yaml::from_str(value).expect("YAML");
-                return self.until(&path, |answer| *answer.body.pointer(pointer).unwrap_or(&Json::Null) == value).await;
+                return self
+                    .until(&path, |answer| {
+                        *answer.body.pointer(pointer).unwrap_or(&Json::Null) == value
+                    })
+                    .await;
             }
             other => panic!("`{other}` is no step"),
         };
@@ -163,7 +194,11 @@ impl Run<'_> {
             }
         };
         let has_manager = path.contains("fieldManager=");
-        let manager = if has_manager { "" } else { "fieldManager=conformance" };
+        let manager = if has_manager {
+            ""
+        } else {
+            "fieldManager=conformance"
+        };
         let separator = if path.contains('?') { "&" } else { "?" };
         let path = if manager.is_empty() || method == Method::GET || method == Method::DELETE {
             path.to_owned()
@@ -175,11 +210,17 @@ impl Run<'_> {
 
     fn filled(&self, text: &str) -> String {
         let text = text.replace("$ns", &self.namespace);
-        self.variables.iter().fold(text, |text, (key, value)| text.replace(key, value))
+        self.variables
+            .iter()
+            .fold(text, |text, (key, value)| text.replace(key, value))
     }
 
     fn remember(&mut self, body: &Json) {
-        for (key, pointer) in [("$rv", "/metadata/resourceVersion"), ("$uid", "/metadata/uid"), ("$continue", "/metadata/continue")] {
+        for (key, pointer) in [
+            ("$rv", "/metadata/resourceVersion"),
+            ("$uid", "/metadata/uid"),
+            ("$continue", "/metadata/continue"),
+        ] {
             if let Some(value) = body.pointer(pointer).and_then(Json::as_str) {
                 self.variables.insert(key, value.to_owned());
             }
@@ -191,24 +232,51 @@ impl Run<'_> {
         if resource.starts_with('/') {
             return resource.to_owned();
         }
-        let (all, query) = resource.split_once('?').map_or((resource, ""), |(all, query)| (all, query));
-        let (resource, below) = all.split_once('/').map_or((all, String::new()), |(it, name)| (it, format!("/{name}")));
+        let (all, query) = resource
+            .split_once('?')
+            .map_or((resource, ""), |(all, query)| (all, query));
+        let (resource, below) = all
+            .split_once('/')
+            .map_or((all, String::new()), |(it, name)| (it, format!("/{name}")));
         let (resource, group) = resource.split_once('.').unwrap_or((resource, ""));
         let base = match group {
             "" => "/api/v1".to_owned(),
             group => format!("/apis/{group}/v1"),
         };
-        let cluster = ["namespaces", "nodes", "persistentvolumes", "clusterroles", "clusterrolebindings", "herds"];
+        let cluster = [
+            "namespaces",
+            "nodes",
+            "persistentvolumes",
+            "clusterroles",
+            "clusterrolebindings",
+            "herds",
+        ];
         let is_cluster = cluster.contains(&resource) || group == "apiextensions.k8s.io";
-        let place = if is_cluster { String::new() } else { format!("/namespaces/{}", self.namespace) };
-        let query = if query.is_empty() { String::new() } else { format!("?{query}") };
+        let place = if is_cluster {
+            String::new()
+        } else {
+            format!("/namespaces/{}", self.namespace)
+        };
+        let query = if query.is_empty() {
+            String::new()
+        } else {
+            format!("?{query}")
+        };
         format!("{base}{place}/{resource}{below}{query}")
     }
 
     async fn open(&mut self, path: &str) {
         let separator = if path.contains('?') { "&" } else { "?" };
-        let request = Request::get(format!("{path}{separator}watch=true")).body(Vec::new()).expect("a request");
-        let lines = self.target.client.request_stream(request).await.expect("the server watches").lines();
+        let request = Request::get(format!("{path}{separator}watch=true"))
+            .body(Vec::new())
+            .expect("a request");
+        let lines = self
+            .target
+            .client
+            .request_stream(request)
+            .await
+            .expect("the server watches")
+            .lines();
         self.watch = Some(lines.filter_map(|line| async { line.ok() }).boxed());
     }
 

@@ -69,9 +69,17 @@ async fn both_servers_answer_alike() {
     for ((case, embedded), real) in cases.iter().zip(&embedded).zip(&real) {
         if embedded != real {
             different.push(&case.name);
-            cluster::say(&format!("== {}\n{}", case.name, masked::difference(real, embedded)));
+            cluster::say(&format!(
+                "== {}\n{}",
+                case.name,
+                masked::difference(real, embedded)
+            ));
         }
     }
-    cluster::say(&format!("{} cases, {} of them alike", cases.len(), cases.len() - different.len()));
+    cluster::say(&format!(
+        "{} cases, {} of them alike",
+        cases.len(),
+        cases.len() - different.len()
+    ));
     assert!(different.is_empty(), "not alike: {different:#?}");
 }

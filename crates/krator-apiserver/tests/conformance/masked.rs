@@ -36,12 +36,17 @@ impl Mask {
 
     fn named(&mut self, what: &str, value: &str) -> String {
         let next = self.seen.values().filter(|name| name.starts_with(what)).count() + 1;
-        self.seen.entry(value.to_owned()).or_insert_with(|| format!("{what}{next}")).clone()
+        self.seen
+            .entry(value.to_owned())
+            .or_insert_with(|| format!("{what}{next}"))
+            .clone()
     }
 
     /// A text without uids, times and the namespace.
     pub fn text(&mut self, text: &str) -> String {
-        let text = UID.replace_all(text, |found: &Captures<'_>| self.named("UID", &found[0])).into_owned();
+        let text = UID
+            .replace_all(text, |found: &Captures<'_>| self.named("UID", &found[0]))
+            .into_owned();
         let text = TIME.replace_all(&text, "TIME");
         let text = RECORD.replace_all(&text, "VERSION");
         AGE.replace_all(&text, "AGE").replace(&self.namespace, "NS")
@@ -58,12 +63,17 @@ impl Mask {
             return masked;
         }
         let mut refusal = masked;
-        let is_strict = refusal["message"].as_str().is_some_and(|text| text.contains("strict decoding error"));
+        let is_strict = refusal["message"]
+            .as_str()
+            .is_some_and(|text| text.contains("strict decoding error"));
         let by_word = [403, 404, 409, 410, 501].contains(&code) || code == 400 && is_strict;
         if !by_word {
             refusal["message"] = "MESSAGE".into();
         }
-        if let Some(causes) = refusal.pointer_mut("/details/causes").and_then(Json::as_array_mut) {
+        if let Some(causes) = refusal
+            .pointer_mut("/details/causes")
+            .and_then(Json::as_array_mut)
+        {
             for cause in causes.iter_mut().filter(|_| !by_word) {
                 cause["message"] = "MESSAGE".into();
             }
@@ -71,7 +81,8 @@ impl Mask {
             causes.dedup();
         }
         if let Some(fields) = refusal.as_object_mut() {
-            fields.retain(|key, value| key != "details" || value.as_object().is_some_and(|it| !it.is_empty()));
+            fields
+                .retain(|key, value| key != "details" || value.as_object().is_some_and(|it| !it.is_empty()));
         }
         refusal
     }
@@ -79,8 +90,14 @@ impl Mask {
     fn masked_at(&mut self, value: &Json) -> Json {
         match value {
             Json::Object(fields) => {
-                let generated = fields.get("generateName").and_then(Json::as_str).map(str::to_owned);
-                self.rewrites |= fields.get("kind").and_then(Json::as_str).is_some_and(|kind| REWRITTEN.contains(&kind));
+                let generated = fields
+                    .get("generateName")
+                    .and_then(Json::as_str)
+                    .map(str::to_owned);
+                self.rewrites |= fields
+                    .get("kind")
+                    .and_then(Json::as_str)
+                    .is_some_and(|kind| REWRITTEN.contains(&kind));
                 let is_list = !fields.contains_key("name");
                 let mut masked: BTreeMap<String, Json> = BTreeMap::new();
                 for (key, value) in fields {
@@ -88,7 +105,9 @@ impl Mask {
                         // The version of a list moves with all that happens in the cluster.
                         ("resourceVersion", Some(_), _) if is_list => "NOW".into(),
                         ("resourceVersion", Some(_), _) if self.rewrites => "VERSION".into(),
-                        ("resourceVersion", Some(version), _) => self.named("VERSION", &format!("v{version}")).into(),
+                        ("resourceVersion", Some(version), _) => {
+                            self.named("VERSION", &format!("v{version}")).into()
+                        }
                         ("continue", Some(token), _) if !token.is_empty() => "CONTINUE".into(),
                         // They are in the order of their times.
                         ("managedFields", None, _) => {
@@ -114,6 +133,9 @@ impl Mask {
 
 /// The lines in which two transcripts differ, each with what came before it.
 pub fn difference(real: &str, embedded: &str) -> String {
-    let patch = diffy::DiffOptions::new().set_context_len(4).create_patch(real, embedded).to_string();
+    let patch = diffy::DiffOptions::new()
+        .set_context_len(4)
+        .create_patch(real, embedded)
+        .to_string();
     patch.lines().skip(2).map(|line| format!("{line}\n")).collect()
 }
