@@ -70,6 +70,11 @@ fn the_rooms_of_the_schema_crate_are_layers() {
     assert_layers("krator_schema", "crates/krator-schema/src");
 }
 
+#[test]
+fn the_rooms_of_the_embedded_api_server_are_layers() {
+    assert_layers("krator_apiserver", "crates/krator-apiserver/src");
+}
+
 /// Two of the crates had such a cycle: the reader imported the checks of rules, and the core of the runtime the cluster.
 #[test]
 fn a_cycle_that_was_removed_is_found_when_it_comes_back() {

@@ -83,10 +83,10 @@ impl Query {
     /// Reads the part of a URL after the question mark. Of parameters that are given more than once, the first counts.
     pub fn parse(text: &str) -> Self {
         let mut parameters = BTreeMap::new();
-        for pair in text.split('&').filter(|pair| !pair.is_empty()) {
-            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let value = decoded(&value.replace('+', " "));
-            parameters.entry(decoded(key)).or_insert(value);
+        for (key, value) in form_urlencoded::parse(text.as_bytes()) {
+            parameters
+                .entry(key.into_owned())
+                .or_insert_with(|| value.into_owned());
         }
         Self(parameters)
     }
