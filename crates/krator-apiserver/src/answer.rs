@@ -34,8 +34,8 @@ impl Include {
 /// One object.
 pub(crate) fn one(kind: &Kind, object: &Json, form: &Form, include: Include) -> Json {
     match form {
-        Form::Objects => served(kind, object),
-        Form::Metadata(version) => metadata_of(object, version),
+        Form::Objects => kind.to_served(object),
+        Form::Metadata { version, .. } => metadata_of(kind, object, version),
         Form::Table(version) => {
             let version_of_object = at(object, &["metadata", "resourceVersion"]).clone();
             let metadata = json!({"resourceVersion": version_of_object});
@@ -49,6 +49,10 @@ pub(crate) fn many(kind: &Kind, listed: Listed, form: &Form, include: Include) -
     let Listed { objects, metadata } = listed;
     match form {
         Form::Objects => {
+            let mut metadata = metadata;
+            if kind.is_custom() && metadata.get("continue").is_none() {
+                metadata["continue"] = "".into();
+            }
             let items: Vec<Json> = objects.iter().map(|object| item(kind, object)).collect();
             json!({
                 "kind": kind.list_kind,
@@ -57,8 +61,8 @@ pub(crate) fn many(kind: &Kind, listed: Listed, form: &Form, include: Include) -
                 "items": items,
             })
         }
-        Form::Metadata(version) => {
-            let items: Vec<Json> = objects.iter().map(|object| metadata_of(object, version)).collect();
+        Form::Metadata { version, .. } => {
+            let items: Vec<Json> = objects.iter().map(|object| metadata_of(kind, object, version)).collect();
             json!({
                 "kind": "PartialObjectMetadataList",
                 "apiVersion": format!("meta.k8s.io/{version}"),
@@ -70,17 +74,9 @@ pub(crate) fn many(kind: &Kind, listed: Listed, form: &Form, include: Include) -
     }
 }
 
-/// An object in the version that is asked for. All versions of a resource have the same fields.
-pub(crate) fn served(kind: &Kind, object: &Json) -> Json {
-    let mut object = object.clone();
-    let fields = crate::object::fields_mut(&mut object);
-    fields.insert("apiVersion".to_owned(), kind.api_version().into());
-    object
-}
-
 /// The items of a list of Kubernetes' own kinds do not repeat what the list says.
 fn item(kind: &Kind, object: &Json) -> Json {
-    let mut object = served(kind, object);
+    let mut object = kind.to_served(object);
     if !kind.is_custom() {
         let fields = crate::object::fields_mut(&mut object);
         fields.shift_remove("apiVersion");
@@ -89,12 +85,23 @@ fn item(kind: &Kind, object: &Json) -> Json {
     object
 }
 
-fn metadata_of(object: &Json, version: &str) -> Json {
-    json!({
+fn metadata_of(kind: &Kind, object: &Json, version: &str) -> Json {
+    let mut shown = json!({
         "kind": "PartialObjectMetadata",
         "apiVersion": format!("meta.k8s.io/{version}"),
         "metadata": at(object, &["metadata"]),
-    })
+    });
+    // The API server takes metadata from its own form of objects, which has this elsewhere.
+    if kind.id.resource == "daemonsets" {
+        let meta = crate::object::meta_mut(&mut shown);
+        if let Some(Json::Object(annotations)) = meta.get_mut("annotations") {
+            annotations.shift_remove("deprecated.daemonset.template.generation");
+            if annotations.is_empty() {
+                meta.shift_remove("annotations");
+            }
+        }
+    }
+    shown
 }
 
 /// A table of objects.
@@ -103,8 +110,8 @@ pub(crate) fn table(kind: &Kind, objects: &[Arc<Json>], metadata: Json, version:
     let row = |object: &Arc<Json>| {
         let shown = match include {
             Include::Nothing => Json::Null,
-            Include::Metadata => metadata_of(object, version),
-            Include::Object => served(kind, object),
+            Include::Metadata => metadata_of(kind, object, version),
+            Include::Object => kind.to_served(object),
         };
         let mut row = json!({"cells": cells(kind, object, now)});
         row["object"] = shown;
@@ -133,7 +140,8 @@ fn columns(kind: &Kind) -> Vec<Json> {
         json!({"name": name, "type": type_, "format": format, "description": description, "priority": priority})
     };
     match &kind.of {
-        Of::Builtin(_) => builtin::columns(&kind.id.group, &kind.id.resource)
+        Of::Builtin(builtin) => builtin
+            .columns()
             .iter()
             .map(|it| column(&it.name, &it.type_, &it.format, &it.description, it.priority))
             .collect(),
@@ -155,7 +163,7 @@ fn columns(kind: &Kind) -> Vec<Json> {
 
 fn cells(kind: &Kind, object: &Json, now: jiff::Timestamp) -> Vec<Json> {
     let custom = match &kind.of {
-        Of::Builtin(_) => return builtin::cells(&kind.id.group, &kind.id.resource, object, now),
+        Of::Builtin(builtin) => return builtin.cells(&kind.to_served(object), now.as_second()),
         Of::Custom(custom) => custom,
     };
     let name = at(object, &["metadata", "name"]).clone();
@@ -199,11 +207,20 @@ fn cell(column: &Column, object: &Json, now: jiff::Timestamp) -> Json {
 
 /// The metadata that bookmarks carry.
 pub(crate) fn bookmark(kind: &Kind, version: u64, ends_listing: bool) -> Json {
-    let mut metadata = json!({"resourceVersion": version.to_string(), "creationTimestamp": null});
+    let mut metadata = json!({"resourceVersion": version.to_string()});
     if ends_listing {
         metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
     }
-    json!({"kind": kind.kind, "apiVersion": kind.api_version(), "metadata": metadata})
+    let object = json!({"kind": kind.kind, "apiVersion": kind.api_version(), "metadata": metadata});
+    // Of Kubernetes' own kinds it is an empty object, as Go writes one.
+    let (mut object, _) = kind.decode(object.clone()).unwrap_or((object, Vec::new()));
+    if !kind.is_custom() && ["deployments", "statefulsets", "replicasets"].contains(&kind.id.resource.as_str()) {
+        object["spec"]["replicas"] = 0.into();
+    }
+    if kind.id.resource == "daemonsets" {
+        object["metadata"]["annotations"]["deprecated.daemonset.template.generation"] = "0".into();
+    }
+    object
 }
 
 /// The name of this server's version of Kubernetes, as clients ask for it.

@@ -2,27 +2,36 @@
 //! how `kubectl get` prints them. All functions are pure. Which kinds these are is said by `tools/openapi/kinds.json`.
 //!
 //! A request that creates or updates an object goes through [`Builtin::decode`], [`Builtin::default`],
-//! [`Builtin::prepare_create`] or [`Builtin::prepare_update`], and [`Builtin::validate_create`] or
-//! [`Builtin::validate_update`], in this order. `metadata` is checked elsewhere, for custom kinds, too.
+//! [`Builtin::admit_create`] or [`Builtin::admit_update`], [`Builtin::allocate`], [`Builtin::prepare_create`] or
+//! [`Builtin::prepare_update`], [`Builtin::validate_create`] or [`Builtin::validate_update`], and [`Builtin::beyond`], in this
+//! order. `metadata` is checked elsewhere, for custom kinds, too.
 
+mod admission;
+mod allocate;
 mod convert;
 mod decode;
 mod defaults;
 mod documents;
+mod fields;
 mod image;
 mod json;
+pub mod names;
 mod prepare;
 pub mod quantity;
-mod shim;
+mod scale;
+mod tables;
 mod times;
 mod types;
+mod validate;
 
 pub use convert::{event_to_core, event_to_events};
 pub use documents::{BuiltinKind, BuiltinSubresource, DiscoveredResource, discovery, kinds, openapi};
-pub use shim::{Column, cells, columns};
+pub use tables::Column;
 pub use times::human_duration;
 
-use crate::refusal::Refusal;
+pub use names::NameRule;
+
+use crate::refusal::{About, FieldError, Refusal};
 use serde_json::Value as Json;
 use std::sync::LazyLock;
 
@@ -45,7 +54,7 @@ pub struct Builtin {
 }
 
 /// All kinds that Kubernetes has itself and this server has.
-pub fn all() -> impl Iterator<Item = &'static Builtin> {
+pub fn all() -> &'static [Builtin] {
     static BUILTINS: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
         let builtin = |kind: &'static BuiltinKind| Builtin {
             kind,
@@ -53,7 +62,12 @@ pub fn all() -> impl Iterator<Item = &'static Builtin> {
         };
         kinds().iter().map(builtin).collect()
     });
-    BUILTINS.iter()
+    &BUILTINS
+}
+
+/// The kind of a resource, if Kubernetes has it itself and this server has it.
+pub fn of(group: &str, resource: &str) -> Option<&'static Builtin> {
+    all().iter().find(|builtin| builtin.kind.group == group && builtin.kind.resource == resource)
 }
 
 impl Builtin {
@@ -86,7 +100,22 @@ impl Builtin {
         self.put_in_order(object);
     }
 
-    /// Sets what clients cannot: the status is reset, the generation is 1. The object must have its name and uid.
+    /// Changes a new object as the admission plugins of a usual server do.
+    ///
+    /// # Errors
+    ///
+    /// Why the object is forbidden, for [`Refusal::forbidden`].
+    pub fn admit_create(&self, object: &mut Json) -> Result<(), String> {
+        admission::create(self.type_name, object)
+    }
+
+    /// Changes an updated object as the admission plugins of a usual server do.
+    pub fn admit_update(&self, object: &mut Json, old: &Json) {
+        admission::update(self.type_name, object, old);
+    }
+
+    /// Sets what clients cannot: the status is reset, the generation is 1. The object must have its name and uid by now;
+    /// before, when its defaults were set, it must not have had a uid.
     ///
     /// `now` is for the kinds that note a time, such as PersistentVolume.
     pub fn prepare_create(&self, object: &mut Json, now: &str) {
@@ -100,10 +129,162 @@ impl Builtin {
         self.default(object);
     }
 
+    /// Gives a Service its addresses and node ports, before it is prepared. `others` are all other Services of the server,
+    /// and `old` is the Service as it was. Other kinds need nothing.
+    ///
+    /// # Errors
+    ///
+    /// What the Service asks for and cannot have.
+    pub fn allocate<'a>(
+        &self,
+        object: &mut Json,
+        old: Option<&Json>,
+        others: impl IntoIterator<Item = &'a Json>,
+    ) -> Result<(), Vec<FieldError>> {
+        match self.type_name {
+            "core/v1.Service" => allocate::allocate(object, old, others),
+            _ => Ok(()),
+        }
+    }
+
+    /// The errors of a new object, without those of its `metadata`.
+    pub fn validate_create(&self, object: &Json) -> Vec<FieldError> {
+        validate::create(self.type_name, object)
+    }
+
+    /// The errors of a changed object, without those of its `metadata`.
+    pub fn validate_update(&self, object: &Json, old: &Json, subresource: Subresource) -> Vec<FieldError> {
+        validate::update(self.type_name, object, old, subresource)
+    }
+
+    /// What refusals of invalid objects are about. Events of both groups are one kind inside of the API server, so that
+    /// those of `events.k8s.io` are named without their group.
+    pub fn about_invalid(&self, name: &str) -> About {
+        let group = if self.type_name == "events/v1.Event" {
+            ""
+        } else {
+            self.kind.group
+        };
+        About::new(group, &self.kind.kind, name)
+    }
+
+    /// What a valid object uses whose rules this server does not know, as the subject of a sentence. Such an object has to be
+    /// refused with [`Refusal::not_built`].
+    pub fn beyond(&self, object: &Json) -> Option<String> {
+        validate::beyond(self.type_name, object)
+    }
+
+    /// Which names objects of this kind may have.
+    pub fn name_rule(&self) -> NameRule {
+        match self.type_name {
+            "core/v1.Namespace" | "core/v1.Service" | "apps/v1.StatefulSet" => NameRule::Label,
+            name if name.starts_with("rbac/") => NameRule::PathSegment,
+            _ => NameRule::Subdomain,
+        }
+    }
+
+    /// The object of `/scale`, of the kinds that have it.
+    pub fn scale(&self, object: &Json) -> Option<Json> {
+        scale::has(self.type_name).then(|| scale::of(object))
+    }
+
+    /// Reads an object that is sent to `/scale`; as [`Self::decode`].
+    ///
+    /// # Errors
+    ///
+    /// 400 if a field has a value of a wrong type.
+    pub fn decode_scale(&self, scale: &Json) -> Result<(Json, Vec<String>), Refusal> {
+        decode::decode(scale::TYPE, scale).map_err(|error| {
+            Refusal::bad_request(format!(
+                "Scale in version \"v1\" cannot be handled as a Scale: {error}"
+            ))
+        })
+    }
+
+    /// Gives an object the replicas of what is sent to `/scale`. The object is then updated as usual.
+    pub fn apply_scale(&self, object: &mut Json, scale: &Json) -> Vec<FieldError> {
+        scale::apply(object, scale)
+    }
+
+    /// The value of a field for a field selector, such as `status.phase` of pods.
+    ///
+    /// # Errors
+    ///
+    /// What the API server says if lists of this kind cannot be selected by the field.
+    pub fn selectable_field(&self, object: &Json, field: &str) -> Result<String, String> {
+        fields::value(self.type_name, object, field).ok_or_else(|| fields::unknown(self.type_name, field))
+    }
+
+    /// How many seconds a deletion waits: only pods on a node wait for it to stop them. `asked` is from the request.
+    /// After `CheckGracefulDelete` in `pkg/registry/core/pod/strategy.go`.
+    pub fn grace_seconds(&self, object: &Json, asked: Option<i64>) -> i64 {
+        let waits = self.type_name == "core/v1.Pod"
+            && !json::text(object, "spec.nodeName").is_empty()
+            && !matches!(json::text(object, "status.phase"), "Failed" | "Succeeded");
+        if !waits {
+            return 0;
+        }
+        match asked
+            .or_else(|| json::int(object, "spec.terminationGracePeriodSeconds"))
+            .unwrap_or_default()
+        {
+            seconds if seconds < 0 => 1,
+            seconds => seconds,
+        }
+    }
+
+    /// Whether a deletion that does not say otherwise leaves the dependents of the object, after
+    /// `DefaultGarbageCollectionPolicy` of the strategies.
+    pub fn orphans_by_default(&self) -> bool {
+        matches!(self.type_name, "batch/v1.Job" | "core/v1.ReplicationController")
+    }
+
+    /// The columns of tables of these objects. Kinds that are never listed have none.
+    pub fn columns(&self) -> &'static [Column] {
+        tables::columns(self.kind.group, &self.kind.resource)
+    }
+
+    /// The cells of an object in a table, one for each column. `now` is in seconds since 1970, and ages count to it.
+    pub fn cells(&self, object: &Json, now: i64) -> Vec<Json> {
+        tables::cells(self.type_name, object, now)
+    }
+
     /// Writes the fields in the order of Go, with the empty ones that Go writes.
     fn put_in_order(&self, object: &mut Json) {
         if let Ok((ordered, _)) = decode::decode(self.type_name, object) {
             *object = ordered;
         }
+    }
+}
+
+#[cfg(test)]
+mod recorded;
+
+#[cfg(test)]
+mod tests {
+    use super::of;
+    use serde_json::json;
+
+    #[test]
+    fn only_pods_on_nodes_are_deleted_later() {
+        let (pods, secrets) = (of("", "pods").expect("pods"), of("", "secrets").expect("secrets"));
+        let pod = |node: &str, phase: &str, grace: i64| json!({"spec": {"nodeName": node, "terminationGracePeriodSeconds": grace}, "status": {"phase": phase}});
+        for (object, asked, expected) in [
+            (pod("", "Pending", 30), None, 0),
+            (pod("a", "Running", 30), None, 30),
+            (pod("a", "Running", 30), Some(5), 5),
+            (pod("a", "Running", -3), None, 1),
+            (pod("a", "Failed", 30), None, 0),
+        ] {
+            assert_eq!(pods.grace_seconds(&object, asked), expected, "{object}");
+        }
+        assert_eq!(secrets.grace_seconds(&json!({}), Some(5)), 0);
+    }
+
+    #[test]
+    fn other_groups_and_resources_are_not_builtin() {
+        assert!(of("", "deployments").is_none());
+        assert!(of("apps", "deployments").is_some());
+        assert!(of("apiregistration.k8s.io", "apiservices").is_none());
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     kinds::Kind,
     object::{at, finalizers, is_deleting, meta, owners, set_meta},
     rest::{self, DeleteOptions, FOREGROUND, ORPHAN, Propagation},
-    state::{State, id, lock, namespaces},
+    state::{State, core, id, lock, namespaces},
     store::{Key, ResourceId},
 };
 use serde_json::{Value as Json, json};
@@ -38,6 +38,7 @@ fn collect(state: &mut State) -> bool {
     settle_owners(state);
     empty_namespaces(state);
     empty_definitions(state);
+    release_claims(state);
     state.store.version() != before
 }
 
@@ -191,6 +192,23 @@ fn empty_definitions(state: &mut State) {
             && let Some(kind) = kind_of(state, &id)
         {
             rest::remove_finalizer(state, &kind, &key, definitions::CLEANUP);
+        }
+    }
+}
+
+/// Claims that are being deleted and that no pod uses go.
+fn release_claims(state: &mut State) {
+    let id = core("persistentvolumeclaims");
+    let ending: Vec<Key> = deleting(state).into_iter().filter(|(of, _)| *of == id).map(|(_, key)| key).collect();
+    for key in ending {
+        let claims = |pod: &Json| {
+            let volumes = at(pod, &["spec", "volumes"]).as_array().into_iter().flatten();
+            let mut names = volumes.map(|volume| at(volume, &["persistentVolumeClaim", "claimName"]));
+            names.any(|name| *name == key.name)
+        };
+        let is_used = state.store.list(&core("pods"), &key.namespace).any(|(_, pod)| claims(pod));
+        if let (false, Some(kind)) = (is_used, kind_of(state, &id)) {
+            rest::remove_finalizer(state, &kind, &key, "kubernetes.io/pvc-protection");
         }
     }
 }

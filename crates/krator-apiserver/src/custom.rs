@@ -5,7 +5,7 @@ use crate::{
     refusal::{FieldError, Refusal},
 };
 use krator_schema::{
-    Path, ProblemKind, Schema, Version,
+    Path, ProblemKind, Scale, Schema, Version,
     cel::{self, Outcome},
 };
 use serde_json::Value as Json;
@@ -49,6 +49,11 @@ impl Custom {
         }
     }
 
+    /// Where the numbers of `/scale` are, if it is served.
+    pub fn scale(&self) -> Option<&Scale> {
+        self.version.subresources.as_ref()?.scale.as_ref()
+    }
+
     /// Whether `/status` is served.
     pub fn has_status(&self) -> bool {
         let subresources = self.version.subresources.as_ref();
@@ -61,6 +66,7 @@ impl Custom {
         krator_schema::prune(&self.schema, &mut object);
         let mut unknown = Vec::new();
         removed(&sent, &object, "", &mut unknown);
+        unknown.sort();
         Ok((object, unknown))
     }
 
@@ -108,13 +114,18 @@ impl Custom {
                 .all(|(key, value)| !is_spec(key) || old.get(key) == Some(value))
     }
 
-    /// What is wrong with an object and, if it is an update, was not wrong before: what has not changed is let through, as by
+    /// What is wrong with an object, beside its metadata, and, if it is an update, was not wrong before: what has not changed is let through, as by
     /// the ratcheting of the API server.
     ///
     /// # Errors
     ///
     /// If a rule cannot be judged here.
-    pub fn validate(&self, object: &Json, old: Option<&Json>) -> Result<Vec<FieldError>, Refusal> {
+    pub fn validate(
+        &self,
+        object: &Json,
+        old: Option<&Json>,
+        of_metadata: &[FieldError],
+    ) -> Result<Vec<FieldError>, Refusal> {
         let is_new = |path: &Path| !old.is_some_and(|old| is_unchanged(path, object, old));
         let at_path = |path: &Path, kind, detail: String| {
             FieldError::new(path.to_string(), kind, path.find(object).cloned(), detail)
@@ -124,10 +135,26 @@ impl Custom {
             .filter(|problem| is_new(&problem.path))
             .map(|problem| at_path(&problem.path, problem.kind, problem.detail))
             .collect();
-        if !structural.is_empty() {
-            return Ok(structural);
+        // Rules are not judged where types or sizes are wrong.
+        let blocks = |error: &FieldError| !matches!(error.kind, ProblemKind::Invalid | ProblemKind::Duplicate | ProblemKind::Forbidden);
+        let blocked = structural.iter().chain(of_metadata).any(blocks);
+        let mut errors = structural;
+        // A value of a wrong type is wrong in one way.
+        let mistyped: Vec<String> = errors
+            .iter()
+            .filter(|error| error.kind == ProblemKind::TypeInvalid)
+            .map(|error| error.field.clone())
+            .collect();
+        errors.retain(|error| error.kind == ProblemKind::TypeInvalid || !mistyped.contains(&error.field));
+        errors.extend(self.scale_errors(object));
+        if blocked {
+            if self.has_rules() {
+                let why = "some validation rules were not checked because the object was invalid; correct the existing \
+                           errors to complete validation";
+                errors.push(FieldError::new("<nil>", ProblemKind::Invalid, None, why));
+            }
+            return Ok(errors);
         }
-        let mut errors = Vec::new();
         for judged in cel::evaluate(&self.schema, &Path::root(), object, old) {
             match judged.outcome {
                 Outcome::Violated(message) if is_new(&judged.value) => {
@@ -140,6 +167,33 @@ impl Custom {
             }
         }
         Ok(errors)
+    }
+}
+
+impl Custom {
+    fn has_rules(&self) -> bool {
+        fn any(schema: &Json) -> bool {
+            match schema {
+                Json::Object(fields) => fields.contains_key("x-kubernetes-validations") || fields.values().any(any),
+                Json::Array(items) => items.iter().any(any),
+                _ => false,
+            }
+        }
+        any(&self.written)
+    }
+
+    /// What is wrong with the numbers that `/scale` shows.
+    fn scale_errors(&self, object: &Json) -> Vec<FieldError> {
+        let paths = self.scale().map(|scale| [&scale.spec_replicas_path, &scale.status_replicas_path]);
+        let wrong = |path: &&String| {
+            let value = path.split('.').filter(|part| !part.is_empty()).fold(object, |value, key| {
+                value.get(key).unwrap_or(&Json::Null)
+            });
+            let fits = |number: i64| (0..=i64::from(i32::MAX)).contains(&number);
+            let is_wrong = !value.is_null() && !value.as_i64().is_some_and(fits);
+            is_wrong.then(|| FieldError::invalid(path.as_str(), value.clone(), "should be a non-negative integer"))
+        };
+        paths.iter().flatten().filter_map(wrong).collect()
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn prepare(object: &mut Json, old: Option<&Json>) {
 }
 
 fn status(names: &Json, stored: &[Json]) -> Json {
-    json!({"conditions": [], "acceptedNames": names, "storedVersions": stored})
+    json!({"conditions": null, "acceptedNames": names, "storedVersions": stored})
 }
 
 /// What is wrong with a definition.
@@ -184,7 +184,10 @@ pub(crate) fn terminate(object: &mut Json, now: &str) {
         "message": "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
     });
     let status = fields_mut(fields_mut(object).entry("status").or_insert_with(|| json!({})));
-    if let Json::Array(conditions) = status.entry("conditions").or_insert_with(|| json!([])) {
+    if !status.get("conditions").is_some_and(Json::is_array) {
+        status.insert("conditions".to_owned(), json!([]));
+    }
+    if let Some(Json::Array(conditions)) = status.get_mut("conditions") {
         conditions.retain(|it| it.get("type") != condition.get("type"));
         conditions.push(condition);
     }

@@ -28,7 +28,7 @@ fn rank(version: &str) -> (u8, u64, String) {
 fn groups(kinds: &Kinds) -> Vec<(&str, Vec<(&str, Vec<&Arc<Kind>>)>)> {
     let mut groups: BTreeMap<(bool, &str), BTreeMap<_, (&str, Vec<&Arc<Kind>>)>> = BTreeMap::new();
     for kind in kinds.iter() {
-        let group = groups.entry((kind.is_custom(), kind.id.group.as_str())).or_default();
+        let group = groups.entry((kind.is_custom(), kind.group.as_str())).or_default();
         let version = group.entry(rank(&kind.version)).or_insert_with(|| (&kind.version, Vec::new()));
         version.1.push(kind);
     }
@@ -61,7 +61,7 @@ pub(crate) fn aggregated(kinds: &Kinds, is_core: bool) -> Json {
 
 fn resource(kind: &Kind) -> Json {
     let response = |group: &str, version: &str, name: &str| json!({"group": group, "version": version, "kind": name});
-    let (group, version) = if kind.is_custom() { (kind.id.group.as_str(), kind.version.as_str()) } else { ("", "") };
+    let (group, version) = if kind.is_custom() { (kind.group.as_str(), kind.version.as_str()) } else { ("", "") };
     let mut resource = json!({
         "resource": kind.id.resource,
         "responseKind": response(group, version, &kind.kind),
@@ -119,7 +119,7 @@ pub(crate) fn core_versions() -> Json {
 
 /// The resources of a version of a group; `None` if it is not served.
 pub(crate) fn resources(kinds: &Kinds, group: &str, version: &str) -> Option<Json> {
-    let served = kinds.iter().filter(|kind| kind.id.group == group && kind.version == version);
+    let served = kinds.iter().filter(|kind| kind.group == group && kind.version == version);
     let resources: Vec<Json> = served.flat_map(|kind| legacy(kind)).collect();
     let group_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
     (!resources.is_empty()).then(|| {
@@ -150,7 +150,7 @@ fn legacy(kind: &Kind) -> Vec<Json> {
             "kind": sub.kind,
             "verbs": sub.verbs,
         });
-        if !sub.group.is_empty() && sub.group != kind.id.group {
+        if !sub.group.is_empty() && sub.group != kind.group {
             resource["group"] = json!(sub.group);
             resource["version"] = json!(sub.version);
         }

@@ -3,7 +3,8 @@
 
 use crate::{
     definitions,
-    kinds::Kind,
+    kinds::{Kind, Of},
+    managed::{self, Manager},
     object::{at, is_deleting, set},
     rbac,
     refusal::Refusal,
@@ -18,9 +19,13 @@ fn is_namespace(kind: &Kind) -> bool {
 }
 
 /// Before a new object is checked.
-pub(crate) fn before_create(_state: &State, kind: &Kind, object: &mut Json) -> Result<(), Refusal> {
+pub(crate) fn before_create(state: &State, kind: &Kind, object: &mut Json) -> Result<(), Refusal> {
+    if let Of::Builtin(builtin) = &kind.of {
+        let about = kind.about(crate::object::meta(object, "name"));
+        builtin.admit_create(object).map_err(|why| Refusal::forbidden(about, &why))?;
+    }
+    allocate(state, kind, object, None)?;
     if kind.is_definition() {
-        definitions::prepare(object, None);
         let errors = definitions::validate(object, None)?;
         refuse(kind, object, &errors)?;
     }
@@ -28,13 +33,27 @@ pub(crate) fn before_create(_state: &State, kind: &Kind, object: &mut Json) -> R
 }
 
 /// Before a changed object is checked.
-pub(crate) fn before_update(_state: &State, kind: &Kind, object: &mut Json, old: &Json) -> Result<(), Refusal> {
+pub(crate) fn before_update(state: &State, kind: &Kind, object: &mut Json, old: &Json) -> Result<(), Refusal> {
+    if let Of::Builtin(builtin) = &kind.of {
+        builtin.admit_update(object, old);
+    }
+    allocate(state, kind, object, Some(old))?;
     if kind.is_definition() {
-        definitions::prepare(object, Some(old));
         let errors = definitions::validate(object, Some(old))?;
         refuse(kind, object, &errors)?;
     }
     Ok(())
+}
+
+/// Gives a Service its addresses and ports.
+fn allocate(state: &State, kind: &Kind, object: &mut Json, old: Option<&Json>) -> Result<(), Refusal> {
+    let Of::Builtin(builtin) = &kind.of else { return Ok(()) };
+    let own = Key::of(object);
+    let others = state.store.list(&kind.id, "").filter(|(key, _)| **key != own).map(|(_, object)| &**object);
+    match builtin.allocate(object, old, others) {
+        Ok(()) => Ok(()),
+        Err(errors) => refuse(kind, object, &errors),
+    }
 }
 
 fn refuse(kind: &Kind, object: &Json, errors: &[crate::refusal::FieldError]) -> Result<(), Refusal> {
@@ -105,6 +124,13 @@ fn settle(state: &mut State, kind: &Kind, object: &Arc<Json>) {
     if *at(object, &["status"]) != status {
         let mut settled = Json::clone(object);
         set(&mut settled, "status", status.clone());
+        let by = Manager {
+            name: "kube-apiserver".to_owned(),
+            api_version: kind.api_version(),
+            subresource: "status".to_owned(),
+        };
+        let ignored = kind.ignored(crate::custom::Subresource::Status);
+        let settled = managed::update(Some(object), settled, &kind.types, &by, &now(), &ignored);
         if state.store.get(&kind.id, &Key::of(object)).is_some() {
             state.store.put(&kind.id, settled);
         }

@@ -1,16 +1,16 @@
 //! The kinds that are served: those of Kubernetes itself, and those that CRDs define.
 
 use crate::{
-    builtin::{self, Builtin, BuiltinSubresource},
+    builtin::{self, Builtin, BuiltinSubresource, NameRule},
     custom::{Custom, Subresource},
     definitions,
     field_set::FieldSet,
-    object::{at, meta},
+    object::at,
     refusal::{About, FieldError, Refusal},
     store::ResourceId,
     types::{Type, Types},
 };
-use krator_schema::{Definition, names};
+use krator_schema::Definition;
 use serde_json::Value as Json;
 use std::{
     collections::BTreeMap,
@@ -20,7 +20,10 @@ use std::{
 /// A version of a resource that is served.
 #[derive(Debug)]
 pub(crate) struct Kind {
+    /// Where its objects are stored. Events of both groups are the same objects.
     pub id: ResourceId,
+    /// The group in which it is served.
+    pub group: String,
     pub version: String,
     pub kind: String,
     pub list_kind: String,
@@ -57,11 +60,19 @@ pub(crate) fn api_version(group: &str, version: &str) -> String {
     }
 }
 
+/// The type of what `/scale` reads and writes.
+pub(crate) fn scale_type() -> Type {
+    type_of("autoscaling", "v1", "Scale")
+}
+
 /// The type of a kind of Kubernetes itself, which may also be one that only subresources have.
 pub(crate) fn type_of(group: &str, version: &str, kind: &str) -> Type {
     let known = TYPES.find(group, version, kind);
     known.cloned().unwrap_or_else(|| Type::of_custom_resource(None))
 }
+
+/// The group of the newer events.
+const EVENTS: &str = "events.k8s.io";
 
 const CUSTOM_VERBS: [&str; 8] = [
     "delete",
@@ -77,7 +88,7 @@ const CUSTOM_VERBS: [&str; 8] = [
 impl Kind {
     /// `apps/v1`, as `apiVersion` has it.
     pub fn api_version(&self) -> String {
-        api_version(&self.id.group, &self.version)
+        api_version(&self.group, &self.version)
     }
 
     /// An object of this kind, in refusals that name resources.
@@ -87,7 +98,29 @@ impl Kind {
 
     /// An object of this kind, in refusals that name kinds.
     pub fn about_kind(&self, name: &str) -> About {
-        About::new(&self.id.group, &self.kind, name)
+        match &self.of {
+            Of::Builtin(kind) => kind.about_invalid(name),
+            Of::Custom(_) => About::new(&self.group, &self.kind, name),
+        }
+    }
+
+    fn is_newer_event(&self) -> bool {
+        self.group == EVENTS
+    }
+
+    /// A stored object in the version that is served here. All versions of a custom resource have the same fields.
+    pub fn to_served(&self, stored: &Json) -> Json {
+        if self.is_newer_event() {
+            return builtin::event_to_events(stored);
+        }
+        let mut object = stored.clone();
+        crate::object::set(&mut object, "apiVersion", self.api_version().into());
+        object
+    }
+
+    /// A served object as it is stored.
+    pub fn to_stored(&self, served: Json) -> Json {
+        if self.is_newer_event() { builtin::event_to_core(&served) } else { served }
     }
 
     pub fn is_custom(&self) -> bool {
@@ -97,6 +130,11 @@ impl Kind {
     /// Whether it is only created, and never stored.
     pub fn is_review(&self) -> bool {
         self.verbs == ["create"]
+    }
+
+    /// Whether what its objects own stays when they are deleted and the request does not say what becomes of it.
+    pub fn orphans_by_default(&self) -> bool {
+        matches!(&self.of, Of::Builtin(kind) if kind.orphans_by_default())
     }
 
     /// Whether its objects define kinds.
@@ -122,6 +160,7 @@ impl Kind {
 
     pub fn prepare_create(&self, object: &mut Json, now: &str) {
         match &self.of {
+            Of::Builtin(_) if self.is_definition() => definitions::prepare(object, None),
             Of::Builtin(kind) => kind.prepare_create(object, now),
             Of::Custom(kind) => kind.prepare_create(object),
         }
@@ -129,66 +168,119 @@ impl Kind {
 
     pub fn prepare_update(&self, new: &mut Json, old: &Json, subresource: Subresource) {
         match &self.of {
+            Of::Builtin(_) if self.is_definition() && subresource == Subresource::None => {
+                definitions::prepare(new, Some(old));
+            }
             Of::Builtin(kind) => kind.prepare_update(new, old, part_of(subresource)),
             Of::Custom(kind) => kind.prepare_update(new, old, subresource),
         }
     }
 
-    pub fn validate_create(&self, object: &Json) -> Result<Vec<FieldError>, Refusal> {
+    /// What is wrong with a new object, whose metadata has these errors.
+    pub fn validate_create(&self, object: &Json, of_metadata: &[FieldError]) -> Result<Vec<FieldError>, Refusal> {
         match &self.of {
-            Of::Builtin(kind) => Ok(kind.validate_create(object)),
-            Of::Custom(kind) => kind.validate(object, None),
+            Of::Builtin(kind) => known(kind, object).map(|()| kind.validate_create(object)),
+            Of::Custom(kind) => kind.validate(object, None, of_metadata),
         }
     }
 
-    pub fn validate_update(&self, new: &Json, old: &Json, subresource: Subresource) -> Result<Vec<FieldError>, Refusal> {
+    /// What is wrong with a changed object, whose metadata has these errors.
+    pub fn validate_update(
+        &self,
+        new: &Json,
+        old: &Json,
+        subresource: Subresource,
+        of_metadata: &[FieldError],
+    ) -> Result<Vec<FieldError>, Refusal> {
         match &self.of {
-            Of::Builtin(kind) => Ok(kind.validate_update(new, old, part_of(subresource))),
-            Of::Custom(kind) => kind.validate(new, Some(old)),
+            Of::Builtin(kind) => {
+                known(kind, new)?;
+                Ok(kind.validate_update(new, old, part_of(subresource)))
+            }
+            Of::Custom(kind) => kind.validate(new, Some(old), of_metadata),
         }
     }
 
-    /// What is wrong with a name of an object.
-    pub fn validate_name(&self, name: &str) -> Vec<String> {
-        match &self.of {
-            Of::Builtin(kind) => kind.validate_name(name),
-            Of::Custom(_) => names::dns_1123_subdomain(name),
-        }
+    /// What is wrong with a name of an object, or with the beginning of one.
+    pub fn validate_name(&self, name: &str, is_prefix: bool) -> Vec<String> {
+        let rule = match &self.of {
+            Of::Builtin(kind) => kind.name_rule(),
+            Of::Custom(_) => NameRule::Subdomain,
+        };
+        rule.check(name, is_prefix)
     }
 
     /// The fields that a request about a part of the object does not change, and nobody owns for that.
     pub fn ignored(&self, subresource: Subresource) -> FieldSet {
         let paths: &[&[&str]] = match (subresource, &self.of) {
-            (Subresource::Status, Of::Custom(_)) => &[&["spec"]],
+            (Subresource::Status, Of::Custom(_)) => &[&["spec"], &["metadata"]],
             (Subresource::None, Of::Custom(kind)) if kind.has_status() => &[&["status"]],
-            (_, Of::Builtin(kind)) => kind.reset_fields(part_of(subresource)),
+            (part, Of::Builtin(_)) => reset_fields(&self.id, part),
             _ => &[],
         };
         FieldSet::of(paths)
     }
 
-    /// A field that selectors may use, as text; `None` if they may not.
-    pub fn selectable(&self, object: &Json, field: &str) -> Option<String> {
-        match field {
-            "metadata.name" => return Some(meta(object, "name").to_owned()),
-            "metadata.namespace" => return Some(meta(object, "namespace").to_owned()),
-            _ => {}
-        }
-        let may = match &self.of {
-            Of::Builtin(kind) => kind.selectable_fields().contains(&field),
-            Of::Custom(kind) => kind
+    /// A field that selectors may use, as text.
+    ///
+    /// # Errors
+    ///
+    /// What the API server says if selectors may not use it.
+    pub fn selectable(&self, object: &Json, field: &str) -> Result<String, String> {
+        let custom = match &self.of {
+            Of::Builtin(kind) => return kind.selectable_field(object, field),
+            Of::Custom(custom) => custom,
+        };
+        let may = match field {
+            "metadata.name" => true,
+            "metadata.namespace" => self.namespaced,
+            _ => custom
                 .version
                 .selectable_fields
                 .iter()
                 .any(|selectable| selectable.json_path.strip_prefix('.') == Some(field)),
         };
-        let value = || field.split('.').fold(object, |value, key| value.get(key).unwrap_or(&Json::Null));
-        may.then(|| match value() {
+        if !may {
+            return Err(format!("field label not supported: {field}"));
+        }
+        Ok(match field.split('.').fold(object, |value, key| value.get(key).unwrap_or(&Json::Null)) {
             Json::Null => String::new(),
             Json::String(text) => text.clone(),
             other => other.to_string(),
         })
     }
+}
+
+/// The fields of a kind of Kubernetes itself that a request about a part of an object does not change, after
+/// `GetResetFields` of the strategies.
+fn reset_fields(id: &ResourceId, part: Subresource) -> &'static [&'static [&'static str]] {
+    const STATUS: &[&[&str]] = &[&["status"]];
+    const SPEC: &[&[&str]] = &[&["spec"]];
+    const SPEC_AND_LABELS: &[&[&str]] = &[&["spec"], &["metadata", "labels"]];
+    const OF_PODS: &[&[&str]] = &[
+        &["spec"],
+        &["metadata", "deletionTimestamp"],
+        &["metadata", "ownerReferences"],
+    ];
+    const OF_DEFINITIONS: &[&[&str]] = &[&["metadata"], &["spec"]];
+    match (id.group.as_str(), id.resource.as_str(), part) {
+        ("" | "apps" | "batch" | "policy" | "networking.k8s.io" | "apiextensions.k8s.io", resource, Subresource::None)
+            if !["configmaps", "secrets", "events", "endpoints", "leases", "podtemplates", "controllerrevisions"]
+                .contains(&resource) =>
+        {
+            STATUS
+        }
+        ("", "pods", Subresource::Status) => OF_PODS,
+        ("apps", "deployments", Subresource::Status) => SPEC_AND_LABELS,
+        ("apiextensions.k8s.io", _, Subresource::Status) => OF_DEFINITIONS,
+        (_, _, Subresource::Status) => SPEC,
+        _ => &[],
+    }
+}
+
+/// Refuses an object that uses what this server does not know.
+fn known(kind: &Builtin, object: &Json) -> Result<(), Refusal> {
+    kind.beyond(object).map_or(Ok(()), |what| Err(Refusal::not_built(&what)))
 }
 
 /// What an update of a kind of Kubernetes itself is about. `/scale` changes the object itself.
@@ -207,7 +299,7 @@ pub(crate) struct Kinds(BTreeMap<(String, String, String), Arc<Kind>>);
 impl Kinds {
     /// The kinds of Kubernetes itself.
     pub fn builtin() -> Self {
-        let kinds = builtin::all().map(|kind| Arc::new(of_builtin(kind)));
+        let kinds = builtin::all().iter().map(|kind| Arc::new(of_builtin(kind)));
         Self(kinds.map(|kind| (place(&kind), kind)).collect())
     }
 
@@ -233,9 +325,13 @@ impl Kinds {
     /// Serves the versions of a CRD, of which `spec` is what was written, instead of those that were served of it before.
     pub fn define(&mut self, definition: &Definition, spec: &Json) {
         self.remove(&definition.group, &definition.names.plural);
-        for version in definition.versions.iter().filter(|version| version.served) {
-            let kind = Arc::new(of_definition(definition, version, spec));
-            self.0.insert(place(&kind), kind);
+        let served = definition.versions.iter().filter(|version| version.served);
+        let kinds: Vec<Kind> = served.map(|version| of_definition(definition, version, spec)).collect();
+        let types: BTreeMap<String, Type> =
+            kinds.iter().map(|kind| (kind.api_version(), kind.types.clone())).collect();
+        for mut kind in kinds {
+            kind.types = kind.types.with_versions(types.clone());
+            self.0.insert(place(&kind), Arc::new(kind));
         }
     }
 
@@ -246,16 +342,17 @@ impl Kinds {
 }
 
 fn place(kind: &Kind) -> (String, String, String) {
-    (kind.id.group.clone(), kind.version.clone(), kind.id.resource.clone())
+    (kind.group.clone(), kind.version.clone(), kind.id.resource.clone())
 }
 
 fn of_builtin(builtin: &'static Builtin) -> Kind {
     let kind = builtin.kind();
     Kind {
         id: ResourceId {
-            group: kind.group.to_owned(),
+            group: if kind.group == EVENTS { String::new() } else { kind.group.to_owned() },
             resource: kind.resource.clone(),
         },
+        group: kind.group.to_owned(),
         version: kind.version.to_owned(),
         kind: kind.kind.clone(),
         list_kind: kind.list_kind.clone(),
@@ -293,6 +390,7 @@ fn of_definition(definition: &Definition, version: &krator_schema::Version, spec
             group: definition.group.clone(),
             resource: names.plural.clone(),
         },
+        group: definition.group.clone(),
         version: version.name.clone(),
         kind: names.kind.clone(),
         list_kind: names.list_kind.clone(),

@@ -31,8 +31,8 @@ impl Selection {
     /// If a selector cannot be read, or selects by a field that it may not select by.
     pub fn of(kind: &Kind, namespace: &str, name: &str, query: &Query) -> Result<Self, Refusal> {
         let (labels, fields) = query.selectors()?;
-        if let Some(field) = fields.fields().find(|field| kind.selectable(&Json::Null, field).is_none()) {
-            return Err(Refusal::bad_request(format!("field label not supported: {field}")));
+        for field in fields.fields() {
+            kind.selectable(&Json::Null, field).map_err(Refusal::bad_request)?;
         }
         Ok(Self {
             namespace: namespace.to_owned(),
@@ -116,7 +116,7 @@ fn too_large(version: u64, current: u64) -> Refusal {
         code: 504,
         reason: "Timeout",
         message: format!("Timeout: {message}"),
-        about: crate::refusal::About::default(),
+        about: Box::default(),
         causes: vec![Cause {
             reason: "ResourceVersionTooLarge".to_owned(),
             message: "Too large resource version".to_owned(),

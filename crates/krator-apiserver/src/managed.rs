@@ -64,7 +64,7 @@ pub fn apply(
     let (mut object, managed) =
         client_side::apply(&tracking, &without_managed(&live), config, managed, force).map_err(
             |failure| match failure {
-                Failure::Conflicts(conflicts) => conflicts::refusal(&conflicts),
+                Failure::Conflicts(conflicts) => conflicts::refusal(conflicts),
                 Failure::Refused(refusal) => refusal,
             },
         )?;

@@ -16,7 +16,7 @@ fn path_of(group: &str, version: &str) -> String {
 pub(crate) fn index(kinds: &Kinds) -> Json {
     let mut paths = Map::new();
     for kind in kinds.iter() {
-        let path = path_of(&kind.id.group, &kind.version);
+        let path = path_of(&kind.group, &kind.version);
         let url = format!("/openapi/v3/{path}");
         paths.insert(path, json!({"serverRelativeURL": url}));
     }
@@ -36,7 +36,7 @@ pub(crate) fn document(kinds: &Kinds, path: &str) -> Option<Json> {
     }
     let served: Vec<&Kind> = kinds
         .iter()
-        .filter(|kind| kind.id.group == group && kind.version == version)
+        .filter(|kind| kind.group == group && kind.version == version)
         .map(AsRef::as_ref)
         .collect();
     (!served.is_empty()).then(|| custom(&served))
@@ -62,12 +62,12 @@ fn custom(kinds: &[&Kind]) -> Json {
 
 /// `com.example.v1.Moose`: the group backwards, the version and the kind.
 fn schema_name(kind: &Kind, name: &str) -> String {
-    let group: Vec<&str> = kind.id.group.rsplit('.').collect();
+    let group: Vec<&str> = kind.group.rsplit('.').collect();
     format!("{}.{}.{name}", group.join("."), kind.version)
 }
 
 fn gvk(kind: &Kind, name: &str) -> Json {
-    json!({"group": kind.id.group, "version": kind.version, "kind": name})
+    json!({"group": kind.group, "version": kind.version, "kind": name})
 }
 
 const API_VERSION: &str = "APIVersion defines the versioned schema of this representation of an object. Servers should \
@@ -116,7 +116,7 @@ fn list_schema(kind: &Kind, item: &str) -> Json {
 
 /// The paths of a kind, with what kubectl looks for in them: the kind, and the parameters of each action.
 fn paths_of(kind: &Kind, one: &str, many: &str) -> Vec<(String, Json)> {
-    let base = format!("/apis/{}/{}", kind.id.group, kind.version);
+    let base = format!("/apis/{}/{}", kind.group, kind.version);
     let place = if kind.namespaced { "/namespaces/{namespace}" } else { "" };
     let parameter = |name: &str| json!({"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": true}});
     let action = |action: &str, schema: &str, parameters: &[&str]| {

@@ -129,8 +129,8 @@ pub struct Refusal {
     pub reason: &'static str,
     /// For people.
     pub message: String,
-    /// What it is about.
-    pub about: About,
+    /// What it is about. It is boxed because most results are no refusals.
+    pub about: Box<About>,
     /// The single reasons.
     pub causes: Vec<Cause>,
     /// After how many seconds the client may try again.
@@ -176,7 +176,7 @@ impl Refusal {
             code,
             reason,
             message: message.into(),
-            about,
+            about: Box::new(about),
             causes: Vec::new(),
             retry_after: None,
         }
@@ -316,6 +316,11 @@ impl Refusal {
         Self::new(500, "InternalError", About::default(), message)
     }
 
+    /// The request has failed in the middle of the server, which gives no reason.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(500, "", About::default(), message)
+    }
+
     /// A real API server can do this, and this one cannot. `what` begins a sentence, such as "Webhooks of CRDs".
     pub fn not_built(what: &str) -> Self {
         let message = format!(
@@ -332,7 +337,7 @@ impl Refusal {
             kind,
             name,
             uid,
-        } = &self.about;
+        } = &*self.about;
         for (key, text) in [("name", name), ("group", group), ("kind", kind), ("uid", uid)] {
             if !text.is_empty() {
                 details.insert(key.to_owned(), json!(text));

@@ -137,12 +137,7 @@ impl Query {
     ///
     /// If a selector cannot be read.
     pub fn selectors(&self) -> Result<(LabelSelector, FieldSelector), Refusal> {
-        let labels = LabelSelector::parse(self.text("labelSelector")).map_err(|why| {
-            Refusal::bad_request(format!(
-                "unable to parse labels selector {:?}: {why}",
-                self.text("labelSelector")
-            ))
-        })?;
+        let labels = LabelSelector::parse(self.text("labelSelector")).map_err(Refusal::bad_request)?;
         let fields = FieldSelector::parse(self.text("fieldSelector")).map_err(Refusal::bad_request)?;
         Ok((labels, fields))
     }
@@ -155,8 +150,8 @@ pub(crate) enum Form {
     Objects,
     /// Rows and columns, of this version of `meta.k8s.io`.
     Table(String),
-    /// Only metadata, of this version of `meta.k8s.io`.
-    Metadata(String),
+    /// Only metadata, of this version of `meta.k8s.io`; of an object or of a list.
+    Metadata { version: String, of_list: bool },
 }
 
 /// The form that a client likes best among those that there are.
@@ -177,10 +172,11 @@ pub(crate) fn accepted(headers: &HeaderMap) -> Result<Form, Refusal> {
         match parameters.get("as").copied() {
             None => return Ok(Form::Objects),
             Some("Table") if is_meta && ["v1", "v1beta1"].contains(&version.as_str()) => return Ok(Form::Table(version)),
-            Some("PartialObjectMetadata" | "PartialObjectMetadataList")
+            Some(form @ ("PartialObjectMetadata" | "PartialObjectMetadataList"))
                 if is_meta && ["v1", "v1beta1"].contains(&version.as_str()) =>
             {
-                return Ok(Form::Metadata(version));
+                let of_list = form.ends_with("List");
+                return Ok(Form::Metadata { version, of_list });
             }
             Some(_) => {}
         }

@@ -14,7 +14,7 @@ use crate::{
     custom::Subresource,
     kinds::Kind,
     managed::Manager,
-    object::{meta, set_meta},
+    object::{finalizers, meta, set_meta},
     refusal::{About, FieldError, Refusal},
     users::User,
 };
@@ -86,12 +86,10 @@ pub(crate) fn decode(kind: &Kind, body: Json, twice: Vec<String>, unknown: Unkno
     match unknown {
         Unknown::Strict if !wrong.is_empty() => {
             let all = wrong.join(", ");
-            Err(Refusal::bad_request(if kind.is_custom() {
-                format!("strict decoding error: {all}")
-            } else {
-                let (kind, version) = (&kind.kind, &kind.version);
-                format!("{kind} in version {version:?} cannot be handled as a {kind}: strict decoding error: {all}")
-            }))
+            let (kind, version) = (&kind.kind, &kind.version);
+            Err(Refusal::bad_request(format!(
+                "{kind} in version {version:?} cannot be handled as a {kind}: strict decoding error: {all}"
+            )))
         }
         Unknown::Warn => Ok((object, wrong)),
         _ => Ok((object, Vec::new())),
@@ -144,13 +142,11 @@ fn metadata_errors(kind: &Kind, object: &Json) -> Vec<FieldError> {
     if name.is_empty() {
         errors.push(FieldError::required("metadata.name", "name or generateName is required"));
     } else {
-        let wrong = kind.validate_name(name).into_iter();
+        let wrong = kind.validate_name(name, false).into_iter();
         errors.extend(wrong.map(|problem| FieldError::invalid("metadata.name", name, problem)));
     }
     if !generate.is_empty() {
-        // What follows it is made of characters that every kind of name allows.
-        let wrong = kind.validate_name(&format!("{}a", generate.trim_end_matches('-')));
-        let wrong = wrong.into_iter();
+        let wrong = kind.validate_name(generate, true).into_iter();
         errors.extend(wrong.map(|problem| FieldError::invalid("metadata.generateName", generate, problem)));
     }
     let metadata = object.get("metadata").unwrap_or(&Json::Null);
@@ -159,6 +155,21 @@ fn metadata_errors(kind: &Kind, object: &Json) -> Vec<FieldError> {
         FieldError { value, ..FieldError::from(problem) }
     }));
     errors
+}
+
+/// Warns of finalizers that are new and that others may use, too.
+fn finalizer_warnings(object: &Json, live: Option<&Json>) -> Vec<String> {
+    let is_known = |name: &str| live.is_some_and(|live| finalizers(live).any(|known| known == name));
+    finalizers(object)
+        .filter(|name| !name.contains('/') && !["orphan", "foregroundDeletion", "kubernetes"].contains(name))
+        .filter(|name| !is_known(name))
+        .map(|name| {
+            format!(
+                "metadata.finalizers: {name:?}: prefer a domain-qualified finalizer name to avoid accidental conflicts \
+                 with other finalizer writers"
+            )
+        })
+        .collect()
 }
 
 /// Refuses an object with errors.

@@ -80,6 +80,7 @@ impl Server {
         let uri = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
         let mut entry = self.audit.as_ref().map(|log| log.begin(&uri, &parts.headers, &wanted));
         let body = Limited::new(body, LARGEST_BODY).collect().await;
+        let path = parts.uri.path().to_owned();
         let answer = self.user(&parts.headers, &wanted, entry.as_mut()).and_then(|user| {
             let body = body.map_err(|_| Refusal::too_large(format!("limit is {LARGEST_BODY}")))?.to_bytes();
             if let Some(entry) = &mut entry
@@ -90,14 +91,18 @@ impl Server {
             }
             self.route(&Asked {
                 method: parts.method,
-                path: parts.uri.path().to_owned(),
+                path: path.clone(),
                 query,
                 headers: parts.headers,
                 body,
                 user: Arc::new(user),
             })
         });
-        let mut response = answer.unwrap_or_else(|refusal| refused(&refusal));
+        let mut response = match answer {
+            Ok(response) => response,
+            Err(refusal) if refusal.code == 404 && !self.has_group(&path) => no_page(),
+            Err(refusal) => refused(&refusal),
+        };
         let status = response.extensions_mut().remove::<audit::Status>();
         let Some(mut entry) = entry else { return response };
         if response.status() == StatusCode::UNAUTHORIZED {
@@ -113,6 +118,16 @@ impl Server {
             })
             .boxed_unsync()
         })
+    }
+
+    /// Whether a path belongs to a group that is served.
+    fn has_group(&self, path: &str) -> bool {
+        let mut parts = path.split('/').filter(|part| !part.is_empty());
+        match (parts.next(), parts.next()) {
+            (Some("api"), _) => true,
+            (Some("apis"), Some(group)) => lock(&self.state).kinds.iter().any(|kind| kind.group == group),
+            _ => false,
+        }
     }
 
     fn route(&self, asked: &Asked) -> Result<Response<Body>, Refusal> {
@@ -148,11 +163,19 @@ impl Server {
             &kind.verbs
         } else {
             let sub = kind.subresources.iter().find(|sub| sub.name == target.subresource);
-            &sub.ok_or_else(Refusal::no_such_path)?.verbs
+            let unknown = || match kind.is_custom() {
+                true => Refusal::not_found(kind.about(&target.name)),
+                false => Refusal::no_such_path(),
+            };
+            &sub.ok_or_else(unknown)?.verbs
         };
         let verb = target.verb(&asked.method, &asked.query);
         if kind.namespaced && target.namespace.is_empty() && !["list", "watch"].contains(&verb) && !kind.is_review() {
-            return Err(if verb == "create" { Refusal::method_not_allowed() } else { Refusal::no_such_path() });
+            let of_all = ["create", "deletecollection"].contains(&verb);
+            return Err(if of_all { Refusal::method_not_allowed() } else { Refusal::no_such_path() });
+        }
+        if verb == "create" && !target.name.is_empty() && target.subresource.is_empty() {
+            return Err(Refusal::method_not_allowed());
         }
         if !kind.namespaced && !target.namespace.is_empty() {
             return Err(Refusal::no_such_path());
@@ -161,6 +184,12 @@ impl Server {
             return Err(Refusal::method_not_allowed());
         }
         let form = request::accepted(&asked.headers)?;
+        if let Form::Metadata { of_list, .. } = &form
+            && *of_list != ["list", "deletecollection"].contains(&verb)
+            && verb != "watch"
+        {
+            return Err(Refusal::not_acceptable("PartialObjectMetadata of objects, PartialObjectMetadataList of lists"));
+        }
         let call = Call {
             asked,
             kind: &kind,
@@ -185,8 +214,18 @@ impl Server {
             }
             "create" => call.create(&mut state),
             "update" | "patch" => call.update(&mut state),
-            "delete" => call.delete(&mut state),
-            "deletecollection" => call.delete_all(&mut state),
+            "delete" | "deletecollection" => {
+                let options = call.delete_options()?;
+                let done = match verb {
+                    "delete" => call.delete(&mut state, &options),
+                    _ => call.delete_all(&mut state, &options),
+                };
+                let mut response = done.unwrap_or_else(|refusal| refused(&refusal));
+                if kind.id.resource == "jobs" && options.propagation.is_none() {
+                    warn(&mut response, PODS_STAY);
+                }
+                Ok(response)
+            }
             _ => Err(Refusal::method_not_allowed()),
         }
     }
@@ -273,10 +312,7 @@ impl Call<'_> {
         let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
         let mut response = self.shown(status, &written.object);
         for warning in &written.warnings {
-            let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
-            if let Ok(value) = HeaderValue::try_from(format!("299 - \"{quoted}\"")) {
-                response.headers_mut().append(header::WARNING, value);
-            }
+            warn(&mut response, warning);
         }
         response
     }
@@ -356,24 +392,30 @@ impl Call<'_> {
         DeleteOptions::read(&body, &self.asked.query)
     }
 
-    fn delete(&self, state: &mut State) -> Result<Response<Body>, Refusal> {
-        let (object, _) = rest::delete(state, self.kind, &self.key, &self.delete_options()?)?;
+    fn delete(&self, state: &mut State, options: &DeleteOptions) -> Result<Response<Body>, Refusal> {
+        let (object, _) = rest::delete(state, self.kind, &self.key, options)?;
         Ok(self.shown(StatusCode::OK, &object))
     }
 
-    /// Deletes all objects that are selected, and answers with them.
-    fn delete_all(&self, state: &mut State) -> Result<Response<Body>, Refusal> {
-        let options = self.delete_options()?;
+    /// Deletes all objects that are selected, and answers with them as they were.
+    fn delete_all(&self, state: &mut State, options: &DeleteOptions) -> Result<Response<Body>, Refusal> {
         let selection = Selection::of(self.kind, &self.key.namespace, "", &self.asked.query)?;
         let listed = listing::list(state, self.kind, &selection, &self.asked.query)?;
-        let mut objects = Vec::new();
         for object in &listed.objects {
-            let (answer, _) = rest::delete(state, self.kind, &Key::of(object), &options)?;
-            let is_object = at_kind(&answer) == self.kind.kind;
-            objects.push(if is_object { Arc::new(answer) } else { Arc::clone(object) });
+            rest::delete(state, self.kind, &Key::of(object), options)?;
         }
-        let listed = listing::Listed { objects, ..listed };
         Ok(answered(StatusCode::OK, &answer::many(self.kind, listed, &self.form, Include::Metadata)))
+    }
+}
+
+/// What the API server says of Jobs that are deleted without a policy.
+const PODS_STAY: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
+    remove them or set propagationPolicy=Orphan to suppress this warning";
+
+fn warn(response: &mut Response<Body>, warning: &str) {
+    let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
+    if let Ok(value) = HeaderValue::try_from(format!("299 - \"{quoted}\"")) {
+        response.headers_mut().append(header::WARNING, value);
     }
 }
 
@@ -416,6 +458,13 @@ fn discovered(document: &Json) -> Response<Body> {
     let mut response = answered(StatusCode::OK, document);
     let form = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(form));
+    response
+}
+
+/// What no part of the server answers.
+fn no_page() -> Response<Body> {
+    let mut response = text("404 page not found\n");
+    *response.status_mut() = StatusCode::NOT_FOUND;
     response
 }
 

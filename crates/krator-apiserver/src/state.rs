@@ -93,11 +93,16 @@ pub(crate) fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// Gives a new object the metadata that only the server may give.
-pub(crate) fn stamp(object: &mut Json) {
-    for key in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
+/// Takes the metadata from a new object that only the server may give.
+pub(crate) fn clear(object: &mut Json) {
+    for key in ["creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
         crate::object::set_meta(object, key, Json::Null);
     }
+}
+
+/// Gives a new object the metadata that only the server may give.
+pub(crate) fn stamp(object: &mut Json) {
+    clear(object);
     crate::object::set_meta(object, "creationTimestamp", now().into());
     crate::object::set_meta(object, "uid", uuid::Uuid::new_v4().to_string().into());
 }

@@ -275,3 +275,6 @@ impl<'a> Deduced<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

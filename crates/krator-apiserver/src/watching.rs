@@ -145,7 +145,7 @@ impl Watch {
         let written = change.written.get_or_init(|| Written {
             what,
             version: kind.version.clone(),
-            line: line(what, &answer::served(kind, &change.after)),
+            line: line(what, &kind.to_served(&change.after)),
         });
         if written.what == what && written.version == kind.version {
             self.waiting.push_back(written.line.clone());

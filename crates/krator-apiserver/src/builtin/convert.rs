@@ -36,6 +36,9 @@ pub(super) fn write(type_name: &str, object: &mut Json) {
                 set(object, "spec.terminationGracePeriodSeconds", 1);
             }
         }
+        "core/v1.Service" if text(object, "spec.type") == "ExternalName" => {
+            remove(object, "spec.internalTrafficPolicy");
+        }
         "core/v1.PodTemplate" => service_account(object, "template.spec"),
         "core/v1.ReplicationController" | "apps/v1.Deployment" | "apps/v1.ReplicaSet" | "batch/v1.Job" => {
             service_account(object, "spec.template.spec");

@@ -420,3 +420,34 @@ fn offset(error: base64::DecodeError, text: &str) -> usize {
         InvalidLength(_) | InvalidPadding => text.len().saturating_sub(text.len() % 4),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Schemas are read by decoders of their own in many places. The record is from a real server.
+    #[test]
+    fn definitions_are_read_as_a_real_server_does() {
+        let record: Json =
+            serde_json::from_str(include_str!("../../testdata/builtin-crd.json")).expect("a record");
+        let (read, unknown) = decode("apiextensions/v1.CustomResourceDefinition", &record["create"])
+            .expect("the real server accepts it");
+        let versions = |object: &Json| object["versions"].to_string();
+        assert_eq!(versions(&read["spec"]), versions(&record["spec"]));
+        // What is below `items` is unknown, too, but the original does not say so.
+        assert_eq!(
+            unknown,
+            [r#"unknown field "spec.versions[0].schema.openAPIV3Schema.properties.spec.foo""#]
+        );
+    }
+
+    #[test]
+    fn errors_that_end_the_reading_win_over_errors_of_types() {
+        let read = |value: Json| decode("core/v1.Pod", &value).expect_err("it does not fit");
+        let wrong_type = serde_json::json!({"spec": {"hostPID": 1, "nodeName": 2}});
+        let expected = "json: cannot unmarshal number into Go struct field PodSpec.spec.hostPID of type bool";
+        assert_eq!(read(wrong_type), expected);
+        let both = serde_json::json!({"spec": {"hostPID": 1, "overhead": {"cpu": "x"}}});
+        assert!(read(both).starts_with("quantities must match"));
+    }
+}

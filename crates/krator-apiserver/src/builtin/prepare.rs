@@ -69,9 +69,11 @@ pub(super) fn create(type_name: &'static str, object: &mut Json, now: &str) {
             set(object, "status.phase", "Pending");
             let class = quality_of_service(object);
             set(object, "status.qosClass", class);
-            scheduling_gates(object);
+            scheduling_gates(object, now);
             merge_match_label_keys(object);
         }
+        "coordination/v1.Lease" => coordinated_election(object),
+        "apps/v1.StatefulSet" => remove(object, "spec.updateStrategy.rollingUpdate.maxUnavailable"),
         "core/v1.PersistentVolume" => set(object, "status.lastPhaseTransitionTime", now),
         "core/v1.ServiceAccount" => secrets_by_name(object),
         "core/v1.PersistentVolumeClaim" => data_sources(object),
@@ -116,6 +118,8 @@ fn update_main(type_name: &'static str, object: &mut Json, old: &Json) {
         }
         "core/v1.Service" => service::drop_fields_of_old_type(object, old),
         "core/v1.ServiceAccount" => secrets_by_name(object),
+        "coordination/v1.Lease" => coordinated_election(object),
+        "apps/v1.StatefulSet" => remove(object, "spec.updateStrategy.rollingUpdate.maxUnavailable"),
         "core/v1.PersistentVolumeClaim" => data_sources(object),
         "apps/v1.DaemonSet" => {
             let before = entry(old, "metadata.annotations", TEMPLATE_GENERATION).and_then(Json::as_str);
@@ -209,11 +213,12 @@ fn quality_of_service(pod: &Json) -> &'static str {
 }
 
 /// A pod with scheduling gates is not scheduled, and says so from the beginning.
-fn scheduling_gates(pod: &mut Json) {
+fn scheduling_gates(pod: &mut Json, now: &str) {
     if !list(pod, "spec.schedulingGates").is_empty() {
         let condition = json!({
             "type": "PodScheduled",
             "status": "False",
+            "lastTransitionTime": now,
             "reason": "SchedulingGated",
             "message": "Scheduling is blocked due to non-empty scheduling gates",
         });
@@ -256,6 +261,12 @@ fn merge_keys(term: &mut Json, labels: &Json, keys: &str, operator: &str) {
     }
 }
 
+/// Fields of a feature that is off unless an administrator turns it on.
+fn coordinated_election(lease: &mut Json) {
+    remove(lease, "spec.strategy");
+    remove(lease, "spec.preferredHolder");
+}
+
 /// Only the names of secrets are kept.
 fn secrets_by_name(account: &mut Json) {
     for secret in list_mut(account, "secrets") {
@@ -263,8 +274,17 @@ fn secrets_by_name(account: &mut Json) {
     }
 }
 
-/// `dataSource` and `dataSourceRef` are filled from each other.
+/// `dataSource` and `dataSourceRef` are filled from each other. Only claims and snapshots can be a `dataSource`; others are
+/// ignored, as they were before `dataSourceRef` was there.
 fn data_sources(claim: &mut Json) {
+    let source = &claim["spec"]["dataSource"];
+    let is_known = matches!(
+        (text(source, "apiGroup"), text(source, "kind")),
+        ("", "PersistentVolumeClaim") | ("snapshot.storage.k8s.io", "VolumeSnapshot")
+    );
+    if !is_known {
+        remove(claim, "spec.dataSource");
+    }
     let (source, reference) = (
         get(claim, "spec.dataSource").cloned(),
         get(claim, "spec.dataSourceRef").cloned(),

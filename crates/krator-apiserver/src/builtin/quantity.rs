@@ -1,5 +1,5 @@
 //! Quantities of resources, such as `500m` or `1Gi`, after `k8s.io/apimachinery/pkg/api/resource`: how they are read,
-//! written in their canonical form, compared and added.
+//! written in their canonical form, and compared.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -144,18 +144,6 @@ impl Quantity {
     /// Whether the amount is a whole number.
     pub fn is_whole(&self) -> bool {
         self.nano() % 10_i128.pow(9) == 0
-    }
-
-    /// Whether the amount is a whole number of thousandths.
-    pub fn is_whole_milli(&self) -> bool {
-        self.nano() % 10_i128.pow(6) == 0
-    }
-
-    /// The amount of both together, in the form of this one.
-    #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
-        let format = if self.is_zero() { other.format } else { self.format };
-        Self::new(self.nano().saturating_add(other.nano()), NANO, format, None)
     }
 
     /// The number and the suffix of the canonical form.
@@ -367,14 +355,12 @@ mod tests {
     }
 
     #[test]
-    fn amounts_compare_and_add_whatever_their_form() {
+    fn amounts_compare_whatever_their_form() {
         let parse = |text| Quantity::parse(text).expect("a quantity");
         assert!(parse("1Gi") > parse("1G"));
         assert_eq!(parse("1000m"), parse("1"));
         assert!(parse("-1").is_negative() && !parse("0").is_negative());
-        assert!(!parse("100m").is_whole() && parse("100m").is_whole_milli() && parse("1Gi").is_whole());
-        assert_eq!(parse("500m").plus(&parse("1")).to_string(), "1500m");
-        assert_eq!(parse("1Gi").plus(&parse("1Mi")).to_string(), "1025Mi");
+        assert!(!parse("100m").is_whole() && parse("1Gi").is_whole());
         assert_eq!(parse("0.0001").rounded_up(-3).to_string(), "1m");
     }
 }

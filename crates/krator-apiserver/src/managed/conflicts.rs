@@ -11,14 +11,15 @@ pub(super) struct Conflict {
     pub(super) path: Vec<PathElement>,
 }
 
-/// The refusal of an apply with these conflicts, which are sorted by manager.
-pub(super) fn refusal(conflicts: &[Conflict]) -> Refusal {
+/// The refusal of an apply with these conflicts.
+pub(super) fn refusal(mut conflicts: Vec<Conflict>) -> Refusal {
+    conflicts.sort_by_cached_key(|conflict| conflict.manager.identifier());
     let cause = |conflict: &Conflict| Cause {
         reason: "FieldManagerConflict".to_owned(),
         message: format!("conflict with {}", name(&conflict.manager)),
         field: display_path(&conflict.path),
     };
-    Refusal::apply_conflict(conflicts.iter().map(cause).collect(), message(conflicts))
+    Refusal::apply_conflict(conflicts.iter().map(cause).collect(), message(&conflicts))
 }
 
 fn message(conflicts: &[Conflict]) -> String {

@@ -96,6 +96,24 @@ pub(super) struct ManagerKey {
     pub(super) subresource: String,
 }
 
+impl ManagerKey {
+    /// The text that identifies the manager, which decides the order where nothing else does.
+    pub(super) fn identifier(&self) -> String {
+        let mut fields = Vec::new();
+        for (key, text) in [
+            ("manager", &self.manager),
+            ("operation", &self.operation),
+            ("apiVersion", &self.api_version),
+            ("subresource", &self.subresource),
+        ] {
+            if !text.is_empty() {
+                fields.push(format!("{key:?}:{}", json!(text)));
+            }
+        }
+        format!("{{{}}}", fields.join(","))
+    }
+}
+
 /// The fields of a manager, in the version in which they were written.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct VersionedSet {

@@ -201,7 +201,7 @@ fn cap(managed: &mut Managed) {
     let updaters = managed.fields.iter().filter(|(_, of)| !of.applied);
     let mut updaters: Vec<ManagerKey> = updaters.map(|(key, _)| key.clone()).collect();
     let mut left = updaters.len();
-    updaters.sort_by(|a, b| (managed.times.get(a), a).cmp(&(managed.times.get(b), b)));
+    updaters.sort_by_cached_key(|key| (managed.times.get(key).cloned(), key.identifier()));
     // A version has a merged entry as soon as there are two to merge.
     let mut first_of_version: BTreeMap<String, ManagerKey> = BTreeMap::new();
     for key in updaters {

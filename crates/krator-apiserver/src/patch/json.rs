@@ -14,7 +14,8 @@ const MAX_OPERATIONS: usize = 10_000;
 /// # Errors
 /// 400 if the patch is malformed, 413 if it is too long, and 422 if an operation fails.
 pub fn json_patch(live: &Json, patch: &Json) -> Result<Json, Refusal> {
-    let operations = read(patch).map_err(|why| Refusal::bad_request(format!("error decoding patch: json: {why}")))?;
+    let operations =
+        read(patch).map_err(|why| Refusal::bad_request(format!("error decoding patch: json: {why}")))?;
     if operations.len() > MAX_OPERATIONS {
         return Err(Refusal::too_large(format!(
             "The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {}",
@@ -44,9 +45,10 @@ fn read(patch: &Json) -> Result<Vec<Operation<'_>>, String> {
     match patch {
         Json::Null => Ok(Vec::new()),
         Json::Array(operations) => operations.iter().map(operation).collect(),
-        other => {
-            Err(format!("cannot unmarshal {} into Go value of type []handlers.jsonPatchOp", json_form(other)))
-        }
+        other => Err(format!(
+            "cannot unmarshal {} into Go value of type []handlers.jsonPatchOp",
+            json_form(other)
+        )),
     }
 }
 
@@ -55,7 +57,10 @@ fn operation(json: &Json) -> Result<Operation<'_>, String> {
         Json::Object(map) => map,
         Json::Null => return Ok(Operation::default()),
         other => {
-            return Err(format!("cannot unmarshal {} into Go value of type handlers.jsonPatchOp", json_form(other)));
+            return Err(format!(
+                "cannot unmarshal {} into Go value of type handlers.jsonPatchOp",
+                json_form(other)
+            ));
         }
     };
     let text = |key: &str| match map.get(key) {

@@ -39,7 +39,11 @@ fn without_nulls(value: &Json) -> Json {
     match value {
         Json::Object(map) => {
             let fields = map.iter().filter(|(_, value)| !value.is_null());
-            Json::Object(fields.map(|(key, value)| (key.clone(), without_nulls(value))).collect())
+            Json::Object(
+                fields
+                    .map(|(key, value)| (key.clone(), without_nulls(value)))
+                    .collect(),
+            )
         }
         Json::Array(items) => Json::Array(items.iter().map(without_nulls).collect()),
         other => other.clone(),

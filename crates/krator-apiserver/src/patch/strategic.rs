@@ -24,7 +24,10 @@ pub fn strategic_merge_patch(live: &Json, patch: &Json, type_: &Type) -> Result<
     let patch = as_patch_map(patch, "")?.cloned().unwrap_or_default();
     let object = live.as_object().cloned().unwrap_or_default();
     let merger = Merger { arena: type_.arena() };
-    merger.map(object, patch, type_.root()).map(Json::Object).map_err(Wrong::refusal)
+    merger
+        .map(object, patch, type_.root())
+        .map(Json::Object)
+        .map_err(Wrong::refusal)
 }
 
 /// Why a patch cannot be applied.
@@ -68,7 +71,10 @@ impl Wrong {
 
     fn directive(directive: &Json, map: &Map<String, Json>) -> Self {
         let map = values::plain(&Json::Object(map.clone()));
-        Self::Other(format!("unknown patch type: {} in map: {map}", values::plain(directive)))
+        Self::Other(format!(
+            "unknown patch type: {} in map: {map}",
+            values::plain(directive)
+        ))
     }
 }
 
@@ -98,7 +104,10 @@ impl<'a> Merger<'a> {
                 map.name
             )));
         };
-        let PatchMeta { strategies, merge_key } = &field.patch;
+        let PatchMeta {
+            strategies,
+            merge_key,
+        } = &field.patch;
         // Whether keys are retained is told by the directive in the patch.
         let mut others = strategies.iter().filter(|strategy| *strategy != "retainKeys");
         Ok(FieldMeta {
@@ -116,7 +125,9 @@ impl<'a> Merger<'a> {
                 type_: list.element,
                 ..meta
             }),
-            _ => Err(Wrong::Other("expected slice or array type, but got: struct".to_owned())),
+            _ => Err(Wrong::Other(
+                "expected slice or array type, but got: struct".to_owned(),
+            )),
         }
     }
 
@@ -149,7 +160,13 @@ impl<'a> Merger<'a> {
         Ok(object)
     }
 
-    fn entry(&self, object: &mut Map<String, Json>, key: String, value: Json, id: TypeId) -> Result<(), Wrong> {
+    fn entry(
+        &self,
+        object: &mut Map<String, Json>,
+        key: String,
+        value: Json,
+        id: TypeId,
+    ) -> Result<(), Wrong> {
         if value.is_null() {
             object.shift_remove(&key);
             return Ok(());
@@ -204,12 +221,16 @@ impl<'a> Merger<'a> {
 }
 
 fn not_a_struct(kind: &str) -> Wrong {
-    Wrong::Other(format!("merging an object in json but data type is not struct, instead is: {kind}"))
+    Wrong::Other(format!(
+        "merging an object in json but data type is not struct, instead is: {kind}"
+    ))
 }
 
 /// The name of the list to which a directive such as `$setElementOrder/containers` belongs.
 fn parallel_to<'a>(key: &'a str, directive: &str) -> Option<&'a str> {
-    key.split_once('/').filter(|(prefix, _)| *prefix == directive).map(|(_, name)| name)
+    key.split_once('/')
+        .filter(|(prefix, _)| *prefix == directive)
+        .map(|(_, name)| name)
 }
 
 /// Removes the fields that `$retainKeys` does not list.
@@ -220,7 +241,10 @@ fn retain_keys(object: &mut Map<String, Json>, patch: &mut Map<String, Json>) ->
     let retained = directive.as_array().ok_or(BAD_RETAIN_KEYS)?;
     let is_retained = |key: &str| retained.iter().any(|retained| retained == key);
     let is_field = |key: &str| !key.starts_with(DELETE_FROM) && !key.starts_with(ELEMENT_ORDER);
-    if patch.iter().any(|(key, value)| !value.is_null() && is_field(key) && !is_retained(key)) {
+    if patch
+        .iter()
+        .any(|(key, value)| !value.is_null() && is_field(key) && !is_retained(key))
+    {
         return Err(BAD_RETAIN_KEYS);
     }
     object.retain(|key, _| is_retained(key));
@@ -244,10 +268,14 @@ fn without_directives(value: Json) -> Option<Json> {
     match value {
         Json::Object(map) if map.contains_key(DIRECTIVE) => None,
         Json::Object(map) => {
-            let fields = map.into_iter().filter_map(|(key, value)| Some((key, without_directives(value)?)));
+            let fields = map
+                .into_iter()
+                .filter_map(|(key, value)| Some((key, without_directives(value)?)));
             Some(Json::Object(fields.collect()))
         }
-        Json::Array(items) => Some(Json::Array(items.into_iter().filter_map(without_directives).collect())),
+        Json::Array(items) => Some(Json::Array(
+            items.into_iter().filter_map(without_directives).collect(),
+        )),
         other => Some(other),
     }
 }

@@ -1,13 +1,13 @@
 //! New objects.
 
-use super::{Options, Written, decode, metadata_errors, refuse_invalid, settle_namespace};
+use super::{Options, Written, decode, finalizer_warnings, metadata_errors, refuse_invalid, settle_namespace};
 use crate::{
     kinds::Kind,
     managed,
     object::{meta, set_meta},
     rbac,
     refusal::Refusal,
-    state::{State, generated_name, now, stamp},
+    state::{State, clear, generated_name, now, stamp},
     store::Key,
 };
 use serde_json::Value as Json;
@@ -28,9 +28,9 @@ pub(crate) fn create(
     body: (Json, Vec<String>),
     options: &Options,
 ) -> Result<Written, Refusal> {
-    let (mut object, warnings) = decode(kind, body.0, body.1, options.unknown)?;
+    let (mut object, mut warnings) = decode(kind, body.0, body.1, options.unknown)?;
     if !meta(&object, "resourceVersion").is_empty() {
-        return Err(Refusal::bad_request("resourceVersion should not be set on objects to be created"));
+        return Err(Refusal::failed("resourceVersion should not be set on objects to be created"));
     }
     let name = meta(&object, "name").to_owned();
     settle_namespace(kind, &mut object, namespace)?;
@@ -44,10 +44,12 @@ pub(crate) fn create(
             break;
         }
     }
+    clear(&mut object);
     kind.default(&mut object);
     rbac::check_create(state, &kind.id, &Key::new(namespace, ""), &object, &options.user)?;
     let by = options.manager(kind);
     let object = managed::update(None, object, &kind.types, &by, &now(), &kind.ignored(options.subresource));
+    warnings.extend(finalizer_warnings(&object, None));
     let object = insert(state, kind, object, options)?;
     Ok(Written {
         object,
@@ -62,15 +64,17 @@ pub(super) fn insert(state: &mut State, kind: &Kind, mut object: Json, options: 
     if kind.namespaced {
         state.check_namespace(meta(&object, "namespace"), kind.about(meta(&object, "name")))?;
     }
-    kind.prepare_create(&mut object, &now());
     crate::hooks::before_create(state, kind, &mut object)?;
-    let mut errors = kind.validate_create(&object)?;
-    errors.extend(metadata_errors(kind, &object));
+    kind.prepare_create(&mut object, &now());
+    let of_metadata = metadata_errors(kind, &object);
+    let mut errors = kind.validate_create(&object, &of_metadata)?;
+    errors.extend(of_metadata);
     refuse_invalid(kind.about_kind(meta(&object, "name")), &errors)?;
     let key = Key::of(&object);
     if state.store.get(&kind.id, &key).is_some() {
         return Err(Refusal::already_exists(kind.about(&key.name)));
     }
+    let object = kind.to_stored(object);
     if options.dry_run {
         return Ok(Arc::new(object));
     }

@@ -96,29 +96,30 @@ pub(crate) fn delete(
     let live = live.ok_or_else(|| Refusal::not_found(kind.about(&key.name)))?;
     check_preconditions(kind, key, &live, options)?;
     let mut object = Json::clone(&live);
-    let wanted = finalizers_of_propagation(&object, options);
+    let wanted = finalizers_of_propagation(kind, &object, options);
     set_finalizers(&mut object, wanted);
     crate::hooks::before_delete(kind, &mut object);
     let grace = grace_period(kind, &live, options);
     let waits = finalizers(&object).next().is_some() || !may_end_at_once(&object);
-    if grace.is_none_or(|seconds| seconds == 0) && !waits {
-        if options.dry_run {
-            return Ok((object, true));
-        }
-        let last = state.store.remove(&kind.id, key).unwrap_or(live);
-        crate::hooks::after_delete(state, kind, &last);
-        return Ok((deleted(kind, &last), true));
-    }
-    begin(&mut object, &live, grace.unwrap_or(0));
-    if object == *live {
-        return Ok((object, false));
+    let ends = grace.is_none_or(|seconds| seconds == 0) && !waits;
+    // A pod is marked first even if it ends at once.
+    if !ends || grace.is_some() {
+        begin(kind, &mut object, &live, grace.unwrap_or(0));
     }
     if options.dry_run {
-        return Ok((object, false));
+        return Ok((if ends && grace.is_none() { deleted(kind, &live) } else { object }, ends));
     }
-    let stored = state.store.put(&kind.id, object);
-    crate::hooks::after_write(state, kind, &stored);
-    Ok((Json::clone(&stored), false))
+    if object != *live && (!ends || grace.is_some()) {
+        let stored = state.store.put(&kind.id, object);
+        crate::hooks::after_write(state, kind, &stored);
+    }
+    let stored = state.store.get(&kind.id, key).map_or(live, Arc::clone);
+    if !ends {
+        return Ok((Json::clone(&stored), false));
+    }
+    let last = state.store.remove(&kind.id, key).unwrap_or(stored);
+    crate::hooks::after_delete(state, kind, &last);
+    Ok((deleted(kind, &last), true))
 }
 
 /// Takes a finalizer away, and the object with the last one.
@@ -165,14 +166,17 @@ fn check_preconditions(kind: &Kind, key: &Key, live: &Json, options: &DeleteOpti
     Ok(())
 }
 
-fn finalizers_of_propagation(object: &Json, options: &DeleteOptions) -> Vec<String> {
+fn finalizers_of_propagation(kind: &Kind, object: &Json, options: &DeleteOptions) -> Vec<String> {
     let has = |name: &str| finalizers(object).any(|finalizer| finalizer == name);
     let (orphans, foreground) = match options.propagation {
         Some(propagation) => (
             propagation == Propagation::Orphan,
             propagation == Propagation::Foreground,
         ),
-        None => (has(ORPHAN), has(FOREGROUND)),
+        None => (
+            has(ORPHAN) || kind.orphans_by_default() && !has(FOREGROUND),
+            has(FOREGROUND),
+        ),
     };
     let kept = finalizers(object).filter(|name| ![ORPHAN, FOREGROUND].contains(name));
     let added = orphans.then_some(ORPHAN).into_iter().chain(foreground.then_some(FOREGROUND));
@@ -186,16 +190,10 @@ fn set_finalizers(object: &mut Json, finalizers: Vec<String>) {
 
 /// How long the object goes on living, in seconds; only pods do that without a finalizer.
 fn grace_period(kind: &Kind, live: &Json, options: &DeleteOptions) -> Option<i64> {
-    if kind.id.resource != "pods" || !kind.id.group.is_empty() {
-        return None;
+    match &kind.of {
+        Of::Builtin(builtin) if kind.id.resource == "pods" => Some(builtin.grace_seconds(live, options.grace)),
+        _ => None,
     }
-    let phase = at(live, &["status", "phase"]);
-    // A pod that no node runs has nothing to end.
-    if at(live, &["spec", "nodeName"]).as_str().is_none_or(str::is_empty) || phase == "Failed" || phase == "Succeeded" {
-        return Some(0);
-    }
-    let own = at(live, &["spec", "terminationGracePeriodSeconds"]).as_i64().unwrap_or(30);
-    Some(options.grace.unwrap_or(own).max(if options.grace == Some(0) { 0 } else { 1 }))
 }
 
 /// Namespaces also wait for what is in them.
@@ -204,13 +202,17 @@ fn may_end_at_once(object: &Json) -> bool {
 }
 
 /// Marks an object as one that is being deleted.
-fn begin(object: &mut Json, live: &Json, grace: i64) {
+fn begin(kind: &Kind, object: &mut Json, live: &Json, grace: i64) {
     if is_deleting(live) {
         return;
     }
     let end = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(grace);
     let time = if grace == 0 { now() } else { end.strftime("%Y-%m-%dT%H:%M:%SZ").to_string() };
     set_meta(object, "deletionTimestamp", time.into());
+    // Namespaces and definitions have deletions of their own.
+    if kind.is_definition() || at(object, &["kind"]) == "Namespace" {
+        return;
+    }
     set_meta(object, "deletionGracePeriodSeconds", grace.into());
     let generation = at(live, &["metadata", "generation"]).as_i64().unwrap_or(0);
     if generation > 0 {

@@ -1,42 +1,31 @@
 //! The subresource `/scale`: how many replicas an object wants and has, whatever its fields are called.
 
-use super::{Edit, Options, Written, update};
+use super::{Edit, Options, Written, refuse_invalid, update};
 use crate::{
-    kinds::{Kind, Of},
-    object::{at, meta},
+    custom::Custom,
+    kinds::{Kind, Of, scale_type},
+    managed::{self, Manager, ScaleFields},
+    object::{at, fields_mut, meta, set_meta},
     patch,
-    refusal::{FieldError, Refusal},
-    state::State,
+    refusal::{About, Refusal},
+    state::{State, now},
     store::Key,
 };
 use serde_json::{Value as Json, json};
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-/// Where the numbers are.
-struct Paths<'a> {
-    wanted: Vec<&'a str>,
-    has: Vec<&'a str>,
-    selector: Option<Vec<&'a str>>,
-}
+const VERSION: &str = "autoscaling/v1";
 
+/// The steps of a path such as `.spec.replicas`.
 fn steps(path: &str) -> Vec<&str> {
     path.split('.').filter(|part| !part.is_empty()).collect()
 }
 
-fn paths(kind: &Kind) -> Paths<'_> {
-    if let Of::Custom(custom) = &kind.of
-        && let Some(scale) = custom.version.subresources.as_ref().and_then(|all| all.scale.as_ref())
-    {
-        return Paths {
-            wanted: steps(&scale.spec_replicas_path),
-            has: steps(&scale.status_replicas_path),
-            selector: scale.label_selector_path.as_deref().map(steps),
-        };
-    }
-    Paths {
-        wanted: steps("spec.replicas"),
-        has: steps("status.replicas"),
-        selector: None,
+/// Where the number is that an object wants.
+fn wanted_path(kind: &Kind) -> Vec<&str> {
+    match &kind.of {
+        Of::Custom(custom) => custom.scale().map(|scale| steps(&scale.spec_replicas_path)).unwrap_or_default(),
+        Of::Builtin(_) => vec!["spec", "replicas"],
     }
 }
 
@@ -52,7 +41,14 @@ pub(crate) fn read_scale(state: &State, kind: &Kind, key: &Key) -> Result<Json, 
 }
 
 fn scale_of(kind: &Kind, object: &Json) -> Json {
-    let paths = paths(kind);
+    match &kind.of {
+        Of::Builtin(builtin) => builtin.scale(object).unwrap_or_default(),
+        Of::Custom(custom) => custom_scale(custom, object),
+    }
+}
+
+fn custom_scale(custom: &Custom, object: &Json) -> Json {
+    let Some(scale) = custom.scale() else { return Json::Null };
     let mut metadata = json!({"name": meta(object, "name")});
     for field in ["namespace", "uid", "resourceVersion", "creationTimestamp"] {
         let value = at(object, &["metadata", field]);
@@ -60,42 +56,17 @@ fn scale_of(kind: &Kind, object: &Json) -> Json {
             metadata[field] = value.clone();
         }
     }
-    let number = |path: &[&str]| at(object, path).as_i64().unwrap_or(0);
-    let mut status = json!({"replicas": number(&paths.has)});
-    let selector = match &paths.selector {
-        Some(path) => at(object, path).as_str().unwrap_or_default().to_owned(),
-        None => selector_text(at(object, &["spec", "selector"])),
-    };
-    if !selector.is_empty() {
+    let number = |path: &str| at(object, &steps(path)).as_i64().unwrap_or(0);
+    let mut status = json!({"replicas": number(&scale.status_replicas_path)});
+    let selector = scale.label_selector_path.as_deref().map(|path| at(object, &steps(path)));
+    if let Some(selector) = selector.and_then(Json::as_str).filter(|text| !text.is_empty()) {
         status["selector"] = selector.into();
     }
-    let wanted = number(&paths.wanted);
-    let spec = if wanted == 0 && !kind.is_custom() { json!({}) } else { json!({"replicas": wanted}) };
-    json!({"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": metadata, "spec": spec, "status": status})
-}
-
-/// A label selector as text. A `ReplicationController` has a plain map instead.
-fn selector_text(selector: &Json) -> String {
-    let labels = selector.get("matchLabels").or(Some(selector).filter(|it| it.get("matchExpressions").is_none()));
-    let mut terms: Vec<String> = labels
-        .and_then(Json::as_object)
-        .into_iter()
-        .flatten()
-        .filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)))
-        .collect();
-    for expression in selector.get("matchExpressions").and_then(Json::as_array).into_iter().flatten() {
-        let key = at(expression, &["key"]).as_str().unwrap_or_default();
-        let values = at(expression, &["values"]).as_array().into_iter().flatten();
-        let values = values.filter_map(Json::as_str).collect::<Vec<_>>().join(",");
-        terms.push(match at(expression, &["operator"]).as_str() {
-            Some("In") => format!("{key} in ({values})"),
-            Some("NotIn") => format!("{key} notin ({values})"),
-            Some("DoesNotExist") => format!("!{key}"),
-            _ => key.to_owned(),
-        });
-    }
-    terms.sort();
-    terms.join(",")
+    let wanted = match number(&scale.spec_replicas_path) {
+        0 => json!({}),
+        wanted => json!({"replicas": wanted}),
+    };
+    json!({"kind": "Scale", "apiVersion": VERSION, "metadata": metadata, "spec": wanted, "status": status})
 }
 
 /// Changes how many replicas an object wants.
@@ -110,34 +81,52 @@ pub(crate) fn write_scale(
     edit: Edit,
     options: &Options,
 ) -> Result<Written, Refusal> {
-    let before = read_scale(state, kind, key)?;
-    let after = match edit {
-        Edit::Replace(scale) => scale,
-        Edit::JsonPatch(change) => patch::json_patch(&before, &change)?,
-        Edit::MergePatch(change) | Edit::StrategicPatch(change) => patch::merge_patch(&before, &change)?,
-        Edit::Apply { .. } => return Err(Refusal::not_built("Server-side apply of `/scale`")),
-    };
-    let wanted = at(&after, &["spec", "replicas"]);
-    let wanted = if wanted.is_null() { 0 } else { wanted.as_i64().unwrap_or(-1) };
-    if wanted < 0 {
-        let detail = "must be greater than or equal to 0";
-        let error = FieldError::invalid("spec.replicas", at(&after, &["spec", "replicas"]).clone(), detail);
-        return Err(Refusal::invalid(
-            crate::refusal::About::new("autoscaling", "Scale", &key.name),
-            &[error],
-        ));
-    }
     let live = state.store.get(&kind.id, key).map(Arc::clone);
-    let mut object = live.map(|live| Json::clone(&live)).unwrap_or_default();
-    crate::object::set_meta(&mut object, "resourceVersion", at(&after, &["metadata", "resourceVersion"]).clone());
-    let mut place = &mut object;
-    for part in paths(kind).wanted {
-        place = crate::object::fields_mut(place).entry(part).or_insert(Json::Null);
+    let live = live.ok_or_else(|| Refusal::not_found(kind.about(&key.name)))?;
+    let path = wanted_path(kind);
+    let fields = ScaleFields {
+        api_version: kind.api_version(),
+        replicas: BTreeMap::from([(kind.api_version(), path.iter().map(|part| (*part).to_owned()).collect())]),
+    };
+    let before = fields.to_scale(&live, &scale_of(kind, &live))?;
+    let after = edited(&before, edit, options)?;
+    let mut object = fields.to_object(&after, &live)?;
+    set_meta(&mut object, "resourceVersion", at(&after, &["metadata", "resourceVersion"]).clone());
+    let wanted = at(&after, &["spec", "replicas"]);
+    if let Of::Builtin(builtin) = &kind.of {
+        let errors = builtin.apply_scale(&mut object, &after);
+        refuse_invalid(About::new("autoscaling", "Scale", &key.name), &errors)?;
+    } else {
+        let mut place = &mut object;
+        for part in path {
+            place = fields_mut(place).entry(part).or_insert(Json::Null);
+        }
+        *place = if wanted.is_null() { 0.into() } else { wanted.clone() };
     }
-    *place = wanted.into();
-    let written = update(state, kind, key, (Edit::Replace(object), Vec::new()), options)?;
+    let written = update(state, kind, key, (Edit::Tracked(object), Vec::new()), options)?;
     Ok(Written {
         object: Arc::new(scale_of(kind, &written.object)),
         ..written
     })
+}
+
+/// The `Scale` that the edit makes, with its field managers.
+fn edited(before: &Json, edit: Edit, options: &Options) -> Result<Json, Refusal> {
+    let by = Manager {
+        name: options.manager.clone(),
+        api_version: VERSION.to_owned(),
+        subresource: "scale".to_owned(),
+    };
+    let (type_, nothing) = (scale_type(), Default::default());
+    let after = match edit {
+        Edit::Replace(scale) | Edit::Tracked(scale) => scale,
+        Edit::JsonPatch(change) => patch::json_patch(before, &change)?,
+        Edit::MergePatch(change) => patch::merge_patch(before, &change)?,
+        Edit::StrategicPatch(change) => patch::strategic_merge_patch(before, &change, &type_)?,
+        Edit::Apply { config, force } => {
+            managed::check_kind(&config, VERSION, "Scale")?;
+            return managed::apply(Some(before), &config, &type_, &by, force, &now(), &nothing);
+        }
+    };
+    Ok(managed::update(Some(before), after, &type_, &by, &now(), &nothing))
 }

@@ -1,13 +1,13 @@
 //! Changes of objects: replaced, patched, applied.
 
-use super::{Options, Written, create::insert, decode, metadata_errors, refuse_invalid, settle_namespace};
+use super::{Options, Written, create::insert, decode, finalizer_warnings, metadata_errors, refuse_invalid, settle_namespace};
 use crate::{
     custom::Subresource,
     kinds::{Kind, Of},
     managed,
     object::{at, finalizers, is_deleting, meta, set_meta},
     patch, rbac,
-    refusal::{FieldError, Refusal},
+    refusal::{About, FieldError, Refusal},
     state::{State, now},
     store::Key,
 };
@@ -20,6 +20,8 @@ const MODIFIED: &str = "the object has been modified; please apply your changes 
 pub(crate) enum Edit {
     /// It is sent as a whole.
     Replace(Json),
+    /// It is whole, and has its field managers.
+    Tracked(Json),
     /// RFC 6902.
     JsonPatch(Json),
     /// RFC 7386.
@@ -43,7 +45,8 @@ pub(crate) fn update(
     options: &Options,
 ) -> Result<Written, Refusal> {
     let (edit, twice) = edit;
-    let live = state.store.get(&kind.id, key).map(Arc::clone);
+    let stored = state.store.get(&kind.id, key).map(Arc::clone);
+    let live = stored.as_deref().map(|stored| kind.to_served(stored));
     let is_main = options.subresource == Subresource::None;
     let creates = match &edit {
         Edit::Apply { .. } => is_main,
@@ -54,7 +57,8 @@ pub(crate) fn update(
         return Err(Refusal::not_found(kind.about(&key.name)));
     }
     let replaces = matches!(edit, Edit::Replace(_));
-    let (mut object, warnings) = edited(kind, live.as_deref(), edit, twice, options)?;
+    let (mut object, mut warnings) = edited(kind, live.as_ref(), edit, twice, options)?;
+    warnings.extend(finalizer_warnings(&object, live.as_ref()));
     if meta(&object, "name").is_empty() {
         let why = "was undeterminable: name must be provided";
         return Err(Refusal::bad_request(format!("the name of the object ({} based on URL) {why}", key.name)));
@@ -71,7 +75,7 @@ pub(crate) fn update(
         Some(live) => rbac::check_update(state, &kind.id, key, (live, &object), &options.user)?,
         None => rbac::check_create(state, &kind.id, key, &object, &options.user)?,
     }
-    let Some(live) = live else {
+    let (Some(stored), Some(live)) = (stored, live) else {
         if !meta(&object, "uid").is_empty() {
             let why = format!(
                 "Precondition failed: UID in precondition: {}, UID in object meta: ",
@@ -88,9 +92,10 @@ pub(crate) fn update(
         });
     };
     check_version(kind, key, &mut object, &live, replaces)?;
-    let object = prepared(kind, object, &live, options)?;
-    let object = hooked(state, kind, object, &live, options)?;
-    let object = store(state, kind, key, object, &live, options);
+    crate::hooks::before_update(state, kind, &mut object, &live)?;
+    let object = prepared(kind, object, &live, options);
+    check(kind, &object, &live, options)?;
+    let object = store(state, kind, key, object, (&live, &stored), options);
     Ok(Written {
         object,
         created: false,
@@ -108,8 +113,14 @@ fn edited(
 ) -> Result<(Json, Vec<String>), Refusal> {
     let (by, ignored) = (options.manager(kind), kind.ignored(options.subresource));
     let base = live.unwrap_or(&Json::Null);
+    let replaces = matches!(edit, Edit::Replace(_));
     let patched = match edit {
         Edit::Replace(object) => object,
+        Edit::Tracked(object) => {
+            let (mut object, warnings) = decode(kind, object, twice, options.unknown)?;
+            kind.default(&mut object);
+            return Ok((object, warnings));
+        }
         Edit::JsonPatch(patch) => patch::json_patch(base, &patch)?,
         Edit::MergePatch(patch) => patch::merge_patch(base, &patch)?,
         Edit::StrategicPatch(_) if kind.is_custom() => {
@@ -125,15 +136,47 @@ fn edited(
             return Ok((object, warnings));
         }
     };
-    let (mut object, warnings) = decode(kind, patched, twice, options.unknown)?;
+    let (mut object, warnings) = decoded(kind, patched, twice, options, replaces)?;
     kind.default(&mut object);
     Ok((managed::update(live, object, &kind.types, &by, &now(), &ignored), warnings))
+}
+
+/// Reads what an edit has made. What a patch makes wrong is refused as a mistake in the patch.
+fn decoded(
+    kind: &Kind,
+    edited: Json,
+    twice: Vec<String>,
+    options: &Options,
+    replaces: bool,
+) -> Result<(Json, Vec<String>), Refusal> {
+    if replaces {
+        return decode(kind, edited, twice, options.unknown);
+    }
+    if kind.is_custom() {
+        let text = |key: &str| edited.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
+        let expected = [("apiVersion", kind.api_version()), ("kind", kind.kind.clone())];
+        let wrong = expected.into_iter().filter(|(key, expected)| text(key) != *expected);
+        let errors: Vec<FieldError> =
+            wrong.map(|(key, expected)| FieldError::invalid(key, text(key), format!("must be {expected}"))).collect();
+        let version = text("apiVersion");
+        let group = version.rsplit_once('/').map_or("", |(group, _)| group);
+        refuse_invalid(About::new(group, &text("kind"), meta(&edited, "name")), &errors)?;
+    }
+    let sent = edited.to_string();
+    decode(kind, edited, twice, options.unknown).map_err(|refusal| match refusal.code {
+        400 => {
+            let why = refusal.message.find("strict decoding error").unwrap_or_default();
+            let error = FieldError::invalid("patch", sent, &refusal.message[why..]);
+            Refusal::invalid(About::default(), &[error])
+        }
+        _ => refusal,
+    })
 }
 
 /// The object has to be the one that the request expects.
 fn check_version(kind: &Kind, key: &Key, object: &mut Json, live: &Json, replaces: bool) -> Result<(), Refusal> {
     let uid = meta(object, "uid");
-    if !uid.is_empty() && uid != meta(live, "uid") {
+    if replaces && !uid.is_empty() && uid != meta(live, "uid") {
         let why = format!(
             "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
             meta(live, "uid")
@@ -155,32 +198,41 @@ fn check_version(kind: &Kind, key: &Key, object: &mut Json, live: &Json, replace
 }
 
 /// Keeps what nobody may change.
-fn prepared(kind: &Kind, mut object: Json, live: &Json, options: &Options) -> Result<Json, Refusal> {
+fn prepared(kind: &Kind, mut object: Json, live: &Json, options: &Options) -> Json {
     let kept = |key: &str| at(live, &["metadata", key]).clone();
     set_meta(&mut object, "generation", kept("generation"));
     kind.prepare_update(&mut object, live, options.subresource);
-    for key in ["uid", "creationTimestamp"] {
-        set_meta(&mut object, key, kept(key));
+    set_meta(&mut object, "creationTimestamp", kept("creationTimestamp"));
+    if meta(&object, "uid").is_empty() {
+        set_meta(&mut object, "uid", kept("uid"));
     }
     if is_deleting(live) {
         set_meta(&mut object, "deletionTimestamp", kept("deletionTimestamp"));
         if at(&object, &["metadata", "deletionGracePeriodSeconds"]).is_null() {
             set_meta(&mut object, "deletionGracePeriodSeconds", kept("deletionGracePeriodSeconds"));
         }
-    } else {
-        set_meta(&mut object, "deletionTimestamp", Json::Null);
-        set_meta(&mut object, "deletionGracePeriodSeconds", Json::Null);
     }
-    Ok(object)
+    object
 }
 
-fn hooked(state: &mut State, kind: &Kind, mut object: Json, live: &Json, options: &Options) -> Result<Json, Refusal> {
-    crate::hooks::before_update(state, kind, &mut object, live)?;
-    let mut errors = kind.validate_update(&object, live, options.subresource)?;
-    errors.extend(metadata_errors(kind, &object));
-    if is_deleting(live) {
+/// Refuses an object that is not valid.
+fn check(kind: &Kind, object: &Json, live: &Json, options: &Options) -> Result<(), Refusal> {
+    let of_metadata = metadata_errors(kind, object);
+    let mut errors = kind.validate_update(object, live, options.subresource, &of_metadata)?;
+    errors.extend(of_metadata);
+    if meta(object, "uid") != meta(live, "uid") {
+        errors.push(FieldError::invalid("metadata.uid", meta(object, "uid"), "field is immutable"));
+    }
+    if !is_deleting(live) {
+        for key in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
+            let value = at(object, &["metadata", key]);
+            if !value.is_null() {
+                errors.push(FieldError::invalid(format!("metadata.{key}"), value.clone(), "field is immutable"));
+            }
+        }
+    } else {
         let known: Vec<&str> = finalizers(live).collect();
-        let added: Vec<&str> = finalizers(&object).filter(|name| !known.contains(name)).collect();
+        let added: Vec<&str> = finalizers(object).filter(|name| !known.contains(name)).collect();
         if !added.is_empty() {
             let why = format!(
                 "no new finalizers can be added if the object is being deleted, found new finalizers {}",
@@ -189,32 +241,36 @@ fn hooked(state: &mut State, kind: &Kind, mut object: Json, live: &Json, options
             errors.push(FieldError::forbidden("metadata.finalizers", why));
         }
     }
-    refuse_invalid(kind.about_kind(meta(&object, "name")), &errors)?;
-    Ok(object)
+    refuse_invalid(kind.about_kind(meta(object, "name")), &errors)
 }
 
-/// Stores the object unless nothing has changed; one that is being deleted and has nothing to wait for is removed.
-fn store(state: &mut State, kind: &Kind, key: &Key, mut object: Json, live: &Arc<Json>, options: &Options) -> Arc<Json> {
+/// Stores the object unless nothing has changed; one that is being deleted and has nothing to wait for is removed. `live` is
+/// the object that was there, as it is served and as it is stored.
+fn store(
+    state: &mut State,
+    kind: &Kind,
+    key: &Key,
+    mut object: Json,
+    live: (&Json, &Arc<Json>),
+    options: &Options,
+) -> Arc<Json> {
+    let (live, stored) = live;
     managed::keep_times(live, &mut object);
-    let waits = !at(&object, &["metadata", "deletionGracePeriodSeconds"])
-        .as_i64()
-        .is_none_or(|seconds| seconds == 0);
-    if is_deleting(live) && finalizers(&object).next().is_none() && !waits && may_end(&object) {
-        if options.dry_run {
-            return Arc::new(object);
-        }
-        // The last state, for watches, is the one without finalizers.
-        state.store.put(&kind.id, object);
-        let last = state.store.remove(&kind.id, key);
-        let last = last.unwrap_or_else(|| Arc::clone(live));
-        crate::hooks::after_delete(state, kind, &last);
-        return last;
-    }
-    if object == **live {
-        return Arc::clone(live);
-    }
-    if options.dry_run {
+    let grace = at(&object, &["metadata", "deletionGracePeriodSeconds"]).as_i64().unwrap_or(0);
+    let ends = is_deleting(live) && finalizers(&object).next().is_none() && grace == 0 && may_end(&object);
+    let is_same = object == *live;
+    let object = kind.to_stored(object);
+    if ends && !options.dry_run {
+        // Watches see the state that was stored last.
+        state.store.remove(&kind.id, key);
+        crate::hooks::after_delete(state, kind, stored);
         return Arc::new(object);
+    }
+    if ends || options.dry_run {
+        return Arc::new(object);
+    }
+    if is_same {
+        return Arc::clone(stored);
     }
     let stored = state.store.put(&kind.id, object);
     crate::hooks::after_write(state, kind, &stored);

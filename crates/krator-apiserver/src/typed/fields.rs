@@ -64,10 +64,9 @@ fn of_map(arena: &Arena, map: &Map, entries: &JsonMap<String, Json>) -> FieldSet
 }
 
 fn of_list(arena: &Arena, list: &List, items: &[Json]) -> FieldSet {
-    let items: Vec<(PathElement, &Json)> = items
-        .iter()
-        .filter_map(|item| Some((list_item(arena, list, item).ok()?, item)))
-        .collect();
+    // An item of which the merge has left nothing has no place any more, and still keeps its list alive.
+    let place = |item: &Json| list_item(arena, list, item).unwrap_or(PathElement::Value(Json::Null));
+    let items: Vec<(PathElement, &Json)> = items.iter().map(|item| (place(item), item)).collect();
     let mut counts: BTreeMap<&PathElement, usize> = BTreeMap::new();
     for (element, _) in &items {
         *counts.entry(element).or_default() += 1;

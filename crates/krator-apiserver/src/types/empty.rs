@@ -1,8 +1,17 @@
 //! What Go writes for a new object of a built-in kind. The OpenAPI documents tell it: a field that is a struct has the
-//! default `{}`, and a field without `omitempty` is required.
+//! default `{}`, a scalar without `omitempty` has the default of Go, and other fields without `omitempty` are required.
 
 use super::openapi::{Components, referred};
 use serde_json::{Map, Value as Json, json};
+
+/// Fields of events that are structs and have no default: an unset time is `null`.
+const TIMES: [&str; 5] = [
+    "deprecatedFirstTimestamp",
+    "deprecatedLastTimestamp",
+    "eventTime",
+    "firstTimestamp",
+    "lastTimestamp",
+];
 
 /// The new object of a schema.
 pub(super) fn object(schema: &Json, components: &Components<'_>) -> Json {
@@ -12,29 +21,23 @@ pub(super) fn object(schema: &Json, components: &Components<'_>) -> Json {
         .flatten()
         .filter_map(Json::as_str)
         .collect();
+    let is_event = schema["properties"].get("reportingInstance").is_some();
     let mut object = Map::new();
     for (name, member) in schema["properties"].as_object().into_iter().flatten() {
-        let value = if member.get("default") == Some(&json!({})) {
-            let of_struct = referred(member).and_then(|name| components.get(name).copied());
-            of_struct.map(|of_struct| self::object(of_struct, components))
-        } else if required.contains(&name.as_str()) {
-            Some(zero(member))
-        } else {
-            None
+        let value = match member.get("default") {
+            Some(default) if *default == json!({}) => {
+                let of_struct = referred(member).and_then(|name| components.get(name).copied());
+                of_struct.map(|of_struct| self::object(of_struct, components))
+            }
+            // Other defaults are set by the API server, not by Go.
+            Some(default) if [json!(""), json!(0), json!(false)].contains(default) => Some(default.clone()),
+            _ if required.contains(&name.as_str()) => Some(Json::Null),
+            _ if is_event && TIMES.contains(&name.as_str()) => Some(Json::Null),
+            _ => None,
         };
         if let Some(value) = value {
             object.insert(name.clone(), value);
         }
     }
     Json::Object(object)
-}
-
-/// What Go writes for a required field that nobody has set. Pointers, slices and maps are `null` and have no default.
-fn zero(member: &Json) -> Json {
-    match (member["type"].as_str(), member.get("default")) {
-        (Some("string"), Some(_)) => json!(""),
-        (Some("integer" | "number"), Some(_)) => json!(0),
-        (Some("boolean"), Some(_)) => json!(false),
-        _ => Json::Null,
-    }
 }

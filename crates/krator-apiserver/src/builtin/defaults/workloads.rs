@@ -64,7 +64,6 @@ fn stateful_set(sets: &mut Json) {
         && get(sets, "spec.updateStrategy.rollingUpdate").is_some()
     {
         set_default(sets, "spec.updateStrategy.rollingUpdate.partition", 0);
-        default_if_none(sets, "spec.updateStrategy.rollingUpdate.maxUnavailable", 1);
     }
     set_default(
         sets,
@@ -91,7 +90,13 @@ fn job(job: &mut Json) {
         6
     };
     set_default(job, "spec.backoffLimit", limit);
-    if let Some(labels) = get(job, "spec.template.metadata.labels").cloned() {
+    // The original copies the labels before the labels of the selector are generated, but the two maps are one in memory,
+    // so that those are in both. A Job that is created has no uid when its defaults are set first.
+    let has_uid = !text(job, "metadata.uid").is_empty();
+    if let Some(labels) = get(job, "spec.template.metadata.labels")
+        .cloned()
+        .filter(|_| has_uid)
+    {
         set_default(job, "metadata.labels", labels);
     }
     set_default(job, "spec.completionMode", "NonIndexed");

@@ -11,24 +11,29 @@ use serde_json::{Map, Value as Json};
 
 impl Merger<'_> {
     /// Merges a list, or replaces it if its type does not say that it is merged.
-    pub(super) fn list(&self, old: Vec<Json>, patch: Vec<Json>, meta: &FieldMeta<'_>) -> Result<Vec<Json>, Wrong> {
+    pub(super) fn list(
+        &self,
+        old: Vec<Json>,
+        patch: Vec<Json>,
+        meta: &FieldMeta<'_>,
+    ) -> Result<Vec<Json>, Wrong> {
         if meta.strategy != "merge" {
             return Ok(patch);
         }
         if old.is_empty() && patch.is_empty() {
             return Ok(old);
         }
+        let items = Items::by(meta.merge_key);
         if !of_maps(&[&old, &patch])? {
             let merged = without_duplicates(old.iter().chain(&patch));
-            let (of_patch, of_server) = order::partition(merged, &patch, &Items::Scalars)?;
+            let (of_patch, of_server) = order::partition(merged, &patch, &items)?;
             return order::normalize(of_patch, of_server, &patch, &old, &Items::Scalars);
         }
         if meta.merge_key.is_empty() {
-            return Err(Wrong::Other("cannot merge lists without merge key for struct".to_owned()));
+            return Err(Wrong::Other(
+                "cannot merge lists without merge key for struct".to_owned(),
+            ));
         }
-        let items = Items::Maps {
-            merge_key: meta.merge_key,
-        };
         let (old, patch) = special_items(old, patch, meta.merge_key)?;
         let merged = self.items(old.clone(), &patch, meta)?;
         let (of_patch, of_server) = order::partition(merged, &patch, &items)?;
@@ -38,7 +43,9 @@ impl Merger<'_> {
     fn items(&self, mut old: Vec<Json>, patch: &[Json], meta: &FieldMeta<'_>) -> Result<Vec<Json>, Wrong> {
         for item in patch {
             let map = as_map(item)?;
-            let key = map.get(meta.merge_key).ok_or_else(|| Wrong::no_merge_key(map, meta.merge_key))?;
+            let key = map
+                .get(meta.merge_key)
+                .ok_or_else(|| Wrong::no_merge_key(map, meta.merge_key))?;
             match order::find(&old, meta.merge_key, key)? {
                 Some(at) => {
                     let existing = old[at].as_object().cloned().unwrap_or_default();
@@ -57,7 +64,11 @@ impl Merger<'_> {
         patch: &mut Map<String, Json>,
         id: TypeId,
     ) -> Result<(), Wrong> {
-        let directives: Vec<String> = patch.keys().filter(|key| key.starts_with(ELEMENT_ORDER)).cloned().collect();
+        let directives: Vec<String> = patch
+            .keys()
+            .filter(|key| key.starts_with(ELEMENT_ORDER))
+            .cloned()
+            .collect();
         for directive in directives {
             let Some(wanted) = patch.shift_remove(&directive) else {
                 continue;
@@ -75,12 +86,13 @@ impl Merger<'_> {
                 (Some(old), Some(new)) => self.list(old.clone(), new.clone(), &meta)?,
             };
             let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
-            let by = match meta.merge_key {
-                "" => Items::Scalars,
-                merge_key => Items::Maps { merge_key },
-            };
+            let by = Items::by(meta.merge_key);
             let (of_patch, of_server) = order::partition(merged, &wanted, &by)?;
-            let by = if of_maps(&[&old, &new])? { by } else { Items::Scalars };
+            let by = if of_maps(&[&old, &new])? {
+                by
+            } else {
+                Items::Scalars
+            };
             let both = order::normalize(of_patch, of_server, &wanted, &old, &by)?;
             object.insert(key.to_owned(), Json::Array(both));
             patch.shift_remove(key);
@@ -102,7 +114,8 @@ pub(super) fn delete(items: &mut Vec<Json>, gone: &[Json]) -> Result<(), Wrong> 
 }
 
 fn as_map(item: &Json) -> Result<&Map<String, Json>, Wrong> {
-    item.as_object().ok_or_else(|| Wrong::argument("map[string]interface {}", item))
+    item.as_object()
+        .ok_or_else(|| Wrong::argument("map[string]interface {}", item))
 }
 
 fn into_list(value: Json) -> Result<Vec<Json>, Wrong> {
@@ -124,7 +137,9 @@ fn of_maps(lists: &[&[Json]]) -> Result<bool, Wrong> {
     if items.any(|item| values::go_type(item) != values::go_type(first)) {
         let lists: Vec<Json> = lists.iter().map(|list| Json::from(list.to_vec())).collect();
         let lists = values::plain(&Json::from(lists));
-        return Err(Wrong::Other(format!("list element types are not identical: {lists}")));
+        return Err(Wrong::Other(format!(
+            "list element types are not identical: {lists}"
+        )));
     }
     Ok(first.is_object())
 }
@@ -140,7 +155,11 @@ fn without_duplicates<'a>(items: impl Iterator<Item = &'a Json>) -> Vec<Json> {
 }
 
 /// Obeys the directives in the items of a patch: the old list without what they delete, and the patch without them.
-fn special_items(mut old: Vec<Json>, patch: Vec<Json>, merge_key: &str) -> Result<(Vec<Json>, Vec<Json>), Wrong> {
+fn special_items(
+    mut old: Vec<Json>,
+    patch: Vec<Json>,
+    merge_key: &str,
+) -> Result<(Vec<Json>, Vec<Json>), Wrong> {
     let mut plain = Vec::new();
     let mut replace = false;
     for item in patch {
@@ -151,17 +170,25 @@ fn special_items(mut old: Vec<Json>, patch: Vec<Json>, merge_key: &str) -> Resul
         };
         match directive.as_str() {
             Some("delete") => {
-                let key = map.get(merge_key).ok_or_else(|| Wrong::no_merge_key(map, merge_key))?;
+                let key = map
+                    .get(merge_key)
+                    .ok_or_else(|| Wrong::no_merge_key(map, merge_key))?;
                 while let Some(at) = order::find(&old, merge_key, key)? {
                     old.remove(at);
                 }
             }
             Some("replace") => replace = true,
             Some("merge") => {
-                return Err(Wrong::Other("merging lists cannot yet be specified in the patch".to_owned()));
+                return Err(Wrong::Other(
+                    "merging lists cannot yet be specified in the patch".to_owned(),
+                ));
             }
             _ => return Err(Wrong::directive(directive, map)),
         }
     }
-    Ok(if replace { (plain, Vec::new()) } else { (old, plain) })
+    Ok(if replace {
+        (plain, Vec::new())
+    } else {
+        (old, plain)
+    })
 }

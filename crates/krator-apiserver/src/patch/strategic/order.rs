@@ -17,7 +17,15 @@ pub(super) enum Items<'a> {
     },
 }
 
-impl Items<'_> {
+impl<'a> Items<'a> {
+    /// Lists without a merge key are lists of scalars.
+    pub(super) fn by(merge_key: &'a str) -> Self {
+        match merge_key {
+            "" => Self::Scalars,
+            merge_key => Self::Maps { merge_key },
+        }
+    }
+
     fn index(&self, items: &[Json], item: &Json) -> Option<usize> {
         items.iter().position(|other| match self {
             Self::Scalars => item == other,
@@ -26,17 +34,25 @@ impl Items<'_> {
     }
 }
 
+fn is_deleted(item: &Json) -> bool {
+    item.get(DIRECTIVE).is_some_and(|directive| directive == "delete")
+}
+
 /// The value of the key of an item.
 fn key_of<'a>(item: &'a Json, merge_key: &str) -> Result<&'a Json, Wrong> {
-    let map: &Map<String, Json> =
-        item.as_object().ok_or_else(|| Wrong::argument("map[string]interface {}", item))?;
-    map.get(merge_key).ok_or_else(|| Wrong::no_merge_key(map, merge_key))
+    let map: &Map<String, Json> = item
+        .as_object()
+        .ok_or_else(|| Wrong::argument("map[string]interface {}", item))?;
+    map.get(merge_key)
+        .ok_or_else(|| Wrong::no_merge_key(map, merge_key))
 }
 
 /// Where the item with a key is in a list.
 pub(super) fn find(items: &[Json], merge_key: &str, key: &Json) -> Result<Option<usize>, Wrong> {
     for (at, item) in items.iter().enumerate() {
-        let map = item.as_object().ok_or_else(|| Wrong::Other(format!("value for key {at} is not a map")))?;
+        let map = item
+            .as_object()
+            .ok_or_else(|| Wrong::Other(format!("value for key {at} is not a map")))?;
         if map.get(merge_key) == Some(key) {
             return Ok(Some(at));
         }
@@ -45,14 +61,28 @@ pub(super) fn find(items: &[Json], merge_key: &str, key: &Json) -> Result<Option
 }
 
 /// Divides a list into the items that another list has, and the rest.
-pub(super) fn partition(items: Vec<Json>, by: &[Json], how: &Items<'_>) -> Result<(Vec<Json>, Vec<Json>), Wrong> {
+pub(super) fn partition(
+    items: Vec<Json>,
+    by: &[Json],
+    how: &Items<'_>,
+) -> Result<(Vec<Json>, Vec<Json>), Wrong> {
+    // Go panics here, and the API server answers 500.
+    if matches!(how, Items::Scalars) && items.iter().chain(by).any(Json::is_object) {
+        return Err(Wrong::Other(
+            "a list of objects without a merge key cannot be ordered".to_owned(),
+        ));
+    }
     let (mut inside, mut outside) = (Vec::new(), Vec::new());
     for item in items {
         let found = match how {
             Items::Scalars => by.contains(&item),
             Items::Maps { merge_key } => find(by, merge_key, key_of(&item, merge_key)?)?.is_some(),
         };
-        if found { inside.push(item) } else { outside.push(item) }
+        if found {
+            inside.push(item)
+        } else {
+            outside.push(item)
+        }
     }
     Ok((inside, outside))
 }
@@ -62,18 +92,21 @@ pub(super) fn check(patch: &[Json], wanted: &[Json], merge_key: &str) -> Result<
     if patch.is_empty() || wanted.is_empty() {
         return Ok(());
     }
-    let mut items = patch.iter().filter(|item| item.get(DIRECTIVE).is_none()).peekable();
-    for expected in wanted {
-        let Some(item) = items.peek() else {
-            return Ok(());
-        };
+    let mut items = patch.iter().filter(|item| !is_deleted(item)).peekable();
+    let mut expected = wanted.iter().peekable();
+    while let (Some(item), Some(next)) = (items.peek(), expected.peek()) {
+        if item.get(DIRECTIVE).is_some() {
+            items.next();
+            continue;
+        }
         let same = match merge_key {
-            "" => *item == expected,
-            key => key_of(item, key)? == key_of(expected, key)?,
+            "" => item == next,
+            key => key_of(item, key)? == key_of(next, key)?,
         };
         if same {
             items.next();
         }
+        expected.next();
     }
     if items.peek().is_none() {
         return Ok(());
@@ -115,7 +148,6 @@ fn sorted(mut items: Vec<Json>, order: &[Json], how: &Items<'_>) -> Result<Vec<J
         for item in items.iter().chain(order) {
             key_of(item, merge_key)?;
         }
-        let is_deleted = |item: &Json| item.get(DIRECTIVE).is_some_and(|directive| directive == "delete");
         (deleted, items) = items.into_iter().partition(is_deleted);
     }
     items.sort_by(|a, b| match (how.index(order, a), how.index(order, b)) {

@@ -1,0 +1,297 @@
+//! Names of objects, labels, ports and keys, after `k8s.io/apimachinery/pkg/util/validation` and
+//! `pkg/api/validate/content`. Each function gives a message for each thing that is wrong.
+
+use regex::Regex;
+use std::sync::LazyLock;
+
+const LABEL: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+const KEY: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
+const CONFIG_KEY: &str = "[-._a-zA-Z0-9]+";
+const PERCENT: &str = "[0-9]+%";
+const HEADER: &str = "[-A-Za-z0-9]+";
+const HTTP_PATH: &str = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+";
+
+/// Which names objects of a kind may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameRule {
+    /// Lower-case parts with dots between them.
+    Subdomain,
+    /// One lower-case part.
+    Label,
+    /// Anything that can be one element of a path.
+    PathSegment,
+}
+
+impl NameRule {
+    /// What is wrong with a name, or with a `generateName` if `prefix` is set.
+    pub fn check(self, name: &str, prefix: bool) -> Vec<String> {
+        let masked = if prefix {
+            mask_trailing_dash(name)
+        } else {
+            name.to_owned()
+        };
+        match self {
+            Self::Subdomain => subdomain(&masked),
+            Self::Label => label(&masked),
+            Self::PathSegment => path_segment(name, prefix),
+        }
+    }
+}
+
+/// A name to which something is added may end in a dash. Like the original, this also hides the character before it.
+fn mask_trailing_dash(name: &str) -> String {
+    match name.get(..name.len().saturating_sub(2)) {
+        Some(head) if name.len() > 1 && name.ends_with('-') => format!("{head}a"),
+        _ => name.to_owned(),
+    }
+}
+
+fn path_segment(name: &str, prefix: bool) -> Vec<String> {
+    if !prefix && matches!(name, "." | "..") {
+        return vec![format!("may not be '{name}'")];
+    }
+    let found = ["/", "%"].into_iter().filter(|text| name.contains(text));
+    found.map(|text| format!("may not contain '{text}'")).collect()
+}
+
+fn matches(value: &str, pattern: &Regex) -> bool {
+    pattern.is_match(value)
+}
+
+macro_rules! pattern {
+    ($name:ident, $($part:expr),+) => {
+        static $name: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(&["^", $($part),+, "$"].concat()).expect("a constant pattern"));
+    };
+}
+
+pattern!(LABEL_PATTERN, LABEL);
+pattern!(SUBDOMAIN_PATTERN, LABEL, r"(\.", LABEL, ")*");
+pattern!(WILDCARD_PATTERN, r"\*\.", LABEL, r"(\.", LABEL, ")*");
+pattern!(KEY_PATTERN, KEY);
+pattern!(VALUE_PATTERN, "(", KEY, ")?");
+pattern!(CONFIG_KEY_PATTERN, CONFIG_KEY);
+pattern!(PERCENT_PATTERN, PERCENT);
+pattern!(HEADER_PATTERN, HEADER);
+pattern!(HTTP_PATH_PATTERN, HTTP_PATH);
+pattern!(PORT_PATTERN, "[-a-z0-9]+");
+
+fn too_long(length: usize, unit: &str) -> String {
+    format!("must be no more than {length} {unit}")
+}
+
+fn not_matching(message: &str, pattern: &str, examples: &[&str]) -> String {
+    if examples.is_empty() {
+        return format!("{message} (regex used for validation is '{pattern}')");
+    }
+    let examples: Vec<String> = examples.iter().map(|example| format!("'{example}', ")).collect();
+    format!(
+        "{message} (e.g. {}regex used for validation is '{pattern}')",
+        examples.join(" or ")
+    )
+}
+
+/// A lower-case label of RFC 1123, such as `my-name`.
+pub(super) fn label(value: &str) -> Vec<String> {
+    let mut errors = Vec::new();
+    if value.len() > 63 {
+        errors.push(too_long(63, "characters"));
+    }
+    if !matches(value, &LABEL_PATTERN) {
+        errors.push(if matches(value, &SUBDOMAIN_PATTERN) {
+            "must not contain dots".to_owned()
+        } else {
+            let message = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
+            not_matching(message, LABEL, &["my-name", "123-abc"])
+        });
+    }
+    errors
+}
+
+/// Labels with dots between them, such as `example.com`.
+pub(super) fn subdomain(value: &str) -> Vec<String> {
+    subdomain_in(value, "characters")
+}
+
+/// The newer functions of the original count bytes, and say so.
+fn subdomain_in(value: &str, unit: &str) -> Vec<String> {
+    let mut errors = Vec::new();
+    if value.len() > 253 {
+        errors.push(too_long(253, unit));
+    }
+    if !matches(value, &SUBDOMAIN_PATTERN) {
+        let message = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
+        errors.push(not_matching(
+            message,
+            &format!(r"{LABEL}(\.{LABEL})*"),
+            &["example.com"],
+        ));
+    }
+    errors
+}
+
+/// `*.` before a subdomain.
+pub(super) fn wildcard_subdomain(value: &str) -> Vec<String> {
+    let mut errors = Vec::new();
+    if value.len() > 253 {
+        errors.push(too_long(253, "characters"));
+    }
+    if !matches(value, &WILDCARD_PATTERN) {
+        let message = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character";
+        errors.push(not_matching(
+            message,
+            &format!(r"\*\.{LABEL}(\.{LABEL})*"),
+            &["*.example.com"],
+        ));
+    }
+    errors
+}
+
+/// The key of a label, with or without a prefix: `app` or `example.com/app`.
+pub(super) fn qualified(value: &str) -> Vec<String> {
+    const MESSAGE: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+    const EXAMPLES: [&str; 3] = ["MyName", "my.name", "123-abc"];
+    let mut errors = Vec::new();
+    let parts: Vec<&str> = value.split('/').collect();
+    let name = match parts.as_slice() {
+        [name] => name,
+        [prefix, name] => {
+            if prefix.is_empty() {
+                errors.push("prefix part must be non-empty".to_owned());
+            } else {
+                errors.extend(
+                    subdomain_in(prefix, "bytes")
+                        .iter()
+                        .map(|error| format!("prefix part {error}")),
+                );
+            }
+            name
+        }
+        _ => {
+            let rule = not_matching(MESSAGE, KEY, &EXAMPLES);
+            let optional = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
+            return vec![format!("a valid label key {rule} {optional}")];
+        }
+    };
+    if name.is_empty() {
+        errors.push("name part must be non-empty".to_owned());
+    } else if name.len() > 63 {
+        errors.push(format!("name part {}", too_long(63, "bytes")));
+    }
+    if !matches(name, &KEY_PATTERN) {
+        errors.push(format!("name part {}", not_matching(MESSAGE, KEY, &EXAMPLES)));
+    }
+    errors
+}
+
+/// The value of a label.
+pub(super) fn label_value(value: &str) -> Vec<String> {
+    let mut errors = Vec::new();
+    if value.len() > 63 {
+        errors.push(too_long(63, "bytes"));
+    }
+    if !matches(value, &VALUE_PATTERN) {
+        let message = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+        errors.push(not_matching(
+            message,
+            &format!("({KEY})?"),
+            &["MyValue", "my_value", "12345"],
+        ));
+    }
+    errors
+}
+
+/// A key of a ConfigMap or a Secret.
+pub(super) fn config_key(value: &str) -> Vec<String> {
+    let mut errors = Vec::new();
+    if value.len() > 253 {
+        errors.push(too_long(253, "characters"));
+    }
+    if !matches(value, &CONFIG_KEY_PATTERN) {
+        let message = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
+        errors.push(not_matching(
+            message,
+            CONFIG_KEY,
+            &["key.name", "KEY_NAME", "key-name"],
+        ));
+    }
+    match value {
+        "." | ".." => errors.push(format!("must not be '{value}'")),
+        _ if value.starts_with("..") => errors.push("must not start with '..'".to_owned()),
+        _ => {}
+    }
+    errors
+}
+
+/// The name of an environment variable.
+pub(super) fn env_var(value: &str) -> Vec<String> {
+    let mut errors = Vec::new();
+    if value.is_empty() {
+        errors.push("environment variable name must be non-empty".to_owned());
+    }
+    if !value.chars().all(|c| (' '..='~').contains(&c) && c != '=') {
+        let message = "a valid environment variable name must consist only of printable ASCII characters other than '='";
+        errors.push(message.to_owned());
+    }
+    errors
+}
+
+/// The name of a port of a container.
+pub(super) fn port_name(value: &str) -> Vec<String> {
+    let mut errors = Vec::new();
+    if value.len() > 15 {
+        errors.push(too_long(15, "characters"));
+    }
+    if !matches(value, &PORT_PATTERN) {
+        errors.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned());
+    }
+    if !value.bytes().any(|byte| byte.is_ascii_lowercase()) {
+        errors.push("must contain at least one letter (a-z)".to_owned());
+    }
+    if value.contains("--") {
+        errors.push("must not contain consecutive hyphens".to_owned());
+    }
+    if value.starts_with('-') || value.ends_with('-') {
+        errors.push("must not begin or end with a hyphen".to_owned());
+    }
+    errors
+}
+
+/// The number of a port.
+pub(super) fn port_number(port: i64) -> Vec<String> {
+    in_range(port, 1, 65535)
+}
+
+/// A number between two others.
+pub(super) fn in_range(value: i64, least: i64, most: i64) -> Vec<String> {
+    if (least..=most).contains(&value) {
+        return Vec::new();
+    }
+    vec![format!("must be between {least} and {most}, inclusive")]
+}
+
+/// A percentage, such as `25%`.
+pub(super) fn percent(value: &str) -> Vec<String> {
+    if matches(value, &PERCENT_PATTERN) {
+        return Vec::new();
+    }
+    let message = "a valid percent string must be a numeric string followed by an ending '%'";
+    vec![not_matching(message, PERCENT, &["1%", "93%"])]
+}
+
+/// The name of a header of HTTP.
+pub(super) fn http_header(value: &str) -> Vec<String> {
+    if matches(value, &HEADER_PATTERN) {
+        return Vec::new();
+    }
+    let message = "a valid HTTP header must consist of alphanumeric characters or '-'";
+    vec![not_matching(message, HEADER, &["X-Header-Name"])]
+}
+
+/// A path after a domain, such as in `acme.io/foo`.
+pub(super) fn http_path(value: &str) -> Vec<String> {
+    if matches(value, &HTTP_PATH_PATTERN) {
+        return Vec::new();
+    }
+    vec![not_matching("Invalid path", HTTP_PATH, &[])]
+}

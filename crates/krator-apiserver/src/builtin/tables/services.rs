@@ -1,0 +1,159 @@
+//! Rows of Services and of what leads to them.
+
+use super::{labels, number, text_or};
+use crate::builtin::json::{entry, get, list, text, texts};
+use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
+
+/// Lists of hosts and addresses end after so many.
+const MOST: usize = 3;
+
+pub(super) fn service(service: &Json, age: String) -> Vec<Json> {
+    let address = texts(service, "spec.clusterIPs")
+        .first()
+        .copied()
+        .unwrap_or("<none>");
+    let ports: Vec<String> = list(service, "spec.ports").iter().map(port).collect();
+    vec![
+        json!(text(service, "metadata.name")),
+        json!(text(service, "spec.type")),
+        json!(address),
+        json!(external(service)),
+        json!(if ports.is_empty() {
+            "<none>".to_owned()
+        } else {
+            ports.join(",")
+        }),
+        json!(age),
+        json!(labels(&service["spec"]["selector"])),
+    ]
+}
+
+fn port(port: &Json) -> String {
+    let (of_service, protocol) = (number(port, "port"), text(port, "protocol"));
+    match number(port, "nodePort") {
+        0 => format!("{of_service}/{protocol}"),
+        of_node => format!("{of_service}:{of_node}/{protocol}"),
+    }
+}
+
+fn external(service: &Json) -> String {
+    let own = texts(service, "spec.externalIPs");
+    match text(service, "spec.type") {
+        "ClusterIP" | "NodePort" if own.is_empty() => "<none>".to_owned(),
+        "ClusterIP" | "NodePort" => own.join(","),
+        "LoadBalancer" => {
+            let mut all = balancers(service);
+            all.extend(own);
+            if all.is_empty() {
+                "<pending>".to_owned()
+            } else {
+                all.join(",")
+            }
+        }
+        "ExternalName" => text(service, "spec.externalName").to_owned(),
+        _ => "<unknown>".to_owned(),
+    }
+}
+
+/// The addresses or names of load balancers.
+fn balancers(object: &Json) -> Vec<&str> {
+    let ingress = list(object, "status.loadBalancer.ingress").iter();
+    let all = ingress.map(|ingress| text_or(ingress, "ip", text(ingress, "hostname")));
+    all.filter(|address| !address.is_empty())
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
+}
+
+pub(super) fn endpoints(endpoints: &Json, age: String) -> Vec<Json> {
+    let mut all = Vec::new();
+    for subset in list(endpoints, "subsets") {
+        let addresses = || {
+            list(subset, "addresses")
+                .iter()
+                .map(|address| text(address, "ip"))
+        };
+        let ports = list(subset, "ports");
+        if ports.is_empty() {
+            all.extend(addresses().map(str::to_owned));
+        }
+        for port in ports {
+            let number = number(port, "port");
+            all.extend(addresses().map(|address| match address.contains(':') {
+                true => format!("[{address}]:{number}"),
+                false => format!("{address}:{number}"),
+            }));
+        }
+    }
+    let shown = if list(endpoints, "subsets").is_empty() {
+        "<none>".to_owned()
+    } else {
+        some(&all)
+    };
+    vec![json!(text(endpoints, "metadata.name")), json!(shown), json!(age)]
+}
+
+/// The first few of a list.
+fn some(all: &[String]) -> String {
+    match all.get(..MOST) {
+        Some(first) if all.len() > MOST => format!("{} + {} more...", first.join(","), all.len() - MOST),
+        _ => all.join(","),
+    }
+}
+
+pub(super) fn ingress(ingress: &Json, age: String) -> Vec<Json> {
+    let ports = if list(ingress, "spec.tls").is_empty() {
+        "80"
+    } else {
+        "80, 443"
+    };
+    vec![
+        json!(text(ingress, "metadata.name")),
+        json!(text_or(ingress, "spec.ingressClassName", "<none>")),
+        json!(hosts(list(ingress, "spec.rules"))),
+        json!(balancers(ingress).join(",")),
+        json!(ports),
+        json!(age),
+    ]
+}
+
+fn hosts(rules: &[Json]) -> String {
+    let mut shown = Vec::new();
+    let mut more = false;
+    for rule in rules {
+        more |= shown.len() == MOST;
+        let host = text(rule, "host");
+        if !more && !host.is_empty() {
+            shown.push(host);
+        }
+    }
+    match (shown.is_empty(), more) {
+        (true, _) => "*".to_owned(),
+        (false, true) => format!("{} + {} more...", shown.join(","), rules.len() - MOST),
+        (false, false) => shown.join(","),
+    }
+}
+
+pub(super) fn ingress_class(class: &Json, age: String) -> Vec<Json> {
+    const DEFAULT: &str = "ingressclass.kubernetes.io/is-default-class";
+    let is_default = entry(class, "metadata.annotations", DEFAULT).and_then(Json::as_str) == Some("true");
+    let name = text(class, "metadata.name");
+    let parameters = get(class, "spec.parameters").map(|parameters| {
+        let group = match text(parameters, "apiGroup") {
+            "" => String::new(),
+            group => format!(".{group}"),
+        };
+        format!("{}{group}/{}", text(parameters, "kind"), text(parameters, "name"))
+    });
+    vec![
+        json!(if is_default {
+            format!("{name} (default)")
+        } else {
+            name.to_owned()
+        }),
+        json!(text(class, "spec.controller")),
+        json!(parameters.unwrap_or_else(|| "<none>".to_owned())),
+        json!(age),
+    ]
+}

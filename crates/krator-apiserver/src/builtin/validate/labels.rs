@@ -1,0 +1,101 @@
+//! Labels, annotations and selectors, after `pkg/apis/meta/v1/validation` and `pkg/labels` of `k8s.io/apimachinery`.
+
+use super::report::Report;
+use crate::builtin::json::{entries, list, text, texts};
+use crate::builtin::names;
+use krator_schema::Path;
+use serde_json::Value as Json;
+
+/// All annotations of an object together.
+const MOST_ANNOTATION_BYTES: usize = 256 * 1024;
+
+/// Checks a map of labels.
+pub(super) fn labels(report: &mut Report, at: &Path, labels: &Json) {
+    for (key, value) in labels.as_object().into_iter().flatten() {
+        let value = value.as_str().unwrap_or_default();
+        report.messages(at, key.as_str(), names::qualified(key));
+        report.messages(at, value, names::label_value(value));
+    }
+}
+
+/// Checks a map of annotations.
+pub(super) fn annotations(report: &mut Report, at: &Path, annotations: &Json) {
+    let mut bytes = 0;
+    for (key, value) in annotations.as_object().into_iter().flatten() {
+        report.messages(at, key.as_str(), names::qualified(&key.to_lowercase()));
+        bytes += key.len() + value.as_str().map_or(0, str::len);
+    }
+    if bytes > MOST_ANNOTATION_BYTES {
+        report.too_long(at, MOST_ANNOTATION_BYTES);
+    }
+}
+
+/// Checks a label selector.
+pub(super) fn selector(report: &mut Report, at: &Path, selector: &Json) {
+    labels(report, &at.field("matchLabels"), &selector["matchLabels"]);
+    for (index, requirement) in list(selector, "matchExpressions").iter().enumerate() {
+        let at = at.field("matchExpressions").index(index);
+        let values = texts(requirement, "values");
+        match text(requirement, "operator") {
+            "In" | "NotIn" if values.is_empty() => {
+                report.required(
+                    &at.field("values"),
+                    "must be specified when `operator` is 'In' or 'NotIn'",
+                );
+            }
+            "In" | "NotIn" => {}
+            "Exists" | "DoesNotExist" if !values.is_empty() => {
+                let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+                report.forbidden(&at.field("values"), detail);
+            }
+            "Exists" | "DoesNotExist" => {}
+            operator => report.invalid(&at.field("operator"), operator, "not a valid selector operator"),
+        }
+        let key = text(requirement, "key");
+        report.messages(&at.field("key"), key, names::qualified(key));
+        for (index, value) in values.into_iter().enumerate() {
+            report.messages(&at.field("values").index(index), value, names::label_value(value));
+        }
+    }
+}
+
+/// Whether a selector selects nothing in particular.
+pub(super) fn is_empty(selector: &Json) -> bool {
+    entries(selector, "matchLabels").next().is_none() && list(selector, "matchExpressions").is_empty()
+}
+
+/// Whether a selector can be evaluated, as `LabelSelectorAsSelector` of the original decides it.
+pub(super) fn can_be_evaluated(selector: &Json) -> bool {
+    let good_labels = entries(selector, "matchLabels").all(|(key, value)| {
+        names::qualified(key).is_empty() && names::label_value(value.as_str().unwrap_or_default()).is_empty()
+    });
+    let good_expression = |requirement: &Json| {
+        let values = texts(requirement, "values");
+        let counted = match text(requirement, "operator") {
+            "In" | "NotIn" => !values.is_empty(),
+            "Exists" | "DoesNotExist" => values.is_empty(),
+            _ => false,
+        };
+        counted
+            && names::qualified(text(requirement, "key")).is_empty()
+            && values.iter().all(|value| names::label_value(value).is_empty())
+    };
+    good_labels && list(selector, "matchExpressions").iter().all(good_expression)
+}
+
+/// Whether a selector selects an object with these labels.
+pub(super) fn selects(selector: &Json, labels: &Json) -> bool {
+    let label = |key: &str| labels.get(key).and_then(Json::as_str);
+    let expression = |requirement: &Json| {
+        let found = label(text(requirement, "key"));
+        let values = texts(requirement, "values");
+        match text(requirement, "operator") {
+            "In" => found.is_some_and(|found| values.contains(&found)),
+            "NotIn" => found.is_none_or(|found| !values.contains(&found)),
+            "Exists" => found.is_some(),
+            _ => found.is_none(),
+        }
+    };
+    entries(selector, "matchLabels").all(|(key, value)| label(key) == value.as_str())
+        && list(selector, "matchExpressions").iter().all(expression)
+}

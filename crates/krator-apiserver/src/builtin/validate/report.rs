@@ -1,0 +1,134 @@
+//! Collects the errors of fields.
+
+use crate::builtin::json::get;
+use crate::refusal::FieldError;
+use krator_schema::{Path, ProblemKind};
+use serde_json::Value as Json;
+
+/// The kind of "Not found" errors. `ProblemKind` lacks one; the refusal is right, and its first words differ.
+const NOT_FOUND: ProblemKind = ProblemKind::Invalid;
+
+/// Errors of fields, in the order in which they were found.
+#[derive(Default)]
+pub(super) struct Report {
+    errors: Vec<FieldError>,
+}
+
+/// A path from the object, such as `spec.template`.
+pub(super) fn root(path: &str) -> Path {
+    path.split('.')
+        .fold(Path::root(), |path, field| path.field(field))
+}
+
+impl Report {
+    pub fn into_errors(self) -> Vec<FieldError> {
+        self.errors
+    }
+
+    pub fn extend(&mut self, errors: Vec<FieldError>) {
+        self.errors.extend(errors);
+    }
+
+    pub fn len(&self) -> usize {
+        self.errors.len()
+    }
+
+    pub fn invalid(&mut self, at: &Path, value: impl Into<Json>, detail: impl Into<String>) {
+        self.errors
+            .push(FieldError::invalid(at.to_string(), value, detail));
+    }
+
+    /// One error for each message.
+    pub fn messages(&mut self, at: &Path, value: impl Into<Json>, messages: Vec<String>) {
+        let value = value.into();
+        for message in messages {
+            self.invalid(at, value.clone(), message);
+        }
+    }
+
+    pub fn required(&mut self, at: &Path, detail: impl Into<String>) {
+        self.errors.push(FieldError::required(at.to_string(), detail));
+    }
+
+    pub fn forbidden(&mut self, at: &Path, detail: impl Into<String>) {
+        self.errors.push(FieldError::forbidden(at.to_string(), detail));
+    }
+
+    pub fn duplicate(&mut self, at: &Path, value: impl Into<Json>) {
+        self.errors.push(FieldError::duplicate(at.to_string(), value));
+    }
+
+    /// The supported values are printed in the order given.
+    pub fn not_supported(&mut self, at: &Path, value: impl Into<Json>, supported: &[&str]) {
+        let supported: Vec<String> = supported.iter().map(|value| format!("{value:?}")).collect();
+        let detail = format!("supported values: {}", supported.join(", "));
+        self.errors.push(FieldError::new(
+            at.to_string(),
+            ProblemKind::NotSupported,
+            Some(value.into()),
+            detail,
+        ));
+    }
+
+    pub fn not_found(&mut self, at: &Path, value: impl Into<Json>) {
+        self.errors
+            .push(FieldError::new(at.to_string(), NOT_FOUND, Some(value.into()), ""));
+    }
+
+    pub fn without_value(&mut self, at: &Path, kind: ProblemKind, detail: &str) {
+        self.errors
+            .push(FieldError::new(at.to_string(), kind, None, detail));
+    }
+
+    pub fn too_long(&mut self, at: &Path, most: usize) {
+        let detail = format!("may not be more than {most} bytes");
+        self.errors.push(FieldError::new(
+            at.to_string(),
+            ProblemKind::TooLong,
+            None,
+            detail,
+        ));
+    }
+
+    pub fn too_many(&mut self, at: &Path, found: usize, most: usize) {
+        let detail = format!("must have at most {most} items");
+        self.errors.push(FieldError::new(
+            at.to_string(),
+            ProblemKind::TooMany,
+            Some(found.into()),
+            detail,
+        ));
+    }
+
+    /// The value, if there is one, must not be negative.
+    pub fn non_negative(&mut self, at: &Path, value: &Json) {
+        if let Some(number) = value.as_i64().filter(|number| *number < 0) {
+            self.invalid(at, number, "must be greater than or equal to 0");
+        }
+    }
+
+    /// The values at some fields must not be negative.
+    pub fn all_non_negative(&mut self, at: &Path, value: &Json, fields: &[&str]) {
+        for field in fields {
+            self.non_negative(&at.field(*field), &value[field]);
+        }
+    }
+
+    /// The value must be one of these; an empty one counts as missing.
+    pub fn one_of(&mut self, at: &Path, value: &str, supported: &[&str]) {
+        if value.is_empty() {
+            self.required(at, "");
+        } else if !supported.contains(&value) {
+            self.not_supported(at, value, supported);
+        }
+    }
+
+    /// The value at a path must be the same in both objects.
+    pub fn immutable(&mut self, at: &Path, object: &Json, old: &Json) {
+        let path = at.to_string();
+        let (new, old) = (get(object, &path), get(old, &path));
+        if new != old {
+            self.invalid(at, new.cloned().unwrap_or_default(), "field is immutable");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Cases as they are written.
+//!
+//! `== NAME` begins a case. Each line of it is a step; lines that begin with a space belong to the one before. Words are
+//!
+//! ```text
+//! create RESOURCE BODY          get|table|metadata RESOURCE/NAME or RESOURCE
+//! replace|merge|json|strategic|apply RESOURCE/NAME BODY
+//! delete RESOURCE/NAME [BODY]   delete-all RESOURCE
+//! watch RESOURCE                opens a watch
+//! events COUNT                  awaits so many events of it
+//! gone RESOURCE/NAME            awaits that there is no such object
+//! until RESOURCE/NAME /POINTER VALUE
+//! ```
+//!
+//! A resource may have a query: `configmaps?labelSelector=a`. One that begins with `/` is a path. Bodies are YAML. `$ns` is
+//! the namespace of the case; `$rv` and `$uid` are those of the object that was last answered. A case whose name has
+//! `{kind}` is made for each kind of `kinds.yaml`, with `$kind` for its resource, and `$object`, `$change` and `$wrong` for
+//! what that file has of it.
+
+use serde_json::Value as Json;
+use std::{collections::BTreeMap, env, fs, path::Path};
+
+/// A case.
+pub struct Case {
+    pub name: String,
+    pub steps: Vec<Step>,
+}
+
+/// A line of a case.
+pub struct Step {
+    pub word: String,
+    pub resource: String,
+    pub rest: String,
+}
+
+/// All cases, those of each kind included.
+pub fn all() -> Vec<Case> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/conformance");
+    let kinds = fs::read_to_string(folder.join("kinds.yaml")).expect("a file of the repository");
+    let kinds: BTreeMap<String, BTreeMap<String, Json>> = serde_yaml::from_str(&kinds).expect("YAML");
+    let mut files: Vec<_> = fs::read_dir(&folder)
+        .expect("a folder of the repository")
+        .map(|entry| entry.expect("a file of the repository").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
+        .collect();
+    files.sort();
+    let only = env::var("KRATOR_CASES").unwrap_or_default();
+    let mut cases = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file).expect("a file of the repository");
+        let group = file.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+        for case in text.split("\n== ").skip(1) {
+            let (name, body) = case.split_once('\n').unwrap_or((case, ""));
+            let name = format!("{group}: {name}");
+            if name.contains("{kind}") {
+                for (kind, values) in &kinds {
+                    let body = values.iter().fold(body.to_owned(), |body, (key, value)| {
+                        body.replace(&format!("${key}"), &value.to_string())
+                    });
+                    // A kind that lacks what a case needs is not tried with it.
+                    let body = body.replace("$kind", kind);
+                    if !body.lines().any(|line| line.contains(" $")) {
+                        cases.push(parse(name.replace("{kind}", kind), &body));
+                    }
+                }
+            } else {
+                cases.push(parse(name, body));
+            }
+        }
+    }
+    cases.retain(|case| case.name.contains(&only));
+    cases
+}
+
+fn parse(name: String, body: &str) -> Case {
+    let mut steps: Vec<Step> = Vec::new();
+    for line in body.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+        if line.starts_with(' ') {
+            let step = steps.last_mut().unwrap_or_else(|| panic!("{name}: the first line belongs to none"));
+            step.rest.push('\n');
+            step.rest.push_str(line);
+            continue;
+        }
+        let mut words = line.splitn(3, ' ');
+        let mut word = || words.next().unwrap_or_default().to_owned();
+        steps.push(Step {
+            word: word(),
+            resource: word(),
+            rest: word(),
+        });
+    }
+    Case { name, steps }
+}

@@ -1,0 +1,77 @@
+//! One suite, two servers: each case runs against this server and against a real API server, and all that both answer is
+//! compared. No case knows which server it talks to.
+//!
+//! Cases are in `testdata/conformance/`; `cases.rs` says how they are written. `KRATOR_CASES=TEXT` runs only those whose
+//! names contain the text.
+
+mod cases;
+mod client;
+mod masked;
+
+/// The control plane of the tests.
+#[path = "../../../../tests/it"]
+#[allow(dead_code, reason = "only tests of krator use all of it")]
+mod it {
+    pub mod cluster;
+}
+
+use cases::Case;
+use client::Target;
+use futures::StreamExt as _;
+use it::cluster::{self, Cluster};
+use kube::{
+    Client, Config,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use std::sync::Arc;
+
+/// How many cases run at once.
+const AT_ONCE: usize = 8;
+
+/// Kinds that cases use; both servers have them from the start.
+const DEFINITIONS: &str = include_str!("../../testdata/definitions.yaml");
+
+async fn real(cluster: &Cluster) -> Client {
+    let kubeconfig = Kubeconfig::read_from(cluster.kubeconfig("admin")).expect("the cluster has written it");
+    let options = KubeConfigOptions::default();
+    let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
+    Client::try_from(config.expect("a kubeconfig")).expect("a client")
+}
+
+/// The transcripts of all cases.
+async fn run(client: Client, cases: &[Case]) -> Vec<String> {
+    let target = Arc::new(Target::new(client));
+    target.define(DEFINITIONS).await;
+    let runs = cases.iter().enumerate().map(|(number, case)| {
+        let target = Arc::clone(&target);
+        async move { target.run(number, case).await }
+    });
+    futures::stream::iter(runs).buffered(AT_ONCE).collect().await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn both_servers_answer_alike() {
+    let controllers = [
+        "garbage-collector-controller",
+        "namespace-controller",
+        "persistentvolumeclaim-protection-controller",
+    ];
+    let Some(cluster) = tokio::task::spawn_blocking(move || Cluster::with_controllers(&controllers))
+        .await
+        .expect("the cluster starts")
+    else {
+        return;
+    };
+    let cases = cases::all();
+    let embedded = run(Client::new(krator_apiserver::Server::start(), "default"), &cases).await;
+    let real = run(real(&cluster).await, &cases).await;
+    let mut different = Vec::new();
+    for ((case, embedded), real) in cases.iter().zip(&embedded).zip(&real) {
+        if embedded != real {
+            different.push(&case.name);
+            cluster::say(&format!("== {}\n{}", case.name, masked::difference(real, embedded)));
+        }
+    }
+    cluster::say(&format!("{} cases, {} of them alike", cases.len(), cases.len() - different.len()));
+    assert!(different.is_empty(), "not alike: {different:#?}");
+}

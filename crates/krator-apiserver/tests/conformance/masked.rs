@@ -1,0 +1,119 @@
+//! Answers without what differs from run to run: times, identities, versions.
+
+use regex::{Captures, Regex};
+use serde_json::{Map, Value as Json};
+use std::{collections::BTreeMap, sync::LazyLock};
+
+static UID: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}").expect("a pattern")
+});
+static TIME: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z").expect("a pattern"));
+/// The version in a message about preconditions.
+static RECORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"in record \(\d+\)").expect("a pattern"));
+static AGE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\d+m?\d*s$").expect("a pattern"));
+
+/// What was masked so far: the same value has the same mask in the whole case.
+pub struct Mask {
+    namespace: String,
+    seen: BTreeMap<String, String>,
+    /// Whether the case is about one of [`REWRITTEN`].
+    rewrites: bool,
+}
+
+/// Kinds that the real server stores once more when an update changes nothing, because it completes what it has stored at
+/// their creation; their versions are not compared.
+const REWRITTEN: [&str; 2] = ["Job", "PersistentVolumeClaim"];
+
+impl Mask {
+    pub fn new(namespace: &str) -> Self {
+        Self {
+            namespace: namespace.to_owned(),
+            seen: BTreeMap::new(),
+            rewrites: false,
+        }
+    }
+
+    fn named(&mut self, what: &str, value: &str) -> String {
+        let next = self.seen.values().filter(|name| name.starts_with(what)).count() + 1;
+        self.seen.entry(value.to_owned()).or_insert_with(|| format!("{what}{next}")).clone()
+    }
+
+    /// A text without uids, times and the namespace.
+    pub fn text(&mut self, text: &str) -> String {
+        let text = UID.replace_all(text, |found: &Captures<'_>| self.named("UID", &found[0])).into_owned();
+        let text = TIME.replace_all(&text, "TIME");
+        let text = RECORD.replace_all(&text, "VERSION");
+        AGE.replace_all(&text, "AGE").replace(&self.namespace, "NS")
+    }
+
+    /// A value in which objects have their fields in order.
+    ///
+    /// Of a refusal the reason is compared, and the fields that are wrong; what is wrong with them may be said in other
+    /// words, except where people act on the words.
+    pub fn masked(&mut self, value: &Json) -> Json {
+        let masked = self.masked_at(value);
+        let code = masked.get("code").and_then(Json::as_u64).unwrap_or_default();
+        if masked.get("kind") != Some(&Json::from("Status")) || code < 400 {
+            return masked;
+        }
+        let mut refusal = masked;
+        let is_strict = refusal["message"].as_str().is_some_and(|text| text.contains("strict decoding error"));
+        let by_word = [403, 404, 409, 410, 501].contains(&code) || code == 400 && is_strict;
+        if !by_word {
+            refusal["message"] = "MESSAGE".into();
+        }
+        if let Some(causes) = refusal.pointer_mut("/details/causes").and_then(Json::as_array_mut) {
+            for cause in causes.iter_mut().filter(|_| !by_word) {
+                cause["message"] = "MESSAGE".into();
+            }
+            causes.sort_by_key(ToString::to_string);
+            causes.dedup();
+        }
+        if let Some(fields) = refusal.as_object_mut() {
+            fields.retain(|key, value| key != "details" || value.as_object().is_some_and(|it| !it.is_empty()));
+        }
+        refusal
+    }
+
+    fn masked_at(&mut self, value: &Json) -> Json {
+        match value {
+            Json::Object(fields) => {
+                let generated = fields.get("generateName").and_then(Json::as_str).map(str::to_owned);
+                self.rewrites |= fields.get("kind").and_then(Json::as_str).is_some_and(|kind| REWRITTEN.contains(&kind));
+                let is_list = !fields.contains_key("name");
+                let mut masked: BTreeMap<String, Json> = BTreeMap::new();
+                for (key, value) in fields {
+                    let value = match (key.as_str(), value.as_str(), &generated) {
+                        // The version of a list moves with all that happens in the cluster.
+                        ("resourceVersion", Some(_), _) if is_list => "NOW".into(),
+                        ("resourceVersion", Some(_), _) if self.rewrites => "VERSION".into(),
+                        ("resourceVersion", Some(version), _) => self.named("VERSION", &format!("v{version}")).into(),
+                        ("continue", Some(token), _) if !token.is_empty() => "CONTINUE".into(),
+                        // They are in the order of their times.
+                        ("managedFields", None, _) => {
+                            let mut managers = self.masked_at(value);
+                            if let Some(managers) = managers.as_array_mut() {
+                                managers.sort_by_key(ToString::to_string);
+                            }
+                            managers
+                        }
+                        ("name", Some(_), Some(generated)) => format!("{generated}SUFFIX").into(),
+                        _ => self.masked_at(value),
+                    };
+                    masked.insert(self.text(key), value);
+                }
+                Json::Object(masked.into_iter().collect::<Map<_, _>>())
+            }
+            Json::Array(items) => items.iter().map(|item| self.masked_at(item)).collect(),
+            Json::String(text) => self.text(text).into(),
+            other => other.clone(),
+        }
+    }
+}
+
+/// The lines in which two transcripts differ, each with what came before it.
+pub fn difference(real: &str, embedded: &str) -> String {
+    let patch = diffy::DiffOptions::new().set_context_len(4).create_patch(real, embedded).to_string();
+    patch.lines().skip(2).map(|line| format!("{line}\n")).collect()
+}
