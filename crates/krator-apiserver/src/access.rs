@@ -224,3 +224,130 @@ fn shown(user: &User) -> String {
         "&user.DefaultInfo{{Name:{name:?}, UID:{uid:?}, Groups:{groups}, Extra:map[string][]string{extra}}}"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::id;
+    use serde_json::json;
+
+    fn headers(all: &[(&'static str, &'static str)]) -> HeaderMap {
+        let pairs = all
+            .iter()
+            .map(|(name, value)| (name.parse().expect("a name"), value.parse().expect("a value")));
+        pairs.collect()
+    }
+
+    /// A server where jane may act as some.
+    fn state() -> State {
+        let mut state = State::new();
+        state.rbac = true;
+        let rules = json!([
+            {"apiGroups": [""], "resources": ["users"], "resourceNames": ["joe"], "verbs": ["impersonate"]},
+            {"apiGroups": [""], "resources": ["groups"], "resourceNames": ["park"], "verbs": ["impersonate"]},
+            {"apiGroups": [""], "resources": ["pods"], "verbs": ["impersonate-on:user-info:list"]},
+        ]);
+        let role = json!({"metadata": {"name": "actor"}, "rules": rules});
+        let subjects = json!([{"kind": "User", "name": "jane"}]);
+        let role_ref = json!({"kind": "ClusterRole", "name": "actor"});
+        let binding = json!({"metadata": {"name": "actor"}, "roleRef": role_ref, "subjects": subjects});
+        state.store.put(&id(rbac::GROUP, "clusterroles"), role);
+        state.store.put(&id(rbac::GROUP, "clusterrolebindings"), binding);
+        state
+    }
+
+    #[test]
+    fn users_act_as_those_whom_they_may() {
+        let state = state();
+        let pods = |verb: &str| Attributes {
+            verb: verb.to_owned(),
+            resource: "pods".to_owned(),
+            ..Attributes::default()
+        };
+        let joe = ("impersonate-user", "joe");
+        let cases = [
+            ("get", headers(&[]), Ok("jane system:authenticated")),
+            ("get", headers(&[joe]), Ok("joe system:authenticated")),
+            (
+                "get",
+                headers(&[joe, ("impersonate-group", "park")]),
+                Ok("joe park,system:authenticated"),
+            ),
+            (
+                "get",
+                headers(&[joe, ("impersonate-group", "zoo")]),
+                Err((403, "groups \"zoo\" is forbidden")),
+            ),
+            (
+                "get",
+                headers(&[joe, ("impersonate-uid", "7")]),
+                Err((403, "uids.authentication.k8s.io \"7\" is")),
+            ),
+            (
+                "get",
+                headers(&[joe, ("impersonate-extra-a%2fb", "c")]),
+                Err((403, "resource \"userextras/a/b\"")),
+            ),
+            (
+                "get",
+                headers(&[("impersonate-user", "jim")]),
+                Err((403, "cannot impersonate-on:user-info:get")),
+            ),
+            (
+                "list",
+                headers(&[("impersonate-user", "jim")]),
+                Err((501, "impersonate-on")),
+            ),
+            (
+                "get",
+                headers(&[("impersonate-user", "system:serviceaccount:a:b")]),
+                Err((403, "cannot impersonate-on:serviceaccount:get")),
+            ),
+            (
+                "get",
+                headers(&[("impersonate-group", "park")]),
+                Err((400, "without impersonating a user name")),
+            ),
+        ];
+        for (verb, headers, expected) in cases {
+            let found = acting(&state, &User::new("jane", &[]), &headers, &pods(verb));
+            match (&found, expected) {
+                (Ok(user), Ok(shown)) => {
+                    assert_eq!(format!("{} {}", user.name, user.groups.join(",")), shown)
+                }
+                (Err(refusal), Err((code, words))) => {
+                    assert_eq!(refusal.code, code, "{refusal}");
+                    assert!(refusal.message.contains(words), "{refusal}");
+                }
+                _ => panic!("{headers:?}: {found:?} instead of {expected:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn those_who_are_acted_as_have_their_groups() {
+        let cases = [
+            ("joe", vec![], "system:authenticated"),
+            ("system:anonymous", vec![], "system:unauthenticated"),
+            ("joe", vec!["system:unauthenticated"], "system:unauthenticated"),
+            (
+                "system:serviceaccount:a:b",
+                vec![],
+                "system:serviceaccounts,system:serviceaccounts:a,system:authenticated",
+            ),
+            (
+                "system:serviceaccount:a:b",
+                vec!["park"],
+                "park,system:authenticated",
+            ),
+        ];
+        for (name, groups, expected) in cases {
+            let user = User {
+                name: name.to_owned(),
+                groups: groups.into_iter().map(str::to_owned).collect(),
+                ..User::default()
+            };
+            assert_eq!(completed(user).groups.join(","), expected, "{name}");
+        }
+    }
+}

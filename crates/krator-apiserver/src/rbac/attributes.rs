@@ -82,3 +82,75 @@ fn decoded(text: &str) -> String {
         .decode_utf8_lossy()
         .into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_read_as_roles_name_them() {
+        // The method and the URL; then verb, group, resource, subresource, namespace and name.
+        let cases = [
+            ("GET /api/v1/pods", "list  pods   "),
+            ("GET /api/v1/pods?watch=true", "watch  pods   "),
+            ("HEAD /api/v1/namespaces/a/pods/p", "get  pods  a p"),
+            (
+                "GET /api/v1/namespaces/a/pods?fieldSelector=metadata.name%3Dp",
+                "list  pods  a p",
+            ),
+            (
+                "GET /api/v1/namespaces/a/pods?fieldSelector=metadata.name!%3Dp",
+                "list  pods  a ",
+            ),
+            (
+                "DELETE /api/v1/namespaces/a/pods?fieldSelector=metadata.name%3Dp",
+                "deletecollection  pods  a ",
+            ),
+            (
+                "POST /api/v1/namespaces/a/pods/p/eviction",
+                "create  pods eviction a p",
+            ),
+            (
+                "PUT /apis/apps/v1/namespaces/a/deployments/d/scale",
+                "update apps deployments scale a d",
+            ),
+            ("GET /api/v1/namespaces", "list  namespaces   "),
+            ("DELETE /api/v1/namespaces/a", "delete  namespaces  a a"),
+            (
+                "PUT /api/v1/namespaces/a/finalize",
+                "update  namespaces finalize a a",
+            ),
+            (
+                "PATCH /apis/example.com/v1/moose/m",
+                "patch example.com moose   m",
+            ),
+        ];
+        for (request, expected) in cases {
+            let (method, uri) = request.split_once(' ').expect("two words");
+            let (path, query) = uri.split_once('?').unwrap_or((uri, ""));
+            let method = method.parse().expect("a method of HTTP");
+            let found = Attributes::of(&method, path, &Query::parse(query));
+            let fields = [
+                found.verb,
+                found.group,
+                found.resource,
+                found.subresource,
+                found.namespace,
+                found.name,
+            ];
+            assert_eq!(fields.join(" "), expected, "{request}");
+            assert_eq!(found.path, None, "{request}");
+        }
+        for path in [
+            "/",
+            "/api",
+            "/apis/apps/v1",
+            "/api/v1",
+            "/version/",
+            "/healthz/etcd",
+        ] {
+            let found = Attributes::of(&Method::POST, path, &Query::default());
+            assert_eq!((found.verb.as_str(), found.path.as_deref()), ("post", Some(path)));
+        }
+    }
+}
