@@ -51,11 +51,11 @@ pub(crate) struct Actor<'g, M: Machine> {
     /// Changes of other objects that were observed while a handler ran. Which of them the handler caused itself is
     /// known when it has ended.
     unjudged: Vec<Change>,
-    /// What handlers have applied; `None` if nothing, because most kinds have many objects and few have children.
+    /// What handlers have applied; `None` if nothing, so that it takes no memory for kinds without children.
     applied: Option<Arc<Applied>>,
     /// What the last handler could read of other objects. It is kept, so that it is not read again before it changes.
     found: Vec<Found>,
-    /// What handlers have recorded in the current entry; `None` if nothing, as most handlers record no events.
+    /// What handlers have recorded in the current entry; `None` if nothing, because most handlers record no events.
     told: Option<Box<Told>>,
 }
 
@@ -231,7 +231,9 @@ impl<'g, M: Machine> Actor<'g, M> {
     fn judge_changes(&mut self, now: Now) {
         for change in std::mem::take(&mut self.unjudged) {
             let delay = match (&change.child, &self.applied) {
-                (Some((child, version)), Some(applied)) => applied.reaction_delay(child, *version, now.random),
+                (Some((child, version)), Some(applied)) => {
+                    applied.reaction_delay(child, *version, now.random)
+                }
                 _ => Some(Duration::ZERO),
             };
             if let Some(delay) = delay {
