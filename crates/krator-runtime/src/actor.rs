@@ -28,8 +28,8 @@ pub(crate) struct Actor<'g, M: Machine> {
     engine: Engine<'g>,
     manifest: Arc<ManifestOf<M>>,
     object: Option<M::ObjectState>,
-    /// The status as a handler left it, until it is written.
-    draft: Option<StatusOf<M>>,
+    /// The status as a handler left it, until it is written. It is boxed because an object at rest has none.
+    draft: Option<Box<StatusOf<M>>>,
     /// The engine before the run that made the draft, until the draft is accepted.
     before_draft: Option<Box<Engine<'g>>>,
     /// Consecutive requests that failed.
@@ -51,12 +51,12 @@ pub(crate) struct Actor<'g, M: Machine> {
     /// Changes of other objects that were observed while a handler ran. Which of them the handler caused itself is
     /// known when it has ended.
     unjudged: Vec<Change>,
-    /// What handlers have applied.
-    applied: Arc<Applied>,
+    /// What handlers have applied; `None` if nothing, so that it takes no memory for kinds without children.
+    applied: Option<Arc<Applied>>,
     /// What the last handler could read of other objects. It is kept, so that it is not read again before it changes.
     found: Vec<Found>,
-    /// What handlers have recorded in the current entry.
-    told: Arc<Told>,
+    /// What handlers have recorded in the current entry; `None` if nothing, because most handlers record no events.
+    told: Option<Box<Told>>,
 }
 
 /// What is to be done after a step.
@@ -100,9 +100,9 @@ impl<'g, M: Machine> Actor<'g, M> {
             parked: None,
             must_step: false,
             unjudged: Vec::new(),
-            applied: Arc::default(),
+            applied: None,
             found: Vec::new(),
-            told: Arc::default(),
+            told: None,
         };
         actor.read_annotations();
         if actor.annotations.paused {
@@ -113,8 +113,8 @@ impl<'g, M: Machine> Actor<'g, M> {
 
     /// Goes on from what is stored, as after a restart.
     fn restart(&mut self, now: Now) {
-        let (applied, annotations) = (Arc::clone(&self.applied), self.annotations);
-        let (told, moves) = (Arc::clone(&self.told), self.engine.take_moves());
+        let (applied, annotations) = (self.applied.take(), self.annotations);
+        let (told, moves) = (self.told.take(), self.engine.take_moves());
         *self = Self::new(self.graph(), Arc::clone(&self.manifest), self.object.take(), now);
         (self.applied, self.told) = (applied, told);
         let stored = self.manifest.status().and_then(|status| status.machine().entry);
@@ -230,9 +230,11 @@ impl<'g, M: Machine> Actor<'g, M> {
     /// Reports to the engine the changes of other objects that the handlers of this object did not cause.
     fn judge_changes(&mut self, now: Now) {
         for change in std::mem::take(&mut self.unjudged) {
-            let delay = match &change.child {
-                Some((child, version)) => self.applied.reaction_delay(child, *version, now.random),
-                None => Some(Duration::ZERO),
+            let delay = match (&change.child, &self.applied) {
+                (Some((child, version)), Some(applied)) => {
+                    applied.reaction_delay(child, *version, now.random)
+                }
+                _ => Some(Duration::ZERO),
             };
             if let Some(delay) = delay {
                 self.engine.saw_change(&change.names, delay, now);

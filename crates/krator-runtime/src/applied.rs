@@ -45,6 +45,12 @@ const PROMPT_CORRECTIONS: u32 = 3;
 const CONTENTION_WINDOW: Duration = Duration::from_secs(60);
 
 impl Applied {
+    /// The same at the end of a run, unless no child is known. A request that has outlived its run, because the handler
+    /// has spawned it, may still add one.
+    pub fn unless_empty(self: Arc<Self>) -> Option<Arc<Self>> {
+        let is_known = Arc::strong_count(&self) > 1 || !self.locked().is_empty();
+        is_known.then_some(self)
+    }
     /// Begins a run of a handler. There is only one at a time.
     pub fn begin_run(&self) {
         locked(&self.in_this_run).clear();

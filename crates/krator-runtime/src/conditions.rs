@@ -1,7 +1,7 @@
 //! The conditions of a status, as kstatus (`kubectl wait`, Helm, Flux) reads them.
 use crate::{
     graph::{Graph, PAUSED, Policy, STANDARD_CONDITIONS, StateKind},
-    status::{Condition, MachineStatus, truncated},
+    status::{Condition, MachineStatus, truncated, word},
 };
 use jiff::Timestamp;
 
@@ -61,8 +61,8 @@ pub(crate) fn render(
             .filter(|c| c.status == status)
             .map_or(inputs.time, |c| c.last_transition_time);
         Condition {
-            kind: kind.to_owned(),
-            status: status.to_owned(),
+            kind: word(kind),
+            status: word(status),
             reason: reason.to_owned(),
             message: message.to_owned(),
             last_transition_time: since,
@@ -85,7 +85,7 @@ pub(crate) fn render(
             holds(policy.kind, kind)
         };
         let status = match set_here(kind) {
-            Some("keep") if !retrying => by_type(kind).map_or("Unknown", |c| c.status.as_str()),
+            Some("keep") if !retrying => by_type(kind).map_or("Unknown", |c| &c.status),
             Some(status) if !retrying => status,
             _ if of_kind => "True",
             _ => "False",
@@ -130,8 +130,8 @@ pub(crate) fn paused(
 ) -> Condition {
     let known = former.conditions.iter().find(|c| says_paused(c)).cloned();
     known.unwrap_or_else(|| Condition {
-        kind: PAUSED.to_owned(),
-        status: "True".to_owned(),
+        kind: PAUSED.into(),
+        status: "True".into(),
         reason: "Annotated".to_owned(),
         message: format!(
             "No handler runs while the annotation {}/paused is set.",
@@ -146,8 +146,8 @@ pub(crate) fn paused(
 pub(crate) fn unknown_state(stored: &MachineStatus, generation: i64, time: Timestamp) -> Condition {
     let state = stored.state.as_deref().unwrap_or_default();
     Condition {
-        kind: STALLED.to_owned(),
-        status: "True".to_owned(),
+        kind: STALLED.into(),
+        status: "True".into(),
         reason: UNKNOWN_STATE.to_owned(),
         message: truncated(&format!(
             "This operator does not know the state {state:?}, so it leaves the object alone until it is deleted."

@@ -85,13 +85,8 @@ pub(crate) struct Engine<'g> {
     message: Option<Box<str>>,
     /// The message of the handler that is running.
     next_message: Option<Box<str>>,
-    /// Conditions that were set before the object entered its state, and are not written yet. They belong to the write of
-    /// the entry: a later one would put them over what the state itself sets.
-    set_before: Vec<SetCondition>,
-    /// Conditions that were set since, and are not written yet.
-    set: Vec<SetCondition>,
-    /// The entries since the last one that is known to be stored.
-    moves: Vec<Moved<'g>>,
+    /// What is not stored yet. It is boxed because an object at rest has none of it.
+    unstored: Option<Box<Unstored<'g>>>,
     /// Whether a status of this stay is stored.
     is_entry_written: bool,
     /// Whether the handler was started in this stay by this process.
@@ -129,6 +124,18 @@ pub(crate) struct Engine<'g> {
     /// The latest generation that a run has dealt with.
     observed: i64,
     finished: bool,
+}
+
+/// What the next write of the status stores or makes certain.
+#[derive(Clone, Debug, Default)]
+struct Unstored<'g> {
+    /// Conditions that were set before the object entered its state. They belong to the write of the entry: a later one would
+    /// put them over what the state itself sets.
+    set_before: Vec<SetCondition>,
+    /// Conditions that were set since.
+    set: Vec<SetCondition>,
+    /// The entries since the last one that is known to be stored.
+    moves: Vec<Moved<'g>>,
 }
 
 impl<'g> Engine<'g> {
@@ -313,13 +320,22 @@ impl<'g> Engine<'g> {
 
     /// Reports conditions that the handler has set.
     pub fn set_conditions(&mut self, set: Vec<SetCondition>) {
-        self.set.extend(set);
+        if !set.is_empty() {
+            self.unstored.get_or_insert_default().set.extend(set);
+        }
     }
 
     /// Takes the entries that were not taken yet. They are certain as soon as the rendered status is stored: before that,
     /// a status that is rejected, or another operator, may undo them.
     pub fn take_moves(&mut self) -> Vec<Moved<'g>> {
-        std::mem::take(&mut self.moves)
+        let Some(mut unstored) = self.unstored.take() else {
+            return Vec::new();
+        };
+        let moves = std::mem::take(&mut unstored.moves);
+        if !unstored.set_before.is_empty() || !unstored.set.is_empty() {
+            self.unstored = Some(unstored);
+        }
+        moves
     }
 
     /// Takes over the entries of the engine that this one replaces, up to the one that turned out to be stored: the answer
@@ -327,14 +343,19 @@ impl<'g> Engine<'g> {
     pub fn keep_moves(&mut self, mut former: Vec<Moved<'g>>, stored: Option<EntryId>) {
         let known = former.iter().rposition(|moved| Some(moved.entry) == stored);
         former.truncate(known.map_or(0, |last| last + 1));
-        former.append(&mut self.moves);
-        self.moves = former;
+        if !former.is_empty() {
+            let moves = &mut self.unstored.get_or_insert_default().moves;
+            former.append(moves);
+            *moves = former;
+        }
     }
 
     /// Reports that the rendered status is stored.
     pub fn written(&mut self) {
-        self.set_before.clear();
-        self.set.clear();
+        if let Some(unstored) = &mut self.unstored {
+            unstored.set_before.clear();
+            unstored.set.clear();
+        }
         self.is_entry_written = true;
         self.stored_attempts = self.attempts;
     }

@@ -1,7 +1,7 @@
 //! The machine's part of `.status`: its memory across restarts, and what people and tools read.
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::{collections::BTreeMap, fmt, num::ParseIntError, str::FromStr};
+use std::{borrow::Cow, collections::BTreeMap, fmt, num::ParseIntError, str::FromStr};
 
 /// The status of an object: the fields of its description, and those of the machine.
 pub trait ObjectStatus: Clone + Default + PartialEq + Send + Sync + 'static {
@@ -155,10 +155,11 @@ impl MachineStatus {
 #[serde(rename_all = "camelCase")]
 pub struct Condition {
     /// Its type, for example `Ready`.
-    #[serde(rename = "type")]
-    pub kind: String,
+    #[serde(rename = "type", deserialize_with = "known_word")]
+    pub kind: Cow<'static, str>,
     /// `True`, `False` or `Unknown`.
-    pub status: String,
+    #[serde(deserialize_with = "known_word")]
+    pub status: Cow<'static, str>,
     /// A word for programs: the name of the state, or `Retrying`.
     #[serde(default)]
     pub reason: String,
@@ -170,6 +171,20 @@ pub struct Condition {
     /// The generation of the spec that the condition is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
+}
+
+/// The types and the statuses that the conditions of all objects have. An operator keeps the status of each object in
+/// memory, so these words are shared.
+const KNOWN_WORDS: [&str; 6] = ["Ready", "Reconciling", "Stalled", "True", "False", "Unknown"];
+
+/// A type or a status of a condition; it takes memory only if it is none of [`KNOWN_WORDS`].
+pub(crate) fn word(text: &str) -> Cow<'static, str> {
+    let known = KNOWN_WORDS.into_iter().find(|known| *known == text);
+    known.map_or_else(|| Cow::Owned(text.to_owned()), Cow::Borrowed)
+}
+
+fn known_word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'static, str>, D::Error> {
+    String::deserialize(deserializer).map(|text| word(&text))
 }
 
 /// The most bytes of a message that are written to `.status` or to an event. The API server allows 1 KiB in an event. It
@@ -198,8 +213,8 @@ mod tests {
 
     fn status(attempts: u32, kinds: &[&str]) -> MachineStatus {
         let condition = |kind: &&str| Condition {
-            kind: (*kind).to_owned(),
-            status: "True".to_owned(),
+            kind: word(kind),
+            status: "True".into(),
             reason: String::new(),
             message: String::new(),
             last_transition_time: Timestamp::UNIX_EPOCH,

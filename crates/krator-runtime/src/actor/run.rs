@@ -67,7 +67,7 @@ impl<M: Machine> Actor<'_, M> {
             return;
         };
         let mut status = match self.draft.take() {
-            Some(draft) => draft,
+            Some(draft) => *draft,
             None => self.manifest.status().cloned().unwrap_or_default(),
         };
         let (sender, receiver) = watch::channel(Arc::clone(&self.manifest));
@@ -82,11 +82,14 @@ impl<M: Machine> Actor<'_, M> {
             namespace: self.manifest.namespace().to_owned(),
         };
         self.engine.begin();
-        let (applied, found) = (Arc::clone(&self.applied), std::mem::take(&mut self.found));
+        let (applied, found) = (
+            self.applied.take().unwrap_or_default(),
+            std::mem::take(&mut self.found),
+        );
         applied.begin_run();
         let about = Arc::clone(&self.manifest);
-        self.told.begin(self.engine.entry());
-        let told = Arc::clone(&self.told);
+        let told = self.told.take().unwrap_or_default();
+        told.begin(self.engine.entry());
         let events = |event| {
             if told.is_new(&event) {
                 world.publish(&about, event);
@@ -163,6 +166,7 @@ impl<M: Machine> Actor<'_, M> {
         };
         self.report_run(Some(took), end, world);
         (self.object, self.found) = (Some(object), found);
+        (self.applied, self.told) = (applied.unless_empty(), told.unless_empty());
         if self.moved || self.dropped {
             return;
         }
@@ -173,7 +177,7 @@ impl<M: Machine> Actor<'_, M> {
             .saw_field_values(M::field_values(&self.manifest, Some(&status)));
         self.engine.set_conditions(conditions);
         if self.manifest.status() != Some(&status) {
-            self.draft = Some(status);
+            self.draft = Some(Box::new(status));
             self.before_draft = Some(Box::new(self.engine.clone()));
         }
         match ended {

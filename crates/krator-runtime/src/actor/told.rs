@@ -19,6 +19,12 @@ impl Told {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The same, unless there is no event to remember.
+    pub fn unless_empty(self: Box<Self>) -> Option<Box<Self>> {
+        let is_empty = self.locked().1.is_empty();
+        (!is_empty).then_some(self)
+    }
+
     /// A handler is about to run in this entry.
     pub fn begin(&self, entry: EntryId) {
         let mut told = self.locked();

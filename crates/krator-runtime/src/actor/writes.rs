@@ -149,12 +149,12 @@ impl<M: Machine> Actor<'_, M> {
             && self
                 .draft
                 .as_ref()
-                .is_none_or(|draft| with_machine(draft.clone(), stored.machine().clone()) == *stored);
+                .is_none_or(|draft| with_machine((**draft).clone(), stored.machine().clone()) == *stored);
         if is_stored {
             self.draft = None;
             return None;
         }
-        let fields = self.draft.as_ref().unwrap_or(stored).clone();
+        let fields = self.draft.as_deref().unwrap_or(stored).clone();
         Some(with_machine(fields, machine))
     }
 

@@ -18,7 +18,7 @@ use crate::{
     world::{Change, Mail, Mailbox, ObservedObject, World as _},
 };
 use futures::{
-    StreamExt as _,
+    FutureExt as _, StreamExt as _,
     stream::{BoxStream, select_all},
 };
 use kube::runtime::watcher;
@@ -357,7 +357,10 @@ where
                 // A handler runs in the state in which its step begins.
                 tracked.counted.is_at(tracked.actor.at());
                 seen.set(tracked.actor.at(), tracked.actor.manifest());
-                match tracked.actor.step(&*world, &inbox).await {
+                // The future of a step is far larger than the rest of the task. Boxed, it takes memory only once the task
+                // runs: the hundreds of tasks that a page of a listing starts would leave holes in the heap that nothing
+                // fills later.
+                match tracked.actor.step(&*world, &inbox).boxed().await {
                     Step::Again => {}
                     step => return (uid, tracked, step),
                 }

@@ -31,9 +31,7 @@ impl<'g> Engine<'g> {
             reason: None,
             message: None,
             next_message: None,
-            set_before: Vec::new(),
-            set: Vec::new(),
-            moves: Vec::new(),
+            unstored: None,
             is_entry_written: false,
             has_begun: false,
             entries: BTreeMap::new(),
@@ -122,7 +120,9 @@ impl<'g> Engine<'g> {
             to = then;
         }
         self.carry_conditions();
-        self.set_before.append(&mut self.set);
+        if let Some(unstored) = self.unstored.as_deref_mut() {
+            unstored.set_before.append(&mut unstored.set);
+        }
         (self.is_entry_written, self.has_begun) = (false, false);
         self.hops = self.hops.saturating_add(1);
         let slowed = self.hops >= UNSLOWED_ENTRIES;
@@ -131,7 +131,7 @@ impl<'g> Engine<'g> {
         (self.entered, self.entered_at, self.before) = (now.elapsed, now.time, Duration::ZERO);
         (self.runs, self.attempts, self.message, self.overdue) = (0, 0, None, false);
         self.reason = reason.beside(self.graph.state(to).message);
-        self.moves.push(Moved {
+        let moved = Moved {
             from,
             to: self.graph.state(to),
             cause,
@@ -139,7 +139,8 @@ impl<'g> Engine<'g> {
             stayed,
             slowed: self.hops == UNSLOWED_ENTRIES,
             reason: self.reason.clone(),
-        });
+        };
+        self.unstored.get_or_insert_default().moves.push(moved);
         (self.stored_attempts, self.entered_for) = (0, self.judged);
         self.finished = false;
         self.due = Some(
@@ -170,6 +171,6 @@ impl<'g> Engine<'g> {
                 reason: policy.name.to_owned(),
                 message: message.clone(),
             });
-        self.set_before.extend(of_state);
+        self.unstored.get_or_insert_default().set_before.extend(of_state);
     }
 }

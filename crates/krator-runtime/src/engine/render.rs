@@ -9,7 +9,8 @@ impl Engine<'_> {
         let policy = self.policy()?;
         let message = self.shown_message(policy);
         let entered = former.entry != Some(self.entry());
-        let set_before = if entered { &self.set_before[..] } else { &[] };
+        let unstored = self.unstored.as_deref();
+        let set_before = unstored.filter(|_| entered).map_or(&[][..], |it| &it.set_before);
         let entries = self
             .entries
             .iter()
@@ -34,7 +35,7 @@ impl Engine<'_> {
                     retrying: self.attempts > 0,
                     message,
                     set_before,
-                    set: &self.set,
+                    set: unstored.map_or(&[][..], |it| &it.set),
                     paused: self.pausing.then_some(self.generation),
                     // A failed run has not dealt with its generation, but the failure is about that generation.
                     observed: if self.attempts > 0 {

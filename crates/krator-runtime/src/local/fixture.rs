@@ -132,8 +132,8 @@ impl<M: Machine> Fixture<M> {
     pub fn conditions(&self) -> Vec<Condition> {
         let set = self.conditions.iter().map(|set| {
             let condition = Condition {
-                kind: set.kind.clone(),
-                status: set.status.clone(),
+                kind: set.kind.clone().into(),
+                status: set.status.clone().into(),
                 reason: set.reason.clone(),
                 message: set.message.clone(),
                 last_transition_time: Timestamp::UNIX_EPOCH,

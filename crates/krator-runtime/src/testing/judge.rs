@@ -394,7 +394,7 @@ fn condition(status: &MachineStatus, kind: &str) -> Option<String> {
         .conditions
         .iter()
         .find(|condition| condition.kind == kind)?;
-    Some(found.status.clone())
+    Some(found.status.clone().into_owned())
 }
 
 fn known(status: &str) -> Option<&'static str> {

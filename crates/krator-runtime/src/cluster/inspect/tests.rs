@@ -187,8 +187,8 @@ async fn the_graph_has_every_edge_that_an_object_may_take() {
 #[tokio::test]
 async fn texts_of_objects_stay_texts_and_the_spec_stays_hidden() {
     let condition = Condition {
-        kind: "Ready".to_owned(),
-        status: "False".to_owned(),
+        kind: "Ready".into(),
+        status: "False".into(),
         reason: "Retrying".to_owned(),
         message: HOSTILE.to_owned(),
         last_transition_time: Timestamp::UNIX_EPOCH,
