@@ -232,7 +232,7 @@ pub(crate) fn bookmark(kind: &Kind, version: u64, ends_listing: bool) -> Json {
     }
     let object = json!({"kind": kind.kind, "apiVersion": kind.api_version(), "metadata": metadata});
     // Of Kubernetes' own kinds it is an empty object, as Go writes one.
-    let (mut object, _) = kind.decode(object.clone()).unwrap_or((object, Vec::new()));
+    let (mut object, _) = kind.decode(&object).unwrap_or((object, Vec::new()));
     if !kind.is_custom()
         && ["deployments", "statefulsets", "replicasets"].contains(&kind.id.resource.as_str())
     {

@@ -30,7 +30,7 @@ pub(crate) fn read(form: &str, body: &[u8]) -> Result<(Json, Vec<String>), Refus
 fn json(body: &[u8]) -> Result<(Json, Vec<String>), Refusal> {
     let twice = RefCell::new(Vec::new());
     let reader = Reader {
-        path: String::new(),
+        place: Place::Root,
         twice: &twice,
     };
     let mut text = serde_json::Deserializer::from_slice(body);
@@ -49,19 +49,28 @@ fn yaml(body: &[u8]) -> Result<(Json, Vec<String>), Refusal> {
         .map_err(|error| Refusal::bad_request(format!("error parsing YAML: {error}")))
 }
 
-/// Reads a value at a path.
-struct Reader<'a> {
-    path: String,
-    twice: &'a RefCell<Vec<String>>,
+/// Where a value is. It is only written out where a field is there twice.
+enum Place<'a> {
+    Root,
+    Field(&'a Place<'a>, &'a str),
+    Item(&'a Place<'a>, usize),
 }
 
-impl Reader<'_> {
-    fn below(&self, path: String) -> Reader<'_> {
-        Reader {
-            path,
-            twice: self.twice,
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Root => Ok(()),
+            Place::Field(Place::Root, name) => f.write_str(name),
+            Place::Field(of, name) => write!(f, "{of}.{name}"),
+            Place::Item(of, index) => write!(f, "{of}[{index}]"),
         }
     }
+}
+
+/// Reads a value at a place.
+struct Reader<'a> {
+    place: Place<'a>,
+    twice: &'a RefCell<Vec<String>>,
 }
 
 impl<'de> DeserializeSeed<'de> for Reader<'_> {
@@ -104,27 +113,31 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) =
-            items.next_element_seed(self.below(format!("{}[{}]", self.path, list.len())))?
-        {
-            list.push(item);
+        let mut list: Vec<Json> = Vec::new();
+        loop {
+            let item = Reader {
+                place: Place::Item(&self.place, list.len()),
+                twice: self.twice,
+            };
+            match items.next_element_seed(item)? {
+                Some(item) => list.push(item),
+                None => return Ok(list.into()),
+            }
         }
-        Ok(list.into())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Json, A::Error> {
         let mut map = Map::new();
         while let Some(key) = fields.next_key::<String>()? {
-            let path = if self.path.is_empty() {
-                key.clone()
-            } else {
-                format!("{}.{key}", self.path)
-            };
-            let value = fields.next_value_seed(self.below(path.clone()))?;
-            if map.insert(key, value).is_some() {
-                self.twice.borrow_mut().push(format!("duplicate field {path:?}"));
+            let value = fields.next_value_seed(Reader {
+                place: Place::Field(&self.place, &key),
+                twice: self.twice,
+            })?;
+            if map.contains_key(&key) {
+                let place = Place::Field(&self.place, &key).to_string();
+                self.twice.borrow_mut().push(format!("duplicate field {place:?}"));
             }
+            map.insert(key, value);
         }
         Ok(Json::Object(map))
     }

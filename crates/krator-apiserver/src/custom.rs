@@ -64,13 +64,13 @@ impl Custom {
     }
 
     /// Reads an object: what the schema does not know is left out and listed.
-    pub fn decode(&self, mut object: Json) -> Result<(Json, Vec<String>), Refusal> {
-        let sent = object.clone();
+    pub fn decode(&self, sent: &Json) -> (Json, Vec<String>) {
+        let mut object = sent.clone();
         krator_schema::prune(&self.schema, &mut object);
         let mut unknown = Vec::new();
-        removed(&sent, &object, "", &mut unknown);
+        removed(sent, &object, &mut String::new(), &mut unknown);
         unknown.sort();
-        Ok((object, unknown))
+        (object, unknown)
     }
 
     /// Fills in the defaults of the schema.
@@ -235,25 +235,28 @@ fn is_unchanged(path: &Path, new: &Json, old: &Json) -> bool {
     !path.segments().is_empty() && path.find(new) == path.find(old)
 }
 
-/// The fields that pruning has removed, as paths.
-fn removed(before: &Json, after: &Json, path: &str, found: &mut Vec<String>) {
+/// The fields that pruning has removed, as paths. `path` is where the values are, and is left as it was.
+fn removed(before: &Json, after: &Json, path: &mut String, found: &mut Vec<String>) {
+    let here = path.len();
     match (before, after) {
         (Json::Object(before), Json::Object(after)) => {
             for (key, value) in before {
-                let path = if path.is_empty() {
-                    key.clone()
-                } else {
-                    format!("{path}.{key}")
-                };
+                if here > 0 {
+                    path.push('.');
+                }
+                path.push_str(key);
                 match after.get(key) {
-                    Some(after) => removed(value, after, &path, found),
+                    Some(after) => removed(value, after, path, found),
                     None => found.push(format!("unknown field {path:?}")),
                 }
+                path.truncate(here);
             }
         }
         (Json::Array(before), Json::Array(after)) => {
             for (index, (before, after)) in before.iter().zip(after).enumerate() {
-                removed(before, after, &format!("{path}[{index}]"), found);
+                path.push_str(&format!("[{index}]"));
+                removed(before, after, path, found);
+                path.truncate(here);
             }
         }
         _ => {}

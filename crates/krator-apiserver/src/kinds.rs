@@ -154,10 +154,10 @@ impl Kind {
     }
 
     /// Reads an object as a client has sent it, and lists what it does not know in it.
-    pub fn decode(&self, object: Json) -> Result<(Json, Vec<String>), Refusal> {
+    pub fn decode(&self, object: &Json) -> Result<(Json, Vec<String>), Refusal> {
         match &self.of {
-            Of::Builtin(kind) => kind.decode(&object),
-            Of::Custom(kind) => kind.decode(object),
+            Of::Builtin(kind) => kind.decode(object),
+            Of::Custom(kind) => Ok(kind.decode(object)),
         }
     }
 

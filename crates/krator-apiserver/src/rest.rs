@@ -74,11 +74,11 @@ impl Options {
 /// Reads an object of a kind as a client has sent it: the object as the server knows it, and warnings.
 pub(crate) fn decode(
     kind: &Kind,
-    body: Json,
+    body: &Json,
     twice: Vec<String>,
     unknown: Unknown,
 ) -> Result<(Json, Vec<String>), Refusal> {
-    expect_kind(kind, &body)?;
+    expect_kind(kind, body)?;
     let (mut object, found) = kind.decode(body)?;
     if let Some(metadata) = object.get_mut("metadata") {
         krator_schema::admit_metadata(metadata).map_err(|problem| {

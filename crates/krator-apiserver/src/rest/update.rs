@@ -120,14 +120,13 @@ fn edited(
 ) -> Result<(Json, Vec<String>), Refusal> {
     let (by, ignored) = (options.manager(kind), kind.ignored(options.subresource));
     let base = live.unwrap_or(&Json::Null);
-    let replaces = matches!(edit, Edit::Replace(_));
-    let patched = match edit {
-        Edit::Replace(object) => object,
-        Edit::Tracked(object) => {
-            let (mut object, warnings) = decode(kind, object, twice, options.unknown)?;
-            kind.default(&mut object);
-            return Ok((object, warnings));
-        }
+    let is_patch = matches!(
+        edit,
+        Edit::JsonPatch(_) | Edit::MergePatch(_) | Edit::StrategicPatch(_)
+    );
+    let is_tracked = matches!(edit, Edit::Tracked(_) | Edit::Apply { .. });
+    let made = match edit {
+        Edit::Replace(object) | Edit::Tracked(object) => object,
         Edit::JsonPatch(patch) => patch::json_patch(base, &patch)?,
         Edit::MergePatch(patch) => patch::merge_patch(base, &patch)?,
         Edit::StrategicPatch(_) if kind.is_custom() => {
@@ -138,59 +137,55 @@ fn edited(
         Edit::StrategicPatch(patch) => patch::strategic_merge_patch(base, &patch, &kind.types)?,
         Edit::Apply { config, force } => {
             managed::check_kind(&config, &kind.api_version(), &kind.kind)?;
-            let merged = managed::apply(live, &config, &kind.types, &by, force, &now(), &ignored)?;
-            let (mut object, warnings) = decode(kind, merged, twice, options.unknown)?;
-            kind.default(&mut object);
-            return Ok((object, warnings));
+            managed::apply(live, &config, &kind.types, &by, force, &now(), &ignored)?
         }
     };
-    let (mut object, warnings) = decoded(kind, patched, twice, options, replaces)?;
+    let (mut object, warnings) = match is_patch {
+        true => decode_patched(kind, &made, twice, options)?,
+        false => decode(kind, &made, twice, options.unknown)?,
+    };
     kind.default(&mut object);
-    Ok((
-        managed::update(live, object, &kind.types, &by, &now(), &ignored),
-        warnings,
-    ))
+    if !is_tracked {
+        object = managed::update(live, object, &kind.types, &by, &now(), &ignored);
+    }
+    Ok((object, warnings))
 }
 
-/// Reads what an edit has made. What a patch makes wrong is refused as a mistake in the patch.
-fn decoded(
+/// Reads what a patch has made. What it makes wrong is refused as a mistake in the patch.
+fn decode_patched(
     kind: &Kind,
-    edited: Json,
+    patched: &Json,
     twice: Vec<String>,
     options: &Options,
-    replaces: bool,
 ) -> Result<(Json, Vec<String>), Refusal> {
-    if replaces {
-        return decode(kind, edited, twice, options.unknown);
-    }
     if kind.is_custom() {
-        let text = |key: &str| {
-            edited
-                .get(key)
-                .and_then(Json::as_str)
-                .unwrap_or_default()
-                .to_owned()
-        };
-        let expected = [("apiVersion", kind.api_version()), ("kind", kind.kind.clone())];
-        let wrong = expected
-            .into_iter()
-            .filter(|(key, expected)| text(key) != *expected);
-        let errors: Vec<FieldError> = wrong
-            .map(|(key, expected)| FieldError::invalid(key, text(key), format!("must be {expected}")))
-            .collect();
-        let version = text("apiVersion");
-        let group = version.rsplit_once('/').map_or("", |(group, _)| group);
-        refuse_invalid(About::new(group, &text("kind"), meta(&edited, "name")), &errors)?;
+        refuse_other_kind(kind, patched)?;
     }
-    let sent = edited.to_string();
-    decode(kind, edited, twice, options.unknown).map_err(|refusal| match refusal.code {
+    decode(kind, patched, twice, options.unknown).map_err(|refusal| match refusal.code {
         400 => {
             let why = refusal.message.find("strict decoding error").unwrap_or_default();
-            let error = FieldError::invalid("patch", sent, &refusal.message[why..]);
+            let error = FieldError::invalid("patch", patched.to_string(), &refusal.message[why..]);
             Refusal::invalid(About::default(), &[error])
         }
         _ => refusal,
     })
+}
+
+/// A patch does not change what kind a custom resource is of.
+fn refuse_other_kind(kind: &Kind, patched: &Json) -> Result<(), Refusal> {
+    let text = |key: &str| patched.get(key).and_then(Json::as_str).unwrap_or_default();
+    let (version, of) = (text("apiVersion"), text("kind"));
+    let expected = [
+        ("apiVersion", version, kind.api_version()),
+        ("kind", of, kind.kind.clone()),
+    ];
+    let errors: Vec<FieldError> = expected
+        .into_iter()
+        .filter(|(_, found, expected)| found != expected)
+        .map(|(key, found, expected)| FieldError::invalid(key, found, format!("must be {expected}")))
+        .collect();
+    let group = version.rsplit_once('/').map_or("", |(group, _)| group);
+    refuse_invalid(About::new(group, of, meta(patched, "name")), &errors)
 }
 
 /// The object has to be the one that the request expects.
