@@ -18,6 +18,8 @@ pub(crate) struct Custom {
     schema: Schema,
     /// The schema as it was written.
     pub written: Json,
+    /// The fields of an object that rules are about.
+    ruled: Vec<String>,
 }
 
 /// What part of an object a request is about.
@@ -45,10 +47,22 @@ impl Custom {
             type_: Some("object".to_owned()),
             ..Schema::default()
         });
+        // A rule at the root may only look at metadata beside the fields that the schema names.
+        let fields = written.get("properties").and_then(Json::as_object);
+        let all = has_rule_itself(&written);
+        let ruled = fields
+            .into_iter()
+            .flatten()
+            .filter(|(_, schema)| all || has_rules(schema));
+        let mut ruled: Vec<String> = ruled.map(|(field, _)| field.clone()).collect();
+        if all {
+            ruled.push("metadata".to_owned());
+        }
         Self {
             version,
             schema,
             written,
+            ruled,
         }
     }
 
@@ -163,11 +177,15 @@ impl Custom {
         errors.retain(|error| error.kind == ProblemKind::TypeInvalid || !mistyped.contains(&error.field));
         errors.extend(self.scale_errors(object));
         if blocked {
-            if self.has_rules() {
+            if !self.ruled.is_empty() {
                 let why = "some validation rules were not checked because the object was invalid; correct the existing \
                            errors to complete validation";
                 errors.push(FieldError::new("<nil>", ProblemKind::Invalid, None, why));
             }
+            return Ok(errors);
+        }
+        // Evaluation is most of the work of an update, and what has not changed is let through anyhow.
+        if old.is_some_and(|old| self.ruled.iter().all(|field| old.get(field) == object.get(field))) {
             return Ok(errors);
         }
         for judged in cel::evaluate(&self.schema, &Path::root(), object, old) {
@@ -189,19 +207,6 @@ impl Custom {
 }
 
 impl Custom {
-    fn has_rules(&self) -> bool {
-        fn any(schema: &Json) -> bool {
-            match schema {
-                Json::Object(fields) => {
-                    fields.contains_key("x-kubernetes-validations") || fields.values().any(any)
-                }
-                Json::Array(items) => items.iter().any(any),
-                _ => false,
-            }
-        }
-        any(&self.written)
-    }
-
     /// What is wrong with the numbers that `/scale` shows.
     fn scale_errors(&self, object: &Json) -> Vec<FieldError> {
         let paths = self
@@ -219,6 +224,19 @@ impl Custom {
             })
         };
         paths.iter().flatten().filter_map(wrong).collect()
+    }
+}
+
+fn has_rule_itself(schema: &Json) -> bool {
+    schema.get("x-kubernetes-validations").is_some()
+}
+
+/// Whether a schema has rules somewhere.
+fn has_rules(schema: &Json) -> bool {
+    match schema {
+        Json::Object(fields) => has_rule_itself(schema) || fields.values().any(has_rules),
+        Json::Array(items) => items.iter().any(has_rules),
+        _ => false,
     }
 }
 
