@@ -142,6 +142,12 @@ fn deleting(state: &State) -> Vec<(ResourceId, Key)> {
     state.store.deleting().cloned().collect()
 }
 
+/// The objects of one resource that are being deleted.
+fn deleting_of(state: &State, id: &ResourceId) -> Vec<Key> {
+    let here = state.store.deleting().filter(|(of, _)| of == id);
+    here.map(|(_, key)| key.clone()).collect()
+}
+
 fn blocks(state: &State, id: &ResourceId, key: &Key, uid: &str) -> bool {
     let object = state.store.get(id, key);
     object.is_some_and(|object| {
@@ -195,12 +201,7 @@ fn disown(state: &mut State, id: &ResourceId, key: &Key, uid: &str) {
 /// Namespaces that are being deleted lose what is in them, and then go.
 fn empty_namespaces(state: &mut State) {
     let id = namespaces();
-    let ending: Vec<Key> = deleting(state)
-        .into_iter()
-        .filter(|(of, _)| *of == id)
-        .map(|(_, key)| key)
-        .collect();
-    for key in ending {
+    for key in deleting_of(state, &id) {
         let resources: Vec<ResourceId> = state.store.resources().cloned().collect();
         let mut left = 0;
         for resource in resources {
@@ -222,12 +223,7 @@ fn empty_namespaces(state: &mut State) {
 /// Definitions that are being deleted lose their objects, and then go.
 fn empty_definitions(state: &mut State) {
     let id = id(definitions::GROUP, definitions::RESOURCE);
-    let ending: Vec<Key> = deleting(state)
-        .into_iter()
-        .filter(|(of, _)| *of == id)
-        .map(|(_, key)| key)
-        .collect();
-    for key in ending {
+    for key in deleting_of(state, &id) {
         let Some(object) = state.store.get(&id, &key).map(Arc::clone) else {
             continue;
         };
@@ -250,12 +246,7 @@ fn empty_definitions(state: &mut State) {
 /// Claims that are being deleted and that no pod uses go.
 fn release_claims(state: &mut State) {
     let id = core("persistentvolumeclaims");
-    let ending: Vec<Key> = deleting(state)
-        .into_iter()
-        .filter(|(of, _)| *of == id)
-        .map(|(_, key)| key)
-        .collect();
-    for key in ending {
+    for key in deleting_of(state, &id) {
         let claims = |pod: &Json| {
             let volumes = at(pod, &["spec", "volumes"]).as_array().into_iter().flatten();
             let mut names = volumes.map(|volume| at(volume, &["persistentVolumeClaim", "claimName"]));

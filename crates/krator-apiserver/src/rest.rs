@@ -179,6 +179,14 @@ fn metadata_errors(kind: &Kind, object: &Json) -> Vec<FieldError> {
     errors
 }
 
+/// Whether a deleted object stays for now: it has finalizers, or is a namespace that is not empty yet.
+fn waits(object: &Json) -> bool {
+    let of_namespace = object.pointer("/spec/finalizers").and_then(Json::as_array);
+    finalizers(object).next().is_some()
+        || object.get("kind").is_some_and(|kind| kind == "Namespace")
+            && of_namespace.is_some_and(|names| !names.is_empty())
+}
+
 /// Warns of finalizers that are new and that others may use, too.
 fn finalizer_warnings(object: &Json, live: Option<&Json>) -> Vec<String> {
     let is_known = |name: &str| live.is_some_and(|live| finalizers(live).any(|known| known == name));

@@ -1,5 +1,6 @@
 //! Deletion: at once, after finalizers, after a grace period.
 
+use super::waits;
 use crate::{
     kinds::{Kind, Of},
     object::{at, finalizers, is_deleting, meta, set_meta},
@@ -104,7 +105,7 @@ pub(crate) fn delete(
     set_finalizers(&mut object, wanted);
     crate::hooks::before_delete(kind, &mut object);
     let grace = grace_period(kind, &live, options);
-    let waits = finalizers(&object).next().is_some() || !may_end_at_once(&object);
+    let waits = waits(&object);
     let ends = grace.is_none_or(|seconds| seconds == 0) && !waits;
     // A pod is marked first even if it ends at once.
     if !ends || grace.is_some() {
@@ -219,14 +220,6 @@ fn grace_period(kind: &Kind, live: &Json, options: &DeleteOptions) -> Option<i64
         }
         _ => None,
     }
-}
-
-/// Namespaces also wait for what is in them.
-fn may_end_at_once(object: &Json) -> bool {
-    at(object, &["kind"]) != "Namespace"
-        || at(object, &["spec", "finalizers"])
-            .as_array()
-            .is_none_or(Vec::is_empty)
 }
 
 /// Marks an object as one that is being deleted.

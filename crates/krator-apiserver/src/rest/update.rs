@@ -2,7 +2,7 @@
 
 use super::{
     Options, Written, create::insert, decode, finalizer_warnings, metadata_errors, refuse_invalid,
-    settle_namespace,
+    settle_namespace, waits,
 };
 use crate::{
     custom::Subresource,
@@ -294,7 +294,7 @@ fn store(
     let grace = at(&object, &["metadata", "deletionGracePeriodSeconds"])
         .as_i64()
         .unwrap_or(0);
-    let ends = is_deleting(live) && finalizers(&object).next().is_none() && grace == 0 && may_end(&object);
+    let ends = is_deleting(live) && grace == 0 && !waits(&object);
     let is_same = object == *live;
     let object = kind.to_stored(object);
     if ends && !options.dry_run {
@@ -312,14 +312,6 @@ fn store(
     let stored = state.store.put(&kind.id, object);
     crate::hooks::after_write(state, kind, &stored);
     stored
-}
-
-/// Namespaces also wait for what is in them.
-fn may_end(object: &Json) -> bool {
-    at(object, &["spec", "finalizers"])
-        .as_array()
-        .is_none_or(Vec::is_empty)
-        || at(object, &["kind"]) != "Namespace"
 }
 
 /// Whether a replacement of an object that does not exist creates it.
