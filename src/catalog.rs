@@ -5,6 +5,7 @@
 mod access;
 mod advice;
 mod code;
+mod conventions;
 mod drift;
 mod edits;
 mod effects;
@@ -16,6 +17,7 @@ mod schema;
 pub(crate) use access::*;
 pub(crate) use advice::*;
 pub(crate) use code::*;
+pub(crate) use conventions::*;
 pub(crate) use drift::*;
 pub(crate) use edits::*;
 pub(crate) use effects::*;
@@ -74,22 +76,25 @@ macro_rules! rules {
 }
 use rules;
 
-/// Every rule, family by family.
-pub fn all() -> impl Iterator<Item = &'static Rule> {
+/// The families whose rules have a check in `crate::rules`.
+fn checked_families() -> [&'static [&'static Rule]; 6] {
     [
-        language::ALL,
         schema::ALL,
         graph::ALL,
         effects::ALL,
         access::ALL,
         advice::ALL,
-        drift::ALL,
-        edits::ALL,
-        code::ALL,
+        conventions::ALL,
     ]
-    .into_iter()
-    .flatten()
-    .copied()
+}
+
+/// Every rule, family by family.
+pub fn all() -> impl Iterator<Item = &'static Rule> {
+    std::iter::once(language::ALL)
+        .chain(checked_families())
+        .chain([drift::ALL, edits::ALL, code::ALL])
+        .flatten()
+        .copied()
 }
 
 /// The rule of a name.
@@ -100,7 +105,7 @@ pub fn named(name: &str) -> Option<&'static Rule> {
 /// The rules that have a check in `crate::rules`. The others are reported while a description is read or compared, and
 /// where a crate is held against it.
 pub(crate) fn checked() -> impl Iterator<Item = &'static Rule> {
-    [schema::ALL, graph::ALL, effects::ALL, access::ALL, advice::ALL]
+    checked_families()
         .into_iter()
         .flatten()
         .copied()

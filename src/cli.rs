@@ -4,11 +4,24 @@
 mod against;
 mod artifact;
 mod check;
+#[cfg(feature = "dev")]
+mod demo;
+#[cfg(feature = "dev")]
+mod dev;
+mod completions;
 mod diff;
 mod explain;
 mod r#gen;
 mod graph;
+mod import;
+mod init;
+#[cfg(feature = "dev")]
+mod live;
+#[cfg(feature = "lsp")]
+mod lsp;
+mod man;
 mod new;
+mod schema;
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Read, Write};
@@ -34,12 +47,23 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    Init(init::Args),
+    Import(import::Args),
     New(new::Args),
     Check(check::Args),
     Diff(diff::Args),
     Graph(graph::Args),
     Gen(r#gen::Args),
     Explain(explain::Args),
+    #[cfg(feature = "dev")]
+    Demo(demo::Args),
+    #[cfg(feature = "dev")]
+    Dev(dev::Args),
+    Schema(schema::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+    #[cfg(feature = "lsp")]
+    Lsp(lsp::Args),
 }
 
 /// The exit code when there are findings of severity error.
@@ -55,12 +79,23 @@ struct AlreadyReported;
 /// Parses the arguments and runs the verb.
 pub fn run() -> ExitCode {
     let outcome = match Cli::parse().verb {
+        Verb::Init(args) => init::run(&args),
+        Verb::Import(args) => import::run(&args),
         Verb::New(args) => new::run(&args),
         Verb::Check(args) => check::run(&args),
         Verb::Diff(args) => diff::run(&args),
         Verb::Graph(args) => graph::run(&args),
         Verb::Gen(args) => r#gen::run(&args),
         Verb::Explain(args) => explain::run(&args),
+        #[cfg(feature = "dev")]
+        Verb::Demo(args) => demo::run(&args),
+        #[cfg(feature = "dev")]
+        Verb::Dev(args) => dev::run(&args),
+        Verb::Schema(args) => schema::run(&args),
+        Verb::Completions(args) => completions::run(&args),
+        Verb::Man(args) => man::run(&args),
+        #[cfg(feature = "lsp")]
+        Verb::Lsp(args) => lsp::run(&args),
     };
     outcome.unwrap_or_else(|error| {
         if error.is::<AlreadyReported>() {
@@ -95,7 +130,7 @@ fn spec_path(given: Option<&Path>) -> anyhow::Result<PathBuf> {
         }
     }
     bail!(
-        "there is no {DESCRIPTION} in this folder or a parent; name a description, or write one with `krator new`"
+        "there is no {DESCRIPTION} in this folder or a parent; name a description, or write one with `krator init`"
     )
 }
 
@@ -131,7 +166,11 @@ fn read_all(from: impl Read) -> std::io::Result<Vec<u8>> {
 
 /// Reads the description of a verb that needs one without errors.
 fn read_sound(given: Option<&Path>) -> anyhow::Result<(Source, Description)> {
-    let checked = read(&spec_path(given)?)?;
+    into_sound(read(&spec_path(given)?)?)
+}
+
+/// The text and the model of a description, if it has no errors; otherwise shows them.
+fn into_sound(checked: Checked) -> anyhow::Result<(Source, Description)> {
     sound(&checked)?;
     let Checked {
         source, description, ..

@@ -32,6 +32,9 @@ pub(crate) fn as_read<T: DeserializeOwned>(written: &impl Serialize) -> T {
     serde_json::from_value(written).expect("a CRD is one of the API")
 }
 
+/// The annotation without which the API server refuses definitions in groups of Kubernetes.
+pub(crate) const API_APPROVED: &str = "api-approved.kubernetes.io";
+
 /// The definition of a kind.
 pub(crate) fn definition(description: &Description, kind: &Kind) -> CustomResourceDefinition {
     let resource = &kind.resource;
@@ -39,6 +42,10 @@ pub(crate) fn definition(description: &Description, kind: &Kind) -> CustomResour
     CustomResourceDefinition {
         metadata: ObjectMeta {
             name: Some(format!("{}.{}", resource.plural.value, resource.group.value)),
+            annotations: resource
+                .api_approved
+                .as_ref()
+                .map(|approval| [(API_APPROVED.to_owned(), approval.value.clone())].into()),
             ..ObjectMeta::default()
         },
         spec: CustomResourceDefinitionSpec {

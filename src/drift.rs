@@ -225,7 +225,5 @@ pub(crate) fn runtime(former: &GenerationRecord, disk: &Snapshot) -> Result<Runt
         FileState::Absent => former.files.get(MANIFEST).and_then(|entry| entry.base.as_deref()),
         FileState::Unreadable(why) => return Err(UnreadableFiles::of(MANIFEST, why)),
     };
-    Ok(manifest
-        .and_then(cargo::runtime)
-        .map_or(Runtime::Vendored, Runtime::Path))
+    Ok(manifest.and_then(cargo::runtime).unwrap_or(Runtime::Vendored))
 }

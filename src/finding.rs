@@ -10,6 +10,7 @@ mod text;
 
 pub use json::{to_json, to_sarif};
 pub use source::{Position, Source};
+pub(crate) use suggest::closest;
 pub use suggest::nearest;
 pub use text::{Style, to_text};
 
@@ -77,6 +78,8 @@ pub struct Fix {
     pub replacement: String,
     /// What the edit does, as a lower-case phrase.
     pub message: String,
+    /// Whether the edit is what the user means, so that it can be made without asking.
+    pub is_certain: bool,
 }
 
 /// One problem, as a rule reports it.
@@ -149,8 +152,28 @@ impl Finding {
                 span: self.span,
                 replacement: name.to_owned(),
                 message: format!("did you mean `{}`?", shown(name)),
+                is_certain: true,
             });
         }
+        self
+    }
+
+    /// Leaves it to the user whether to make the edit.
+    pub(crate) fn perhaps(mut self) -> Self {
+        if let Some(fix) = &mut self.fix {
+            fix.is_certain = false;
+        }
+        self
+    }
+
+    /// Offers an edit, which is certain; `message` is what it does.
+    pub(crate) fn fix(mut self, span: Span, replacement: impl Into<String>, message: &str) -> Self {
+        self.fix = Some(Fix {
+            span,
+            replacement: replacement.into(),
+            message: message.to_owned(),
+            is_certain: true,
+        });
         self
     }
 }

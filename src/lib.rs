@@ -12,7 +12,9 @@ pub mod names;
 pub mod catalog;
 pub mod finding;
 pub mod spec;
+mod outline;
 pub mod model;
+pub mod language_schema;
 pub mod graph;
 mod crd;
 mod sample;
@@ -21,8 +23,12 @@ pub mod plan;
 pub mod changes;
 pub mod record;
 pub mod render;
+pub mod starter;
+pub mod import;
+pub mod examples;
 pub mod compare;
 pub mod checked;
+pub mod fixes;
 pub mod code;
 pub mod drift;
 #[allow(
@@ -31,5 +37,6 @@ pub mod drift;
 )]
 pub mod disk;
 pub mod workspace;
+pub mod assist;
 
 pub use checked::{Checked, check, check_with};

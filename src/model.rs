@@ -33,7 +33,7 @@ mod status;
 
 pub use foreign::ForeignKind;
 pub use lineage::{KindLineage, Lineage};
-pub(crate) use lower::lower;
+pub(crate) use lower::{DEEPEST_PHRASE, lower, type_words};
 pub use machine::{
     ConditionSetting, ConditionStatus, Effects, Limit, Machine, Next, OnDelete, OnSpecChange, Property,
     PropertyKind, Ready, Retry, RetryLimit, Simulated, StandardConditions, State, StateKind, StateSet,

@@ -16,6 +16,18 @@ pub(crate) use taken::{
 
 use std::fmt;
 
+/// The form of strings that a key or a name takes: in words, as a regular expression for schemas, and as a function.
+#[derive(Debug, Clone, Copy)]
+pub struct Form {
+    /// The form as a phrase that can follow "expected".
+    pub expected: &'static str,
+    /// A regular expression that matches every string of the form. It uses only what Rust and ECMA-262 have in common,
+    /// and may match more than the form does where an expression cannot count.
+    pub pattern: &'static str,
+    /// Whether a string has the form.
+    pub is: fn(&str) -> bool,
+}
+
 /// Why a string is not a valid name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotAName {
@@ -24,19 +36,19 @@ pub struct NotAName {
 }
 
 macro_rules! names {
-    ($($(#[$doc:meta])* $name:ident, $expected:literal, $is:expr;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident, $expected:literal, $pattern:literal, $is:expr;)*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(String);
 
         impl $name {
-            /// The form of such a name, as a phrase that can follow "expected".
-            pub const EXPECTED: &'static str = $expected;
+            /// The form of such a name.
+            pub const FORM: Form = Form { expected: $expected, pattern: $pattern, is: $is };
 
             /// The name, if the string is a valid one.
             pub fn parse(text: &str) -> Result<Self, NotAName> {
-                let is: fn(&str) -> bool = $is;
-                if is(text) { Ok($name(text.to_owned())) } else { Err(NotAName { expected: Self::EXPECTED }) }
+                let form = Self::FORM;
+                if (form.is)(text) { Ok($name(text.to_owned())) } else { Err(NotAName { expected: form.expected }) }
             }
 
             /// The name as written.
@@ -55,41 +67,46 @@ macro_rules! names {
 
 names! {
     /// The name of a state, in PascalCase.
-    StateName, "a letter A-Z, then letters and digits, at most 63 characters", is_pascal;
+    StateName, "a letter A-Z, then letters and digits, at most 63 characters", r"^[A-Z][A-Za-z0-9]{0,62}$", is_pascal;
     /// The kind of a custom resource, in PascalCase.
-    KindName, "a letter A-Z, then letters and digits, at most 59 characters (63 with `List` appended)",
+    KindName, "a letter A-Z, then letters and digits, at most 59 characters (63 with `List` appended)", r"^[A-Z][A-Za-z0-9]{0,58}$",
         |text| is_pascal(text) && text.len() <= 59;
     /// The name of a type of `types`, in PascalCase.
-    TypeName, "a letter A-Z, then letters and digits, at most 63 characters", is_pascal;
+    TypeName, "a letter A-Z, then letters and digits, at most 63 characters", r"^[A-Z][A-Za-z0-9]{0,62}$", is_pascal;
     /// The type of a condition, in PascalCase as the API conventions require.
-    ConditionName, "a letter A-Z, then letters and digits, at most 63 characters", is_pascal;
+    ConditionName, "a letter A-Z, then letters and digits, at most 63 characters", r"^[A-Z][A-Za-z0-9]{0,62}$", is_pascal;
     /// The name of a field of a schema.
-    FieldName, "a letter or `_`, then letters, digits, `_` and `-`, at most 63 characters", is_field;
+    FieldName, "a letter or `_`, then letters, digits, `_` and `-`, at most 63 characters", r"^[A-Za-z_][A-Za-z0-9_-]{0,62}$", is_field;
     /// The name of the operator, which is also that of its crate, Deployment and ServiceAccount.
-    OperatorName, "a letter a-z, then a-z, 0-9 and `-`, not `-` at the end, at most 40 characters",
+    OperatorName, "a letter a-z, then a-z, 0-9 and `-`, not `-` at the end, at most 40 characters", r"^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$",
         |text| is_label(text, 40) && text.starts_with(|c: char| c.is_ascii_lowercase());
     /// The plural, singular or a short name of a resource.
-    ResourceName, "a letter a-z, then a-z, 0-9 and `-`, not `-` at the end, at most 63 characters",
+    ResourceName, "a letter a-z, then a-z, 0-9 and `-`, not `-` at the end, at most 63 characters", r"^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$",
         |text| is_label(text, 63) && text.starts_with(|c: char| c.is_ascii_lowercase());
     /// A category of resources.
-    Category, "a letter a-z, then a-z, 0-9 and `-`, not `-` at the end, at most 63 characters",
+    Category, "a letter a-z, then a-z, 0-9 and `-`, not `-` at the end, at most 63 characters", r"^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$",
         |text| is_label(text, 63) && text.starts_with(|c: char| c.is_ascii_lowercase());
     /// An API group, which is a DNS name of at least two parts.
     GroupName, "a DNS name of at least two parts, such as `animals.com`",
+        r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)+$",
         |text| text.contains('.') && is_subdomain(text);
     /// An API version.
-    VersionName, "a version such as `v1` or `v1beta1`", is_version;
+    VersionName, "a version such as `v1` or `v1beta1`", r"^v[1-9][0-9]{0,5}((alpha|beta)[1-9][0-9]{0,5})?$", is_version;
     /// The name of a namespace.
     NamespaceName, "a letter or digit, then a-z, 0-9 and `-`, not `-` at the end, at most 63 characters",
-        |text| is_label(text, 63);
+        r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", |text| is_label(text, 63);
     /// The key of a label, which may have a prefix.
-    LabelKey, "the key of a label, such as `app` or `example.com/app`", is_label_key;
+    LabelKey, "the key of a label, such as `app` or `example.com/app`",
+        r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$", is_label_key;
     /// The name of a printer column.
     ColumnName, "a letter, then letters, digits, spaces, `-` and `_`, at most 63 characters",
+        r"^[A-Za-z]([A-Za-z0-9 _-]{0,61}[A-Za-z0-9_-])?$",
         |text| is_word(text, " -_") && text.len() <= 63 && text.starts_with(|c: char| c.is_ascii_alphabetic()) && !text.ends_with(' ');
     /// A verb of the Kubernetes API.
-    Verb, "a verb such as `get` or `patch`",
+    Verb, "a verb such as `get` or `patch`", r"^[a-z]{1,63}$",
         |text| !text.is_empty() && text.len() <= 63 && text.chars().all(|c| c.is_ascii_lowercase());
+    /// The format of a string or number in a schema.
+    FormatName, "letters, digits and `-`", r"^[A-Za-z0-9-]+$", |text| is_word(text, "-");
 }
 
 fn is_word(text: &str, also: &str) -> bool {

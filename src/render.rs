@@ -14,7 +14,7 @@ mod templates;
 mod testing;
 mod unserved;
 mod wording;
-mod yaml;
+pub(crate) mod yaml;
 
 use crate::{
     finding::Source,
@@ -26,9 +26,11 @@ use crate::{
     text::normalized,
 };
 use rust::handlers;
+use semver::VersionReq;
 use serde_json::json;
 use templates::Template;
 
+pub(crate) use cargo::followed as followed_runtime;
 pub(crate) use deploy::Rollout;
 pub use unserved::unserved;
 pub(crate) use wording::first_wording;
@@ -40,6 +42,8 @@ pub enum Runtime {
     Vendored,
     /// From this folder.
     Path(String),
+    /// From a registry, where a version meets this requirement. Tools such as Dependabot can then update it.
+    Version(VersionReq),
 }
 
 impl std::str::FromStr for Runtime {
@@ -49,7 +53,12 @@ impl std::str::FromStr for Runtime {
         match text.split_once('=') {
             None if text == "vendored" => Ok(Runtime::Vendored),
             Some(("path", folder)) if !folder.is_empty() => Ok(Runtime::Path(folder.to_owned())),
-            _ => Err("one of `vendored` and `path=DIR`"),
+            Some(("version", requirement)) => match VersionReq::parse(requirement) {
+                Ok(requirement) if cargo::is_met(&requirement) => Ok(Runtime::Version(requirement)),
+                Ok(_) => Err("the version of the runtime that this krator generates for is not among these"),
+                Err(_) => Err("a version such as `version=0.7`, or a requirement as in Cargo.toml"),
+            },
+            _ => Err("one of `vendored`, `path=DIR` and `version=REQUIREMENT`"),
         }
     }
 }
@@ -72,7 +81,11 @@ pub(crate) fn plan_with(
         plan.add(path, Seeded, normalized(text));
     }
     plan.add("Cargo.toml", Merged, cargo::manifest_of(description, runtime));
-    plan.add("Cargo.lock", Merged, cargo::lock_of(&description.operator.value));
+    plan.add(
+        "Cargo.lock",
+        Merged,
+        cargo::lock_of(&description.operator.value, runtime),
+    );
     if *runtime == Runtime::Vendored {
         cargo::vendor(&mut plan);
     }
@@ -117,6 +130,7 @@ fn add_surroundings(plan: &mut Plan, description: &Description, rollout: Rollout
     plan.add(".gitignore", Seeded, documents::gitignore());
     plan.add(".gitattributes", Seeded, documents::gitattributes());
     plan.add("README.md", Seeded, documents::readme(description));
+    plan.add("AGENTS.md", Seeded, documents::agents(description));
     plan.add("docs/states.md", Generated, documents::states(description));
     plan.add(
         ".github/workflows/ci.yml",

@@ -3,6 +3,7 @@
 //!
 //! A new rule is a static in the catalog, a file here with its `CHECK`, and its entry in [`CHECKS`].
 
+mod boolean_in_spec;
 mod broad_access;
 mod choke_point;
 mod conflicting_rename;
@@ -12,13 +13,16 @@ mod deletion_escape;
 mod deletion_no_bailout;
 mod duplicate_edge;
 mod duplicate_phase;
+mod duration_as_string;
 mod failure_trap;
+mod float_in_spec;
 mod hot_loop;
 mod invalid_owner;
 mod invalid_rule;
 mod invalid_schema;
 mod legacy_dead_end;
 mod legacy_entered;
+mod map_of_objects;
 mod misspelled_condition;
 mod name_collision;
 mod no_backoff;
@@ -26,6 +30,7 @@ mod no_exit;
 mod no_path_to_final;
 mod no_timeout;
 mod not_served;
+mod phase_in_status;
 mod property_violated;
 mod resume_hazard;
 mod refused_sample;
@@ -40,6 +45,7 @@ mod unused_allow;
 
 // Shared by several rules.
 mod deletion_path;
+mod spec_fields;
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -57,6 +63,7 @@ use crate::model::{Allow, Description, Kind, StateId};
 
 /// Every check, in alphabetical order. The order in which they run follows from [`Check::unless`].
 static CHECKS: &[Check] = &[
+    boolean_in_spec::CHECK,
     broad_access::CHECK,
     choke_point::CHECK,
     conflicting_rename::CHECK,
@@ -66,13 +73,16 @@ static CHECKS: &[Check] = &[
     deletion_no_bailout::CHECK,
     duplicate_edge::CHECK,
     duplicate_phase::CHECK,
+    duration_as_string::CHECK,
     failure_trap::CHECK,
+    float_in_spec::CHECK,
     hot_loop::CHECK,
     invalid_owner::CHECK,
     invalid_rule::CHECK,
     invalid_schema::CHECK,
     legacy_dead_end::CHECK,
     legacy_entered::CHECK,
+    map_of_objects::CHECK,
     misspelled_condition::CHECK,
     name_collision::CHECK,
     no_backoff::CHECK,
@@ -80,6 +90,7 @@ static CHECKS: &[Check] = &[
     no_path_to_final::CHECK,
     no_timeout::CHECK,
     not_served::CHECK,
+    phase_in_status::CHECK,
     property_violated::CHECK,
     resume_hazard::CHECK,
     refused_sample::CHECK,
@@ -378,9 +389,10 @@ mod tests {
 
     #[test]
     fn a_registration_that_is_missing_or_doubled_is_noticed() {
-        assert_eq!(mistakes(&CHECKS[1..]), ["broad-access has no check"]);
+        let first = CHECKS[0].rule.name;
+        assert_eq!(mistakes(&CHECKS[1..]), [format!("{first} has no check")]);
         let doubled: Vec<Check> = CHECKS.iter().chain(&CHECKS[..1]).copied().collect();
-        assert_eq!(mistakes(&doubled), ["broad-access is registered twice"]);
+        assert_eq!(mistakes(&doubled), [format!("{first} is registered twice")]);
     }
 
     #[test]

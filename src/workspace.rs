@@ -1,19 +1,20 @@
 //! A crate that krator generated, loaded once from its folder for the verbs that work in one: `check` asks it for its
 //! [findings](Workspace::findings), `gen` for its [drift](Workspace::drift).
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::changes::{FileState, Snapshot, UnreadableFiles};
 use crate::checked::{Checked, check_with};
-use crate::code::InFile;
+use crate::code::{self, InFile, Renames};
 use crate::disk::{self, Folder};
 use crate::drift::{self, Drift, Options, Version};
 use crate::finding::Source;
 use crate::model::Description;
-use crate::plan::Plan;
+use crate::plan::{Ownership, Plan};
 use crate::record::{self, GenerationRecord};
 use crate::render::{self, Rollout, Runtime};
-use crate::spec;
+use crate::spec::{self, Files};
 use crate::text::{normalized, printable};
 
 /// The file in which a crate has its description.
@@ -33,6 +34,17 @@ pub struct Workspace {
     former: Option<Checked>,
     /// `.krator/`, Cargo.toml, and the files that no plan names.
     files: Snapshot,
+}
+
+/// A file whose text or path changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MovedFile {
+    /// Its path after the change.
+    pub path: String,
+    /// Its text.
+    pub before: String,
+    /// Its text after the change.
+    pub after: String,
 }
 
 /// Why a crate cannot be worked on.
@@ -191,6 +203,49 @@ impl Workspace {
         let disk = self.disk(&now.plan)?;
         drift::code_findings(now.version(), former, &self.record, &disk)
             .map_err(|files| self.unreadable(files))
+    }
+
+    /// Whether the description that the crate was generated from last has a state of this name, so that objects may be stored
+    /// in it.
+    pub fn has_generated_state(&self, name: &str) -> bool {
+        let generated = match &self.former {
+            Some(former) => former.description.as_ref(),
+            None => self.description.description.as_ref(),
+        };
+        let kinds = generated.into_iter().flat_map(|description| &description.kinds);
+        kinds.into_iter().any(|kind| kind.state_named(name).is_some())
+    }
+
+    /// The files of users that change when names of the description change, by their paths as they are. `before` is the
+    /// text of the description in an editor and `after` the text with the new names. `None` unless the crate was generated
+    /// from `before`: then it is up to `krator gen` to follow.
+    pub fn code_under(&self, before: &str, after: &str) -> Option<BTreeMap<String, MovedFile>> {
+        let is_generated =
+            self.former.is_none() && normalized(before) == normalized(self.description.source.text());
+        if !is_generated {
+            return None;
+        }
+        let now = check_with(DESCRIPTION, after.as_bytes(), &self.named());
+        let renames = Renames::between(self.description.sound()?, now.sound()?);
+        let planned = self.planned(&self.description)?;
+        let is_generated = |path: &str| {
+            let entry = self.record.files.get(path);
+            entry.is_some_and(|entry| entry.ownership == Ownership::Generated)
+        };
+        let disk = self.disk(&planned.plan).ok()?;
+        let written = code::written(&disk, is_generated);
+        let renamed = code::rename(&planned.version().code(&written.texts), &renames);
+        let files = renamed.files.into_iter().filter_map(|(from, (path, after))| {
+            let before = written.texts.get(&from)?.clone();
+            Some((from, MovedFile { path, before, after }))
+        });
+        Some(files.collect())
+    }
+
+    /// The files that the description names.
+    fn named(&self) -> Files {
+        let text = self.description.source.text();
+        disk::read_named(&self.dir, spec::named_files(text.as_bytes()))
     }
 
     /// How the crate differs from what its description generates.

@@ -17,6 +17,8 @@ pub(crate) use machine::{
 };
 pub(crate) use schema::{SpecKey, TypeKey, ValidationKey};
 
+use crate::names::Form;
+
 /// What a key takes.
 #[derive(Debug, Clone, Copy)]
 pub enum Type {
@@ -43,8 +45,10 @@ pub enum Type {
     Any,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// A string of a form, which is described.
-    Name(&'static str),
+    /// A string of a form.
+    Name(Form),
+    /// A type as a phrase, such as `optional list of string`; described as what it is here.
+    Phrase(&'static str),
     /// The name of a state of the same document.
     State,
     /// `group/version.Kind`.
@@ -57,13 +61,15 @@ pub enum Type {
     List {
         /// The type of each item.
         of: &'static Type,
+        /// How many items it has at least.
+        min: usize,
         /// How many items it has at most.
         max: Option<usize>,
     },
     /// A mapping whose keys are names that the description chooses.
     Map {
-        /// What the keys are: "state".
-        by: &'static str,
+        /// What the keys are.
+        by: NameOf,
         /// The type of each value.
         of: &'static Type,
     },
@@ -71,6 +77,25 @@ pub enum Type {
     Mapping(&'static Section),
     /// One of several types.
     Either(&'static [Type]),
+}
+
+/// What the names are that a description chooses as the keys of a mapping.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameOf {
+    /// States.
+    State,
+    /// Fields of a schema.
+    Field,
+    /// Types of `types`.
+    Type,
+    /// Conditions.
+    Condition,
+    /// Kinds, as `group/version.Kind`.
+    Kind,
+    /// Rules of krator, which only `allow` names.
+    Rule,
+    /// Resources of a container.
+    Resource,
 }
 
 /// What holds where a key is left out.
@@ -237,6 +262,14 @@ impl Type {
             _ => Vec::new(),
         }
     }
+}
+
+/// What a whole document is.
+pub(crate) static WHOLE: Type = Type::Mapping(&document::DOCUMENT);
+
+/// The section of types that are written as mappings.
+pub(crate) fn type_section() -> &'static Section {
+    &schema::TYPE
 }
 
 /// All sections, from the top level down, each once.

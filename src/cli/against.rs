@@ -19,16 +19,28 @@ pub enum Against {
     Cluster,
 }
 
+/// Lists the stored objects of a resource, which is named as `moose.v1.animals.com`.
+pub type Stored<'a> = &'a dyn Fn(&str) -> anyhow::Result<Vec<Json>>;
+
 /// Counts the stored objects that break.
-pub fn count(comparison: &Comparison, old: &Description, new: &Description) -> anyhow::Result<Vec<Census>> {
+pub fn count(
+    comparison: &Comparison,
+    old: &Description,
+    new: &Description,
+    stored: Stored<'_>,
+) -> anyhow::Result<Vec<Census>> {
     resources(old, new)
         .iter()
         .map(|resource| Ok(Census::of(comparison, resource, &stored(&resource.name)?)))
         .collect()
 }
 
-/// All objects of a resource, or none if the cluster does not serve the resource.
-fn stored(resource: &str) -> anyhow::Result<Vec<Json>> {
+/// All objects of a resource in the cluster that kubectl is configured for, or none if it does not serve the resource.
+///
+/// # Errors
+///
+/// If kubectl cannot be run or cannot list them.
+pub fn stored(resource: &str) -> anyhow::Result<Vec<Json>> {
     let output = Command::new("kubectl")
         .args(["get", resource, "--all-namespaces", "--output=json"])
         .output()

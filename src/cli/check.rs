@@ -5,15 +5,17 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 use krator::Checked;
 use krator::catalog::Severity;
 use krator::code::InFile;
 use krator::finding::{Finding, Source, to_json, to_sarif};
 use krator::record;
+use krator::text::printable;
 use krator::workspace::{self, Workspace};
 
-use super::{FINDINGS, is_there, read, say, show, spec_path};
+use super::{FINDINGS, STDIN, is_there, read, read_all, say, show, spec_path};
 
 /// Checks descriptions, and the crates that were generated from them
 #[derive(Debug, clap::Args)]
@@ -26,6 +28,9 @@ pub struct Args {
     /// Fail on warnings too
     #[arg(long, value_enum)]
     deny: Option<Deny>,
+    /// Apply the fixes that are certain, such as those of misspelled names, to the descriptions first
+    #[arg(long)]
+    fix: bool,
     /// Also show findings of severity info
     #[arg(long, short)]
     verbose: bool,
@@ -52,6 +57,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     // A description that is named twice, as by `*.yaml moose.yaml`, is checked once.
     let mut seen = BTreeSet::new();
     paths.retain(|path| seen.insert(path.clone()));
+    if args.fix {
+        paths.iter().try_for_each(|path| fix(path))?;
+    }
     let found = paths
         .iter()
         .map(|path| findings(path))
@@ -86,6 +94,47 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Applies the fixes of a description to its file.
+fn fix(path: &Path) -> anyhow::Result<()> {
+    if path == Path::new(STDIN) {
+        bail!("`--fix` changes files, and `-` is none");
+    }
+    let name = printable(&path.display().to_string());
+    let bytes = std::fs::File::open(path).and_then(read_all);
+    let bytes = bytes.with_context(|| format!("cannot read `{name}`"))?;
+    // What cannot be read as a whole is not written either; that it cannot is a finding.
+    let Ok(text) = String::from_utf8(bytes) else {
+        return Ok(());
+    };
+    if text.len() > krator::spec::LARGEST_FILE {
+        return Ok(());
+    }
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let files = krator::disk::read_named(folder, krator::spec::named_files(text.as_bytes()));
+    let fixed = krator::fixes::fix(&name, &text, &files);
+    if fixed.count > 0 {
+        replace(path, fixed.checked.source.text()).with_context(|| format!("cannot write `{name}`"))?;
+        say(format_args!("{name}: {}", plural(fixed.count, "fix", "fixes")));
+    }
+    Ok(())
+}
+
+/// Replaces the text of a file by one rename, so that nobody ever reads half of it.
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    // A symbolic link stays one.
+    let path = path.canonicalize()?;
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let mut draft = tempfile::NamedTempFile::new_in(folder)?;
+    draft.write_all(text.as_bytes())?;
+    draft.as_file().set_permissions(path.metadata()?.permissions())?;
+    draft.persist(&path)?;
+    Ok(())
+}
+
+fn plural(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// What was found in a description.
@@ -128,20 +177,19 @@ fn summary(files: usize, kinds: usize, findings: &[(&Source, &Finding)]) -> Stri
             .filter(|(_, finding)| finding.rule.severity == severity)
             .count()
     };
-    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
-    let mut files_and_kinds = plural(files, "description");
+    let mut files_and_kinds = plural(files, "description", "descriptions");
     if kinds > files {
         files_and_kinds = format!("{files_and_kinds} of {kinds} kinds");
     }
     let files = files_and_kinds;
     match (count(Severity::Error), count(Severity::Warning)) {
         (0, 0) => format!("{files} checked: no findings"),
-        (errors, 0) => format!("{files} checked: {}", plural(errors, "error")),
-        (0, warnings) => format!("{files} checked: {}", plural(warnings, "warning")),
+        (errors, 0) => format!("{files} checked: {}", plural(errors, "error", "errors")),
+        (0, warnings) => format!("{files} checked: {}", plural(warnings, "warning", "warnings")),
         (errors, warnings) => format!(
             "{files} checked: {}, {}",
-            plural(errors, "error"),
-            plural(warnings, "warning")
+            plural(errors, "error", "errors"),
+            plural(warnings, "warning", "warnings")
         ),
     }
 }

@@ -51,7 +51,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (old, new) = (old?, new?);
     let comparison = compare::compare(old, new);
     let counted = match args.against {
-        Some(Against::Cluster) => Some(against::count(&comparison, old, new)?),
+        Some(Against::Cluster) => Some(against::count(&comparison, old, new, &against::stored)?),
         None => None,
     };
     let mut out = std::io::stdout().lock();

@@ -15,7 +15,7 @@ use krator::record;
 use krator::render;
 use krator::workspace::Workspace;
 
-use super::against::{self, Against};
+use super::against::{self, Against, Stored};
 use super::artifact::{self, Artifact};
 use super::{FINDINGS, read, say, show, sound, spec_path, style_of};
 
@@ -88,17 +88,54 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn regenerate(flags: &Flags) -> anyhow::Result<ExitCode> {
-    let path = spec_path(None)?;
-    let dir = path.parent().unwrap_or(Path::new("."));
-    let folder = Folder::open(dir)?;
     let tense = match (flags.check, flags.diff) {
         (true, _) => Tense::Should,
         (_, true) => Tense::Would,
         (false, false) => Tense::Did,
     };
+    let request = Request {
+        options: flags.options(),
+        tense,
+        diff: flags.diff,
+        stored: flags
+            .against
+            .map(|Against::Cluster| -> Stored<'_> { &against::stored }),
+    };
+    Ok(match bring_in_step(&spec_path(None)?, request)? {
+        Reported::Fine => ExitCode::SUCCESS,
+        Reported::Findings | Reported::Refused => ExitCode::from(FINDINGS),
+    })
+}
+
+/// How a crate is to be brought in step with its description.
+pub(super) struct Request<'a> {
+    pub options: Options,
+    pub tense: Tense,
+    /// Whether the changes are shown as a diff.
+    pub diff: bool,
+    /// How to list stored objects, if those are to be counted that the edit breaks.
+    pub stored: Option<Stored<'a>>,
+}
+
+/// What has become of a crate.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reported {
+    /// It is in step, as far as that was asked for.
+    Fine,
+    /// There is something to change by hand.
+    Findings,
+    /// Nothing was written.
+    Refused,
+}
+
+/// Brings the crate of a description in step with it, or says what that would do.
+pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result<Reported> {
+    let Request { options, tense, .. } = request;
+    let dir = path.parent().unwrap_or(Path::new("."));
+    let folder = Folder::open(dir)?;
     if folder.is_interrupted() {
         // The description is the one file that the interrupted run did not write.
-        sound(&read(&path)?)?;
+        sound(&read(path)?)?;
         if tense != Tense::Did {
             return Err(disk::Error::Interrupted.into());
         }
@@ -106,11 +143,11 @@ fn regenerate(flags: &Flags) -> anyhow::Result<ExitCode> {
     } else {
         let workspace = Workspace::open(dir)?;
         let description = sound(workspace.description())?;
-        if let (Some(Against::Cluster), Some(former)) = (flags.against, workspace.former()) {
-            count(former, description)?;
+        if let (Some(stored), Some(former)) = (request.stored, workspace.former()) {
+            count(former, description, stored)?;
         }
-        let drift = workspace.drift(flags.options())?;
-        if flags.diff {
+        let drift = workspace.drift(options)?;
+        if request.diff {
             print_diff(&drift)?;
         }
         // Nothing is written to a crate that is in step, not even a lock file.
@@ -122,29 +159,29 @@ fn regenerate(flags: &Flags) -> anyhow::Result<ExitCode> {
     // The crate may have changed while this run waited for the lock.
     let workspace = Workspace::open(dir)?;
     sound(workspace.description())?;
-    let drift = workspace.drift(flags.options())?;
+    let drift = workspace.drift(options)?;
     hold.apply(&drift.changes)?;
     report(&drift, Tense::Did)
 }
 
-/// Reports how many stored objects of a cluster the edit breaks.
-fn count(former: &Description, now: &Description) -> anyhow::Result<()> {
+/// Reports how many stored objects the edit breaks.
+fn count(former: &Description, now: &Description, stored: Stored<'_>) -> anyhow::Result<()> {
     let comparison = krator::compare::compare(former, now);
-    let counted = against::count(&comparison, former, now)?;
+    let counted = against::count(&comparison, former, now, stored)?;
     say(krator::compare::census_to_text(&comparison, &counted).trim_end());
     Ok(())
 }
 
 /// Whether changes were made, are shown as a diff, or are only reported by `--check`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Tense {
+pub(super) enum Tense {
     Did,
     Would,
     Should,
 }
 
 /// Reports which files were, or would be, changed, and what is left to do by hand.
-fn report(drift: &Drift, tense: Tense) -> anyhow::Result<ExitCode> {
+fn report(drift: &Drift, tense: Tense) -> anyhow::Result<Reported> {
     let mut err = io::stderr();
     for (name, files) in actions(drift) {
         // A file that is not needed is not, whether anything is written or not.
@@ -209,10 +246,10 @@ fn report(drift: &Drift, tense: Tense) -> anyhow::Result<ExitCode> {
         _ => say("in step with krator.yaml"),
     }
     let fails = has_errors || tense == Tense::Should && is_out_of_step;
-    Ok(if fails {
-        ExitCode::from(FINDINGS)
-    } else {
-        ExitCode::SUCCESS
+    Ok(match fails {
+        _ if drift.is_refused => Reported::Refused,
+        true => Reported::Findings,
+        false => Reported::Fine,
     })
 }
 

@@ -4,26 +4,47 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use krator::disk;
+use anyhow::bail;
+use krator::finding::Source;
+use krator::model::Description;
 use krator::render::{self, Runtime};
+use krator::text::shown;
+use krator::{disk, examples};
 
-use super::{read_sound, say};
+use super::{into_sound, read_sound, say};
 
 /// Writes a complete operator crate from a description
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The description; `-` reads it from stdin
-    spec: PathBuf,
+    #[arg(required_unless_present_any = ["example", "list"])]
+    spec: Option<PathBuf>,
+    /// Begin with one of krator's examples instead
+    #[arg(long, value_name = "NAME", conflicts_with = "spec")]
+    example: Option<String>,
+    /// List the examples
+    #[arg(long, conflicts_with_all = ["spec", "example", "out"])]
+    list: bool,
     /// The folder to create; by default it is named after the operator
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Where the crate takes its runtime from: its own vendor folder, or `path=DIR`
+    /// Where the crate takes its runtime from: its own vendor folder, `path=DIR`, or a registry: `version=REQUIREMENT`
     #[arg(long, value_name = "WHERE", default_value = "vendored")]
     runtime: Runtime,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let (source, description) = read_sound(Some(&args.spec))?;
+    if args.list {
+        let mut stdout = std::io::stdout().lock();
+        for example in examples::ALL {
+            writeln!(stdout, "{:<12} {}", example.name, example.shows)?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (source, description) = match &args.example {
+        Some(name) => example(name)?,
+        None => read_sound(args.spec.as_deref())?,
+    };
     let operator = description.operator.value.as_str();
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(operator));
     let plan = render::plan(&description, &source, &args.runtime);
@@ -45,8 +66,21 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The description of an example.
+fn example(name: &str) -> anyhow::Result<(Source, Description)> {
+    let Some(example) = examples::named(name) else {
+        let names: Vec<&str> = examples::ALL.iter().map(|example| example.name).collect();
+        bail!(
+            "there is no example `{}`; known: {}",
+            shown(name),
+            names.join(", ")
+        );
+    };
+    into_sound(krator::check(example.name, example.text.as_bytes()))
+}
+
 /// A path, quoted for a shell if necessary.
-fn shell(path: &str) -> String {
+pub(super) fn shell(path: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c);
     if !path.is_empty() && path.chars().all(plain) {
         path.to_owned()

@@ -170,7 +170,7 @@ fn breaks(schema: &Schema, value: &Json) -> Breaks {
     let outcomes = cel::evaluate(schema, &Path::root(), value, None);
     let outcomes = outcomes.iter().map(|outcome| match outcome.outcome {
         Outcome::Holds => Breaks::No,
-        Outcome::Violated(_) => Breaks::Yes,
+        Outcome::Violated(_) | Outcome::Failed(_) => Breaks::Yes,
         Outcome::Unknown(_) => Breaks::Maybe,
     });
     outcomes.max().unwrap_or(Breaks::No)

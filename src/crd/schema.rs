@@ -139,7 +139,7 @@ fn add_annotations(out: &mut JSONSchemaProps, schema: &Schema) {
     }
 }
 
-/// Sets an `x-kubernetes-` extension. The model has made sure that its value has the right type.
+/// Sets an `x-kubernetes-` extension or schemas of OpenAPI. The model has made sure that the value has the right type.
 fn extend(out: &mut JSONSchemaProps, key: &str, value: &Json) {
     let word = || value.as_str().map(str::to_owned);
     match key {
@@ -152,8 +152,21 @@ fn extend(out: &mut JSONSchemaProps, key: &str, value: &Json) {
             let keys = value.as_array().into_iter().flatten().filter_map(Json::as_str);
             out.x_kubernetes_list_map_keys = Some(keys.map(str::to_owned).collect());
         }
+        "allOf" => out.all_of.get_or_insert_default().extend(schemas(value)),
+        // The `anyOf` of an integer or a string says its types, and stays.
+        "anyOf" if out.any_of.is_some() => out.all_of.get_or_insert_default().push(JSONSchemaProps {
+            any_of: Some(schemas(value)),
+            ..JSONSchemaProps::default()
+        }),
+        "anyOf" => out.any_of = Some(schemas(value)),
+        "oneOf" => out.one_of = Some(schemas(value)),
+        "not" => out.not = Some(Box::new(super::as_read(value))),
         _ => {}
     }
+}
+
+fn schemas(value: &Json) -> Vec<JSONSchemaProps> {
+    super::as_read(value)
 }
 
 fn rule(validation: &Validation) -> ValidationRule {
@@ -164,7 +177,7 @@ fn rule(validation: &Validation) -> ValidationRule {
         message_expression: text(&validation.message_expression),
         reason: text(&validation.reason),
         field_path: text(&validation.field_path),
-        optional_old_self: None,
+        optional_old_self: validation.optional_old_self.then_some(true),
     }
 }
 

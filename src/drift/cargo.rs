@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::render::{self, Runtime};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value};
 
 /// Merges the changes between `base` and `new` into `ours`, and leaves everything else in it unchanged to the byte. A
@@ -40,11 +41,15 @@ pub(super) enum UnusableManifest {
     NoPackage,
 }
 
-/// The path of the runtime, if a manifest depends on it by path.
-pub(super) fn runtime(manifest: &str) -> Option<String> {
+/// Where a manifest takes the runtime from, if it names the runtime.
+pub(super) fn runtime(manifest: &str) -> Option<Runtime> {
     let manifest: DocumentMut = manifest.parse().ok()?;
     let runtime = manifest.get("dependencies")?.get("krator-runtime")?;
-    runtime.get("path")?.as_str().map(str::to_owned)
+    if let Some(folder) = runtime.get("path") {
+        return folder.as_str().map(|folder| Runtime::Path(folder.to_owned()));
+    }
+    let requirement = runtime.as_str().or_else(|| runtime.get("version")?.as_str())?;
+    Some(Runtime::Version(render::followed_runtime(requirement)))
 }
 
 /// Who wins if both the user and krator changed a value.
@@ -54,7 +59,12 @@ enum MergeRule {
     UsersFirst,
     /// krator's version and origin win, because generated code is tested with them; features are combined.
     Dependencies,
+    /// What krator's features enable is added to what the user's enable.
+    Features,
 }
+
+/// The table of a crate's features.
+const FEATURES: &str = "features";
 
 fn merge_table(base: &dyn TableLike, ours: &mut dyn TableLike, new: &dyn TableLike, rule: MergeRule) {
     let keys = |table: &dyn TableLike| table.iter().map(|(key, _)| key.to_owned()).collect::<Vec<_>>();
@@ -69,8 +79,9 @@ fn merge_table(base: &dyn TableLike, ours: &mut dyn TableLike, new: &dyn TableLi
         let Some(wanted) = new.get(&key) else { continue };
         let former = base.get(&key);
         let Some(there) = ours.get_mut(&key) else {
-            // Generated code needs its dependencies; any other key that the user has removed stays removed.
-            if rule == MergeRule::Dependencies || former.is_none() {
+            // Generated code needs its dependencies and features; any other key that the user has removed stays removed.
+            let is_needed = rule != MergeRule::UsersFirst || key == FEATURES;
+            if is_needed || former.is_none() {
                 ours.insert(&key, wanted.clone());
             }
             continue;
@@ -82,6 +93,7 @@ fn merge_table(base: &dyn TableLike, ours: &mut dyn TableLike, new: &dyn TableLi
             let former = former.and_then(Item::as_table_like).unwrap_or(&nothing);
             let rule = match key.as_str() {
                 "dependencies" | "dev-dependencies" => MergeRule::Dependencies,
+                FEATURES => MergeRule::Features,
                 _ => MergeRule::UsersFirst,
             };
             merge_table(former, there, wanted, rule);
@@ -92,8 +104,31 @@ fn merge_table(base: &dyn TableLike, ours: &mut dyn TableLike, new: &dyn TableLi
             // krator did not change this value, so the user's is kept.
         } else if former_text == Some(plain(there)) {
             replace(there, wanted);
-        } else if rule == MergeRule::Dependencies {
-            merge_dependency(former, there, wanted);
+        } else {
+            match rule {
+                MergeRule::UsersFirst => {}
+                MergeRule::Dependencies => merge_dependency(former, there, wanted),
+                MergeRule::Features => merge_feature(there, wanted),
+            }
+        }
+    }
+}
+
+/// Merges a feature that both have: it enables what the user's does, and what krator's does.
+fn merge_feature(there: &mut Item, wanted: &Item) {
+    let Some(enabled) = there.as_array_mut() else {
+        return;
+    };
+    let known: BTreeSet<String> = enabled
+        .iter()
+        .map(|value| plain(&Item::Value(value.clone())))
+        .collect();
+    for value in wanted.as_array().into_iter().flatten() {
+        if !known.contains(&plain(&Item::Value(value.clone()))) {
+            let mut value = value.clone();
+            // The array decides about the space before it.
+            value.decor_mut().clear();
+            enabled.push(value);
         }
     }
 }
@@ -246,6 +281,19 @@ lto = true
             format!("{ours}serde = \"1\"\n"),
             "a dependency of generated code is restored"
         );
+    }
+
+    #[test]
+    fn a_feature_of_the_user_keeps_what_it_enables_and_gets_what_generated_code_needs() {
+        let new = format!("{BASE}\n[features]\ndev = [\"krator-runtime/dev\"]\n");
+        let merged = |ours: &str| merge(Some(BASE), ours, &new).expect("TOML");
+        assert!(merged(BASE).ends_with("[features]\ndev = [\"krator-runtime/dev\"]\n"));
+        let ours = format!("{BASE}\n[features]\n# Mine.\ndev = [\"serde\"] # on\nwinter = []\n");
+        let with_both = "[features]\n# Mine.\ndev = [\"serde\", \"krator-runtime/dev\"] # on\nwinter = []\n";
+        assert!(merged(&ours).ends_with(with_both), "{}", merged(&ours));
+        assert_eq!(merged(&merged(&ours)), merged(&ours));
+        let removed = merge(Some(&new), BASE, &new).expect("TOML");
+        assert_eq!(removed, new, "generated code asks for the feature");
     }
 
     #[test]

@@ -60,6 +60,37 @@ impl Source {
         self.line_starts.get(index).copied().unwrap_or(self.text.len())
     }
 
+    /// The line of an offset, from 0, and its column in UTF-16, as editors count.
+    pub fn utf16_position(&self, offset: usize) -> (u32, u32) {
+        let offset = offset.min(self.text.len());
+        let line = self.line_index(offset);
+        let before = self.text.get(self.line_start(line)..offset).unwrap_or_default();
+        let column = before.encode_utf16().count();
+        // A file of 2^32 lines or columns is larger than what krator reads.
+        (
+            u32::try_from(line).unwrap_or(u32::MAX),
+            u32::try_from(column).unwrap_or(u32::MAX),
+        )
+    }
+
+    /// The offset of a line, from 0, and a column in UTF-16. A column after the end of its line is the end of the line, and
+    /// one inside a character is where the character begins.
+    pub fn utf16_offset(&self, line: u32, column: u32) -> usize {
+        let start = self.line_start(line as usize);
+        let rest = self.text.get(start..).unwrap_or_default();
+        let rest = rest.split(['\n', '\r']).next().unwrap_or_default();
+        let mut left = column as usize;
+        let mut offset = start;
+        for c in rest.chars() {
+            if left < c.len_utf16() {
+                break;
+            }
+            left -= c.len_utf16();
+            offset += c.len_utf8();
+        }
+        offset
+    }
+
     /// The line and column of an offset.
     pub fn position(&self, offset: usize) -> Position {
         let offset = offset.min(self.text.len());
@@ -85,6 +116,17 @@ mod tests {
             source.position(source.text().len()),
             Position { line: 3, column: 1 }
         );
+        let editors = Source::new("a.yaml", "a: 🦌b\r\nc: d\n");
+        assert_eq!(
+            editors.utf16_position(7),
+            (0, 5),
+            "the moose has two units and four bytes"
+        );
+        assert_eq!(editors.utf16_offset(0, 5), 7);
+        assert_eq!(editors.utf16_offset(0, 4), 3, "inside the moose");
+        assert_eq!(editors.utf16_offset(0, 99), 8, "the end of the line");
+        assert_eq!(editors.utf16_offset(1, 3), 13);
+        assert_eq!(editors.utf16_offset(99, 0), editors.text().len());
         assert_eq!(source.at(Span { start: 4, end: 5 }), "c");
         assert_eq!(
             source.at(Span { start: 1, end: 2 }),

@@ -16,6 +16,8 @@ mod states;
 mod values;
 mod waits;
 
+pub(crate) use schema::{DEEPEST_PHRASE, type_words};
+
 use constraints::{refuse_repeated, validation_list};
 use foreign::Foreign;
 use keys::{Keys, Sink, entries, name, text};
@@ -158,7 +160,19 @@ fn version(keys: &mut Keys<'_, DocumentKey>, sink: &mut Sink<'_>) {
             head,
             "the description does not begin with `krator: 1`",
         );
-        sink.report(finding.help("`krator` is the version of the language"));
+        let finding = finding.help("`krator` is the version of the language");
+        let begins_line = sink.source.text()[..head.start]
+            .chars()
+            .next_back()
+            .is_none_or(|c| c == '\n');
+        let start = Span {
+            end: head.start,
+            ..head
+        };
+        sink.report(match begins_line {
+            true => finding.fix(start, "krator: 1\n", "begin with the version"),
+            false => finding,
+        });
         return;
     };
     if entry.key_span != head {

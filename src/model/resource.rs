@@ -16,6 +16,8 @@ pub struct Resource {
     pub span: Span,
     /// Its API group.
     pub group: Spanned<GroupName>,
+    /// The annotation `api-approved.kubernetes.io` of the CRD, without which the API server accepts no group of Kubernetes.
+    pub api_approved: Option<Spanned<String>>,
     /// Its only version.
     pub version: Spanned<VersionName>,
     /// Its kind.

@@ -47,7 +47,8 @@ pub struct Schema {
     pub constraints: Constraints,
     /// CEL rules.
     pub validations: Vec<Validation>,
-    /// `x-kubernetes-*` as written, but for `x-kubernetes-validations`, which are in `validations`.
+    /// `x-kubernetes-*` as written, but for `x-kubernetes-validations`, which are in `validations`, and the schemas of
+    /// `allOf`, `anyOf`, `oneOf` and `not`.
     pub extensions: Vec<(Spanned<String>, Json)>,
 }
 
@@ -142,6 +143,8 @@ pub struct Validation {
     pub reason: Option<Spanned<String>>,
     /// The field that is to blame.
     pub field_path: Option<Spanned<String>>,
+    /// Whether a rule about `oldSelf` applies to new values too.
+    pub optional_old_self: bool,
 }
 
 impl Schema {

@@ -9,12 +9,15 @@ use crate::{
 };
 use cargo_toml::{Dependency, Manifest};
 use krator_runtime::source;
+use semver::{Version, VersionReq};
 use serde_json::json;
 
 /// The folder of the vendored runtime.
 const VENDOR: &str = "vendor/krator-runtime";
 /// The name of the package in [`LOCK`].
 const PLACEHOLDER: &str = "generated-operator";
+/// The package of the runtime.
+const RUNTIME: &str = "krator-runtime";
 /// The lock file that generated crates are tested with.
 const LOCK: &str = include_str!("../../templates/Cargo.lock");
 
@@ -29,17 +32,24 @@ fn manifest() -> Manifest {
 /// `Cargo.toml`.
 pub(crate) fn manifest_of(description: &Description, from: &Runtime) -> String {
     let runtime = manifest();
-    let folder = match from {
-        Runtime::Vendored => VENDOR,
-        Runtime::Path(folder) => folder,
+    let origin = match from {
+        Runtime::Vendored => format!("path = {}", toml_string(VENDOR)),
+        Runtime::Path(folder) => format!("path = {}", toml_string(folder)),
+        // `^` is cargo's default.
+        Runtime::Version(version) => {
+            format!(
+                "version = {}",
+                toml_string(version.to_string().trim_start_matches('^'))
+            )
+        }
     };
     let requirement = |name: &str| json!({"name": name, "requirement": requirement(&runtime, name, &[])});
     let mut dependencies: Vec<_> = DEPENDENCIES.iter().map(|name| requirement(name)).collect();
     dependencies.insert(
         1,
         json!({
-            "name": "krator-runtime",
-            "requirement": format!("{{ path = {}, features = [\"kube\"] }}", toml_string(folder)),
+            "name": RUNTIME,
+            "requirement": format!("{{ {origin}, features = [\"kube\"] }}"),
         }),
     );
     let test_features = ["macros", "rt", "test-util", "time"];
@@ -58,6 +68,24 @@ pub(crate) fn manifest_of(description: &Description, from: &Runtime) -> String {
             {"name": "tokio", "requirement": self::requirement(&runtime, "tokio", &test_features)},
         ],
     }))
+}
+
+/// The version of the runtime.
+fn version() -> String {
+    manifest().package().version().to_string()
+}
+
+/// Whether the runtime that this krator generates for meets a requirement.
+pub(super) fn is_met(requirement: &VersionReq) -> bool {
+    let version = Version::parse(&version());
+    version.is_ok_and(|version| requirement.matches(&version))
+}
+
+/// The requirement of a crate for the runtime in a registry: the crate's own one, as long as it allows for the runtime that
+/// this krator generates for, and that version otherwise.
+pub(crate) fn followed(requirement: &str) -> VersionReq {
+    let own = VersionReq::parse(requirement).ok().filter(is_met);
+    own.unwrap_or_else(|| VersionReq::parse(&version()).expect("a version is a requirement, too"))
 }
 
 /// A dependency as the runtime has it, but with these features if there are any.
@@ -100,17 +128,25 @@ fn toml_string(text: &str) -> String {
     toml_edit::Value::from(text).to_string()
 }
 
-/// `Cargo.lock`: the lock file that generated crates are tested with, for a package of this name.
-pub(crate) fn lock_of(operator: &OperatorName) -> String {
+/// `Cargo.lock`: the lock file that generated crates are tested with, for a package of this name. It leaves out a runtime
+/// from a registry, whose checksum only cargo can know: its first run adds that.
+pub(crate) fn lock_of(operator: &OperatorName, from: &Runtime) -> String {
     let mut blocks: Vec<&str> = LOCK.split("\n[[package]]\n").collect();
+    let is_from_registry = matches!(from, Runtime::Version(_));
     let head = blocks.remove(0).trim_end();
+    let own = format!("name = \"{PLACEHOLDER}\"");
+    let is_left_out = |block: &&str| is_from_registry && block.starts_with(&format!("name = \"{RUNTIME}\""));
     let mut packages: Vec<(String, String, String)> = blocks
         .into_iter()
+        .filter(|block| !is_left_out(block))
         .map(|block| {
-            let block = block.trim_end().replace(
-                &format!("name = \"{PLACEHOLDER}\""),
-                &format!("name = \"{operator}\""),
-            );
+            let mut block = block.trim_end().to_owned();
+            if block.starts_with(&own) {
+                block = block.replace(&own, &format!("name = \"{operator}\""));
+                if is_from_registry {
+                    block = block.replace(&format!(" \"{RUNTIME}\",\n"), "");
+                }
+            }
             let value = |key: &str| {
                 let line = block.lines().find_map(|line| line.strip_prefix(key));
                 line.unwrap_or_default().trim_matches('"').to_owned()
@@ -184,7 +220,7 @@ mod tests {
     fn a_lock_file_is_in_cargos_order_whatever_the_package_is_called() {
         for name in ["aaa", "moose-tracker", "zzz"] {
             let name = OperatorName::parse(name).expect("a name");
-            let lock = lock_of(&name);
+            let lock = lock_of(&name, &Runtime::Vendored);
             let names: Vec<&str> = lock
                 .lines()
                 .filter_map(|line| line.strip_prefix("name = "))
@@ -192,6 +228,15 @@ mod tests {
             assert!(names.is_sorted(), "{names:?}");
             assert!(names.contains(&format!("\"{name}\"").as_str()));
             assert!(!lock.contains(PLACEHOLDER));
+        }
+    }
+
+    #[test]
+    fn a_crate_follows_its_requirement_until_this_krator_needs_another_one() {
+        let own = version();
+        for (requirement, followed) in [(">=0.1", ">=0.1"), ("=0.0.1", &*own), ("?", &*own)] {
+            let followed = VersionReq::parse(followed).expect("a requirement");
+            assert_eq!(super::followed(requirement), followed, "{requirement}");
         }
     }
 

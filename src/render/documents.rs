@@ -1,4 +1,4 @@
-//! Documents and settings of the repository: README, state diagram, CI workflow, settings of git.
+//! Documents and settings of the repository: README, AGENTS.md, state diagram, CI workflow, settings of git.
 
 mod markdown;
 
@@ -10,18 +10,31 @@ use super::templates::Template;
 use crate::model::{Description, Kind};
 use markdown::paragraph;
 
+/// The folder of a kind in `src/`; a placeholder where there are several kinds.
+fn folder_of_kind(description: &Description) -> String {
+    match &description.kinds[..] {
+        [kind] => kind.resource.kind.module(),
+        _ => "<kind>".to_owned(),
+    }
+}
+
+/// `AGENTS.md`: whose each file is, and what to run after which edit.
+pub(crate) fn agents(description: &Description) -> String {
+    Template::Agents.render(&json!({
+        "operator": description.operator.as_str(),
+        "folder": folder_of_kind(description),
+        "shares_types": super::shares_types(description),
+    }))
+}
+
 /// `README.md`.
 pub fn readme(description: &Description) -> String {
     let kinds = &description.kinds[..];
-    let folder = match kinds {
-        [kind] => kind.resource.kind.module(),
-        _ => "<kind>".to_owned(),
-    };
     Template::Readme.render(&json!({
         "operator": description.operator.as_str(),
         "doc": description.doc.as_ref().map(|doc| paragraph(&doc.value)).unwrap_or_default(),
         "version": FIRST_VERSION,
-        "folder": folder,
+        "folder": folder_of_kind(description),
         "shares_types": super::shares_types(description),
         "kinds": kinds.iter().map(|kind| introduced(description, kind)).collect::<Vec<_>>(),
     }))

@@ -36,7 +36,7 @@ pub(super) fn value(object: &impl Serialize) -> Json {
 }
 
 /// One document.
-pub(super) fn document(value: &Json) -> String {
+pub(crate) fn document(value: &Json) -> String {
     let mut texts = Vec::new();
     let value = take_texts(value, &mut texts);
     // JSON has no value that YAML cannot express.
@@ -53,7 +53,7 @@ pub(super) fn document(value: &Json) -> String {
 }
 
 /// A string as a scalar for a template, quoted if it must be.
-pub(super) fn scalar(text: &str) -> String {
+pub(crate) fn scalar(text: &str) -> String {
     let is_plain = text
         .chars()
         .all(|c| c.is_ascii_alphanumeric() || "._/-:".contains(c))

@@ -12,7 +12,11 @@ pub(super) const CHECK: Check = Check {
 };
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
-    let problems = validate_definition(subject.definition());
+    let approval = subject.kind.resource.api_approved.as_ref();
+    let problems = validate_definition(
+        subject.definition(),
+        approval.map(|approval| approval.value.as_str()),
+    );
     let hit = |problem: &Problem| {
         let part = part_of_default(&problem.path);
         let what = if part.is_some() { "this default" } else { "this" };

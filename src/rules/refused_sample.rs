@@ -45,7 +45,7 @@ fn invalid(subject: &Subject<'_>, problem: &Problem) -> RuleHit {
 
 /// The sample breaks a rule in CEL.
 fn broken(subject: &Subject<'_>, outcome: &RuleOutcome) -> Option<RuleHit> {
-    let Outcome::Violated(message) = &outcome.outcome else {
+    let (Outcome::Violated(message) | Outcome::Failed(message)) = &outcome.outcome else {
         return None;
     };
     let place = subject.place(&outcome.rule);

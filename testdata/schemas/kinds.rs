@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use crate::website::generated::machine::WebsiteMachine;
 use krator_runtime as rt;
 impl rt::Linked for WebsiteMachine {
+    #[cfg(feature = "dev")]
+    const SAMPLE: &'static str = "{\"apiVersion\":\"animals.com/v1\",\"kind\":\"Website\",\"metadata\":{\"name\":\"website-sample\",\"namespace\":\"default\"},\"spec\":{\"host\":\"moose.example.com\"}}";
     fn links() -> Vec<rt::Link<Self>> {
         Vec::from([
             rt::Link::owned::<Certificate>("certs.example.com/v1.Certificate"),

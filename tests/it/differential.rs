@@ -2,10 +2,10 @@
 //!
 //! `KRATOR_DESCRIPTIONS` and `KRATOR_SEED` set how many descriptions are tried and which.
 
-mod api;
+pub mod api;
 mod definitions;
 mod samples;
-mod values;
+pub mod values;
 
 use crate::dice::{Dice, number};
 

@@ -1,6 +1,7 @@
 //! The table of keys, the parser and the reference of the language, held to each other.
 
 mod examples;
+mod json_schema;
 mod reference;
 
 use std::path::Path;

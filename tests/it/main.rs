@@ -14,6 +14,9 @@ mod operator;
 
 // The promises of the runtime, on a real API server, by the operator of the first example.
 mod moose;
+// Operators that run while somebody watches: `krator demo` and `krator dev`.
+#[cfg(feature = "dev")]
+mod live;
 // What an operator answers to probes.
 mod probes;
 // What an operator counts, measures and shows, and who may read it.
@@ -30,8 +33,14 @@ mod contract;
 mod package;
 // The documents of this repository: their links, their picture and their lists of files.
 mod repo_docs;
+// The code in the documents: commands, descriptions and handlers.
+mod pages;
 // The table of keys, the parser and the reference of the language, which agree with each other.
 mod language;
+// Fixes of descriptions.
+mod fixes;
+// The language server, by a scripted client.
+mod editor;
 // The findings about descriptions with a mistake.
 mod findings;
 // What an edit breaks: what krator says, and what an API server does.
@@ -74,3 +83,7 @@ mod code;
 mod stored;
 // Commands that are used the wrong way.
 mod usage;
+// Descriptions from CRDs, and what they leave out.
+mod import;
+// What a new description begins with: `krator init` and the examples of `krator new`.
+mod starters;

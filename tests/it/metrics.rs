@@ -1,5 +1,7 @@
 //! What an operator counts, measures and shows, and who may read it.
 
+mod browser;
+mod controls;
 mod state;
 
 use crate::cluster::watch::Event;

@@ -10,7 +10,7 @@ mod renamed;
 mod seen;
 
 pub use faults::replaced;
-pub use fixture::{Fixture, UNTOUCHED, names};
+pub use fixture::{Fixture, UNTOUCHED, Variant, names};
 pub use history::states;
 
 /// The description of the moose operator.

@@ -21,37 +21,90 @@ fn the_operator_prints_the_crd_that_is_deployed() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), deployed);
 }
 
-/// `cargo package` leaves files out and rewrites manifests, so a krator from crates.io is not built from the same files as
-/// this one.
-#[test]
-fn a_krator_built_from_its_packages_generates_the_same_crate() {
-    let work = tempfile::tempdir().expect("a temporary folder");
-    let packages = work.path().join("packages");
-    let package = [
-        "package",
-        "--workspace",
-        "--no-verify",
-        "--allow-dirty",
-        "--quiet",
-    ];
+/// Packs the selected packages as for crates.io, and unpacks those with these names into a folder.
+fn pack(selected: &[&str], names: &[&str], folder: &Path) {
+    let packages = folder.join("packages");
     run(cargo()
-        .args(package)
+        .arg("package")
+        .args(selected)
+        .args(["--no-verify", "--allow-dirty", "--quiet"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env("CARGO_TARGET_DIR", &packages));
-    for name in ["krator", "krator-runtime", "krator-schema"] {
+    for name in names {
         let archive = packages.join(format!("package/{name}-{}.crate", env!("CARGO_PKG_VERSION")));
         // Files get the current time. With the times in the archive, cargo would not see that they changed since the last run.
         run(Command::new("tar")
             .arg("-xzmf")
             .arg(archive)
             .arg("-C")
-            .arg(work.path()));
+            .arg(folder));
     }
+}
+
+/// Until this version of the runtime is published, the packed one takes its place.
+#[test]
+fn a_crate_may_take_the_runtime_from_a_registry() {
+    let work = tempfile::tempdir().expect("a temporary folder");
+    pack(&["--package", "krator-runtime"], &["krator-runtime"], work.path());
+    let spec = work.path().join("moose.yaml");
+    // Under a name of its own, because cargo would confuse crates of the same name in different folders.
+    let description = DESCRIPTION.replace("operator: moose-tracker", "operator: moose-follower");
+    fs::write(&spec, description).expect("a folder of our own");
+    let krate = work.path().join("crate");
+    let version = format!("version={}", env!("CARGO_PKG_VERSION"));
+    let new = [Path::new("new"), &spec, Path::new("--out"), &krate];
+    let new = [&new[..], &[Path::new("--runtime"), Path::new(&version)]].concat();
+    let output = krator(&new);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(!krate.join("vendor").exists());
+
+    let runtime = work
+        .path()
+        .join(format!("krator-runtime-{}", env!("CARGO_PKG_VERSION")));
+    let patch = format!(
+        "patch.crates-io.krator-runtime.path={:?}",
+        runtime.display().to_string()
+    );
+    run(cargo()
+        .args(["build", "--quiet", "--config", &patch])
+        .current_dir(&krate));
+
+    // A requirement that somebody, or Dependabot, has changed is kept.
+    let manifest = krate.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).expect("generated");
+    let changed = text.replace(
+        &format!("krator-runtime = {{ version = \"{}\"", env!("CARGO_PKG_VERSION")),
+        "krator-runtime = { version = \">=0.1\"",
+    );
+    assert_ne!(text, changed);
+    fs::write(&manifest, &changed).expect("a folder of our own");
+    for args in [&["gen"][..], &["gen", "--check"]] {
+        run(Command::new(env!("CARGO_BIN_EXE_krator"))
+            .args(args)
+            .current_dir(&krate));
+        assert_eq!(fs::read_to_string(&manifest).expect("it is there"), changed);
+    }
+}
+
+/// `cargo package` leaves files out and rewrites manifests, so a krator from crates.io is not built from the same files as
+/// this one.
+#[test]
+fn a_krator_built_from_its_packages_generates_the_same_crate() {
+    let work = tempfile::tempdir().expect("a temporary folder");
+    pack(
+        &["--workspace"],
+        &["krator", "krator-apiserver", "krator-runtime", "krator-schema"],
+        work.path(),
+    );
     let unpacked = |name: &str| work.path().join(format!("{name}-{}", env!("CARGO_PKG_VERSION")));
     // The libraries of this version need not be published yet, so cargo is told where they are.
     let mut build = cargo();
     build.args(["build", "--quiet"]);
-    for library in ["krator-runtime", "krator-schema"] {
+    for library in ["krator-apiserver", "krator-runtime", "krator-schema"] {
         let path = unpacked(library).display().to_string();
         build.args(["--config", &format!("patch.crates-io.{library}.path={path:?}")]);
     }

@@ -38,15 +38,29 @@ fn get(address: &str, path: &str) -> (u16, String) {
 
 /// The status and the body of the answer to a GET with these headers.
 pub fn get_as(address: &str, path: &str, headers: &[(&str, &str)]) -> (u16, String) {
+    ask("GET", address, path, headers, "")
+}
+
+/// The status and the body of the answer to a request with these headers.
+pub fn ask(method: &str, address: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).expect("the operator listens");
     let headers: String = headers
         .iter()
         .map(|(name, value)| format!("{name}: {value}\r\n"))
         .collect();
-    let request = format!("GET {path} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).expect("the operator reads");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("the operator answers");
+    let length = body.len();
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    );
+    // An operator that refuses a body does not read all of it.
+    let _ = stream.write_all(request.as_bytes());
+    let mut answer = Vec::new();
+    let read = stream.read_to_end(&mut answer);
+    assert!(
+        read.is_ok() || !answer.is_empty(),
+        "the operator answers: {read:?}"
+    );
+    let answer = String::from_utf8(answer).expect("UTF-8");
     let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
     let (_, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
     (status.expect("a status line"), body.to_owned())

@@ -11,7 +11,8 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn read(path: impl AsRef<Path>) -> String {
+/// Reads a file of the repository.
+pub fn read(path: impl AsRef<Path>) -> String {
     let path = path.as_ref();
     fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
@@ -114,6 +115,21 @@ fn links_lead_somewhere_in_the_repository() {
     assert!(broken.is_empty(), "links that lead nowhere: {broken:#?}");
 }
 
+/// mdBook shows only the pages of the summary.
+#[test]
+fn the_summary_of_the_book_has_every_page() {
+    let summary = read("docs/SUMMARY.md");
+    let listed: BTreeSet<String> = links(&summary)
+        .into_iter()
+        .map(|(_, target)| format!("docs/{target}"))
+        .collect();
+    let pages = documents().into_iter();
+    let pages: BTreeSet<String> = pages
+        .filter(|page| page.starts_with("docs/") && page != "docs/SUMMARY.md")
+        .collect();
+    assert_eq!(listed, pages);
+}
+
 /// Each promise names a test: a link whose text is the name of a test and whose target is its file.
 #[test]
 fn every_promise_of_the_contract_names_its_tests() {
@@ -149,9 +165,15 @@ fn is_test(source: &str, name: &str) -> bool {
 }
 
 /// The Markdown files of the repository, but not the templates and the files that krator is expected to write.
-fn documents() -> Vec<String> {
+pub fn documents() -> Vec<String> {
     let mut found = Vec::new();
-    for folder in ["", "docs", "benches/converge"] {
+    for folder in [
+        "",
+        "docs",
+        "docs/concepts",
+        "benches/converge",
+        "crates/krator-apiserver",
+    ] {
         let entries = fs::read_dir(root().join(folder)).expect("a folder of the repository");
         for entry in entries {
             let path = entry.expect("a folder of the repository").path();

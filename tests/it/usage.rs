@@ -110,8 +110,70 @@ const WRONG: &[(&str, &str)] = &[
     ("diff moose.yaml missing", "cannot read `missing`"),
     ("diff dir moose.yaml", "cannot read `dir`"),
     ("diff - -", "only one of the descriptions can come from stdin"),
+    ("check --fix -", "`--fix` changes files, and `-` is none"),
+    ("check --fix missing", "cannot read `missing`: No such file"),
     ("explain frob", "there is no rule or key `frob`"),
+    ("schema frob", "unexpected argument 'frob'"),
+    ("completions", "required arguments were not provided"),
+    ("completions frob", "invalid value 'frob'"),
+    ("man", "required arguments were not provided"),
+    ("man moose.yaml", "cannot write man pages to `moose.yaml`"),
+    ("lsp --frob", "unexpected argument '--frob'"),
+    ("lsp", "the editor did not begin a session"),
     ("new", "required arguments were not provided"),
+    (
+        "new --example frob",
+        "there is no example `frob`; known: memcached",
+    ),
+    ("new moose.yaml --example moose", "cannot be used with"),
+    ("new --list --example moose", "cannot be used with"),
+    ("init", "required arguments were not provided"),
+    ("init --kind Website", "required arguments were not provided"),
+    (
+        "init --kind website --group web.example.com",
+        "--kind: `website` is not a name; expected a letter A-Z",
+    ),
+    (
+        "init --kind Website --group web",
+        "--group: `web` is not a name; expected a DNS name",
+    ),
+    (
+        "init --kind Website --group web.example.com --states Live,live",
+        "--states: `live` is not a name",
+    ),
+    (
+        "init --kind Website --group web.example.com --states Live,Live",
+        "--states: `Live` is there twice",
+    ),
+    (
+        "init --kind Website --group web.example.com --output moose.yaml",
+        "`moose.yaml` is there already",
+    ),
+    (
+        "init --kind Website --group web.example.com --output dangling",
+        "`dangling` is there already",
+    ),
+    (
+        "init --kind Website --group web.example.com --output missing/x",
+        "cannot write `missing/x`: No such file",
+    ),
+    ("import", "required arguments were not provided"),
+    ("import missing", "cannot read `missing`: No such file"),
+    ("import dir", "cannot read `dir`: Is a directory"),
+    ("import binary", "`binary` is not text in UTF-8"),
+    ("import huge", "`huge` is larger than 16 MiB"),
+    (
+        "import empty",
+        "there is no CustomResourceDefinition in this file",
+    ),
+    (
+        "import moose.yaml",
+        "there is no CustomResourceDefinition in this file",
+    ),
+    (
+        "import made/deploy/crd.yaml --kind Elk",
+        "no CustomResourceDefinition in this file is of the kind `Elk`; there are Moose",
+    ),
     ("new missing", "cannot read `missing`"),
     ("new moose.yaml --out moose.yaml", "`moose.yaml` is not a folder"),
     (
@@ -128,6 +190,11 @@ const WRONG: &[(&str, &str)] = &[
     ("new moose.yaml --out .", "`.` is not empty"),
     ("new moose.yaml --runtime frob", "invalid value 'frob'"),
     ("new moose.yaml --runtime path=", "invalid value 'path='"),
+    ("new moose.yaml --runtime version=one", "a version such as"),
+    (
+        "new moose.yaml --runtime version=0.1",
+        "the version of the runtime that this krator generates for is not among these",
+    ),
 ];
 
 #[test]
@@ -266,5 +333,57 @@ fn a_closed_pipe_is_no_panic() {
         drop((child.stdout.take(), child.stderr.take()));
         let code = child.wait().expect("krator ends").code();
         assert!(code.is_some_and(|code| code <= 2), "{args:?}: {code:?}");
+    }
+}
+
+/// Fixes are written to the file, but not to one that krator cannot read, and a second run has nothing to do.
+#[test]
+fn check_writes_fixes_once() {
+    let work = folder();
+    let path = work.path().join("misspelled.yaml");
+    let misspelled = MOOSE.replace("initial: Tagged", "initial: Taged # first");
+    fs::write(&path, misspelled).expect("our own");
+    symlink("misspelled.yaml", work.path().join("link.yaml")).expect("our own");
+    let told = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    let output = run(work.path(), &["check", "--fix", "link.yaml"], "");
+    assert!(output.status.success(), "{}", told(&output));
+    assert!(told(&output).contains("link.yaml: 1 fix\n"), "{}", told(&output));
+    let fixed = fs::read_to_string(&path).expect("our own");
+    assert_eq!(fixed, MOOSE.replace("initial: Tagged", "initial: Tagged # first"));
+    assert!(work.path().join("link.yaml").is_symlink());
+    let before = contents(work.path());
+    for file in ["link.yaml", "binary", "huge", "empty"] {
+        let output = run(work.path(), &["check", "--fix", file], "");
+        assert!(!told(&output).contains(" fix"), "{file}: {}", told(&output));
+    }
+    assert!(contents(work.path()) == before);
+}
+
+#[test]
+fn each_shell_has_completions_and_each_verb_a_man_page() {
+    let work = folder();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let output = run(work.path(), &["completions", shell], "");
+        assert!(output.status.success(), "{shell}");
+        let script = String::from_utf8(output.stdout).expect("text");
+        assert!(script.contains("explain"), "{shell}: {script}");
+    }
+    let output = run(work.path(), &["man", "share/man1"], "");
+    assert!(output.status.success());
+    let page = |name: &str| fs::read_to_string(work.path().join("share/man1").join(name)).expect(name);
+    for verb in [
+        "check",
+        "new",
+        "gen",
+        "graph",
+        "diff",
+        "explain",
+        "schema",
+        "completions",
+        "man",
+        "lsp",
+    ] {
+        assert!(page("krator.1").contains(verb), "{verb}");
+        assert!(page(&format!("krator-{verb}.1")).contains(".TH"), "{verb}");
     }
 }

@@ -1,5 +1,6 @@
 //! What this server does in a second, beside a real API server: `cargo bench -p krator-apiserver`, with
-//! `KUBEBUILDER_ASSETS` set as for the tests.
+//! `KUBEBUILDER_ASSETS` set as for the tests. To profile this server, `cargo bench -p krator-apiserver -- --alone` measures
+//! nothing but it, in process, and `--rounds N` patches each status so many times.
 
 /// The control plane of the tests.
 #[path = "../../../tests/it"]
@@ -21,7 +22,8 @@ use serde_json::{Value as Json, json};
 use std::{fs, time::Instant};
 
 const OBJECTS: usize = 1_000;
-const PATCHES: usize = 5;
+/// How many times each status is patched, unless `--rounds` says otherwise.
+const ROUNDS: usize = 5;
 const WATCHES: usize = 100;
 /// How many requests are in flight at once.
 const AT_ONCE: usize = 16;
@@ -117,17 +119,17 @@ async fn patch(client: &Client, round: usize) {
         .await;
 }
 
-async fn measure(client: &Client) -> Figures {
+async fn measure(client: &Client, rounds: usize) -> Figures {
     define(client).await;
     let per_second = |count: usize, start: Instant| count as f64 / start.elapsed().as_secs_f64();
     let start = Instant::now();
     create(client, 0, OBJECTS).await;
     let creates = per_second(OBJECTS, start);
     let start = Instant::now();
-    for round in 0..PATCHES {
+    for round in 0..rounds {
         patch(client, round).await;
     }
-    let patches = per_second(OBJECTS * PATCHES, start);
+    let patches = per_second(OBJECTS * rounds, start);
     let mut watches = Vec::new();
     for _ in 0..WATCHES {
         let path = format!("{MOOSE}?watch=true&resourceVersion=0&timeoutSeconds=600");
@@ -141,7 +143,7 @@ async fn measure(client: &Client) -> Figures {
         watches.push(tokio::spawn(lines.take(2 * OBJECTS).count()));
     }
     let start = Instant::now();
-    patch(client, PATCHES).await;
+    patch(client, rounds).await;
     for watch in watches {
         assert_eq!(watch.await.expect("a watch"), 2 * OBJECTS);
     }
@@ -171,21 +173,61 @@ async fn of(kubeconfig: Kubeconfig) -> Client {
     Client::try_from(config.expect("a kubeconfig")).expect("a client")
 }
 
+/// The value of `--rounds`.
+fn rounds() -> usize {
+    let mut arguments = std::env::args().skip_while(|argument| argument != "--rounds");
+    arguments
+        .nth(1)
+        .map_or(ROUNDS, |rounds| rounds.parse().expect("a number of rounds"))
+}
+
+fn print_header() {
+    println!(
+        "\n| server | creates/s | status patches/s | events/s to {WATCHES} watches |\n|---|---|---|---|"
+    );
+}
+
+/// Prints a row of the table, with ratios where there is a server to compare with.
+fn print_row(name: &str, of: &Figures, real: Option<&Figures>) {
+    let cell = |figure: fn(&Figures) -> f64| match real {
+        Some(real) => format!("{:.0} ({:.1})", figure(of), figure(of) / figure(real)),
+        None => format!("{:.0}", figure(of)),
+    };
+    println!(
+        "| {name} | {} | {} | {} |",
+        cell(|of| of.creates),
+        cell(|of| of.patches),
+        cell(|of| of.events)
+    );
+}
+
+/// Starts a server in process.
+async fn start() -> Client {
+    let start = Instant::now();
+    let client = Client::new(Server::start(), "default");
+    send(&client, Method::GET, "/version", "application/json", &Json::Null).await;
+    println!("start: {:.3} s", start.elapsed().as_secs_f64());
+    client
+}
+
+async fn print_memory(client: &Client) {
+    let before = resident();
+    create(client, OBJECTS, 11 * OBJECTS).await;
+    let each = (resident() - before) as f64 / (10 * OBJECTS) as f64;
+    println!("\nmemory: {each:.1} KiB an object, its change included, as long as that is remembered");
+}
+
 #[tokio::main]
 async fn main() {
+    if std::env::args().any(|argument| argument == "--alone") {
+        let client = start().await;
+        print_header();
+        print_row("embedded, in process", &measure(&client, rounds()).await, None);
+        print_memory(&client).await;
+        return;
+    }
     let Some(assets) = cluster::assets() else { return };
-    let start = Instant::now();
-    let server = Server::start();
-    let in_process = Client::new(server.clone(), "default");
-    send(
-        &in_process,
-        Method::GET,
-        "/version",
-        "application/json",
-        &Json::Null,
-    )
-    .await;
-    println!("start: {:.3} s", start.elapsed().as_secs_f64());
+    let in_process = start().await;
     let start = Instant::now();
     let cluster = tokio::task::spawn_blocking(move || Cluster::start(&assets))
         .await
@@ -200,24 +242,18 @@ async fn main() {
     let over_https = of(Kubeconfig::from_yaml(&serving.kubeconfig()).expect("a kubeconfig")).await;
     let real = of(Kubeconfig::read_from(cluster.kubeconfig("admin")).expect("a kubeconfig")).await;
 
-    let real = measure(&real).await;
-    println!(
-        "\n| server | creates/s | status patches/s | events/s to {WATCHES} watches |\n|---|---|---|---|"
+    let real = measure(&real, rounds()).await;
+    print_header();
+    print_row("real", &real, Some(&real));
+    print_row(
+        "embedded, in process",
+        &measure(&in_process, rounds()).await,
+        Some(&real),
     );
-    let row = |name: &str, of: &Figures| {
-        let ratio = |ours: f64, theirs: f64| format!("{ours:.0} ({:.1})", ours / theirs);
-        let (creates, patches) = (ratio(of.creates, real.creates), ratio(of.patches, real.patches));
-        println!(
-            "| {name} | {creates} | {patches} | {} |",
-            ratio(of.events, real.events)
-        );
-    };
-    row("real", &real);
-    row("embedded, in process", &measure(&in_process).await);
-    row("embedded, over HTTPS", &measure(&over_https).await);
-
-    let before = resident();
-    create(&in_process, OBJECTS, 11 * OBJECTS).await;
-    let each = (resident() - before) as f64 / (10 * OBJECTS) as f64;
-    println!("\nmemory: {each:.1} KiB an object, its change included, as long as that is remembered");
+    print_row(
+        "embedded, over HTTPS",
+        &measure(&over_https, rounds()).await,
+        Some(&real),
+    );
+    print_memory(&in_process).await;
 }

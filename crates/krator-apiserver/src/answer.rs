@@ -10,7 +10,7 @@ use crate::{
 };
 use krator_schema::Column;
 use serde_json::{Value as Json, json};
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 /// How much of an object a row of a table carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,16 +32,54 @@ impl Include {
 }
 
 /// One object.
-pub(crate) fn one(kind: &Kind, object: &Json, form: &Form, include: Include) -> Json {
+pub(crate) fn one<'a>(kind: &Kind, object: &'a Json, form: &Form, include: Include) -> Cow<'a, Json> {
     match form {
         Form::Objects => kind.to_served(object),
-        Form::Metadata { version, .. } => metadata_of(kind, object, version),
+        Form::Metadata { version, .. } => Cow::Owned(metadata_of(kind, object, version)),
         Form::Table(version) => {
             let version_of_object = at(object, &["metadata", "resourceVersion"]).clone();
             let metadata = json!({"resourceVersion": version_of_object});
-            table(kind, &[Arc::new(object.clone())], metadata, version, include)
+            Cow::Owned(table(
+                kind,
+                &[Arc::new(object.clone())],
+                metadata,
+                version,
+                include,
+            ))
         }
     }
+}
+
+/// What `/scale` reads, in the form that a client asks for.
+pub(crate) fn scale(scale: &Json, form: &Form) -> Json {
+    let Form::Table(version) = form else {
+        return scale.clone();
+    };
+    let column = |name: &str, type_: &str, format: &str, description: &str| json!({"name": name, "type": type_, "format": format, "description": description, "priority": 0});
+    let desired = "replicas is the desired number of instances for the scaled object.";
+    let available = "replicas is the actual number of observed instances of the scaled object.";
+    let number = |part: &str| at(scale, &[part, "replicas"]).as_i64().unwrap_or(0);
+    let metadata = at(scale, &["metadata"]);
+    let created = age(at(metadata, &["creationTimestamp"]), jiff::Timestamp::now());
+    json!({
+        "kind": "Table",
+        "apiVersion": format!("meta.k8s.io/{version}"),
+        "metadata": {"resourceVersion": at(metadata, &["resourceVersion"])},
+        "columnDefinitions": [
+            column("Name", "string", "name", NAME),
+            column("Desired", "integer", "", desired),
+            column("Available", "integer", "", available),
+            column("Age", "string", "", AGE),
+        ],
+        "rows": [{
+            "cells": [at(metadata, &["name"]), number("spec"), number("status"), created],
+            "object": {
+                "kind": "PartialObjectMetadata",
+                "apiVersion": format!("meta.k8s.io/{version}"),
+                "metadata": metadata,
+            },
+        }],
+    })
 }
 
 /// A list of objects.
@@ -79,7 +117,7 @@ pub(crate) fn many(kind: &Kind, listed: Listed, form: &Form, include: Include) -
 
 /// The items of a list of Kubernetes' own kinds do not repeat what the list says.
 fn item(kind: &Kind, object: &Json) -> Json {
-    let mut object = kind.to_served(object);
+    let mut object = kind.to_served(object).into_owned();
     if !kind.is_custom() {
         let fields = crate::object::fields_mut(&mut object);
         fields.shift_remove("apiVersion");
@@ -120,7 +158,7 @@ pub(crate) fn table(
         let shown = match include {
             Include::Nothing => Json::Null,
             Include::Metadata => metadata_of(kind, object, version),
-            Include::Object => kind.to_served(object),
+            Include::Object => kind.to_served(object).into_owned(),
         };
         let mut row = json!({"cells": cells(kind, object, now)});
         row["object"] = shown;
@@ -232,7 +270,7 @@ pub(crate) fn bookmark(kind: &Kind, version: u64, ends_listing: bool) -> Json {
     }
     let object = json!({"kind": kind.kind, "apiVersion": kind.api_version(), "metadata": metadata});
     // Of Kubernetes' own kinds it is an empty object, as Go writes one.
-    let (mut object, _) = kind.decode(&object).unwrap_or((object, Vec::new()));
+    let (mut object, _) = kind.decode(object.clone()).unwrap_or((object, Vec::new()));
     if !kind.is_custom()
         && ["deployments", "statefulsets", "replicasets"].contains(&kind.id.resource.as_str())
     {

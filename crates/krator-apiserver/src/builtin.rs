@@ -53,6 +53,11 @@ pub struct Builtin {
     type_name: &'static str,
 }
 
+/// What is wrong with the labels of an object.
+pub(crate) fn label_errors(labels: &Json) -> Vec<FieldError> {
+    validate::label_errors(labels)
+}
+
 /// All kinds that Kubernetes has itself and this server has.
 pub fn all() -> &'static [Builtin] {
     static BUILTINS: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
@@ -180,6 +185,8 @@ impl Builtin {
     pub fn name_rule(&self) -> NameRule {
         match self.type_name {
             "core/v1.Namespace" | "core/v1.Service" | "apps/v1.StatefulSet" => NameRule::Label,
+            // Events of the older form may have any name.
+            "core/v1.Event" => NameRule::PathSegment,
             name if name.starts_with("rbac/") => NameRule::PathSegment,
             _ => NameRule::Subdomain,
         }

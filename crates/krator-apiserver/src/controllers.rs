@@ -12,11 +12,12 @@ use crate::{
 use serde_json::{Value as Json, json};
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, Weak},
+    time::Duration,
 };
 
 /// Runs until the server is gone.
-pub(crate) async fn run(state: std::sync::Weak<Mutex<State>>) {
+pub(crate) async fn run(state: Weak<Mutex<State>>) {
     let Some(mut versions) = state.upgrade().map(|state| lock(&state).store.versions()) else {
         return;
     };
@@ -33,13 +34,37 @@ pub(crate) async fn run(state: std::sync::Weak<Mutex<State>>) {
     }
 }
 
+/// How long a definition that is deleted stays at least. In a real cluster its controller needs some time, too, and clients
+/// first delete a definition and then begin to watch for its end.
+const DEFINITION_LINGERS: Duration = Duration::from_millis(200);
+
+/// Empties definitions that are being deleted, until the server is gone.
+pub(crate) async fn run_definitions(state: Weak<Mutex<State>>) {
+    let Some(mut versions) = state.upgrade().map(|state| lock(&state).store.versions()) else {
+        return;
+    };
+    let definitions = id(definitions::GROUP, definitions::RESOURCE);
+    loop {
+        let Some(strong) = state.upgrade() else { return };
+        let is_needed = !deleting_of(&lock(&strong), &definitions).is_empty();
+        drop(strong);
+        if is_needed {
+            tokio::time::sleep(DEFINITION_LINGERS).await;
+            let Some(strong) = state.upgrade() else { return };
+            empty_definitions(&mut lock(&strong));
+        }
+        if versions.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
 /// One round over everything that may be collected. Whether it has changed anything.
 fn collect(state: &mut State) -> bool {
     let before = state.store.version();
     collect_dependents(state);
     settle_owners(state);
     empty_namespaces(state);
-    empty_definitions(state);
     release_claims(state);
     state.store.version() != before
 }

@@ -5,8 +5,8 @@ use crate::{
     refusal::{FieldError, Refusal},
 };
 use krator_schema::{
-    Path, ProblemKind, Scale, Schema, Version,
-    cel::{self, Outcome},
+    CompiledSchema, Path, Problem, ProblemKind, Scale, Schema, Version,
+    cel::{Outcome, Rules},
 };
 use serde_json::Value as Json;
 
@@ -15,11 +15,10 @@ use serde_json::Value as Json;
 pub(crate) struct Custom {
     /// The version as the CRD defines it.
     pub version: Version,
-    schema: Schema,
+    schema: CompiledSchema,
+    rules: Rules,
     /// The schema as it was written.
     pub written: Json,
-    /// The fields of an object that rules are about.
-    ruled: Vec<String>,
 }
 
 /// What part of an object a request is about.
@@ -47,22 +46,11 @@ impl Custom {
             type_: Some("object".to_owned()),
             ..Schema::default()
         });
-        // A rule at the root may only look at metadata beside the fields that the schema names.
-        let fields = written.get("properties").and_then(Json::as_object);
-        let all = has_rule_itself(&written);
-        let ruled = fields
-            .into_iter()
-            .flatten()
-            .filter(|(_, schema)| all || has_rules(schema));
-        let mut ruled: Vec<String> = ruled.map(|(field, _)| field.clone()).collect();
-        if all {
-            ruled.push("metadata".to_owned());
-        }
         Self {
             version,
-            schema,
+            rules: Rules::compile(&schema, &Path::root()),
+            schema: CompiledSchema::new(schema),
             written,
-            ruled,
         }
     }
 
@@ -78,18 +66,18 @@ impl Custom {
     }
 
     /// Reads an object: what the schema does not know is left out and listed.
-    pub fn decode(&self, sent: &Json) -> (Json, Vec<String>) {
-        let mut object = sent.clone();
-        krator_schema::prune(&self.schema, &mut object);
-        let mut unknown = Vec::new();
-        removed(sent, &object, &mut String::new(), &mut unknown);
+    pub fn decode(&self, mut object: Json) -> (Json, Vec<String>) {
+        let removed = krator_schema::prune(self.schema.schema(), &mut object).into_iter();
+        let mut unknown: Vec<String> = removed
+            .map(|path| format!("unknown field {:?}", path.to_string()))
+            .collect();
         unknown.sort();
         (object, unknown)
     }
 
     /// Fills in the defaults of the schema.
     pub fn default(&self, object: &mut Json) {
-        krator_schema::default(&self.schema, object);
+        krator_schema::default(self.schema.schema(), object);
     }
 
     pub fn prepare_create(&self, object: &mut Json) {
@@ -102,11 +90,10 @@ impl Custom {
     /// Keeps what the request may not change, and counts a change of the rest.
     pub fn prepare_update(&self, new: &mut Json, old: &Json, subresource: Subresource) {
         if subresource == Subresource::Status {
-            let (status, managed) = (
-                at(new, &["status"]).clone(),
-                at(new, &["metadata", "managedFields"]).clone(),
-            );
-            let version = at(new, &["metadata", "resourceVersion"]).clone();
+            let mut taken = |path: &str| new.pointer_mut(path).map(Json::take).unwrap_or_default();
+            let status = taken("/status");
+            let managed = taken("/metadata/managedFields");
+            let version = taken("/metadata/resourceVersion");
             *new = old.clone();
             set(new, "status", status);
             crate::object::set_meta(new, "managedFields", managed);
@@ -151,13 +138,12 @@ impl Custom {
         of_metadata: &[FieldError],
     ) -> Result<Vec<FieldError>, Refusal> {
         let is_new = |path: &Path| !old.is_some_and(|old| is_unchanged(path, object, old));
-        let at_path = |path: &Path, kind, detail: String| {
-            FieldError::new(path.to_string(), kind, path.find(object).cloned(), detail)
-        };
-        let structural: Vec<FieldError> = krator_schema::validate(&self.schema, object)
+        let structural: Vec<FieldError> = self
+            .schema
+            .validate(object)
             .into_iter()
             .filter(|problem| is_new(&problem.path))
-            .map(|problem| at_path(&problem.path, problem.kind, problem.detail))
+            .map(|problem| structural_error(object, problem))
             .collect();
         // Rules are not judged where types or sizes are wrong.
         let blocks = |error: &FieldError| {
@@ -177,36 +163,67 @@ impl Custom {
         errors.retain(|error| error.kind == ProblemKind::TypeInvalid || !mistyped.contains(&error.field));
         errors.extend(self.scale_errors(object));
         if blocked {
-            if !self.ruled.is_empty() {
+            if !self.rules.is_empty() {
                 let why = "some validation rules were not checked because the object was invalid; correct the existing \
                            errors to complete validation";
-                errors.push(FieldError::new("<nil>", ProblemKind::Invalid, None, why));
+                errors.push(FieldError::invalid("<nil>", Json::Null, why));
             }
             return Ok(errors);
         }
-        // Evaluation is most of the work of an update, and what has not changed is let through anyhow.
-        if old.is_some_and(|old| self.ruled.iter().all(|field| old.get(field) == object.get(field))) {
-            return Ok(errors);
-        }
-        for judged in cel::evaluate(&self.schema, &Path::root(), object, old) {
-            match judged.outcome {
-                Outcome::Violated(message) if is_new(&judged.value) => {
-                    errors.push(at_path(&judged.value, ProblemKind::Invalid, message));
-                }
-                Outcome::Unknown(why) if is_new(&judged.value) => {
-                    return Err(Refusal::not_built(&format!(
-                        "Some CEL rules, here {} ({why}),",
-                        judged.rule
-                    )));
-                }
-                _ => {}
-            }
-        }
+        errors.extend(self.broken_rules(object, old, is_new)?);
         Ok(errors)
     }
 }
 
 impl Custom {
+    /// The rules that an object breaks. What is not new is let through, but for rules that compare with the object before and
+    /// for those that cannot be evaluated.
+    fn broken_rules(
+        &self,
+        object: &Json,
+        old: Option<&Json>,
+        is_new: impl Fn(&Path) -> bool,
+    ) -> Result<Vec<FieldError>, Refusal> {
+        let mut errors = Vec::new();
+        for judged in self.rules.evaluate(object, old) {
+            let (message, ratchets) = match judged.outcome {
+                Outcome::Holds => continue,
+                Outcome::Violated(message) => (message, !judged.is_transition),
+                Outcome::Failed(message) => (message, false),
+                Outcome::Unknown(why) if judged.is_transition || is_new(&judged.value) => {
+                    return Err(Refusal::not_built(&format!(
+                        "Some CEL rules, here {} ({why}),",
+                        judged.rule
+                    )));
+                }
+                Outcome::Unknown(_) => continue,
+            };
+            if ratchets && !is_new(&judged.value) {
+                continue;
+            }
+            errors.push(self.rule_error(&judged.rule, object, &judged.value, message));
+        }
+        Ok(errors)
+    }
+
+    /// The error of a rule, of the kind that the rule asks for.
+    fn rule_error(&self, rule: &Path, object: &Json, at: &Path, message: String) -> FieldError {
+        // The path is that of the expression in the rule.
+        let written = rule
+            .parent()
+            .and_then(|rule| rule.find(&self.written)?.as_object());
+        let reason = written.and_then(|rule| rule.get("reason")?.as_str());
+        // Objects and lists would make messages unreadable.
+        let value = at.find(object).filter(|it| !it.is_object() && !it.is_array());
+        let path = at.to_string();
+        match reason {
+            Some("FieldValueForbidden") => FieldError::forbidden(path, message),
+            Some("FieldValueRequired") => FieldError::required(path, message),
+            Some("FieldValueDuplicate") => FieldError::new(path, ProblemKind::Duplicate, value.cloned(), ""),
+            _ => FieldError::new(path, ProblemKind::Invalid, value.cloned(), message),
+        }
+    }
+
     /// What is wrong with the numbers that `/scale` shows.
     fn scale_errors(&self, object: &Json) -> Vec<FieldError> {
         let paths = self
@@ -218,25 +235,58 @@ impl Custom {
                 .filter(|part| !part.is_empty())
                 .fold(object, |value, key| value.get(key).unwrap_or(&Json::Null));
             let fits = |number: i64| (0..=i64::from(i32::MAX)).contains(&number);
-            let is_wrong = !value.is_null() && !value.as_i64().is_some_and(fits);
-            is_wrong.then(|| {
-                FieldError::invalid(path.as_str(), value.clone(), "should be a non-negative integer")
-            })
+            let path = path.as_str();
+            match value.as_i64() {
+                _ if value.is_null() => None,
+                Some(number) if fits(number) => None,
+                Some(_) => Some(FieldError::invalid(
+                    path,
+                    value.clone(),
+                    "should be a non-negative integer",
+                )),
+                None => {
+                    let (found, type_) = (crate::values::plain(value), crate::values::go_type(value));
+                    let why =
+                        format!("{path} accessor error: {found} is of the type {type_}, expected int64");
+                    Some(FieldError::invalid(path, 0, why))
+                }
+            }
         };
         paths.iter().flatten().filter_map(wrong).collect()
     }
 }
 
-fn has_rule_itself(schema: &Json) -> bool {
-    schema.get("x-kubernetes-validations").is_some()
-}
-
-/// Whether a schema has rules somewhere.
-fn has_rules(schema: &Json) -> bool {
-    match schema {
-        Json::Object(fields) => has_rule_itself(schema) || fields.values().any(has_rules),
-        Json::Array(items) => items.iter().any(has_rules),
-        _ => false,
+/// An error about types and sizes, in the words of `pkg/validation/errors` of `k8s.io/kube-openapi`.
+fn structural_error(object: &Json, problem: Problem) -> FieldError {
+    let value = problem.path.find(object);
+    let path = problem.path.to_string();
+    let is_bound = ["should ", "shouldn't ", "must be of type "]
+        .iter()
+        .any(|words| problem.detail.starts_with(words));
+    match problem.kind {
+        ProblemKind::TypeInvalid if is_bound => {
+            // The value that is shown is the type that was found.
+            let found = problem.detail.rsplit_once(": ").map_or("", |(_, found)| found);
+            let found = serde_json::from_str(found).unwrap_or_default();
+            let detail = format!("{path} in body {}", problem.detail);
+            FieldError::new(path, problem.kind, Some(found), detail)
+        }
+        ProblemKind::Invalid if is_bound => {
+            let detail = format!("{path} in body {}", problem.detail);
+            FieldError::new(path, problem.kind, value.cloned(), detail)
+        }
+        ProblemKind::Required | ProblemKind::Duplicate => {
+            FieldError::new(path, problem.kind, value.cloned(), "")
+        }
+        ProblemKind::TooMany => {
+            let count = match value {
+                Some(Json::Array(items)) => items.len(),
+                Some(Json::Object(fields)) => fields.len(),
+                _ => 0,
+            };
+            FieldError::new(path, problem.kind, Some(count.into()), problem.detail)
+        }
+        _ => FieldError::new(path, problem.kind, value.cloned(), problem.detail),
     }
 }
 
@@ -251,32 +301,4 @@ fn is_unchanged(path: &Path, new: &Json, old: &Json) -> bool {
         }
     }
     !path.segments().is_empty() && path.find(new) == path.find(old)
-}
-
-/// The fields that pruning has removed, as paths. `path` is where the values are, and is left as it was.
-fn removed(before: &Json, after: &Json, path: &mut String, found: &mut Vec<String>) {
-    let here = path.len();
-    match (before, after) {
-        (Json::Object(before), Json::Object(after)) => {
-            for (key, value) in before {
-                if here > 0 {
-                    path.push('.');
-                }
-                path.push_str(key);
-                match after.get(key) {
-                    Some(after) => removed(value, after, path, found),
-                    None => found.push(format!("unknown field {path:?}")),
-                }
-                path.truncate(here);
-            }
-        }
-        (Json::Array(before), Json::Array(after)) => {
-            for (index, (before, after)) in before.iter().zip(after).enumerate() {
-                path.push_str(&format!("[{index}]"));
-                removed(before, after, path, found);
-                path.truncate(here);
-            }
-        }
-        _ => {}
-    }
 }

@@ -5,7 +5,7 @@ use crate::{
     object::{at, fields_mut, set},
     refusal::{FieldError, Refusal},
 };
-use krator_schema::{Definition, ProblemKind, cel};
+use krator_schema::{Definition, Path, Problem, ProblemKind, Segment, cel};
 use serde_json::{Value as Json, json};
 
 /// The group and the resource of definitions.
@@ -89,6 +89,37 @@ fn status(names: &Json, stored: &[Json]) -> Json {
     json!({"conditions": null, "acceptedNames": names, "storedVersions": stored})
 }
 
+/// A problem of a definition as the API server words it: values that are not supported are shown, beside those that are.
+fn schema_error(object: &Json, problem: Problem) -> FieldError {
+    if problem.kind != ProblemKind::NotSupported {
+        return FieldError::from(problem);
+    }
+    let (start, supported) = problem
+        .detail
+        .split_once("supported values: ")
+        .unwrap_or((&problem.detail, ""));
+    let mut quoted: Vec<String> = supported.split(", ").map(|value| format!("{value:?}")).collect();
+    quoted.sort();
+    let detail = format!("{start}supported values: {}", quoted.join(", "));
+    let value = value_at(object, &problem.path).cloned();
+    FieldError::new(problem.path.to_string(), problem.kind, value, detail)
+}
+
+/// The value at a path. A schema that all versions have in common has a path of its own, and is that of the first version.
+fn value_at<'a>(object: &'a Json, path: &Path) -> Option<&'a Json> {
+    let in_schema = |path: &Path| {
+        let schema = object.pointer("/spec/versions/0/schema")?;
+        path.segments()
+            .iter()
+            .skip(2)
+            .try_fold(schema, |value, segment| match segment {
+                Segment::Field(name) | Segment::Key(name) => value.get(name),
+                Segment::Index(index) => value.get(index),
+            })
+    };
+    path.find(object).or_else(|| in_schema(path))
+}
+
 /// What is wrong with a definition.
 ///
 /// # Errors
@@ -96,9 +127,10 @@ fn status(names: &Json, stored: &[Json]) -> Json {
 /// If it cannot be read, or this server cannot serve it.
 pub(crate) fn validate(object: &Json, old: Option<&Json>) -> Result<Vec<FieldError>, Refusal> {
     let definition = read(object)?;
-    let mut errors: Vec<FieldError> = krator_schema::validate_definition(&definition)
+    let approval = at(object, &["metadata", "annotations", "api-approved.kubernetes.io"]).as_str();
+    let mut errors: Vec<FieldError> = krator_schema::validate_definition(&definition, approval)
         .into_iter()
-        .map(FieldError::from)
+        .map(|problem| schema_error(object, problem))
         .collect();
     let name = format!("{}.{}", definition.names.plural, definition.group);
     if crate::object::meta(object, "name") != name {

@@ -129,9 +129,10 @@ pub(crate) fn group(kinds: &Kinds, name: &str) -> Option<Json> {
     let (name, versions) = all
         .iter()
         .find(|(group, _)| *group == name && !group.is_empty())?;
-    let mut group = group_json(name, versions);
-    group["kind"] = "APIGroup".into();
-    group["apiVersion"] = "v1".into();
+    let mut group = json!({"kind": "APIGroup", "apiVersion": "v1"});
+    if let (Some(group), Json::Object(rest)) = (group.as_object_mut(), group_json(name, versions)) {
+        group.extend(rest);
+    }
     Some(group)
 }
 

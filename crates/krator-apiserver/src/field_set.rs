@@ -17,6 +17,13 @@ pub struct FieldSet {
     children: BTreeMap<PathElement, FieldSet>,
 }
 
+/// What becomes of fields below one that a difference takes away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Below {
+    Stays,
+    Goes,
+}
+
 impl FieldSet {
     /// A set of named fields, such as `[&["metadata"], &["status", "conditions"]]`.
     pub fn of(paths: &[&[&str]]) -> Self {
@@ -42,11 +49,22 @@ impl FieldSet {
     /// Adds a child, and with it what is below.
     pub(crate) fn graft(&mut self, element: PathElement, member: bool, below: FieldSet) {
         if !below.is_empty() {
-            let children = self.children.entry(element.clone()).or_default();
-            *children = children.union(&below);
+            self.children.entry(element.clone()).or_default().add(below);
         }
         if member {
             self.members.insert(element);
+        }
+    }
+
+    /// Adds the fields of another set.
+    pub fn add(&mut self, other: Self) {
+        if self.members.is_empty() && self.children.is_empty() {
+            *self = other;
+            return;
+        }
+        self.members.extend(other.members);
+        for (element, theirs) in other.children {
+            self.children.entry(element).or_default().add(theirs);
         }
     }
 
@@ -69,14 +87,18 @@ impl FieldSet {
 
     /// The fields in either set.
     #[must_use]
-    pub fn union(&self, other: &Self) -> Self {
-        let mut out = self.clone();
-        out.members.extend(other.members.iter().cloned());
-        for (element, theirs) in &other.children {
-            let ours = out.children.entry(element.clone()).or_default();
-            *ours = ours.union(theirs);
-        }
-        out
+    pub fn union(mut self, other: Self) -> Self {
+        self.add(other);
+        self
+    }
+
+    /// Whether each of the fields is in the other set.
+    pub fn is_subset(&self, other: &Self) -> bool {
+        let is_below = |(element, ours): (&PathElement, &FieldSet)| match other.children.get(element) {
+            Some(theirs) => ours.is_subset(theirs),
+            None => ours.is_empty(),
+        };
+        self.members.is_subset(&other.members) && self.children.iter().all(is_below)
     }
 
     /// The fields in both sets.
@@ -95,29 +117,21 @@ impl FieldSet {
     /// The fields that the other set does not have. What is below a field of the other set stays.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Self {
-        let children = self.children.iter().filter_map(|(element, ours)| {
-            let rest = match other.children.get(element) {
-                Some(theirs) => ours.difference(theirs),
-                None => ours.clone(),
-            };
-            (!rest.is_empty()).then(|| (element.clone(), rest))
-        });
-        Self {
-            members: self.members.difference(&other.members).cloned().collect(),
-            children: children.collect(),
-        }
+        self.without(other, Below::Stays)
     }
 
     /// The fields that the other set does not have, and which are not below one of its fields either.
     #[must_use]
     pub fn recursive_difference(&self, other: &Self) -> Self {
-        let children = self
-            .children
-            .iter()
-            .filter(|(element, _)| !other.members.contains(element));
+        self.without(other, Below::Goes)
+    }
+
+    fn without(&self, other: &Self, what_is_below: Below) -> Self {
+        let goes = |element: &PathElement| what_is_below == Below::Goes && other.members.contains(element);
+        let children = self.children.iter().filter(|(element, _)| !goes(element));
         let children = children.filter_map(|(element, ours)| {
             let rest = match other.children.get(element) {
-                Some(theirs) => ours.recursive_difference(theirs),
+                Some(theirs) => ours.without(theirs, what_is_below),
                 None => ours.clone(),
             };
             (!rest.is_empty()).then(|| (element.clone(), rest))

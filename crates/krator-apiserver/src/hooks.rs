@@ -11,6 +11,7 @@ use crate::{
     state::{State, id, now},
     store::Key,
 };
+use krator_schema::Definition;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
@@ -77,6 +78,22 @@ fn refuse(kind: &Kind, object: &Json, errors: &[crate::refusal::FieldError]) -> 
             errors,
         )),
     }
+}
+
+/// Namespaces without which a cluster is none.
+const KEPT_NAMESPACES: [&str; 3] = ["default", "kube-public", "kube-system"];
+
+/// Whether an object may be deleted at all, after the admission plugin `NamespaceLifecycle`.
+///
+/// # Errors
+///
+/// If it is a namespace that every cluster has.
+pub(crate) fn admit_delete(kind: &Kind, key: &Key) -> Result<(), Refusal> {
+    if is_namespace(kind) && KEPT_NAMESPACES.contains(&key.name.as_str()) {
+        let why = "this namespace may not be deleted";
+        return Err(Refusal::forbidden(kind.about(&key.name), why));
+    }
+    Ok(())
 }
 
 /// Before an object is marked for deletion.
@@ -166,5 +183,22 @@ fn settle(state: &mut State, kind: &Kind, object: &Arc<Json>) {
             definition.names = names;
         }
         state.kinds.define(&definition, at(object, &["spec"]));
+        read_again(state, &definition);
     }
+}
+
+/// The API server prunes and completes objects whenever it reads them from etcd, by the schema of that moment. Here they are
+/// read once for each change of the schema.
+fn read_again(state: &mut State, definition: &Definition) {
+    let of = id(&definition.group, &definition.names.plural);
+    let storage = definition.versions.iter().find(|version| version.storage);
+    let kind = storage.and_then(|version| state.kinds.find(&of.group, &version.name, &of.resource));
+    // A version that is stored and not served has no kind: nobody reads its objects by it.
+    let Some(kind) = kind.cloned() else { return };
+    state.store.read_again(&of, |object| {
+        let read = kind.decode(object.clone());
+        let mut object = read.map_or_else(|_| object.clone(), |(object, _)| object);
+        kind.default(&mut object);
+        object
+    });
 }

@@ -13,6 +13,7 @@ use crate::{
 use krator_schema::Definition;
 use serde_json::Value as Json;
 use std::{
+    borrow::Cow,
     collections::BTreeMap,
     sync::{Arc, LazyLock},
 };
@@ -116,13 +117,17 @@ impl Kind {
     }
 
     /// A stored object in the version that is served here. All versions of a custom resource have the same fields.
-    pub fn to_served(&self, stored: &Json) -> Json {
+    pub fn to_served<'a>(&self, stored: &'a Json) -> Cow<'a, Json> {
         if self.is_newer_event() {
-            return builtin::event_to_events(stored);
+            return Cow::Owned(builtin::event_to_events(stored));
+        }
+        let version = self.api_version();
+        if at(stored, &["apiVersion"]) == version.as_str() {
+            return Cow::Borrowed(stored);
         }
         let mut object = stored.clone();
-        crate::object::set(&mut object, "apiVersion", self.api_version().into());
-        object
+        crate::object::set(&mut object, "apiVersion", version.into());
+        Cow::Owned(object)
     }
 
     /// A served object as it is stored.
@@ -154,9 +159,9 @@ impl Kind {
     }
 
     /// Reads an object as a client has sent it, and lists what it does not know in it.
-    pub fn decode(&self, object: &Json) -> Result<(Json, Vec<String>), Refusal> {
+    pub fn decode(&self, object: Json) -> Result<(Json, Vec<String>), Refusal> {
         match &self.of {
-            Of::Builtin(kind) => kind.decode(object),
+            Of::Builtin(kind) => kind.decode(&object),
             Of::Custom(kind) => Ok(kind.decode(object)),
         }
     }

@@ -85,7 +85,8 @@ pub fn update(
     ignored: &FieldSet,
 ) -> Json {
     let managed = live_or_new(live, &new, by);
-    let mut object = without_managed(&new);
+    let mut object = new;
+    drop_managed(&mut object);
     let tracking = Tracking {
         type_,
         by,
@@ -110,19 +111,40 @@ pub fn keep_times(live: &Json, new: &mut Json) {
     let (Some(before), Some(after)) = (managed_of(live), managed_of(new)) else {
         return;
     };
-    let same =
-        before.len() == after.len() && before.iter().zip(after).all(|(a, b)| timeless(a) == timeless(b));
-    if same && without_managed(live) == without_managed(new) {
+    let same_entry = |(a, b): (&Json, &Json)| match (a, b) {
+        (Json::Object(a), Json::Object(b)) => are_same_but(a, b, "time"),
+        _ => a == b,
+    };
+    let same_managers = before.len() == after.len() && before.iter().zip(after).all(same_entry);
+    if same_managers && are_same_but_managed(live, new) {
         new["metadata"]["managedFields"] = live["metadata"]["managedFields"].clone();
     }
 }
 
-fn timeless(entry: &Json) -> Json {
-    let mut entry = entry.clone();
-    if let Some(entry) = entry.as_object_mut() {
-        entry.shift_remove("time");
+/// Whether two objects are the same but for their `managedFields`.
+fn are_same_but_managed(a: &Json, b: &Json) -> bool {
+    let same_metadata = |a: &Json, b: &Json| match (a, b) {
+        (Json::Object(a), Json::Object(b)) => are_same_but(a, b, "managedFields"),
+        _ => a == b,
+    };
+    match (a, b) {
+        (Json::Object(a), Json::Object(b)) => {
+            are_same_but(a, b, "metadata")
+                && match (a.get("metadata"), b.get("metadata")) {
+                    (Some(a), Some(b)) => same_metadata(a, b),
+                    (a, b) => a == b,
+                }
+        }
+        _ => a == b,
     }
-    entry
+}
+
+/// Whether two maps have the same entries but for one key.
+fn are_same_but(a: &Map<String, Json>, b: &Map<String, Json>, key: &str) -> bool {
+    let others = |map: &Map<String, Json>| map.len() - usize::from(map.contains_key(key));
+    others(a) == others(b)
+        && a.iter()
+            .all(|(name, value)| name == key || b.get(name) == Some(value))
 }
 
 /// Checks that an applied configuration is for a kind.
@@ -176,7 +198,7 @@ fn managed_of(object: &Json) -> Option<&Vec<Json>> {
 }
 
 /// The entries of an object; none if they cannot be read.
-fn entries_of(object: &Json) -> Option<Vec<Entry>> {
+fn entries_of(object: &Json) -> Option<Vec<Entry<'_>>> {
     managed_of(object)?.iter().map(Entry::read).collect()
 }
 
@@ -202,12 +224,29 @@ fn live_or_new(live: Option<&Json>, new: &Json, by: &Manager) -> Managed {
     }
 }
 
+/// A copy of an object without its `managedFields`.
 fn without_managed(object: &Json) -> Json {
-    let mut object = object.clone();
+    let Json::Object(fields) = object else {
+        return object.clone();
+    };
+    let copied = fields.iter().map(|(key, value)| {
+        let value = match value {
+            Json::Object(metadata) if key == "metadata" => {
+                let others = metadata.iter().filter(|(key, _)| *key != "managedFields");
+                Json::Object(others.map(|(key, value)| (key.clone(), value.clone())).collect())
+            }
+            _ => value.clone(),
+        };
+        (key.clone(), value)
+    });
+    Json::Object(copied.collect())
+}
+
+/// Takes `managedFields` from an object.
+fn drop_managed(object: &mut Json) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Json::as_object_mut) {
         metadata.shift_remove("managedFields");
     }
-    object
 }
 
 fn set_managed(object: &mut Json, managed: &Managed) {

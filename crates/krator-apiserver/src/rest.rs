@@ -11,6 +11,7 @@ pub(crate) use scale::{read_scale, write_scale};
 pub(crate) use update::{Edit, update};
 
 use crate::{
+    builtin,
     custom::Subresource,
     kinds::Kind,
     managed::Manager,
@@ -74,11 +75,11 @@ impl Options {
 /// Reads an object of a kind as a client has sent it: the object as the server knows it, and warnings.
 pub(crate) fn decode(
     kind: &Kind,
-    body: &Json,
+    body: Json,
     twice: Vec<String>,
     unknown: Unknown,
 ) -> Result<(Json, Vec<String>), Refusal> {
-    expect_kind(kind, body)?;
+    expect_kind(kind, &body)?;
     let (mut object, found) = kind.decode(body)?;
     if let Some(metadata) = object.get_mut("metadata") {
         krator_schema::admit_metadata(metadata).map_err(|problem| {
@@ -165,9 +166,11 @@ fn metadata_errors(kind: &Kind, object: &Json) -> Vec<FieldError> {
         errors.extend(wrong.map(|problem| FieldError::invalid("metadata.generateName", generate, problem)));
     }
     let metadata = object.get("metadata").unwrap_or(&Json::Null);
+    errors.extend(builtin::label_errors(&metadata["labels"]));
     errors.extend(
         krator_schema::validate_metadata(metadata)
             .into_iter()
+            .filter(|problem| problem.path.to_string() != "metadata.labels")
             .map(|problem| {
                 let value = problem.path.find(object).cloned();
                 FieldError {

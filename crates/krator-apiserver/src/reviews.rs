@@ -41,7 +41,7 @@ pub(crate) fn create(
     body: (Json, Vec<String>),
     options: &Options,
 ) -> Result<Written, Refusal> {
-    let (mut object, warnings) = rest::decode(kind, &body.0, body.1, options.unknown)?;
+    let (mut object, warnings) = rest::decode(kind, body.0, body.1, options.unknown)?;
     rest::settle_namespace(kind, &mut object, namespace)?;
     let by = options.manager(kind);
     let mut object = managed::update(

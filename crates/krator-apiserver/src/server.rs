@@ -14,6 +14,7 @@ use crate::{
     discovery, faults,
     kinds::Kind,
     listing::{self, Selection},
+    object::at,
     openapi, rbac,
     refusal::Refusal,
     request::{self, Form, Query, Target},
@@ -46,7 +47,7 @@ pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 /// It is a service for `kube::Client::new`, and [`serve`](Server::serve) makes it one for kubectl.
 #[derive(Clone)]
 pub struct Server {
-    state: Arc<Mutex<State>>,
+    pub(crate) state: Arc<Mutex<State>>,
     /// Who sends the requests that do not say.
     caller: Arc<User>,
     audit: Option<Audit>,
@@ -151,6 +152,10 @@ impl Server {
             ["healthz" | "livez" | "readyz", ..] if is_read => return Ok(text("ok")),
             ["version"] if is_read => Some(answer::version()),
             ["openapi", "v3"] if is_read => Some(openapi::index(&state().kinds)),
+            ["openapi", "v2"] if is_read && openapi::is_protobuf(accept) => {
+                return Ok(openapi_v2());
+            }
+            ["openapi", "v2"] if is_read => return Err(Refusal::not_built("OpenAPI v2 as JSON")),
             ["openapi", "v3", rest @ ..] if is_read => openapi::document(&state().kinds, &rest.join("/")),
             ["api"] | ["apis"] if is_read && aggregated => {
                 return Ok(discovered(&discovery::aggregated(
@@ -303,17 +308,29 @@ impl Call<'_> {
         let include = Include::of(self.asked.query.text("includeObject"));
         // Reviews, scales and statuses are no objects of the kind.
         let is_object = at_kind(object) == self.kind.kind;
-        let shown = if is_object {
-            answer::one(self.kind, object, &self.form, include)
-        } else {
-            object.clone()
-        };
-        answered(status, &shown)
+        if !is_object {
+            return answered(status, object);
+        }
+        answered(status, &answer::one(self.kind, object, &self.form, include))
+    }
+
+    /// The log of a pod. One that no node runs has an empty one.
+    fn log(&self, state: &State) -> Result<Response<Body>, Refusal> {
+        let pod = state.store.get(&self.kind.id, &self.key);
+        let pod = pod.ok_or_else(|| Refusal::not_found(self.kind.about(&self.key.name)))?;
+        match at(pod, &["spec", "nodeName"]).as_str().unwrap_or_default() {
+            "" => Ok(text("")),
+            _ => Err(Refusal::not_built("Logs of pods, which nothing runs here,")),
+        }
     }
 
     fn get(&self, state: &State) -> Result<Response<Body>, Refusal> {
+        if self.part == "log" {
+            return self.log(state);
+        }
         if self.subresource == Subresource::Scale {
-            return Ok(self.shown(StatusCode::OK, &rest::read_scale(state, self.kind, &self.key)?));
+            let scale = rest::read_scale(state, self.kind, &self.key)?;
+            return Ok(answered(StatusCode::OK, &answer::scale(&scale, &self.form)));
         }
         if self.subresource == Subresource::Finalize {
             return Err(Refusal::not_built(
@@ -529,6 +546,13 @@ fn discovered(document: &Json) -> Response<Body> {
     response
         .headers_mut()
         .insert(header::CONTENT_TYPE, HeaderValue::from_static(form));
+    response
+}
+
+fn openapi_v2() -> Response<Body> {
+    let mut response = Response::new(full(openapi::EMPTY_V2));
+    let form = HeaderValue::from_static(openapi::PROTOBUF_V2);
+    response.headers_mut().insert(header::CONTENT_TYPE, form);
     response
 }
 

@@ -105,10 +105,25 @@ pub(crate) struct News {
     pub version: u64,
 }
 
+/// Whether nothing has changed by which an object is found.
+fn is_found_alike(before: &Json, after: &Json) -> bool {
+    meta(before, "uid") == meta(after, "uid")
+        && is_deleting(before) == is_deleting(after)
+        && owners(before).eq(owners(after))
+}
+
 impl Store {
     /// The version of the last change.
     pub fn version(&self) -> u64 {
         *self.version.borrow()
+    }
+
+    /// Gives only versions after this one from now on.
+    pub fn advance(&mut self, version: u64) {
+        self.version.send_if_modified(|last| {
+            *last = version.max(*last);
+            false
+        });
     }
 
     /// Tells of each new version.
@@ -166,14 +181,32 @@ impl Store {
         let version = self.version() + 1;
         crate::object::set_meta(&mut object, "resourceVersion", version.to_string().into());
         let (key, after) = (Key::of(&object), Arc::new(object));
-        let table = self.tables.entry(id.clone()).or_default();
-        let before = table.objects.insert(key.clone(), Arc::clone(&after));
-        if let Some(before) = &before {
-            self.forget(id, &key, before);
+        let before = self
+            .tables
+            .entry(id.clone())
+            .or_default()
+            .objects
+            .insert(key.clone(), Arc::clone(&after));
+        if !before
+            .as_deref()
+            .is_some_and(|before| is_found_alike(before, &after))
+        {
+            if let Some(before) = &before {
+                self.forget(id, &key, before);
+            }
+            self.remember(id, &key, &after);
         }
-        self.remember(id, &key, &after);
         self.tell(id, version, before, Arc::clone(&after), false);
         after
+    }
+
+    /// Reads the objects of a resource anew, as after a change of their definition: they keep their versions, and no watch
+    /// learns of it.
+    pub fn read_again(&mut self, id: &ResourceId, read: impl Fn(&Json) -> Json) {
+        let objects = self.tables.get_mut(id).map(|table| table.objects.values_mut());
+        for object in objects.into_iter().flatten() {
+            *object = Arc::new(read(object));
+        }
     }
 
     /// Removes an object, and returns its last state with the version of the deletion.

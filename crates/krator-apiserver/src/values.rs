@@ -163,6 +163,12 @@ pub(crate) fn go_syntax(value: &Json) -> String {
     }
 }
 
+/// A list of strings as `%#v` prints it.
+pub(crate) fn go_strings(texts: &[&str]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| format!("{text:?}")).collect();
+    format!("[]string{{{}}}", texts.join(", "))
+}
+
 /// The name of the Go type that holds the value, as `%T` prints it.
 pub(crate) fn go_type(value: &Json) -> &'static str {
     match value {

@@ -11,7 +11,7 @@ use crate::{
 };
 use bytes::Bytes;
 use futures::Stream;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex},
@@ -85,7 +85,7 @@ impl Watch {
             }
             if sends_initial {
                 let object = answer::bookmark(kind, watch.version, true);
-                watch.send("BOOKMARK", object);
+                watch.send("BOOKMARK", &object);
             }
         } else if let Some(version) = from {
             watch.version = version.min(watch.version);
@@ -115,7 +115,7 @@ impl Watch {
             }
             Err(_) => {
                 let message = format!("too old resource version: {} ({})", self.version, news.version);
-                self.send("ERROR", Refusal::expired(message).status());
+                self.send("ERROR", &Refusal::expired(message).status());
                 self.is_over = true;
             }
         }
@@ -161,15 +161,15 @@ impl Watch {
         let mut shown = answer::one(&self.kind, object, &self.form, self.include);
         if matches!(self.form, Form::Table(_)) {
             if self.has_columns {
-                crate::object::set(&mut shown, "columnDefinitions", Json::Null);
+                crate::object::set(shown.to_mut(), "columnDefinitions", Json::Null);
             }
             self.has_columns = true;
         }
-        self.send(what, shown);
+        self.waiting.push_back(line(what, &shown));
     }
 
-    fn send(&mut self, what: &str, object: Json) {
-        self.waiting.push_back(line(what, &object));
+    fn send(&mut self, what: &str, object: &Json) {
+        self.waiting.push_back(line(what, object));
     }
 
     /// The events of the watch as they are sent.
@@ -199,7 +199,7 @@ impl Watch {
                 () = tokio::time::sleep_until(self.next_bookmark), if self.bookmarks => {
                     self.next_bookmark += BOOKMARKS;
                     let object = answer::bookmark(&self.kind, self.version, false);
-                    self.send("BOOKMARK", object);
+                    self.send("BOOKMARK", &object);
                 }
                 () = tokio::time::sleep_until(self.ends) => return None,
             }
@@ -208,7 +208,5 @@ impl Watch {
 }
 
 fn line(what: &str, object: &Json) -> Bytes {
-    let mut line = json!({"type": what, "object": object}).to_string().into_bytes();
-    line.push(b'\n');
-    line.into()
+    format!("{{\"type\":\"{what}\",\"object\":{object}}}\n").into()
 }

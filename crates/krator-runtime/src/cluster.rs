@@ -4,6 +4,8 @@ mod apis;
 mod children;
 mod clock;
 mod command;
+#[cfg(feature = "dev")]
+mod dev;
 mod dispatch;
 #[cfg(feature = "faults")]
 mod faults;

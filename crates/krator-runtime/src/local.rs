@@ -235,7 +235,7 @@ impl<M: Machine> Local<M> {
     async fn wait(&self, until: Option<Duration>) -> bool {
         let timer = async {
             match until {
-                Some(until) => sleep_until(self.world.origin() + until).await,
+                Some(until) => sleep_until(self.world.instant(until)).await,
                 None => sleep(FOREVER).await,
             }
         };

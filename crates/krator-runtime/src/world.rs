@@ -20,8 +20,8 @@ use tokio::{sync::Notify, time::Instant};
 pub(crate) trait World<M: Machine>: Send + Sync {
     /// The present.
     fn now(&self) -> Now;
-    /// The instant at which [`Now::elapsed`] was zero.
-    fn origin(&self) -> Instant;
+    /// The instant at which [`Now::elapsed`] is this much, for timers to wait for.
+    fn instant(&self, elapsed: Duration) -> Instant;
     /// What all objects of the kind share.
     fn shared(&self) -> &Arc<SharedOf<M>>;
     /// Whether this process may still act. It may not any more when another replica leads.

@@ -11,7 +11,7 @@ mod structural;
 #[cfg(test)]
 mod tests;
 
-pub use definition::validate_definition;
+pub use definition::{is_approval, validate_definition};
 
 use crate::{Path, Problem, Schema};
 

@@ -15,6 +15,7 @@ mod macros;
 mod parse;
 mod place;
 mod plain;
+mod program;
 mod range;
 mod rules;
 mod schema_types;
@@ -23,8 +24,11 @@ mod sizes;
 mod stack;
 mod tokens;
 mod tree;
+mod trust;
 mod types;
 mod values;
+
+pub use evaluate::Rules;
 
 use serde_json::Value as Json;
 
@@ -59,6 +63,8 @@ pub struct RuleOutcome {
     pub rule: Path,
     /// The value that it judges, as a path from the root of the object.
     pub value: Path,
+    /// Whether it compares with the value before. The API server lets through what has not changed and breaks other rules.
+    pub is_transition: bool,
     /// What it says of the value.
     pub outcome: Outcome,
 }
@@ -70,6 +76,8 @@ pub enum Outcome {
     Holds,
     /// The value breaks the rule; with the message that the API server would give.
     Violated(String),
+    /// The API server cannot evaluate the rule for the value, and therefore refuses it; with what it says.
+    Failed(String),
     /// It cannot be told here; with the reason.
     Unknown(String),
 }
@@ -86,10 +94,8 @@ pub fn costs(root: &Schema, root_path: &Path) -> Vec<CostEstimate> {
     stack::on_large_stack(|| costs::costs(root, root_path), Vec::new())
 }
 
-/// Evaluates the rules of a schema for a value of it and, if the value is an update, the value before.
-///
-/// `kube-cel` evaluates them. Where it is known to differ from the API server, or fails, the outcome is unknown. Rules
-/// that compare with a value before have no outcome where there is none.
+/// Evaluates the rules of a schema for a value of it and, if the value is an update, the value before, as
+/// [`Rules::evaluate`] does. For many values, compile the [`Rules`] once.
 pub fn evaluate(root: &Schema, root_path: &Path, value: &Json, old: Option<&Json>) -> Vec<RuleOutcome> {
-    stack::on_large_stack(|| evaluate::evaluate(root, root_path, value, old), Vec::new())
+    Rules::compile(root, root_path).evaluate(value, old)
 }

@@ -11,7 +11,7 @@ mod value;
 pub mod cel;
 mod acceptance;
 
-pub use acceptance::validate_definition;
+pub use acceptance::{is_approval, validate_definition};
 pub use definition::{
     Column, Definition, Names, Scale, SelectableField, Subresources, Version, VersionSchema,
 };
@@ -19,4 +19,4 @@ pub use path::{Path, Segment};
 pub use pattern::{Pattern, PatternError};
 pub use problem::{Problem, ProblemKind};
 pub use schema::{Items, Properties, Rule, Schema};
-pub use value::{admit, admit_metadata, default, names, prune, validate, validate_metadata};
+pub use value::{CompiledSchema, admit, admit_metadata, default, names, prune, validate, validate_metadata};

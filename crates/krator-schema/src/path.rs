@@ -49,25 +49,67 @@ impl Path {
     /// A field of what is here.
     #[must_use]
     pub fn field(&self, name: impl Into<String>) -> Self {
-        self.step(Segment::Field(name.into()))
+        self.clone().step(Segment::Field(name.into()))
     }
 
     /// What the map that is here has under a key.
     #[must_use]
     pub fn key(&self, name: impl Into<String>) -> Self {
-        self.step(Segment::Key(name.into()))
+        self.clone().step(Segment::Key(name.into()))
     }
 
     /// An item of the list that is here.
     #[must_use]
     pub fn index(&self, index: usize) -> Self {
-        self.step(Segment::Index(index))
+        self.clone().step(Segment::Index(index))
     }
 
-    fn step(&self, segment: Segment) -> Self {
-        let mut segments = self.0.clone();
-        segments.push(segment);
-        Path(segments)
+    fn step(mut self, segment: Segment) -> Self {
+        self.0.push(segment);
+        self
+    }
+}
+
+impl From<&Path> for Path {
+    fn from(path: &Path) -> Self {
+        path.clone()
+    }
+}
+
+/// A place that is only written out where something is reported of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum At<'a> {
+    Path(&'a Path),
+    Field(&'a At<'a>, &'a str),
+    Key(&'a At<'a>, &'a str),
+    Index(&'a At<'a>, usize),
+}
+
+impl<'a> At<'a> {
+    /// A field of what is here.
+    pub(crate) fn field(&'a self, name: &'a str) -> Self {
+        At::Field(self, name)
+    }
+
+    /// What the map that is here has under a key.
+    pub(crate) fn key(&'a self, name: &'a str) -> Self {
+        At::Key(self, name)
+    }
+
+    /// An item of the list that is here.
+    pub(crate) fn index(&'a self, index: usize) -> Self {
+        At::Index(self, index)
+    }
+}
+
+impl From<&At<'_>> for Path {
+    fn from(at: &At<'_>) -> Self {
+        match at {
+            At::Path(path) => (*path).clone(),
+            At::Field(at, name) => Path::from(*at).step(Segment::Field((*name).to_string())),
+            At::Key(at, name) => Path::from(*at).step(Segment::Key((*name).to_string())),
+            At::Index(at, index) => Path::from(*at).step(Segment::Index(*index)),
+        }
     }
 }
 

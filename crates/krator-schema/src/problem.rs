@@ -40,9 +40,9 @@ pub struct Problem {
 
 impl Problem {
     /// A problem at a place.
-    pub fn new(path: &Path, kind: ProblemKind, detail: impl Into<String>) -> Self {
+    pub fn new(path: impl Into<Path>, kind: ProblemKind, detail: impl Into<String>) -> Self {
         Problem {
-            path: path.clone(),
+            path: path.into(),
             kind,
             detail: detail.into(),
         }

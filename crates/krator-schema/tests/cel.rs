@@ -112,6 +112,7 @@ fn values_are_judged_as_the_api_server_judges_them() {
         let said = match &outcome.outcome {
             cel::Outcome::Holds => "holds",
             cel::Outcome::Violated(_) => "broken",
+            cel::Outcome::Failed(_) => "fails",
             cel::Outcome::Unknown(_) => "unknown",
         };
         assert_eq!(said, verdict, "{case}: {outcome:?}");

@@ -1,7 +1,7 @@
 //! How the operator runs, and how the API server calls it.
 
 use super::Type::{Boolean, Duration, Either, Integer, List, Map, Mapping, Name, Quantity, String, Word};
-use super::{Type, optional, required, section};
+use super::{NameOf, Type, optional, required, section};
 use crate::names::{LabelKey, NamespaceName};
 
 section! {
@@ -21,7 +21,7 @@ section! {
         "The number of parts into which objects are split, so that several pods share the work.",
         "deploy: {replicas: 2, shards: 4}")
         .unserved();
-    Namespaces = optional("namespaces", List { of: &Name(NamespaceName::EXPECTED), max: None },
+    Namespaces = optional("namespaces", List { of: &Name(NamespaceName::FORM), min: 1, max: None },
         "The namespaces that the operator works in. It gets Roles there instead of a ClusterRole.",
         "deploy: {namespaces: [forest, marsh]}")
         .default("all namespaces");
@@ -37,7 +37,7 @@ section! {
 
 /// Amounts of resources.
 const QUANTITIES: Type = Map {
-    by: "resource",
+    by: NameOf::Resource,
     of: &Quantity,
 };
 
@@ -72,7 +72,7 @@ section! {
     /// A webhook that is more than `true`.
     WebhookKey in WEBHOOK, "a webhook":
     Operations = optional("operations",
-        List { of: &Word(&["CREATE", "UPDATE", "DELETE", "create", "update", "delete"]), max: None },
+        List { of: &Word(&["CREATE", "UPDATE", "DELETE", "create", "update", "delete"]), min: 1, max: None },
         "The operations for which the handler is called, at least one.",
         "webhooks: {validate: {operations: [CREATE, DELETE]}}")
         .default("`[CREATE, UPDATE]`")
@@ -87,7 +87,7 @@ section! {
         "webhooks: {validate: {timeout: 5s}}")
         .default("`10s`")
         .unserved();
-    MatchConditions = optional("matchConditions", List { of: &Mapping(&MATCH_CONDITION), max: None },
+    MatchConditions = optional("matchConditions", List { of: &Mapping(&MATCH_CONDITION), min: 0, max: None },
         "Conditions in CEL that have to hold for the handler to be called.",
         "webhooks: {validate: {matchConditions: [{name: named, expression: object.metadata.name != \"\"}]}}")
         .unserved();
@@ -96,7 +96,7 @@ section! {
 section! {
     /// A condition of a webhook.
     MatchConditionKey in MATCH_CONDITION, "a match condition":
-    Name = required("name", Name(LabelKey::EXPECTED),
+    Name = required("name", Name(LabelKey::FORM),
         "The name of the condition.",
         "webhooks: {validate: {matchConditions: [{name: named, expression: object.metadata.name != \"\"}]}}")
         .unserved();

@@ -1,13 +1,15 @@
 //! The top level of a description, the custom resource, and other kinds.
 
-use super::Type::{Either, Integer, Kind, List, Map, Mapping, Name, Path, Schema, String, True, Word};
+use super::Type::{
+    Either, Integer, Kind, List, Map, Mapping, Name, Path, Phrase, Schema, String, True, Word,
+};
 use super::deploy::{DEPLOY, WEBHOOKS};
 use super::machine::{MACHINE, PROPERTY, SIMULATE, STATE};
 use super::schema::SPEC;
-use super::{optional, required, section};
+use super::{NameOf, optional, required, section};
 use crate::names::{
-    Category, ColumnName, GroupName, KindName, LabelKey, NamespaceName, OperatorName, ResourceName, Verb,
-    VersionName,
+    Category, ColumnName, Form, GroupName, KindName, LabelKey, NamespaceName, OperatorName, ResourceName,
+    Verb, VersionName,
 };
 
 section! {
@@ -16,7 +18,7 @@ section! {
     Krator = required("krator", Integer { min: 1, max: 1 },
         "The version of the language. It is the first key of each document.",
         "krator: 1");
-    Operator = optional("operator", Name(OperatorName::EXPECTED),
+    Operator = optional("operator", Name(OperatorName::FORM),
         "The name of the crate, the Deployment and the ServiceAccount. Only the first document has it.",
         "operator: moose-tracker")
         .default("the kind in kebab case, with `-operator`");
@@ -26,37 +28,37 @@ section! {
     Resource = required("resource", Mapping(&RESOURCE),
         "The custom resource.",
         "resource: {group: animals.com, version: v1, kind: Moose}");
-    Types = optional("types", Map { by: "name", of: &Schema },
+    Types = optional("types", Map { by: NameOf::Type, of: &Schema },
         "Types that phrases refer to by name; each becomes one Rust type. They are common to all documents of the file and not recursive.",
         "types: {Collar: {properties: {serial: string, weight: optional number}}}");
-    Spec = required("spec", Either(&[Name("the name of a type"), Map { by: "field", of: &Schema }, Mapping(&SPEC)]),
+    Spec = required("spec", Either(&[Phrase("the name of a type"), Map { by: NameOf::Field, of: &Schema }, Mapping(&SPEC)]),
         "The fields of `.spec`, or the name of a type. Fields are required unless they are optional or have a default.",
         "spec: {height: {type: number, minimum: 0}, antlers: optional boolean}");
-    Status = optional("status", Map { by: "field", of: &Schema },
+    Status = optional("status", Map { by: NameOf::Field, of: &Schema },
         "Fields of `.status` beside those that the machine keeps. They are never required.",
         "status: {herd: string}");
-    Columns = optional("columns", List { of: &Mapping(&COLUMN), max: None },
+    Columns = optional("columns", List { of: &Mapping(&COLUMN), min: 0, max: None },
         "Printer columns, which come before State, Ready, Message and Age.",
         "columns: [{name: Height, path: .spec.height}]");
-    Conditions = optional("conditions", Map { by: "condition", of: &String },
+    Conditions = optional("conditions", Map { by: NameOf::Condition, of: &String },
         "Conditions that handlers set, in any state, with what each means. In Rust each is a variant of `<Kind>Condition`. Conditions that the description does not name are left to others.",
         "conditions: {Healthy: The last check found no parasites.}");
     Machine = required("machine", Mapping(&MACHINE),
         "Where objects start, where deleted ones go, and defaults for every state.",
         "machine: {initial: Tagged}");
-    States = required("states", Map { by: "state", of: &Mapping(&STATE) },
+    States = required("states", Map { by: NameOf::State, of: &Mapping(&STATE) },
         "The state graph: each state with its outgoing edges.",
         "states: {Roam: {wait: {poll: 1m}, next: [Lost]}, Lost: {kind: failed}}");
-    Owns = optional("owns", List { of: &Either(&[Kind, Mapping(&OWNED)]), max: None },
+    Owns = optional("owns", List { of: &Either(&[Kind, Mapping(&OWNED)]), min: 0, max: None },
         "Kinds that the operator creates: it has full access to them, watches them and sets owner references. A change of such an object wakes its owner.",
         "owns: [core/v1.ConfigMap, apps/v1.Deployment]");
-    Watches = optional("watches", List { of: &Mapping(&WATCH), max: None },
+    Watches = optional("watches", List { of: &Mapping(&WATCH), min: 0, max: None },
         "Kinds that the operator only reads. A change of such an object wakes every object that it concerns.",
         "watches: [{kind: core/v1.Secret, by: .spec.secretName}]");
-    Access = optional("access", List { of: &Mapping(&ACCESS), max: None },
+    Access = optional("access", List { of: &Mapping(&ACCESS), min: 0, max: None },
         "Further rights of the operator.",
         "access: [{kind: core/v1.Node, verbs: [get, list]}]");
-    Schemas = optional("schemas", Map { by: "kind", of: &String },
+    Schemas = optional("schemas", Map { by: NameOf::Kind, of: &String },
         "Files with the CustomResourceDefinitions of other kinds, whose objects then have Rust types: a path in the folder of the description for each `group/version.Kind`. They are common to all documents.",
         "{owns: [core/v1.ConfigMap, certs.example.com/v1.Certificate], schemas: {certs.example.com/v1.Certificate: crds/certificate.yaml}}");
     Webhooks = optional("webhooks", Mapping(&WEBHOOKS),
@@ -67,13 +69,13 @@ section! {
         "How the operator runs in the cluster. Only the first document has it.",
         "deploy: {namespaces: [forest]}");
     // Each property costs a search through the whole graph.
-    Properties = optional("properties", List { of: &Mapping(&PROPERTY), max: Some(1_000) },
+    Properties = optional("properties", List { of: &Mapping(&PROPERTY), min: 0, max: Some(1_000) },
         "What must hold of the graph; `krator check` proves it or shows a path that contradicts it. All edges count, those of the runtime too, but for `resume`.",
         "properties: [{from: \"*\", canReach: Lost}]");
-    Allow = optional("allow", Map { by: "rule", of: &String },
+    Allow = optional("allow", Map { by: NameOf::Rule, of: &String },
         "Silences warnings and infos that belong to no state. The value is the reason.",
         "allow: {no-timeout: Moose take their time.}");
-    Simulate = optional("simulate", Map { by: "state", of: &Mapping(&SIMULATE) },
+    Simulate = optional("simulate", Map { by: NameOf::State, of: &Mapping(&SIMULATE) },
         "How long the work of a state takes and how often it fails, for a simulation.",
         "simulate: {Roam: {time: 2s, errors: 0.1}}")
         .unserved();
@@ -82,27 +84,30 @@ section! {
 section! {
     /// The mapping under `resource`.
     ResourceKey in RESOURCE, "`resource`":
-    Group = required("group", Name(GroupName::EXPECTED),
-        "The API group. Groups under `k8s.io` and `kubernetes.io` are refused, because they need approval.",
+    Group = required("group", Name(GroupName::FORM),
+        "The API group. One under `k8s.io` or `kubernetes.io` needs `apiApproved`.",
         "resource: {group: animals.com}");
-    Version = required("version", Name(VersionName::EXPECTED),
+    ApiApproved = optional("apiApproved", Name(APPROVAL),
+        "Where the API was approved: the annotation `api-approved.kubernetes.io` of the CRD. Required of groups that belong to Kubernetes.",
+        "resource: {group: animals.k8s.io, apiApproved: \"https://example.com/pull/1\"}");
+    Version = required("version", Name(VersionName::FORM),
         "The one API version.",
         "resource: {version: v1alpha1}");
-    Kind = required("kind", Name(KindName::EXPECTED),
+    Kind = required("kind", Name(KindName::FORM),
         "The kind.",
         "resource: {kind: Reindeer}");
-    Plural = optional("plural", Name(ResourceName::EXPECTED),
+    Plural = optional("plural", Name(ResourceName::FORM),
         "The plural, as in the URLs of the API.",
         "resource: {plural: moose}")
         .default("the kind's English plural");
-    Singular = optional("singular", Name(ResourceName::EXPECTED),
+    Singular = optional("singular", Name(ResourceName::FORM),
         "The singular, which `kubectl` accepts too.",
         "resource: {singular: moose}")
         .default("the kind in lower case");
-    ShortNames = optional("shortNames", List { of: &Name(ResourceName::EXPECTED), max: None },
+    ShortNames = optional("shortNames", List { of: &Name(ResourceName::FORM), min: 0, max: None },
         "Abbreviations that `kubectl` accepts.",
         "resource: {shortNames: [mo]}");
-    Categories = optional("categories", List { of: &Name(Category::EXPECTED), max: None },
+    Categories = optional("categories", List { of: &Name(Category::FORM), min: 0, max: None },
         "Groups of resources that `kubectl get` lists together.",
         "resource: {categories: [animals]}");
     Scope = optional("scope", Word(&["Namespaced", "Cluster"]),
@@ -112,7 +117,7 @@ section! {
     Scale = optional("scale", Mapping(&SCALE),
         "The scale subresource, which `kubectl scale` and autoscalers use.",
         "resource: {scale: {spec: .spec.replicas, status: .status.replicas}}");
-    SelectableFields = optional("selectableFields", List { of: &Path, max: Some(8) },
+    SelectableFields = optional("selectableFields", List { of: &Path, min: 0, max: Some(8) },
         "Fields that field selectors may use.",
         "resource: {selectableFields: [.spec.secretName]}");
 }
@@ -134,7 +139,7 @@ section! {
 section! {
     /// A printer column.
     ColumnKey in COLUMN, "a column":
-    Name = required("name", Name(ColumnName::EXPECTED),
+    Name = required("name", Name(ColumnName::FORM),
         "The head of the column.",
         "columns: [{name: Height, path: .spec.height}]");
     Path = required("path", Path,
@@ -159,7 +164,7 @@ section! {
     Kind = required("kind", Kind,
         "The kind.",
         "owns: [{kind: animals.com/v1.Calf}]");
-    Plural = optional("plural", Name(ResourceName::EXPECTED),
+    Plural = optional("plural", Name(ResourceName::FORM),
         "The plural of a kind that Kubernetes itself does not have.",
         "owns: [{kind: animals.com/v1.Calf, plural: calves}]")
         .default("the kind's English plural");
@@ -171,24 +176,44 @@ section! {
     Kind = required("kind", Kind,
         "The kind. One that has no schema here is read as an opaque object.",
         "watches: [{kind: core/v1.Secret, by: .spec.secretName}]");
-    Plural = optional("plural", Name(ResourceName::EXPECTED),
+    Plural = optional("plural", Name(ResourceName::FORM),
         "The plural of a kind that Kubernetes itself does not have.",
         "watches: [{kind: animals.com/v1.Wolf, plural: wolves, all: true}]")
         .default("the kind's English plural");
     By = optional("by", Path,
         "The field in `.spec`, `.status` or `.metadata.labels` that names the objects. `[*]` leads through lists.",
         "watches: [{kind: core/v1.Secret, by: .spec.secretName}]");
-    Label = optional("label", Name(LabelKey::EXPECTED),
+    Label = optional("label", Name(LabelKey::FORM),
         "Objects whose label of this key has the name of our object as value.",
         "watches: [{kind: core/v1.Pod, label: animals.com/moose}]");
     All = optional("all", True,
         "All objects of the kind.",
         "watches: [{kind: core/v1.Node, all: true}]");
-    Namespace = optional("namespace", Either(&[Name(NamespaceName::EXPECTED), Path]),
+    Namespace = optional("namespace", Either(&[Name(NamespaceName::FORM), Path]),
         "The namespace of the watched objects. It is ignored for a cluster-scoped kind.",
         "watches: [{kind: core/v1.Secret, by: .spec.secretName, namespace: vault}]")
         .default("the object's own namespace");
 }
+
+/// What the API server takes for an approval.
+const APPROVAL: Form = Form {
+    expected: "a URL, or a text that begins with `unapproved`",
+    pattern: "^(unapproved|[A-Za-z][A-Za-z0-9+.-]*:)",
+    is: krator_schema::is_approval,
+};
+
+/// A resource, and perhaps a part of it.
+const GRANT: Form = Form {
+    expected: "`plural` or `plural/subresource`",
+    pattern: r"^[a-z]([a-z0-9-]{0,61}[a-z0-9])?(/[a-z]([a-z0-9-]{0,61}[a-z0-9])?)?$",
+    is: |text| {
+        let is_resource = |part: &str| (ResourceName::FORM.is)(part);
+        match text.split_once('/') {
+            Some((plural, subresource)) => is_resource(plural) && is_resource(subresource),
+            None => is_resource(text),
+        }
+    },
+};
 
 section! {
     /// An item of `access`.
@@ -196,10 +221,10 @@ section! {
     Kind = required("kind", Kind,
         "The kind that the rights are for.",
         "access: [{kind: core/v1.Node, verbs: [get]}]");
-    Verbs = required("verbs", List { of: &Name(Verb::EXPECTED), max: None },
+    Verbs = required("verbs", List { of: &Name(Verb::FORM), min: 1, max: None },
         "What the operator may do.",
         "access: [{kind: core/v1.Node, verbs: [get, list, watch]}]");
-    Resource = optional("resource", Name("`plural` or `plural/subresource`"),
+    Resource = optional("resource", Name(GRANT),
         "A resource in the group of the kind, where the rights are not for the kind itself.",
         "access: [{kind: core/v1.Pod, verbs: [create], resource: pods/exec}]")
         .default("the kind's own resource");

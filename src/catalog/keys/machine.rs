@@ -3,8 +3,8 @@
 use super::Type::{
     Boolean, Duration, Either, Integer, Kind, List, Map, Mapping, Name, Number, Path, State, String, Word,
 };
-use super::{Type, optional, required, section};
-use crate::names::StateName;
+use super::{NameOf, Type, optional, required, section};
+use crate::names::{Form, StateName};
 
 /// A number of retries or entries.
 const AT_LEAST_0: Type = Integer {
@@ -57,7 +57,7 @@ section! {
         "The kind of the state, which gives the conditions Ready, Reconciling and Stalled.",
         "states: {Lost: {kind: failed}}")
         .default("`working`");
-    Next = optional("next", List { of: &Either(&[State, Mapping(&EDGE)]), max: None },
+    Next = optional("next", List { of: &Either(&[State, Mapping(&EDGE)]), min: 0, max: None },
         "The states that the handler may choose.",
         "states: {Tagged: {next: [Roam, {to: Lost, when: no signal}]}}");
     Wait = optional("wait", Mapping(&WAIT),
@@ -90,14 +90,14 @@ section! {
     Limit = optional("limit", Mapping(&LIMIT),
         "How often the state may be entered since its own `next` last led to a `ready` state, or since the spec changed.",
         "states: {Roam: {limit: {times: 3, then: Lost}}}");
-    Conditions = optional("conditions", Map { by: "condition", of: &Word(&["True", "False", "Unknown"]) },
+    Conditions = optional("conditions", Map { by: NameOf::Condition, of: &Either(&[Word(&["True", "False", "Unknown"]), Word(&["keep"])]) },
         "Conditions that are set on entry. They start as Unknown, and stay until another state or a handler sets them. `Ready: keep` leaves Ready as it was.",
         "states: {Roam: {conditions: {Fed: \"False\", Ready: keep}}}");
     Checkpoint = optional("checkpoint", Boolean,
         "Whether `.status` is written before the handler runs. `false` is for `working` states without `wait`, `timeout`, `limit` and `once` that are not entered from a `once` state.",
         "states: {Tagged: {checkpoint: false}}")
         .default("`true`");
-    RenamedFrom = optional("renamedFrom", Either(&[Name(StateName::EXPECTED), List { of: &Name(StateName::EXPECTED), max: None }]),
+    RenamedFrom = optional("renamedFrom", Either(&[Name(StateName::FORM), List { of: &Name(StateName::FORM), min: 0, max: None }]),
         "Earlier names of the state: stored objects resume here.",
         "states: {Roam: {renamedFrom: Wander}}");
     Legacy = optional("legacy", Boolean,
@@ -107,7 +107,7 @@ section! {
     Group = optional("group", String,
         "The cluster of the state in diagrams.",
         "states: {Roam: {group: Wilderness}}");
-    Allow = optional("allow", Map { by: "rule", of: &String },
+    Allow = optional("allow", Map { by: NameOf::Rule, of: &String },
         "Silences warnings and infos on this state. The value is the reason.",
         "states: {Lost: {allow: {no-timeout: A collar may be silent for years.}}}");
 }
@@ -132,7 +132,7 @@ section! {
     Poll = optional("poll", Either(&[Duration, Path]),
         "The time after a run until the handler runs again. A field of type `duration`, `integer` (seconds) or `date-time` may hold it.",
         "states: {Roam: {wait: {poll: 30s}}}");
-    Watch = optional("watch", Either(&[WATCHED, List { of: &WATCHED, max: None }]),
+    Watch = optional("watch", Either(&[WATCHED, List { of: &WATCHED, min: 0, max: None }]),
         "What wakes the handler: `self` (labels, annotations, or status written by others), all of `owns`, all of `watches`, or one of their kinds.",
         "states: {Roam: {wait: {watch: self}}}")
         .default("`[owned, watched]`");
@@ -190,9 +190,17 @@ const STATES: Type = Either(&[
     State,
     List {
         of: &State,
+        min: 1,
         max: None,
     },
 ]);
+
+/// Two states.
+const ARROW: Form = Form {
+    expected: "`A -> B`, where A and B are states",
+    pattern: "->",
+    is: |text| text.contains("->"),
+};
 
 section! {
     /// An item of `properties`. It has one of `canReach`, `never`, `only` and `leadsTo`.
@@ -200,7 +208,7 @@ section! {
     CanReach = optional("canReach", State,
         "There is a path from each state of `from` to this one.",
         "properties: [{from: [Tagged], canReach: Lost}]");
-    Never = optional("never", Name("`A -> B`, where A and B are states"),
+    Never = optional("never", Name(ARROW),
         "There is no path from the first state to the second.",
         "properties: [{never: Lost -> Tagged}]");
     Only = optional("only", State,

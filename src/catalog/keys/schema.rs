@@ -1,9 +1,10 @@
 //! Types as mappings: the keys of OpenAPI v3 as in a structural schema, and those of the language.
 
 use super::Type::{
-    Any, Boolean, Either, Integer, List, Map, Mapping, Name, Number, Schema, String, True, Word,
+    Any, Boolean, Either, Integer, List, Map, Mapping, Name, Number, Phrase, Schema, String, True, Word,
 };
-use super::{Type, optional, required, section};
+use super::{NameOf, Type, optional, required, section};
+use crate::names::FormatName;
 
 /// A count without an upper bound of its own.
 const COUNT: Type = Integer {
@@ -14,7 +15,7 @@ const COUNT: Type = Integer {
 section! {
     /// A type that is written as a mapping.
     TypeKey in TYPE, "a type":
-    Type = optional("type", Name("a type as a phrase"),
+    Type = optional("type", Phrase("a type as a phrase"),
         "The type as a phrase. It may be left out where `properties`, `items`, `additionalProperties` or `enum` gives it.",
         "spec: {routes: {type: optional list of string, maxItems: 9}}");
     Optional = optional("optional", Boolean,
@@ -30,10 +31,10 @@ section! {
     Example = optional("example", Any,
         "A value for the sample objects and the generated tests, which also goes into the CRD. An optional field with an example is part of the samples.",
         "spec: {weight: {type: number, example: 412.5}}");
-    Enum = optional("enum", List { of: &Any, max: None },
+    Enum = optional("enum", List { of: &Either(&[String, Number(None)]), min: 1, max: None },
         "The values that are allowed: strings, or numbers beside a numeric `type`.",
         "spec: {sex: {enum: [female, male]}}");
-    Properties = optional("properties", Map { by: "field", of: &Schema },
+    Properties = optional("properties", Map { by: NameOf::Field, of: &Schema },
         "The fields of an object.",
         "spec: {collar: {properties: {serial: string}}}");
     Items = optional("items", Schema,
@@ -46,7 +47,7 @@ section! {
         "Whether null is a value too. It does not go with an `enum`, because the API server would refuse null.",
         "spec: {weight: {type: number, nullable: true}}")
         .default("`false`");
-    Format = optional("format", Name("letters, digits and `-`"),
+    Format = optional("format", Name(FormatName::FORM),
         "A format of OpenAPI. `int32`, `int64`, `double` and `date-time` choose the type of the language.",
         "spec: {site: {type: string, format: uri}}");
     Minimum = optional("minimum", Number(None),
@@ -87,10 +88,22 @@ section! {
     MaxProperties = optional("maxProperties", COUNT,
         "The greatest number of entries of an object or a map.",
         "spec: {tags: {type: map of string, maxProperties: 9}}");
-    Validations = optional("validations", List { of: &Mapping(&VALIDATION), max: None },
+    AllOf = optional("allOf", List { of: &Any, min: 0, max: None },
+        "Schemas in OpenAPI that all have to hold as well, with nothing but limits in them.",
+        "spec: {nickname: {type: string, maxLength: 20, allOf: [{pattern: \"^[A-Z]\"}, {pattern: \"[a-z]$\"}]}}");
+    AnyOf = optional("anyOf", List { of: &Any, min: 0, max: None },
+        "Schemas in OpenAPI of which at least one has to hold as well.",
+        "spec: {collar: {properties: {serial: optional string, colour: optional string}, anyOf: [{required: [serial]}, {required: [colour]}]}}");
+    OneOf = optional("oneOf", List { of: &Any, min: 0, max: None },
+        "Schemas in OpenAPI of which exactly one has to hold as well.",
+        "spec: {collar: {properties: {serial: optional string, colour: optional string}, oneOf: [{required: [serial]}, {required: [colour]}]}}");
+    Not = optional("not", Any,
+        "A schema in OpenAPI that must not hold.",
+        "spec: {nickname: {type: string, not: {pattern: \"^[0-9]\"}}}");
+    Validations = optional("validations", List { of: &Mapping(&VALIDATION), min: 0, max: None },
         "Rules in CEL, which the API server applies to the value.",
         "spec: {weight: {type: number, validations: [{rule: self > 0.0}]}}");
-    KubernetesValidations = optional("x-kubernetes-validations", List { of: &Mapping(&VALIDATION), max: None },
+    KubernetesValidations = optional("x-kubernetes-validations", List { of: &Mapping(&VALIDATION), min: 0, max: None },
         "The same as `validations`, by its name in a CRD.",
         "spec: {weight: {type: number, x-kubernetes-validations: [{rule: self > 0.0}]}}");
     PreserveUnknownFields = optional("x-kubernetes-preserve-unknown-fields", True,
@@ -105,7 +118,7 @@ section! {
     ListType = optional("x-kubernetes-list-type", Word(&["atomic", "set", "map"]),
         "How server-side apply merges the list.",
         "spec: {routes: {type: list of string, maxItems: 9, x-kubernetes-list-type: set}}");
-    ListMapKeys = optional("x-kubernetes-list-map-keys", List { of: &String, max: None },
+    ListMapKeys = optional("x-kubernetes-list-map-keys", List { of: &String, min: 1, max: None },
         "The fields that identify an item of a list whose `x-kubernetes-list-type` is `map`.",
         "spec: {stops: {items: {properties: {name: string}}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name]}}");
     MapType = optional("x-kubernetes-map-type", Word(&["atomic", "granular"]),
@@ -116,7 +129,7 @@ section! {
 section! {
     /// What stands beside the fields of `spec` and is not a field.
     SpecKey in SPEC, "`spec`":
-    Validations = optional("validations", List { of: &Mapping(&VALIDATION), max: None },
+    Validations = optional("validations", List { of: &Mapping(&VALIDATION), min: 0, max: None },
         "Rules in CEL for `.spec` as a whole. No field of `.spec` can have this name.",
         "spec: {low: integer, high: integer, validations: [{rule: self.low <= self.high}]}");
 }
@@ -141,4 +154,7 @@ section! {
     FieldPath = optional("fieldPath", String,
         "The field that the answer names, as a path from the value.",
         "spec: {low: integer, high: integer, validations: [{rule: self.low <= self.high, fieldPath: .low}]}");
+    OptionalOldSelf = optional("optionalOldSelf", True,
+        "A rule about `oldSelf` also applies to a value that is new; `oldSelf` is then an optional value of CEL.",
+        "spec: {weight: {type: number, validations: [{rule: oldSelf.orValue(0.0) < 900.0 && self > 0.0, optionalOldSelf: true}]}}");
 }

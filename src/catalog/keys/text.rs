@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Type;
+use super::{NameOf, Type};
 
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -24,17 +24,21 @@ impl fmt::Display for Type {
                 let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
                 f.write_str(&alternatives(&words))
             }
-            Type::Name(form) => write!(f, "`string`: {form}"),
+            Type::Name(form) => write!(f, "`string`: {}", form.expected),
+            Type::Phrase(what) => write!(f, "`string`: {what}"),
             Type::State => f.write_str("name of a state"),
             Type::Kind => f.write_str("`group/version.Kind`"),
             Type::Path => f.write_str("path of a field"),
             Type::Schema => f.write_str("type"),
-            Type::List { of, max } => {
+            Type::List { of, min, max } => {
                 let of = match of {
                     Type::Either(_) => format!("({of})"),
                     _ => of.to_string(),
                 };
                 write!(f, "list of {of}")?;
+                if *min > 0 {
+                    write!(f, ", at least {min}")?;
+                }
                 match max {
                     Some(max) => write!(f, ", at most {max}"),
                     None => Ok(()),
@@ -47,6 +51,20 @@ impl fmt::Display for Type {
                 f.write_str(&types.join(" or "))
             }
         }
+    }
+}
+
+impl fmt::Display for NameOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NameOf::State => "state",
+            NameOf::Field => "field",
+            NameOf::Type => "name",
+            NameOf::Condition => "condition",
+            NameOf::Kind => "kind",
+            NameOf::Rule => "rule",
+            NameOf::Resource => "resource",
+        })
     }
 }
 

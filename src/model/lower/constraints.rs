@@ -1,5 +1,6 @@
-//! The keys of a type that constrain its values: limits, rules in CEL, and extensions of Kubernetes.
+//! The keys of a type that constrain its values: limits, schemas of OpenAPI, rules in CEL, and extensions of Kubernetes.
 
+use serde::Deserialize as _;
 use serde_json::Value as Json;
 
 use super::keys::{Keys, Sink, boolean, list, name_of, text};
@@ -8,7 +9,7 @@ use crate::catalog::keys::{SectionKey as _, Type, TypeKey, ValidationKey};
 use crate::catalog::{INVALID_RULE, INVALID_SCHEMA, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};
 use crate::model::{Constraints, Shape, Validation};
-use crate::names::NotAName;
+use crate::names::FormatName;
 use crate::spec::Node;
 use crate::text::shown;
 
@@ -21,22 +22,29 @@ pub(super) fn is_implied_by_shape(extension: &str, shape: &Shape) -> bool {
     }
 }
 
-/// The extensions of Kubernetes that a CRD carries as they are, in the order of the text.
+/// The extensions of Kubernetes and the schemas that a CRD carries as they are, in the order of the text.
 pub(super) fn extensions(keys: &mut Keys<'_, TypeKey>, sink: &mut Sink<'_>) -> Vec<(Spanned<String>, Json)> {
-    const EXTENSIONS: [TypeKey; 6] = [
+    const EXTENSIONS: [TypeKey; 10] = [
         TypeKey::PreserveUnknownFields,
         TypeKey::EmbeddedResource,
         TypeKey::IntOrString,
         TypeKey::ListType,
         TypeKey::ListMapKeys,
         TypeKey::MapType,
+        TypeKey::AllOf,
+        TypeKey::AnyOf,
+        TypeKey::OneOf,
+        TypeKey::Not,
     ];
     let mut extensions = Vec::new();
     for key in EXTENSIONS {
         let Some(entry) = keys.entry(key) else { continue };
         let value = json_of(&entry.value);
         let is_strings = |items: &Vec<Json>| !items.is_empty() && items.iter().all(Json::is_string);
+        let is_schemas = |items: &Vec<Json>| !items.is_empty() && items.iter().all(is_schema);
         let fits = match key.key().value {
+            Type::Any => is_schema(&value),
+            Type::List { of: Type::Any, .. } => value.as_array().is_some_and(is_schemas),
             Type::Word(words) => value.as_str().is_some_and(|word| words.contains(&word)),
             Type::List { .. } => value.as_array().is_some_and(is_strings),
             _ => value == Json::Bool(true),
@@ -64,6 +72,9 @@ pub(super) fn validation_list(node: &Node, sink: &mut Sink<'_>) -> Vec<Validatio
         let message_expression = keys.read(ValidationKey::MessageExpression, sink, text);
         let reason = keys.read(ValidationKey::Reason, sink, text);
         let field_path = keys.read(ValidationKey::FieldPath, sink, text);
+        let optional_old_self = keys
+            .read(ValidationKey::OptionalOldSelf, sink, only_true)
+            .is_some();
         if let Some(reason) = &reason {
             let known = ValidationKey::Reason.key().value.words();
             if !known.contains(&reason.as_str()) {
@@ -87,10 +98,27 @@ pub(super) fn validation_list(node: &Node, sink: &mut Sink<'_>) -> Vec<Validatio
                 message_expression,
                 reason,
                 field_path,
+                optional_old_self,
             });
         }
     }
     validations
+}
+
+/// A key that is only written to say yes.
+fn only_true(node: &Node, sink: &mut Sink<'_>) -> Option<()> {
+    match node.scalar().and_then(|scalar| scalar.boolean()) {
+        Some(true) => Some(()),
+        _ => {
+            sink.wrong_type(node, "`true`");
+            None
+        }
+    }
+}
+
+/// Whether a value is a schema of OpenAPI. Whether it may be there is for the API server's rules to say.
+fn is_schema(value: &Json) -> bool {
+    value.is_object() && krator_schema::Schema::deserialize(value).is_ok()
 }
 
 /// Reports rules that are listed twice: server-side apply identifies a rule by its text, and would refuse the CRD.
@@ -119,13 +147,7 @@ pub(super) fn constraints(keys: &mut Keys<'_, TypeKey>, sink: &mut Sink<'_>) -> 
     let minimum = number(TypeKey::Minimum);
     let maximum = number(TypeKey::Maximum);
     let multiple_of = number(TypeKey::MultipleOf);
-    let is_format =
-        |text: &str| match !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
-            true => Ok(text.to_owned()),
-            false => Err(NotAName {
-                expected: "letters, digits and `-`",
-            }),
-        };
+    let is_format = |text: &str| FormatName::parse(text).map(|format| format.as_str().to_owned());
     let format = keys.read(TypeKey::Format, sink, name_of("format", is_format));
     let pattern = keys.read(TypeKey::Pattern, sink, text);
     Constraints {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::catalog::Rule;
 use crate::catalog::keys::{Absent, SectionKey, Type};
 use crate::catalog::{INVALID_DURATION, INVALID_NAME, MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
-use crate::finding::{Finding, Source, Span, Spanned, nearest};
+use crate::finding::{Finding, Source, Span, Spanned, closest};
 use crate::model::parse_duration;
 use crate::names::NotAName;
 use crate::spec::{Entry, Mapping, Node, NodeKind};
@@ -19,6 +19,8 @@ pub(super) struct Sink<'a> {
     /// The keys that are written and not served yet, each with the place of its value.
     unserved: Vec<(Spanned<&'static str>, Span)>,
     suggestions_left: usize,
+    /// Whether the last suggestion is one of several that are equally near. It belongs to the finding that is reported next.
+    has_rival: bool,
 }
 
 impl<'a> Sink<'a> {
@@ -29,10 +31,16 @@ impl<'a> Sink<'a> {
             findings: Vec::new(),
             unserved: Vec::new(),
             suggestions_left: 100,
+            has_rival: false,
         }
     }
 
-    pub fn report(&mut self, finding: Finding) {
+    pub fn report(&mut self, mut finding: Finding) {
+        let has_rival = std::mem::take(&mut self.has_rival);
+        if let Some(fix) = &mut finding.fix {
+            fix.is_certain &= !has_rival;
+            fix.replacement = quoted_like(self.source.at(fix.span), std::mem::take(&mut fix.replacement));
+        }
         self.findings.push(finding);
     }
 
@@ -65,7 +73,9 @@ impl<'a> Sink<'a> {
         candidates: impl IntoIterator<Item = &'c str>,
     ) -> Option<&'c str> {
         self.suggestions_left = self.suggestions_left.checked_sub(1)?;
-        nearest(written, candidates)
+        let closest = closest(written, candidates)?;
+        self.has_rival = !closest.is_only;
+        Some(closest.name)
     }
 
     /// Reports that a value of another type was expected.
@@ -75,6 +85,15 @@ impl<'a> Sink<'a> {
             node.span,
             format!("expected {expected}, found {}", node.describe()),
         );
+    }
+}
+
+/// What replaces a scalar keeps its quotes, without which it may be no scalar any more.
+fn quoted_like(written: &str, replacement: String) -> String {
+    match written.chars().next() {
+        Some('"') => serde_json::Value::from(replacement).to_string(),
+        Some('\'') => format!("'{}'", replacement.replace('\'', "''")),
+        _ => replacement,
     }
 }
 
@@ -469,7 +488,8 @@ pub(super) fn duration(node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<Durat
             let message = format!("`{}` is not a duration", shown(&written.value));
             let mut finding = Finding::new(&INVALID_DURATION, written.span, message);
             finding = match written.value.parse::<u64>() {
-                Ok(seconds) => finding.did_you_mean(Some(&format!("{seconds}s"))),
+                // They may be minutes just as well.
+                Ok(seconds) => finding.did_you_mean(Some(&format!("{seconds}s"))).perhaps(),
                 Err(_) => finding.help("durations are written as in Go: `1h30m`, `10s`, `750ms`"),
             };
             sink.report(finding);

@@ -441,7 +441,11 @@ fn state_set(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Option<
             let nodes = list(node, "a list of states, or `\"*\"`", sink);
             if is_empty_list(node) {
                 let message = "a property needs at least one state to start from";
-                sink.report(Finding::new(&WRONG_TYPE, node.span, message).did_you_mean(Some("\"*\"")));
+                sink.report(
+                    Finding::new(&WRONG_TYPE, node.span, message)
+                        .did_you_mean(Some("\"*\""))
+                        .perhaps(),
+                );
             }
             let states: Vec<_> = nodes.iter().filter_map(|node| table.state(node, sink)).collect();
             (states.len() == nodes.len() && !states.is_empty()).then_some(StateSet::These(states))

@@ -7,7 +7,7 @@ use crate::catalog::{INVALID_NAME, MISSING_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};
 use crate::model::{Column, ColumnType, DeclaredCondition, Resource, Scale, Scope};
 use crate::names::{
-    Category, ColumnName, ConditionName, GroupName, KindName, ResourceName, VersionName, plural,
+    Category, ColumnName, ConditionName, GroupName, KindName, NotAName, ResourceName, VersionName, plural,
 };
 use crate::spec::Node;
 
@@ -20,14 +20,16 @@ pub(super) fn resource(node: &Node, sink: &mut Sink<'_>) -> Option<Resource> {
     let group = keys.read(ResourceKey::Group, sink, name_of("group", GroupName::parse));
     let version = keys.read(ResourceKey::Version, sink, name_of("version", VersionName::parse));
     let kind = keys.read(ResourceKey::Kind, sink, name_of("kind", KindName::parse));
-    if let Some(group) = &group {
-        let is_protected =
-            |domain: &str| group.as_str() == domain || group.as_str().ends_with(&format!(".{domain}"));
-        if is_protected("k8s.io") || is_protected("kubernetes.io") {
-            let message = format!("the group `{}` belongs to Kubernetes", group.value);
-            let help = "groups under k8s.io and kubernetes.io need approval; use a domain of your own";
-            sink.report(Finding::new(&INVALID_NAME, group.span, message).help(help));
-        }
+    let has_approval = keys.has(ResourceKey::ApiApproved);
+    let api_approved = keys.read(ResourceKey::ApiApproved, sink, name_of("approval", approval));
+    if let Some(group) = &group
+        && is_protected(group.as_str())
+        && !has_approval
+    {
+        let message = format!("the group `{}` belongs to Kubernetes", group.value);
+        let help = "groups under k8s.io and kubernetes.io need approval: use a domain of your own, or say in `apiApproved` \
+                    where the API was approved";
+        sink.report(Finding::new(&INVALID_NAME, group.span, message).help(help));
     }
     let plural_node = keys.read(ResourceKey::Plural, sink, name_of("plural", ResourceName::parse));
     let singular = keys.read(
@@ -75,6 +77,7 @@ pub(super) fn resource(node: &Node, sink: &mut Sink<'_>) -> Option<Resource> {
     Some(Resource {
         span,
         group: group?,
+        api_approved,
         version: version?,
         plural: plural?,
         singular: singular?,
@@ -85,6 +88,25 @@ pub(super) fn resource(node: &Node, sink: &mut Sink<'_>) -> Option<Resource> {
         selectable_fields: Vec::new(),
         kind,
     })
+}
+
+/// Whether the API server asks for an approval of definitions in the group.
+fn is_protected(group: &str) -> bool {
+    ["k8s.io", "kubernetes.io"].iter().any(|domain| {
+        group
+            .strip_suffix(domain)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    })
+}
+
+/// A value of the annotation `api-approved.kubernetes.io` that the API server takes.
+fn approval(text: &str) -> Result<String, NotAName> {
+    match krator_schema::is_approval(text) {
+        true => Ok(text.to_owned()),
+        false => Err(NotAName {
+            expected: "a URL, or a text that begins with `unapproved`",
+        }),
+    }
 }
 
 /// Reads the paths of `resource`.

@@ -5,6 +5,7 @@ mod phrase;
 
 pub(super) use mapping::refuse_optional;
 pub(super) use phrase::kubernetes_reference;
+pub(crate) use phrase::{DEEPEST_PHRASE, type_words};
 
 use std::collections::BTreeMap;
 

@@ -55,6 +55,9 @@ pub(super) fn typed_json(
     if node.is_null() && (schema.nullable || meant.nullable) {
         return Some(Json::Null);
     }
+    let is_open = [schema, meant]
+        .iter()
+        .any(|schema| schema.extension("x-kubernetes-preserve-unknown-fields").is_some());
     let schema = meant;
     let scalar = node.scalar();
     match &schema.shape {
@@ -152,6 +155,10 @@ pub(super) fn typed_json(
                 let mut object = Map::new();
                 for entry in &mapping.entries {
                     let Some(field) = fields.iter().find(|field| field.name.as_str() == entry.key) else {
+                        if is_open {
+                            object.insert(entry.key.clone(), json_of(&entry.value));
+                            continue;
+                        }
                         let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
                         let suggestion = sink.suggest(&entry.key, known.iter().copied());
                         let message = format!(

@@ -5,6 +5,8 @@ use crate::model::{
     Description, FieldPath, ForeignKind, Kind, LookIn, ObjectKind, Period, Scope, Times, WatchBy, kubernetes,
 };
 use crate::model::{KubernetesType, State};
+use crate::render::yaml;
+use crate::sample;
 use proc_macro2::TokenStream;
 use quote::quote;
 use std::collections::{BTreeMap, BTreeSet};
@@ -126,6 +128,9 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
             }
         }
     });
+    let mut sample = sample::object(description, kind);
+    yaml::make_whole(&mut sample);
+    let sample = sample.to_string();
     let opaque = types.opaque.values();
     let has_foreign = other_kinds(kind).any(|other| foreign_kind(description, other).is_some());
     let import = has_foreign.then(|| {
@@ -139,6 +144,8 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
         use krator_runtime as rt;
 
         impl rt::Linked for #machine {
+            #[cfg(feature = "dev")]
+            const SAMPLE: &'static str = #sample;
             #link_function
         }
         #(#grants)*

@@ -95,7 +95,7 @@ fn establish(cluster: &Cluster, resource: &ApiResource, schemas: &[Value]) {
 }
 
 /// A value that the schema may accept: often right, sometimes wrong in one place.
-fn value(schema: &Value, depth: usize, dice: &mut Dice) -> Value {
+pub fn value(schema: &Value, depth: usize, dice: &mut Dice) -> Value {
     const TEXTS: &[&str] = &[
         "",
         "a",

@@ -1,7 +1,8 @@
 //! What an operator shows of its objects: as JSON under `/state`, and to people as the page under `/`.
 
-use super::{bind_reader, scrape, token};
-use crate::cluster::{say, until};
+use super::controls::assert_no_controls;
+use super::{bind_reader, browser, scrape, token};
+use crate::cluster::until;
 use crate::moose::{Fixture, UNTOUCHED, names, states};
 use crate::probes::{get_as, logged_address};
 use serde_json::{Value, json};
@@ -184,12 +185,10 @@ fn without_tls_the_page_is_for_this_machine_and_shows_texts_of_objects_as_texts(
         }
     }
     assert_eq!(get_as(&address, "/favicon.ico", &[("Host", &address)]).0, 404);
+    assert_no_controls(&fixture, &address);
 
-    let Some(chromium) = ["chromium", "chromium-browser", "google-chrome"]
-        .into_iter()
-        .find(|name| Command::new(name).arg("--version").output().is_ok())
-    else {
-        return say("the page in a browser: skipped: Chromium is not installed");
+    let Some(chromium) = browser::chromium() else {
+        return;
     };
     let shown = |select: &str| {
         let profile = tempfile::tempdir().expect("a temporary folder");

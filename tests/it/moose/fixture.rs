@@ -9,7 +9,7 @@ use k8s_openapi::jiff::Timestamp;
 use krator::model::Kind;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::{Mutex, OnceLock};
 
@@ -124,6 +124,16 @@ impl Fixture {
     /// Makes the next start run the operator of another variant.
     pub fn run_from_now_on(&mut self, variant: &Variant) {
         self.binary = binary(self.cluster, variant);
+    }
+
+    /// The operator's program.
+    pub fn binary(&self) -> &Path {
+        &self.binary
+    }
+
+    /// How the operator has ended by itself, if it has.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.operator.as_mut().expect("an operator was started").ended()
     }
 
     /// Whether the operator has not ended by itself.

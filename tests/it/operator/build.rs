@@ -27,7 +27,9 @@ pub const OWN_CHECKS: &[&[&str]] = &[
 
 /// A crate that krator has generated, in a temporary folder.
 pub struct Crate {
-    folder: TempDir,
+    /// Its folder is kept as long as the crate, unless somebody else does that.
+    _folder: Option<TempDir>,
+    dir: PathBuf,
     operator: String,
 }
 
@@ -44,27 +46,41 @@ impl Crate {
             "krator new: {}",
             String::from_utf8_lossy(&output.stderr)
         );
-        let manifest = fs::read_to_string(dir.join("Cargo.toml")).expect("generated");
-        let name = manifest.lines().find_map(|line| line.strip_prefix("name = "));
-        let operator = name.expect("a package has a name").trim_matches('"').to_owned();
-        let krate = Crate { folder, operator };
+        let krate = Crate {
+            _folder: Some(folder),
+            ..Crate::in_folder(&dir)
+        };
         edit(&krate.dir());
         krate
     }
 
+    /// The crate in a folder that somebody else keeps.
+    pub fn in_folder(dir: &Path) -> Crate {
+        let manifest = fs::read_to_string(dir.join("Cargo.toml")).expect("the folder of a crate");
+        let name = manifest.lines().find_map(|line| line.strip_prefix("name = "));
+        let operator = name.expect("a package has a name").trim_matches('"').to_owned();
+        Crate {
+            _folder: None,
+            dir: dir.to_owned(),
+            operator,
+        }
+    }
+
     /// A crate that `make` creates, in the folder that it is given.
     pub fn of(operator: &str, make: impl FnOnce(&Path)) -> Crate {
-        let krate = Crate {
-            folder: tempfile::tempdir().expect("a temporary folder"),
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let dir = folder.path().join("crate");
+        make(&dir);
+        Crate {
+            _folder: Some(folder),
+            dir,
             operator: operator.to_owned(),
-        };
-        make(&krate.dir());
-        krate
+        }
     }
 
     /// The folder of the crate.
     pub fn dir(&self) -> PathBuf {
-        self.folder.path().join("crate")
+        self.dir.clone()
     }
 
     /// Applies the files of `deploy/` to a cluster, and gives the user `operator` the rights of their ServiceAccount.

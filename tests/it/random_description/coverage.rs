@@ -42,6 +42,18 @@ fn in_section(
     }
 }
 
+/// Keys that random descriptions leave out: `schemas` names files, and they come without; the others are in the cases of
+/// `testdata/import`, because `krator import` writes them.
+const LEFT_OUT: [&str; 7] = [
+    "schemas",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "optionalOldSelf",
+    "apiApproved",
+];
+
 #[test]
 fn every_key_that_is_served_is_used() {
     let places = places();
@@ -61,13 +73,11 @@ fn every_key_that_is_served_is_used() {
     let missing: Vec<String> = places
         .iter()
         .flat_map(|place| {
-            // Random descriptions come without files.
-            let names_files = |name| name == "schemas";
             let served = place
                 .section
                 .keys
                 .iter()
-                .filter(move |key| key.is_served && !names_files(key.name));
+                .filter(move |key| key.is_served && !LEFT_OUT.contains(&key.name));
             served.map(|key| format!("{} {}", place.section.called, key.name))
         })
         .filter(|key| !found.contains(key))

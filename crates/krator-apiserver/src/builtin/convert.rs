@@ -2,7 +2,9 @@
 //! `pkg/apis/*/v1/conversion.go` of Kubernetes.
 
 use super::decode::BASE64;
-use super::json::{entries, entry, flag, get, int, list_mut, remove, set, set_default, set_entry, text};
+use super::json::{
+    entries, entry, flag, get, int, list, list_mut, remove, set, set_default, set_entry, text,
+};
 use base64::Engine as _;
 use serde_json::{Value as Json, json};
 
@@ -11,8 +13,26 @@ pub(super) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.gene
 
 /// Applies what is lost or moved on the way in.
 pub(super) fn read(type_name: &str, object: &mut Json) {
-    if type_name == "core/v1.Secret" {
-        string_data_to_data(object);
+    match type_name {
+        "core/v1.Secret" => string_data_to_data(object),
+        "core/v1.Pod" => pod_addresses(object),
+        _ => {}
+    }
+}
+
+/// A pod has one list of addresses; `podIP` is the first of them, and wins where both are there.
+fn pod_addresses(pod: &mut Json) {
+    let first = text(pod, "status.podIP").to_owned();
+    let of_list = list(pod, "status.podIPs")
+        .first()
+        .map(|it| text(it, "ip").to_owned());
+    match of_list {
+        None if !first.is_empty() => set(pod, "status.podIPs", json!([{"ip": first}])),
+        Some(other) if !first.is_empty() && other != first => {
+            set(pod, "status.podIPs", json!([{"ip": first}]))
+        }
+        Some(other) if first.is_empty() => set(pod, "status.podIP", other),
+        _ => {}
     }
 }
 

@@ -28,6 +28,13 @@ use crate::refusal::FieldError;
 use report::Report;
 use serde_json::Value as Json;
 
+/// The errors of the labels of an object.
+pub(super) fn label_errors(of_object: &Json) -> Vec<FieldError> {
+    let mut report = Report::default();
+    labels::labels(&mut report, &report::root("metadata.labels"), of_object);
+    report.into_errors()
+}
+
 /// The errors of a new object.
 pub(super) fn create(type_name: &str, object: &Json) -> Vec<FieldError> {
     let mut report = Report::default();

@@ -39,9 +39,12 @@ fn sets_combine() {
         json!({"f:l": {"f:x": {}}}),
         json!({"f:r": {}}),
     );
-    let a = set(&both).union(&set(&left));
-    let b = set(&both).union(&set(&right));
-    assert_eq!(a.union(&b), set(&both).union(&set(&left)).union(&set(&right)));
+    let a = set(&both).union(set(&left));
+    let b = set(&both).union(set(&right));
+    assert_eq!(
+        a.clone().union(b.clone()),
+        set(&both).union(set(&left)).union(set(&right))
+    );
     assert_eq!(a.intersection(&b), set(&both));
     assert_eq!(a.difference(&b), set(&left));
     assert_eq!(set(&left).difference(&set(&json!({"f:l": {}}))), set(&left));

@@ -3,6 +3,7 @@
 use crate::field_set::FieldSet;
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 pub(super) const APPLY: &str = "Apply";
@@ -11,19 +12,19 @@ const FIELDS_V1: &str = "FieldsV1";
 
 /// An entry as it is written.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Entry {
+pub(super) struct Entry<'a> {
     manager: String,
     operation: String,
     api_version: String,
     time: Option<String>,
     fields_type: String,
-    fields: Option<Json>,
+    fields: Option<Cow<'a, Json>>,
     subresource: String,
 }
 
-impl Entry {
+impl<'a> Entry<'a> {
     /// Reads an entry; none if a field has a wrong type.
-    pub(super) fn read(json: &Json) -> Option<Self> {
+    pub(super) fn read(json: &'a Json) -> Option<Self> {
         let entry = json.as_object()?;
         let text = |key: &str| match entry.get(key) {
             None | Some(Json::Null) => Some(String::new()),
@@ -40,28 +41,31 @@ impl Entry {
             api_version: text("apiVersion")?,
             time,
             fields_type: text("fieldsType")?,
-            fields: entry.get("fieldsV1").filter(|fields| !fields.is_null()).cloned(),
+            fields: entry
+                .get("fieldsV1")
+                .filter(|fields| !fields.is_null())
+                .map(Cow::Borrowed),
             subresource: text("subresource")?,
         })
     }
 
-    fn write(&self) -> Json {
+    fn write(self) -> Json {
         let mut out = Map::new();
-        let mut text = |key: &str, text: &str| {
+        let mut text = |key: &str, text: String| {
             if !text.is_empty() {
-                out.insert(key.to_owned(), json!(text));
+                out.insert(key.to_owned(), text.into());
             }
         };
-        text("manager", &self.manager);
-        text("operation", &self.operation);
-        text("apiVersion", &self.api_version);
-        text("time", self.time.as_deref().unwrap_or_default());
-        text("fieldsType", &self.fields_type);
-        if let Some(fields) = &self.fields {
-            out.insert("fieldsV1".to_owned(), fields.clone());
+        text("manager", self.manager);
+        text("operation", self.operation);
+        text("apiVersion", self.api_version);
+        text("time", self.time.unwrap_or_default());
+        text("fieldsType", self.fields_type);
+        if let Some(fields) = self.fields {
+            out.insert("fieldsV1".to_owned(), fields.into_owned());
         }
         if !self.subresource.is_empty() {
-            out.insert("subresource".to_owned(), json!(self.subresource));
+            out.insert("subresource".to_owned(), self.subresource.into());
         }
         Json::Object(out)
     }
@@ -138,7 +142,7 @@ impl Managed {
     ///
     /// # Errors
     /// What is wrong with one of them.
-    pub(super) fn decode(entries: &[Entry]) -> Result<Self, String> {
+    pub(super) fn decode(entries: &[Entry<'_>]) -> Result<Self, String> {
         let mut managed = Self::default();
         for (index, entry) in entries.iter().enumerate() {
             if ![APPLY, UPDATE].contains(&entry.operation.as_str()) {
@@ -177,12 +181,12 @@ impl Managed {
 
     /// The entries for the object: those of appliers first, then by time.
     pub(super) fn encode(&self) -> Vec<Json> {
-        let mut entries: Vec<Entry> = self
+        let mut entries: Vec<Entry<'_>> = self
             .fields
             .iter()
             .map(|(key, set)| self.entry(key, set))
             .collect();
-        let order = |entry: &Entry| {
+        let order = |entry: &Entry<'_>| {
             let Entry {
                 operation,
                 time,
@@ -190,14 +194,21 @@ impl Managed {
                 api_version,
                 subresource,
                 ..
-            } = entry.clone();
-            (operation, time, manager, api_version, subresource)
+            } = entry;
+            [
+                operation,
+                time.as_deref().unwrap_or_default(),
+                manager,
+                api_version,
+                subresource,
+            ]
+            .map(str::to_owned)
         };
         entries.sort_by_cached_key(order);
-        entries.iter().map(Entry::write).collect()
+        entries.into_iter().map(Entry::write).collect()
     }
 
-    fn entry(&self, key: &ManagerKey, set: &VersionedSet) -> Entry {
+    fn entry(&self, key: &ManagerKey, set: &VersionedSet) -> Entry<'static> {
         Entry {
             manager: key.manager.clone(),
             operation: if set.applied {
@@ -208,7 +219,7 @@ impl Managed {
             api_version: set.api_version.clone(),
             time: self.times.get(key).cloned(),
             fields_type: FIELDS_V1.to_owned(),
-            fields: Some(set.set.to_json()),
+            fields: Some(Cow::Owned(set.set.to_json())),
             subresource: key.subresource.clone(),
         }
     }

@@ -25,7 +25,7 @@ fn fields(paths: &Json) -> FieldSet {
             .flatten()
             .filter_map(Json::as_str)
             .collect();
-        set = set.union(&FieldSet::of(&[&path]));
+        set.add(FieldSet::of(&[&path]));
     }
     set
 }

@@ -3,7 +3,7 @@
 //! `k8s.io/apimachinery/pkg/util/managedfields/internal`.
 
 use super::conflicts::Conflict;
-use super::entries::{APPLY, Managed, ManagerKey, UPDATE, VersionedSet};
+use super::entries::{APPLY, Managed, ManagerKey, UPDATE};
 use super::updater::Updater;
 use super::{Manager, empty, failed, kind_text};
 use crate::field_set::FieldSet;
@@ -13,6 +13,7 @@ use crate::types::Type;
 use serde_json::Value as Json;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// More managers than these that have updated an object are merged into one.
 const MAX_UPDATE_MANAGERS: usize = 10;
@@ -70,11 +71,11 @@ impl Tracking<'_> {
         let Managed { fields, mut times } = managed;
         let mut fields = self.updater().update(live, new, fields, &current);
         if let Some(mut changed) = fields.remove(&current) {
-            changed.set = changed.set.difference(&never_owned());
+            changed.set = changed.set.difference(&NEVER_OWNED);
             if !changed.set.is_empty() {
                 let key = self.key(name, UPDATE);
                 if let Some(previous) = fields.get(&key) {
-                    changed.set = changed.set.union(&previous.set);
+                    changed.set.add(previous.set.clone());
                 }
                 fields.insert(key.clone(), changed);
                 times.insert(key, self.now.to_owned());
@@ -114,7 +115,7 @@ impl Tracking<'_> {
             .apply(live, config, fields, &key, force)
             .map_err(Failure::Conflicts)?;
         if let Some(of) = fields.get_mut(&key) {
-            of.set = of.set.difference(&never_owned());
+            of.set = of.set.difference(&NEVER_OWNED);
             if of.set.is_empty() {
                 fields.remove(&key);
             }
@@ -178,7 +179,7 @@ fn describe(object: &Json) -> String {
 }
 
 /// What no manager owns, because it says which object it is or because the server sets it.
-fn never_owned() -> FieldSet {
+static NEVER_OWNED: LazyLock<FieldSet> = LazyLock::new(|| {
     let metadata = [
         "name",
         "namespace",
@@ -194,7 +195,7 @@ fn never_owned() -> FieldSet {
     let mut paths: Vec<&[&str]> = vec![&["apiVersion"], &["kind"], &["metadata"]];
     paths.extend(metadata.iter().map(<[&str; 2]>::as_slice));
     FieldSet::of(&paths)
-}
+});
 
 /// Merges the oldest managers that have updated the object, by version, until they are not too many.
 fn cap(managed: &mut Managed) {
@@ -227,10 +228,8 @@ fn cap(managed: &mut Managed) {
             managed.fields.insert(bucket.clone(), oldest);
         }
         if let Some(merged) = managed.fields.get_mut(&bucket) {
-            *merged = VersionedSet {
-                set: of.set.union(&merged.set),
-                ..of
-            };
+            let before = std::mem::replace(merged, of);
+            merged.set.add(before.set);
         }
         managed.fields.remove(&key);
         left -= 1;

@@ -31,8 +31,8 @@ impl Updater<'_> {
         let before = managers.remove(manager).map(|of| of.set).unwrap_or_default();
         let set = before
             .difference(&compared.removed)
-            .union(&compared.modified)
-            .union(&compared.added);
+            .union(compared.modified)
+            .union(compared.added);
         let set = set.recursive_difference(self.ignored);
         if !set.is_empty() {
             managers.insert(manager.clone(), self.versioned(set, false));
@@ -55,7 +55,10 @@ impl Updater<'_> {
         let mut managers = self.reconcile(managers);
         let merged = merge(self.type_, live, config);
         let set = field_set(self.type_, config).recursive_difference(self.ignored);
-        let last = managers.insert(manager.clone(), self.versioned(set, true));
+        // What is applied again need not be looked for.
+        let last = managers.remove(manager);
+        let last = last.filter(|last| last.api_version != self.api_version || !last.set.is_subset(&set));
+        managers.insert(manager.clone(), self.versioned(set, true));
         let new = self.prune(merged, &managers, last.as_ref());
         let (managers, conflicts, _) = self.changed(live, &new, managers, manager);
         if !force && !conflicts.is_empty() {
@@ -98,30 +101,41 @@ impl Updater<'_> {
         managers: Managers,
         manager: &ManagerKey,
     ) -> (Managers, Vec<Conflict>, Comparison) {
-        let mut versions: BTreeMap<String, Comparison> = BTreeMap::new();
-        let compared = || compare(self.type_, live, new).without(self.ignored);
+        // The comparisons by version, each with what the manager has written.
+        let mut versions: BTreeMap<String, (Comparison, FieldSet)> = BTreeMap::new();
+        let with_written = |compared: Comparison| {
+            let written = compared.modified.clone().union(compared.added.clone());
+            (compared, written)
+        };
+        let compared_now = || compare(self.type_, live, new).without(self.ignored);
         let mut out = Managers::new();
         let mut conflicts = Vec::new();
         for (key, mut of) in managers {
             if key != *manager {
-                let compared = versions.entry(of.api_version.clone()).or_insert_with(|| {
-                    match self.type_.version(&of.api_version) {
+                let (compared, written) = versions.entry(of.api_version.clone()).or_insert_with(|| {
+                    with_written(match self.type_.version(&of.api_version) {
                         Some(type_) if of.api_version != self.api_version => compare(type_, live, new),
-                        _ => compared(),
-                    }
+                        _ => compared_now(),
+                    })
                 });
-                let taken = of.set.intersection(&compared.modified.union(&compared.added));
-                conflicts.extend(taken.paths().into_iter().map(|path| Conflict {
-                    manager: key.clone(),
-                    path,
-                }));
-                of.set = of.set.difference(&taken).difference(&compared.removed);
+                let taken = of.set.intersection(written);
+                if !taken.is_empty() {
+                    conflicts.extend(taken.paths().into_iter().map(|path| Conflict {
+                        manager: key.clone(),
+                        path,
+                    }));
+                    of.set = of.set.difference(&taken);
+                }
+                if !compared.removed.is_empty() {
+                    of.set = of.set.difference(&compared.removed);
+                }
             }
             if !of.set.is_empty() {
                 out.insert(key, of);
             }
         }
-        let compared = versions.remove(self.api_version).unwrap_or_else(compared);
+        let compared = versions.remove(self.api_version);
+        let compared = compared.map_or_else(compared_now, |(compared, _)| compared);
         (out, conflicts, compared)
     }
 
@@ -139,7 +153,7 @@ impl Updater<'_> {
             let Some(type_) = self.type_in(version) else {
                 continue;
             };
-            let kept = named(type_, &field_set(type_, &pruned)).union(&named(type_, &owned));
+            let kept = named(type_, &field_set(type_, &pruned)).union(named(type_, &owned));
             pruned = remove(
                 type_,
                 &merged,
@@ -157,8 +171,7 @@ impl Updater<'_> {
 fn owned_by_version<'a>(managers: &'a Managers, first: &str) -> Vec<(&'a str, FieldSet)> {
     let mut owned: BTreeMap<&str, FieldSet> = BTreeMap::new();
     for of in managers.values() {
-        let set = owned.entry(&of.api_version).or_default();
-        *set = set.union(&of.set);
+        owned.entry(&of.api_version).or_default().add(of.set.clone());
     }
     let mut owned: Vec<(&str, FieldSet)> = owned.into_iter().collect();
     owned.sort_by_key(|(version, _)| *version != first);

@@ -30,7 +30,7 @@ pub(crate) fn create(
     body: (Json, Vec<String>),
     options: &Options,
 ) -> Result<Written, Refusal> {
-    let (mut object, mut warnings) = decode(kind, &body.0, body.1, options.unknown)?;
+    let (mut object, mut warnings) = decode(kind, body.0, body.1, options.unknown)?;
     if !meta(&object, "resourceVersion").is_empty() {
         return Err(Refusal::failed(
             "resourceVersion should not be set on objects to be created",

@@ -97,6 +97,7 @@ pub(crate) fn delete(
     key: &Key,
     options: &DeleteOptions,
 ) -> Result<(Json, bool), Refusal> {
+    crate::hooks::admit_delete(kind, key)?;
     let live = state.store.get(&kind.id, key).map(Arc::clone);
     let live = live.ok_or_else(|| Refusal::not_found(kind.about(&key.name)))?;
     check_preconditions(kind, key, &live, options)?;

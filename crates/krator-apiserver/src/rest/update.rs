@@ -50,7 +50,8 @@ pub(crate) fn update(
 ) -> Result<Written, Refusal> {
     let (edit, twice) = edit;
     let stored = state.store.get(&kind.id, key).map(Arc::clone);
-    let live = stored.as_deref().map(|stored| kind.to_served(stored));
+    let served = stored.as_deref().map(|stored| kind.to_served(stored));
+    let live = served.as_deref();
     let is_main = options.subresource == Subresource::None;
     let creates = match &edit {
         Edit::Apply { .. } => is_main,
@@ -61,8 +62,8 @@ pub(crate) fn update(
         return Err(Refusal::not_found(kind.about(&key.name)));
     }
     let replaces = matches!(edit, Edit::Replace(_));
-    let (mut object, mut warnings) = edited(kind, live.as_ref(), edit, twice, options)?;
-    warnings.extend(finalizer_warnings(&object, live.as_ref()));
+    let (mut object, mut warnings) = edited(kind, live, edit, twice, options)?;
+    warnings.extend(finalizer_warnings(&object, live));
     if meta(&object, "name").is_empty() {
         let why = "was undeterminable: name must be provided";
         return Err(Refusal::bad_request(format!(
@@ -78,11 +79,11 @@ pub(crate) fn update(
         )));
     }
     settle_namespace(kind, &mut object, &key.namespace)?;
-    match &live {
+    match live {
         Some(live) => rbac::check_update(state, &kind.id, key, (live, &object), &options.user)?,
         None => rbac::check_create(state, &kind.id, key, &object, &options.user)?,
     }
-    let (Some(stored), Some(live)) = (stored, live) else {
+    let (Some(stored), Some(live)) = (&stored, live) else {
         if !meta(&object, "uid").is_empty() {
             let why = format!(
                 "Precondition failed: UID in precondition: {}, UID in object meta: ",
@@ -98,11 +99,11 @@ pub(crate) fn update(
             warnings,
         });
     };
-    check_version(kind, key, &mut object, &live, replaces)?;
-    crate::hooks::before_update(state, kind, &mut object, &live)?;
-    let object = prepared(kind, object, &live, options);
-    check(kind, &object, &live, options)?;
-    let object = store(state, kind, key, object, (&live, &stored), options);
+    check_version(kind, key, &mut object, live, replaces)?;
+    crate::hooks::before_update(state, kind, &mut object, live)?;
+    let object = prepared(kind, object, live, options);
+    check(kind, &object, live, options)?;
+    let object = store(state, kind, key, object, (live, stored), options);
     Ok(Written {
         object,
         created: false,
@@ -125,6 +126,11 @@ fn edited(
         Edit::JsonPatch(_) | Edit::MergePatch(_) | Edit::StrategicPatch(_)
     );
     let is_tracked = matches!(edit, Edit::Tracked(_) | Edit::Apply { .. });
+    // The API server shows a strategic patch itself, and of others what they make.
+    let shown = match &edit {
+        Edit::StrategicPatch(patch) => Some(crate::values::plain(patch)),
+        _ => None,
+    };
     let made = match edit {
         Edit::Replace(object) | Edit::Tracked(object) => object,
         Edit::JsonPatch(patch) => patch::json_patch(base, &patch)?,
@@ -141,8 +147,8 @@ fn edited(
         }
     };
     let (mut object, warnings) = match is_patch {
-        true => decode_patched(kind, &made, twice, options)?,
-        false => decode(kind, &made, twice, options.unknown)?,
+        true => decode_patched(kind, made, shown, twice, options)?,
+        false => decode(kind, made, twice, options.unknown)?,
     };
     kind.default(&mut object);
     if !is_tracked {
@@ -154,17 +160,19 @@ fn edited(
 /// Reads what a patch has made. What it makes wrong is refused as a mistake in the patch.
 fn decode_patched(
     kind: &Kind,
-    patched: &Json,
+    patched: Json,
+    shown: Option<String>,
     twice: Vec<String>,
     options: &Options,
 ) -> Result<(Json, Vec<String>), Refusal> {
     if kind.is_custom() {
-        refuse_other_kind(kind, patched)?;
+        refuse_other_kind(kind, &patched)?;
     }
+    let shown = shown.unwrap_or_else(|| crate::values::go_json(&patched));
     decode(kind, patched, twice, options.unknown).map_err(|refusal| match refusal.code {
         400 => {
             let why = refusal.message.find("strict decoding error").unwrap_or_default();
-            let error = FieldError::invalid("patch", patched.to_string(), &refusal.message[why..]);
+            let error = FieldError::invalid("patch", shown, &refusal.message[why..]);
             Refusal::invalid(About::default(), &[error])
         }
         _ => refusal,
@@ -271,7 +279,7 @@ fn check(kind: &Kind, object: &Json, live: &Json, options: &Options) -> Result<(
         if !added.is_empty() {
             let why = format!(
                 "no new finalizers can be added if the object is being deleted, found new finalizers {}",
-                serde_json::json!(added)
+                crate::values::go_strings(&added)
             );
             errors.push(FieldError::forbidden("metadata.finalizers", why));
         }

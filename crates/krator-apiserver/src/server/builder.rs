@@ -3,9 +3,11 @@
 use super::Server;
 use crate::{
     audit::Audit,
+    children::{self, Children},
     controllers,
     faults::{Faults, Plan},
     rbac,
+    snapshot::Snapshot,
     state::State,
     users::User,
 };
@@ -21,6 +23,8 @@ pub struct Builder {
     rbac: bool,
     audit: Option<Audit>,
     faults: Option<Plan>,
+    snapshot: Option<Snapshot>,
+    children: Option<Children>,
 }
 
 impl Builder {
@@ -46,6 +50,23 @@ impl Builder {
         }
     }
 
+    /// Begins with the objects of another server, instead of with none.
+    pub fn restore(self, snapshot: Snapshot) -> Self {
+        Self {
+            snapshot: Some(snapshot),
+            ..self
+        }
+    }
+
+    /// Lets workloads become ready or fail after a time, although nothing runs them. Without it they stay as they are
+    /// created.
+    pub fn children(self, children: Children) -> Self {
+        Self {
+            children: Some(children),
+            ..self
+        }
+    }
+
     /// Starts the server, with the namespaces, roles and bindings that every cluster has.
     ///
     /// # Panics
@@ -54,9 +75,16 @@ impl Builder {
     pub fn start(self) -> Server {
         let mut state = State::new();
         rbac::seed(&mut state);
+        if let Some(snapshot) = self.snapshot {
+            snapshot.restore(&mut state);
+        }
         state.rbac = self.rbac;
         let state = Arc::new(Mutex::new(state));
         tokio::spawn(controllers::run(Arc::downgrade(&state)));
+        tokio::spawn(controllers::run_definitions(Arc::downgrade(&state)));
+        if let Some(children) = self.children {
+            tokio::spawn(children::run(Arc::downgrade(&state), children));
+        }
         Server {
             state,
             caller: Arc::new(User::admin()),

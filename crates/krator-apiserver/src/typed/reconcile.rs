@@ -17,7 +17,7 @@ pub(crate) fn reconcile(type_: &Type, fields: FieldSet) -> FieldSet {
     }
     fields
         .recursive_difference(&reconciler.atomic)
-        .union(&reconciler.atomic)
+        .union(reconciler.atomic)
 }
 
 struct Reconciler<'a> {

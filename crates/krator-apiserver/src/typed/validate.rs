@@ -28,9 +28,9 @@ impl Mistake {
     }
 }
 
-fn below(element: &PathElement, mut mistakes: Vec<Mistake>) -> Vec<Mistake> {
+fn below(element: impl Fn() -> PathElement, mut mistakes: Vec<Mistake>) -> Vec<Mistake> {
     for mistake in &mut mistakes {
-        mistake.path.insert_str(0, &element.to_string());
+        mistake.path.insert_str(0, &element().to_string());
     }
     mistakes
 }
@@ -85,13 +85,13 @@ impl Validator<'_> {
     fn map(&self, map: &Map, entries: &JsonMap<String, Json>) -> Vec<Mistake> {
         let mut mistakes = Vec::new();
         for (key, value) in entries {
-            let element = PathElement::field(key);
+            let element = || PathElement::field(key);
             let type_ = map.type_of(key);
             if type_ == Arena::NOTHING {
-                mistakes.extend(below(&element, Mistake::here("field not declared in schema")));
+                mistakes.extend(below(element, Mistake::here("field not declared in schema")));
                 break;
             }
-            mistakes.extend(below(&element, self.value(type_, value)));
+            mistakes.extend(below(element, self.value(type_, value)));
         }
         mistakes
     }
@@ -111,10 +111,14 @@ impl Validator<'_> {
                     }
                 }
             };
-            if !seen.insert(element.clone()) && self.duplicates == Duplicates::Refused {
-                mistakes.extend(Mistake::here(format!("duplicate entries for key {element}")));
+            let wrong = below(|| element.clone(), self.value(list.element, item));
+            if self.duplicates == Duplicates::Refused {
+                if seen.contains(&element) {
+                    mistakes.extend(Mistake::here(format!("duplicate entries for key {element}")));
+                }
+                seen.insert(element);
             }
-            mistakes.extend(below(&element, self.value(list.element, item)));
+            mistakes.extend(wrong);
         }
         mistakes
     }

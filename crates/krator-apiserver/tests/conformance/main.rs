@@ -6,6 +6,7 @@
 
 mod cases;
 mod client;
+mod kubectl;
 mod masked;
 
 /// The control plane of the tests.
@@ -23,13 +24,43 @@ use kube::{
     Client, Config,
     config::{KubeConfigOptions, Kubeconfig},
 };
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::runtime::Runtime;
 
 /// How many cases run at once.
 const AT_ONCE: usize = 8;
 
 /// Kinds that cases use; both servers have them from the start.
 const DEFINITIONS: &str = include_str!("../../testdata/definitions.yaml");
+
+/// Those controllers of a real server that do what this one does itself.
+const CONTROLLERS: [&str; 3] = [
+    "garbage-collector-controller",
+    "namespace-controller",
+    "persistentvolumeclaim-protection-controller",
+];
+
+/// The real server, which one test at a time has to itself. It ends with this process.
+struct RealCluster(MutexGuard<'static, Option<Cluster>>);
+
+impl std::ops::Deref for RealCluster {
+    type Target = Cluster;
+
+    fn deref(&self) -> &Cluster {
+        self.0.as_ref().expect("`real_cluster` has started it")
+    }
+}
+
+/// The real server, when its turn has come. None when there are no binaries for it.
+fn real_cluster() -> Option<RealCluster> {
+    static SHARED: Mutex<Option<Cluster>> = Mutex::new(None);
+    // A test that has failed leaves it as it is.
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    if shared.is_none() {
+        *shared = Cluster::with_controllers(&CONTROLLERS);
+    }
+    shared.is_some().then_some(RealCluster(shared))
+}
 
 async fn real(cluster: &Cluster) -> Client {
     let kubeconfig = Kubeconfig::read_from(cluster.kubeconfig("admin")).expect("the cluster has written it");
@@ -49,22 +80,20 @@ async fn run(client: Client, cases: &[Case]) -> Vec<String> {
     futures::stream::iter(runs).buffered(AT_ONCE).collect().await
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn both_servers_answer_alike() {
-    let controllers = [
-        "garbage-collector-controller",
-        "namespace-controller",
-        "persistentvolumeclaim-protection-controller",
-    ];
-    let Some(cluster) = tokio::task::spawn_blocking(move || Cluster::with_controllers(&controllers))
-        .await
-        .expect("the cluster starts")
-    else {
-        return;
-    };
+/// A runtime for one test.
+fn runtime() -> Runtime {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(2).enable_all().build().expect("a runtime")
+}
+
+#[test]
+fn both_servers_answer_alike() {
+    let runtime = runtime();
+    let Some(cluster) = real_cluster() else { return };
     let cases = cases::all();
-    let embedded = run(Client::new(krator_apiserver::Server::start(), "default"), &cases).await;
-    let real = run(real(&cluster).await, &cases).await;
+    let embedded = runtime
+        .block_on(async { run(Client::new(krator_apiserver::Server::start(), "default"), &cases).await });
+    let real = runtime.block_on(async { run(real(&cluster).await, &cases).await });
     let mut different = Vec::new();
     for ((case, embedded), real) in cases.iter().zip(&embedded).zip(&real) {
         if embedded != real {

@@ -116,7 +116,7 @@ impl<M: Machine> Actor<'_, M> {
             },
         };
         let began = world.now().elapsed;
-        let deadline = self.engine.deadline(world.now()).map(|at| world.origin() + at);
+        let deadline = self.engine.deadline(world.now());
         let ended = {
             let span = tracing::info_span!(
                 "state",
@@ -144,7 +144,8 @@ impl<M: Machine> Actor<'_, M> {
                         Some(saved) => drop(answer.send(saved)),
                         None => break None,
                     },
-                    () = at(deadline) => break None,
+                    // The clock of a development build may have been turned on since.
+                    () = at(deadline.map(|at| world.instant(at))) => break None,
                     result = &mut handler => {
                         break Some(result.unwrap_or_else(|panic| Err(Error::panicked(&*panic))));
                     }

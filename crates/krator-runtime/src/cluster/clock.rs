@@ -14,6 +14,9 @@ pub(crate) struct Clock {
     origin: Instant,
     /// The server's time at the origin.
     began: Mutex<Timestamp>,
+    /// How far people have turned the clock on.
+    #[cfg(feature = "dev")]
+    ahead: Mutex<Duration>,
 }
 
 impl Clock {
@@ -21,21 +24,51 @@ impl Clock {
         Self {
             origin: Instant::now(),
             began: Mutex::new(Timestamp::now()),
+            #[cfg(feature = "dev")]
+            ahead: Mutex::default(),
         }
     }
-    pub fn origin(&self) -> Instant {
-        self.origin
+    /// The instant at which the time since the origin is this.
+    pub fn instant(&self, elapsed: Duration) -> Instant {
+        self.origin + elapsed.saturating_sub(self.ahead())
     }
     /// The time since the origin.
     pub fn elapsed(&self) -> Duration {
-        self.origin.elapsed()
+        self.origin.elapsed() + self.ahead()
+    }
+    /// The time by which objects are judged, to the second: that of the server, unless people have turned the clock on.
+    pub fn time(&self) -> Timestamp {
+        self.time_after(self.elapsed())
     }
     /// The server's time, to the second.
-    pub fn time(&self) -> Timestamp {
+    pub fn server_time(&self) -> Timestamp {
+        self.time_after(self.origin.elapsed())
+    }
+    fn time_after(&self, elapsed: Duration) -> Timestamp {
         let began = *self.began.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = began + self.elapsed();
+        let now = began + elapsed;
         Timestamp::from_second(now.as_second()).unwrap_or(now)
     }
+
+    /// How far the clock is ahead of the server's.
+    #[cfg(feature = "dev")]
+    pub fn ahead(&self) -> Duration {
+        *self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    #[cfg(not(feature = "dev"))]
+    fn ahead(&self) -> Duration {
+        Duration::ZERO
+    }
+    /// Turns the clock on, and returns how far it is ahead then; `None` if that were further than `most`. Timers that were
+    /// set before have to be set again.
+    #[cfg(feature = "dev")]
+    pub fn turn(&self, by: Duration, most: Duration) -> Option<Duration> {
+        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        let sum = ahead.checked_add(by).filter(|sum| *sum <= most)?;
+        *ahead = sum;
+        Some(sum)
+    }
+
     /// Learns from an answer. Differences of up to two seconds are ignored, because they come from the resolution of
     /// `Date` and the time that answers take.
     pub fn learn(&self, headers: &HeaderMap) {
@@ -43,7 +76,7 @@ impl Clock {
         let Some(date) = date.and_then(|text| jiff::fmt::rfc2822::parse(text).ok()) else {
             return;
         };
-        let server_began = date.timestamp() - self.elapsed();
+        let server_began = date.timestamp() - self.origin.elapsed();
         let mut began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
         if began.duration_since(server_began).abs() > SignedDuration::from_secs(2) {
             *began = server_began;
@@ -68,5 +101,34 @@ mod tests {
         assert!(time_after("Sun, 06 Nov 2044 08:49:36 GMT").starts_with("2044-11-06T08:49:3"));
         assert!(time_after("not a date").starts_with("2044-11-06"));
         assert!(time_after("Sun, 06 Nov 1994 08:49:37 GMT").starts_with("1994-11-06"));
+    }
+
+    #[cfg(feature = "dev")]
+    #[tokio::test(start_paused = true)]
+    async fn what_people_turn_on_passes_at_once_and_the_servers_time_stays() {
+        const HOUR: Duration = Duration::from_secs(3600);
+        let clock = Clock::new();
+        let (due, time, server) = (clock.instant(HOUR), clock.time(), clock.server_time());
+        assert_eq!(due, Instant::now() + HOUR);
+        assert_eq!(clock.turn(HOUR, 2 * HOUR), Some(HOUR));
+        assert_eq!(clock.elapsed(), HOUR);
+        assert_eq!(
+            clock.instant(HOUR),
+            Instant::now(),
+            "what was due in an hour is due now"
+        );
+        assert_eq!(clock.instant(2 * HOUR), due);
+        assert!(clock.time().duration_since(time) >= SignedDuration::from_hours(1));
+        assert!(clock.server_time().duration_since(server) < SignedDuration::from_mins(1));
+
+        // An answer of the server does not turn it back.
+        let mut headers = HeaderMap::new();
+        let date = jiff::fmt::rfc2822::to_string(&clock.server_time().to_zoned(jiff::tz::TimeZone::UTC));
+        let date = http::HeaderValue::try_from(date.expect("a date")).expect("ASCII");
+        headers.insert(DATE, date);
+        clock.learn(&headers);
+        assert!(clock.time().duration_since(time) >= SignedDuration::from_hours(1));
+        assert_eq!(clock.turn(2 * HOUR, 2 * HOUR), None);
+        assert_eq!(clock.ahead(), HOUR, "a refused turn changes nothing");
     }
 }

@@ -159,7 +159,11 @@ where
     }
 
     /// Answers somebody who looks at the objects.
-    fn show(&self, mut question: Question) {
+    fn show(&mut self, mut question: Question) {
+        #[cfg(feature = "dev")]
+        if question.wants_timers_again() {
+            self.set_timers_again();
+        }
         for slot in self.slots.values() {
             match &slot.life {
                 Life::Resting { tracked, .. } => {
@@ -169,6 +173,14 @@ where
             }
         }
         question.answer();
+    }
+
+    /// Sets the timers of all objects again, and the deadlines of the handlers that run, because the clock was turned on.
+    #[cfg(feature = "dev")]
+    fn set_timers_again(&mut self) {
+        for uid in self.slots.keys().cloned().collect::<Vec<_>>() {
+            self.notify(&uid, |_| {});
+        }
     }
 
     fn saw(&mut self, source: usize, seen: watcher::Event<Arc<Raw>>) {
@@ -323,7 +335,7 @@ where
         until: Option<Duration>,
         timer: Option<delay_queue::Key>,
     ) -> Life<O> {
-        let at = until.map(|until| self.world.origin() + until);
+        let at = until.map(|until| self.world.instant(until));
         let timer = match (at, timer) {
             (Some(at), Some(timer)) => {
                 self.timers.reset_at(&timer, at);

@@ -11,7 +11,11 @@ mod query;
 
 pub(super) use history::History;
 pub(super) use page::Page;
+#[cfg(feature = "dev")]
+pub(super) use page::protect;
 
+#[cfg(feature = "dev")]
+use super::dev::Development;
 use super::{clock::Clock, health::Health, metrics::KindMetrics, serve::text};
 use crate::{
     graph::{Graph, StateId},
@@ -47,6 +51,8 @@ struct Sources {
     health: Health,
     leads: watch::Receiver<bool>,
     kinds: Mutex<Vec<Arc<Kind>>>,
+    #[cfg(feature = "dev")]
+    development: Development,
 }
 
 /// What the server needs to show one kind.
@@ -82,6 +88,8 @@ impl Inspection {
             health,
             leads,
             kinds: Mutex::default(),
+            #[cfg(feature = "dev")]
+            development: Development::default(),
         }))
     }
 
@@ -91,6 +99,30 @@ impl Inspection {
         let (_, leads) = watch::channel(true);
         let clock = Arc::new(Clock::new());
         Self::new("moose-operator", "0.1.0", clock, Health::default(), leads)
+    }
+
+    /// What the controls of a development build act on.
+    #[cfg(feature = "dev")]
+    pub fn development(&self) -> &Development {
+        &self.0.development
+    }
+
+    #[cfg(feature = "dev")]
+    pub fn clock(&self) -> &Clock {
+        &self.0.clock
+    }
+
+    /// Has the dispatchers set all timers again, because the clock was turned on. Returns when they have.
+    ///
+    /// # Errors
+    ///
+    /// If a dispatcher does not answer; its objects then go by the former timers.
+    #[cfg(feature = "dev")]
+    pub async fn set_timers_again(&self) -> Result<(), (StatusCode, String)> {
+        for kind in self.kinds() {
+            kind.ask(Wanted::TimersAgain).await?;
+        }
+        Ok(())
     }
 
     /// Answers `/state` with this query.
@@ -241,6 +273,9 @@ enum Wanted {
     At(Option<StateId>),
     /// The one in this namespace with this name.
     Named(String, String),
+    /// None, but their timers have to be set again.
+    #[cfg(feature = "dev")]
+    TimersAgain,
 }
 
 /// A question to a dispatcher, which shows it all objects of its kind.
@@ -262,11 +297,19 @@ impl Question {
         let is_wanted = match &self.wanted {
             Wanted::At(state) => *state == at,
             Wanted::Named(namespace, name) => object.namespace() == namespace && object.name() == name,
+            #[cfg(feature = "dev")]
+            Wanted::TimersAgain => false,
         };
         if is_wanted {
             let object = Arc::clone(object) as Arc<dyn Visible>;
             self.found.push(FoundObject { at, object });
         }
+    }
+
+    /// Whether the timers of all objects have to be set again before the answer.
+    #[cfg(feature = "dev")]
+    pub fn wants_timers_again(&self) -> bool {
+        matches!(self.wanted, Wanted::TimersAgain)
     }
 
     /// Answers with what was seen.

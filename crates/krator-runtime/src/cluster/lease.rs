@@ -238,7 +238,7 @@ impl Elector {
         lease.metadata.name = Some(self.name.to_owned());
         lease.metadata.managed_fields = None;
         let spec = lease.spec.get_or_insert_default();
-        let now = MicroTime(self.clock.time());
+        let now = MicroTime(self.clock.server_time());
         if spec.holder_identity.as_deref() != Some(&self.identity) {
             spec.holder_identity = Some(self.identity.clone());
             spec.acquire_time = Some(now.clone());

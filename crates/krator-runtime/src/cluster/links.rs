@@ -11,6 +11,9 @@ use std::{any::TypeId, sync::Arc};
 
 /// The kinds that the operator of a machine owns or watches. Generated.
 pub trait Linked: Machine {
+    /// An object of the kind as JSON, of which the page of a development build creates more; empty if there is none.
+    #[cfg(feature = "dev")]
+    const SAMPLE: &'static str = "";
     /// All of these kinds.
     fn links() -> Vec<Link<Self>> {
         Vec::new()

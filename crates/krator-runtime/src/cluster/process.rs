@@ -319,9 +319,18 @@ where
     let kind = ManifestOf::<O::Machine>::kind(&());
     let graph = O::Machine::GRAPH;
     let metrics = metrics.of_kind(group.clone(), kind.clone(), graph);
+    #[cfg(feature = "dev")]
+    let failures = inspection.as_ref().map(|inspection| {
+        let endpoint = Endpoint::of::<ManifestOf<O::Machine>>();
+        inspection
+            .development()
+            .serve(endpoint, O::Machine::SAMPLE, &namespaces)
+    });
     let Inspected { history, questions } = Inspected::new(inspection.as_ref(), &metrics, group, kind, graph);
     Box::pin(async move {
         let world = Remote::new(operator, cluster, clock, mandate, events, metrics, history).await;
+        #[cfg(feature = "dev")]
+        let world = world.with_failures(failures);
         let turning = health.watches_loop(Endpoint::of::<ManifestOf<O::Machine>>().name());
         let dispatcher = Dispatcher::new(world, turning, questions);
         dispatcher.run(objects, others, leads, stop, GRACE).await;

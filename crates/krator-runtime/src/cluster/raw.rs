@@ -56,6 +56,12 @@ impl Endpoint {
     pub fn path(&self) -> String {
         Raw::url_path(&self.resource, None)
     }
+    /// Where the objects of a namespace are listed.
+    #[cfg(feature = "dev")]
+    pub fn path_in(&self, namespace: &str) -> String {
+        let namespace = (self.namespaced && !namespace.is_empty()).then_some(namespace);
+        Raw::url_path(&self.resource, namespace)
+    }
     /// Access to the objects in a namespace, or to their metadata. If it is empty, or the kind has none, access to all objects.
     pub fn api<K>(&self, client: Client, namespace: &str) -> Api<K>
     where

@@ -1,4 +1,6 @@
 //! The world of a cluster: reads and writes the objects of one kind, and publishes events about them.
+#[cfg(feature = "dev")]
+use super::dev::{Failures, Target};
 use super::{
     clock::Clock,
     inspect::History,
@@ -60,6 +62,9 @@ pub(super) struct Remote<O: Operator> {
     metrics: Arc<KindMetrics>,
     /// The last transitions, if somebody can look at them.
     history: Option<Arc<History>>,
+    /// The failures that people have planned.
+    #[cfg(feature = "dev")]
+    failures: Option<Arc<Failures>>,
 }
 
 impl<O: Operator> Remote<O>
@@ -87,7 +92,15 @@ where
             turns: Semaphore::new(REQUESTS),
             metrics,
             history,
+            #[cfg(feature = "dev")]
+            failures: None,
         }
+    }
+
+    /// Has handlers fail as people plan it.
+    #[cfg(feature = "dev")]
+    pub fn with_failures(self, failures: Option<Arc<Failures>>) -> Self {
+        Self { failures, ..self }
     }
 
     pub fn metrics(&self) -> &Arc<KindMetrics> {
@@ -231,8 +244,8 @@ where
             random,
         }
     }
-    fn origin(&self) -> Instant {
-        self.clock.origin()
+    fn instant(&self, elapsed: Duration) -> Instant {
+        self.clock.instant(elapsed)
     }
     fn shared(&self) -> &Arc<SharedOf<O::Machine>> {
         &self.shared
@@ -248,6 +261,11 @@ where
     }
 
     async fn find(&self, manifest: &ManifestOf<O::Machine>) -> Result<Vec<Found>> {
+        // An error here is handled like one of the handler that was about to run.
+        #[cfg(feature = "dev")]
+        if let Some(failures) = &self.failures {
+            failures.strike(&Target::of(&self.endpoint, manifest))?;
+        }
         self.cluster.find(manifest).await
     }
 

@@ -26,9 +26,15 @@ const LONGEST_CONNECTION: Duration = Duration::from_secs(30);
 /// example.
 const ACCEPT_DELAY: Duration = Duration::from_secs(1);
 
-/// Answers requests. Their bodies are not read.
+/// Answers requests.
 pub(super) trait Respond: Send + Sync + 'static {
+    /// Answers a GET, whose body is not read.
     fn respond(&self, request: &Parts) -> impl Future<Output = Response<String>> + Send;
+    /// Answers a POST.
+    #[cfg(feature = "dev")]
+    fn change(&self, _: &Parts, _: Incoming) -> impl Future<Output = Response<String>> + Send {
+        std::future::ready(only_get())
+    }
 }
 
 /// A server that does nothing until it is polled.
@@ -124,11 +130,15 @@ async fn connection(stream: impl AsyncRead + AsyncWrite + Unpin + Send, respond:
     let service = service_fn(move |request: Request<Incoming>| {
         let respond = Arc::clone(&respond);
         async move {
-            let (request, _) = request.into_parts();
-            let answer = if [Method::GET, Method::HEAD].contains(&request.method) {
-                respond.respond(&request).await
-            } else {
-                text(StatusCode::METHOD_NOT_ALLOWED, "only GET is answered".to_owned())
+            let (request, body) = request.into_parts();
+            let answer = match request.method {
+                Method::GET | Method::HEAD => respond.respond(&request).await,
+                #[cfg(feature = "dev")]
+                Method::POST => respond.change(&request, body).await,
+                _ => {
+                    drop(body);
+                    only_get()
+                }
             };
             Ok::<_, Infallible>(answer)
         }
@@ -138,6 +148,11 @@ async fn connection(stream: impl AsyncRead + AsyncWrite + Unpin + Send, respond:
         .keep_alive(false)
         .serve_connection(TokioIo::new(stream), service);
     drop(served.await);
+}
+
+/// The answer to a request of another method.
+pub(super) fn only_get() -> Response<String> {
+    text(StatusCode::METHOD_NOT_ALLOWED, "only GET is answered".to_owned())
 }
 
 /// An answer of plain text.

@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use std::{
     any::{Any, type_name},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 use tokio::time::Instant;
 
@@ -177,8 +178,8 @@ impl<M: Machine> World<M> for Memory<M> {
             random: random ^ (random >> 31),
         }
     }
-    fn origin(&self) -> Instant {
-        self.origin
+    fn instant(&self, elapsed: Duration) -> Instant {
+        self.origin + elapsed
     }
     fn shared(&self) -> &Arc<SharedOf<M>> {
         &self.shared

@@ -140,7 +140,7 @@ async fn live(world: &Witness<'_>) -> End {
                 Step::Wait(None) => return End::Rests,
                 Step::Wait(Some(until)) => tokio::select! {
                     () = mailbox.arrived() => {}
-                    () = sleep_until(world.origin() + until) => {}
+                    () = sleep_until(world.instant(until)) => {}
                 },
             }
         }

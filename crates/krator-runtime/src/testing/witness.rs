@@ -20,6 +20,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
+    time::Duration,
 };
 use tokio::time::Instant;
 
@@ -125,8 +126,8 @@ impl World<Scripted> for Witness<'_> {
     fn now(&self) -> Now {
         self.memory.now()
     }
-    fn origin(&self) -> Instant {
-        self.memory.origin()
+    fn instant(&self, elapsed: Duration) -> Instant {
+        self.memory.instant(elapsed)
     }
     fn shared(&self) -> &Arc<()> {
         self.memory.shared()

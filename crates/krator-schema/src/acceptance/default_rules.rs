@@ -13,7 +13,7 @@ pub(super) fn broken(schema: &Schema, default: &Json, path: &Path) -> Vec<Proble
     cel::evaluate(schema, &Path::root(), default, Some(default))
         .into_iter()
         .filter_map(|found| {
-            let Outcome::Violated(message) = found.outcome else {
+            let (Outcome::Violated(message) | Outcome::Failed(message)) = found.outcome else {
                 return None;
             };
             let (schema, rule) = rule_at(schema, found.rule.segments())?;

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::default_rules;
+use crate::path::At;
 use crate::value::{Reading, Validator, meta, prune_at};
 use crate::{Path, Problem, ProblemKind, Schema};
 
@@ -134,11 +135,11 @@ impl Defaults {
             ));
         }
         let mut value = default.clone();
-        if let Err(problem) = meta::coerce(path, &mut value, schema, is_object) {
+        if let Err(problem) = meta::coerce(&At::Path(path), &mut value, schema, is_object) {
             problems.push(problem);
             return problems;
         }
-        let found = meta::validate_at(path, &value, schema, is_object);
+        let found = meta::validate_at(&At::Path(path), &value, schema, is_object);
         if !found.is_empty() {
             problems.extend(found);
             return problems;
@@ -163,10 +164,10 @@ impl Defaults {
             return Vec::new();
         };
         let root = Path::root();
-        if let Err(problem) = meta::coerce(&root, &mut value, object.schema, true) {
+        if let Err(problem) = meta::coerce(&At::Path(&root), &mut value, object.schema, true) {
             return invalid(&problem);
         }
-        match meta::validate_at(&root, &value, object.schema, true).first() {
+        match meta::validate_at(&At::Path(&root), &value, object.schema, true).first() {
             Some(problem) => invalid(problem),
             None => self.validate_alone(schema, default, path),
         }

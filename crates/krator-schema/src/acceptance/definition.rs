@@ -19,15 +19,23 @@ const SELECTABLE_FIELDS: usize = 8;
 /// `spec.selectableFields`. What versions do not have in common is at `spec.versions[0].schema.openAPIV3Schema` and so on.
 /// Two things differ from what is printed: a name with dots in it, such as `openAPIV3Schema.type`, is a field for each of
 /// its parts here, and items of a list in a default follow without a dot, as in `default[0]` for `default.[0]`.
-pub fn validate_definition(definition: &Definition) -> Vec<Problem> {
+///
+/// `approval` is the annotation `api-approved.kubernetes.io`, without which groups of Kubernetes itself are refused.
+pub fn validate_definition(definition: &Definition, approval: Option<&str>) -> Vec<Problem> {
     let mut found = Found::default();
     let root = Path::root();
-    found.metadata(definition, &root.field("metadata"));
+    found.metadata(definition, approval, &root.field("metadata"));
     found
         .0
         .extend(super::size::validate(definition, &root.field("spec")));
     found.spec(&Moved::new(definition), &root.field("spec"));
     found.0
+}
+
+/// Whether the API server takes the text as an approval of an API in a group of Kubernetes: a URL, or a text that begins
+/// with `unapproved`.
+pub fn is_approval(text: &str) -> bool {
+    text.starts_with("unapproved") || crate::value::formats::is_url_with_host(text)
 }
 
 /// A definition in the API server's own form.
@@ -116,7 +124,7 @@ impl Found {
         }
     }
 
-    fn metadata(&mut self, definition: &Definition, path: &Path) {
+    fn metadata(&mut self, definition: &Definition, approval: Option<&str>, path: &Path) {
         let name = format!("{}.{}", definition.names.plural, definition.group);
         for wrong in names::dns_1123_subdomain(&name) {
             self.invalid(&path.field("name"), wrong);
@@ -126,12 +134,22 @@ impl Found {
             prefix.is_some_and(|prefix| prefix.is_empty() || prefix.ends_with('.'))
         };
         if under("k8s.io") || under("kubernetes.io") {
-            self.add(
-                &path.field("annotations").key("api-approved.kubernetes.io"),
-                ProblemKind::Required,
-                "protected groups must have approval annotation \"api-approved.kubernetes.io\", see \
-                 https://github.com/kubernetes/enhancements/pull/1111",
-            );
+            let path = path.field("annotations").key("api-approved.kubernetes.io");
+            match approval.filter(|approval| !approval.is_empty()) {
+                None => self.add(
+                    &path,
+                    ProblemKind::Required,
+                    "protected groups must have approval annotation \"api-approved.kubernetes.io\", see \
+                     https://github.com/kubernetes/enhancements/pull/1111",
+                ),
+                Some(approval) if !is_approval(approval) => self.add(
+                    &path,
+                    ProblemKind::Invalid,
+                    "protected groups must have approval annotation \"api-approved.kubernetes.io\" with either a URL or \
+                     a reason starting with \"unapproved\", see https://github.com/kubernetes/enhancements/pull/1111",
+                ),
+                Some(_) => {}
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use crate::{Path, Problem, ProblemKind, Rule, Schema};
 pub(super) fn validate_root(schema: &Schema, path: &Path) -> Option<Problem> {
     (schema.nullable == Some(true)).then(|| {
         Problem::new(
-            &path.field("nullable"),
+            path.field("nullable"),
             ProblemKind::Forbidden,
             "nullable cannot be true at the root",
         )
@@ -29,7 +29,7 @@ pub(super) fn validate_root_with_status(schema: &Schema, path: &Path) -> Option<
     let forbidden = text(&schema.id) || text(&schema.schema) || schema.reference.is_some();
     if !forbidden && text(&schema.type_) && schema.type_.as_deref() != Some("object") {
         return Some(Problem::new(
-            &path.field("type"),
+            path.field("type"),
             ProblemKind::Invalid,
             "only \"object\" is allowed as the type at the root of the schema if the status subresource is enabled",
         ));

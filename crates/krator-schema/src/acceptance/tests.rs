@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::validate_definition;
+use super::{is_approval, validate_definition};
 use crate::Definition;
 
 /// The places of the problems of a definition whose `spec` has one field.
@@ -27,7 +27,7 @@ fn problems(field: Json) -> Vec<String> {
         path.trim_start_matches("spec.validation.openAPIV3Schema.properties[spec].properties[a].")
             .to_string()
     };
-    validate_definition(&definition)
+    validate_definition(&definition, None)
         .into_iter()
         .map(|problem| format!("{}: {}", place(problem.path.to_string()), problem.detail))
         .collect()
@@ -84,4 +84,29 @@ fn defaults_keep_to_rules() {
         problems(field),
         ["default.b: breaks a rule: failed rule: self != 'x'"]
     );
+}
+
+#[test]
+fn an_approval_is_a_url_or_begins_with_unapproved() {
+    for text in [
+        "https://github.com/kubernetes/enhancements/pull/1111",
+        "http://a",
+        "x://:80/#b",
+        "unapproved, experimental-only",
+        "unapproved",
+    ] {
+        assert!(is_approval(text), "{text}");
+    }
+    for text in [
+        "",
+        "approved",
+        "https://",
+        "https:/a",
+        "//a/b",
+        "example.com/a",
+        "https://a b/",
+        "https://user@/",
+    ] {
+        assert!(!is_approval(text), "{text}");
+    }
 }

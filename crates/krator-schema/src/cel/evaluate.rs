@@ -1,308 +1,255 @@
-//! Evaluation of rules by `kube-cel`, as far as it is known to agree with the API server.
+//! Evaluation of the rules of a schema, which are compiled once for many values.
 
-use kube_cel::KubeCelExt;
-use kube_cel::cel::extractors::This;
-use kube_cel::cel::{Context, ExecutionError, Value};
+use std::fmt;
+
+use kube_cel::cel::{Context, Value};
 use serde_json::Value as Json;
-use std::sync::Arc;
 
-use crate::{Path, Pattern, Rule, Schema};
+use crate::{Path, Rule, Schema};
 
-use super::check::Checked;
-use super::place::Place;
-use super::rules::{self, Compilation, Compiled};
+use super::place::{Below, Place};
+use super::program::{self, Failure, Program};
+use super::rules::{self, Compilation};
 use super::schema_types::Declared;
-use super::tree::{Kind, Literal, Node};
+use super::stack;
 use super::types::Type;
 use super::values;
 use super::{Outcome, RuleOutcome};
 
-/// The functions that `kube-cel` evaluates as the API server does, by the names of their overloads. Others, such as
-/// those of quantities, IP addresses, times and optional values, differ in some cases.
-const TRUSTED: [&str; 65] = [
-    "add_int64",
-    "add_double",
-    "add_string",
-    "add_list",
-    "subtract_int64",
-    "subtract_double",
-    "multiply_int64",
-    "multiply_double",
-    "divide_int64",
-    "divide_double",
-    "modulo_int64",
-    "negate_int64",
-    "negate_double",
-    "logical_and",
-    "logical_or",
-    "logical_not",
-    "conditional",
-    "not_strictly_false",
-    "equals",
-    "not_equals",
-    "less_int64",
-    "less_double",
-    "less_string",
-    "less_equals_int64",
-    "less_equals_double",
-    "less_equals_string",
-    "greater_int64",
-    "greater_double",
-    "greater_string",
-    "greater_equals_int64",
-    "greater_equals_double",
-    "greater_equals_string",
-    "in_list",
-    "in_map",
-    "index_list",
-    "index_map",
-    "size_list",
-    "size_map",
-    "size_string",
-    "list_size",
-    "map_size",
-    "string_size",
-    "contains_string",
-    "starts_with_string",
-    "ends_with_string",
-    "matches_string",
-    "matches",
-    "string_lower_ascii",
-    "string_upper_ascii",
-    "list_join",
-    "list_join_string",
-    "string_split_string",
-    "string_replace_string_string",
-    "string_char_at_int",
-    "string_index_of_string",
-    "list_int_is_sorted_bool",
-    "list_string_is_sorted_bool",
-    "list_int_sum_int",
-    "list_int_max_int",
-    "list_int_min_int",
-    "list_sets_contains_list",
-    "list_sets_intersects_list",
-    "string_to_string",
-    "int64_to_string",
-    "int64_to_int64",
-];
+/// How deeply evaluation may recurse on the stack of the caller.
+const SHALLOW: usize = 50;
 
-/// Evaluates all rules of a schema.
-pub(super) fn evaluate(
-    root: &Schema,
-    root_path: &Path,
-    value: &Json,
-    old: Option<&Json>,
-) -> Vec<RuleOutcome> {
-    let mut outcomes = Vec::new();
-    walk(
-        &Place::root(root, root_path),
-        value,
-        old,
-        &Path::root(),
-        &mut outcomes,
-    );
-    outcomes
+/// The rules of a schema, compiled.
+pub struct Rules {
+    root: Option<Part>,
+    context: Context<'static>,
+    is_shallow: bool,
 }
 
-fn walk(place: &Place<'_>, value: &Json, old: Option<&Json>, at: &Path, outcomes: &mut Vec<RuleOutcome>) {
-    if value.is_null() {
-        return;
+impl fmt::Debug for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rules")
+            .field("root", &self.root)
+            .finish_non_exhaustive()
     }
-    for (index, rule) in place.rules().iter().enumerate() {
-        if let Some(outcome) = judge(place, rule, value, old) {
-            outcomes.push(RuleOutcome {
-                rule: place.rule_path(index).field("rule"),
-                value: at.clone(),
-                outcome,
+}
+
+impl Rules {
+    /// Compiles the rules of a schema: that of a whole object, `openAPIV3Schema`. Its path begins those of the rules.
+    pub fn compile(root: &Schema, root_path: &Path) -> Self {
+        let root = stack::on_large_stack(|| Part::compile(&Place::root(root, root_path)), None);
+        let programs = || root.iter().flat_map(Part::programs);
+        Rules {
+            context: program::context(programs()),
+            is_shallow: programs().all(|program| program.depth() <= SHALLOW),
+            root,
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.root.is_none()
+    }
+
+    /// Evaluates the rules for a value and, if the value is an update, the value before.
+    ///
+    /// `kube-cel` evaluates them. Where it is known to differ from the API server, or fails otherwise than the API server
+    /// does, the outcome is unknown. Rules that compare with a value before have no outcome where there is none.
+    pub fn evaluate(&self, value: &Json, old: Option<&Json>) -> Vec<RuleOutcome> {
+        let Some(root) = &self.root else {
+            return Vec::new();
+        };
+        let evaluate = || {
+            let mut outcomes = Vec::new();
+            root.evaluate(&self.context, &Path::root(), value, old, &mut outcomes);
+            outcomes
+        };
+        if self.is_shallow {
+            evaluate()
+        } else {
+            stack::on_large_stack(evaluate, Vec::new())
+        }
+    }
+}
+
+/// A part of a schema with its rules, and the parts below it that have some.
+#[derive(Debug)]
+struct Part {
+    /// The rules, and the type of the values that they judge.
+    rules: Option<(Declared, Vec<CompiledRule>)>,
+    below: Vec<(Below, Part)>,
+}
+
+impl Part {
+    /// Compiles what is at a place and below it; `None` if there are no rules.
+    fn compile(place: &Place<'_>) -> Option<Self> {
+        let rules = match (place.rules(), place.declared()) {
+            ([], _) | (_, None) => None,
+            (rules, Some(declared)) => {
+                let rules = (0..).zip(rules).filter(|(_, rule)| !rule.rule.trim().is_empty());
+                let rules = rules.map(|(index, rule)| {
+                    let path = place.rule_path(index).field("rule");
+                    CompiledRule::compile(path, rule, &declared)
+                });
+                let rules: Vec<CompiledRule> = rules.collect();
+                Some((declared, rules))
+            }
+        };
+        let parts = place.parts().into_iter();
+        let below: Vec<(Below, Part)> = parts
+            .filter_map(|(place, below)| Some((below, Part::compile(&place)?)))
+            .collect();
+        (rules.is_some() || !below.is_empty()).then_some(Part { rules, below })
+    }
+
+    fn programs(&self) -> Vec<&Program> {
+        let rules = self.rules.iter().flat_map(|(_, rules)| rules);
+        let own = rules.flat_map(|rule| rule.program.iter().chain(&rule.message_program));
+        own.chain(self.below.iter().flat_map(|(_, part)| part.programs()))
+            .collect()
+    }
+
+    fn evaluate(
+        &self,
+        context: &Context<'_>,
+        at: &Path,
+        value: &Json,
+        old: Option<&Json>,
+        outcomes: &mut Vec<RuleOutcome>,
+    ) {
+        if value.is_null() {
+            return;
+        }
+        let old = old.filter(|old| !old.is_null());
+        if let Some((declared, rules)) = &self.rules {
+            let scope = Scope::new(context, declared, value, old);
+            for rule in rules {
+                let Some(outcome) = rule.judge(&scope, old.is_some()) else {
+                    continue;
+                };
+                outcomes.push(RuleOutcome {
+                    rule: rule.path.clone(),
+                    value: at.clone(),
+                    is_transition: rule.uses_old_self,
+                    outcome,
+                });
+            }
+        }
+        for (below, part) in &self.below {
+            below.for_each(at, value, old, |at, value, old| {
+                part.evaluate(context, at, value, old, outcomes);
             });
         }
     }
-    for (child, below) in place.parts() {
-        for (at, value, old) in below.values(place.schema, at, value, old) {
-            walk(&child, value, old, &at, outcomes);
+}
+
+/// What the rules of one value see.
+struct Scope<'a> {
+    context: Result<Context<'a>, &'static str>,
+    /// The size of the largest list, map or text in it.
+    largest: usize,
+    has_nulls: bool,
+}
+
+impl<'a> Scope<'a> {
+    fn new(root: &'a Context<'a>, declared: &Declared, value: &Json, old: Option<&Json>) -> Self {
+        let (mut largest, mut has_nulls) = (0, false);
+        let mut context = root.new_inner_scope();
+        let mut add = |name: &str, value: &Json| {
+            let converted = values::convert(value, declared)?;
+            largest = program::largest(value).max(largest);
+            has_nulls |= converted.has_nulls;
+            context.add_variable_from_value(name, converted.value);
+            Ok(())
+        };
+        let added = add("self", value).and_then(|()| old.map_or(Ok(()), |old| add("oldSelf", old)));
+        Scope {
+            context: added.map(|()| context),
+            largest,
+            has_nulls,
+        }
+    }
+
+    fn run(&self, program: &Program) -> Result<Value, Failure> {
+        match &self.context {
+            Ok(context) => program.run(context, self.largest, self.has_nulls),
+            Err(why) => Err(Failure::Unknown((*why).to_string())),
         }
     }
 }
 
-/// What a rule says of a value; `None` if it does not apply.
-fn judge(place: &Place<'_>, rule: &Rule, value: &Json, old: Option<&Json>) -> Option<Outcome> {
-    if rule.rule.trim().is_empty() {
-        return None;
-    }
-    let declared = place.declared()?;
-    let optional = rule.optional_old_self == Some(true);
-    let environment = rules::environment(&declared, optional);
-    let unknown = |why: &str| Some(Outcome::Unknown(why.to_string()));
-    let compiled = match rules::compile(&rule.rule, &environment, &Type::Bool) {
-        Compilation::Good(compiled) => compiled,
-        Compilation::Refused(_) => return unknown("the rule itself is wrong"),
-        Compilation::Unknown => return unknown("the rule cannot be read here"),
-    };
-    if compiled.uses_old_self() {
-        if optional {
-            return unknown("the rule uses an optional `oldSelf`");
-        }
-        old?;
-    }
-    Some(match run(&compiled, &declared, value, old) {
-        Ok(Value::Bool(true)) => Outcome::Holds,
-        Ok(Value::Bool(false)) => {
-            let message = rule.message_expression.as_deref();
-            let found = message.and_then(|text| match rules::compile(text, &environment, &Type::String) {
-                Compilation::Good(compiled) => run(&compiled, &declared, value, old).ok(),
+#[derive(Debug)]
+struct CompiledRule {
+    path: Path,
+    /// What is said of a value that breaks the rule, unless an expression says it.
+    says: String,
+    /// What is said of the rule where it fails.
+    called: String,
+    program: Result<Program, &'static str>,
+    message_program: Option<Program>,
+    uses_old_self: bool,
+    has_optional_old_self: bool,
+}
+
+impl CompiledRule {
+    fn compile(path: Path, rule: &Rule, declared: &Declared) -> Self {
+        let optional = rule.optional_old_self == Some(true);
+        let environment = rules::environment(declared, optional);
+        let mut uses_old_self = false;
+        let program = match rules::compile(&rule.rule, &environment, &Type::Bool) {
+            Compilation::Good(compiled) => {
+                uses_old_self = compiled.uses_old_self();
+                Ok(Program::new(compiled))
+            }
+            Compilation::Refused(_) => Err("the rule itself is wrong"),
+            Compilation::Unknown => Err("the rule cannot be read here"),
+        };
+        let message = rule.message_expression.as_deref();
+        let message_program =
+            message.and_then(|text| match rules::compile(text, &environment, &Type::String) {
+                Compilation::Good(compiled) => Some(Program::new(compiled)),
                 _ => None,
             });
-            let otherwise = || match rule.message.as_deref().map(str::trim) {
-                Some(message) if !message.is_empty() => message.to_string(),
-                _ => format!("failed rule: {}", rule.rule.trim()),
-            };
-            Outcome::Violated(match found {
-                Some(Value::String(message)) if !message.trim().is_empty() => message.trim().to_string(),
-                _ => otherwise(),
-            })
+        let message = rule.message.as_deref().map(str::trim);
+        let message = message.filter(|message| !message.is_empty());
+        CompiledRule {
+            path,
+            says: message.map_or_else(|| format!("failed rule: {}", rule.rule.trim()), str::to_string),
+            called: message.unwrap_or(rule.rule.trim()).to_string(),
+            program,
+            message_program,
+            uses_old_self,
+            has_optional_old_self: optional,
         }
-        Ok(_) => Outcome::Unknown("the rule did not evaluate to a bool".to_string()),
-        Err(why) => Outcome::Unknown(why),
-    })
-}
-
-fn run(compiled: &Compiled, declared: &Declared, value: &Json, old: Option<&Json>) -> Result<Value, String> {
-    if let Some(why) = distrust(&compiled.parsed.root, &compiled.checked) {
-        return Err(why);
     }
-    if steps(&compiled.parsed.root, [Some(value), old]) > MOST_STEPS {
-        return Err("the rule may take too long".to_string());
-    }
-    let mut context = Context::default().with_all();
-    context.add_function("size", size);
-    context.add_function("matches", matches);
-    context.add_variable_from_value("self", values::convert(value, declared)?);
-    if let Some(old) = old {
-        context.add_variable_from_value("oldSelf", values::convert(old, declared)?);
-    }
-    Value::resolve(&compiled.parsed.source, &context).map_err(|error| error.to_string())
-}
 
-/// How many steps a rule may take, as far as [`steps`] can tell: nothing else ends a rule that loops within loops.
-const MOST_STEPS: u64 = 1_000_000;
-
-/// At most how many steps an expression takes. Each loop, and each function whose result may be larger than its operands,
-/// is taken for one that is within all others and goes through the largest value that there is.
-fn steps(root: &Node, values: [Option<&Json>; 2]) -> u64 {
-    let (mut nodes, mut factors) = (0_u64, 0_u32);
-    let mut largest = values
-        .into_iter()
-        .flatten()
-        .map(largest)
-        .max()
-        .unwrap_or(0)
-        .max(2);
-    root.visit(&mut |node| {
-        nodes += 1;
-        match &node.kind {
-            Kind::Loop(_) => factors += 1,
-            Kind::Call { function, .. } if matches!(function.as_str(), "replace" | "split" | "join") => {
-                factors += 1
-            }
-            Kind::List(elements) => largest = largest.max(elements.len()),
-            Kind::Literal(Literal::String(text)) => largest = largest.max(text.len()),
-            _ => {}
-        }
-    });
-    nodes.saturating_mul((largest as u64).saturating_pow(factors))
-}
-
-/// The size of the largest list, map or text in a value.
-fn largest(value: &Json) -> usize {
-    match value {
-        Json::String(text) => text.len(),
-        Json::Array(items) => items.iter().map(largest).max().unwrap_or(0).max(items.len()),
-        Json::Object(fields) => fields.values().map(largest).max().unwrap_or(0).max(fields.len()),
-        Json::Null | Json::Bool(_) | Json::Number(_) => 0,
-    }
-}
-
-/// `kube-cel` counts the bytes of a text.
-fn size(This(this): This<Value>) -> Result<i64, ExecutionError> {
-    let size = match &this {
-        Value::List(list) => list.len(),
-        Value::Map(map) => map.map.len(),
-        Value::String(text) => text.chars().count(),
-        _ => return Err(ExecutionError::NoSuchOverload),
-    };
-    Ok(size as i64)
-}
-
-/// `kube-cel` matches by the grammar of Rust's expressions.
-fn matches(This(this): This<Arc<String>>, pattern: Arc<String>) -> Result<bool, ExecutionError> {
-    let matched = Pattern::new(&pattern)
-        .ok()
-        .and_then(|pattern| pattern.is_match(&this));
-    matched.ok_or(ExecutionError::NoSuchOverload)
-}
-
-/// What an expression uses that may be evaluated otherwise by the API server.
-fn distrust(root: &Node, checked: &Checked) -> Option<String> {
-    let mut why = None;
-    root.visit(&mut |node| {
-        let of = checked.type_of(node);
-        let reason = match &node.kind {
-            _ if is_strange(of) => Some(format!("values of the type {of}")),
-            Kind::Call {
-                function, arguments, ..
-            } => {
-                let overloads = checked
-                    .overloads
-                    .get(&node.id)
-                    .map(Vec::as_slice)
-                    .unwrap_or_default();
-                let trusted = overloads.iter().all(|overload| TRUSTED.contains(overload));
-                // Lists of a schema may be sets or maps, whose equality and sum are their own.
-                let of_containers = matches!(function.as_str(), "_==_" | "_!=_" | "_+_" | "@in")
-                    && arguments
-                        .iter()
-                        .take(1)
-                        .any(|operand| is_container(checked.type_of(operand)))
-                    && !adds_to_result(arguments);
-                (!trusted || overloads.is_empty() || of_containers).then(|| format!("`{function}`"))
-            }
-            Kind::Select { operand, .. } if matches!(checked.type_of(operand), Type::Dyn) => {
-                Some("fields of values without a type".to_string())
-            }
-            Kind::Loop(fold) => {
-                let over_map = matches!(checked.type_of(&fold.range), Type::Map(..));
-                let ordered = matches!(of, Type::List(_));
-                let strange = fold.second_variable.is_some() || fold.is_binding() || over_map && ordered;
-                strange.then(|| "a loop of this kind".to_string())
-            }
-            Kind::Map(_) | Kind::Message(..) => Some("a map or message literal".to_string()),
-            Kind::List(elements) if elements.iter().any(|(_, optional)| *optional) => {
-                Some("optional elements".to_string())
-            }
-            _ => None,
+    /// What the rule says of a value; `None` if it does not apply.
+    fn judge(&self, scope: &Scope<'_>, has_old: bool) -> Option<Outcome> {
+        let unknown = |why: &str| Some(Outcome::Unknown(why.to_string()));
+        let program = match &self.program {
+            Ok(program) => program,
+            Err(why) => return unknown(why),
         };
-        if let Some(reason) = reason {
-            why.get_or_insert(format!("{reason} may be evaluated otherwise by the API server"));
+        if self.uses_old_self && self.has_optional_old_self {
+            return unknown("the rule uses an optional `oldSelf`");
         }
-    });
-    why
-}
+        if self.uses_old_self && !has_old {
+            return None;
+        }
+        Some(match scope.run(program) {
+            Ok(Value::Bool(true)) => Outcome::Holds,
+            Ok(Value::Bool(false)) => Outcome::Violated(self.message(scope)),
+            Ok(_) => Outcome::Unknown("the rule did not evaluate to a bool".to_string()),
+            Err(Failure::Error(why)) => Outcome::Failed(format!("{why} evaluating rule: {}", self.called)),
+            Err(Failure::Unknown(why)) => Outcome::Unknown(why),
+        })
+    }
 
-/// Whether a sum is that of `map` or `filter`, whose list is no list of the schema.
-fn adds_to_result(operands: &[Node]) -> bool {
-    matches!(operands.first().map(|first| &first.kind), Some(Kind::Ident(name)) if name == "@result")
-}
-
-fn is_container(of: &Type) -> bool {
-    matches!(of, Type::List(_) | Type::Map(..) | Type::Struct(_))
-}
-
-fn is_strange(of: &Type) -> bool {
-    match of {
-        Type::Bool | Type::Int | Type::Double | Type::String | Type::Struct(_) | Type::Dyn => false,
-        Type::List(of) => is_strange(of),
-        Type::Map(key, value) => is_strange(key) || is_strange(value),
-        _ => true,
+    fn message(&self, scope: &Scope<'_>) -> String {
+        let found = self.message_program.as_ref().map(|program| scope.run(program));
+        match found {
+            Some(Ok(Value::String(message))) if !message.trim().is_empty() => message.trim().to_string(),
+            _ => self.says.clone(),
+        }
     }
 }

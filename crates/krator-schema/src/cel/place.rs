@@ -70,7 +70,7 @@ impl<'a> Place<'a> {
     }
 
     /// The parts right below this one that rules may be in, each with how its values are reached.
-    pub(super) fn parts(&self) -> Vec<(Place<'a>, Below<'a>)> {
+    pub(super) fn parts(&self) -> Vec<(Place<'a>, Below)> {
         let in_scope = !self.rules().is_empty() || !matches!(self.inherited, Inherited::Nothing);
         let declared = if in_scope { self.declared() } else { None };
         let child = |schema: &'a Schema, path: Path, of: Option<&Declared>, uncorrelated: Option<Path>| {
@@ -124,7 +124,7 @@ impl<'a> Place<'a> {
                 of,
                 uncorrelated,
             );
-            children.push((part, Below::Property(name)));
+            children.push((part, Below::Property(name.clone())));
         }
         if let Some(Items::All(items)) = &self.schema.items {
             let of = match declared.as_ref().map(|declared| &declared.shape) {
@@ -138,7 +138,8 @@ impl<'a> Place<'a> {
                 of,
                 (!is_map).then(|| self.path.clone()),
             );
-            children.push((part, Below::Items));
+            let keys = self.schema.list_map_keys.clone();
+            children.push((part, Below::Items { keys }));
         }
         children
     }
@@ -165,47 +166,47 @@ impl<'a> Place<'a> {
 }
 
 /// How the values of a part are reached from a value of the part around it.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Below<'a> {
-    Property(&'a str),
+#[derive(Debug, Clone)]
+pub(super) enum Below {
+    Property(String),
     /// All values of a map.
     Values,
-    Items,
+    /// All items of a list, and the keys by which they are told apart, if there are some.
+    Items {
+        keys: Option<Vec<String>>,
+    },
 }
 
-impl Below<'_> {
-    /// The values with their paths, each with the one that it replaces, if that can be told.
-    pub(super) fn values<'v>(
+impl Below {
+    /// Calls a function with each of the values: where it is, and the one that it replaces, if that can be told.
+    pub(super) fn for_each<'v>(
         &self,
-        schema: &Schema,
         at: &Path,
         value: &'v Json,
         old: Option<&'v Json>,
-    ) -> Vec<(Path, &'v Json, Option<&'v Json>)> {
-        let entries = value.as_object().into_iter().flatten();
+        mut call: impl FnMut(&Path, &'v Json, Option<&'v Json>),
+    ) {
         match self {
             Below::Property(name) => {
-                let of = |value: &'v Json| value.get(*name);
-                let found = of(value).map(|value| (at.field(*name), value, old.and_then(of)));
-                found.into_iter().collect()
+                if let Some(value) = value.get(name) {
+                    call(&at.field(name), value, old.and_then(|old| old.get(name)));
+                }
             }
             Below::Values => {
-                let old = |key: &str| old.and_then(|old| old.get(key));
-                entries
-                    .map(|(key, value)| (at.key(key), value, old(key)))
-                    .collect()
+                for (key, value) in value.as_object().into_iter().flatten() {
+                    call(&at.key(key), value, old.and_then(|old| old.get(key)));
+                }
             }
-            Below::Items => {
-                let items = value.as_array().into_iter().flatten().enumerate();
+            Below::Items { keys } => {
                 let old = old.and_then(Json::as_array);
                 let same = |item: &Json| {
-                    let keys = schema.list_map_keys.as_ref()?;
+                    let keys = keys.as_ref()?;
                     let is_same = |other: &&Json| keys.iter().all(|key| other.get(key) == item.get(key));
                     old?.iter().find(is_same)
                 };
-                items
-                    .map(|(index, item)| (at.index(index), item, same(item)))
-                    .collect()
+                for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+                    call(&at.index(index), item, same(item));
+                }
             }
         }
     }

@@ -10,14 +10,32 @@ use serde_json::Value as Json;
 use super::schema_types::{Declared, Shape};
 use super::types::Type;
 
+/// A value as `kube-cel` takes it.
+#[derive(Debug)]
+pub(super) struct Converted {
+    pub(super) value: Value,
+    /// Whether there is a `null` in a list or a map in it.
+    pub(super) has_nulls: bool,
+}
+
 /// The value with the types of its schema, or why it has none.
 ///
-/// Fields that expressions cannot use here, such as timestamps, are there but have no value: whether they are there is
-/// all that may be asked of them.
-pub(super) fn convert(value: &Json, declared: &Declared) -> Result<Value, String> {
+/// A field of an object that is `null` is as if it were absent, after `unstructuredMap.Find` of `apiserver/pkg/cel/common`.
+/// Entries of lists and maps that are `null` stay. Fields that expressions cannot use here, such as timestamps, are there
+/// but have no value: whether they are there is all that may be asked of them.
+pub(super) fn convert(value: &Json, declared: &Declared) -> Result<Converted, &'static str> {
+    let mut has_nulls = false;
+    let value = typed(value, declared, &mut has_nulls)?;
+    Ok(Converted { value, has_nulls })
+}
+
+fn typed(value: &Json, declared: &Declared, has_nulls: &mut bool) -> Result<Value, &'static str> {
     let text = |text: &str| Value::String(Arc::new(text.to_string()));
     Ok(match (&declared.shape, value) {
-        (_, Json::Null) => return Err("`null` is not evaluated here".to_string()),
+        (_, Json::Null) => {
+            *has_nulls = true;
+            Value::Null
+        }
         (Shape::Simple(Type::Bool), Json::Bool(value)) => Value::Bool(*value),
         (Shape::Simple(Type::Double), Json::Number(number)) => {
             Value::Float(number.as_f64().ok_or("a number is out of range")?)
@@ -28,22 +46,22 @@ pub(super) fn convert(value: &Json, declared: &Declared) -> Result<Value, String
         (Shape::Simple(Type::String | Type::Dyn), Json::String(value)) => text(value),
         (Shape::Simple(Type::Timestamp | Type::Duration | Type::Bytes), Json::String(_)) => Value::Null,
         (Shape::List(of), Json::Array(items)) => {
-            let items: Result<Vec<Value>, String> = items.iter().map(|item| convert(item, of)).collect();
-            Value::List(Arc::new(items?))
+            let items = items.iter().map(|item| typed(item, of, has_nulls));
+            Value::List(Arc::new(items.collect::<Result<_, _>>()?))
         }
         (Shape::Map(of), Json::Object(entries)) => {
             let entries = entries
                 .iter()
-                .map(|(key, value)| Ok((key.clone(), convert(value, of)?)));
-            map(entries.collect::<Result<_, String>>()?)
+                .map(|(key, value)| Ok((key.clone(), typed(value, of, has_nulls)?)));
+            map(entries.collect::<Result<_, &'static str>>()?)
         }
         (Shape::Object(fields), Json::Object(object)) => {
             let mut found = Vec::new();
             for (escaped, field) in fields {
-                let Some(value) = object.get(&field.name) else {
+                let Some(value) = object.get(&field.name).filter(|value| !value.is_null()) else {
                     continue;
                 };
-                let value = convert(value, &field.declared)?;
+                let value = typed(value, &field.declared, has_nulls)?;
                 if *escaped != field.name {
                     // Fields whose names are keywords may be selected by their own names, too.
                     found.push((field.name.clone(), value.clone()));
@@ -52,7 +70,7 @@ pub(super) fn convert(value: &Json, declared: &Declared) -> Result<Value, String
             }
             map(found)
         }
-        _ => return Err("a value does not have the type of its schema".to_string()),
+        _ => return Err("a value does not have the type of its schema"),
     })
 }
 

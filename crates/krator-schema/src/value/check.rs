@@ -1,12 +1,13 @@
 //! A value against the keywords of its schema, after `k8s.io/kube-openapi/pkg/validation/validate`.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::{Map, Value as Json};
 
 use super::formats;
 use super::number::{self, GoNumber};
+use crate::path::At;
 use crate::schema::Properties;
 use crate::{Items, Path, Pattern, Problem, ProblemKind, Schema};
 
@@ -55,21 +56,23 @@ impl From<Problem> for Outcome {
 }
 
 /// Checks values against schemas; patterns are compiled once.
+#[derive(Debug)]
 pub(crate) struct Validator {
     reading: Reading,
-    patterns: RefCell<HashMap<String, Option<Pattern>>>,
+    /// Those that were needed; `None` for what Go does not accept.
+    patterns: RwLock<HashMap<String, Option<Arc<Pattern>>>>,
 }
 
 impl Validator {
     pub(crate) fn new(reading: Reading) -> Self {
         Validator {
             reading,
-            patterns: RefCell::default(),
+            patterns: RwLock::default(),
         }
     }
 
     pub(crate) fn validate(&self, schema: &Schema, value: &Json, path: &Path) -> Vec<Problem> {
-        self.check(schema, value, path).problems
+        self.check(schema, value, &At::Path(path)).problems
     }
 
     fn types<'a>(&self, schema: &'a Schema) -> Vec<&'a str> {
@@ -96,7 +99,7 @@ impl Validator {
         if counts { format } else { "" }
     }
 
-    fn check(&self, schema: &Schema, value: &Json, path: &Path) -> Outcome {
+    fn check(&self, schema: &Schema, value: &Json, path: &At<'_>) -> Outcome {
         let types = self.types(schema);
         let format = self.format(schema, &types);
         let mut outcome = Outcome::default();
@@ -147,7 +150,7 @@ impl Validator {
     }
 
     /// `anyOf`, `oneOf`, `allOf` and `not`.
-    fn check_junctors(&self, schema: &Schema, value: &Json, path: &Path) -> Outcome {
+    fn check_junctors(&self, schema: &Schema, value: &Json, path: &At<'_>) -> Outcome {
         let mut outcome = Outcome::default();
         let invalid = |detail: String| Problem::new(path, ProblemKind::Invalid, detail);
 
@@ -200,7 +203,13 @@ impl Validator {
     }
 
     /// How many alternatives are valid, and the first valid outcome, or else the one that comes nearest.
-    fn try_all(&self, schemas: &[Schema], value: &Json, path: &Path, first_counts: bool) -> (usize, Outcome) {
+    fn try_all(
+        &self,
+        schemas: &[Schema],
+        value: &Json,
+        path: &At<'_>,
+        first_counts: bool,
+    ) -> (usize, Outcome) {
         let mut valid = 0;
         let mut success: Option<Outcome> = None;
         let mut nearest: Option<Outcome> = None;
@@ -222,7 +231,7 @@ impl Validator {
         (valid, success.or(nearest).unwrap_or_default())
     }
 
-    fn check_string(&self, schema: &Schema, text: &str, path: &Path) -> Outcome {
+    fn check_string(&self, schema: &Schema, text: &str, path: &At<'_>) -> Outcome {
         let length = text.chars().count() as i64;
         let problem = |kind, detail| Outcome::from(Problem::new(path, kind, detail));
         if let Some(most) = schema.max_length.filter(|most| length > *most) {
@@ -244,17 +253,20 @@ impl Validator {
 
     /// A pattern that is too large to be tried here is taken to match: nothing is refused that the server may accept.
     fn matches(&self, pattern: &str, text: &str) -> bool {
-        let mut patterns = self.patterns.borrow_mut();
-        if !patterns.contains_key(pattern) {
-            patterns.insert(pattern.to_string(), Pattern::new(pattern).ok());
-        }
-        match patterns.get(pattern) {
-            Some(Some(pattern)) => pattern.is_match(text).unwrap_or(true),
-            _ => false,
-        }
+        let known = {
+            let patterns = self.patterns.read().unwrap_or_else(PoisonError::into_inner);
+            patterns.get(pattern).cloned()
+        };
+        let compiled = known.unwrap_or_else(|| {
+            let compiled = Pattern::new(pattern).ok().map(Arc::new);
+            let mut patterns = self.patterns.write().unwrap_or_else(PoisonError::into_inner);
+            patterns.insert(pattern.to_string(), compiled.clone());
+            compiled
+        });
+        compiled.is_some_and(|pattern| pattern.is_match(text).unwrap_or(true))
     }
 
-    fn check_items(&self, schema: &Schema, items: &[Json], path: &Path) -> Outcome {
+    fn check_items(&self, schema: &Schema, items: &[Json], path: &At<'_>) -> Outcome {
         let mut outcome = Outcome::default();
         if let Some(Items::All(schema)) = &schema.items {
             for (index, item) in items.iter().enumerate() {
@@ -289,7 +301,7 @@ impl Validator {
         outcome
     }
 
-    fn check_fields(&self, schema: &Schema, fields: &Map<String, Json>, path: &Path) -> Outcome {
+    fn check_fields(&self, schema: &Schema, fields: &Map<String, Json>, path: &At<'_>) -> Outcome {
         let mut outcome = Outcome::default();
         let count = fields.len() as i64;
         if let Some(least) = schema.min_properties.filter(|least| count < *least) {
@@ -358,7 +370,7 @@ fn type_of(value: &Json) -> (&'static str, &'static str) {
     }
 }
 
-fn check_type(schema: &Schema, types: &[&str], format: &str, value: &Json, path: &Path) -> Outcome {
+fn check_type(schema: &Schema, types: &[&str], format: &str, value: &Json, path: &At<'_>) -> Outcome {
     let checked = Outcome {
         problems: Vec::new(),
         matches: 1,
@@ -398,7 +410,7 @@ fn check_type(schema: &Schema, types: &[&str], format: &str, value: &Json, path:
     wrong(&types.join(","), type_)
 }
 
-fn check_enum(schema: &Schema, value: &Json, path: &Path) -> Outcome {
+fn check_enum(schema: &Schema, value: &Json, path: &At<'_>) -> Outcome {
     let allowed = schema.enum_.as_deref().unwrap_or_default();
     if allowed.is_empty() || allowed.iter().any(|allowed| converts_to(value, allowed)) {
         return Outcome::default();
@@ -447,7 +459,7 @@ pub(crate) fn equal(a: &Json, b: &Json) -> bool {
     }
 }
 
-fn check_number(schema: &Schema, types: &[&str], format: &str, value: GoNumber, path: &Path) -> Outcome {
+fn check_number(schema: &Schema, types: &[&str], format: &str, value: GoNumber, path: &At<'_>) -> Outcome {
     let (type_, format) = match types {
         ["integer"] => (
             "integer",

@@ -8,6 +8,7 @@ mod time;
 mod uri;
 
 pub(crate) use time::is_rfc3339;
+pub(crate) use uri::is_url_with_host;
 
 /// Whether the API server checks the format of strings.
 pub(crate) fn is_known(format: &str) -> bool {

@@ -4,9 +4,10 @@ use serde_json::{Map, Value as Json};
 
 use super::check::equal;
 use super::number::{self, GoNumber};
-use crate::{Path, Problem, ProblemKind, Schema};
+use crate::path::At;
+use crate::{Problem, ProblemKind, Schema};
 
-pub(crate) fn validate(path: &Path, schema: &Schema, value: &Json) -> Vec<Problem> {
+pub(crate) fn validate(path: &At<'_>, schema: &Schema, value: &Json) -> Vec<Problem> {
     match value {
         Json::Object(fields) => {
             let mut problems = Vec::new();
@@ -40,7 +41,7 @@ pub(crate) fn validate(path: &Path, schema: &Schema, value: &Json) -> Vec<Proble
     }
 }
 
-fn validate_map(path: &Path, schema: &Schema, items: &[Json]) -> Vec<Problem> {
+fn validate_map(path: &At<'_>, schema: &Schema, items: &[Json]) -> Vec<Problem> {
     if let Some(at) = items.iter().position(|item| !item.is_object() && !item.is_null()) {
         return vec![Problem::new(
             &path.index(at),
@@ -75,7 +76,7 @@ fn validate_map(path: &Path, schema: &Schema, items: &[Json]) -> Vec<Problem> {
         .collect()
 }
 
-fn duplicate(path: &Path, value: &Json) -> Problem {
+fn duplicate(path: &At<'_>, value: &Json) -> Problem {
     Problem::new(path, ProblemKind::Duplicate, format!("duplicate value: {value}"))
 }
 

@@ -4,9 +4,10 @@ use serde_json::{Map, Value as Json};
 
 use super::names;
 use super::object_meta::ObjectMeta;
+use crate::path::At;
 use crate::{Path, Problem, ProblemKind, Schema};
 
-fn problem(path: &Path, kind: ProblemKind, detail: impl Into<String>) -> Problem {
+fn problem(path: &At<'_>, kind: ProblemKind, detail: impl Into<String>) -> Problem {
     Problem::new(path, kind, detail)
 }
 
@@ -18,24 +19,25 @@ fn problem(path: &Path, kind: ProblemKind, detail: impl Into<String>) -> Problem
 /// If a field has the wrong type.
 pub fn admit_metadata(metadata: &mut Json) -> Result<(), Problem> {
     let path = Path::root().field("metadata");
+    let path = At::Path(&path);
     let read = ObjectMeta::read(metadata).map_err(|detail| problem(&path, ProblemKind::Invalid, detail))?;
     *metadata = read.write();
     Ok(())
 }
 
-/// What is wrong with the `metadata` of an object. A name is not required, and the rule for names of its kind is not looked
-/// at.
+/// What is wrong with the `metadata` of an object, which [`admit_metadata`] has made. A name is not required, and the rule for
+/// names of its kind is not looked at.
 pub fn validate_metadata(metadata: &Json) -> Vec<Problem> {
     let path = Path::root().field("metadata");
-    match ObjectMeta::read(metadata) {
-        Ok(read) => read.validate(&path),
-        Err(detail) => vec![problem(&path, ProblemKind::Invalid, detail)],
-    }
+    let fields = metadata.as_object();
+    fields.map_or_else(Vec::new, |fields| {
+        ObjectMeta::admitted(fields).validate(&At::Path(&path))
+    })
 }
 
 /// Rewrites the metadata of the objects within a value as the API server writes it: unknown fields and empty ones are
 /// left out. `Err` if it cannot be read.
-pub(crate) fn coerce(path: &Path, value: &mut Json, schema: &Schema, root: bool) -> Result<(), Problem> {
+pub(crate) fn coerce(path: &At<'_>, value: &mut Json, schema: &Schema, root: bool) -> Result<(), Problem> {
     match value {
         Json::Object(fields) => {
             if root || schema.is_embedded() {
@@ -75,11 +77,11 @@ pub(crate) fn coerce(path: &Path, value: &mut Json, schema: &Schema, root: bool)
 }
 
 /// What is wrong with `apiVersion`, `kind` and `metadata` of the objects within a value.
-pub(crate) fn validate(path: &Path, value: &Json, schema: &Schema) -> Vec<Problem> {
+pub(crate) fn validate(path: &At<'_>, value: &Json, schema: &Schema) -> Vec<Problem> {
     validate_at(path, value, schema, false)
 }
 
-pub(crate) fn validate_at(path: &Path, value: &Json, schema: &Schema, root: bool) -> Vec<Problem> {
+pub(crate) fn validate_at(path: &At<'_>, value: &Json, schema: &Schema, root: bool) -> Vec<Problem> {
     let mut problems = Vec::new();
     match value {
         Json::Object(fields) => {
@@ -106,7 +108,7 @@ pub(crate) fn validate_at(path: &Path, value: &Json, schema: &Schema, root: bool
     problems
 }
 
-fn validate_object(path: &Path, fields: &Map<String, Json>) -> Vec<Problem> {
+fn validate_object(path: &At<'_>, fields: &Map<String, Json>) -> Vec<Problem> {
     let mut problems = Vec::new();
     for name in ["apiVersion", "kind"] {
         let path = path.field(name);

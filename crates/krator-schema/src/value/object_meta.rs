@@ -1,57 +1,43 @@
 //! `ObjectMeta` of `meta/v1`: its types, and what the API server checks of it.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value as Json, json};
 
 use super::names;
 use super::number::{self, GoNumber};
-use crate::{Path, Problem, ProblemKind};
+use crate::path::At;
+use crate::{Problem, ProblemKind};
 
 /// The metadata of an object, with the fields that it knows, each of its type and not empty.
 #[derive(Debug, Default)]
-pub(crate) struct ObjectMeta(Map<String, Json>);
+pub(crate) struct ObjectMeta<'a>(Cow<'a, Map<String, Json>>);
 
 const ANNOTATIONS: usize = 256 << 10;
 
-impl ObjectMeta {
+impl<'a> ObjectMeta<'a> {
+    /// Takes metadata that was read and written already.
+    pub(crate) fn admitted(fields: &'a Map<String, Json>) -> Self {
+        ObjectMeta(Cow::Borrowed(fields))
+    }
+
     /// Reads the metadata, or says which field has the wrong type.
     pub(crate) fn read(value: &Json) -> Result<Self, String> {
-        let mut meta = ObjectMeta::default();
+        let mut meta = Map::new();
         match value {
             Json::Null => {}
             Json::Object(fields) => {
                 for (name, value) in fields {
-                    meta.read_field(name, value)?;
+                    read_field(&mut meta, name, value)?;
                 }
             }
             _ => return Err("must be an object".to_string()),
         }
-        Ok(meta)
+        Ok(ObjectMeta(Cow::Owned(meta)))
     }
 
-    pub(crate) fn write(&self) -> Json {
-        Json::Object(self.0.clone())
-    }
-
-    fn read_field(&mut self, name: &str, value: &Json) -> Result<(), String> {
-        let read = match name {
-            "name" | "generateName" | "namespace" | "selfLink" | "uid" | "resourceVersion" => string(value),
-            "generation" => integer(value).map(|value| value.filter(|value| value != 0)),
-            "deletionGracePeriodSeconds" => integer(value),
-            "creationTimestamp" | "deletionTimestamp" => time(value),
-            "labels" | "annotations" => strings(value),
-            "finalizers" => list(value, |item| Some(string(item)?.unwrap_or_else(|| json!("")))),
-            "ownerReferences" => list(value, owner_reference),
-            "managedFields" => list(value, managed_fields),
-            _ => return Ok(()),
-        };
-        match read {
-            Some(Some(value)) => {
-                self.0.insert(name.to_string(), value);
-                Ok(())
-            }
-            Some(None) => Ok(()),
-            None => Err(format!("the field {name} has the wrong type")),
-        }
+    pub(crate) fn write(self) -> Json {
+        Json::Object(self.0.into_owned())
     }
 
     fn text(&self, name: &str) -> &str {
@@ -71,9 +57,9 @@ impl ObjectMeta {
     }
 
     /// What is wrong with it. A name is not required, because an object within another one may not have one yet.
-    pub(crate) fn validate(&self, path: &Path) -> Vec<Problem> {
+    pub(crate) fn validate(&self, path: &At<'_>) -> Vec<Problem> {
         let mut problems = Vec::new();
-        let mut invalid = |path: Path, details: Vec<String>| {
+        let mut invalid = |path: At<'_>, details: Vec<String>| {
             let new = details
                 .into_iter()
                 .map(|detail| Problem::new(&path, ProblemKind::Invalid, detail));
@@ -128,11 +114,11 @@ impl ObjectMeta {
                 );
             }
             let event = (group, version, text("kind")) == ("", "v1", "Event");
-            invalid(owners.clone(), empty(event, "events cannot own objects"));
+            invalid(owners, empty(event, "events cannot own objects"));
             if owner.get("controller") == Some(&Json::Bool(true)) {
                 controllers += 1;
                 let several = "only one reference can have controller set to true";
-                invalid(owners.clone(), empty(controllers > 1, several));
+                invalid(owners, empty(controllers > 1, several));
             }
         }
         let finalizers: Vec<&str> = self.items("finalizers").filter_map(Json::as_str).collect();
@@ -158,7 +144,29 @@ impl ObjectMeta {
     }
 }
 
-fn validate_manager(path: &Path, entry: &Json) -> Vec<Problem> {
+fn read_field(read_fields: &mut Map<String, Json>, name: &str, value: &Json) -> Result<(), String> {
+    let read = match name {
+        "name" | "generateName" | "namespace" | "selfLink" | "uid" | "resourceVersion" => string(value),
+        "generation" => integer(value).map(|value| value.filter(|value| value != 0)),
+        "deletionGracePeriodSeconds" => integer(value),
+        "creationTimestamp" | "deletionTimestamp" => time(value),
+        "labels" | "annotations" => strings(value),
+        "finalizers" => list(value, |item| Some(string(item)?.unwrap_or_else(|| json!("")))),
+        "ownerReferences" => list(value, owner_reference),
+        "managedFields" => list(value, managed_fields),
+        _ => return Ok(()),
+    };
+    match read {
+        Some(Some(value)) => {
+            read_fields.insert(name.to_string(), value);
+            Ok(())
+        }
+        Some(None) => Ok(()),
+        None => Err(format!("the field {name} has the wrong type")),
+    }
+}
+
+fn validate_manager(path: &At<'_>, entry: &Json) -> Vec<Problem> {
     let text = |name: &str| entry.get(name).and_then(Json::as_str).unwrap_or_default();
     let mut problems = Vec::new();
     let mut add = |name: &str, wrong: bool, kind: ProblemKind, detail: &str| {

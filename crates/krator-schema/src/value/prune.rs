@@ -2,65 +2,96 @@
 
 use serde_json::{Map, Value as Json};
 
+use crate::path::At;
 use crate::schema::Properties;
-use crate::{Items, Schema};
+use crate::{Items, Path, Schema};
 
-/// Removes the fields that the schema of an object does not name. `apiVersion`, `kind` and `metadata` of the object itself
-/// are left as they are.
-pub fn prune(schema: &Schema, value: &mut Json) {
-    prune_at(Some(schema), value, true);
+/// Removes the fields that the schema of an object does not name, and returns where they were. `apiVersion`, `kind` and
+/// `metadata` of the object itself are left as they are.
+pub fn prune(schema: &Schema, value: &mut Json) -> Vec<Path> {
+    prune_at(Some(schema), value, true)
 }
 
 /// The same for a value within an object, which is only an object of Kubernetes if `root` or its schema say so.
-pub(crate) fn prune_at(schema: Option<&Schema>, value: &mut Json, root: bool) {
-    let embedded = root || schema.is_some_and(Schema::is_embedded);
-    let keeps = schema.is_some_and(Schema::preserves_unknown_fields);
-    match value {
-        Json::Object(fields) => prune_fields(schema, fields, embedded, keeps),
-        Json::Array(items) => {
-            let schema = schema.and_then(Schema::item);
-            for item in items {
-                match (keeps, schema) {
-                    // Without a schema of their own, the items are kept as the list is.
-                    (true, None) => {}
-                    (true, Some(schema)) => keep(schema, item),
-                    (false, schema) => prune_at(schema, item, false),
+pub(crate) fn prune_at(schema: Option<&Schema>, value: &mut Json, root: bool) -> Vec<Path> {
+    let mut pruner = Pruner::default();
+    pruner.prune(schema, value, root, &At::Path(&Path::root()));
+    pruner.removed
+}
+
+#[derive(Default)]
+struct Pruner {
+    removed: Vec<Path>,
+}
+
+impl Pruner {
+    fn prune(&mut self, schema: Option<&Schema>, value: &mut Json, root: bool, at: &At<'_>) {
+        let embedded = root || schema.is_some_and(Schema::is_embedded);
+        let keeps = schema.is_some_and(Schema::preserves_unknown_fields);
+        match value {
+            Json::Object(fields) => self.fields(schema, fields, (embedded, keeps), at),
+            Json::Array(items) => {
+                let schema = schema.and_then(Schema::item);
+                for (index, item) in items.iter_mut().enumerate() {
+                    match (keeps, schema) {
+                        // Without a schema of their own, the items are kept as the list is.
+                        (true, None) => {}
+                        (true, Some(schema)) => self.keep(schema, item, &at.index(index)),
+                        (false, schema) => self.prune(schema, item, false, &at.index(index)),
+                    }
                 }
             }
+            _ => {}
         }
-        _ => {}
     }
-}
 
-/// What is in a value whose unknown fields are kept is only pruned where the schema goes on.
-fn keep(schema: &Schema, value: &mut Json) {
-    match value {
-        Json::Object(fields) => prune_fields(Some(schema), fields, schema.is_embedded(), true),
-        Json::Array(items) => {
-            if let Some(schema) = schema.item() {
-                items.iter_mut().for_each(|item| keep(schema, item));
+    /// What is in a value whose unknown fields are kept is only pruned where the schema goes on.
+    fn keep(&mut self, schema: &Schema, value: &mut Json, at: &At<'_>) {
+        match value {
+            Json::Object(fields) => self.fields(Some(schema), fields, (schema.is_embedded(), true), at),
+            Json::Array(items) => {
+                if let Some(schema) = schema.item() {
+                    for (index, item) in items.iter_mut().enumerate() {
+                        self.keep(schema, item, &at.index(index));
+                    }
+                }
             }
+            _ => {}
         }
-        _ => {}
     }
-}
 
-fn prune_fields(schema: Option<&Schema>, fields: &mut Map<String, Json>, embedded: bool, keeps: bool) {
-    let Some(schema) = schema else {
-        fields.clear();
-        return;
-    };
-    let is_meta = |name: &str| embedded && matches!(name, "apiVersion" | "kind" | "metadata");
-    let declares = |name: &str| schema.property(name).is_some();
-    if !keeps && schema.additional_properties.is_none() {
-        fields.retain(|name, _| is_meta(name) || declares(name));
-    }
-    for (name, value) in fields.iter_mut().filter(|(name, _)| !is_meta(name)) {
-        match (schema.property(name), &schema.additional_properties) {
-            (Some(schema), _) => prune_at(Some(schema), value, false),
-            (None, Some(Properties::Schema(schema))) => prune_at(Some(schema), value, false),
-            (None, Some(Properties::Allowed(_))) => prune_at(None, value, false),
-            (None, None) => {}
+    fn fields(
+        &mut self,
+        schema: Option<&Schema>,
+        fields: &mut Map<String, Json>,
+        (embedded, keeps): (bool, bool),
+        at: &At<'_>,
+    ) {
+        let Some(schema) = schema else {
+            self.removed
+                .extend(fields.keys().map(|name| Path::from(&at.field(name))));
+            fields.clear();
+            return;
+        };
+        let is_meta = |name: &str| embedded && matches!(name, "apiVersion" | "kind" | "metadata");
+        let declares = |name: &str| schema.property(name).is_some();
+        if !keeps && schema.additional_properties.is_none() {
+            fields.retain(|name, _| {
+                let stays = is_meta(name) || declares(name);
+                if !stays {
+                    self.removed.push(Path::from(&at.field(name)));
+                }
+                stays
+            });
+        }
+        for (name, value) in fields.iter_mut().filter(|(name, _)| !is_meta(name)) {
+            let at = at.field(name);
+            match (schema.property(name), &schema.additional_properties) {
+                (Some(schema), _) => self.prune(Some(schema), value, false, &at),
+                (None, Some(Properties::Schema(schema))) => self.prune(Some(schema), value, false, &at),
+                (None, Some(Properties::Allowed(_))) => self.prune(None, value, false, &at),
+                (None, None) => {}
+            }
         }
     }
 }

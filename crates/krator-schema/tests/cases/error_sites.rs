@@ -63,7 +63,7 @@ fn each_case_has_the_problems_of_the_api_server() {
         let (inputs, expected): (Vec<&str>, Vec<&str>) =
             lines.into_iter().partition(|line| line.contains(": "));
         let problems = match inputs[..] {
-            [definition] => validate_definition(&read::<Definition>(definition, "definition: ")),
+            [definition] => validate_definition(&read::<Definition>(definition, "definition: "), None),
             [schema, value] => validate(&read::<Schema>(schema, "schema: "), &read(value, "value: ")),
             _ => panic!("{site}: a case is a definition, or a schema and a value"),
         };

@@ -146,7 +146,12 @@ impl<'a> Types<'a> {
         } else if let Some(values) = additional {
             refuse_optional(&values, "a value of a map", sink);
             schema.shape = Shape::Map(Box::new(values));
-        } else if type_node.is_none() && one_of.is_none() && extensions.is_empty() {
+        } else if type_node.is_none()
+            && one_of.is_none()
+            && !extensions
+                .iter()
+                .any(|(key, _)| key.value.starts_with("x-kubernetes-"))
+        {
             let help = "`type` may be left out where `properties`, `items`, `additionalProperties` or `enum` gives it";
             sink.report(Finding::new(&INVALID_SCHEMA, keys.head(), "this type has no `type`").help(help));
         }

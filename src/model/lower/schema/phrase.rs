@@ -23,7 +23,12 @@ const WORDS: [(&str, Shape); 11] = [
 ];
 
 /// How many lists and maps of a phrase may be inside each other.
-const DEEPEST_PHRASE: usize = 16;
+pub(crate) const DEEPEST_PHRASE: usize = 16;
+
+/// The types of the language that are one word, by their names.
+pub(crate) fn type_words() -> impl Iterator<Item = &'static str> {
+    WORDS.iter().map(|(name, _)| *name)
+}
 
 impl Types<'_> {
     /// `[optional] [list of | map of]… TYPE`.

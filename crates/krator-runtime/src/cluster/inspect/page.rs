@@ -22,12 +22,26 @@ pub(in super::super) struct Page {
 
 impl Page {
     pub fn new() -> Self {
-        let document = HTML.replace("{{style}}", STYLE).replace("{{script}}", SCRIPT);
+        Self::of(STYLE, SCRIPT)
+    }
+
+    /// The page with the controls of a development build.
+    #[cfg(feature = "dev")]
+    pub fn with_controls() -> Self {
+        use super::super::dev::{CONTROLS_SCRIPT, CONTROLS_STYLE};
+        Self::of(
+            &[STYLE, CONTROLS_STYLE].concat(),
+            &[SCRIPT, CONTROLS_SCRIPT].concat(),
+        )
+    }
+
+    fn of(style: &str, script: &str) -> Self {
+        let document = HTML.replace("{{style}}", style).replace("{{script}}", script);
         let policy = format!(
             "default-src 'none'; script-src {}; style-src {}; connect-src 'self'; base-uri 'none'; \
              form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
-            source(SCRIPT),
-            source(STYLE)
+            source(script),
+            source(style)
         );
         Self {
             document,
@@ -52,7 +66,7 @@ impl Page {
 }
 
 /// Nobody stores the answer, takes it for something else, or embeds it in another site.
-pub(super) fn protect(headers: &mut HeaderMap) {
+pub(in super::super) fn protect(headers: &mut HeaderMap) {
     let mut set = |name: &'static str, value| headers.insert(name, HeaderValue::from_static(value));
     set("cache-control", "no-store");
     set("x-content-type-options", "nosniff");
@@ -75,9 +89,31 @@ fn source(text: &str) -> String {
 mod tests {
     use super::*;
 
+    /// Each page that an operator of this build may serve: the page, its style and its script.
+    fn pages() -> Vec<(Page, String, String)> {
+        vec![
+            (Page::new(), STYLE.to_owned(), SCRIPT.to_owned()),
+            #[cfg(feature = "dev")]
+            {
+                use crate::cluster::dev::{CONTROLS_SCRIPT, CONTROLS_STYLE};
+                let (style, script) = (
+                    [STYLE, CONTROLS_STYLE].concat(),
+                    [SCRIPT, CONTROLS_SCRIPT].concat(),
+                );
+                (Page::with_controls(), style, script)
+            },
+        ]
+    }
+
     #[test]
     fn the_page_runs_its_own_script_only_and_loads_nothing() {
-        let answer = Page::new().respond();
+        for (page, style, script) in pages() {
+            assert_closed(&page, &style, &script);
+        }
+    }
+
+    fn assert_closed(page: &Page, style: &str, script: &str) {
+        let answer = page.respond();
         let header = |name: &str| {
             let value = answer.headers().get(name).expect(name);
             value.to_str().expect("ASCII").to_owned()
@@ -100,7 +136,7 @@ mod tests {
         assert_eq!(header("cache-control"), "no-store");
         assert_eq!(header("x-content-type-options"), "nosniff");
         let document = answer.body();
-        for (tag, text) in [("style", STYLE), ("script", SCRIPT)] {
+        for (tag, text) in [("style", style), ("script", script)] {
             assert!(
                 document.contains(&format!("<{tag}>{text}</{tag}>")),
                 "{tag} is what is hashed"
@@ -131,7 +167,9 @@ mod tests {
             "javascript:",
             "srcdoc",
         ] {
-            assert!(!SCRIPT.contains(sink), "{sink}");
+            for (_, _, script) in pages() {
+                assert!(!script.contains(sink), "{sink}");
+            }
         }
     }
 }

@@ -1,4 +1,6 @@
 //! The server of the metrics, and of the page that shows the objects.
+#[cfg(feature = "dev")]
+use super::super::dev::{self, Controls};
 use super::{
     super::{
         inspect::{Inspection, Page},
@@ -9,6 +11,8 @@ use super::{
 };
 use crate::error::{Error, Result};
 use http::{HeaderValue, Response, StatusCode, header, request::Parts};
+#[cfg(feature = "dev")]
+use hyper::body::Incoming;
 use kube::{Client, Config};
 use std::{net, path::PathBuf, sync::Arc};
 
@@ -59,6 +63,14 @@ impl MetricsServer {
                 self.address
             )));
         }
+        #[cfg(feature = "dev")]
+        if !address.ip().is_loopback() {
+            return Err(Error::from(format!(
+                "this operator was built for development (feature `dev`), so its page is served on the loopback interface \
+                 only, which `{}` is not",
+                self.address
+            )));
+        }
         let tls = match (self.secure, &self.certificate) {
             (false, _) => None,
             (true, None) => Some(Tls::self_signed()?),
@@ -82,6 +94,23 @@ async fn run(
     inspection: Inspection,
     config: Config,
 ) {
+    #[cfg(feature = "dev")]
+    let controls = match tls
+        .is_none()
+        .then(|| Controls::new(config.clone(), inspection.clone()))
+    {
+        Some(Err(error)) => return tracing::error!(%error, "the page cannot be served"),
+        Some(Ok(controls)) => Some(controls),
+        None => None,
+    };
+    #[cfg(feature = "dev")]
+    let page = if controls.is_some() {
+        Page::with_controls()
+    } else {
+        Page::new()
+    };
+    #[cfg(not(feature = "dev"))]
+    let page = Page::new();
     let access = if tls.is_some() {
         // It is made here because its connections belong to the thread that makes it, which handlers cannot block.
         match Client::try_from(config) {
@@ -94,8 +123,10 @@ async fn run(
     let site = Site {
         metrics,
         inspection,
-        page: Page::new(),
+        page,
         access,
+        #[cfg(feature = "dev")]
+        controls,
     };
     serve::serve(listener, tls, Arc::new(site)).await;
 }
@@ -105,11 +136,32 @@ struct Site {
     inspection: Inspection,
     page: Page,
     access: Access,
+    /// What only development may do; `None` with TLS.
+    #[cfg(feature = "dev")]
+    controls: Option<Controls>,
 }
 
 impl Respond for Site {
+    #[cfg(feature = "dev")]
+    async fn change(&self, request: &Parts, body: Incoming) -> Response<String> {
+        let Some(controls) = &self.controls else {
+            return serve::only_get();
+        };
+        match self.access.refusal(request).await {
+            Some(refusal) => refusal,
+            None => controls.change(request, body).await,
+        }
+    }
+
     async fn respond(&self, request: &Parts) -> Response<String> {
         let path = request.uri.path();
+        #[cfg(feature = "dev")]
+        if let Some(controls) = self.controls.as_ref().filter(|_| path == dev::PATH) {
+            return match self.access.refusal(request).await {
+                Some(refusal) => refusal,
+                None => controls.show(request),
+            };
+        }
         if !["/metrics", "/state", "/"].contains(&path) {
             let paths = "/metrics, /state and / are answered here\n";
             return text(StatusCode::NOT_FOUND, paths.to_owned());
@@ -141,6 +193,27 @@ impl Site {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "dev")]
+    #[tokio::test]
+    async fn an_operator_that_was_built_for_development_stays_on_its_machine() {
+        let config = Config::new("http://127.0.0.1:9".parse().expect("an address"));
+        for (address, secure, is_refused) in [
+            (":0", true, true),
+            ("0.0.0.0:0", false, true),
+            ("127.0.0.1:0", true, false),
+            ("127.0.0.1:0", false, false),
+            ("0", true, false),
+        ] {
+            let options = MetricsServer {
+                address: address.to_owned(),
+                secure,
+                certificate: None,
+            };
+            let server = options.server(&Metrics::new(), &Inspection::of_nothing(), &config);
+            assert_eq!(server.is_err(), is_refused, "{address}, with TLS: {secure}");
+        }
+    }
 
     #[tokio::test]
     async fn without_tls_metrics_do_not_leave_the_machine() {

@@ -265,7 +265,7 @@ async fn live(world: &Witness<'_>, search: &Search) -> End {
             if waits > WAITS {
                 break;
             }
-            sleep_until(world.origin() + until).await;
+            sleep_until(world.instant(until)).await;
         }
         End::Far
     };

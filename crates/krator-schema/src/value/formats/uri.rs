@@ -27,6 +27,17 @@ pub(super) fn is_request_uri(text: &str) -> bool {
     is_escaped(path)
 }
 
+/// Whether Go's `url.Parse` finds a scheme and a host in the text.
+pub(crate) fn is_url_with_host(text: &str) -> bool {
+    let text = text.split('#').next().unwrap_or_default();
+    let host = split_scheme(text)
+        .filter(|(scheme, _)| !scheme.is_empty())
+        .and_then(|(_, rest)| rest.strip_prefix("//"))
+        .and_then(|rest| rest.split(['/', '?']).next())
+        .and_then(|authority| authority.rsplit('@').next());
+    host.is_some_and(|host| !host.is_empty()) && is_request_uri(text)
+}
+
 /// The scheme, which may be empty, and what follows; `None` where it begins with a colon.
 fn split_scheme(text: &str) -> Option<(&str, &str)> {
     for (at, c) in text.char_indices() {

@@ -3,6 +3,8 @@
 use crate::backup::generated::machine::BackupMachine;
 use krator_runtime as rt;
 impl rt::Linked for BackupMachine {
+    #[cfg(feature = "dev")]
+    const SAMPLE: &'static str = "{\"apiVersion\":\"velero.io/v1\",\"kind\":\"Backup\",\"metadata\":{\"name\":\"backup-sample\",\"namespace\":\"default\"},\"spec\":{\"storageLocation\":\"example\"}}";
     fn links() -> Vec<rt::Link<Self>> {
         Vec::from([
             rt::Link::owned::<k8s_openapi::api::batch::v1::Job>("batch/v1.Job"),

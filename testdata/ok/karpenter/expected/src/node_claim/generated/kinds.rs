@@ -3,6 +3,8 @@
 use crate::node_claim::generated::machine::NodeClaimMachine;
 use krator_runtime as rt;
 impl rt::Linked for NodeClaimMachine {
+    #[cfg(feature = "dev")]
+    const SAMPLE: &'static str = "{\"apiVersion\":\"karpenter.sh/v1\",\"kind\":\"NodeClaim\",\"metadata\":{\"name\":\"nodeclaim-sample\"},\"spec\":{\"nodeClassRef\":{\"group\":\"a\",\"kind\":\"example\",\"name\":\"example\"},\"requirements\":[]}}";
     fn links() -> Vec<rt::Link<Self>> {
         Vec::from([
             rt::Link::watched::<

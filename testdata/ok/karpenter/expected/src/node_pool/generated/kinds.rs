@@ -3,6 +3,8 @@
 use crate::node_pool::generated::machine::NodePoolMachine;
 use krator_runtime as rt;
 impl rt::Linked for NodePoolMachine {
+    #[cfg(feature = "dev")]
+    const SAMPLE: &'static str = "{\"apiVersion\":\"karpenter.sh/v1\",\"kind\":\"NodePool\",\"metadata\":{\"name\":\"nodepool-sample\"},\"spec\":{\"template\":{\"spec\":{\"nodeClassRef\":{\"group\":\"a\",\"kind\":\"example\",\"name\":\"example\"},\"requirements\":[]}}}}";
     fn links() -> Vec<rt::Link<Self>> {
         Vec::from([
             rt::Link::owned::<crate::node_claim::NodeClaim>("karpenter.sh/v1.NodeClaim"),

@@ -3,6 +3,8 @@
 use crate::memcached::generated::machine::MemcachedMachine;
 use krator_runtime as rt;
 impl rt::Linked for MemcachedMachine {
+    #[cfg(feature = "dev")]
+    const SAMPLE: &'static str = "{\"apiVersion\":\"cache.example.com/v1alpha1\",\"kind\":\"Memcached\",\"metadata\":{\"name\":\"memcached-sample\",\"namespace\":\"default\"},\"spec\":{}}";
     fn links() -> Vec<rt::Link<Self>> {
         Vec::from([
             rt::Link::owned::<

@@ -3,6 +3,8 @@
 use crate::postgresql::generated::machine::PostgresqlMachine;
 use krator_runtime as rt;
 impl rt::Linked for PostgresqlMachine {
+    #[cfg(feature = "dev")]
+    const SAMPLE: &'static str = "{\"apiVersion\":\"acid.zalan.do/v1\",\"kind\":\"Postgresql\",\"metadata\":{\"name\":\"postgresql-sample\",\"namespace\":\"default\"},\"spec\":{\"numberOfInstances\":1,\"postgresql\":{\"version\":\"13\"},\"teamId\":\"example\",\"volume\":{\"size\":\"1Gi\"}}}";
     fn links() -> Vec<rt::Link<Self>> {
         Vec::from([
             rt::Link::owned::<

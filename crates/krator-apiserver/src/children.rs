@@ -1,0 +1,194 @@
+//! Children that become ready or fail after a time, on demand: statuses as the controllers of Kubernetes and a kubelet would
+//! write them, although nothing runs here.
+//!
+//! What has begun is remembered by the clock of tokio, so that tests need not wait.
+
+mod statuses;
+
+use crate::{
+    custom::Subresource,
+    kinds::Kind,
+    object::{at, is_deleting, meta, set},
+    rest::{self, Edit, Options, Unknown},
+    state::{State, id, lock, now},
+    store::{Key, ResourceId},
+    users::User,
+};
+use serde_json::Value as Json;
+use statuses::Workload;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, Weak},
+    time::Duration,
+};
+use tokio::time::{Instant, sleep_until};
+
+/// When Deployments, StatefulSets, DaemonSets, Jobs and Pods become ready, or fail.
+///
+/// A Job that is ready is complete. StatefulSets and DaemonSets have no status that says that they have failed; those that
+/// fail stay as they begin. A changed spec of a Deployment, a StatefulSet or a DaemonSet begins again.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Children {
+    ready_after: Option<Duration>,
+}
+
+impl Children {
+    /// The annotation of a child with the time after which it becomes ready, such as `5s`. It is stronger than
+    /// [`ready_after`](Self::ready_after).
+    pub const READY_AFTER: &str = "apiserver.krator.dev/ready-after";
+    /// The annotation of a child with the time after which it fails. It is stronger than [`READY_AFTER`](Self::READY_AFTER).
+    pub const FAIL_AFTER: &str = "apiserver.krator.dev/fail-after";
+
+    /// Only children with an annotation become anything.
+    pub fn annotated() -> Self {
+        Self::default()
+    }
+
+    /// All children become ready after a time, unless an annotation says otherwise.
+    pub fn ready_after(time: Duration) -> Self {
+        Self {
+            ready_after: Some(time),
+        }
+    }
+
+    /// What becomes of an object, and after which time. None if nothing does.
+    fn fate(self, object: &Json) -> Option<(Fate, Duration)> {
+        let annotated = |name| {
+            let text = at(object, &["metadata", "annotations", name]).as_str()?;
+            let time: jiff::SignedDuration = text.parse().ok()?;
+            Duration::try_from(time).ok()
+        };
+        let failing = annotated(Self::FAIL_AFTER).map(|time| (Fate::Fails, time));
+        let ready = || Some((Fate::IsReady, annotated(Self::READY_AFTER).or(self.ready_after)?));
+        failing.or_else(ready)
+    }
+}
+
+/// What becomes of a child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    IsReady,
+    Fails,
+}
+
+/// A child that has begun.
+struct Begun {
+    since: Instant,
+    /// Whether its fate has come.
+    is_over: bool,
+}
+
+/// A child, and which of its specs.
+type Child = (ResourceId, Key, String, i64);
+
+/// Runs until the server is gone.
+pub(crate) async fn run(state: Weak<Mutex<State>>, children: Children) {
+    let Some(mut versions) = state.upgrade().map(|state| lock(&state).store.versions()) else {
+        return;
+    };
+    let mut begun = BTreeMap::new();
+    loop {
+        let Some(strong) = state.upgrade() else { return };
+        // Its own writes are no reason for another round.
+        let next = {
+            let mut state = lock(&strong);
+            let next = round(&mut state, children, &mut begun);
+            versions.mark_unchanged();
+            next
+        };
+        drop(strong);
+        let due = async {
+            match next {
+                Some(next) => sleep_until(next).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            changed = versions.changed() => if changed.is_err() { return },
+            () = due => {}
+        }
+    }
+}
+
+/// Looks at all children: writes the statuses that are due, and returns when the next one will be.
+fn round(state: &mut State, children: Children, begun: &mut BTreeMap<Child, Begun>) -> Option<Instant> {
+    let mut seen = BTreeMap::new();
+    let mut next: Option<Instant> = None;
+    for workload in Workload::ALL {
+        let resource = id(workload.group(), workload.resource());
+        let all: Vec<(Key, Arc<Json>)> = state
+            .store
+            .list(&resource, "")
+            .filter(|(_, object)| !is_deleting(object))
+            .map(|(key, object)| (key.clone(), Arc::clone(object)))
+            .collect();
+        for (key, object) in all {
+            let Some((fate, after)) = children.fate(&object) else {
+                continue;
+            };
+            let child = child(workload, &resource, &key, &object);
+            let mut now = begun.remove(&child).unwrap_or_else(|| {
+                let status = workload.begun(&object, &self::now());
+                write(state, workload, &resource, &key, status);
+                Begun {
+                    since: Instant::now(),
+                    is_over: false,
+                }
+            });
+            let due = now.since + after;
+            if !now.is_over && due <= Instant::now() {
+                // The object as it began.
+                let object = state.store.get(&resource, &key).map_or(object, Arc::clone);
+                let status = match fate {
+                    Fate::IsReady => Some(workload.ready(&object, &self::now())),
+                    Fate::Fails => workload.failed(&object, &self::now()),
+                };
+                if let Some(status) = status {
+                    write(state, workload, &resource, &key, status);
+                }
+                now.is_over = true;
+            }
+            if !now.is_over {
+                next = Some(next.map_or(due, |next| next.min(due)));
+            }
+            seen.insert(child, now);
+        }
+    }
+    *begun = seen;
+    next
+}
+
+/// A Job or a Pod begins once; others begin again with each spec.
+fn child(workload: Workload, resource: &ResourceId, key: &Key, object: &Json) -> Child {
+    let generation = match workload {
+        Workload::Job | Workload::Pod => 0,
+        _ => at(object, &["metadata", "generation"]).as_i64().unwrap_or(0),
+    };
+    let uid = meta(object, "uid").to_owned();
+    (resource.clone(), key.clone(), uid, generation)
+}
+
+/// Writes the status of an object as its controller would.
+fn write(state: &mut State, workload: Workload, resource: &ResourceId, key: &Key, status: Json) {
+    let kind: Option<Arc<Kind>> = state.kinds.any(resource).map(Arc::clone);
+    let (Some(kind), Some(object)) = (kind, state.store.get(resource, key)) else {
+        return;
+    };
+    let mut object = Json::clone(object);
+    set(&mut object, "status", status);
+    let options = Options {
+        user: Arc::new(User::admin()),
+        manager: workload.manager().to_owned(),
+        subresource: Subresource::Status,
+        dry_run: false,
+        unknown: Unknown::Ignore,
+    };
+    // A status that others have written may leave no way to this one, as for a Job that has ended.
+    drop(rest::update(
+        state,
+        &kind,
+        key,
+        (Edit::Replace(object), Vec::new()),
+        &options,
+    ));
+}

@@ -1,0 +1,97 @@
+//! What a program asks of the server in its own process: to apply and to list objects, and to keep them for its next start.
+
+use crate::{
+    server::Server,
+    snapshot::Snapshot,
+    state::{id, lock},
+};
+use http::{Method, Request, header};
+use http_body_util::{BodyExt as _, Full};
+use serde_json::Value as Json;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// The server refused an object.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Refused {
+    /// The HTTP status of the answer.
+    pub code: u16,
+    /// The reason, as kubectl would print it.
+    pub message: String,
+}
+
+impl Server {
+    /// Applies an object as `kubectl apply --server-side --force-conflicts` does, and returns it as it is stored.
+    ///
+    /// # Errors
+    ///
+    /// If no kind is served that the object could be of, or if the server refuses it.
+    pub async fn apply(&self, object: &Json, manager: &str) -> Result<Json, Refused> {
+        let text = |path: &[&str]| crate::object::at(object, path).as_str().unwrap_or_default();
+        let (version, kind) = (text(&["apiVersion"]), text(&["kind"]));
+        let resource = lock(&self.state).kinds.of_object(version, kind).map(Arc::clone);
+        let resource = resource.ok_or_else(|| Refused {
+            code: 404,
+            message: format!("no kind {kind:?} is served in version {version:?}"),
+        })?;
+        let root = if resource.group.is_empty() { "api" } else { "apis" };
+        let namespace = match text(&["metadata", "namespace"]) {
+            _ if !resource.namespaced => String::new(),
+            "" => "/namespaces/default".to_owned(),
+            name => format!("/namespaces/{}", in_path(name)),
+        };
+        let path = format!(
+            "/{root}/{version}{namespace}/{}/{}?force=true&fieldManager={}",
+            resource.id.resource,
+            in_path(text(&["metadata", "name"])),
+            in_path(manager),
+        );
+        let request = Request::builder()
+            .method(Method::PATCH)
+            .uri(path)
+            .header(header::CONTENT_TYPE, "application/apply-patch+yaml")
+            // JSON is YAML.
+            .body(Full::new(bytes::Bytes::from(object.to_string())))
+            .map_err(|cause| Refused {
+                code: 400,
+                message: cause.to_string(),
+            })?;
+        let answer = self.answer(request).await;
+        let code = answer.status();
+        // The body of an answer in this process cannot fail.
+        let body = answer.into_body().collect().await.map(|body| body.to_bytes());
+        let body: Json = serde_json::from_slice(&body.unwrap_or_default()).unwrap_or_default();
+        if code.is_success() {
+            return Ok(body);
+        }
+        let message = body["message"].as_str().unwrap_or("the server gave no reason");
+        Err(Refused {
+            code: code.as_u16(),
+            message: message.to_owned(),
+        })
+    }
+
+    /// The objects of a resource, as they are stored, in the order of their namespaces and names.
+    pub fn objects(&self, group: &str, resource: &str) -> Vec<Arc<Json>> {
+        let state = lock(&self.state);
+        let of = id(group, resource);
+        let stored = state.store.list(&of, "");
+        stored.map(|(_, object)| Arc::clone(object)).collect()
+    }
+
+    /// Tells of each change of any object: the value is the version that it made.
+    pub fn versions(&self) -> watch::Receiver<u64> {
+        lock(&self.state).store.versions()
+    }
+
+    /// All objects as they are now.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot::of(&lock(&self.state))
+    }
+}
+
+/// A part of a path or of a query, with all but letters and digits escaped.
+fn in_path(part: &str) -> String {
+    percent_encoding::utf8_percent_encode(part, percent_encoding::NON_ALPHANUMERIC).to_string()
+}

@@ -1,0 +1,342 @@
+//! What only an operator that was built for development may do, with the feature `dev`: the controls of its page. They
+//! create, edit and delete objects, plan failures of handlers, turn the clock on and kill the process.
+//!
+//! They exist on the loopback interface without TLS only, and answer no website: beside what is asked of `Host` and
+//! `Origin`, each request has the header [`HEADER`], which a browser sends for the page of another site only after it has
+//! asked whether it may, and that question is refused.
+mod failures;
+mod objects;
+#[cfg(test)]
+mod tests;
+
+pub(super) use failures::Failures;
+
+use super::{
+    inspect::{Inspection, protect},
+    raw::Endpoint,
+    serve::text,
+};
+use crate::{
+    error::{Error, Result},
+    machine::Object,
+};
+use failures::Planned;
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header, request::Parts};
+use hyper::body::{Body as _, Incoming};
+use kube::{Client, Config};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use std::{
+    future::poll_fn,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+pub(super) const CONTROLS_STYLE: &str = include_str!("dev/controls.css");
+pub(super) const CONTROLS_SCRIPT: &str = include_str!("dev/controls.js");
+
+/// Where it is shown what is planned. Each control has a path below it.
+pub(super) const PATH: &str = "/dev";
+/// The header of each request; its value does not matter.
+const HEADER: &str = "krator-dev";
+/// The longest body that is read. The API server takes no larger objects.
+const LONGEST_BODY: usize = 3 << 20;
+/// How far the clock may be turned on, so that times stay in the range of dates.
+const FURTHEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
+/// Why something was not done: the status of the answer, and a text for people.
+type Problem = (StatusCode, String);
+
+/// What the controls of the process act on, beside the objects.
+#[derive(Default)]
+pub(super) struct Development {
+    failures: Arc<Failures>,
+    kinds: Mutex<Vec<Arc<Served>>>,
+}
+
+/// A kind whose objects the controls change.
+struct Served {
+    endpoint: Endpoint,
+    sample: &'static str,
+    /// Where samples are created unless people say another one; empty for that of the kubeconfig.
+    namespace: String,
+}
+
+impl Development {
+    /// Lets the controls change objects of a kind, which the operator looks after in these namespaces. Returns the failures
+    /// that people plan.
+    pub fn serve(&self, endpoint: Endpoint, sample: &'static str, namespaces: &[String]) -> Arc<Failures> {
+        let served = Served {
+            endpoint,
+            sample,
+            namespace: namespaces.first().cloned().unwrap_or_default(),
+        };
+        self.kinds
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(Arc::new(served));
+        Arc::clone(&self.failures)
+    }
+
+    fn served(&self, group: &str, kind: &str) -> Result<Arc<Served>, Problem> {
+        let kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kinds = kinds.iter();
+        let found = kinds.find(|served| served.endpoint.group() == group && served.endpoint.kind() == kind);
+        found.cloned().ok_or_else(|| {
+            let problem = format!("this operator does not look after the kind `{kind}` of `{group}`");
+            (StatusCode::NOT_FOUND, problem)
+        })
+    }
+}
+
+/// An object that a control is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Target {
+    group: String,
+    kind: String,
+    /// Empty for an object of the cluster.
+    #[serde(default)]
+    namespace: String,
+    name: String,
+}
+
+impl Target {
+    /// An object of this kind.
+    pub fn of(endpoint: &Endpoint, object: &impl Object) -> Self {
+        Self {
+            group: endpoint.group().to_owned(),
+            kind: endpoint.kind().to_owned(),
+            namespace: object.namespace().to_owned(),
+            name: object.name().to_owned(),
+        }
+    }
+    /// Its name for people.
+    fn full(&self) -> String {
+        full(&self.namespace, &self.name)
+    }
+}
+
+fn full(namespace: &str, name: &str) -> String {
+    if namespace.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{namespace}/{name}")
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Create {
+    group: String,
+    kind: String,
+    /// Where; unless said, in the first namespace that the operator looks after, or in that of the kubeconfig.
+    #[serde(default)]
+    namespace: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Edit {
+    object: Target,
+    /// The object that was read, and how often its spec had changed by then.
+    uid: String,
+    generation: i64,
+    /// The new spec as JSON or YAML.
+    spec: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fail {
+    /// The object whose handler fails; without one, the first of any kind whose handler is run.
+    #[serde(default)]
+    object: Option<Target>,
+    /// Whether the failure is permanent, so that the handler is not tried again.
+    #[serde(default)]
+    permanent: bool,
+    message: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Turn {
+    seconds: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kill {}
+
+/// The controls of a process.
+pub(super) struct Controls {
+    client: Client,
+    /// The namespace of the kubeconfig.
+    namespace: String,
+    inspection: Inspection,
+}
+
+impl Controls {
+    /// Controls that reach the API server of this configuration. Its connections belong to the thread that calls this.
+    ///
+    /// # Errors
+    ///
+    /// If no client can be made of the configuration.
+    pub fn new(config: Config, inspection: Inspection) -> Result<Self> {
+        let namespace = config.default_namespace.clone();
+        Ok(Self {
+            client: Client::try_from(config)?,
+            namespace,
+            inspection,
+        })
+    }
+
+    /// Answers [`PATH`]: what is planned, and how far the clock is ahead.
+    pub fn show(&self, request: &Parts) -> Response<String> {
+        let shown = || {
+            json!({
+                "aheadSeconds": self.inspection.clock().ahead().as_secs(),
+                "failures": self.inspection.development().failures.planned(),
+            })
+        };
+        respond(permitted(&request.headers).map(|()| shown()))
+    }
+
+    /// Answers a POST to the path of a control.
+    pub async fn change(&self, request: &Parts, body: Incoming) -> Response<String> {
+        let path = request.uri.path();
+        let done = async {
+            permitted(&request.headers)?;
+            self.act(path, &read(body).await?).await
+        };
+        let done = done.await;
+        match &done {
+            Ok(_) => tracing::info!(control = path, "a development control was used"),
+            Err((status, problem)) => {
+                tracing::info!(control = path, %status, problem, "a development control was refused");
+            }
+        }
+        respond(done)
+    }
+
+    async fn act(&self, path: &str, body: &[u8]) -> Result<Value, Problem> {
+        let said = match path.strip_prefix(PATH).unwrap_or_default() {
+            "/create" => self.create(&parsed(body)?).await?,
+            "/spec" => return self.spec(&parsed(body)?).await,
+            "/edit" => self.edit(&parsed(body)?).await?,
+            "/delete" => self.delete(&parsed(body)?).await?,
+            "/fail" => self.fail(parsed(body)?)?,
+            "/clock" => self.turn(&parsed(body)?).await?,
+            "/kill" => {
+                let Kill {} = parsed(body)?;
+                kill()?
+            }
+            _ => return Err((StatusCode::NOT_FOUND, "there is no such control".to_owned())),
+        };
+        Ok(json!({ "done": said }))
+    }
+
+    fn fail(&self, fail: Fail) -> Result<String, Problem> {
+        if let Some(object) = &fail.object {
+            self.served(object)?;
+        }
+        let of = fail
+            .object
+            .as_ref()
+            .map_or_else(|| "any object".to_owned(), Target::full);
+        self.inspection.development().failures.plan(Planned {
+            object: fail.object,
+            permanent: fail.permanent,
+            message: fail.message,
+        })?;
+        Ok(format!("the next handler of {of} fails"))
+    }
+
+    async fn turn(&self, turn: &Turn) -> Result<String, Problem> {
+        let by = Duration::from_secs(turn.seconds);
+        if self.inspection.clock().turn(by, FURTHEST).is_none() {
+            let problem = "the clock goes no further than 100 years ahead".to_owned();
+            return Err((StatusCode::UNPROCESSABLE_ENTITY, problem));
+        }
+        self.inspection.set_timers_again().await?;
+        Ok(format!("the clock was turned on by {by:?}"))
+    }
+
+    fn served(&self, object: &Target) -> Result<Arc<Served>, Problem> {
+        for (name, may_be_empty) in [(&object.namespace, true), (&object.name, false)] {
+            let is_left_out = may_be_empty && name.is_empty();
+            if !is_left_out && !is_name(name) {
+                return Err((
+                    StatusCode::BAD_REQUEST,
+                    format!("{name:?} is no name of an object"),
+                ));
+            }
+        }
+        self.inspection.development().served(&object.group, &object.kind)
+    }
+}
+
+/// Whether a text can be the name of a custom resource or of a namespace, so that it is one part of a path.
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || ['-', '.'].contains(&c))
+}
+
+/// Whether the request says that it is about the controls, as no website can.
+fn permitted(headers: &HeaderMap) -> Result<(), Problem> {
+    if headers.contains_key(HEADER) {
+        return Ok(());
+    }
+    Err((StatusCode::FORBIDDEN, format!("the header `{HEADER}` is missing")))
+}
+
+/// Reads a body of bounded length.
+async fn read(mut body: Incoming) -> Result<Vec<u8>, Problem> {
+    let mut bytes = Vec::new();
+    while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+        let frame = frame.map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?;
+        if let Ok(data) = frame.into_data() {
+            bytes.extend_from_slice(&data);
+        }
+        if bytes.len() > LONGEST_BODY {
+            let problem = format!("the body has more than {LONGEST_BODY} bytes");
+            return Err((StatusCode::PAYLOAD_TOO_LARGE, problem));
+        }
+    }
+    Ok(bytes)
+}
+
+fn parsed<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    serde_json::from_slice(body).map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))
+}
+
+fn respond(done: Result<Value, Problem>) -> Response<String> {
+    let mut answer = match done {
+        Ok(json) => {
+            let mut answer = Response::new(json.to_string());
+            let json = HeaderValue::from_static("application/json");
+            answer.headers_mut().insert(header::CONTENT_TYPE, json);
+            answer
+        }
+        Err((status, problem)) => text(status, problem + "\n"),
+    };
+    protect(answer.headers_mut());
+    answer
+}
+
+/// Ends the process as `kill -9` does: no destructor runs, and nothing is written any more.
+fn kill() -> Result<String, Problem> {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Signal, getpid, kill_process};
+        match kill_process(getpid(), Signal::KILL) {
+            Ok(()) => Ok("killed".to_owned()),
+            Err(error) => Err((StatusCode::INTERNAL_SERVER_ERROR, Error::from(error).to_string())),
+        }
+    }
+    #[cfg(not(unix))]
+    std::process::abort()
+}

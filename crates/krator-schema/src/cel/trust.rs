@@ -1,0 +1,184 @@
+//! What `kube-cel` is known to evaluate as the API server does.
+
+use super::check::Checked;
+use super::tree::{Kind, Literal, Node};
+use super::types::Type;
+
+/// The functions that `kube-cel` evaluates as the API server does, by the names of their overloads. Others, such as
+/// those of quantities, IP addresses, times and optional values, differ in some cases.
+const TRUSTED: [&str; 36] = [
+    "add_int64",
+    "add_double",
+    "add_string",
+    "add_list",
+    "subtract_int64",
+    "subtract_double",
+    "multiply_int64",
+    "multiply_double",
+    "divide_int64",
+    "divide_double",
+    "modulo_int64",
+    "negate_int64",
+    "negate_double",
+    "contains_string",
+    "starts_with_string",
+    "ends_with_string",
+    "matches_string",
+    "matches",
+    "string_lower_ascii",
+    "string_upper_ascii",
+    "list_join",
+    "list_join_string",
+    "string_split_string",
+    "string_replace_string_string",
+    "string_char_at_int",
+    "string_index_of_string",
+    "list_int_is_sorted_bool",
+    "list_string_is_sorted_bool",
+    "list_int_sum_int",
+    "list_int_max_int",
+    "list_int_min_int",
+    "list_sets_contains_list",
+    "list_sets_intersects_list",
+    "string_to_string",
+    "int64_to_string",
+    "int64_to_int64",
+];
+
+/// More of them, which also treat `null` as cel-go does, or fail where it fails.
+const TRUSTED_WITH_NULL: [&str; 29] = [
+    "logical_and",
+    "logical_or",
+    "logical_not",
+    "conditional",
+    "not_strictly_false",
+    "equals",
+    "not_equals",
+    "less_int64",
+    "less_double",
+    "less_string",
+    "less_equals_int64",
+    "less_equals_double",
+    "less_equals_string",
+    "greater_int64",
+    "greater_double",
+    "greater_string",
+    "greater_equals_int64",
+    "greater_equals_double",
+    "greater_equals_string",
+    "in_list",
+    "in_map",
+    "index_list",
+    "index_map",
+    "size_list",
+    "size_map",
+    "size_string",
+    "list_size",
+    "map_size",
+    "string_size",
+];
+
+/// Whether a function is evaluated as the API server does.
+fn is_trusted(overload: &str) -> bool {
+    TRUSTED.contains(&overload) || TRUSTED_WITH_NULL.contains(&overload)
+}
+
+/// What an expression uses that may be evaluated otherwise by the API server.
+pub(super) fn distrust(root: &Node, checked: &Checked) -> Option<String> {
+    let mut why = None;
+    root.visit(&mut |node| {
+        let of = checked.type_of(node);
+        let reason = match &node.kind {
+            Kind::Literal(Literal::Null) => None,
+            _ if is_strange(of) => Some(format!("values of the type {of}")),
+            Kind::Call {
+                function, arguments, ..
+            } => {
+                let overloads = checked
+                    .overloads
+                    .get(&node.id)
+                    .map(Vec::as_slice)
+                    .unwrap_or_default();
+                let trusted = overloads.iter().all(|overload| is_trusted(overload));
+                // Lists of a schema may be sets or maps, whose equality and sum are their own.
+                let of_containers = matches!(function.as_str(), "_==_" | "_!=_" | "_+_" | "@in")
+                    && arguments
+                        .iter()
+                        .take(1)
+                        .any(|operand| is_container(checked.type_of(operand)))
+                    && !adds_to_result(arguments)
+                    && !arguments.iter().any(is_null);
+                (!trusted || overloads.is_empty() || of_containers).then(|| format!("`{function}`"))
+            }
+            Kind::Select { operand, .. } if matches!(checked.type_of(operand), Type::Dyn) => {
+                Some("fields of values without a type".to_string())
+            }
+            Kind::Loop(fold) => {
+                let over_map = matches!(checked.type_of(&fold.range), Type::Map(..));
+                let ordered = matches!(of, Type::List(_));
+                let strange = fold.second_variable.is_some() || fold.is_binding() || over_map && ordered;
+                strange.then(|| "a loop of this kind".to_string())
+            }
+            Kind::Map(_) | Kind::Message(..) => Some("a map or message literal".to_string()),
+            Kind::List(elements) if elements.iter().any(|(_, optional)| *optional) => {
+                Some("optional elements".to_string())
+            }
+            _ => None,
+        };
+        if let Some(reason) = reason {
+            why.get_or_insert(format!("{reason} may be evaluated otherwise by the API server"));
+        }
+    });
+    why
+}
+
+/// Whether an expression may meet a `null` in a list or a map without being evaluated otherwise than by the API server.
+///
+/// `kube-cel` selects `false` from what has no fields, so that there must be no selection from an entry.
+pub(super) fn takes_nulls(root: &Node, checked: &Checked) -> bool {
+    let mut takes = true;
+    root.visit(&mut |node| {
+        takes &= match &node.kind {
+            Kind::Select { operand, .. } => is_own_field(operand, checked),
+            Kind::Call { .. } => checked
+                .overloads
+                .get(&node.id)
+                .is_some_and(|overloads| overloads.iter().all(|it| TRUSTED_WITH_NULL.contains(it))),
+            _ => true,
+        };
+    });
+    takes
+}
+
+/// Whether a value is reached through fields of objects alone, which are never `null`.
+fn is_own_field(node: &Node, checked: &Checked) -> bool {
+    match &node.kind {
+        Kind::Ident(name) => matches!(name.as_str(), "self" | "oldSelf"),
+        Kind::Select { operand, .. } => {
+            matches!(checked.type_of(operand), Type::Struct(_)) && is_own_field(operand, checked)
+        }
+        _ => false,
+    }
+}
+
+fn is_null(node: &Node) -> bool {
+    matches!(node.kind, Kind::Literal(Literal::Null))
+}
+
+/// Whether a sum is that of `map` or `filter`, whose list is no list of the schema.
+fn adds_to_result(operands: &[Node]) -> bool {
+    matches!(operands.first().map(|first| &first.kind), Some(Kind::Ident(name)) if name == "@result")
+}
+
+fn is_container(of: &Type) -> bool {
+    matches!(of, Type::List(_) | Type::Map(..) | Type::Struct(_))
+}
+
+fn is_strange(of: &Type) -> bool {
+    match of {
+        Type::Bool | Type::Int | Type::Double | Type::String | Type::Struct(_) | Type::Dyn => false,
+        Type::List(of) => is_strange(of),
+        Type::Map(key, value) => is_strange(key) || is_strange(value),
+        _ => true,
+    }
+}

@@ -1,0 +1,48 @@
+//! What an editor asks about a description: what may be written here, what this means, where it is defined, what is in
+//! the file, and what a new name changes.
+//!
+//! All of it works on the [outline](crate::outline) of the text, so that it works while the text is no YAML. Offsets are
+//! in bytes; whoever speaks a protocol converts them.
+
+mod completion;
+mod fields;
+mod hover;
+mod rename;
+mod states;
+mod symbols;
+mod types;
+
+pub use completion::{Completion, CompletionKind, complete};
+pub use hover::{Hover, hover};
+pub use rename::{NotRenamed, Rename, rename};
+pub use states::{StateAt, state_at};
+pub use symbols::{Symbol, SymbolKind, symbols};
+
+use crate::finding::Span;
+use crate::outline::Outline;
+
+/// The text of a part's value, if it is a scalar.
+fn value<'t>(outline: &Outline, text: &'t str, part: usize) -> Option<&'t str> {
+    outline.parts[part].value.map(|span| at(text, span))
+}
+
+/// The scalar under a key.
+fn value_of<'t>(outline: &Outline, text: &'t str, within: usize, key: &str) -> Option<&'t str> {
+    value(outline, text, outline.entry(within, key)?)
+}
+
+fn at(text: &str, span: Span) -> &str {
+    text.get(span.start..span.end).unwrap_or_default()
+}
+
+/// The kind of a document, as `group/version.Kind`.
+fn kind_of(outline: &Outline, text: &str, document: usize) -> Option<String> {
+    let resource = outline.entry(document, "resource")?;
+    let part = |key| value_of(outline, text, resource, key);
+    Some(format!(
+        "{}/{}.{}",
+        part("group")?,
+        part("version")?,
+        part("kind")?
+    ))
+}

@@ -1,0 +1,118 @@
+//! The fields that a description gives its resource, as paths.
+
+use super::value;
+use crate::model::machine_status;
+use crate::outline::Outline;
+
+/// How deep fields are followed, and how many are found at most.
+const DEEPEST: usize = 6;
+const MOST: usize = 500;
+
+/// Fields of every object that paths lead to.
+const METADATA: [(&str, &str); 4] = [
+    (".metadata.name", "string"),
+    (".metadata.namespace", "string"),
+    (".metadata.creationTimestamp", "date-time"),
+    (".metadata.generation", "integer"),
+];
+
+/// The paths of a document's fields, each with its type as written.
+pub(super) fn paths(outline: &Outline, text: &str, document: usize) -> Vec<(String, String)> {
+    let mut finder = Finder {
+        outline,
+        text,
+        types: outline
+            .documents()
+            .filter_map(|document| outline.entry(document, "types"))
+            .collect(),
+        found: Vec::new(),
+    };
+    if let Some(spec) = outline.entry(document, "spec") {
+        match value(outline, text, spec) {
+            Some(phrase) => finder.phrase(phrase, ".spec", 0),
+            None => finder.fields(spec, ".spec", 0),
+        }
+    }
+    if let Some(status) = outline.entry(document, "status") {
+        finder.fields(status, ".status", 0);
+    }
+    let mut found = finder.found;
+    let own = machine_status()["properties"].as_object().into_iter().flatten();
+    found.extend(own.map(|(name, field)| {
+        let of = field["type"].as_str().unwrap_or("any");
+        (format!(".status.{name}"), of.to_owned())
+    }));
+    found.extend(METADATA.map(|(path, of)| (path.to_owned(), of.to_owned())));
+    found
+}
+
+struct Finder<'o, 't> {
+    outline: &'o Outline,
+    text: &'t str,
+    types: Vec<usize>,
+    found: Vec<(String, String)>,
+}
+
+impl Finder<'_, '_> {
+    fn fields(&mut self, mapping: usize, above: &str, depth: usize) {
+        let entries: Vec<(usize, String)> = self
+            .outline
+            .entries(mapping)
+            .map(|(part, name)| (part, name.to_owned()))
+            .collect();
+        for (part, name) in entries {
+            // Beside the fields of `spec` there may be rules.
+            if above == ".spec" && name == "validations" {
+                continue;
+            }
+            self.field(part, &format!("{above}.{}", name.replace('.', "\\.")), depth);
+        }
+    }
+
+    fn field(&mut self, part: usize, path: &str, depth: usize) {
+        if depth == DEEPEST || self.found.len() == MOST {
+            return;
+        }
+        let of = match value(self.outline, self.text, part) {
+            Some(phrase) => phrase,
+            None => super::value_of(self.outline, self.text, part, "type").unwrap_or("object"),
+        };
+        self.found.push((path.to_owned(), of.to_owned()));
+        self.inside(part, path, depth + 1);
+    }
+
+    /// The fields inside a value of the type that a part has.
+    fn inside(&mut self, part: usize, path: &str, depth: usize) {
+        if depth > DEEPEST {
+            return;
+        }
+        if let Some(phrase) = value(self.outline, self.text, part) {
+            self.phrase(phrase, path, depth);
+            return;
+        }
+        if let Some(properties) = self.outline.entry(part, "properties") {
+            self.fields(properties, path, depth);
+        }
+        if let Some(items) = self.outline.entry(part, "items") {
+            self.inside(items, &format!("{path}[*]"), depth + 1);
+        }
+        if let Some(phrase) = super::value_of(self.outline, self.text, part, "type") {
+            self.phrase(phrase, path, depth);
+        }
+    }
+
+    fn phrase(&mut self, phrase: &str, path: &str, depth: usize) {
+        let phrase = phrase.trim_start_matches("optional ").trim();
+        if let Some(items) = phrase.strip_prefix("list of ") {
+            self.phrase(items, &format!("{path}[*]"), depth);
+            return;
+        }
+        let named = self
+            .types
+            .iter()
+            .find_map(|types| self.outline.entry(*types, phrase));
+        if let Some(named) = named.filter(|_| depth <= DEEPEST) {
+            self.inside(named, path, depth + 1);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! A new name for a state.
+
+use super::states::{mentions, state};
+use super::{at, state_at, value};
+use crate::finding::Span;
+use crate::names::StateName;
+use crate::outline::Outline;
+
+/// What a new name of a state changes in the text of its description.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rename {
+    /// The name as it was.
+    pub former: String,
+    /// Each span with the text that replaces it, in the order of the text.
+    pub edits: Vec<(Span, String)>,
+}
+
+/// Why a state does not get a name.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum NotRenamed {
+    /// There is no state at the place.
+    #[error("there is no state here")]
+    NoState,
+    /// The new name is not one.
+    #[error("`{0}` is not the name of a state: it has to be {1}")]
+    NotAName(String, &'static str),
+    /// Another state has the name.
+    #[error("there is a state `{0}` already")]
+    Taken(String),
+}
+
+/// Gives the state at an offset a new name, wherever its document names it. `is_stored` says of a name whether objects may
+/// be stored in a state of that name: then `renamedFrom` keeps it.
+///
+/// # Errors
+///
+/// If there is no state at the offset, or it cannot have the name.
+pub fn rename(
+    text: &str,
+    offset: usize,
+    new: &str,
+    is_stored: impl Fn(&str) -> bool,
+) -> Result<Rename, NotRenamed> {
+    let at_offset = state_at(text, offset).filter(|state| state.defined.is_some());
+    let former = at_offset.ok_or(NotRenamed::NoState)?.name;
+    if let Err(error) = StateName::parse(new) {
+        return Err(NotRenamed::NotAName(new.to_owned(), error.expected));
+    }
+    let outline = Outline::of(text);
+    let (part, _) = outline.at(offset).ok_or(NotRenamed::NoState)?;
+    let document = outline.document(part);
+    if former != new && state(&outline, document, new).is_some() {
+        return Err(NotRenamed::Taken(new.to_owned()));
+    }
+    let mut edits: Vec<(Span, String)> = mentions(&outline, text, document, &former)
+        .into_iter()
+        .map(|span| (span, new.to_owned()))
+        .collect();
+    if former != new
+        && let Some(defined) = state(&outline, document, &former)
+    {
+        edits.extend(renamed_from(
+            &outline,
+            text,
+            defined,
+            new,
+            Some(&former).filter(|name| is_stored(name)),
+        ));
+    }
+    edits.sort();
+    Ok(Rename { former, edits })
+}
+
+/// The edit that adds a former name to a state, and takes the new one from its former names.
+fn renamed_from(
+    outline: &Outline,
+    text: &str,
+    state: usize,
+    new: &str,
+    former: Option<&String>,
+) -> Option<(Span, String)> {
+    let Some(there) = outline.entry(state, "renamedFrom") else {
+        return Some(inserted(outline, text, state, former?));
+    };
+    let one = value(outline, text, there).into_iter();
+    let several = outline
+        .inside(there)
+        .filter_map(|item| value(outline, text, item));
+    let before: Vec<&str> = one.chain(several).collect();
+    let mut names: Vec<&str> = before.iter().copied().filter(|name| *name != new).collect();
+    names.extend(former.map(String::as_str));
+    let part = &outline.parts[there];
+    match names[..] {
+        _ if names == before => None,
+        [] => Some((whole_entry(outline, text, state, there), String::new())),
+        _ => {
+            let span = Span {
+                start: part.name.end,
+                end: part.end,
+            };
+            let names = match names[..] {
+                [name] => format!(": {name}"),
+                _ => format!(": [{}]", names.join(", ")),
+            };
+            Some((span, names))
+        }
+    }
+}
+
+/// `renamedFrom` as the first key of a state.
+fn inserted(outline: &Outline, text: &str, state: usize, former: &str) -> (Span, String) {
+    let empty = |at| Span { start: at, end: at };
+    let first = outline.inside(state).next();
+    if let Some(brace) = outline.parts[state].bracket {
+        let separator = if first.is_some() { ", " } else { "" };
+        return (empty(brace + 1), format!("renamedFrom: {former}{separator}"));
+    }
+    match first {
+        Some(first) => {
+            let start = outline.parts[first].name.start;
+            let line = text[..start].rfind('\n').map_or(0, |end| end + 1);
+            let indentation = at(
+                text,
+                Span {
+                    start: line,
+                    end: start,
+                },
+            );
+            let ending = if text[..line].ends_with("\r\n") {
+                "\r\n"
+            } else {
+                "\n"
+            };
+            (empty(line), format!("{indentation}renamedFrom: {former}{ending}"))
+        }
+        None => {
+            let after = outline.parts[state].name.end + 1;
+            (empty(after), format!(" {{renamedFrom: {former}}}"))
+        }
+    }
+}
+
+/// An entry with what separates it from the next one: its lines, or its part of a mapping in braces.
+fn whole_entry(outline: &Outline, text: &str, state: usize, entry: usize) -> Span {
+    let part = &outline.parts[entry];
+    if outline.parts[state].bracket.is_some() {
+        let next = outline.inside(state).find(|at| *at > entry);
+        let end = next.map_or(part.end, |next| outline.parts[next].name.start);
+        return Span {
+            start: part.name.start,
+            end,
+        };
+    }
+    let start = text[..part.name.start].rfind('\n').map_or(0, |end| end + 1);
+    let end = text[part.end..]
+        .find('\n')
+        .map_or(text.len(), |at| part.end + at + 1);
+    Span { start, end }
+}

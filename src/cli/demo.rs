@@ -1,0 +1,235 @@
+//! `krator demo`.
+
+mod herd;
+mod moose;
+
+use std::fs::{self, File};
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use super::live::{
+    self,
+    cargo::Cargo,
+    cluster::{Embedded, objects},
+    operator::{Operator, Start},
+};
+use super::new::shell;
+use super::say;
+use anyhow::{Context, bail};
+use herd::Herd;
+use krator::disk;
+use krator::model::{Kind, parse_duration};
+use krator::render::{self, Runtime};
+use krator::workspace::Workspace;
+
+/// Shows an operator at work, without a cluster: 25 moose, on an API server inside this command
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Write the operator to this folder and leave it there; one that is there already is run as it is
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// End after this time, for example `30s` [default: until Ctrl-C]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    r#for: Option<Duration>,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    parse_duration(text).ok_or_else(|| "a duration is written as `30s` or `5m`".to_owned())
+}
+
+/// The description of the operator.
+const MOOSE: &str = include_str!("../../testdata/ok/moose/spec.yaml");
+
+/// The resource that the demo is about.
+const GROUP: &str = "animals.com";
+const RESOURCE: &str = "moose";
+
+/// The table is drawn at most this often.
+const FRAME: Duration = Duration::from_millis(100);
+/// Off a terminal, a line is printed at most this often.
+const LINE: Duration = Duration::from_secs(1);
+/// How much of the operator's log is shown if it ends.
+const LAST_LINES: usize = 10;
+
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    live::wait_for(demo(args))
+}
+
+async fn demo(args: &Args) -> anyhow::Result<ExitCode> {
+    let krate = Crate::at(args.keep.as_deref())?;
+    let built = tokio::select! {
+        built = krate.build() => built?,
+        () = live::interrupted() => return Ok(ExitCode::SUCCESS),
+    };
+    let session = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let cluster = Embedded::start(session.path()).await?;
+    for definition in objects(&krate.folder.join("deploy/crd.yaml"))? {
+        cluster.apply(&definition).await?;
+    }
+    let page = live::page_address()?;
+    let log = session.path().join("operator.log");
+    let mut operator = Operator::start(Start {
+        program: &built,
+        kubeconfig: Some(cluster.kubeconfig()),
+        page,
+        args: &[],
+        log: Some(File::create(&log).context("cannot write the log of the operator")?),
+    })?;
+    let mut herd = Herd::new(
+        format!("http://{page}"),
+        cluster.kubeconfig().display().to_string(),
+    );
+    tokio::select! {
+        shown = async { tokio::try_join!(moose::release(&cluster), show(&cluster, &mut herd, args.r#for)) } => {
+            shown?;
+        }
+        ended = operator.ended() => {
+            let log = fs::read_to_string(&log).unwrap_or_default();
+            let lines: Vec<&str> = log.lines().collect();
+            let last = lines[lines.len().saturating_sub(LAST_LINES)..].join("\n");
+            bail!("the operator has ended ({}); the end of its log:\n{last}", ended?);
+        }
+        () = live::interrupted() => {}
+    }
+    operator.stop().await;
+    say(herd.summary());
+    if args.keep.is_some() {
+        let folder = shell(&krate.folder.to_string_lossy());
+        say(format_args!(
+            "The operator is yours now. Change krator.yaml or src/moose/states/eat.rs, and see what becomes of it:\n\n  \
+             cd {folder}\n  krator dev"
+        ));
+    } else {
+        say("`krator demo --keep DIR` leaves an operator behind that is yours to change.");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The crate of the operator.
+struct Crate {
+    folder: PathBuf,
+    /// Whether the user has asked for it; otherwise it is kept only to build it once.
+    is_kept: bool,
+}
+
+impl Crate {
+    /// Writes the crate, unless it is there.
+    fn at(keep: Option<&Path>) -> anyhow::Result<Self> {
+        let folder = match keep {
+            Some(folder) => folder.to_owned(),
+            None => dirs::cache_dir()
+                .unwrap_or_else(std::env::temp_dir)
+                .join(concat!("krator/demo-", env!("CARGO_PKG_VERSION"))),
+        };
+        let krate = Self {
+            is_kept: keep.is_some(),
+            folder,
+        };
+        match Workspace::open(&krate.folder) {
+            Ok(workspace) => krate.check(&workspace)?,
+            Err(_) => krate.write()?,
+        }
+        Ok(krate)
+    }
+
+    fn write(&self) -> anyhow::Result<()> {
+        let checked = krator::check("moose.yaml", MOOSE.as_bytes());
+        let description = checked
+            .sound()
+            .context("the description of the demo has errors")?;
+        let plan = render::plan(description, &checked.source, &Runtime::Vendored);
+        if let Some(parent) = self.folder.parent() {
+            fs::create_dir_all(parent).with_context(|| format!("cannot make `{}`", parent.display()))?;
+        }
+        disk::create(&self.folder, &render::with_record(plan, &checked.source))?;
+        Ok(())
+    }
+
+    /// Whether a crate that is there is one for the demo.
+    fn check(&self, workspace: &Workspace) -> anyhow::Result<()> {
+        let folder = self.folder.display();
+        let Some(description) = workspace.description().sound() else {
+            bail!("the description in `{folder}` has errors; `krator check` shows them");
+        };
+        let is_moose = |kind: &Kind| {
+            kind.resource.group.value.as_str() == GROUP && kind.resource.plural.value.as_str() == RESOURCE
+        };
+        if !description.kinds.iter().any(is_moose) {
+            bail!("the operator in `{folder}` does not look after moose; `krator dev` runs it");
+        }
+        Ok(())
+    }
+
+    /// Builds the operator, and returns its program.
+    async fn build(&self) -> anyhow::Result<PathBuf> {
+        let cargo = Cargo::find(&self.folder).await?;
+        say(format_args!(
+            "Building the operator in {}, which takes minutes the first time.",
+            self.folder.display()
+        ));
+        cargo.fetch().await?;
+        match cargo.build().await? {
+            Some(program) => Ok(program),
+            None if self.is_kept => bail!("the operator does not compile; its errors are above"),
+            None => bail!(
+                "the operator does not compile; remove `{}` to begin anew",
+                self.folder.display()
+            ),
+        }
+    }
+}
+
+/// Shows the moose until the time is over.
+async fn show(cluster: &Embedded, herd: &mut Herd, time: Option<Duration>) -> anyhow::Result<()> {
+    let over = async {
+        match time {
+            Some(time) => tokio::time::sleep(time).await,
+            None => std::future::pending().await,
+        }
+    };
+    let mut over = std::pin::pin!(over);
+    let mut versions = cluster.server().versions();
+    let mut out = std::io::stdout();
+    let is_terminal = out.is_terminal();
+    let mut drawn = 0;
+    let mut frames = tokio::time::interval(if is_terminal { FRAME } else { LINE });
+    frames.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = frames.tick() => {}
+            () = &mut over => return Ok(()),
+        }
+        herd.see(&cluster.server().objects(GROUP, RESOURCE));
+        if is_terminal {
+            let size = rustix::termios::tcgetwinsize(&out).ok();
+            let (rows, columns) = size.map_or((50, 80), |size| (size.ws_row, size.ws_col));
+            let frame = herd.frame(rows.into(), columns.into());
+            // The last frame is written over, line by line, so that nothing flickers.
+            let up = if drawn > 0 {
+                format!("\x1b[{drawn}A")
+            } else {
+                String::new()
+            };
+            drawn = frame.len();
+            write!(out, "{up}")?;
+            for line in frame {
+                writeln!(out, "{line}\x1b[K")?;
+            }
+            write!(out, "\x1b[J")?;
+        } else {
+            for line in herd.news() {
+                writeln!(out, "{line}")?;
+            }
+        }
+        out.flush()?;
+        // Ages on a terminal change with time, everything else with the server.
+        if !is_terminal {
+            tokio::select! {
+                changed = versions.changed() => changed.context("the server has ended")?,
+                () = &mut over => return Ok(()),
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The moose of the demo.
+
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
+
+use crate::cli::live::cluster::Embedded;
+
+/// They are released one by one, so that they do not all do the same at the same time.
+const PAUSE: Duration = Duration::from_millis(400);
+
+const NAMES: [&str; 25] = [
+    "alder", "aspen", "balsam", "birch", "bramble", "cedar", "clover", "fern", "hazel", "hemlock", "hickory",
+    "juniper", "larch", "lichen", "maple", "moss", "rowan", "sedge", "sorrel", "spruce", "sumac", "tamarack",
+    "thistle", "willow", "yarrow",
+];
+
+/// Creates 25 moose of random height and weight.
+///
+/// # Errors
+///
+/// If the server refuses one.
+pub async fn release(cluster: &Embedded) -> anyhow::Result<()> {
+    for name in NAMES {
+        cluster.apply(&moose(name)).await?;
+        tokio::time::sleep(PAUSE.mul_f64(fastrand::f64())).await;
+    }
+    Ok(())
+}
+
+fn moose(name: &str) -> Json {
+    json!({
+        "apiVersion": "animals.com/v1",
+        "kind": "Moose",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {
+            "height": f64::from(fastrand::u32(140..=210)) / 100.0,
+            "weight": fastrand::u32(270..=720),
+            "antlers": fastrand::bool(),
+        },
+    })
+}

@@ -1,0 +1,272 @@
+//! `krator dev`.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use krator::drift::Options;
+use krator::workspace::{DESCRIPTION, Workspace};
+use tokio::time::Instant;
+
+use super::r#gen::{Reported, Request, Tense, bring_in_step};
+use super::live::{
+    self,
+    cargo::Cargo,
+    cluster::{Cluster, Embedded},
+    inputs::{Input, Inputs, SAMPLE},
+    operator::{Operator, Start},
+};
+use super::{AlreadyReported, say, spec_path};
+
+/// Runs the operator of this crate while you work on it: each edit is generated, built and restarted at once
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Run in the cluster that kubectl is configured for, instead of on an API server inside this command
+    #[arg(long)]
+    cluster: bool,
+    /// Begin without the objects of the last session
+    #[arg(long, conflicts_with = "cluster")]
+    fresh: bool,
+    /// Continue even if stored objects or clients of the cluster would break
+    #[arg(long, requires = "cluster")]
+    allow_breaking: bool,
+    /// Arguments of the operator
+    #[arg(last = true, value_name = "ARGUMENT")]
+    args: Vec<String>,
+}
+
+/// Where a session keeps its kubeconfig and its objects, from the folder of the crate. git ignores it.
+const SESSION: &str = "target/krator";
+
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    live::wait_for(dev(args))
+}
+
+async fn dev(args: &Args) -> anyhow::Result<ExitCode> {
+    let description = spec_path(None)?;
+    let folder = match description.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    // The folder must be a crate of krator's before anything is started.
+    Workspace::open(folder)?;
+    let mut inputs = Inputs::watch(folder)?;
+    let mut session = Session {
+        cargo: Cargo::find(folder).await?,
+        cluster: cluster(args, folder).await?,
+        folder: folder.to_owned(),
+        page: live::page_address()?,
+        args: args.args.clone(),
+        allow_breaking: !args.cluster || args.allow_breaking,
+        definitions: None,
+        program: None,
+        operator: None,
+    };
+    let ended = session.run(&mut inputs).await;
+    if let Some(operator) = session.operator.take() {
+        operator.stop().await;
+    }
+    session.cluster.save()?;
+    ended.map(|()| ExitCode::SUCCESS)
+}
+
+async fn cluster(args: &Args, folder: &Path) -> anyhow::Result<Cluster> {
+    if args.cluster {
+        return Ok(Cluster::Configured);
+    }
+    let folder = folder.join(SESSION);
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+    let embedded = if args.fresh {
+        Embedded::fresh(&folder).await
+    } else {
+        Embedded::resume(&folder).await
+    };
+    Ok(Cluster::Embedded(Box::new(embedded?)))
+}
+
+/// An operator, and what it is made of.
+struct Session {
+    folder: PathBuf,
+    cargo: Cargo,
+    cluster: Cluster,
+    page: SocketAddr,
+    args: Vec<String>,
+    /// Whether the objects that the edits break are there only to be broken.
+    allow_breaking: bool,
+    /// The definitions that the API server has.
+    definitions: Option<Vec<u8>>,
+    /// The program that runs, as it was built.
+    program: Option<Program>,
+    operator: Option<Operator>,
+}
+
+/// A program, and when it was written.
+#[derive(PartialEq)]
+struct Program {
+    path: PathBuf,
+    written: Option<std::time::SystemTime>,
+}
+
+impl Session {
+    /// Follows edits until somebody ends the session.
+    async fn run(&mut self, inputs: &mut Inputs) -> anyhow::Result<()> {
+        let mut interrupted = std::pin::pin!(live::interrupted());
+        let mut edited = vec![Input::Description, Input::Manifest, Input::Code];
+        let mut is_first = true;
+        loop {
+            let since = Instant::now();
+            let turn = match self.regenerate(&edited) {
+                Ok(true) => {
+                    inputs.settle();
+                    tokio::select! {
+                        done = self.follow(&edited, since) => done,
+                        // The build would be of files that are no longer there.
+                        more = inputs.edited() => {
+                            edited.extend(more);
+                            continue;
+                        }
+                        () = &mut interrupted => return Ok(()),
+                    }
+                }
+                Ok(false) => Ok(()),
+                Err(error) => Err(error),
+            };
+            match turn {
+                // Without cargo, or its crates, or a cluster there is nothing that an edit could mend.
+                Err(error) if is_first && !error.is::<AlreadyReported>() => return Err(error),
+                Err(error) if !error.is::<AlreadyReported>() => say(format_args!("error: {error:#}")),
+                _ => {}
+            }
+            if self.operator.is_none() {
+                say("waiting for an edit");
+            }
+            is_first = false;
+            edited = loop {
+                tokio::select! {
+                    edited = inputs.edited() => break edited,
+                    again = self.ended() => {
+                        if again? {
+                            break Vec::new();
+                        }
+                    }
+                    () = &mut interrupted => return Ok(()),
+                }
+            };
+        }
+    }
+
+    /// Brings the crate in step with an edited description; `false` if it cannot be, which was said.
+    fn regenerate(&self, edited: &[Input]) -> anyhow::Result<bool> {
+        if !edited.contains(&Input::Description) {
+            return Ok(true);
+        }
+        let request = Request {
+            options: Options {
+                allow_breaking: self.allow_breaking,
+                ..Options::default()
+            },
+            tense: Tense::Did,
+            diff: false,
+            stored: Some(&|resource| self.cluster.stored(resource)),
+        };
+        let reported = bring_in_step(&self.folder.join(DESCRIPTION), request)?;
+        Ok(reported != Reported::Refused)
+    }
+
+    /// Builds, and starts what was built.
+    async fn follow(&mut self, edited: &[Input], since: Instant) -> anyhow::Result<()> {
+        if edited.contains(&Input::Manifest) {
+            self.cargo.fetch().await?;
+        }
+        let Some(path) = self.cargo.build().await? else {
+            if self.operator.is_some() {
+                say("the operator does not compile; the last one goes on");
+            }
+            return Ok(());
+        };
+        let written = fs::metadata(&path).and_then(|file| file.modified()).ok();
+        let program = Program { path, written };
+        if self.operator.is_none() || self.program.as_ref() != Some(&program) {
+            self.restart(program, since).await?;
+        }
+        if edited.contains(&Input::Sample) {
+            self.cluster.apply(&self.folder.join(SAMPLE)).await?;
+            say(format_args!("applied {SAMPLE}"));
+        }
+        Ok(())
+    }
+
+    async fn restart(&mut self, program: Program, since: Instant) -> anyhow::Result<()> {
+        if let Some(operator) = self.operator.take() {
+            operator.stop().await;
+        }
+        self.define().await?;
+        if self.program.is_none() {
+            // Something else may have taken the address while the operator was built.
+            self.page = live::page_address()?;
+        }
+        let operator = Operator::start(Start {
+            program: &program.path,
+            kubeconfig: self.cluster.kubeconfig(),
+            page: self.page,
+            args: &self.args,
+            log: None,
+        })?;
+        let operator = self.operator.insert(operator);
+        if !operator.ready().await {
+            // Why is told where the session waits for the end of the operator.
+            return Ok(());
+        }
+        let is_first = self.program.replace(program).is_none();
+        say(format_args!("ready after {:.1} s", since.elapsed().as_secs_f64()));
+        if is_first {
+            self.introduce();
+        }
+        Ok(())
+    }
+
+    /// Gives the API server the definitions, and a new one the samples.
+    async fn define(&mut self) -> anyhow::Result<()> {
+        let path = self.folder.join("deploy/crd.yaml");
+        let definitions = fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        if self.definitions.as_ref() == Some(&definitions) {
+            return Ok(());
+        }
+        self.cluster.apply(&path).await?;
+        let is_first = self.definitions.replace(definitions).is_none();
+        let sample = self.folder.join(SAMPLE);
+        if is_first && self.cluster.is_new() && sample.is_file() {
+            self.cluster.apply(&sample).await?;
+        }
+        Ok(())
+    }
+
+    /// Says where to look at the operator.
+    fn introduce(&self) {
+        say(format_args!("page:    http://{}", self.page));
+        if let Some(kubeconfig) = self.cluster.kubeconfig() {
+            say(format_args!(
+                "kubectl: export KUBECONFIG={}",
+                kubeconfig.display()
+            ));
+        }
+    }
+
+    /// Waits until the operator has ended by itself, and says whether it is to start again at once.
+    async fn ended(&mut self) -> anyhow::Result<bool> {
+        let Some(operator) = &mut self.operator else {
+            return std::future::pending().await;
+        };
+        let status = operator.ended().await?;
+        self.operator = None;
+        let is_killed = status.code().is_none();
+        let next = match is_killed {
+            true => "it starts again",
+            false => "it starts again after the next edit",
+        };
+        say(format_args!("the operator has ended ({status}); {next}"));
+        Ok(is_killed)
+    }
+}

@@ -1,0 +1,76 @@
+//! `krator init`.
+
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use krator::names::{GroupName, KindName, NotAName, StateName};
+use krator::starter::starter;
+use krator::text::{printable, shown};
+
+use super::{STDIN, say, sound};
+
+/// Writes a commented description to begin with
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The kind of the objects, such as Website
+    #[arg(long)]
+    kind: String,
+    /// The API group, such as web.example.com
+    #[arg(long)]
+    group: String,
+    /// The states that objects go through
+    #[arg(long, value_name = "STATE,…", value_delimiter = ',', default_values = krator::starter::STATES)]
+    states: Vec<String>,
+    /// The file to write, which must not be there yet; `-` writes to stdout
+    #[arg(long, short, value_name = "FILE", default_value = "krator.yaml")]
+    output: PathBuf,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let kind = named("--kind", &args.kind, KindName::parse)?;
+    let group = named("--group", &args.group, GroupName::parse)?;
+    let states = args
+        .states
+        .iter()
+        .map(|state| named("--states", state, StateName::parse));
+    let states: Vec<StateName> = states.collect::<anyhow::Result<_>>()?;
+    for (at, state) in states.iter().enumerate() {
+        if states[..at].contains(state) {
+            bail!("--states: `{state}` is there twice");
+        }
+    }
+    let text = starter(&kind, &group, &states);
+    // A name of the right form may still be one that generated code needs for something else.
+    let name = printable(&args.output.display().to_string());
+    sound(&krator::check(&name, text.as_bytes()))?;
+    if args.output == Path::new(STDIN) {
+        std::io::stdout().lock().write_all(text.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut file = match File::create_new(&args.output) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            bail!("`{name}` is there already; name another file with `--output`")
+        }
+        Err(error) => return Err(error).with_context(|| format!("cannot write `{name}`")),
+    };
+    file.write_all(text.as_bytes())
+        .with_context(|| format!("cannot write `{name}`"))?;
+    say(format_args!(
+        "Wrote {name}. Next: edit it, check it with `krator check`, and write the crate with `krator new`."
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn named<T>(flag: &str, text: &str, parse: fn(&str) -> Result<T, NotAName>) -> anyhow::Result<T> {
+    parse(text).map_err(|why| {
+        anyhow::anyhow!(
+            "{flag}: `{}` is not a name; expected {}",
+            shown(text),
+            why.expected
+        )
+    })
+}

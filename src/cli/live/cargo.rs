@@ -1,0 +1,113 @@
+//! Builds operators with cargo.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use anyhow::{Context, bail};
+use serde_json::Value as Json;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::Command;
+
+use super::inputs::MANIFEST;
+
+/// The feature of operators that only development may have: controls on their page.
+const DEV: &str = "dev";
+
+/// Cargo, as it is installed on this machine, for the crate in a folder.
+pub struct Cargo {
+    folder: PathBuf,
+    /// The platform that it builds for.
+    host: String,
+}
+
+impl Cargo {
+    /// Finds cargo.
+    ///
+    /// # Errors
+    ///
+    /// If it is not installed.
+    pub async fn find(folder: &Path) -> anyhow::Result<Self> {
+        let output = Command::new("cargo").arg("-vV").output().await;
+        let output = output
+            .context("cannot run cargo, which builds operators; install Rust as https://rustup.rs says")?;
+        let about = String::from_utf8_lossy(&output.stdout);
+        let host = about.lines().find_map(|line| line.strip_prefix("host: "));
+        Ok(Self {
+            folder: folder.to_owned(),
+            host: host
+                .context("`cargo -vV` does not say what it builds for")?
+                .to_owned(),
+        })
+    }
+
+    /// Gets the crates that the operator is built from.
+    ///
+    /// # Errors
+    ///
+    /// If one is not on this machine and cannot be downloaded.
+    pub async fn fetch(&self) -> anyhow::Result<()> {
+        let fetch = ["fetch", "--quiet", "--target", &self.host];
+        let fetched = self.command(&fetch).status().await.context("cannot run cargo")?;
+        if !fetched.success() {
+            bail!(
+                "cargo cannot get the crates that the operator is built from; if this machine is offline, run \
+                 `cargo fetch` in `{}` while it is online",
+                self.folder.display()
+            );
+        }
+        Ok(())
+    }
+
+    /// Builds the operator, with progress and errors on the terminal, and returns its program; `None` if it does not
+    /// compile. Cargo ends when the future is dropped.
+    pub async fn build(&self) -> anyhow::Result<Option<PathBuf>> {
+        const BUILD: [&str; 3] = ["build", "--offline", "--message-format=json-render-diagnostics"];
+        let mut command = self.command(&BUILD);
+        if self.has_dev_feature()? {
+            command.args(["--features", DEV]);
+        }
+        let mut cargo = command
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .context("cannot run cargo")?;
+        let mut program = None;
+        if let Some(messages) = cargo.stdout.take() {
+            let mut lines = BufReader::new(messages).lines();
+            while let Some(line) = lines.next_line().await.context("cannot read what cargo says")? {
+                program = program_of(&line).or(program);
+            }
+        }
+        let ended = cargo.wait().await.context("cannot wait for cargo")?;
+        if !ended.success() {
+            return Ok(None);
+        }
+        program
+            .map(Some)
+            .context("the crate has no program: `src/main.rs` is missing")
+    }
+
+    /// Whether the crate has a feature for development. Crates of earlier versions do not.
+    fn has_dev_feature(&self) -> anyhow::Result<bool> {
+        let path = self.folder.join(MANIFEST);
+        let manifest = cargo_toml::Manifest::from_path(&path)
+            .with_context(|| format!("cannot read `{}`", path.display()))?;
+        Ok(manifest.features.contains_key(DEV))
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new("cargo");
+        command.args(args).current_dir(&self.folder).stdin(Stdio::null());
+        command
+    }
+}
+
+/// The program that a message of cargo is about.
+fn program_of(message: &str) -> Option<PathBuf> {
+    let message: Json = serde_json::from_str(message).ok()?;
+    let kinds = message.get("target")?.get("kind")?.as_array()?;
+    let is_program = message["reason"] == "compiler-artifact" && kinds.iter().any(|kind| kind == "bin");
+    is_program
+        .then(|| message["executable"].as_str().map(PathBuf::from))
+        .flatten()
+}

@@ -1,0 +1,243 @@
+//! Where operators run: an API server in this process, or the cluster that kubectl is configured for.
+
+use std::fs;
+use std::io::Write as _;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use krator_apiserver::{Builder, Server, Serving, Snapshot};
+use serde::Deserialize as _;
+use serde_json::Value as Json;
+use tokio::process::Command;
+
+use crate::cli::against;
+
+/// The field manager of what krator applies.
+const MANAGER: &str = "krator";
+
+/// The file of the objects that a session begins with.
+const OBJECTS: &str = "objects.json";
+
+/// An API server that operators run against.
+pub enum Cluster {
+    /// One in this process.
+    Embedded(Box<Embedded>),
+    /// The one that kubectl is configured for.
+    Configured,
+}
+
+impl Cluster {
+    /// The kubeconfig for operators, if it is not kubectl's own.
+    pub fn kubeconfig(&self) -> Option<&Path> {
+        match self {
+            Cluster::Embedded(embedded) => Some(&embedded.kubeconfig),
+            Cluster::Configured => None,
+        }
+    }
+
+    /// Applies the objects of a manifest.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or if the API server refuses an object.
+    pub async fn apply(&self, manifest: &Path) -> anyhow::Result<()> {
+        match self {
+            Cluster::Embedded(embedded) => {
+                for object in objects(manifest)? {
+                    embedded.apply(&object).await?;
+                }
+                Ok(())
+            }
+            Cluster::Configured => {
+                let manager = format!("--field-manager={MANAGER}");
+                let applied = Command::new("kubectl")
+                    .args([
+                        "apply",
+                        "--server-side",
+                        "--force-conflicts",
+                        &manager,
+                        "--filename",
+                    ])
+                    .arg(manifest)
+                    .status()
+                    .await
+                    .context("cannot run kubectl, which applies manifests to clusters")?;
+                if !applied.success() {
+                    bail!("kubectl could not apply `{}`", manifest.display());
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The stored objects of a resource, named as `moose.v1.animals.com`.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be listed.
+    pub fn stored(&self, resource: &str) -> anyhow::Result<Vec<Json>> {
+        match self {
+            Cluster::Embedded(embedded) => {
+                let mut parts = resource.splitn(3, '.');
+                let (plural, _, group) = (parts.next(), parts.next(), parts.next());
+                let (plural, group) = (plural.unwrap_or_default(), group.unwrap_or_default());
+                let objects = embedded.server.objects(group, plural);
+                Ok(objects.iter().map(|object| Json::clone(object)).collect())
+            }
+            Cluster::Configured => against::stored(resource),
+        }
+    }
+
+    /// Whether it has no objects of an earlier session.
+    pub fn is_new(&self) -> bool {
+        match self {
+            Cluster::Embedded(embedded) => embedded.is_new,
+            Cluster::Configured => false,
+        }
+    }
+
+    /// Keeps what the next session begins with. A cluster keeps it itself.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn save(&self) -> anyhow::Result<()> {
+        match self {
+            Cluster::Embedded(embedded) => embedded.save(),
+            Cluster::Configured => Ok(()),
+        }
+    }
+}
+
+/// The objects of a manifest.
+///
+/// # Errors
+///
+/// If the file cannot be read, or is no YAML.
+pub fn objects(manifest: &Path) -> anyhow::Result<Vec<Json>> {
+    let name = manifest.display();
+    let text = fs::read_to_string(manifest).with_context(|| format!("cannot read `{name}`"))?;
+    let documents = serde_yaml::Deserializer::from_str(&text).map(Json::deserialize);
+    let objects: Result<Vec<Json>, _> = documents.collect();
+    let objects = objects.with_context(|| format!("`{name}` is no manifest"))?;
+    Ok(objects.into_iter().filter(|object| !object.is_null()).collect())
+}
+
+/// An API server in this process, over HTTPS for operators and kubectl.
+pub struct Embedded {
+    server: Server,
+    _serving: Serving,
+    kubeconfig: PathBuf,
+    /// Where its objects are between two sessions.
+    snapshot: Option<PathBuf>,
+    /// Whether it began without objects.
+    is_new: bool,
+}
+
+impl Embedded {
+    /// Starts a server without objects, which are gone at its end. Its kubeconfig is written to a folder.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot listen, or if the folder cannot be written.
+    pub async fn start(folder: &Path) -> anyhow::Result<Self> {
+        Self::serve(Server::builder(), folder).await
+    }
+
+    /// Starts a server without objects, which [`resume`](Self::resume) begins with once they were saved.
+    ///
+    /// # Errors
+    ///
+    /// As of [`start`](Self::start).
+    pub async fn fresh(folder: &Path) -> anyhow::Result<Self> {
+        Ok(Self {
+            snapshot: Some(folder.join(OBJECTS)),
+            ..Self::start(folder).await?
+        })
+    }
+
+    /// Starts a server with the objects that were saved to the same folder.
+    ///
+    /// # Errors
+    ///
+    /// As of [`start`](Self::start), and if the saved objects cannot be read.
+    pub async fn resume(folder: &Path) -> anyhow::Result<Self> {
+        let path = folder.join(OBJECTS);
+        let saved = match fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(anyhow::Error::from),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Self::fresh(folder).await,
+            Err(error) => Err(error.into()),
+        };
+        let saved: Snapshot = saved.with_context(|| {
+            let path = path.display();
+            format!("cannot read the objects of the last session in `{path}`; `--fresh` begins with none")
+        })?;
+        Ok(Self {
+            snapshot: Some(path),
+            is_new: false,
+            ..Self::serve(Server::builder().restore(saved), folder).await?
+        })
+    }
+
+    async fn serve(builder: Builder, folder: &Path) -> anyhow::Result<Self> {
+        let server = builder.start();
+        let address = (Ipv4Addr::LOCALHOST, 0).into();
+        let serving = server
+            .serve(address)
+            .await
+            .context("cannot serve on this machine")?;
+        let kubeconfig = std::path::absolute(folder)
+            .context("cannot find out the current folder")?
+            .join("kubeconfig");
+        write_private(&kubeconfig, serving.kubeconfig().as_bytes())?;
+        Ok(Self {
+            server,
+            _serving: serving,
+            kubeconfig,
+            snapshot: None,
+            is_new: true,
+        })
+    }
+
+    /// The server itself.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// The kubeconfig for kubectl and operators.
+    pub fn kubeconfig(&self) -> &Path {
+        &self.kubeconfig
+    }
+
+    /// Applies an object.
+    ///
+    /// # Errors
+    ///
+    /// If the server refuses it.
+    pub async fn apply(&self, object: &Json) -> anyhow::Result<()> {
+        self.server.apply(object, MANAGER).await?;
+        Ok(())
+    }
+
+    fn save(&self) -> anyhow::Result<()> {
+        let Some(path) = &self.snapshot else { return Ok(()) };
+        let snapshot =
+            serde_json::to_vec(&self.server.snapshot()).context("cannot write the objects as JSON")?;
+        write_private(path, &snapshot)
+    }
+}
+
+/// Writes a file that only its owner may read, at once: whoever reads it sees the former one or this one.
+fn write_private(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let write = || {
+        fs::create_dir_all(folder)?;
+        // Nobody else may read a temporary file.
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(contents)?;
+        file.persist(path)?;
+        std::io::Result::Ok(())
+    };
+    write().with_context(|| format!("cannot write `{}`", path.display()))
+}

@@ -1,0 +1,126 @@
+//! The process of an operator.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use anyhow::Context;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::process::{Child, Command};
+
+/// How long an operator may take to finish what it is doing. Kubernetes gives its pods as long.
+const DRAIN: Duration = Duration::from_secs(30);
+
+/// How often an operator is asked whether it is ready.
+const ASK: Duration = Duration::from_millis(50);
+
+/// How to start an operator.
+pub struct Start<'a> {
+    pub program: &'a Path,
+    /// The cluster; the one that kubectl would use if `None`.
+    pub kubeconfig: Option<&'a Path>,
+    /// Where it serves its page.
+    pub page: SocketAddr,
+    /// Arguments of its author.
+    pub args: &'a [String],
+    /// Where it logs; on this terminal if `None`.
+    pub log: Option<File>,
+}
+
+/// An operator that runs until it is stopped or dropped.
+pub struct Operator {
+    process: Child,
+    probes: SocketAddr,
+}
+
+impl Operator {
+    /// Starts an operator.
+    ///
+    /// # Errors
+    ///
+    /// If its program cannot be run.
+    pub fn start(start: Start<'_>) -> anyhow::Result<Self> {
+        let probes = super::free_address()?;
+        let mut command = Command::new(start.program);
+        command
+            .arg(format!("--health-probe-bind-address={probes}"))
+            .arg(format!("--metrics-bind-address={}", start.page))
+            .arg("--metrics-secure=false")
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        if let Some(kubeconfig) = start.kubeconfig {
+            command.args([OsStr::new("--kubeconfig"), kubeconfig.as_os_str()]);
+        }
+        command.args(start.args);
+        if let Some(log) = start.log {
+            let copy = log.try_clone().context("cannot log")?;
+            command.stdout(log).stderr(copy);
+        }
+        let program = start.program.display();
+        let process = command
+            .spawn()
+            .with_context(|| format!("cannot run `{program}`"))?;
+        Ok(Self { process, probes })
+    }
+
+    /// Waits until the operator is ready, when it has listed the objects of all its kinds; `false` if it ends before.
+    pub async fn ready(&mut self) -> bool {
+        let probes = self.probes;
+        let ready = async {
+            while !is_ready(probes).await {
+                tokio::time::sleep(ASK).await;
+            }
+        };
+        tokio::select! {
+            () = ready => true,
+            _ = self.process.wait() => false,
+        }
+    }
+
+    /// Waits until the operator has ended by itself.
+    ///
+    /// # Errors
+    ///
+    /// If the operating system cannot tell.
+    pub async fn ended(&mut self) -> anyhow::Result<ExitStatus> {
+        self.process.wait().await.context("cannot wait for the operator")
+    }
+
+    /// Ends the operator as Kubernetes ends pods: it may finish what it is doing.
+    pub async fn stop(mut self) {
+        #[cfg(unix)]
+        if let Some(id) = self
+            .process
+            .id()
+            .and_then(|id| i32::try_from(id).ok())
+            .and_then(rustix::process::Pid::from_raw)
+        {
+            // It may have ended in the meantime.
+            let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
+            if tokio::time::timeout(DRAIN, self.process.wait()).await.is_ok() {
+                return;
+            }
+        }
+        // It cannot be ended if it has ended.
+        let _ = self.process.kill().await;
+    }
+}
+
+/// Whether the operator that serves its probes at an address says that it is ready.
+async fn is_ready(probes: SocketAddr) -> bool {
+    let asked = async {
+        let mut stream = TcpStream::connect(probes).await?;
+        stream
+            .write_all(b"GET /readyz HTTP/1.0\r\nHost: localhost\r\n\r\n")
+            .await?;
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await?;
+        std::io::Result::Ok(answer)
+    };
+    let status = |answer: &[u8]| answer.split(|byte| *byte == b' ').nth(1) == Some(b"200");
+    asked.await.is_ok_and(|answer| status(&answer))
+}

@@ -1,0 +1,194 @@
+//! Answers to what editors ask about a place.
+
+use std::path::PathBuf;
+
+use krator::assist::{self, CompletionKind, Symbol, SymbolKind};
+use krator::finding::{Finding, Fix, Source, Span};
+use krator::fixes;
+use krator::names::snake;
+use krator::text::shown;
+use lsp_types::{
+    CodeAction, CodeActionKind, CodeActionParams, CompletionItem, CompletionItemKind, CompletionParams,
+    DefinitionParams, DocumentSymbol, DocumentSymbolParams, Hover, HoverParams, Location, MarkupContent,
+    MarkupKind, TextDocumentPositionParams, TextEdit,
+};
+use serde_json::Value;
+
+use super::documents::{Document, Documents, diagnostic, uri_of};
+use super::positions::{offset, range};
+use super::result;
+
+/// A document and the offset of a position in it.
+pub(super) fn place<'d>(
+    documents: &'d Documents,
+    params: &TextDocumentPositionParams,
+) -> Option<(&'d Document, usize)> {
+    let document = documents.get(&params.text_document.uri)?;
+    Some((document, offset(&document.source, params.position)))
+}
+
+pub(super) fn completion(documents: &Documents, params: &CompletionParams) -> Value {
+    let Some((document, offset)) = place(documents, &params.text_document_position_params) else {
+        return Value::Null;
+    };
+    let completions = assist::complete(document.source.text(), offset)
+        .into_iter()
+        .enumerate();
+    let items: Vec<CompletionItem> = completions
+        .map(|(at, completion)| CompletionItem {
+            label: completion.label,
+            kind: Some(match completion.kind {
+                CompletionKind::Key => CompletionItemKind::Property,
+                CompletionKind::Word => CompletionItemKind::EnumMember,
+                CompletionKind::State => CompletionItemKind::Class,
+                CompletionKind::Type => CompletionItemKind::Struct,
+                CompletionKind::Kind => CompletionItemKind::Interface,
+                CompletionKind::Path => CompletionItemKind::Field,
+                CompletionKind::Name => CompletionItemKind::Value,
+            }),
+            detail: (!completion.detail.is_empty()).then_some(completion.detail),
+            documentation: (!completion.doc.is_empty()).then(|| markdown(completion.doc).into()),
+            // In the order of the reference, not of the alphabet.
+            sort_text: Some(format!("{at:04}")),
+            text_edit: Some(
+                TextEdit::new(range(&document.source, completion.span), completion.insert).into(),
+            ),
+            ..Default::default()
+        })
+        .collect();
+    result(items)
+}
+
+fn markdown(value: String) -> MarkupContent {
+    MarkupContent::new(MarkupKind::Markdown, value)
+}
+
+pub(super) fn hover(documents: &Documents, params: &HoverParams) -> Value {
+    let hover = place(documents, &params.text_document_position_params).and_then(|(document, offset)| {
+        let hover = assist::hover(document.source.text(), offset)?;
+        Some(Hover {
+            contents: markdown(hover.markdown).into(),
+            range: Some(range(&document.source, hover.span)),
+        })
+    });
+    result(hover)
+}
+
+/// The state that an edge leads to, and its handler.
+pub(super) fn definition(documents: &Documents, params: &DefinitionParams) -> Value {
+    let found = place(documents, &params.text_document_position_params).and_then(|(document, offset)| {
+        let state = assist::state_at(document.source.text(), offset)?;
+        let defined = state.defined?;
+        // On the name of the state itself the handler is what there is to go to.
+        let is_elsewhere = defined != state.span;
+        let in_text =
+            is_elsewhere.then(|| Location::new(document.uri.clone(), range(&document.source, defined)));
+        let handler = state.kind.and_then(|kind| handler(document, &kind, &state.name));
+        Some(in_text.into_iter().chain(handler).collect::<Vec<Location>>())
+    });
+    result(found.filter(|found| !found.is_empty()))
+}
+
+/// Where the handler of a state is implemented in the crate of a description.
+fn handler(document: &Document, kind: &str, state: &str) -> Option<Location> {
+    let states = document
+        .crate_folder()?
+        .join("src")
+        .join(snake(kind))
+        .join("states");
+    let paths: [PathBuf; 2] = [
+        states.join(format!("{}.rs", snake(state))),
+        states.join(snake(state)).join("mod.rs"),
+    ];
+    paths.iter().find_map(|path| {
+        let text = std::fs::read_to_string(path).ok()?;
+        let implemented = format!("State for {state} ");
+        let start = text.find(&implemented).unwrap_or_default();
+        let span = Span { start, end: start };
+        Some(Location::new(uri_of(path), range(&Source::new("", text), span)))
+    })
+}
+
+pub(super) fn symbols(documents: &Documents, params: &DocumentSymbolParams) -> Value {
+    let document = documents.get(&params.text_document.uri);
+    result(document.map(|document| {
+        let symbols = assist::symbols(document.source.text()).into_iter();
+        symbols
+            .map(|symbol| symbol_of(&document.source, symbol))
+            .collect::<Vec<_>>()
+    }))
+}
+
+#[allow(deprecated, reason = "a field without a value still has to be named")]
+fn symbol_of(source: &Source, symbol: Symbol) -> DocumentSymbol {
+    let inside: Vec<DocumentSymbol> = symbol
+        .inside
+        .into_iter()
+        .map(|symbol| symbol_of(source, symbol))
+        .collect();
+    DocumentSymbol {
+        name: symbol.name,
+        detail: None,
+        kind: match symbol.kind {
+            SymbolKind::Document => lsp_types::SymbolKind::Module,
+            SymbolKind::Key => lsp_types::SymbolKind::Property,
+            SymbolKind::State => lsp_types::SymbolKind::Class,
+            SymbolKind::Field => lsp_types::SymbolKind::Field,
+            SymbolKind::Type => lsp_types::SymbolKind::Struct,
+        },
+        tags: None,
+        deprecated: None,
+        range: range(source, symbol.span),
+        selection_range: range(source, symbol.name_span),
+        children: (!inside.is_empty()).then_some(inside),
+    }
+}
+
+/// The fixes of findings in a range, and one action that applies all fixes that are certain.
+pub(super) fn actions(documents: &Documents, params: &CodeActionParams) -> Value {
+    let Some(document) = documents.get(&params.text_document.uri) else {
+        return Value::Null;
+    };
+    let source = &document.source;
+    let asked = offset(source, params.range.start)..=offset(source, params.range.end);
+    let is_asked =
+        |finding: &&Finding| finding.span.start <= *asked.end() && finding.span.end >= *asked.start();
+    let fixes = document.findings.iter().filter(is_asked).filter_map(|finding| {
+        let fix = finding.fix.as_ref()?;
+        Some(CodeAction {
+            title: title(source, fix),
+            kind: Some(CodeActionKind::QuickFix),
+            diagnostics: Some(vec![diagnostic(document, finding)]),
+            is_preferred: Some(fix.is_certain),
+            edit: Some(super::renames::edit_of(
+                document,
+                &[(fix.span, fix.replacement.clone())],
+            )),
+            ..Default::default()
+        })
+    });
+    let mut actions: Vec<CodeAction> = fixes.collect();
+    let certain = fixes::certain(&document.findings);
+    if !certain.is_empty() {
+        let edits: Vec<(Span, String)> = certain
+            .into_iter()
+            .map(|fix| (fix.span, fix.replacement.clone()))
+            .collect();
+        actions.push(CodeAction {
+            title: "Apply all fixes that are certain".to_owned(),
+            kind: Some(CodeActionKind::SourceFixAll),
+            edit: Some(super::renames::edit_of(document, &edits)),
+            ..Default::default()
+        });
+    }
+    result(actions)
+}
+
+fn title(source: &Source, fix: &Fix) -> String {
+    let (before, after) = (source.at(fix.span), fix.replacement.trim());
+    match (before.is_empty(), after.is_empty()) {
+        (true, _) => format!("Add `{}`", shown(after)),
+        (false, true) => format!("Remove `{}`", shown(before.trim())),
+        (false, false) => format!("Replace `{}` by `{}`", shown(before), shown(after)),
+    }
+}

@@ -1,0 +1,223 @@
+//! The descriptions that an editor has open, saved or not.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use krator::Checked;
+use krator::catalog::Severity;
+use krator::finding::{Finding, Source};
+use krator::record;
+use krator::workspace::DESCRIPTION;
+use lsp_types::{
+    Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DidChangeTextDocumentParams, Location,
+    PublishDiagnosticsParams, TextDocumentContentChangeEvent, TextDocumentItem, Uri,
+};
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+
+use super::positions::range;
+
+/// All open descriptions, by their URIs.
+#[derive(Default)]
+pub(super) struct Documents {
+    open: BTreeMap<String, Document>,
+    /// Those whose findings have to be withdrawn.
+    closed: Vec<Uri>,
+}
+
+/// An open description.
+pub(super) struct Document {
+    pub uri: Uri,
+    pub source: Source,
+    /// Its file, if it is one.
+    pub path: Option<PathBuf>,
+    pub findings: Vec<Finding>,
+    version: i32,
+    is_checked: bool,
+    /// The description that its crate was generated from last.
+    former: Option<Checked>,
+}
+
+impl Document {
+    /// The folder of the crate that was generated from the description.
+    pub fn crate_folder(&self) -> Option<&Path> {
+        let path = self.path.as_deref().filter(|path| path.ends_with(DESCRIPTION))?;
+        let folder = path.parent()?;
+        folder.join(record::DESCRIPTION).is_file().then_some(folder)
+    }
+
+    fn read_former(&mut self) {
+        let text = self
+            .crate_folder()
+            .and_then(|folder| std::fs::read(folder.join(record::DESCRIPTION)).ok());
+        self.former = text.map(|text| krator::check(record::DESCRIPTION, &text));
+    }
+
+    fn set_text(&mut self, text: String, version: i32) {
+        self.source = Source::new(self.source.name(), text);
+        self.version = version;
+        self.is_checked = false;
+    }
+
+    fn check(&mut self) {
+        let text = self.source.text().as_bytes();
+        let folder = self.path.as_deref().and_then(Path::parent);
+        let files = folder.map(|folder| krator::disk::read_named(folder, krator::spec::named_files(text)));
+        let checked = krator::check_with(self.source.name(), text, &files.unwrap_or_default());
+        let mut findings = checked.findings.clone();
+        if let Some(former) = &self.former {
+            findings.extend(checked.breaking_changes(former));
+            krator::finding::sort(&mut findings);
+        }
+        self.findings = findings;
+        self.is_checked = true;
+    }
+}
+
+impl Documents {
+    pub fn get(&self, uri: &Uri) -> Option<&Document> {
+        self.open.get(uri.as_ref())
+    }
+
+    pub fn open(&mut self, item: TextDocumentItem) {
+        let path = path_of(&item.uri);
+        let name = path.as_deref().and_then(|path| path.file_name()).map_or_else(
+            || DESCRIPTION.to_owned(),
+            |name| name.to_string_lossy().into_owned(),
+        );
+        let mut document = Document {
+            uri: item.uri.clone(),
+            source: Source::new(name, item.text),
+            path,
+            findings: Vec::new(),
+            version: item.version,
+            is_checked: false,
+            former: None,
+        };
+        document.read_former();
+        self.open.insert(item.uri.to_string(), document);
+    }
+
+    pub fn change(&mut self, params: DidChangeTextDocumentParams) {
+        let identifier = params.text_document;
+        let Some(document) = self
+            .open
+            .get_mut(identifier.text_document_identifier.uri.as_ref())
+        else {
+            return;
+        };
+        // The whole text comes with each change.
+        if let Some(TextDocumentContentChangeEvent::TextDocumentContentChangeWholeDocument(change)) =
+            params.content_changes.into_iter().next_back()
+        {
+            document.set_text(change.text, identifier.version);
+        }
+    }
+
+    /// After a file was saved, or the crate generated anew, other files may say something else.
+    pub fn saved(&mut self, uri: &Uri) {
+        if let Some(document) = self.open.get_mut(uri.as_ref()) {
+            document.read_former();
+            document.is_checked = false;
+        }
+    }
+
+    pub fn close(&mut self, uri: Uri) {
+        if self.open.remove(uri.as_ref()).is_some() {
+            self.closed.push(uri);
+        }
+    }
+
+    /// The findings of each text that has changed since they were last asked for.
+    pub fn findings(&mut self) -> Vec<PublishDiagnosticsParams> {
+        let withdrawn = std::mem::take(&mut self.closed).into_iter();
+        let mut published: Vec<PublishDiagnosticsParams> = withdrawn
+            .map(|uri| PublishDiagnosticsParams {
+                uri,
+                version: None,
+                diagnostics: Vec::new(),
+            })
+            .collect();
+        for document in self.open.values_mut().filter(|document| !document.is_checked) {
+            document.check();
+            let document = &*document;
+            let findings = document.findings.iter();
+            published.push(PublishDiagnosticsParams {
+                uri: document.uri.clone(),
+                version: Some(document.version),
+                diagnostics: findings.map(|finding| diagnostic(document, finding)).collect(),
+            });
+        }
+        published
+    }
+}
+
+/// A finding in the form of the protocol.
+pub(super) fn diagnostic(document: &Document, finding: &Finding) -> Diagnostic {
+    let mut message = finding.message.clone();
+    let mut add = |line: &str| {
+        message.push('\n');
+        message.push_str(line);
+    };
+    finding.label.iter().for_each(|label| add(label));
+    if !finding.path.is_empty() {
+        add(&format!("path: {}", finding.path.join(" -> ")));
+    }
+    finding
+        .notes
+        .iter()
+        .chain(&finding.help)
+        .for_each(|line| add(line));
+    let related = finding
+        .related
+        .iter()
+        .map(|(span, label)| DiagnosticRelatedInformation {
+            location: Location::new(document.uri.clone(), range(&document.source, *span)),
+            message: label.clone(),
+        });
+    let related: Vec<DiagnosticRelatedInformation> = related.collect();
+    Diagnostic {
+        range: range(&document.source, finding.span),
+        severity: Some(match finding.rule.severity {
+            Severity::Error => DiagnosticSeverity::Error,
+            Severity::Warning => DiagnosticSeverity::Warning,
+            // Infos are shown on request only; a hint is what editors show least of.
+            Severity::Info => DiagnosticSeverity::Hint,
+        }),
+        code: Some(finding.rule.name.to_owned().into()),
+        source: Some("krator".to_owned()),
+        message: message.into(),
+        related_information: (!related.is_empty()).then_some(related),
+        ..Default::default()
+    }
+}
+
+/// What a path keeps in a URI.
+const IN_PATHS: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'`')
+    .add(b'{')
+    .add(b'}')
+    .add(b'[')
+    .add(b']')
+    .add(b'^')
+    .add(b'|')
+    .add(b'\\');
+
+/// The file of a URI.
+pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
+    let path = uri.as_ref().strip_prefix("file://")?;
+    let path = percent_decode_str(path).decode_utf8().ok()?;
+    path.starts_with('/').then(|| PathBuf::from(path.as_ref()))
+}
+
+/// The URI of a file.
+pub(super) fn uri_of(path: &Path) -> Uri {
+    let path = path.to_string_lossy();
+    Uri::from(format!("file://{}", utf8_percent_encode(&path, IN_PATHS)))
+}

@@ -1,0 +1,101 @@
+//! Fixes of findings, applied to the text of a description.
+
+use crate::Checked;
+use crate::catalog::{self, Severity};
+use crate::checked::check_with;
+use crate::finding::{Finding, Fix, Span};
+use crate::spec::Files;
+
+/// How often a text is checked anew after fixes: a fix may show a mistake that another one hid.
+const ROUNDS: usize = 10;
+
+/// A text after its fixes.
+#[derive(Debug)]
+pub struct Fixed {
+    /// The text, and what is still wrong with it.
+    pub checked: Checked,
+    /// How many fixes were applied.
+    pub count: usize,
+}
+
+/// The fixes that are certain, in the order of the text. Where two of them overlap, only the first one is there.
+pub fn certain(findings: &[Finding]) -> Vec<&Fix> {
+    let mut fixes: Vec<&Fix> = findings
+        .iter()
+        .filter_map(|finding| finding.fix.as_ref())
+        .collect();
+    fixes.retain(|fix| fix.is_certain);
+    fixes.sort_by_key(|fix| fix.span);
+    let mut end = 0;
+    let mut is_first = true;
+    fixes.retain(|fix| {
+        let is_apart = is_first || fix.span.start > end;
+        if is_apart {
+            end = fix.span.end;
+            is_first = false;
+        }
+        is_apart
+    });
+    fixes
+}
+
+/// Applies the fixes that are certain until none is left. A round that does not take errors away without adding others is
+/// undone, fix by fix. What is not fixed stays as it is, with comments and layout.
+pub fn fix(name: &str, text: &str, files: &Files) -> Fixed {
+    let mut fixed = Fixed {
+        checked: check_with(name, text.as_bytes(), files),
+        count: 0,
+    };
+    for _ in 0..ROUNDS {
+        let fixes = certain(&fixed.checked.findings);
+        let edits: Vec<(Span, String)> = fixes
+            .into_iter()
+            .map(|fix| (fix.span, fix.replacement.clone()))
+            .collect();
+        if edits.is_empty() {
+            break;
+        }
+        let with = |edits: &[(Span, String)]| {
+            let text = replaced(fixed.checked.source.text(), edits);
+            let checked = check_with(name, text.as_bytes(), files);
+            is_better(&fixed.checked, &checked).then_some((checked, edits.len()))
+        };
+        let better = with(&edits).or_else(|| edits.chunks(1).find_map(with));
+        let Some((checked, count)) = better else {
+            break;
+        };
+        fixed.checked = checked;
+        fixed.count += count;
+    }
+    fixed
+}
+
+/// Whether a text has fewer findings that matter.
+fn is_better(before: &Checked, after: &Checked) -> bool {
+    let count = |checked: &Checked, severity: Severity| {
+        let findings = checked.findings.iter();
+        // Most rules judge only a description that could be read, so that they have more to say after the last mistake of
+        // another kind is gone.
+        let counts = |rule| before.is_complete || !catalog::checked().any(|checked| checked == rule);
+        findings
+            .filter(|finding| finding.rule.severity == severity && counts(finding.rule))
+            .count()
+    };
+    let errors = |checked| count(checked, Severity::Error);
+    let warnings = |checked| count(checked, Severity::Warning);
+    errors(after) < errors(before) || errors(after) == errors(before) && warnings(after) < warnings(before)
+}
+
+/// A text with pieces replaced, which are in its order and apart from each other.
+pub fn replaced(text: &str, edits: &[(Span, String)]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for (span, now) in edits {
+        let before = text.get(at..span.start);
+        out.push_str(before.unwrap_or_default());
+        out.push_str(now);
+        at = span.end.max(at);
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
+    out
+}

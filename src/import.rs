@@ -1,0 +1,231 @@
+//! A description from a CustomResourceDefinition that exists already: the text of the CRD -> its storage version ->
+//! the text of a description, and what that description cannot say.
+//!
+//! The keywords of the CRD are read one by one from its JSON, so that one that nobody reads becomes an [`Unsaid`]
+//! instead of vanishing. The CRD was written by others: every text of it is escaped, and every name is checked.
+
+mod document;
+mod proposal;
+mod resource;
+mod schema;
+mod status;
+
+use std::fmt;
+
+use krator_schema::Path;
+use serde::Deserialize as _;
+use serde_json::{Map, Value as Json};
+
+use crate::text::{printable, shown};
+
+/// A description made from a CRD.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// The text of the description.
+    pub description: String,
+    /// What the CRD says and the description does not, sorted by path.
+    pub unsaid: Vec<Unsaid>,
+}
+
+/// A part of a CRD that the description leaves out or says in another way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsaid {
+    /// Where it is in the CRD.
+    pub path: Path,
+    /// What is different, as a lower-case phrase.
+    pub message: String,
+}
+
+impl fmt::Display for Unsaid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = printable(&self.path.to_string());
+        write!(f, "{path}: {}", self.message)
+    }
+}
+
+/// Why there is no description of a file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The file is not YAML.
+    #[error("this is not YAML: {0}")]
+    NotYaml(String),
+    /// No document of the file is a CRD.
+    #[error("there is no CustomResourceDefinition in this file; `kubectl get crd NAME -o yaml` prints one")]
+    NoDefinition,
+    /// No document of the file defines the kind that was asked for.
+    #[error("no CustomResourceDefinition in this file is of the kind `{wanted}`; there are {}", .found.join(", "))]
+    OtherKinds {
+        /// The kind.
+        wanted: String,
+        /// The kinds that there are.
+        found: Vec<String>,
+    },
+    /// There are several CRDs, and nobody has said which.
+    #[error("this file defines several kinds; choose one with `--kind`: {}", .0.join(", "))]
+    SeveralKinds(Vec<String>),
+    /// An early form of CRDs.
+    #[error("this CRD is of `{0}`, which no API server serves any more; expected `apiextensions.k8s.io/v1`")]
+    OldVersion(String),
+    /// The API server would not accept the CRD either.
+    #[error("an API server would not accept this CRD: {0}")]
+    Invalid(String),
+    /// A name that the language cannot have.
+    #[error("`{path}` is `{name}`, and a description needs {expected}")]
+    Name {
+        /// Where the name is.
+        path: &'static str,
+        /// The name.
+        name: String,
+        /// What it would have to be.
+        expected: &'static str,
+    },
+}
+
+/// What has been found to be unsaid so far.
+#[derive(Default)]
+struct Findings(Vec<Unsaid>);
+
+impl Findings {
+    fn add(&mut self, path: &Path, message: impl Into<String>) {
+        self.0.push(Unsaid {
+            path: path.clone(),
+            message: message.into(),
+        });
+    }
+
+    /// Adds the keys that nobody has read.
+    fn unread(&mut self, path: &Path, rest: Rest<'_>) {
+        for key in rest.0.keys() {
+            self.add(&path.field(*key), "the language has no such key");
+        }
+    }
+}
+
+/// The keys of a mapping that have not been read yet.
+struct Rest<'j>(std::collections::BTreeMap<&'j str, &'j Json>);
+
+impl<'j> Rest<'j> {
+    fn of(value: &'j Json) -> Self {
+        Rest(
+            value
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(|(key, value)| (key.as_str(), value))
+                .collect(),
+        )
+    }
+
+    /// The value of a key, which counts as read; null is no value.
+    fn take(&mut self, key: &str) -> Option<&'j Json> {
+        self.0.remove(key).filter(|value| !value.is_null())
+    }
+
+    /// A text of a key that is there and not empty.
+    fn text(&mut self, key: &str) -> Option<&'j str> {
+        self.take(key)?.as_str().filter(|text| !text.is_empty())
+    }
+
+    fn is_true(&mut self, key: &str) -> bool {
+        self.take(key) == Some(&Json::Bool(true))
+    }
+
+    /// The items of a list, or nothing.
+    fn list(&mut self, key: &str) -> &'j [Json] {
+        self.take(key).and_then(Json::as_array).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Makes a description of the CRD in a file, which may be one of several documents: then `kind` chooses.
+///
+/// # Errors
+///
+/// [`Refusal`] says why there is none. What only a part of a description lacks is in [`Imported::unsaid`].
+pub fn import(text: &str, kind: Option<&str>) -> Result<Imported, Refusal> {
+    let definition = chosen(text, kind)?;
+    judge(&definition)?;
+    document::describe(&definition)
+}
+
+/// The CRD of the kind, among the documents of a file.
+fn chosen(text: &str, kind: Option<&str>) -> Result<Json, Refusal> {
+    let mut definitions = Vec::new();
+    for document in serde_yaml::Deserializer::from_str(text) {
+        let value =
+            Json::deserialize(document).map_err(|error| Refusal::NotYaml(printable(&error.to_string())))?;
+        let items = match value["kind"].as_str() {
+            Some("List" | "CustomResourceDefinitionList") => {
+                value["items"].as_array().cloned().unwrap_or_default()
+            }
+            _ => vec![value],
+        };
+        definitions.extend(
+            items
+                .into_iter()
+                .filter(|item| item["kind"] == "CustomResourceDefinition"),
+        );
+    }
+    let kind_of = |definition: &Json| {
+        let name = definition["spec"]["names"]["kind"].as_str();
+        name.unwrap_or_default().to_owned()
+    };
+    let found: Vec<String> = definitions.iter().map(|it| shown(&kind_of(it))).collect();
+    match kind {
+        None if definitions.len() > 1 => return Err(Refusal::SeveralKinds(found)),
+        None => {}
+        Some(kind) => definitions.retain(|definition| kind_of(definition) == kind),
+    }
+    match definitions.into_iter().next() {
+        Some(definition) => Ok(definition),
+        None if found.is_empty() => Err(Refusal::NoDefinition),
+        None => Err(Refusal::OtherKinds {
+            wanted: shown(kind.unwrap_or_default()),
+            found,
+        }),
+    }
+}
+
+/// Refuses what the API server would refuse: everything after this may rely on a structural schema.
+fn judge(definition: &Json) -> Result<(), Refusal> {
+    let version = definition["apiVersion"].as_str().unwrap_or_default();
+    if version != "apiextensions.k8s.io/v1" {
+        return Err(Refusal::OldVersion(shown(version)));
+    }
+    let read = krator_schema::Definition::deserialize(&definition["spec"])
+        .map_err(|error| Refusal::Invalid(printable(&error.to_string())))?;
+    let approval = definition["metadata"]["annotations"][crate::crd::API_APPROVED].as_str();
+    let problems = krator_schema::validate_definition(&completed(read), approval);
+    match problems.first() {
+        Some(problem) => Err(Refusal::Invalid(printable(&problem.to_string()))),
+        None => Ok(()),
+    }
+}
+
+/// The definition with the names that the API server fills in.
+fn completed(mut definition: krator_schema::Definition) -> krator_schema::Definition {
+    let names = &mut definition.names;
+    if names.singular.is_empty() {
+        names.singular = names.kind.to_lowercase();
+    }
+    if names.list_kind.is_empty() {
+        names.list_kind = format!("{}List", names.kind);
+    }
+    definition
+}
+
+/// A text of the CRD as a description may have it: with Unix line ends, and without characters that it refuses.
+fn clean(text: &str) -> String {
+    crate::text::normalized(text)
+        .chars()
+        .map(|c| match c {
+            '\n' | '\t' => c.to_string(),
+            c if crate::text::is_unprintable(c) => c.escape_unicode().to_string(),
+            c => c.to_string(),
+        })
+        .collect()
+}
+
+/// An empty mapping, for what is put together key by key.
+fn mapping() -> Map<String, Json> {
+    Map::new()
+}

@@ -1,0 +1,264 @@
+//! `resource` and `columns` of a description: names, scale, columns, and the paths in them.
+
+use krator_schema::Path;
+use serde_json::{Map, Value as Json, json};
+
+use super::{Findings, Refusal, Rest, clean, mapping};
+use crate::crd::API_APPROVED;
+use crate::model::{FieldPath, PathRoot, Segment, kubernetes};
+use crate::names::{Category, ColumnName, GroupName, KindName, ResourceName, VersionName, plural};
+use crate::text::shown;
+
+/// What `resource` says, and where its paths lead.
+pub(super) struct Names<'j> {
+    pub group: &'j str,
+    pub kind: &'j str,
+    pub version: &'j str,
+}
+
+impl<'j> Names<'j> {
+    /// The names without which there is no description.
+    pub fn of(definition: &'j Json, version: &'j Json) -> Result<Self, Refusal> {
+        let name = |value: &'j Json, path: &'static str, expected: Option<&'static str>| {
+            let text = value.as_str().unwrap_or_default();
+            match expected {
+                None => Ok(text),
+                Some(expected) => Err(Refusal::Name {
+                    path,
+                    name: shown(text),
+                    expected,
+                }),
+            }
+        };
+        let spec = &definition["spec"];
+        let text = |value: &'j Json| value.as_str().unwrap_or_default();
+        Ok(Names {
+            group: name(
+                &spec["group"],
+                "spec.group",
+                GroupName::parse(text(&spec["group"]))
+                    .err()
+                    .map(|why| why.expected),
+            )?,
+            kind: name(
+                &spec["names"]["kind"],
+                "spec.names.kind",
+                KindName::parse(text(&spec["names"]["kind"]))
+                    .err()
+                    .map(|why| why.expected),
+            )?,
+            version: name(
+                &version["name"],
+                "the storage version",
+                VersionName::parse(text(&version["name"]))
+                    .err()
+                    .map(|why| why.expected),
+            )?,
+        })
+    }
+}
+
+/// `resource`, but for the paths.
+pub(super) fn resource(definition: &Json, names: &Names<'_>, findings: &mut Findings) -> Map<String, Json> {
+    let path = Path::root().field("spec").field("names");
+    let mut out = mapping();
+    out.insert("group".to_owned(), names.group.into());
+    let approval = definition["metadata"]["annotations"][API_APPROVED].as_str();
+    if let Some(approval) = approval {
+        out.insert("apiApproved".to_owned(), approval.into());
+    }
+    out.insert("version".to_owned(), names.version.into());
+    out.insert("kind".to_owned(), names.kind.into());
+    let mut rest = Rest::of(&definition["spec"]["names"]);
+    rest.take("kind");
+    let defaults = [
+        ("plural", plural(names.kind)),
+        ("singular", names.kind.to_ascii_lowercase()),
+    ];
+    for (key, default) in defaults {
+        if let Some(name) = rest.text(key)
+            && name != default
+        {
+            match ResourceName::parse(name) {
+                Ok(_) => _ = out.insert(key.to_owned(), name.into()),
+                Err(why) => findings.add(&path.field(key), format!("a description needs {}", why.expected)),
+            }
+        }
+    }
+    let list_kind = format!("{}List", names.kind);
+    if rest.text("listKind").is_some_and(|written| written != list_kind) {
+        findings.add(&path.field("listKind"), format!("it becomes `{list_kind}`"));
+    }
+    let is_short = |name: &str| ResourceName::parse(name).is_ok();
+    let is_category = |name: &str| Category::parse(name).is_ok();
+    for (key, is_good) in [
+        ("shortNames", &is_short as &dyn Fn(&str) -> bool),
+        ("categories", &is_category),
+    ] {
+        let mut good: Vec<&str> = Vec::new();
+        for (at, name) in rest.list(key).iter().filter_map(Json::as_str).enumerate() {
+            if !is_good(name) {
+                findings.add(
+                    &path.field(key).index(at),
+                    format!("a description needs {}", ResourceName::FORM.expected),
+                );
+            } else if !good.contains(&name) {
+                good.push(name);
+            }
+        }
+        if !good.is_empty() {
+            out.insert(key.to_owned(), json!(good));
+        }
+    }
+    findings.unread(&path, rest);
+    if definition["spec"]["scope"] == "Cluster" {
+        out.insert("scope".to_owned(), "Cluster".into());
+    }
+    out
+}
+
+/// What the paths of a CRD lead through: the schemas of `.spec` and `.status` as the description will have them.
+pub(super) struct Fields<'j> {
+    pub spec: &'j Json,
+    pub status: &'j Json,
+}
+
+impl Fields<'_> {
+    /// The type of the field at a path; or why a description cannot have the path.
+    fn follow(&self, text: &str) -> Result<Option<String>, String> {
+        let path = FieldPath::parse(text).map_err(str::to_owned)?;
+        let start = match &path.root {
+            PathRoot::Label(_) => return Ok(Some("string".to_owned())),
+            PathRoot::Spec => self.spec,
+            PathRoot::Status => self.status,
+            PathRoot::Metadata => kubernetes::object_metadata(),
+        };
+        let mut at = start;
+        for segment in &path.segments {
+            if at["type"].is_null() && at["x-kubernetes-int-or-string"].is_null() {
+                return Ok(None);
+            }
+            let below = match segment {
+                Segment::Field(name) => at["properties"]
+                    .get(name)
+                    .or_else(|| at.get("additionalProperties").filter(|values| values.is_object())),
+                Segment::Each => at.get("items"),
+                Segment::Where { field, value } => at.get("items").filter(|items| {
+                    let compared = &items["properties"][field.as_str()];
+                    let words = compared["enum"].as_array();
+                    let can_be = words.is_none_or(|words| words.iter().any(|word| word == value.as_str()));
+                    compared["type"] == "string" && can_be
+                }),
+            };
+            match below {
+                Some(below) => at = below,
+                None if at["x-kubernetes-preserve-unknown-fields"] == true
+                    && at.get("properties").is_none() =>
+                {
+                    return Ok(None);
+                }
+                None => return Err("the schema has no such field".to_owned()),
+            }
+        }
+        Ok(at["type"].as_str().map(str::to_owned))
+    }
+
+    /// A path to a field of one of these types.
+    fn to(&self, text: &str, types: &[&str]) -> Result<(), String> {
+        match self.follow(text)? {
+            Some(found) if types.contains(&found.as_str()) => Ok(()),
+            _ => Err(format!("this is no field of the type {}", types.join(" or "))),
+        }
+    }
+}
+
+/// `scale` of a description.
+pub(super) fn scale(scale: &Json, path: &Path, fields: &Fields<'_>, findings: &mut Findings) -> Option<Json> {
+    let mut rest = Rest::of(scale);
+    let mut out = mapping();
+    for (key, ours, type_) in [
+        ("specReplicasPath", "spec", "integer"),
+        ("statusReplicasPath", "status", "integer"),
+        ("labelSelectorPath", "selector", "string"),
+    ] {
+        let Some(text) = rest.text(key) else { continue };
+        match fields.to(text, &[type_]) {
+            Ok(()) => _ = out.insert(ours.to_owned(), text.into()),
+            Err(why) => findings.add(&path.field(key), why),
+        }
+    }
+    findings.unread(path, rest);
+    let is_whole = out.contains_key("spec") && out.contains_key("status");
+    is_whole.then_some(Json::Object(out))
+}
+
+/// `selectableFields` of a description.
+pub(super) fn selectable(
+    list: &[Json],
+    path: &Path,
+    fields: &Fields<'_>,
+    findings: &mut Findings,
+) -> Vec<Json> {
+    let mut out = Vec::new();
+    for (at, item) in list.iter().enumerate() {
+        let text = item["jsonPath"].as_str().unwrap_or_default();
+        match fields.to(text, &["string", "integer", "boolean"]) {
+            Ok(()) => out.push(text.into()),
+            Err(why) => findings.add(&path.index(at), why),
+        }
+    }
+    out
+}
+
+/// The columns that every CRD of krator has.
+const OWN_COLUMNS: [(&str, &str); 4] = [
+    ("State", ".status.state"),
+    ("Ready", r#".status.conditions[?(@.type=="Ready")].status"#),
+    ("Message", ".status.message"),
+    ("Age", ".metadata.creationTimestamp"),
+];
+
+/// `columns` of a description.
+pub(super) fn columns(list: &[Json], path: &Path, fields: &Fields<'_>, findings: &mut Findings) -> Vec<Json> {
+    let mut out = Vec::new();
+    for (at, column) in list.iter().enumerate() {
+        let path = path.index(at);
+        let mut rest = Rest::of(column);
+        let name = rest.text("name").unwrap_or_default();
+        let json_path = rest.text("jsonPath").unwrap_or_default();
+        let type_ = rest.text("type").unwrap_or_default();
+        let is_first_rate = column["priority"].as_i64().unwrap_or(0) == 0;
+        let is_ours = is_first_rate && OWN_COLUMNS.contains(&(name, json_path));
+        let why = if ColumnName::parse(name).is_err() {
+            Some(format!("a column is named by {}", ColumnName::FORM.expected))
+        } else if !["string", "integer", "number", "boolean", "date"].contains(&type_) {
+            Some(format!("a column has no type `{}`", shown(type_)))
+        } else {
+            fields.follow(json_path).err()
+        };
+        let priority = rest.take("priority").and_then(Json::as_i64).unwrap_or(0);
+        let description = rest.text("description");
+        if is_ours {
+            continue;
+        }
+        if let Some(why) = why {
+            findings.add(&path, format!("the column `{}` is left out: {why}", shown(name)));
+            continue;
+        }
+        let mut keys = mapping();
+        keys.insert("name".to_owned(), name.into());
+        keys.insert("path".to_owned(), json_path.into());
+        keys.insert("type".to_owned(), type_.into());
+        match u32::try_from(priority) {
+            Ok(0) => {}
+            Ok(priority) => _ = keys.insert("priority".to_owned(), priority.into()),
+            Err(_) => findings.add(&path.field("priority"), "a priority is at least 0"),
+        }
+        if let Some(text) = description {
+            keys.insert("description".to_owned(), clean(text).into());
+        }
+        findings.unread(&path, rest);
+        out.push(Json::Object(keys));
+    }
+    out
+}

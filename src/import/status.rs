@@ -1,0 +1,91 @@
+//! `.status`: the fields that the machine keeps itself, and the others.
+
+use krator_schema::Path;
+use serde_json::{Map, Value as Json};
+
+use super::schema::type_of;
+use super::{Findings, Rest, mapping};
+use crate::model::machine_status;
+use crate::names::{FieldName, snake};
+use crate::text::shown;
+
+/// The fields of `status` in a description.
+pub(super) fn fields(schema: &Json, path: &Path, findings: &mut Findings) -> Map<String, Json> {
+    let mut rest = Rest::of(schema);
+    rest.take("type");
+    if rest.take("description").is_some() {
+        findings.add(
+            &path.field("description"),
+            "the machine describes `.status` in its own words",
+        );
+    }
+    if rest.take("default").is_some() {
+        findings.add(
+            &path.field("default"),
+            "`.status` has a default of the machine's own",
+        );
+    }
+    let required = rest.list("required");
+    if !required.is_empty() {
+        findings.add(
+            &path.field("required"),
+            "no field of `.status` is required, because a status begins empty",
+        );
+    }
+    let mut fields = mapping();
+    let mut rust_names = std::collections::BTreeSet::new();
+    for (name, field) in rest
+        .take("properties")
+        .and_then(Json::as_object)
+        .into_iter()
+        .flatten()
+    {
+        let path = path.field("properties").key(name);
+        if let Some(kept) = machine_status()["properties"].get(name) {
+            kept_by_machine(kept, field, &path, findings);
+            continue;
+        }
+        let is_new = FieldName::parse(name).is_ok_and(|parsed| rust_names.insert(parsed.rust_field()));
+        if !is_new || snake(name) == crate::names::MACHINE_FIELD || is_keyword(name) {
+            findings.add(
+                &path,
+                "a status cannot have a field of this name in Rust; it is left out",
+            );
+            continue;
+        }
+        fields.insert(name.clone(), type_of(field, &path, false, findings));
+    }
+    findings.unread(path, rest);
+    fields
+}
+
+fn is_keyword(name: &str) -> bool {
+    matches!(
+        name.trim_start_matches('_'),
+        "" | "self" | "super" | "crate" | "Self"
+    )
+}
+
+/// Says how the field that the machine keeps differs from that of the CRD.
+fn kept_by_machine(kept: &Json, field: &Json, path: &Path, findings: &mut Findings) {
+    let (ours, theirs) = (&kept["type"], &field["type"]);
+    if ours != theirs {
+        let message = format!(
+            "the machine keeps this field, and in it {} instead of {}",
+            shown(ours.as_str().unwrap_or("a value")),
+            shown(theirs.as_str().unwrap_or("any value")),
+        );
+        findings.add(path, message);
+        return;
+    }
+    let known = kept["items"]["properties"].as_object();
+    let others = field["items"]["properties"].as_object().into_iter().flatten();
+    for (name, _) in others {
+        if known.is_some_and(|known| !known.contains_key(name)) {
+            findings.add(
+                &path.field("items").field("properties").key(name),
+                "the machine keeps this list, and its items have no such field",
+            );
+        }
+    }
+}

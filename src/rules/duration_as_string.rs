@@ -1,0 +1,43 @@
+//! Strings in `.spec` that sound like durations and may be any text.
+
+use super::{Check, RuleHit, Subject, spec_fields};
+use crate::catalog::DURATION_AS_STRING;
+use crate::finding::Finding;
+use crate::model::{Schema, Shape};
+use crate::names::snake;
+
+pub(super) const CHECK: Check = Check::of_kind(&DURATION_AS_STRING, find);
+
+fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
+    let fields = spec_fields::fields(subject.description, subject.kind).into_iter();
+    let is_any_text = |schema: &Schema| {
+        let meant = subject.description.resolve(schema);
+        let limits = [&schema.constraints, &meant.constraints];
+        matches!(meant.shape, Shape::String)
+            && limits
+                .iter()
+                .all(|limits| limits.format.is_none() && limits.pattern.is_none())
+    };
+    fields
+        .filter(|field| sounds_like_a_duration(field.name.as_str()) && is_any_text(&field.schema))
+        .map(|field| {
+            let message = format!(
+                "`{}` sounds like a duration, and may be any text",
+                field.name.value
+            );
+            let finding = Finding::new(&DURATION_AS_STRING, field.name.span, message).help(
+                "use the type `duration`, or an `integer` whose name ends in its unit, such as `Seconds`",
+            );
+            RuleHit::of_document(finding)
+        })
+        .collect()
+}
+
+fn sounds_like_a_duration(name: &str) -> bool {
+    const WORDS: [&str; 9] = [
+        "duration", "timeout", "interval", "period", "delay", "ttl", "backoff", "deadline", "age",
+    ];
+    let name = snake(name);
+    let last = name.rsplit('_').next().unwrap_or_default();
+    WORDS.contains(&last)
+}

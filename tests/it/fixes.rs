@@ -1,0 +1,85 @@
+//! Fixes of descriptions: no mistake of `testdata/err` has more errors or errors of other rules afterwards, and what is not
+//! fixed stays as it is.
+
+use crate::case_file::{CaseFile, case_files};
+use krator::catalog::Severity;
+use krator::finding::Finding;
+use krator::fixes::{certain, fix};
+use krator::spec::Files;
+use std::collections::BTreeMap;
+
+fn cases() -> Vec<CaseFile> {
+    case_files("err", &["before.yaml", "spec.yaml", "expected"])
+}
+
+/// How many errors each rule finds.
+fn errors(findings: &[Finding]) -> BTreeMap<&'static str, usize> {
+    let mut errors = BTreeMap::new();
+    for finding in findings
+        .iter()
+        .filter(|finding| finding.rule.severity == Severity::Error)
+    {
+        *errors.entry(finding.rule.name).or_default() += 1;
+    }
+    errors
+}
+
+#[test]
+fn fixes_add_no_errors_and_are_made_once() {
+    let mut fixed_cases = Vec::new();
+    for case in cases() {
+        let (name, text) = (case.name(), case.section("spec.yaml"));
+        let before = krator::check("spec.yaml", text.as_bytes());
+        let fixed = fix("spec.yaml", text, &Files::default());
+        let after = fixed.checked.source.text();
+        for (rule, count) in errors(&fixed.checked.findings) {
+            let former = errors(&before.findings).get(rule).copied().unwrap_or(0);
+            assert!(count <= former, "{name}: {count} errors of {rule}\n{after}");
+        }
+        assert_eq!(fixed.count > 0, after != text, "{name}");
+        assert_eq!(
+            fix("spec.yaml", after, &Files::default()).count,
+            0,
+            "{name}:\n{after}"
+        );
+        // Only lines with a fix change, so that comments and layout stay.
+        let changed = diffy::DiffOptions::new()
+            .set_context_len(0)
+            .create_patch(text, after)
+            .to_string();
+        let removed = changed
+            .lines()
+            .skip(2)
+            .filter(|line| line.starts_with('-'))
+            .count();
+        assert!(removed <= fixed.count, "{name}:\n{changed}");
+        assert_eq!(
+            text.matches('#').count(),
+            after.matches('#').count(),
+            "{name}:\n{changed}"
+        );
+        if fixed.count > 0 {
+            let is_sound = errors(&fixed.checked.findings).is_empty();
+            assert!(is_sound, "{name} still has errors:\n{changed}");
+            fixed_cases.push(name.to_owned());
+        }
+    }
+    assert!(fixed_cases.len() >= 15, "only {fixed_cases:?} are fixed");
+}
+
+/// A suggestion with a rival is for the user to choose, and so is what may mean something else.
+#[test]
+fn doubtful_fixes_are_offered_and_not_made() {
+    let text = "krator: 1\nresource: {group: animals.com, version: v1, kind: Moose}\nspec: {weight: number}\n\
+                machine: {initial: Lest}\nstates:\n  Lost: {kind: ready, next: [Last]}\n  \
+                Last: {kind: ready, next: [Lost], timeout: {after: 2, to: Lost}}\n";
+    let checked = krator::check("spec.yaml", text.as_bytes());
+    let offered = checked
+        .findings
+        .iter()
+        .filter(|finding| finding.fix.is_some())
+        .count();
+    assert_eq!(offered, 2, "{:?}", checked.findings);
+    assert_eq!(certain(&checked.findings), Vec::<&krator::finding::Fix>::new());
+    assert_eq!(fix("spec.yaml", text, &Files::default()).count, 0);
+}

@@ -1,0 +1,286 @@
+//! A reader who follows a page from an empty folder, block by block.
+//!
+//! - `sh`: commands, which succeed; `sh fails`: the last of them does not. A `cargo run` of `sh background` goes on, and
+//!   ends when the next one begins.
+//! - `KIND file=PATH`: the new contents of a file, from the present folder.
+//! - `diff file=PATH`: lines to find once in a file, those with `-` among them, and to replace by those with `+`.
+//! - `/tmp/` in commands is a folder of the session.
+//! - `text output`: what the block before it has printed. A line `…` stands for any lines, `…` in a line for any text.
+
+use super::block::{Block, blocks};
+use crate::case_file::is_update;
+use crate::cluster::{assets, say};
+use crate::operator::Crate;
+use crate::repo_docs::read;
+use krator_apiserver::{Server, Serving};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+/// Commands of the page for the API server in memory begin so. The test has a server of its own in this process.
+const SERVE: &str = "cargo run -p krator-apiserver --example serve -- ";
+
+struct Session {
+    _folder: TempDir,
+    /// Where the reader is.
+    at: PathBuf,
+    variables: BTreeMap<String, String>,
+    /// `krator` and `kubectl` of this build.
+    tools: PathBuf,
+    has_kubectl: bool,
+    operator: Option<Operator>,
+    server: Option<(Runtime, Serving)>,
+    /// What the last commands have printed. None if they were not run.
+    printed: Option<String>,
+}
+
+/// An operator that runs beside the reader.
+struct Operator(Child);
+
+impl Drop for Operator {
+    fn drop(&mut self) {
+        // Killing a process that has ended already fails, which does not matter here.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Follows a page. `KRATOR_UPDATE=1` makes each `text output` what was printed; otherwise one that differs panics.
+pub fn follow(path: &str) {
+    let mut page = read(path);
+    let mut session = Session::new();
+    for block in blocks(path, &page.clone()) {
+        if let Some(reason) = &block.not_run {
+            say(&format!("{}: not run: {reason}", block.place));
+            continue;
+        }
+        session.step(&block);
+        let printed = session.printed.as_ref().filter(|_| block.has("output"));
+        let Some(printed) = printed.filter(|printed| !matches(&block.text, printed)) else {
+            continue;
+        };
+        assert!(
+            is_update(),
+            "{}: the page shows\n{}\nbut this was printed:\n{printed}",
+            block.place,
+            block.text
+        );
+        let with = |text: &str| format!("```{}\n{text}```\n", block.info);
+        page = page.replacen(&with(&block.text), &with(printed), 1);
+        fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join(path), &page)
+            .expect("the repository can be written");
+    }
+}
+
+impl Session {
+    fn new() -> Session {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let tools = folder.path().join("tools");
+        let at = folder.path().join("reader");
+        for folder in [&tools, &at] {
+            fs::create_dir(folder).expect("a folder of our own");
+        }
+        let link = |target: &Path, name| {
+            std::os::unix::fs::symlink(target, tools.join(name)).expect("a folder of our own");
+        };
+        link(Path::new(env!("CARGO_BIN_EXE_krator")), "krator");
+        let assets = assets();
+        if let Some(assets) = &assets {
+            link(&assets.join("kubectl"), "kubectl");
+        }
+        Session {
+            _folder: folder,
+            at,
+            variables: BTreeMap::new(),
+            tools,
+            has_kubectl: assets.is_some(),
+            operator: None,
+            server: None,
+            printed: None,
+        }
+    }
+
+    fn step(&mut self, block: &Block) {
+        let path = block.file().map(|path| self.at.join(path));
+        match (block.language(), path) {
+            ("sh", _) => self.commands(block),
+            ("diff", Some(path)) => {
+                let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", block.place));
+                fs::write(&path, changed(&text, block)).expect("a folder of our own");
+            }
+            (_, Some(path)) => {
+                let folder = path.parent().expect("a file is in a folder");
+                assert!(
+                    folder.exists(),
+                    "{}: {} does not exist",
+                    block.place,
+                    folder.display()
+                );
+                fs::write(&path, &block.text).expect("a folder of our own");
+            }
+            ("text", None) => (),
+            (language, None) => panic!("{}: what is done with {language:?}?", block.place),
+        }
+    }
+
+    fn commands(&mut self, block: &Block) {
+        let text = block
+            .text
+            .replace("\\\n", "")
+            .replace("/tmp/", &format!("{}/", self.tools.display()));
+        let mut printed = String::new();
+        let mut is_left_out = false;
+        let mut succeeded = true;
+        for command in text.lines() {
+            println!("{}: {command}", block.place);
+            assert!(
+                succeeded,
+                "{}: a command before `{command}` failed:\n{printed}",
+                block.place
+            );
+            if let Some(file) = command.strip_prefix(SERVE) {
+                self.serve(file);
+            } else if let Some(folder) = command.strip_prefix("cd ") {
+                self.at = self.at.join(folder);
+                assert!(self.at.is_dir(), "{}: {command}", block.place);
+            } else if let Some((name, value)) =
+                command.strip_prefix("export ").and_then(|it| it.split_once('='))
+            {
+                let here = self.at.to_str().expect("temporary folders have plain names");
+                let value = value.trim_matches('"').replace("$PWD", here);
+                self.variables.insert(name.to_owned(), value);
+            } else if let Some(args) = command.strip_prefix("cargo ") {
+                self.cargo(args, block.has("background"));
+            } else if command.contains("kubectl") && !self.has_kubectl {
+                is_left_out = true;
+            } else {
+                // On a busy machine, an operator may take longer than kubectl waits.
+                let patient = command.replace("kubectl wait ", "kubectl wait --timeout=180s ");
+                let output = self.bash(&patient);
+                succeeded = output.0;
+                printed += &output.1;
+            }
+        }
+        assert_eq!(
+            succeeded || is_left_out,
+            !block.has("fails") || is_left_out,
+            "{}: {printed}",
+            block.place
+        );
+        self.printed = (!is_left_out).then_some(printed);
+    }
+
+    /// Runs a command. Returns whether it succeeded and what it printed.
+    fn bash(&self, command: &str) -> (bool, String) {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let output = Command::new("bash")
+            .args(["-c", &format!("{{ {command}\n}} 2>&1")])
+            .current_dir(&self.at)
+            .env("PATH", format!("{}:{path}", self.tools.display()))
+            .envs(&self.variables)
+            .stdin(Stdio::null())
+            .output()
+            .expect("bash runs");
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.success(), printed)
+    }
+
+    /// Starts an API server in memory, and writes its kubeconfig.
+    fn serve(&mut self, file: &str) {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        let serving = runtime
+            .block_on(async { Server::start().serve((Ipv4Addr::LOCALHOST, 0).into()).await })
+            .expect("a free port");
+        fs::write(self.at.join(file), serving.kubeconfig()).expect("a folder of our own");
+        self.server = Some((runtime, serving));
+    }
+
+    /// Runs cargo in the folder in which all tests build generated crates.
+    fn cargo(&mut self, args: &str, in_background: bool) {
+        let krate = Crate::in_folder(&self.at);
+        let args: Vec<&str> = args.split_whitespace().collect();
+        match &args[..] {
+            ["run", rest @ ..] => {
+                assert!(in_background, "an operator does not end by itself");
+                // One that runs already holds its objects.
+                self.operator = None;
+                let binary = self.tools.join("operator");
+                krate.build(&binary);
+                let log = File::create(self.tools.join("log")).expect("a folder of our own");
+                let child = Command::new(binary)
+                    .args(rest.iter().filter(|arg| **arg != "--"))
+                    // Other tests listen at the default address.
+                    .arg("--health-probe-bind-address=0")
+                    .envs(&self.variables)
+                    .stdin(Stdio::null())
+                    .stdout(log.try_clone().expect("an open file"))
+                    .stderr(log)
+                    .spawn()
+                    .expect("the operator runs");
+                self.operator = Some(Operator(child));
+            }
+            [verb, rest @ ..] => krate.cargo(&[&[&[*verb, "--locked", "--quiet"], rest].concat()]),
+            [] => panic!("`cargo` needs a verb"),
+        }
+    }
+}
+
+/// A text with the change of a block of the language `diff`.
+fn changed(text: &str, block: &Block) -> String {
+    let side = |left_out: char| -> String {
+        let lines = block.text.lines().filter(|line| !line.starts_with(left_out));
+        lines
+            .map(|line| format!("{}\n", line.get(1..).unwrap_or_default()))
+            .collect()
+    };
+    let (before, after) = (side('+'), side('-'));
+    assert_eq!(
+        text.matches(&before).count(),
+        1,
+        "{}: these lines are once in the file:\n{before}\nthe file:\n{text}",
+        block.place
+    );
+    text.replacen(&before, &after, 1)
+}
+
+/// Whether an expected output, in which `…` stands for anything, is what was printed.
+fn matches(expected: &str, printed: &str) -> bool {
+    fn lines(expected: &[&str], printed: &[&str]) -> bool {
+        match expected.split_first() {
+            None => printed.is_empty(),
+            Some((&"…", rest)) => (0..=printed.len()).any(|skipped| lines(rest, &printed[skipped..])),
+            Some((first, rest)) => printed
+                .split_first()
+                .is_some_and(|(line, others)| is_like(first, line) && lines(rest, others)),
+        }
+    }
+    fn is_like(expected: &str, line: &str) -> bool {
+        match expected.split_once('…') {
+            None => expected == line.trim_end(),
+            Some((start, rest)) => line.strip_prefix(start).is_some_and(|line| {
+                let mut ends = (0..=line.len()).filter(|at| line.is_char_boundary(*at));
+                ends.any(|at| is_like(rest, &line[at..]))
+            }),
+        }
+    }
+    lines(
+        &expected.lines().collect::<Vec<_>>(),
+        &printed.lines().collect::<Vec<_>>(),
+    )
+}
+
+#[test]
+fn an_ellipsis_stands_for_anything_and_nothing_else_differs() {
+    assert!(matches("a…c\n…\nz\n", "abc\nx\ny\nz\n"));
+    assert!(matches("…\nz\n", "z\n"));
+    assert!(!matches("a…c\n", "abd\n"));
+    assert!(!matches("a\n", "a\nb\n"));
+}

@@ -1,0 +1,117 @@
+//! What a new description begins with: `krator init` and the examples of `krator new`.
+
+use crate::dice::{Dice, number};
+use crate::operator::krator as run;
+use krator::catalog::Severity;
+use krator::finding::{Style, to_text};
+use krator::names::{GroupName, KindName, StateName};
+use krator::starter::starter;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// The findings of a description, without infos.
+fn findings(text: &str) -> String {
+    let checked = krator::check("krator.yaml", text.as_bytes());
+    let found = checked.findings.iter();
+    found
+        .filter(|finding| finding.rule.severity != Severity::Info)
+        .map(|finding| to_text(&checked.source, finding, Style::Plain))
+        .collect()
+}
+
+/// Words of which names are made: some say what a state is, and some mean something else in YAML.
+const WORDS: &[&str] = &[
+    "Pending", "Live", "Failed", "Ready", "Deleting", "Released", "Error", "Null", "True", "Yes", "No",
+    "Off", "Y", "NaN", "Not", "Retry", "X1", "Done", "Lost", "Mod", "Con", "E1", "Inf", "DeleteVM",
+];
+
+fn pascal(dice: &mut Dice, longest: usize) -> String {
+    let count = 1 + dice.below(3);
+    let words: String = (0..count).map(|_| *dice.among(WORDS)).collect();
+    words.chars().take(longest).collect()
+}
+
+/// Whether the language refuses a name of the right form, which is for the user to change.
+fn is_taken(text: &str) -> bool {
+    let checked = krator::check("krator.yaml", text.as_bytes());
+    let mut found = checked.findings.iter();
+    found.any(|finding| finding.rule.name == "name-collision")
+}
+
+#[test]
+fn a_starter_has_no_errors_and_no_warnings_whatever_its_names() {
+    let mut dice = Dice::new(number("KRATOR_SEED", 11));
+    let mut taken = 0;
+    const TRIES: usize = 1500;
+    for _ in 0..TRIES {
+        let kind = KindName::parse(&pascal(&mut dice, 59)).expect("a name of the right form");
+        let group = format!(
+            "{}.{}",
+            dice.among(&["web", "1", "on", "a-b"]),
+            dice.among(&["example.com", "2", "io", "no"])
+        );
+        let group = GroupName::parse(&group).expect("a name of the right form");
+        let names: BTreeSet<String> = (0..dice.below(7)).map(|_| pascal(&mut dice, 63)).collect();
+        let mut names: Vec<StateName> = names
+            .iter()
+            .map(|name| StateName::parse(name).expect("a name of the right form"))
+            .collect();
+        let turn = dice.below(names.len());
+        names.rotate_left(turn);
+        let text = starter(&kind, &group, &names);
+        if is_taken(&text) {
+            taken += 1;
+            continue;
+        }
+        assert_eq!(findings(&text), "", "{text}");
+    }
+    assert!(taken < TRIES / 2, "most names are free: {taken}");
+}
+
+#[test]
+fn init_writes_a_description_once() {
+    let work = tempfile::tempdir().expect("a temporary folder");
+    let file = work.path().join("krator.yaml");
+    let args = [
+        "init",
+        "--kind",
+        "Website",
+        "--group",
+        "web.example.com",
+        "--output",
+    ];
+    let args: Vec<&Path> = args.iter().map(Path::new).chain([file.as_path()]).collect();
+    assert!(run(&args).status.success());
+    let text = fs::read_to_string(&file).expect("it was written");
+    assert_eq!(findings(&text), "");
+    assert!(text.contains("\n  Pending:\n"), "{text}");
+    fs::write(&file, "mine").expect("our own");
+    assert_eq!(run(&args).status.code(), Some(2));
+    assert_eq!(fs::read_to_string(&file).expect("our own"), "mine");
+}
+
+#[test]
+fn there_are_six_examples_without_findings() {
+    assert_eq!(krator::examples::ALL.len(), 6);
+    let listed = run(&[Path::new("new"), Path::new("--list")]);
+    let listed = String::from_utf8(listed.stdout).expect("text");
+    for example in krator::examples::ALL {
+        assert_eq!(findings(example.text), "", "{}", example.name);
+        let line = listed.lines().find(|line| line.starts_with(example.name));
+        assert!(line.is_some_and(|line| line.ends_with(example.shows)), "{listed}");
+    }
+    assert_eq!(listed.lines().count(), 6);
+}
+
+#[test]
+fn an_example_becomes_a_crate() {
+    let work = tempfile::tempdir().expect("a temporary folder");
+    let out = work.path().join("made");
+    let args = ["new", "--example", "moose", "--out"].map(Path::new);
+    let made = run(&[&args[..], &[&out]].concat());
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let text = fs::read_to_string(out.join("krator.yaml")).expect("a crate has its description");
+    let moose = krator::examples::named("moose").expect("it was made");
+    assert_eq!(text, moose.text);
+}
