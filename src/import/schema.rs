@@ -303,7 +303,7 @@ impl Reader<'_, '_> {
             if let Err(why) = usable(name, &mut rust_names) {
                 self.findings.add(
                     &path,
-                    format!("{why}; its values are kept, and nothing in them is checked"),
+                    format!("{why}; it is left out, so unknown fields beside it are kept, and nothing in them is checked"),
                 );
                 is_partial = true;
                 continue;

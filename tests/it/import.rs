@@ -3,6 +3,7 @@
 //! A case is a folder of `testdata/import/` with a `crd.yaml`; `expected.yaml` is the description and `unsaid.txt` what it
 //! cannot say. `KRATOR_UPDATE=1 cargo test` rewrites the two.
 
+mod announced;
 mod comparison;
 mod mutants;
 
