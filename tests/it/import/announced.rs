@@ -28,7 +28,9 @@ impl Announced {
 
     /// Whether all causes of a refusal are about announced places.
     pub fn covers_refusal(&self, causes: &[Cause]) -> bool {
-        causes.iter().all(|cause| self.has(&steps(&cause.field)))
+        // A cause without a field only says that, because of the others, rules were not checked.
+        let mut of_fields = causes.iter().filter(|cause| cause.field != "<nil>");
+        of_fields.all(|cause| self.has(&steps(&cause.field)))
     }
 
     fn has(&self, path: &[Step]) -> bool {
