@@ -18,7 +18,8 @@ fn description(states: usize) -> String {
         let next = (at + 1) % states;
         let _ = writeln!(
             text,
-            "  S{at}:\n    doc: State number {at}.\n    next: [S{next}, Failed]\n    wait: {{poll: 30s}}"
+            "  S{at}:\n    doc: State number {at}.\n    next: [S{next}, Failed]\n    wait: {{poll: 30s}}\n    \
+             timeout: {{after: 1h, to: Failed}}"
         );
     }
     text.push_str("  Failed: {kind: failed, next: [S0], wait: {poll: 1m}}\n");
@@ -107,7 +108,8 @@ fn keystroke(criterion: &mut Criterion) {
             BenchmarkId::from_parameter(states),
             &correct,
             |bencher, correct| {
-                bencher.iter(|| (editor.change(correct), editor.change(&wrong)));
+                let mut texts = [correct, &wrong].into_iter().cycle();
+                bencher.iter(|| texts.next().map(|text| editor.change(text)));
             },
         );
         editor.server.kill().expect("krator runs");
