@@ -1,5 +1,6 @@
 //! `krator dev`.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -60,6 +61,7 @@ async fn dev(args: &Args) -> anyhow::Result<ExitCode> {
         page: live::page_address()?,
         args: args.args.clone(),
         allow_breaking: !args.cluster || args.allow_breaking,
+        pending: BTreeSet::new(),
         definitions: None,
         program: None,
         operator: None,
@@ -95,11 +97,20 @@ struct Session {
     args: Vec<String>,
     /// Whether the objects that the edits break are there only to be broken.
     allow_breaking: bool,
+    /// What was edited and could not be followed yet, for example because of a mistake in another file.
+    pending: BTreeSet<Input>,
     /// The definitions that the API server has.
     definitions: Option<Vec<u8>>,
     /// The program that runs, as it was built.
     program: Option<Program>,
     operator: Option<Operator>,
+}
+
+/// Says why an edit could not be followed, unless that was said.
+fn report(error: &anyhow::Error) {
+    if !error.is::<AlreadyReported>() {
+        say(format_args!("error: {error:#}"));
+    }
 }
 
 /// A program, and when it was written.
@@ -117,27 +128,35 @@ impl Session {
         let mut is_first = true;
         loop {
             let since = Instant::now();
-            let turn = match self.regenerate(&edited) {
-                Ok(true) => {
-                    inputs.settle();
-                    tokio::select! {
-                        done = self.follow(&edited, since) => done,
-                        // The build would be of files that are no longer there.
-                        more = inputs.edited() => {
-                            edited.extend(more);
-                            continue;
-                        }
-                        () = &mut interrupted => return Ok(()),
-                    }
+            self.pending.extend(&edited);
+            let regenerated = self.regenerate();
+            let is_in_step = matches!(regenerated, Ok(true));
+            if is_in_step {
+                inputs.settle();
+            }
+            // With a description that has a mistake, the crate is still in step with the last sound one, and what else is
+            // edited can be followed.
+            let is_followed = is_in_step || !is_first && edited != [Input::Description];
+            let mut turn = regenerated.map(drop);
+            if is_followed {
+                if let Err(error) = turn {
+                    report(&error);
                 }
-                Ok(false) => Ok(()),
-                Err(error) => Err(error),
-            };
+                turn = tokio::select! {
+                    done = self.follow(since) => done,
+                    // The build would be of files that are no longer there.
+                    more = inputs.edited() => {
+                        edited = more;
+                        continue;
+                    }
+                    () = &mut interrupted => return Ok(()),
+                };
+            }
             match turn {
                 // Without cargo, or its crates, or a cluster there is nothing that an edit could mend.
                 Err(error) if is_first && !error.is::<AlreadyReported>() => return Err(error),
-                Err(error) if !error.is::<AlreadyReported>() => say(format_args!("error: {error:#}")),
-                _ => {}
+                Err(error) => report(&error),
+                Ok(()) => {}
             }
             if self.operator.is_none() {
                 say("waiting for an edit");
@@ -158,8 +177,8 @@ impl Session {
     }
 
     /// Brings the crate in step with an edited description; `false` if it cannot be, which was said.
-    fn regenerate(&self, edited: &[Input]) -> anyhow::Result<bool> {
-        if !edited.contains(&Input::Description) {
+    fn regenerate(&mut self) -> anyhow::Result<bool> {
+        if !self.pending.contains(&Input::Description) {
             return Ok(true);
         }
         let request = Request {
@@ -172,13 +191,18 @@ impl Session {
             stored: Some(&|resource| self.cluster.stored(resource)),
         };
         let reported = bring_in_step(&self.folder.join(DESCRIPTION), request)?;
-        Ok(reported != Reported::Refused)
+        if reported == Reported::Refused {
+            return Ok(false);
+        }
+        self.pending.remove(&Input::Description);
+        Ok(true)
     }
 
     /// Builds, and starts what was built.
-    async fn follow(&mut self, edited: &[Input], since: Instant) -> anyhow::Result<()> {
-        if edited.contains(&Input::Manifest) {
+    async fn follow(&mut self, since: Instant) -> anyhow::Result<()> {
+        if self.pending.contains(&Input::Manifest) {
             self.cargo.fetch().await?;
+            self.pending.remove(&Input::Manifest);
         }
         let Some(path) = self.cargo.build().await? else {
             if self.operator.is_some() {
@@ -191,8 +215,9 @@ impl Session {
         if self.operator.is_none() || self.program.as_ref() != Some(&program) {
             self.restart(program, since).await?;
         }
-        if edited.contains(&Input::Sample) {
+        if self.pending.contains(&Input::Sample) {
             self.cluster.apply(&self.folder.join(SAMPLE)).await?;
+            self.pending.remove(&Input::Sample);
             say(format_args!("applied {SAMPLE}"));
         }
         Ok(())

@@ -1,13 +1,17 @@
-//! A real Kubernetes API server, which most tests of a run share.
+//! A real Kubernetes API server, which most tests of a run share, and the embedded one for tests that need just any.
 //!
 //! Each test creates a namespace and leaves it behind, because the whole control plane is thrown away at the end. There
 //! are two users: `admin`, as whom tests act, and `operator`, as whom operators run and who has no rights at first.
 
 pub mod audit;
+mod embedded;
 pub mod process_guard;
 mod server;
 pub mod watch;
 
+use embedded::Embedded;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
 use process_guard::ProcessGuard;
 use server::Server;
 use std::fs;
@@ -25,10 +29,20 @@ pub const NAMESPACE_PREFIX: &str = "it-";
 
 /// A control plane, and the folder with its kubeconfigs and logs.
 pub struct Cluster {
+    /// The folder with kubectl, and with the binaries of a real server.
     assets: PathBuf,
     dir: PathBuf,
-    server: Server,
+    plane: Plane,
     guard: ProcessGuard,
+}
+
+/// What answers the requests.
+enum Plane {
+    Real(Box<Server>),
+    /// It ends when it is dropped.
+    Embedded {
+        _server: Embedded,
+    },
 }
 
 /// The API server that tests share, which the first of them starts. None when [`assets`] has no binaries.
@@ -44,6 +58,32 @@ pub fn shared() -> Option<&'static Cluster> {
 pub fn own(plugins: &[&str]) -> Option<&'static Cluster> {
     let cluster = Cluster::with_plugins(&assets()?, plugins);
     Some(Box::leak(Box::new(cluster)))
+}
+
+/// The embedded API server, of a test's own, behind the same interface: for tests that need an API server but not the real
+/// one. Beside a real server's admission plugins it lacks only what its README lists; controllers that delete dependents are
+/// part of it. None, and a line that says that the test is skipped, when kubectl is neither in `KUBEBUILDER_ASSETS` nor
+/// installed.
+pub fn embedded() -> Option<&'static Cluster> {
+    let assets = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let with_kubectl = assets
+        .into_iter()
+        .chain(std::env::split_paths(&path))
+        .find(|folder| folder.join("kubectl").exists());
+    let Some(assets) = with_kubectl else {
+        say(&format!("{}: skipped: there is no kubectl", test_name()));
+        return None;
+    };
+    let dir = tempfile::tempdir().expect("a temporary folder").keep();
+    let guard = ProcessGuard::new(&dir);
+    let server = Embedded::start(&dir);
+    Some(Box::leak(Box::new(Cluster {
+        assets,
+        dir,
+        plane: Plane::Embedded { _server: server },
+        guard,
+    })))
 }
 
 /// The folder with the binaries of an API server. None when `KUBEBUILDER_ASSETS` is not set; then a line of the output
@@ -83,7 +123,7 @@ impl Cluster {
         Cluster {
             assets: assets.to_owned(),
             dir,
-            server,
+            plane: Plane::Real(Box::new(server)),
             guard,
         }
     }
@@ -115,13 +155,17 @@ impl Cluster {
     /// Starts some of the controllers of kube-controller-manager. The garbage collector knows the kinds that are installed
     /// by now; it finds those that are installed later only after half a minute.
     pub fn start_controllers(&mut self, controllers: &[&str]) {
-        self.server
-            .start_controllers(controllers, &self.assets, &self.dir, &self.guard);
+        // The embedded server has those that it needs.
+        if let Plane::Real(server) = &mut self.plane {
+            server.start_controllers(controllers, &self.assets, &self.dir, &self.guard);
+        }
     }
 
     /// Freezes all controllers, or lets them go on.
     pub fn freeze_controllers(&self, frozen: bool) {
-        self.server.freeze_controllers(frozen);
+        if let Plane::Real(server) = &self.plane {
+            server.freeze_controllers(frozen);
+        }
     }
 
     /// Creates the namespace of a test.
@@ -217,8 +261,17 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        self.server.end(&self.guard);
+        if let Plane::Real(server) = &mut self.plane {
+            server.end(&self.guard);
+        }
     }
+}
+
+/// A client with the rights that a kubeconfig gives.
+pub async fn client(kubeconfig: &Path) -> Client {
+    let kubeconfig = Kubeconfig::read_from(kubeconfig).expect("somebody has written it");
+    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
+    Client::try_from(config.expect("a kubeconfig")).expect("a client")
 }
 
 /// Polls `probe` until it returns something.

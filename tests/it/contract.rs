@@ -7,7 +7,7 @@
 //!
 //! | part | what it does | what it does not know |
 //! |---|---|---|
-//! | [`scripted_operator`] | Builds one operator from five descriptions, with faults compiled in. Its handlers are generated for the test (`scripted_operator/script.rs` is their common part): each records its start in a file, and then goes where the annotation `script` of its object says, or where dice say if there is none. | what is right |
+//! | [`scripted_operator`](crate::scripted_operator) | Builds one operator from five descriptions, with faults compiled in. Its handlers are generated for the test (`scripted_operator/script.rs` is their common part): each records its start in a file, and then goes where the annotation `script` of its object says, or where dice say if there is none. | what is right |
 //! | [`session`] | Holds what one test needs: a namespace, a watch and an oracle for each kind, and the files that operators write. Starts operators and passes what the watches record on to the oracles. | the graph |
 //! | [`oracle`] | Judges the history of one kind's objects by the graph in the description: moves between states (`oracle/moves.rs`), the fields of the status (`oracle/status.rs`), finalizers, and which handlers ran. | the runtime, the scripts |
 //! | [`kstatus`] | Reads an object as kstatus does, which is how Helm and Flux read it. The oracle holds the reading to what the state means. | states |
@@ -15,7 +15,7 @@
 //!
 //! # The flow of a run
 //!
-//! 1. A test asks for the [`ScriptedOperator`](scripted_operator::ScriptedOperator), which the first test builds, and
+//! 1. A test asks for the [`ScriptedOperator`](crate::scripted_operator::ScriptedOperator), which the first test builds, and
 //!    opens a [`Session`](session::Session).
 //! 2. It creates objects, with a script each, and starts one or more operators. An operator may be told to inject faults
 //!    into requests, or to die before or after it writes the status of a certain state.
@@ -38,7 +38,6 @@ mod kstatus;
 mod leader;
 mod oracle;
 mod proxy;
-mod scripted_operator;
 mod session;
 mod soak;
 mod two_operators;

@@ -1,6 +1,8 @@
 //! `krator demo` and `krator dev`: operators that run while somebody watches, without a cluster.
 
-use crate::moose::DESCRIPTION;
+mod edits;
+
+use crate::moose::{DESCRIPTION, replaced};
 use crate::operator::{Crate, build_folder};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -9,7 +11,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Long enough for a build on a busy machine; whatever is waited for comes sooner, or never.
 const LONG: Duration = Duration::from_secs(300);
@@ -17,10 +19,13 @@ const LONG: Duration = Duration::from_secs(300);
 /// The crate of the first example. Its operator has a name of its own, because cargo would confuse crates of the same name in
 /// different folders.
 fn generate(operator: &str) -> Crate {
+    Crate::generate(&named(operator, DESCRIPTION), |_| ())
+}
+
+/// The description with another name of the operator.
+fn named(operator: &str, description: &str) -> String {
     let name = format!("operator: {operator}");
-    let description = DESCRIPTION.replace("operator: moose-tracker", &name);
-    assert!(description.contains(&name));
-    Crate::generate(&description, |_| ())
+    replaced(description, "operator: moose-tracker", &name)
 }
 
 /// A verb that runs until it is ended.
@@ -67,15 +72,27 @@ impl Session {
 
     /// Waits for a line that contains a text, and returns it.
     fn wait_for(&mut self, text: &str) -> String {
+        self.wait_for_any(&[text], "from the start")
+    }
+
+    /// Waits for a line that contains one of several texts, and returns it. `since` is for the message when none comes.
+    fn wait_for_any(&mut self, texts: &[&str], since: &str) -> String {
+        let deadline = Instant::now() + LONG;
         loop {
-            let Ok(line) = self.lines.recv_timeout(LONG) else {
-                panic!("krator never said {text:?}:\n{}", self.seen.join("\n"));
+            let left = deadline.saturating_duration_since(Instant::now());
+            let Ok(line) = self.lines.recv_timeout(left) else {
+                panic!("{since}: krator never said {texts:?}");
             };
             self.seen.push(line.clone());
-            if line.contains(text) {
+            if texts.iter().any(|text| line.contains(text)) {
                 return line;
             }
         }
+    }
+
+    /// Takes the lines so far for read, so that what is waited for is said later.
+    fn drain(&mut self) {
+        self.seen.extend(self.lines.try_iter());
     }
 
     /// Ends the verb as Ctrl-C or a supervisor does.
@@ -90,6 +107,10 @@ impl Drop for Session {
     fn drop(&mut self) {
         // It may have ended.
         let _ = self.process.kill();
+        if thread::panicking() {
+            self.drain();
+            eprintln!("--- what krator has said\n{}", self.seen.join("\n"));
+        }
     }
 }
 

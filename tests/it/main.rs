@@ -11,6 +11,8 @@ mod dice;
 mod random_description;
 // Generated crates, and running operators.
 mod operator;
+// Operators whose handlers do what a test wants.
+mod scripted_operator;
 
 // The promises of the runtime, on a real API server, by the operator of the first example.
 mod moose;
@@ -27,6 +29,8 @@ mod rollout;
 mod rights;
 // An operator of two kinds, on a real API server.
 mod karpenter;
+// Operators that live the same lives on the embedded API server and on a real one.
+mod lives;
 // The promises of the runtime under faults, judged by an oracle.
 mod contract;
 // A krator that is built from its packages, and the CRD that an operator prints.

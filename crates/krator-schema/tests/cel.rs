@@ -149,6 +149,70 @@ fn rules_judge_values_at_all_depths_and_updates() {
 }
 
 #[test]
+fn objects_and_lists_are_compared_as_a_whole_where_that_can_be_told() {
+    let text = json!({"type": "string"});
+    let schema = |type_: Json| {
+        json!({"type": "object", "properties": {"x": type_, "y": text}, "x-kubernetes-validations": [{
+            "rule": "!has(self.x) || self.x == oldSelf.x",
+        }]})
+    };
+    let object = json!({"type": "object", "properties": {"a": text, "b": {"type": "array", "items": text}}});
+    let time = json!({"type": "object", "properties": {"at": {"type": "string", "format": "date-time"}}});
+    let set = json!({"type": "array", "x-kubernetes-list-type": "set", "items": text});
+    let dashed = json!({"type": "object", "properties": {"a-b": text}});
+    let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    for (type_, is, was, verdict) in [
+        (
+            &object,
+            json!({"a": "1", "b": ["2"]}),
+            json!({"a": "1", "b": ["2"]}),
+            "holds",
+        ),
+        (&object, json!({"a": "1"}), json!({"a": "2"}), "broken"),
+        (
+            &object,
+            json!({"b": ["1", "2"]}),
+            json!({"b": ["2", "1"]}),
+            "broken",
+        ),
+        (&object, json!({"a": "1"}), json!({"a": "1", "b": []}), "broken"),
+        // The same time may be written in two ways.
+        (
+            &time,
+            json!({"at": "2020-01-01T00:00:00Z"}),
+            json!({"at": "2020-01-01T00:00:00Z"}),
+            "holds",
+        ),
+        (
+            &time,
+            json!({"at": "2020-01-01T00:00:00Z"}),
+            json!({"at": "2020-01-01T01:00:00+01:00"}),
+            "unknown",
+        ),
+        (&set, json!(["1", "2"]), json!(["1", "2"]), "holds"),
+        (&set, json!(["1", "2"]), json!(["2", "1"]), "unknown"),
+        (&open, json!({"any": 1}), json!({"any": 1}), "holds"),
+        (&open, json!({"any": 1}), json!({"any": 2}), "unknown"),
+        // The API server does not find such a field.
+        (&dashed, json!({"a-b": "1"}), json!({"a-b": "1"}), "unknown"),
+        (&object, json!({"a": null}), json!({"a": null}), "unknown"),
+    ] {
+        let outcomes = evaluate(
+            &schema(type_.clone()),
+            &json!({"x": is}),
+            Some(&json!({"x": was})),
+        );
+        let said = match &outcomes[0].outcome {
+            cel::Outcome::Holds => "holds",
+            cel::Outcome::Violated(_) => "broken",
+            cel::Outcome::Failed(_) => "fails",
+            cel::Outcome::Unknown(_) => "unknown",
+        };
+        assert_eq!(said, verdict, "{type_}: {is} {was} {outcomes:?}");
+    }
+}
+
+#[test]
 fn mistakes_are_placed_in_the_expression() {
     let schema =
         json!({"type": "object", "x-kubernetes-validations": [{"rule": "self.kind == 'A' && self.nothing"}]});

@@ -30,10 +30,14 @@ pub struct Request {
 }
 
 impl Request {
-    fn read(line: &str) -> Request {
+    /// Reads a line of the log; `None` if it is about a request of somebody else. A real server is told to leave those out.
+    fn read(line: &str) -> Option<Request> {
         let event: Value = serde_json::from_str(line).expect("the audit log is JSON lines");
+        if event["user"]["username"] != "operator" {
+            return None;
+        }
         let text = |pointer| event.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-        Request {
+        Some(Request {
             id: text("/auditID").unwrap_or_default(),
             agent: text("/userAgent").unwrap_or_default(),
             verb: text("/verb").unwrap_or_default(),
@@ -53,7 +57,7 @@ impl Request {
                 .pointer("/responseStatus/code")
                 .and_then(Value::as_u64)
                 .unwrap_or_default(),
-        }
+        })
     }
 
     /// Whether it is a request that may change something.
@@ -75,7 +79,7 @@ impl Cluster {
         let log = fs::read_to_string(self.dir().join("audit.log")).expect("the server writes an audit log");
         // The last line may not be complete yet.
         let whole = log.rfind('\n').map_or("", |end| &log[..end]);
-        whole.lines().map(Request::read).collect()
+        whole.lines().filter_map(Request::read).collect()
     }
 
     /// The requests of [`requests`](Cluster::requests) that are writes.

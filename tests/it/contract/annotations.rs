@@ -1,9 +1,9 @@
 //! Pauses and requests by annotations, as people use them: with kubectl, on a real API server.
 
 use super::crash::resource;
-use super::scripted_operator::prepared;
 use super::session::Session;
 use crate::cluster::until;
+use crate::scripted_operator::prepared;
 use serde_json::{Value, json};
 
 #[test]
@@ -15,7 +15,11 @@ fn an_object_is_paused_and_run_once_by_annotations() {
     let (paused, requested) = (format!("{group}/paused"), format!("{group}/requestedAt"));
     let namespace = session.namespace.clone();
     // The object rests in a state that has no poll, so its handler runs only for what this test does.
-    let create = |name: &str| scripted.object(kind, &namespace, name, Some("New>FailedValidation,"));
+    let create = |name: &str| {
+        scripted
+            .program
+            .object(kind, &namespace, name, Some("New>FailedValidation,"))
+    };
     let mut unseen = create("unseen");
     unseen["metadata"]["annotations"][&paused] = json!("true");
     scripted.create(&[create("known"), unseen]);
@@ -60,7 +64,7 @@ fn an_object_is_paused_and_run_once_by_annotations() {
     run(&["annotate", &known, &format!("{paused}=true")]);
     wait(&known, "--for=condition=Paused");
     let before = starts(&get(&known));
-    let change = scripted.change(kind, 7).expect("its spec may change");
+    let change = scripted.program.change(kind, 7).expect("its spec may change");
     run(&["patch", &known, "--type=merge", "--patch", &change]);
     run(&["annotate", &known, &format!("{requested}=one")]);
     // Objects are looked after in the order of their changes, so what is created now is seen after both changes.

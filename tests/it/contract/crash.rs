@@ -2,10 +2,10 @@
 //! and the objects show no more of that than the contract allows.
 
 use super::oracle::Oracle;
-use super::scripted_operator::{Route, ScriptedOperator, prepared, route};
 use super::session::Session;
 use crate::cluster::until;
 use crate::operator::OperatorProcess;
+use crate::scripted_operator::{Action, Route, ScriptedOperator, prepared, route};
 use krator::model::{Kind, State};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -101,8 +101,8 @@ fn a_kill_before_or_after_any_status_write_is_survived() {
         .iter()
         .flat_map(|kind| kind.state_ids().map(move |(id, state)| (kind, id, state)))
         .map(|(kind, id, state)| {
-            let route =
-                route(kind, id).unwrap_or_else(|| panic!("no route leads to {}", state.name.as_str()));
+            let route = route(kind, id, |_, _| true)
+                .unwrap_or_else(|| panic!("no route leads to {}", state.name.as_str()));
             Target { kind, state, route }
         })
         .collect();
@@ -122,11 +122,11 @@ fn a_kill_before_or_after_any_status_write_is_survived() {
         );
         let name = |target: &Target| format!("{}-{round}", target.state.name.as_str().to_lowercase());
         let object = |target: &&Target| {
-            scripted.object(
+            scripted.program.object(
                 target.kind,
                 &dying.session.namespace,
                 &name(target),
-                Some(&target.route.script),
+                Some(&target.route.script(target.kind)),
             )
         };
         scripted.create(&missing.iter().map(object).collect::<Vec<_>>());
@@ -134,12 +134,15 @@ fn a_kill_before_or_after_any_status_write_is_survived() {
         dying.settle(created, |_| false);
         for target in &missing {
             let resource = resource(target.kind, &name(target));
-            if target.route.is_changed {
-                let change = scripted.change(target.kind, round).expect("its spec may change");
+            if target.route.has(Action::Change) {
+                let change = scripted
+                    .program
+                    .change(target.kind, round)
+                    .expect("its spec may change");
                 let patch = ["patch", &resource, "--type=merge", "--patch", &change];
                 dying.session.kubectl(&patch).expect("it is there");
             }
-            if target.route.is_deleted {
+            if target.route.has(Action::Delete) {
                 dying
                     .session
                     .kubectl(&["delete", "--wait=false", &resource])

@@ -3,13 +3,13 @@
 //! says who wrote when: `KRATOR_REPLICATED` is how many objects there are.
 
 use super::proxy::Proxy;
-use super::scripted_operator::prepared;
 use super::session::Session;
 use super::two_operators::signal;
 use crate::cluster::audit::Request;
 use crate::cluster::{say, until};
 use crate::dice::number;
 use crate::operator::OperatorProcess;
+use crate::scripted_operator::prepared;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use krator::model::Kind;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,7 +45,11 @@ fn of_several_replicas_one_acts_and_another_takes_over() {
     let mut objects = Vec::new();
     for kind in kinds {
         for number in 0..number("KRATOR_REPLICATED", 30) / 3 {
-            objects.push(scripted.object(kind, &session.namespace, &format!("o{number}"), None));
+            objects.push(
+                scripted
+                    .program
+                    .object(kind, &session.namespace, &format!("o{number}"), None),
+            );
         }
     }
     scripted.create(&objects);

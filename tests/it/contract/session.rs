@@ -2,10 +2,10 @@
 //! objects. See the module `contract` for how these work together.
 
 use super::oracle::Oracle;
-use super::scripted_operator::{Files, ScriptedOperator};
 use crate::cluster::until;
 use crate::cluster::watch::Watch;
 use crate::operator::OperatorProcess;
+use crate::scripted_operator::{Files, ScriptedOperator};
 use k8s_openapi::jiff::Timestamp;
 use krator::model::Kind;
 use serde_json::Value;
@@ -58,7 +58,7 @@ impl Session {
 
     /// Starts a replica of an operator in the namespace, with environment variables. Of all replicas of the process, one acts.
     pub fn start_replica(&mut self, variables: &[(&str, &str)]) -> OperatorProcess {
-        let namespace = self.scripted.description.operator.as_str();
+        let namespace = self.scripted.program.description.operator.as_str();
         let arguments = ["--leader-elect", "--leader-elect-resource-namespace", namespace];
         self.scripted
             .start_with(&self.namespace, &self.files, &arguments, variables)
@@ -113,7 +113,11 @@ impl Session {
     fn follow_to_the_end(&mut self) {
         let kinds = self.kinds.iter().map(|(_, oracle)| oracle.kind());
         let last: Vec<Value> = kinds
-            .map(|kind| self.scripted.object(kind, &self.namespace, LAST, Some("")))
+            .map(|kind| {
+                self.scripted
+                    .program
+                    .object(kind, &self.namespace, LAST, Some(""))
+            })
             .collect();
         self.scripted.create(&last);
         until("the last objects are seen", || {

@@ -2,11 +2,11 @@
 //! says. One operator is killed again and again; the other one is not, so that its memory can be measured.
 
 use super::crash::resource;
-use super::scripted_operator::{ScriptedOperator, prepared};
 use super::session::Session;
 use crate::cluster::say;
 use crate::dice::{Dice, number};
 use crate::operator::OperatorProcess;
+use crate::scripted_operator::{ScriptedOperator, prepared};
 use krator::model::Kind;
 use serde_json::{Value, json};
 use std::fs;
@@ -37,11 +37,15 @@ struct Half {
 
 impl Half {
     fn new(scripted: &'static ScriptedOperator, name: &str, seed: u64) -> Half {
-        let kinds: Vec<&Kind> = scripted.description.kinds.iter().collect();
+        let kinds: Vec<&Kind> = scripted.program.description.kinds.iter().collect();
         let mut session = Session::new(scripted, name, &kinds, false);
         for kind in kinds {
             let objects: Vec<Value> = (0..OBJECTS)
-                .map(|number| scripted.object(kind, &session.namespace, &format!("it-{number}"), None))
+                .map(|number| {
+                    scripted
+                        .program
+                        .object(kind, &session.namespace, &format!("it-{number}"), None)
+                })
                 .collect();
             scripted.create(&objects);
         }
@@ -66,13 +70,13 @@ impl Half {
     /// Deletes, creates or changes an object, as people do. Some of these requests are refused, because the object is or
     /// is not there.
     fn disturb(&self, scripted: &ScriptedOperator, dice: &mut Dice) {
-        let kinds = &scripted.description.kinds;
+        let kinds = &scripted.program.description.kinds;
         let kind = &kinds[dice.below(kinds.len())];
         let name = format!("it-{}", dice.below(OBJECTS));
         let resource = resource(kind, &name);
         if dice.below(3) == 0 {
             let _ = self.session.kubectl(&["delete", "--wait=false", &resource]);
-            let again = scripted.object(
+            let again = scripted.program.object(
                 kind,
                 &self.session.namespace,
                 &format!("it-{}", dice.below(OBJECTS)),
@@ -81,7 +85,7 @@ impl Half {
             let _ = scripted
                 .cluster
                 .try_kubectl("admin", &["create", "-f", "-"], &again.to_string());
-        } else if let Some(change) = scripted.change(kind, dice.below(1000)) {
+        } else if let Some(change) = scripted.program.change(kind, dice.below(1000)) {
             let _ = self
                 .session
                 .kubectl(&["patch", &resource, "--type=merge", "--patch", &change]);

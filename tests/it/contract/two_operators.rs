@@ -2,10 +2,10 @@
 //! goes on, it does not know what has happened in the meantime, and must not undo it.
 
 use super::crash::resource;
-use super::scripted_operator::prepared;
 use super::session::Session;
 use crate::cluster::until;
 use crate::operator::{OperatorProcess, run};
+use crate::scripted_operator::prepared;
 use serde_json::json;
 use std::process::Command;
 use std::time::Duration;
@@ -37,8 +37,17 @@ fn an_operator_that_was_frozen_undoes_nothing_that_another_one_did() {
     let mut objects = Vec::new();
     for (kind, (_, script, _)) in kinds.iter().zip(SLOW) {
         for number in 0..5 {
-            objects.push(scripted.object(kind, &session.namespace, &format!("slow-{number}"), Some(script)));
-            objects.push(scripted.object(kind, &session.namespace, &format!("free-{number}"), None));
+            objects.push(scripted.program.object(
+                kind,
+                &session.namespace,
+                &format!("slow-{number}"),
+                Some(script),
+            ));
+            objects.push(
+                scripted
+                    .program
+                    .object(kind, &session.namespace, &format!("free-{number}"), None),
+            );
         }
     }
     scripted.create(&objects);
@@ -57,7 +66,7 @@ fn an_operator_that_was_frozen_undoes_nothing_that_another_one_did() {
     std::thread::sleep(FROZEN / 2);
     // What the frozen operator has cached becomes stale.
     for (number, kind) in kinds.iter().enumerate() {
-        if let Some(change) = scripted.change(kind, 77) {
+        if let Some(change) = scripted.program.change(kind, 77) {
             let patch = [
                 "patch",
                 &resource(kind, "slow-0"),

@@ -3,9 +3,9 @@
 
 use super::crash::resource;
 use super::kstatus::{Reading, reading};
-use super::scripted_operator::prepared;
 use super::session::Session;
 use crate::cluster::until;
+use crate::scripted_operator::prepared;
 use serde_json::{Value, json};
 
 #[test]
@@ -19,7 +19,11 @@ fn kubectl_and_kstatus_read_objects_correctly_from_their_creation_on() {
         ("working", "Queued>hang,"),
         ("deleted", "Deleting>hang,"),
     ];
-    let create = objects.map(|(name, script)| scripted.object(kind, &session.namespace, name, Some(script)));
+    let create = objects.map(|(name, script)| {
+        scripted
+            .program
+            .object(kind, &session.namespace, name, Some(script))
+    });
     scripted.create(&create);
     let all: Vec<String> = objects.iter().map(|(name, _)| resource(kind, name)).collect();
     let [ready, failed, working, deleted] = &all[..] else {
@@ -72,7 +76,7 @@ fn kubectl_and_kstatus_read_objects_correctly_from_their_creation_on() {
     // After a change that no operator has seen, the object is in progress. (The operator is killed, because SIGTERM would
     // wait for the handlers that hang.)
     operator.kill();
-    let change = scripted.change(kind, 7).expect("its spec may change");
+    let change = scripted.program.change(kind, 7).expect("its spec may change");
     let patch = ["patch", failed, "--type=merge", "--patch", &change];
     session.kubectl(&patch).expect("it is there");
     assert_eq!(read(&session, failed), Reading::InProgress);

@@ -90,7 +90,12 @@ pub(super) fn insert(
     if state.store.get(&kind.id, &key).is_some() {
         return Err(Refusal::already_exists(kind.about(&key.name)));
     }
-    let object = kind.to_stored(object);
+    let mut object = kind.to_stored(object);
+    if kind.is_custom() {
+        // A real server fills in defaults whenever it reads what it has stored, so that a status, which nobody can
+        // create, is there if it has a default.
+        kind.default(&mut object);
+    }
     if options.dry_run {
         return Ok(Arc::new(object));
     }

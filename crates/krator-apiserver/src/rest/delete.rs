@@ -150,11 +150,12 @@ pub(crate) fn remove_finalizer(state: &mut State, kind: &Kind, key: &Key, finali
         .collect();
     set_finalizers(&mut object, rest);
     let ends = is_deleting(&object) && finalizers(&object).next().is_none();
-    let stored = state.store.put(&kind.id, object);
     if ends {
-        let last = state.store.remove(&kind.id, key).unwrap_or(stored);
+        // An object without its last finalizer is never stored, so that nobody who watches sees it.
+        let last = state.store.remove(&kind.id, key).unwrap_or(live);
         crate::hooks::after_delete(state, kind, &last);
     } else {
+        let stored = state.store.put(&kind.id, object);
         crate::hooks::after_write(state, kind, &stored);
     }
 }

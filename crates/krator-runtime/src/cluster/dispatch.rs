@@ -34,6 +34,9 @@ use tokio::{
 };
 use tokio_util::time::{DelayQueue, delay_queue};
 
+/// How long a timer may run. The queue of timers takes none of more than two years, and an object whose timer is due too
+/// early only gets another one.
+const LONGEST_TIMER: Duration = Duration::from_secs(365 * 24 * 3600);
 /// The result of an object's task.
 type Ended<O> = (Uid, Box<Tracked<<O as Operator>::Machine>>, Step);
 
@@ -335,7 +338,8 @@ where
         until: Option<Duration>,
         timer: Option<delay_queue::Key>,
     ) -> Life<O> {
-        let at = until.map(|until| self.world.instant(until));
+        let latest = Instant::now() + LONGEST_TIMER;
+        let at = until.map(|until| self.world.instant(until).min(latest));
         let timer = match (at, timer) {
             (Some(at), Some(timer)) => {
                 self.timers.reset_at(&timer, at);

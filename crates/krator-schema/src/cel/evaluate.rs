@@ -149,10 +149,12 @@ struct Scope<'a> {
     /// The size of the largest list, map or text in it.
     largest: usize,
     has_nulls: bool,
+    value: &'a Json,
+    old: Option<&'a Json>,
 }
 
 impl<'a> Scope<'a> {
-    fn new(root: &'a Context<'a>, declared: &Declared, value: &Json, old: Option<&Json>) -> Self {
+    fn new(root: &'a Context<'a>, declared: &Declared, value: &'a Json, old: Option<&'a Json>) -> Self {
         let (mut largest, mut has_nulls) = (0, false);
         let mut context = root.new_inner_scope();
         let mut add = |name: &str, value: &Json| {
@@ -167,11 +169,17 @@ impl<'a> Scope<'a> {
             context: added.map(|()| context),
             largest,
             has_nulls,
+            value,
+            old,
         }
     }
 
     fn run(&self, program: &Program) -> Result<Value, Failure> {
         match &self.context {
+            Ok(_) if !program.is_told(self.value, self.old) => {
+                let why = "the API server compares such lists, maps or objects otherwise";
+                Err(Failure::Unknown(why.to_string()))
+            }
             Ok(context) => program.run(context, self.largest, self.has_nulls),
             Err(why) => Err(Failure::Unknown((*why).to_string())),
         }
@@ -199,7 +207,7 @@ impl CompiledRule {
         let program = match rules::compile(&rule.rule, &environment, &Type::Bool) {
             Compilation::Good(compiled) => {
                 uses_old_self = compiled.uses_old_self();
-                Ok(Program::new(compiled))
+                Ok(Program::new(compiled, declared))
             }
             Compilation::Refused(_) => Err("the rule itself is wrong"),
             Compilation::Unknown => Err("the rule cannot be read here"),
@@ -207,7 +215,7 @@ impl CompiledRule {
         let message = rule.message_expression.as_deref();
         let message_program =
             message.and_then(|text| match rules::compile(text, &environment, &Type::String) {
-                Compilation::Good(compiled) => Some(Program::new(compiled)),
+                Compilation::Good(compiled) => Some(Program::new(compiled, declared)),
                 _ => None,
             });
         let message = rule.message.as_deref().map(str::trim);

@@ -12,8 +12,9 @@ use serde_json::Value as Json;
 use crate::Pattern;
 
 use super::rules::Compiled;
+use super::schema_types::Declared;
 use super::tree::{Kind, Literal, Node};
-use super::trust;
+use super::trust::{self, Comparison};
 
 /// An expression that is ready to be evaluated.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub(super) struct Program {
     source: IdedExpr,
     /// Why the API server may evaluate it otherwise.
     distrust: Option<String>,
+    /// What it compares as a whole.
+    comparisons: Vec<Comparison>,
     takes_nulls: bool,
     has_loops: bool,
     /// The patterns that are written in it.
@@ -37,7 +40,8 @@ pub(super) enum Failure {
 }
 
 impl Program {
-    pub(super) fn new(compiled: Compiled) -> Self {
+    /// Makes a program of an expression about values of a schema.
+    pub(super) fn new(compiled: Compiled, declared: &Declared) -> Self {
         let Compiled { parsed, checked } = compiled;
         let (mut has_loops, mut patterns) = (false, Vec::new());
         parsed.root.visit(&mut |node| match &node.kind {
@@ -48,7 +52,8 @@ impl Program {
             _ => {}
         });
         Program {
-            distrust: trust::distrust(&parsed.root, &checked),
+            distrust: trust::distrust(&parsed.root, &checked, declared),
+            comparisons: trust::comparisons(&parsed.root, &checked, declared),
             takes_nulls: trust::takes_nulls(&parsed.root, &checked),
             has_loops,
             patterns,
@@ -60,6 +65,13 @@ impl Program {
     /// How deeply evaluation recurses.
     pub(super) fn depth(&self) -> usize {
         self.size.depth
+    }
+
+    /// Whether it can be told of these values what the API server makes of them.
+    pub(super) fn is_told(&self, value: &Json, old: Option<&Json>) -> bool {
+        self.comparisons
+            .iter()
+            .all(|compared| compared.is_told(value, old))
     }
 
     /// Evaluates the expression. The scope has the values, of which the largest list, map or text has this size.

@@ -21,6 +21,19 @@ pub(super) struct Declared {
     pub(super) min_size: i64,
     /// Whether the schema says how large values may be, as far as that matters for its type.
     pub(super) bounded: bool,
+    pub(super) equality: Equality,
+}
+
+/// When two values of a schema are equal to the API server, after the methods `Equal` of `apiserver/pkg/cel/common/values.go`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Equality {
+    /// When they are the same JSON, apart from the forms of numbers.
+    Structural,
+    /// When they are the same JSON, and in some other cases: lists may be sets or maps, and the same time may be written in
+    /// two ways.
+    Loose,
+    /// That cannot be told: some names of fields are not found, so that an object is not even equal to itself.
+    Untold,
 }
 
 /// A field of an object.
@@ -53,6 +66,7 @@ pub(super) fn declare(schema: &Schema, is_resource: bool) -> Option<Declared> {
             max_elements: schema.max_length.map_or(MAX_REQUEST - 2, bytes_of),
             min_size: 1,
             bounded: schema.max_length.is_some(),
+            equality: Equality::Structural,
         });
     }
     match schema.type_.as_deref()? {
@@ -63,6 +77,10 @@ pub(super) fn declare(schema: &Schema, is_resource: bool) -> Option<Declared> {
             let of = declare(items, items.embedded_resource == Some(true))?;
             let most = (MAX_REQUEST - 2) / (of.min_size + 1);
             Some(Declared {
+                equality: match schema.list_type.as_deref() {
+                    None | Some("atomic") => of.equality,
+                    Some(_) => of.equality.max(Equality::Loose),
+                },
                 max_elements: schema.max_items.map_or(most, |items| items.max(0)),
                 shape: Shape::List(Box::new(of)),
                 min_size: 2,
@@ -74,6 +92,7 @@ pub(super) fn declare(schema: &Schema, is_resource: bool) -> Option<Declared> {
                 let of = declare(values, values.embedded_resource == Some(true))?;
                 let most = (MAX_REQUEST - 2) / (of.min_size + 6);
                 Some(Declared {
+                    equality: of.equality,
                     max_elements: schema.max_properties.map_or(most, |properties| properties.max(0)),
                     shape: Shape::Map(Box::new(of)),
                     min_size: 2,
@@ -96,12 +115,14 @@ fn simple(of: Type, max_elements: i64, min_size: i64) -> Declared {
         max_elements,
         min_size,
         bounded: true,
+        equality: Equality::Structural,
     }
 }
 
 fn declare_string(schema: &Schema) -> Declared {
     match schema.format.as_deref() {
         Some("byte") => Declared {
+            equality: Equality::Loose,
             bounded: schema.max_length.is_some(),
             ..simple(
                 Type::Bytes,
@@ -109,9 +130,14 @@ fn declare_string(schema: &Schema) -> Declared {
                 2,
             )
         },
-        Some("duration") => simple(Type::Duration, 32, 3),
-        Some("date") => simple(Type::Timestamp, 12, 12),
-        Some("date-time") => simple(Type::Timestamp, 32, 21),
+        Some(format @ ("duration" | "date" | "date-time")) => Declared {
+            equality: Equality::Loose,
+            ..match format {
+                "duration" => simple(Type::Duration, 32, 3),
+                "date" => simple(Type::Timestamp, 12, 12),
+                _ => simple(Type::Timestamp, 32, 21),
+            }
+        },
         _ => {
             let longest_of_enum = || {
                 let texts = schema.enum_.iter().flatten().filter_map(|value| value.as_str());
@@ -139,6 +165,12 @@ fn bytes_of(length: i64) -> i64 {
 fn declare_object(schema: &Schema, is_resource: bool) -> Declared {
     let mut fields = BTreeMap::new();
     let mut min_size = 2;
+    let has_unknown_fields = is_resource || schema.preserve_unknown_fields == Some(true);
+    let mut equality = match (&schema.properties, has_unknown_fields) {
+        (_, true) => Equality::Loose,
+        (Some(_), false) => Equality::Structural,
+        (None, false) => Equality::Untold,
+    };
     let completed = if is_resource {
         with_resource_fields(schema)
     } else {
@@ -150,9 +182,15 @@ fn declare_object(schema: &Schema, is_resource: bool) -> Declared {
         .into_iter()
         .flatten()
     {
+        let escaped = escape(name);
+        if escaped.as_ref() != Some(name) {
+            equality = Equality::Untold;
+        }
         let Some(declared) = declare(property, property.embedded_resource == Some(true)) else {
+            equality = equality.max(Equality::Loose);
             continue;
         };
+        equality = equality.max(declared.equality);
         let required = schema.required.iter().flatten().any(|required| required == name);
         let has_default = property
             .default
@@ -161,7 +199,7 @@ fn declare_object(schema: &Schema, is_resource: bool) -> Declared {
         if required && !has_default {
             min_size += name.len() as i64 + declared.min_size + 4;
         }
-        if let Some(escaped) = escape(name) {
+        if let Some(escaped) = escaped {
             let name = name.clone();
             fields.insert(escaped, Field { name, declared });
         }
@@ -171,6 +209,7 @@ fn declare_object(schema: &Schema, is_resource: bool) -> Declared {
         max_elements: 0,
         min_size,
         bounded: true,
+        equality,
     }
 }
 

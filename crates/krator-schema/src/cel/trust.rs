@@ -1,6 +1,9 @@
 //! What `kube-cel` is known to evaluate as the API server does.
 
+use serde_json::Value as Json;
+
 use super::check::Checked;
+use super::schema_types::{Declared, Equality, Shape};
 use super::tree::{Kind, Literal, Node};
 use super::types::Type;
 
@@ -84,7 +87,7 @@ fn is_trusted(overload: &str) -> bool {
 }
 
 /// What an expression uses that may be evaluated otherwise by the API server.
-pub(super) fn distrust(root: &Node, checked: &Checked) -> Option<String> {
+pub(super) fn distrust(root: &Node, checked: &Checked, declared: &Declared) -> Option<String> {
     let mut why = None;
     root.visit(&mut |node| {
         let of = checked.type_of(node);
@@ -100,13 +103,15 @@ pub(super) fn distrust(root: &Node, checked: &Checked) -> Option<String> {
                     .map(Vec::as_slice)
                     .unwrap_or_default();
                 let trusted = overloads.iter().all(|overload| is_trusted(overload));
-                // Lists of a schema may be sets or maps, whose equality and sum are their own.
+                // Lists of a schema may be sets or maps, whose equality and sum are their own. Where both are parts of
+                // objects, [`comparisons`] has them.
                 let of_containers = matches!(function.as_str(), "_==_" | "_!=_" | "_+_" | "@in")
                     && arguments
                         .iter()
                         .take(1)
                         .any(|operand| is_container(checked.type_of(operand)))
                     && !adds_to_result(arguments)
+                    && comparison(node, checked, declared).is_none()
                     && !arguments.iter().any(is_null);
                 (!trusted || overloads.is_empty() || of_containers).then(|| format!("`{function}`"))
             }
@@ -130,6 +135,104 @@ pub(super) fn distrust(root: &Node, checked: &Checked) -> Option<String> {
         }
     });
     why
+}
+
+/// Two parts of objects that are lists, maps or objects, and that an expression compares.
+#[derive(Debug)]
+pub(super) struct Comparison {
+    operands: [Part; 2],
+    equality: Equality,
+}
+
+/// A part of `self` or of `oldSelf`.
+#[derive(Debug)]
+struct Part {
+    is_old: bool,
+    /// The names of the fields that lead there.
+    fields: Vec<String>,
+}
+
+impl Part {
+    fn of<'a>(&self, value: &'a Json, old: Option<&'a Json>) -> Option<&'a Json> {
+        let root = if self.is_old { old? } else { value };
+        let mut fields = self.fields.iter();
+        fields.try_fold(root, |value, field| value.get(field))
+    }
+}
+
+impl Comparison {
+    /// Whether it can be told of these values what the API server says.
+    pub(super) fn is_told(&self, value: &Json, old: Option<&Json>) -> bool {
+        let operands = self.operands.each_ref().map(|operand| operand.of(value, old));
+        let [Some(left), Some(right)] = operands else {
+            // A field that is absent is an error, which everybody sees.
+            return true;
+        };
+        // A field of an object that is `null` is not found, so that the object is not even equal to itself.
+        let is_simple = !has_null(left) && !has_null(right);
+        is_simple && (self.equality == Equality::Structural || left == right)
+    }
+}
+
+fn has_null(value: &Json) -> bool {
+    match value {
+        Json::Null => true,
+        Json::Array(items) => items.iter().any(has_null),
+        Json::Object(fields) => fields.values().any(has_null),
+        _ => false,
+    }
+}
+
+/// The comparisons of containers in an expression that can be told for some values.
+pub(super) fn comparisons(root: &Node, checked: &Checked, declared: &Declared) -> Vec<Comparison> {
+    let mut found = Vec::new();
+    root.visit(&mut |node| found.extend(comparison(node, checked, declared)));
+    found
+}
+
+/// The comparison that a node is, if it is one of two parts of objects.
+fn comparison(node: &Node, checked: &Checked, declared: &Declared) -> Option<Comparison> {
+    let Kind::Call {
+        function, arguments, ..
+    } = &node.kind
+    else {
+        return None;
+    };
+    let [left, right] = arguments.as_slice() else {
+        return None;
+    };
+    let compares = ["_==_", "_!=_"].contains(&function.as_str()) && is_container(checked.type_of(left));
+    let ((left, of_left), (right, of_right)) = (part(left, declared)?, part(right, declared)?);
+    let equality = of_left.equality.max(of_right.equality);
+    (compares && equality != Equality::Untold).then_some(Comparison {
+        operands: [left, right],
+        equality,
+    })
+}
+
+/// The part of an object that a node is, and its schema.
+fn part<'a>(node: &Node, declared: &'a Declared) -> Option<(Part, &'a Declared)> {
+    match &node.kind {
+        Kind::Ident(name) if ["self", "oldSelf"].contains(&name.as_str()) => {
+            let is_old = name == "oldSelf";
+            let fields = Vec::new();
+            Some((Part { is_old, fields }, declared))
+        }
+        Kind::Select {
+            operand,
+            field,
+            test: false,
+        } => {
+            let (mut part, of) = part(operand, declared)?;
+            let Shape::Object(fields) = &of.shape else {
+                return None;
+            };
+            let field = fields.get(field)?;
+            part.fields.push(field.name.clone());
+            Some((part, &field.declared))
+        }
+        _ => None,
+    }
 }
 
 /// Whether an expression may meet a `null` in a list or a map without being evaluated otherwise than by the API server.

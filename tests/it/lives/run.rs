@@ -1,0 +1,223 @@
+//! One cluster in which all lives are led: objects are created, changed and deleted as their lives say, and the operator's
+//! clock is turned on when nothing else can happen.
+
+use super::NAMESPACE;
+use super::life::Life;
+use super::offspring;
+use super::recorder::{Collection, Recorder, Write};
+use crate::cluster::{Cluster, until};
+use crate::probes::{ask, logged_address};
+use crate::scripted_operator::{Action, Files, Program};
+use krator::model::{Description, StateKind};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+/// How far the clock is turned each time: further than any timeout and any backoff in a state of a description that objects
+/// leave that way.
+const TURN: u64 = 5 * 60 * 60;
+
+/// How many lives are led at once. The operator drops events when too many wait to be published.
+const AT_ONCE: usize = 24;
+
+/// All that was written, and the events at the end.
+pub struct Seen {
+    pub writes: Vec<Write>,
+    pub events: Vec<Value>,
+}
+
+/// Leads all lives in a cluster, from the creation of the objects until all of them and their children are gone.
+pub fn lead(cluster: &'static Cluster, program: &Program, lives: &[Life]) -> Seen {
+    cluster.kubectl(&["create", "namespace", NAMESPACE]);
+    let kinds = &program.description.kinds;
+    let owned = kinds.iter().flat_map(|kind| &kind.owns);
+    let collections: BTreeSet<Collection> = kinds
+        .iter()
+        .map(Collection::of)
+        .chain(owned.map(|owned| Collection::of_owned(&owned.kind.value)))
+        .collect();
+    let recorder = Recorder::start(cluster, collections);
+    let files = Files::new(cluster, "lives");
+    let page = ["--metrics-bind-address=127.0.0.1:0", "--metrics-secure=false"];
+    let mut operator = program.start(cluster, NAMESPACE, &files, &page, &[]);
+    let log = || fs::read_to_string(&files.log).unwrap_or_default();
+    let page = logged_address(log, "serving metrics");
+
+    let mut read = 0;
+    for lives in lives.chunks(AT_ONCE) {
+        let objects: Vec<Value> = lives
+            .iter()
+            .map(|life| program.object(life.kind, NAMESPACE, &life.name, Some(&life.script())))
+            .collect();
+        let list = json!({"apiVersion": "v1", "kind": "List", "items": objects});
+        cluster.apply(&list.to_string(), &[]);
+        let mut led: BTreeMap<&str, Led> = lives.iter().map(|life| (&*life.name, Led::new(life))).collect();
+        let mut at_rest = BTreeSet::new();
+        until("these lives are led", || {
+            assert!(operator.is_running(), "it ended by itself");
+            let news = recorder.since(read);
+            read += news.len();
+            for write in &news {
+                if rests(&program.description, write) {
+                    at_rest.insert(write.text("/metadata/name").to_owned());
+                }
+                if let Some(led) = led.get_mut(write.text("/metadata/name")) {
+                    led.see(write);
+                }
+            }
+            for led in led.values_mut() {
+                led.act(&recorder, program, &at_rest);
+            }
+            if led.values().all(|led| led.is_gone || led.waits_for_time()) {
+                if led.values().all(|led| led.is_gone) {
+                    return Some(());
+                }
+                led.values_mut().for_each(|led| led.turned_at = led.attempts);
+                turn(&page);
+            }
+            None
+        });
+    }
+    until("the children are gone", || {
+        (recorder.present() == 0).then_some(())
+    });
+    // At its end the operator publishes the events that wait for their time.
+    assert_eq!(operator.terminate().code(), Some(0));
+    Seen {
+        writes: recorder.since(0),
+        events: recorder.list(&Collection::of_events()),
+    }
+}
+
+/// Whether an object of the description is in a state in which it stays.
+fn rests(description: &Description, write: &Write) -> bool {
+    let mut kinds = description.kinds.iter();
+    let kind = kinds.find(|kind| kind.resource.kind.as_str() == write.text("/kind"));
+    let state = kind.and_then(|kind| Some(kind.state(kind.state_named(write.text("/status/state"))?)));
+    state.is_some_and(|state| matches!(state.kind.value, StateKind::Ready | StateKind::Failed))
+}
+
+/// Turns the operator's clock on.
+fn turn(page: &str) {
+    let headers = [
+        ("Host", page),
+        ("krator-dev", "1"),
+        ("Content-Type", "application/json"),
+    ];
+    let body = json!({"seconds": TURN}).to_string();
+    let (status, said) = ask("POST", page, "/dev/clock", &headers, &body);
+    assert_eq!(status, 200, "{said}");
+}
+
+/// A life, as far as it is led.
+struct Led<'a> {
+    life: &'a Life<'a>,
+    /// How many of its steps the object has taken.
+    taken: usize,
+    /// The entry of the state that the object is in.
+    entry: String,
+    /// Whether what is to be done in this state was done.
+    has_acted: bool,
+    attempts: u64,
+    /// How often the handler had failed when the clock was turned.
+    turned_at: u64,
+    is_gone: bool,
+}
+
+impl<'a> Led<'a> {
+    fn new(life: &'a Life<'a>) -> Led<'a> {
+        Led {
+            life,
+            taken: 0,
+            entry: String::new(),
+            has_acted: true,
+            attempts: 0,
+            turned_at: 0,
+            is_gone: false,
+        }
+    }
+
+    /// Learns of a write to the object.
+    fn see(&mut self, write: &Write) {
+        self.is_gone = write.deleted;
+        self.attempts = write.object["status"]["attempts"].as_u64().unwrap_or(0);
+        let entry = write.text("/status/entry");
+        if entry == self.entry {
+            return;
+        }
+        let first = if self.entry.is_empty() { 0 } else { self.taken + 1 };
+        entry.clone_into(&mut self.entry);
+        let states = self
+            .life
+            .steps
+            .iter()
+            .map(|(state, _)| *state)
+            .chain([self.life.end]);
+        let name = |id| self.life.kind.state(id).name.as_str();
+        let mut ahead = states.enumerate().skip(first);
+        if let Some((at, _)) = ahead.find(|(_, state)| name(*state) == write.text("/status/state")) {
+            (self.taken, self.has_acted, self.turned_at) = (at, false, 0);
+        }
+    }
+
+    /// What is to happen in the state that the object is in. At the end it is deleted, unless it was.
+    fn action(&self) -> Option<Action> {
+        let is_deleted = |(_, action): &(_, Action)| *action == Action::Delete;
+        match self.life.steps.get(self.taken) {
+            Some((_, action)) => Some(*action),
+            None if self.life.steps.iter().any(is_deleted) => None,
+            None if self.life.kind.state(self.life.end).kind.value == StateKind::Final => None,
+            None => Some(Action::Delete),
+        }
+    }
+
+    /// Changes or deletes the object, if it is time for that.
+    fn act(&mut self, recorder: &Recorder, program: &Program, at_rest: &BTreeSet<String>) {
+        // A child that lives a life of its own is deleted with its owner. Where it is by then must not be chance.
+        let mut owned = self.life.kind.owns.iter();
+        let has_lives = owned.any(|owned| owned.kind.value.described.is_some());
+        let may_go = !has_lives || at_rest.contains(&offspring::name(&self.life.name));
+        if self.has_acted || !may_go && self.action() == Some(Action::Delete) {
+            return;
+        }
+        self.has_acted = true;
+        let (kind, name) = (self.life.kind, &self.life.name);
+        let collection = Collection::of(kind);
+        match self.action() {
+            Some(Action::Change) => {
+                let change = program.change(kind, self.taken + 1).expect("its spec may change");
+                recorder.merge(&collection, name, &change);
+            }
+            Some(Action::Delete) => recorder.delete(&collection, name),
+            _ => {}
+        }
+    }
+
+    /// Whether nothing happens to the object until its state times out, or its handler is tried again.
+    fn waits_for_time(&self) -> bool {
+        match self.action() {
+            Some(Action::Hang) => !self.entry.is_empty(),
+            Some(Action::Fail) => self.attempts > self.turned_at,
+            _ => false,
+        }
+    }
+}
+
+impl Drop for Led<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() && !self.is_gone {
+            let Led {
+                life,
+                taken,
+                entry,
+                attempts,
+                ..
+            } = self;
+            eprintln!(
+                "{}: {taken} of {:?}, entry {entry:?}, {attempts} attempts",
+                life.name,
+                life.script()
+            );
+        }
+    }
+}

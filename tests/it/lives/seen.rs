@@ -1,0 +1,124 @@
+//! What was seen of lives, without what differs from cluster to cluster: identities, times, versions and addresses.
+
+use super::run::Seen;
+use k8s_openapi::jiff::Timestamp;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The histories of all objects and their events, by kind and name: a line for each write or event.
+pub fn histories(seen: &Seen) -> BTreeMap<String, Vec<String>> {
+    let mut histories: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut mask = Mask::default();
+    for write in &seen.writes {
+        mask.learn(&write.object);
+    }
+    for write in &seen.writes {
+        let (kind, name) = (write.text("/kind"), write.text("/metadata/name"));
+        mask.object = format!("{kind} {name}");
+        let verb = if write.deleted { "deleted" } else { "written" };
+        let line = format!("{verb} {:#}", mask.masked(&write.object));
+        let history = histories.entry(mask.object.clone()).or_default();
+        // A write that changes nothing but times is no step of a life.
+        if history.last() != Some(&line) {
+            history.push(line);
+        }
+    }
+    let mut events: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for event in &seen.events {
+        let about = &event["regarding"];
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let told = json!({"type": event["type"], "reason": event["reason"], "action": event["action"], "note": event["note"]});
+        let of = format!("{} {}", text(&about["kind"]), text(&about["name"]));
+        events
+            .entry(of)
+            .or_default()
+            .insert(format!("event {}", mask.masked(&told)));
+    }
+    for (of, events) in events {
+        // Clusters tell of themselves, too.
+        if let Some(history) = histories.get_mut(&of) {
+            history.extend(events);
+        }
+    }
+    histories
+}
+
+/// What replaces that which differs.
+#[derive(Default)]
+struct Mask {
+    /// The kinds and names of objects, by their uids.
+    uids: BTreeMap<String, String>,
+    /// The object whose writes are masked.
+    object: String,
+    /// The entries of states by objects, in the order in which they are seen.
+    entries: BTreeMap<String, Vec<String>>,
+}
+
+impl Mask {
+    fn learn(&mut self, object: &Value) {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let metadata = &object["metadata"];
+        let name = format!("{} {}", text(&object["kind"]), text(&metadata["name"]));
+        self.uids
+            .insert(text(&metadata["uid"]), format!("(uid of {name})"));
+    }
+
+    fn masked(&mut self, value: &Value) -> Value {
+        match value {
+            Value::Object(fields) => {
+                let entry = |(key, value): (&String, &Value)| {
+                    let value = match key.as_str() {
+                        "resourceVersion" => return None,
+                        "clusterIP" | "clusterIPs" => "(address)".into(),
+                        "entry" => self.entry(value),
+                        "managedFields" => self.managers(value),
+                        _ => self.masked(value),
+                    };
+                    Some((self.text(key), value))
+                };
+                // Servers write the fields of some objects in an order of their own.
+                let fields: BTreeMap<String, Value> = fields.iter().filter_map(entry).collect();
+                Value::Object(fields.into_iter().collect::<Map<_, _>>())
+            }
+            Value::Array(items) => items.iter().map(|item| self.masked(item)).collect(),
+            Value::String(text) if text.parse::<Timestamp>().is_ok() => "(time)".into(),
+            Value::String(text) => self.text(text).into(),
+            other => other.clone(),
+        }
+    }
+
+    /// Those who manage fields; they are in the order of their times, which may be equal.
+    fn managers(&mut self, managers: &Value) -> Value {
+        let mut managers: Vec<Value> = managers
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|manager| self.masked(manager))
+            .collect();
+        managers.sort_by_key(ToString::to_string);
+        managers.into()
+    }
+
+    fn entry(&mut self, entry: &Value) -> Value {
+        let entries = self.entries.entry(self.object.clone()).or_default();
+        let entry = entry.to_string();
+        let at = entries.iter().position(|known| *known == entry);
+        let at = at.unwrap_or_else(|| {
+            entries.push(entry);
+            entries.len() - 1
+        });
+        format!("(entry {at})").into()
+    }
+
+    fn text(&self, text: &str) -> String {
+        // Most texts are too short for a uid.
+        if text.len() < 36 {
+            return text.to_owned();
+        }
+        let replaced = |text: String, (uid, name): (&String, &String)| match text.contains(uid.as_str()) {
+            true if !uid.is_empty() => text.replace(uid, name),
+            _ => text,
+        };
+        self.uids.iter().fold(text.to_owned(), replaced)
+    }
+}
