@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
-use krator::drift::Options;
-use krator::workspace::{DESCRIPTION, Workspace};
+use krator::drift::{Breaking, Options};
+use krator::workspace::Workspace;
 use tokio::time::Instant;
 
 use super::r#gen::{Reported, Request, Tense, bring_in_step};
@@ -18,7 +18,7 @@ use super::live::{
     inputs::{Input, Inputs, SAMPLE},
     operator::{Operator, Start},
 };
-use super::{AlreadyReported, say, spec_path};
+use super::{AlreadyReported, crate_path, say};
 
 /// Runs the operator of this crate while you work on it: each edit is generated, built and restarted at once
 #[derive(Debug, clap::Args)]
@@ -45,7 +45,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 async fn dev(args: &Args) -> anyhow::Result<ExitCode> {
-    let description = spec_path(None)?;
+    let description = crate_path("dev")?;
     let folder = match description.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
@@ -57,9 +57,15 @@ async fn dev(args: &Args) -> anyhow::Result<ExitCode> {
         cargo: Cargo::find(folder).await?,
         cluster: cluster(args, folder).await?,
         folder: folder.to_owned(),
+        description: description.clone(),
         page: live::page_address()?,
         args: args.args.clone(),
-        allow_breaking: !args.cluster || args.allow_breaking,
+        breaking: match (args.cluster, args.allow_breaking) {
+            (true, false) => Breaking::Refused,
+            (true, true) => Breaking::Allowed,
+            // The objects are there only to be broken; the handlers are not.
+            (false, _) => Breaking::HalfRenamesRefused,
+        },
         definitions: None,
         program: None,
         operator: None,
@@ -89,12 +95,14 @@ async fn cluster(args: &Args, folder: &Path) -> anyhow::Result<Cluster> {
 /// An operator, and what it is made of.
 struct Session {
     folder: PathBuf,
+    /// The description, as messages call it.
+    description: PathBuf,
     cargo: Cargo,
     cluster: Cluster,
     page: SocketAddr,
     args: Vec<String>,
-    /// Whether the objects that the edits break are there only to be broken.
-    allow_breaking: bool,
+    /// Which edits are refused because they break something.
+    breaking: Breaking,
     /// The definitions that the API server has.
     definitions: Option<Vec<u8>>,
     /// The program that runs, as it was built.
@@ -130,13 +138,14 @@ impl Session {
                         () = &mut interrupted => return Ok(()),
                     }
                 }
-                Ok(false) => Ok(()),
+                Ok(false) => Err(AlreadyReported.into()),
                 Err(error) => Err(error),
             };
             match turn {
                 // Without cargo, or its crates, or a cluster there is nothing that an edit could mend.
                 Err(error) if is_first && !error.is::<AlreadyReported>() => return Err(error),
                 Err(error) if !error.is::<AlreadyReported>() => say(format_args!("error: {error:#}")),
+                Err(_) if self.operator.is_some() => say("nothing was built; the last operator goes on"),
                 _ => {}
             }
             if self.operator.is_none() {
@@ -164,14 +173,14 @@ impl Session {
         }
         let request = Request {
             options: Options {
-                allow_breaking: self.allow_breaking,
+                breaking: self.breaking,
                 ..Options::default()
             },
             tense: Tense::Did,
             diff: false,
             stored: Some(&|resource| self.cluster.stored(resource)),
         };
-        let reported = bring_in_step(&self.folder.join(DESCRIPTION), request)?;
+        let reported = bring_in_step(&self.description, request)?;
         Ok(reported != Reported::Refused)
     }
 
