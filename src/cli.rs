@@ -115,23 +115,54 @@ pub fn run() -> ExitCode {
     })
 }
 
-/// The path of the description that a verb works on: the one given, or `krator.yaml` in the current folder or a parent.
+/// The path of the description that a verb works on: the one given, or `krator.yaml` in the folder given, or in the current
+/// folder or a parent.
 fn spec_path(given: Option<&Path>) -> anyhow::Result<PathBuf> {
-    if let Some(path) = given {
+    match given {
+        Some(path) => named_path(path),
+        None => found_path()?.with_context(|| {
+            format!("there is no {DESCRIPTION} in this folder or a parent; name a description, or write one with `krator init`")
+        }),
+    }
+}
+
+/// The path of the description of the crate that a verb works in.
+fn crate_path(verb: &str) -> anyhow::Result<PathBuf> {
+    found_path()?.with_context(|| {
+        format!("there is no {DESCRIPTION} in this folder or a parent; `krator {verb}` works in the folder of an operator, which `krator new` writes")
+    })
+}
+
+/// The description that an argument means: a folder stands for the `krator.yaml` in it.
+fn named_path(path: &Path) -> anyhow::Result<PathBuf> {
+    if path == Path::new(STDIN) || !path.is_dir() {
         return Ok(path.to_owned());
     }
+    let inside = path.join(DESCRIPTION);
+    if !is_there(&inside) || inside.is_dir() {
+        bail!(
+            "`{}` is a folder without a {DESCRIPTION}",
+            printable(&path.display().to_string())
+        );
+    }
+    // Messages call it as somebody does who is in that folder.
+    Ok(match path == Path::new(".") {
+        true => PathBuf::from(DESCRIPTION),
+        false => inside,
+    })
+}
+
+/// The `krator.yaml` in the current folder or a parent, if there is one.
+fn found_path() -> anyhow::Result<Option<PathBuf>> {
     let here = std::env::current_dir().context("cannot find out the current folder")?;
     for (levels, folder) in here.ancestors().enumerate() {
         // One that cannot be read ends the search: the next one above would be another operator's.
         if is_there(&folder.join(DESCRIPTION)) {
-            return Ok(std::iter::repeat_n("..", levels)
-                .collect::<PathBuf>()
-                .join(DESCRIPTION));
+            let up = std::iter::repeat_n("..", levels).collect::<PathBuf>();
+            return Ok(Some(up.join(DESCRIPTION)));
         }
     }
-    bail!(
-        "there is no {DESCRIPTION} in this folder or a parent; name a description, or write one with `krator init`"
-    )
+    Ok(None)
 }
 
 /// Whether anything is at a path, even something that cannot be read.

@@ -54,6 +54,8 @@ pub struct Change {
     pub old: Option<Span>,
     /// Whether only the old description has a place to show.
     pub is_gone: bool,
+    /// Whether a state is gone that one of the new ones may be, under another name: no `renamedFrom` says so.
+    pub may_be_renamed: bool,
     /// The consequences for stored objects.
     pub stored: Stored,
     /// How the change breaks clients: valid requests are refused or mean something else, or what they read is gone.
@@ -204,6 +206,14 @@ pub fn findings(old: &Description, new: &Description) -> Vec<Finding> {
     findings.retain(|finding| *finding.rule != REUSED_NAME || !allowed.contains(&finding.span));
     crate::finding::sort(&mut findings);
     findings
+}
+
+/// Those of the breaking changes after which the handler of a state may be left behind: a state is gone, its kind has a new
+/// one, and nothing says whether that is the same state.
+pub fn possible_renames(old: &Description, new: &Description) -> Vec<Finding> {
+    let changes = compare(old, new).changes;
+    let may_be_renamed = changes.iter().filter(|change| change.may_be_renamed);
+    may_be_renamed.map(Change::finding).collect()
 }
 
 /// Two descriptions with their texts.

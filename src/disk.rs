@@ -28,7 +28,7 @@ pub enum Error {
     #[error("`{}` holds a crate that krator made: change its krator.yaml and use `krator gen` there", .0.display())]
     IsOurs(PathBuf),
     /// The folder of a new crate is not empty.
-    #[error("`{}` is not empty", .0.display())]
+    #[error("`{}` is not empty: name another folder with `--out`", .0.display())]
     NotEmpty(PathBuf),
     /// The path of a new crate exists and is not a folder.
     #[error("`{}` is not a folder", .0.display())]
@@ -37,7 +37,7 @@ pub enum Error {
     #[error("`{}` is the current folder, and krator makes the folder of a crate itself: name one that is not there yet", .0.display())]
     InUse(PathBuf),
     /// The folder does not hold a crate that krator made.
-    #[error("`{}` is no crate that krator made: `krator new` makes one", .0.display())]
+    #[error("`{}` is not the folder of a crate that krator made: `krator new` makes one", .0.display())]
     NotOurs(PathBuf),
     /// A path leaves the crate, through a symbolic link or because it is absolute or contains `..`.
     #[error("`{path}` leads out of the crate, to `{}`: krator reads and writes nothing there", to.display())]

@@ -40,10 +40,23 @@ pub struct Options {
     pub force: bool,
     /// Whether the user's files that the description no longer needs are moved to [`PRUNED`].
     pub prune: bool,
-    /// Whether changes that break stored objects or clients are allowed.
-    pub allow_breaking: bool,
+    /// Which changes are refused because they break stored objects or clients.
+    pub breaking: Breaking,
     /// How changed templates are merged into files that belong to the user.
     pub merge: Merge,
+}
+
+/// What becomes of changes that break stored objects or clients.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Breaking {
+    /// They are refused.
+    #[default]
+    Refused,
+    /// Only those are refused that may be one half of a rename, whose handlers would be left behind: a description that
+    /// is saved while its author still writes the `renamedFrom`.
+    HalfRenamesRefused,
+    /// They are made.
+    Allowed,
 }
 
 /// How changed templates are merged into files that belong to the user.
@@ -72,6 +85,8 @@ pub struct Drift {
     pub found: Vec<FileFinding>,
     /// Whether an error prevents all changes.
     pub is_refused: bool,
+    /// Whether stored objects or clients would break, and nothing else prevents the changes.
+    pub is_only_breaking: bool,
     /// Whether the Deployment has the strategy `Recreate` although a new crate of the description would not have it.
     pub keeps_recreate: bool,
 }
@@ -130,8 +145,13 @@ pub(crate) fn compare(
     options: Options,
 ) -> Result<Drift, UnreadableFiles> {
     let mut drift = Drift::default();
-    if let Some(former) = former.filter(|_| !options.allow_breaking) {
-        let breaking = crate::compare::findings(former.description, now.description);
+    if let Some(former) = former {
+        let (old, new) = (former.description, now.description);
+        let breaking = match options.breaking {
+            Breaking::Refused => crate::compare::findings(old, new),
+            Breaking::HalfRenamesRefused => crate::compare::possible_renames(old, new),
+            Breaking::Allowed => Vec::new(),
+        };
         drift.is_refused = crate::finding::has_errors(&breaking);
         drift.found.extend(
             breaking
@@ -139,8 +159,10 @@ pub(crate) fn compare(
                 .map(|finding| FileFinding::new(now.source, finding)),
         );
     }
+    let is_breaking = drift.is_refused;
     let named = renames::follow(now, former, record, disk, options.force);
     let mut run = Run::settle(&named, now, options, drift);
+    run.drift.is_only_breaking = is_breaking && !named.is_refused;
     for (path, contents) in run.record.render(&normalized(now.source.text())) {
         run.put(path, &contents);
     }
@@ -173,7 +195,11 @@ pub(crate) fn code_findings(
     let named = renames::follow(now, former, record, disk, false);
     let mut run = Run::settle(&named, now, Options::default(), Drift::default());
     run.unreadable.retain(|path| path.ends_with(".rs"));
-    run.read_code(now, former)
+    let mut found = run.read_code(now, former)?;
+    // Nobody could look at a file that is not there yet.
+    let is_created = |path: &str| run.drift.actions.get(path) == Some(&FileAction::Created);
+    found.retain(|in_file| !is_created(in_file.source.name()));
+    Ok(found)
 }
 
 /// The paths that a comparison reads.

@@ -158,6 +158,11 @@ impl Workspace {
         self.former.as_ref()?.sound()
     }
 
+    /// Whether the text of the description has changed since the last run.
+    pub fn is_ahead(&self) -> bool {
+        self.former.is_some()
+    }
+
     /// Everything that is wrong with the crate: the findings of its description, of what changed in it since the last
     /// run, and of the code as the next run would leave it. The description comes first; each file is named by its path
     /// from the current folder.

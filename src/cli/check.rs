@@ -52,7 +52,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut paths = if args.spec.is_empty() {
         vec![spec_path(None)?]
     } else {
-        args.spec.clone()
+        let named = args.spec.iter().map(|path| spec_path(Some(path)));
+        named.collect::<anyhow::Result<_>>()?
     };
     // A description that is named twice, as by `*.yaml moose.yaml`, is checked once.
     let mut seen = BTreeSet::new();
@@ -82,6 +83,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             out.flush()?;
             let kinds = found.iter().map(|found| found.kinds).sum();
             say(summary(paths.len(), kinds, &all));
+            for name in found.iter().filter_map(|found| found.ahead.as_deref()) {
+                say(format_args!(
+                    "note: {name} has changed since the last `krator gen`"
+                ));
+            }
         }
     }
     let worst = match args.deny {
@@ -142,6 +148,8 @@ struct Found {
     files: Vec<InFile>,
     /// How many kinds it describes; one if it could not be read so far.
     kinds: usize,
+    /// The name of the description, if its crate was generated from a former text of it.
+    ahead: Option<String>,
 }
 
 /// The findings of a description and, if a crate was generated from it, of that crate.
@@ -153,6 +161,9 @@ fn findings(path: &Path) -> anyhow::Result<Found> {
         return Ok(Found {
             kinds: kinds_of(workspace.description()),
             files: workspace.findings()?,
+            ahead: workspace
+                .is_ahead()
+                .then(|| workspace.description().source.name().to_owned()),
         });
     }
     let checked = read(path)?;
@@ -162,6 +173,7 @@ fn findings(path: &Path) -> anyhow::Result<Found> {
             source: checked.source,
             findings: checked.findings,
         }],
+        ahead: None,
     })
 }
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
-use krator::drift::Options;
-use krator::workspace::{DESCRIPTION, Workspace};
+use krator::drift::{Breaking, Options};
+use krator::workspace::Workspace;
 use tokio::time::Instant;
 
 use super::r#gen::{Reported, Request, Tense, bring_in_step};
@@ -19,7 +19,7 @@ use super::live::{
     inputs::{Input, Inputs, SAMPLE},
     operator::{Operator, Start},
 };
-use super::{AlreadyReported, say, spec_path};
+use super::{AlreadyReported, crate_path, say};
 
 /// Runs the operator of this crate while you work on it: each edit is generated, built and restarted at once
 #[derive(Debug, clap::Args)]
@@ -46,7 +46,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 async fn dev(args: &Args) -> anyhow::Result<ExitCode> {
-    let description = spec_path(None)?;
+    let description = crate_path("dev")?;
     let folder = match description.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
@@ -58,10 +58,16 @@ async fn dev(args: &Args) -> anyhow::Result<ExitCode> {
         cargo: Cargo::find(folder).await?,
         cluster: cluster(args, folder).await?,
         folder: folder.to_owned(),
+        description: description.clone(),
         page: live::page_address()?,
         args: args.args.clone(),
-        allow_breaking: !args.cluster || args.allow_breaking,
         pending: BTreeSet::new(),
+        breaking: match (args.cluster, args.allow_breaking) {
+            (true, false) => Breaking::Refused,
+            (true, true) => Breaking::Allowed,
+            // The objects are there only to be broken; the handlers are not.
+            (false, _) => Breaking::HalfRenamesRefused,
+        },
         definitions: None,
         program: None,
         operator: None,
@@ -91,12 +97,14 @@ async fn cluster(args: &Args, folder: &Path) -> anyhow::Result<Cluster> {
 /// An operator, and what it is made of.
 struct Session {
     folder: PathBuf,
+    /// The description, as messages call it.
+    description: PathBuf,
     cargo: Cargo,
     cluster: Cluster,
     page: SocketAddr,
     args: Vec<String>,
-    /// Whether the objects that the edits break are there only to be broken.
-    allow_breaking: bool,
+    /// Which edits are refused because they break something.
+    breaking: Breaking,
     /// What was edited and could not be followed yet, for example because of a mistake in another file.
     pending: BTreeSet<Input>,
     /// The definitions that the API server has.
@@ -158,6 +166,9 @@ impl Session {
                 Err(error) => report(&error),
                 Ok(()) => {}
             }
+            if !is_followed && self.operator.is_some() {
+                say("nothing was built; the last operator goes on");
+            }
             if self.operator.is_none() {
                 say("waiting for an edit");
             }
@@ -183,14 +194,14 @@ impl Session {
         }
         let request = Request {
             options: Options {
-                allow_breaking: self.allow_breaking,
+                breaking: self.breaking,
                 ..Options::default()
             },
             tense: Tense::Did,
             diff: false,
             stored: Some(&|resource| self.cluster.stored(resource)),
         };
-        let reported = bring_in_step(&self.folder.join(DESCRIPTION), request)?;
+        let reported = bring_in_step(&self.description, request)?;
         if reported == Reported::Refused {
             return Ok(false);
         }

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use krator::compare::{self, Change, Comparison, Texts};
 
 use super::against::{self, Against};
-use super::{FINDINGS, STDIN, read, say, sound, style_of};
+use super::{FINDINGS, STDIN, read, say, sound, spec_path, style_of};
 
 /// Shows what an edit changes for stored objects, for clients, and in the state graph
 ///
@@ -41,7 +41,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     {
         bail!("only one of the descriptions can come from stdin");
     }
-    let (old, new) = (read(&args.old)?, read(&args.new)?);
+    let (old, new) = (spec_path(Some(&args.old))?, spec_path(Some(&args.new))?);
+    let (old, new) = (read(&old)?, read(&new)?);
     let texts = Texts {
         old: &old.source,
         new: &new.source,

@@ -1,5 +1,6 @@
 //! `krator explain`.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -59,9 +60,14 @@ fn list(out: &mut impl Write) -> std::io::Result<()> {
         let severity = rule.severity.as_str();
         writeln!(out, "{:<26} {severity:<8} {}", rule.name, rule.summary)?;
     }
+    // A type is written in several places, some of which are reached in two ways.
+    let mut listed = BTreeSet::new();
     for located in keys::all() {
         for path in &located.paths {
-            writeln!(out, "{path}: {}", located.key.value)?;
+            let line = format!("{path}: {}", located.key.value);
+            if listed.insert(line.clone()) {
+                writeln!(out, "{line}")?;
+            }
         }
     }
     Ok(())

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use krator::changes::unified;
 use krator::disk::{self, Folder};
-use krator::drift::{self, Drift, FileAction, Options};
+use krator::drift::{self, Breaking, Drift, FileAction, Options};
 use krator::finding::Style;
 use krator::model::Description;
 use krator::record;
@@ -17,7 +17,7 @@ use krator::workspace::Workspace;
 
 use super::against::{self, Against, Stored};
 use super::artifact::{self, Artifact};
-use super::{FINDINGS, read, say, show, sound, spec_path, style_of};
+use super::{FINDINGS, crate_path, read, say, show, sound, style_of};
 
 /// Regenerates the crate that contains the current folder from its krator.yaml, or prints one generated artifact
 #[derive(Debug, clap::Args)]
@@ -69,7 +69,10 @@ impl Flags {
         Options {
             force: self.force,
             prune: self.prune,
-            allow_breaking: self.allow_breaking,
+            breaking: match self.allow_breaking {
+                true => Breaking::Allowed,
+                false => Breaking::Refused,
+            },
             merge: match self.merge {
                 None => drift::Merge::Offer,
                 Some(MergeArg::Clean) => drift::Merge::Clean,
@@ -101,7 +104,7 @@ fn regenerate(flags: &Flags) -> anyhow::Result<ExitCode> {
             .against
             .map(|Against::Cluster| -> Stored<'_> { &against::stored }),
     };
-    Ok(match bring_in_step(&spec_path(None)?, request)? {
+    Ok(match bring_in_step(&crate_path("gen")?, request)? {
         Reported::Fine => ExitCode::SUCCESS,
         Reported::Findings | Reported::Refused => ExitCode::from(FINDINGS),
     })
@@ -234,6 +237,9 @@ fn report(drift: &Drift, tense: Tense) -> anyhow::Result<Reported> {
     };
     let has_errors = drift.found.iter().any(drift::FileFinding::is_error);
     match tense {
+        _ if drift.is_only_breaking => say(
+            "nothing was written; if nothing is stored that matters, `krator gen --allow-breaking` makes the change all the same",
+        ),
         _ if drift.is_refused => say("nothing was written"),
         Tense::Did if has_errors => say(format_args!(
             "{count} changed; the rest has to be changed by hand, as reported above"

@@ -60,7 +60,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     file.write_all(text.as_bytes())
         .with_context(|| format!("cannot write `{name}`"))?;
     say(format_args!(
-        "Wrote {name}. Next: edit it, check it with `krator check`, and write the crate with `krator new`."
+        "Wrote {name}. Next: edit it, check it with `krator check {name}`, and write the crate with `krator new {name}`."
     ));
     Ok(ExitCode::SUCCESS)
 }

@@ -1,23 +1,23 @@
 //! `krator new`.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use krator::finding::Source;
 use krator::model::Description;
 use krator::render::{self, Runtime};
 use krator::text::shown;
-use krator::{disk, examples};
+use krator::workspace::DESCRIPTION;
+use krator::{disk, examples, record};
 
-use super::{into_sound, read_sound, say};
+use super::{found_path, into_sound, is_there, read, say, spec_path};
 
 /// Writes a complete operator crate from a description
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The description; `-` reads it from stdin
-    #[arg(required_unless_present_any = ["example", "list"])]
+    /// The description; `-` reads it from stdin; by default krator.yaml in this folder or a parent
     spec: Option<PathBuf>,
     /// Begin with one of krator's examples instead
     #[arg(long, value_name = "NAME", conflicts_with = "spec")]
@@ -43,7 +43,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let (source, description) = match &args.example {
         Some(name) => example(name)?,
-        None => read_sound(args.spec.as_deref())?,
+        None => described(args)?,
     };
     let operator = description.operator.value.as_str();
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(operator));
@@ -62,8 +62,37 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     )?;
     writeln!(stdout, "  cd {}", shell(&out.to_string_lossy()))?;
     writeln!(stdout, "  cargo test")?;
-    writeln!(stdout, "  kubectl apply -f deploy/crd.yaml && cargo run")?;
+    if cfg!(feature = "dev") {
+        writeln!(stdout, "  krator dev")?;
+    } else {
+        writeln!(
+            stdout,
+            "  kubectl apply --server-side -f deploy/crd.yaml && cargo run"
+        )?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The description that is named, or the one that is found.
+fn described(args: &Args) -> anyhow::Result<(Source, Description)> {
+    let path = match &args.spec {
+        Some(named) => spec_path(Some(named))?,
+        None => found_path()?.with_context(|| {
+            format!(
+                "there is no {DESCRIPTION} in this folder or a parent; name a description, write one with `krator init`, or begin \
+                 with an example: `krator new --list`"
+            )
+        })?,
+    };
+    let folder = path.parent().unwrap_or(Path::new(""));
+    if args.out.is_none() && path.ends_with(DESCRIPTION) && is_there(&folder.join(record::DESCRIPTION)) {
+        bail!(
+            "`{}` is the description of a crate already: `krator gen` brings that in step; for another crate, name a folder with \
+             `--out`",
+            path.display()
+        );
+    }
+    into_sound(read(&path)?)
 }
 
 /// The description of an example.

@@ -15,8 +15,10 @@ pub(super) enum Def<'a> {
     Resource,
     /// Any other item in the type namespace.
     OtherType,
-    /// Any other item in the value namespace.
-    OtherValue,
+    /// A function, whose name a variable may take.
+    Function,
+    /// A constant or a static, whose name in a pattern is compared and binds no variable.
+    Constant,
 }
 
 /// Rust's namespaces. Macros and lifetimes do not matter here.
@@ -31,7 +33,7 @@ impl Def<'_> {
     pub fn is_in(&self, space: Namespace) -> bool {
         let (is_type, is_value) = match self {
             Def::Struct(item) => (true, !matches!(item.fields, syn::Fields::Named(_))),
-            Def::OtherValue => (false, true),
+            Def::Function | Def::Constant => (false, true),
             _ => (true, false),
         };
         match space {
@@ -119,12 +121,12 @@ pub(super) fn names_of<'a>(items: impl Iterator<Item = &'a Item>) -> Names<'a> {
             Item::Struct(item) => add(&item.ident, Def::Struct(item)),
             Item::Enum(item) => add(&item.ident, Def::Enum(item)),
             Item::Type(item) => add(&item.ident, Def::Type(item)),
-            Item::Fn(item) => add(&item.sig.ident, Def::OtherValue),
+            Item::Fn(item) => add(&item.sig.ident, Def::Function),
             Item::Trait(item) => add(&item.ident, Def::OtherType),
             Item::TraitAlias(item) => add(&item.ident, Def::OtherType),
             Item::Union(item) => add(&item.ident, Def::OtherType),
-            Item::Const(item) => add(&item.ident, Def::OtherValue),
-            Item::Static(item) => add(&item.ident, Def::OtherValue),
+            Item::Const(item) => add(&item.ident, Def::Constant),
+            Item::Static(item) => add(&item.ident, Def::Constant),
             Item::Use(item) => uses.push(item),
             // A `macro_rules!` definition has a name; a macro call has none and may expand to any items.
             Item::Macro(item) => is_open |= item.ident.is_none(),

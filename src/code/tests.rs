@@ -95,6 +95,16 @@ fn shadowing_ends_with_its_scope() {
 }
 
 #[test]
+fn a_variable_may_have_the_name_of_a_function() {
+    let own = "fn pod() -> String { String::new() }\n\
+               let pod: k8s_openapi::api::core::v1::Pod = serde_json::from_str(&pod())?;\n\
+               cx.apply(&pod).await?;\n\
+               if cx.first_run() { return Ok(Transition::to(Roam)); }\n\
+               Ok(Transition::to(Sleep))";
+    assert_eq!(of_body(own), ["no-rights:7"]);
+}
+
+#[test]
 fn fields_are_checked_in_literals_and_patterns_only() {
     let own = "let MooseSpec { height, width, .. } = &cx.manifest().spec;\n\
                let _ = (height, width, cx.manifest().spec.depth);\n\

@@ -101,7 +101,7 @@ impl<'s, 'a> CodeWalk<'s, 'a> {
             Some(
                 Target::Variant { .. }
                     | Target::Item {
-                        def: Def::Struct(_) | Def::OtherValue,
+                        def: Def::Struct(_) | Def::Constant,
                         ..
                     }
             )

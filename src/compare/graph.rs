@@ -127,11 +127,24 @@ fn removed(pair: &Pair<'_>, id: StateId) -> Change {
             ..gone
         };
     }
+    let new = || {
+        pair.new
+            .state_ids()
+            .filter(|(id, _)| !pair.lineage.was_there(*id))
+    };
+    let help = match (new().next(), new().nth(1)) {
+        (Some((_, state)), None) => format!(
+            "if it is called `{}` now, say `renamedFrom: {name}` there; otherwise keep it with `legacy: true` and a way out",
+            state.name.value
+        ),
+        _ => format!(
+            "say `renamedFrom: {name}` in the state that takes its place, or keep it with `legacy: true` and a way out"
+        ),
+    };
     Change {
         stored: Stored::Stranded,
-        help: Some(format!(
-            "say `renamedFrom: [{name}]` in the state that takes its place, or keep it with `legacy: true` and a way out"
-        )),
+        help: Some(help),
+        may_be_renamed: new().next().is_some(),
         ..gone
     }
 }

@@ -41,6 +41,7 @@ pub(super) fn plain(what: ChangeKind, kind: Option<&Kind>, message: String, new:
         new,
         old: None,
         is_gone: false,
+        may_be_renamed: false,
         stored: Stored::Keep,
         clients: None,
         help: None,

@@ -150,6 +150,7 @@ impl<'p> SchemaChange<'p> {
             new,
             old: Some(old),
             is_gone: self.is_gone,
+            may_be_renamed: false,
             stored,
             clients,
             help: self.help.map(str::to_owned),

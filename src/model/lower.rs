@@ -68,6 +68,10 @@ fn description(documents: &[Node], files: &Files, sink: &mut Sink<'_>) -> Option
     let mut doc = None;
     let mut deploy = None;
     for (at, node) in written.iter().copied().enumerate() {
+        if let Some(finding) = object_of_kubernetes(node) {
+            sink.report(finding);
+            continue;
+        }
         let Some(mut keys) = Keys::of(node, sink) else {
             continue;
         };
@@ -149,6 +153,31 @@ fn description(documents: &[Node], files: &Files, sink: &mut Sink<'_>) -> Option
         deploy,
         unserved: sink.take_unserved(),
     })
+}
+
+/// What there is to say of a document that is an object of Kubernetes: one thing, because none of its keys means anything here.
+fn object_of_kubernetes(node: &Node) -> Option<Finding> {
+    let NodeKind::Mapping(mapping) = &node.kind else {
+        return None;
+    };
+    let named = |key: &str| mapping.entries.iter().find(|entry| entry.key == key);
+    let (version, kind) = (named("apiVersion")?, named("kind")?);
+    if named(DocumentKey::Krator.key().name).is_some() {
+        return None;
+    }
+    let is_definition = kind
+        .value
+        .scalar()
+        .is_some_and(|kind| kind.text == "CustomResourceDefinition");
+    let finding = Finding::new(
+        &MISSING_KEY,
+        version.key_span,
+        "this is an object of Kubernetes and not a description",
+    );
+    Some(finding.help(match is_definition {
+        true => "`krator import` makes a description of a CustomResourceDefinition",
+        false => "a description begins with `krator: 1`; `krator init` writes one",
+    }))
 }
 
 /// The language's version: required, and first.

@@ -15,7 +15,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             for owned in &subject.kind.owns {
                 if owned.kind.scope == Some(Scope::Cluster) {
                     let message = format!(
-                        "`{}` is namespaced, so it cannot own a `{}`",
+                        "`{}` is namespaced, so it cannot own the kind `{}`",
                         resource.kind.value, owned.kind.kind
                     );
                     let finding = Finding::new(&INVALID_OWNER, owned.kind.span, message)

@@ -29,14 +29,14 @@ fn named(operator: &str, description: &str) -> String {
 }
 
 /// A verb that runs until it is ended.
-struct Session {
+pub struct Session {
     process: Child,
     lines: Receiver<String>,
     seen: Vec<String>,
 }
 
 impl Session {
-    fn start(dir: &Path, args: &[&str]) -> Self {
+    pub fn start(dir: &Path, args: &[&str]) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_krator"))
             .args(args)
             .current_dir(dir)
@@ -71,7 +71,7 @@ impl Session {
     }
 
     /// Waits for a line that contains a text, and returns it.
-    fn wait_for(&mut self, text: &str) -> String {
+    pub fn wait_for(&mut self, text: &str) -> String {
         self.wait_for_any(&[text], "from the start")
     }
 
@@ -96,7 +96,7 @@ impl Session {
     }
 
     /// Ends the verb as Ctrl-C or a supervisor does.
-    fn end(mut self) -> ExitStatus {
+    pub fn end(mut self) -> ExitStatus {
         let id = i32::try_from(self.process.id()).expect("ids of processes are small");
         kill_process(Pid::from_raw(id).expect("it runs"), Signal::TERM).expect("it runs");
         self.process.wait().expect("our own child")
@@ -172,6 +172,20 @@ fn dev_follows_edits_and_keeps_objects() {
     dev.wait_for("there is no state `Taged`");
     edit(description, "initial: Taged", "initial: Tagged");
     dev.wait_for("in step with krator.yaml");
+
+    // Half of a rename is no removal: the handler would be left behind.
+    let renamed = fs::read_to_string(dir.join(description)).expect("our own");
+    edit(description, "Sleep", "Rest");
+    dev.wait_for("if it is called `Rest` now, say `renamedFrom: Sleep` there");
+    dev.wait_for("nothing was built; the last operator goes on");
+    assert!(dir.join("src/moose/states/sleep.rs").exists());
+    edit(description, "  Rest:\n", "  Rest:\n    renamedFrom: Sleep\n");
+    dev.wait_for("src/moose/states/sleep.rs -> src/moose/states/rest.rs");
+    dev.wait_for("ready after");
+    fs::write(dir.join(description), renamed).expect("our own");
+    dev.wait_for("if it is called `Sleep` now");
+    edit(description, "  Sleep:\n", "  Sleep:\n    renamedFrom: Rest\n");
+    dev.wait_for("ready after");
 
     // The sample weighs 1; what becomes of it is said before the definition is applied.
     edit(

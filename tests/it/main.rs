@@ -38,6 +38,7 @@ mod package;
 // The documents of this repository: their links, their picture and their lists of files.
 mod repo_docs;
 // The code in the documents: commands, descriptions and handlers.
+#[cfg(feature = "dev")]
 mod pages;
 // The table of keys, the parser and the reference of the language, which agree with each other.
 mod language;

@@ -68,7 +68,7 @@ const WRONG: &[(&str, &str)] = &[
     ("check --frob", "unexpected argument '--frob'"),
     ("check missing", "cannot read `missing`: No such file"),
     ("check moose.yaml missing", "cannot read `missing`: No such file"),
-    ("check dir", "cannot read `dir`: Is a directory"),
+    ("check dir", "`dir` is a folder without a krator.yaml"),
     ("check dangling", "cannot read `dangling`: No such file"),
     ("check loop", "cannot read `loop`: Too many levels"),
     (
@@ -78,13 +78,14 @@ const WRONG: &[(&str, &str)] = &[
     ("check", "there is no krator.yaml"),
     (
         "check bad/krator.yaml",
-        "cannot read `bad/krator.yaml`: Is a directory",
+        "`bad/krator.yaml` is a folder without a krator.yaml",
     ),
     ("check --format=frob moose.yaml", "invalid value 'frob'"),
-    ("gen", "there is no krator.yaml"),
+    ("gen", "`krator gen` works in the folder of an operator"),
+    ("dev", "`krator dev` works in the folder of an operator"),
     ("gen frob", "unrecognized subcommand 'frob'"),
     ("gen crd missing", "cannot read `missing`"),
-    ("gen sample dir", "cannot read `dir`"),
+    ("gen sample dir", "`dir` is a folder without a krator.yaml"),
     ("gen rbac dangling", "cannot read `dangling`"),
     (
         "gen crd moose.yaml moose.yaml",
@@ -108,7 +109,7 @@ const WRONG: &[(&str, &str)] = &[
     ),
     ("diff moose.yaml", "required arguments were not provided"),
     ("diff moose.yaml missing", "cannot read `missing`"),
-    ("diff dir moose.yaml", "cannot read `dir`"),
+    ("diff dir moose.yaml", "`dir` is a folder without a krator.yaml"),
     ("diff - -", "only one of the descriptions can come from stdin"),
     ("check --fix -", "`--fix` changes files, and `-` is none"),
     ("check --fix missing", "cannot read `missing`: No such file"),
@@ -120,7 +121,10 @@ const WRONG: &[(&str, &str)] = &[
     ("man moose.yaml", "cannot write man pages to `moose.yaml`"),
     ("lsp --frob", "unexpected argument '--frob'"),
     ("lsp", "the editor did not begin a session"),
-    ("new", "required arguments were not provided"),
+    ("new", "begin with an example: `krator new --list`"),
+    ("new dir", "`dir` is a folder without a krator.yaml"),
+    ("new bad", "`bad` is a folder without a krator.yaml"),
+    ("new made", "the description of a crate already: `krator gen`"),
     (
         "new --example frob",
         "there is no example `frob`; known: memcached",
@@ -185,7 +189,10 @@ const WRONG: &[(&str, &str)] = &[
         "`moose.yaml/x/y` is not a folder",
     ),
     ("new moose.yaml --out dangling", "`dangling` is not a folder"),
-    ("new moose.yaml --out dir", "`dir` is not empty"),
+    (
+        "new moose.yaml --out dir",
+        "`dir` is not empty: name another folder",
+    ),
     ("new moose.yaml --out made", "holds a crate that krator made"),
     ("new moose.yaml --out .", "`.` is not empty"),
     ("new moose.yaml --runtime frob", "invalid value 'frob'"),
@@ -282,6 +289,68 @@ fn descriptions_are_read_from_stdin() {
     );
     let [piped, read] = ["piped", "made"].map(|name| files(&work.path().join(name)));
     assert!(piped == read, "the same crate");
+}
+
+/// A folder stands for the description in it, and what is not named is looked for.
+#[test]
+fn a_folder_stands_for_its_description() {
+    let work = folder();
+    for verb in ["check", "graph", "gen crd", "diff moose.yaml"] {
+        let with = |file| verb.split(' ').chain([file]).collect::<Vec<&str>>();
+        let named = run(work.path(), &with("made/krator.yaml"), "");
+        let folder = run(work.path(), &with("made"), "");
+        assert!(folder.status.success(), "{verb}");
+        assert_eq!(
+            (folder.stdout, folder.stderr),
+            (named.stdout, named.stderr),
+            "{verb}"
+        );
+        let here = run(&work.path().join("made"), &with("."), "");
+        assert!(here.status.success() || verb.starts_with("diff"), "{verb}");
+    }
+    let started = work.path().join("started");
+    fs::create_dir(&started).expect("our own");
+    let init = [
+        "init",
+        "--kind",
+        "Website",
+        "--group",
+        "web.example.com",
+        "-o",
+        "krator.yaml",
+    ];
+    let told = run(&started, &init, "").stderr;
+    let told = String::from_utf8(told).expect("text");
+    assert!(told.contains("`krator check krator.yaml`"), "{told}");
+    let output = run(&started, &["new"], "");
+    let told = String::from_utf8(output.stdout).expect("text");
+    assert!(output.status.success() && told.contains("krator dev"), "{told}");
+    // Beside the crate there is a description, too, but nothing to run.
+    let output = run(&started, &["dev"], "");
+    let told = String::from_utf8(output.stderr).expect("text");
+    assert!(told.contains("`.` is not the folder of a crate"), "{told}");
+}
+
+/// After an edit, `krator check` says that the crate is behind, and finds nothing in files that are not there yet.
+#[test]
+fn check_says_when_a_crate_is_behind_its_description() {
+    let work = folder();
+    let made = work.path().join("made");
+    let path = made.join("krator.yaml");
+    let told = || String::from_utf8(run(&made, &["check"], "").stderr).expect("text");
+    assert!(!told().contains("krator gen"), "{}", told());
+    // The handler that krator writes for `Eat` stays there.
+    let elk = "krator: 1\nresource: {group: animals.com, version: v1, kind: Elk}\nspec: {}\nmachine: {initial: Roam}\n\
+               states:\n  Roam: {next: [Eat]}\n  Eat: {kind: ready, next: [Roam]}\n";
+    fs::write(&path, format!("{MOOSE}---\n{elk}")).expect("our own");
+    let output = run(&made, &["check"], "");
+    let found = String::from_utf8(output.stdout).expect("text");
+    assert!(!found.contains("src/elk"), "{found}");
+    assert!(
+        told().contains("note: krator.yaml has changed since the last `krator gen`"),
+        "{}",
+        told()
+    );
 }
 
 /// What is named twice is checked once.

@@ -263,15 +263,28 @@ impl<'a, K: SectionKey> Keys<'a, K> {
             } else {
                 let known = || section.keys.iter().map(|key| key.name);
                 let suggestion = sink.suggest(&entry.key, known());
-                if suggestion.is_none() {
+                finding = if suggestion.is_some() {
+                    finding.did_you_mean(suggestion)
+                } else if section.called == "a type" && entry.key == "required" {
+                    finding.help("a field is required unless it is `optional` or has a `default`")
+                } else if let Some(key) = abbreviated(&entry.key, known()) {
+                    finding.did_you_mean(Some(key)).perhaps()
+                } else {
                     let known: Vec<&str> = known().collect();
-                    finding = finding.help(format!("known here: {}", known.join(", ")));
-                }
-                finding = finding.did_you_mean(suggestion);
+                    finding.help(format!("known here: {}", known.join(", ")))
+                };
             }
             sink.report(finding);
         }
     }
+}
+
+/// The shortest key that begins with what was written, as `minimum` does with `min`.
+fn abbreviated(written: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    let is_long_enough = written.len() >= 3;
+    known
+        .filter(|key| is_long_enough && key.starts_with(written))
+        .min_by_key(|key| key.len())
 }
 
 /// The items of a list.

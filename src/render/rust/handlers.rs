@@ -41,7 +41,7 @@ pub(crate) fn states_module(kind: &Kind) -> String {
     modules.sort();
     let mut text = format!(
         "{HEADER}\n\n\
-         //! The states of a `{}`, and where each of them leads. The handler of a state is in the file of the same\n\
+         //! The states of `{}` objects, and where each of them leads. The handler of a state is in the file of the same\n\
          //! name; [`prelude`](super::prelude) explains how to write it.\n\n",
         kind.resource.kind.value
     );

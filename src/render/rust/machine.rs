@@ -43,7 +43,7 @@ pub fn machine(description: &Description, kind: &Kind, source: &Source) -> Strin
         .collect();
     let declared = (!declared.is_empty()).then(|| quote!(.conditions(&[#(#declared),*])));
     let field_values = kinds::field_values(description, kind);
-    let states_doc = format!(" The states of a `{}`.", kind.resource.kind.value);
+    let states_doc = format!(" The states of `{}` objects.", kind.resource.kind.value);
     let finalizer = format!("{}/{}", kind.resource.group.value, kind.resource.plural.value);
     file(&quote! {
         use crate::#module::object::#object_state;
@@ -108,7 +108,7 @@ fn own_conditions(kind: &Kind, name: &Ident, machine: &Ident) -> TokenStream {
         })
         .collect();
     let about = format!(
-        " The conditions of a `{}` beside Ready, Reconciling and Stalled; [`rt::Context::set`] sets them.",
+        " The conditions of `{}` objects beside Ready, Reconciling and Stalled; [`rt::Context::set`] sets them.",
         kind.resource.kind.value
     );
     quote! {

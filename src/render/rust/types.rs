@@ -50,7 +50,7 @@ pub fn types(description: &Description, kind: &Kind) -> String {
     let spec_doc = doc_attribute(kind.doc.as_ref().map(|doc| doc.value.as_str()));
     let items = writer.items;
     let machine_field = machine_field(kind);
-    let about = format!(" The `.status` of a `{root}`.");
+    let about = format!(" The `.status` of `{root}` objects.");
     file(&quote! {
         use serde::{Deserialize, Serialize};
         #common

@@ -1,7 +1,9 @@
 //! A reader who follows a page from an empty folder, block by block.
 //!
-//! - `sh`: commands, which succeed; `sh fails`: the last of them does not. A `cargo run` of `sh background` goes on, and
-//!   ends when the next one begins.
+//! - `sh`: commands, which succeed; `sh fails`: the last of them does not. A `krator dev` of `sh background` goes on; a
+//!   `text dev` says when it is ready.
+//! - `text dev`: what `krator dev` says next, line by line, with others between them, up to a `…`.
+//! - any block with the word `stopped`: before it, the reader has ended `krator dev`.
 //! - `KIND file=PATH`: the new contents of a file, from the present folder.
 //! - `diff file=PATH`: lines to find once in a file, those with `-` among them, and to replace by those with `+`.
 //! - `/tmp/` in commands is a folder of the session.
@@ -10,19 +12,14 @@
 use super::block::{Block, blocks};
 use crate::case_file::is_update;
 use crate::cluster::{assets, say};
+use crate::live;
 use crate::operator::Crate;
 use crate::repo_docs::read;
-use krator_apiserver::{Server, Serving};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::net::Ipv4Addr;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use tempfile::TempDir;
-use tokio::runtime::Runtime;
-
-/// Commands of the page for the API server in memory begin so. The test has a server of its own in this process.
-const SERVE: &str = "cargo run -p krator-apiserver --example serve -- ";
 
 struct Session {
     _folder: TempDir,
@@ -32,21 +29,10 @@ struct Session {
     /// `krator` and `kubectl` of this build.
     tools: PathBuf,
     has_kubectl: bool,
-    operator: Option<Operator>,
-    server: Option<(Runtime, Serving)>,
+    /// The `krator dev` that runs beside the reader.
+    dev: Option<live::Session>,
     /// What the last commands have printed. None if they were not run.
     printed: Option<String>,
-}
-
-/// An operator that runs beside the reader.
-struct Operator(Child);
-
-impl Drop for Operator {
-    fn drop(&mut self) {
-        // Killing a process that has ended already fails, which does not matter here.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 /// Follows a page. `KRATOR_UPDATE=1` makes each `text output` what was printed; otherwise one that differs panics.
@@ -98,14 +84,16 @@ impl Session {
             variables: BTreeMap::new(),
             tools,
             has_kubectl: assets.is_some(),
-            operator: None,
-            server: None,
+            dev: None,
             printed: None,
         }
     }
 
     fn step(&mut self, block: &Block) {
         let path = block.file().map(|path| self.at.join(path));
+        if block.has("stopped") {
+            self.end_dev();
+        }
         match (block.language(), path) {
             ("sh", _) => self.commands(block),
             ("diff", Some(path)) => {
@@ -122,28 +110,38 @@ impl Session {
                 );
                 fs::write(&path, &block.text).expect("a folder of our own");
             }
+            ("text", None) if block.has("dev") => {
+                let dev = self.dev.as_mut().expect("`krator dev` runs");
+                for line in block.text.lines() {
+                    dev.wait_for(line.split('…').next().unwrap_or_default());
+                }
+            }
             ("text", None) => (),
             (language, None) => panic!("{}: what is done with {language:?}?", block.place),
         }
     }
 
     fn commands(&mut self, block: &Block) {
-        let text = block
-            .text
-            .replace("\\\n", "")
-            .replace("/tmp/", &format!("{}/", self.tools.display()));
+        let text = block.text.replace("/tmp/", &format!("{}/", self.tools.display()));
         let mut printed = String::new();
         let mut is_left_out = false;
         let mut succeeded = true;
-        for command in text.lines() {
+        for command in commands_of(&text) {
+            let command = command.as_str();
             println!("{}: {command}", block.place);
             assert!(
                 succeeded,
                 "{}: a command before `{command}` failed:\n{printed}",
                 block.place
             );
-            if let Some(file) = command.strip_prefix(SERVE) {
-                self.serve(file);
+            if command == "krator dev" {
+                assert!(
+                    block.has("background"),
+                    "{}: it does not end by itself",
+                    block.place
+                );
+                self.end_dev();
+                self.dev = Some(live::Session::start(&self.at, &["dev"]));
             } else if let Some(folder) = command.strip_prefix("cd ") {
                 self.at = self.at.join(folder);
                 assert!(self.at.is_dir(), "{}: {command}", block.place);
@@ -154,7 +152,7 @@ impl Session {
                 let value = value.trim_matches('"').replace("$PWD", here);
                 self.variables.insert(name.to_owned(), value);
             } else if let Some(args) = command.strip_prefix("cargo ") {
-                self.cargo(args, block.has("background"));
+                self.cargo(args);
             } else if command.contains("kubectl") && !self.has_kubectl {
                 is_left_out = true;
             } else {
@@ -189,48 +187,40 @@ impl Session {
         (output.status.success(), printed)
     }
 
-    /// Starts an API server in memory, and writes its kubeconfig.
-    fn serve(&mut self, file: &str) {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .expect("a runtime");
-        let serving = runtime
-            .block_on(async { Server::start().serve((Ipv4Addr::LOCALHOST, 0).into()).await })
-            .expect("a free port");
-        fs::write(self.at.join(file), serving.kubeconfig()).expect("a folder of our own");
-        self.server = Some((runtime, serving));
+    /// Ends a `krator dev`, which keeps its objects for the next one.
+    fn end_dev(&mut self) {
+        if let Some(dev) = self.dev.take() {
+            assert!(dev.end().success());
+        }
     }
 
     /// Runs cargo in the folder in which all tests build generated crates.
-    fn cargo(&mut self, args: &str, in_background: bool) {
-        let krate = Crate::in_folder(&self.at);
+    fn cargo(&self, args: &str) {
         let args: Vec<&str> = args.split_whitespace().collect();
-        match &args[..] {
-            ["run", rest @ ..] => {
-                assert!(in_background, "an operator does not end by itself");
-                // One that runs already holds its objects.
-                self.operator = None;
-                let binary = self.tools.join("operator");
-                krate.build(&binary);
-                let log = File::create(self.tools.join("log")).expect("a folder of our own");
-                let child = Command::new(binary)
-                    .args(rest.iter().filter(|arg| **arg != "--"))
-                    // Other tests listen at the default address.
-                    .arg("--health-probe-bind-address=0")
-                    .envs(&self.variables)
-                    .stdin(Stdio::null())
-                    .stdout(log.try_clone().expect("an open file"))
-                    .stderr(log)
-                    .spawn()
-                    .expect("the operator runs");
-                self.operator = Some(Operator(child));
-            }
-            [verb, rest @ ..] => krate.cargo(&[&[&[*verb, "--locked", "--quiet"], rest].concat()]),
-            [] => panic!("`cargo` needs a verb"),
-        }
+        let with_lock = [&args[..1], &["--locked", "--quiet"], &args[1..]].concat();
+        Crate::in_folder(&self.at).cargo(&[&with_lock]);
     }
+}
+
+/// The commands of a text. One goes on in the next line after a backslash, and within single quotes, where a backslash is one.
+fn commands_of(text: &str) -> Vec<String> {
+    let mut commands: Vec<String> = Vec::new();
+    let mut is_open = false;
+    for line in text.lines() {
+        match commands.last_mut().filter(|_| is_open) {
+            Some(command) => *command = format!("{command}\n{line}"),
+            None => commands.push(line.to_owned()),
+        }
+        let quotes = commands.last().map_or(0, |command| command.matches('\'').count());
+        is_open = quotes % 2 == 1 || line.ends_with('\\');
+    }
+    commands
+}
+
+#[test]
+fn commands_are_read_as_a_shell_does() {
+    let text = "a \\\n  b\nc '{\\\n}'\nd\n";
+    assert_eq!(commands_of(text), ["a \\\n  b", "c '{\\\n}'", "d"]);
 }
 
 /// A text with the change of a block of the language `diff`.

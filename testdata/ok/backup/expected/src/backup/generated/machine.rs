@@ -8,7 +8,7 @@ use crate::backup::states::{
 };
 use krator_runtime as rt;
 use krator_runtime::Node as _;
-/// The states of a `Backup`.
+/// The states of `Backup` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BackupMachine {
     New,

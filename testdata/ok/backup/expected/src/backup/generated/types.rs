@@ -37,7 +37,7 @@ pub struct BackupSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hooks: Option<BackupSpecHooks>,
 }
-/// The `.status` of a `Backup`.
+/// The `.status` of `Backup` objects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BackupStatus {
     #[serde(rename = "queuePosition", skip_serializing_if = "Option::is_none")]

@@ -7,7 +7,7 @@ use crate::node_claim::states::{
 };
 use krator_runtime as rt;
 use krator_runtime::Node as _;
-/// The states of a `NodeClaim`.
+/// The states of `NodeClaim` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeClaimMachine {
     Launching,
@@ -323,7 +323,7 @@ impl rt::Machine for NodeClaimMachine {
         }
     }
 }
-/// The conditions of a `NodeClaim` beside Ready, Reconciling and Stalled; [`rt::Context::set`] sets them.
+/// The conditions of `NodeClaim` objects beside Ready, Reconciling and Stalled; [`rt::Context::set`] sets them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeClaimCondition {
     /// the spec no longer matches the pool

@@ -29,7 +29,7 @@ pub struct NodeClaimSpec {
     #[serde(rename = "expireAfter")]
     pub expire_after: Expiry,
 }
-/// The `.status` of a `NodeClaim`.
+/// The `.status` of `NodeClaim` objects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodeClaimStatus {
     #[serde(rename = "nodeName", skip_serializing_if = "Option::is_none")]

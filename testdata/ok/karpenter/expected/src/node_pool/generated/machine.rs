@@ -4,7 +4,7 @@ use crate::node_pool::object::NodePoolState;
 use crate::node_pool::states::{Validating, NodeClassNotReady, Invalid, Ready};
 use krator_runtime as rt;
 use krator_runtime::Node as _;
-/// The states of a `NodePool`.
+/// The states of `NodePool` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodePoolMachine {
     Validating,
@@ -131,7 +131,7 @@ impl rt::Machine for NodePoolMachine {
         }
     }
 }
-/// The conditions of a `NodePool` beside Ready, Reconciling and Stalled; [`rt::Context::set`] sets them.
+/// The conditions of `NodePool` objects beside Ready, Reconciling and Stalled; [`rt::Context::set`] sets them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodePoolCondition {
     /// claims of this pool register

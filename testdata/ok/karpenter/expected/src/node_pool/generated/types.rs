@@ -26,7 +26,7 @@ pub struct NodePoolSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<i64>,
 }
-/// The `.status` of a `NodePool`.
+/// The `.status` of `NodePool` objects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodePoolStatus {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -4,7 +4,7 @@ use crate::memcached::object::MemcachedState;
 use crate::memcached::states::{Reconciling, Available};
 use krator_runtime as rt;
 use krator_runtime::Node as _;
-/// The states of a `Memcached`.
+/// The states of `Memcached` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemcachedMachine {
     Reconciling,

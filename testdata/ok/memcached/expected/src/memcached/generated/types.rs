@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub struct MemcachedSpec {
     pub size: i32,
 }
-/// The `.status` of a `Memcached`.
+/// The `.status` of `Memcached` objects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MemcachedStatus {
     /// The fields that the runtime writes, such as `state` and `conditions`.

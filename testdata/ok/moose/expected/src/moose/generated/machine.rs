@@ -4,7 +4,7 @@ use crate::moose::object::MooseState;
 use crate::moose::states::{Tagged, Roam, Eat, Sleep, Lost, Released};
 use krator_runtime as rt;
 use krator_runtime::Node as _;
-/// The states of a `Moose`.
+/// The states of `Moose` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MooseMachine {
     Tagged,

@@ -22,7 +22,7 @@ pub struct MooseSpec {
     pub weight: f64,
     pub antlers: bool,
 }
-/// The `.status` of a `Moose`.
+/// The `.status` of `Moose` objects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MooseStatus {
     /// The fields that the runtime writes, such as `state` and `conditions`.

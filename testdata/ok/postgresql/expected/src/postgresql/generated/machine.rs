@@ -7,7 +7,7 @@ use crate::postgresql::states::{
 };
 use krator_runtime as rt;
 use krator_runtime::Node as _;
-/// The states of a `Postgresql`.
+/// The states of `Postgresql` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PostgresqlMachine {
     Validating,

@@ -36,7 +36,7 @@ pub struct PostgresqlSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls: Option<PostgresqlSpecTls>,
 }
-/// The `.status` of a `Postgresql`.
+/// The `.status` of `Postgresql` objects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PostgresqlStatus {
     #[serde(skip_serializing_if = "Option::is_none")]

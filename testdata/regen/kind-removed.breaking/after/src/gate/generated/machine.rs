@@ -4,7 +4,7 @@ use crate::gate::object::GateState;
 use crate::gate::states::Shut;
 use krator_runtime as rt;
 use krator_runtime::Node as _;
-/// The states of a `Gate`.
+/// The states of `Gate` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GateMachine {
     Shut,

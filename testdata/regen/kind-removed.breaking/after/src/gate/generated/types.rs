@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
     derive = "PartialEq",
 )]
 pub struct GateSpec {}
-/// The `.status` of a `Gate`.
+/// The `.status` of `Gate` objects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GateStatus {
     /// The fields that the runtime writes, such as `state` and `conditions`.

@@ -4,7 +4,7 @@ use crate::door::object::DoorState;
 use crate::door::states::{Closed, Open};
 use krator_runtime as rt;
 use krator_runtime::Node as _;
-/// The states of a `Door`.
+/// The states of `Door` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DoorMachine {
     Closed,
