@@ -106,7 +106,12 @@ fn may_stay(description: &Description, write: &Write) -> bool {
         .text("/apiVersion")
         .starts_with(kind.resource.group.as_str());
     let state = kind.state_named(write.text("/status/state"));
-    !is_of_kind || state.is_some_and(|id| is_rest(kind.state(id)))
+    !is_of_kind || is_observed(write) && state.is_some_and(|id| is_rest(kind.state(id)))
+}
+
+/// Whether the operator has taken note of the object's spec.
+fn is_observed(write: &Write) -> bool {
+    write.object["status"]["observedGeneration"] == write.object["metadata"]["generation"]
 }
 
 fn is_rest(state: &State) -> bool {
@@ -163,8 +168,7 @@ impl<'a> Led<'a> {
     fn see(&mut self, write: &Write) {
         self.is_gone = write.deleted;
         self.attempts = write.object["status"]["attempts"].as_u64().unwrap_or(0);
-        self.is_observed =
-            write.object["status"]["observedGeneration"] == write.object["metadata"]["generation"];
+        self.is_observed = is_observed(write);
         let entry = write.text("/status/entry");
         if entry == self.entry {
             return;
