@@ -37,6 +37,8 @@ pub struct Inputs {
     folder: PathBuf,
     watcher: RecommendedWatcher,
     events: mpsc::UnboundedReceiver<()>,
+    /// Whether there was an event after which the files were not read yet.
+    has_news: bool,
     /// The contents that are known, as hashes: an editor that saves a file without a change starts nothing.
     known: BTreeMap<PathBuf, (Input, u64)>,
 }
@@ -57,6 +59,7 @@ impl Inputs {
             folder: folder.to_owned(),
             watcher: watcher.context("cannot watch files on this machine")?,
             events,
+            has_news: false,
             known: BTreeMap::new(),
         };
         // Folders are watched and not files, because editors replace files.
@@ -84,14 +87,16 @@ impl Inputs {
             .extend(now.into_iter().filter(|(_, (input, _))| is_code(*input)));
     }
 
-    /// Waits for an edit, and returns what was edited: once each, in order.
+    /// Waits for an edit, and returns what was edited: once each, in order. No edit is lost when the future is dropped.
     pub async fn edited(&mut self) -> Vec<Input> {
         loop {
-            if self.events.recv().await.is_none() {
+            if !self.has_news && self.events.recv().await.is_none() {
                 // The watcher holds the sender for as long as this exists.
                 std::future::pending::<()>().await;
             }
+            self.has_news = true;
             while let Ok(Some(())) = tokio::time::timeout(SETTLED, self.events.recv()).await {}
+            self.has_news = false;
             let now = self.read();
             let mut edited: Vec<Input> = self
                 .known

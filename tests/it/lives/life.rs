@@ -38,8 +38,15 @@ impl<'a> Life<'a> {
             && let Some(next) = state.next.first()
             && steps.len() < 20
         {
-            steps.push((end, Action::Next(next.to.value)));
-            end = next.to.value;
+            // A script sends a state always the same way, so that a state that was left before would be left again. A
+            // failure in a state whose effects happen once leads to the state in `resume`.
+            let has_been_there = steps.iter().any(|(left, _)| *left == next.to.value);
+            let (action, to) = match &state.resume {
+                Some(resume) if has_been_there => (Action::Fail, resume.value),
+                _ => (Action::Next(next.to.value), next.to.value),
+            };
+            steps.push((end, action));
+            end = to;
         }
         Life {
             kind,

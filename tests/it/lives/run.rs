@@ -8,7 +8,7 @@ use super::recorder::{Collection, Recorder, Write};
 use crate::cluster::{Cluster, until};
 use crate::probes::{ask, logged_address};
 use crate::scripted_operator::{Action, Files, Program};
-use krator::model::{Description, StateKind};
+use krator::model::{Description, State, StateKind};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -52,21 +52,26 @@ pub fn lead(cluster: &'static Cluster, program: &Program, lives: &[Life]) -> See
         let list = json!({"apiVersion": "v1", "kind": "List", "items": objects});
         cluster.apply(&list.to_string(), &[]);
         let mut led: BTreeMap<&str, Led> = lives.iter().map(|life| (&*life.name, Led::new(life))).collect();
-        let mut at_rest = BTreeSet::new();
+        let mut children = BTreeMap::<String, BTreeSet<String>>::new();
         until("these lives are led", || {
             assert!(operator.is_running(), "it ended by itself");
             let news = recorder.since(read);
             read += news.len();
             for write in &news {
-                if rests(&program.description, write) {
-                    at_rest.insert(write.text("/metadata/name").to_owned());
+                if may_stay(&program.description, write) {
+                    let of_name = children.entry(write.text("/metadata/name").to_owned());
+                    of_name.or_default().insert(write.text("/kind").to_owned());
                 }
                 if let Some(led) = led.get_mut(write.text("/metadata/name")) {
                     led.see(write);
                 }
             }
             for led in led.values_mut() {
-                led.act(&recorder, program, &at_rest);
+                let there = children
+                    .get(&offspring::name(&led.life.name))
+                    .map_or(0, BTreeSet::len);
+                led.has_children = there == led.life.kind.owns.len();
+                led.act(&recorder, program);
             }
             if led.values().all(|led| led.is_gone || led.waits_for_time()) {
                 if led.values().all(|led| led.is_gone) {
@@ -89,12 +94,28 @@ pub fn lead(cluster: &'static Cluster, program: &Program, lives: &[Life]) -> See
     }
 }
 
-/// Whether an object of the description is in a state in which it stays.
-fn rests(description: &Description, write: &Write) -> bool {
+/// Whether an object is where it stays: in a state of rest, if it is of a kind of the description, for a child may live a life
+/// of its own.
+fn may_stay(description: &Description, write: &Write) -> bool {
     let mut kinds = description.kinds.iter();
-    let kind = kinds.find(|kind| kind.resource.kind.as_str() == write.text("/kind"));
-    let state = kind.and_then(|kind| Some(kind.state(kind.state_named(write.text("/status/state"))?)));
-    state.is_some_and(|state| matches!(state.kind.value, StateKind::Ready | StateKind::Failed))
+    let Some(kind) = kinds.find(|kind| kind.resource.kind.as_str() == write.text("/kind")) else {
+        return true;
+    };
+    // Kubernetes has a kind of this name, too.
+    let is_of_kind = write
+        .text("/apiVersion")
+        .starts_with(kind.resource.group.as_str());
+    let state = kind.state_named(write.text("/status/state"));
+    !is_of_kind || is_observed(write) && state.is_some_and(|id| is_rest(kind.state(id)))
+}
+
+/// Whether the operator has taken note of the object's spec.
+fn is_observed(write: &Write) -> bool {
+    write.object["status"]["observedGeneration"] == write.object["metadata"]["generation"]
+}
+
+fn is_rest(state: &State) -> bool {
+    matches!(state.kind.value, StateKind::Ready | StateKind::Failed)
 }
 
 /// Turns the operator's clock on.
@@ -119,6 +140,10 @@ struct Led<'a> {
     /// Whether what is to be done in this state was done.
     has_acted: bool,
     attempts: u64,
+    /// Whether the operator has taken note of the object's spec, as it does after the first run in a state of rest.
+    is_observed: bool,
+    /// Whether its handlers have applied all its children, so that it is not chance which ones there are at its end.
+    has_children: bool,
     /// How often the handler had failed when the clock was turned.
     turned_at: u64,
     is_gone: bool,
@@ -132,6 +157,8 @@ impl<'a> Led<'a> {
             entry: String::new(),
             has_acted: true,
             attempts: 0,
+            is_observed: false,
+            has_children: false,
             turned_at: 0,
             is_gone: false,
         }
@@ -141,6 +168,7 @@ impl<'a> Led<'a> {
     fn see(&mut self, write: &Write) {
         self.is_gone = write.deleted;
         self.attempts = write.object["status"]["attempts"].as_u64().unwrap_or(0);
+        self.is_observed = is_observed(write);
         let entry = write.text("/status/entry");
         if entry == self.entry {
             return;
@@ -172,12 +200,16 @@ impl<'a> Led<'a> {
     }
 
     /// Changes or deletes the object, if it is time for that.
-    fn act(&mut self, recorder: &Recorder, program: &Program, at_rest: &BTreeSet<String>) {
-        // A child that lives a life of its own is deleted with its owner. Where it is by then must not be chance.
-        let mut owned = self.life.kind.owns.iter();
-        let has_lives = owned.any(|owned| owned.kind.value.described.is_some());
-        let may_go = !has_lives || at_rest.contains(&offspring::name(&self.life.name));
-        if self.has_acted || !may_go && self.action() == Some(Action::Delete) {
+    fn act(&mut self, recorder: &Recorder, program: &Program) {
+        let states = self
+            .life
+            .steps
+            .iter()
+            .map(|(state, _)| *state)
+            .chain([self.life.end]);
+        let state = states.skip(self.taken).map(|id| self.life.kind.state(id)).next();
+        let is_settled = self.is_observed || !state.is_some_and(is_rest);
+        if self.has_acted || !is_settled || !self.has_children {
             return;
         }
         self.has_acted = true;
@@ -196,7 +228,7 @@ impl<'a> Led<'a> {
     /// Whether nothing happens to the object until its state times out, or its handler is tried again.
     fn waits_for_time(&self) -> bool {
         match self.action() {
-            Some(Action::Hang) => !self.entry.is_empty(),
+            Some(Action::Hang) => !self.entry.is_empty() && self.has_children,
             Some(Action::Fail) => self.attempts > self.turned_at,
             _ => false,
         }

@@ -24,7 +24,9 @@ pub fn histories(seen: &Seen) -> BTreeMap<String, Vec<String>> {
         }
     }
     let mut events: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for event in &seen.events {
+    // Controllers of the cluster tell of objects, too.
+    let is_of_operator = |event: &&Value| event["reportingController"] == super::RECIPE.operator;
+    for event in seen.events.iter().filter(is_of_operator) {
         let about = &event["regarding"];
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let told = json!({"type": event["type"], "reason": event["reason"], "action": event["action"], "note": event["note"]});
@@ -34,11 +36,9 @@ pub fn histories(seen: &Seen) -> BTreeMap<String, Vec<String>> {
             .or_default()
             .insert(format!("event {}", mask.masked(&told)));
     }
+    assert!(!events.is_empty(), "the operator has told nothing");
     for (of, events) in events {
-        // Clusters tell of themselves, too.
-        if let Some(history) = histories.get_mut(&of) {
-            history.extend(events);
-        }
+        histories.entry(of).or_default().extend(events);
     }
     histories
 }
