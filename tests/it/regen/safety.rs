@@ -169,7 +169,7 @@ fn a_crate_of_a_newer_krator_is_refused() {
 fn a_folder_without_a_valid_record_is_refused() {
     let (_work, dir) = edited();
     fs::remove_dir_all(dir.join(".krator")).expect("our own");
-    assert_refused(&dir, &[], "is no crate that krator made");
+    assert_refused(&dir, &[], "is not the folder of a crate that krator made");
     let (_work, dir) = edited();
     fs::write(dir.join(".krator/manifest.json"), "<<<<<<< HEAD\n").expect("writable");
     assert_refused(&dir, &[], "restore it from version control");
