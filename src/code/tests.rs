@@ -96,12 +96,13 @@ fn shadowing_ends_with_its_scope() {
 
 #[test]
 fn a_variable_may_have_the_name_of_a_function() {
-    let own = "fn pod() -> String { String::new() }\n\
-               let pod: k8s_openapi::api::core::v1::Pod = serde_json::from_str(&pod())?;\n\
-               cx.apply(&pod).await?;\n\
-               if cx.first_run() { return Ok(Transition::to(Roam)); }\n\
-               Ok(Transition::to(Sleep))";
-    assert_eq!(of_body(own), ["no-rights:7"]);
+    let text = "use k8s_openapi::api::core::v1::Pod;\nuse super::Eat;\nuse crate::moose::prelude::*;\n\
+                fn pod() -> serde_json::Value { serde_json::Value::Null }\n\
+                async fn run(cx: &Context<'_>) -> Result<()> {\n\
+                let pod: Pod = serde_json::from_value(pod())?;\n\
+                cx.apply(&pod).await?;\nOk(())\n}\n\
+                impl State for Eat {}\n";
+    assert!(of(text).contains(&"no-rights:7".to_owned()), "{:?}", of(text));
 }
 
 #[test]
