@@ -1,7 +1,7 @@
 //! What an editor asks about a description: what may be written here, what this means, where it is defined, what is in
 //! the file, and what a new name changes.
 //!
-//! All of it works on the [outline](crate::outline) of the text, so that it works while the text is no YAML. Offsets are
+//! All of it works on the outline of the text, so that it works while the text is no YAML. Offsets are
 //! in bytes; whoever speaks a protocol converts them.
 
 mod completion;
