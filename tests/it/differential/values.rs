@@ -190,14 +190,15 @@ fn number(schema: &Value, dice: &mut Dice, is_integer: bool) -> Value {
     .clone()
 }
 
+/// The names of the required fields of a schema.
+pub fn required(schema: &Value) -> Vec<&str> {
+    let names = schema["required"].as_array().into_iter().flatten();
+    names.filter_map(Value::as_str).collect()
+}
+
 fn object(schema: &Value, depth: usize, dice: &mut Dice) -> Value {
     let mut object = Map::new();
-    let required: Vec<&str> = schema["required"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let required = required(schema);
     for (name, field) in schema["properties"].as_object().into_iter().flatten() {
         let is_wanted = if required.contains(&name.as_str()) {
             !dice.one_in(15)

@@ -1,7 +1,7 @@
 //! Values of a schema, and mutants of values: each differs in one place, and often in a way that the schema cares about.
 
 use crate::dice::Dice;
-use crate::differential::values::value;
+use crate::differential::values::{required, value};
 use serde_json::{Map, Value, json};
 
 /// A step into a value.
@@ -36,12 +36,7 @@ fn minimal(schema: &Value, depth: usize, dice: &mut Dice) -> Value {
         }
         Some("object") => {
             let mut object = Map::new();
-            let required: Vec<&str> = schema["required"]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_str)
-                .collect();
+            let required = required(schema);
             for (name, field) in schema["properties"].as_object().into_iter().flatten() {
                 let is_wanted = required.contains(&name.as_str()) || depth < 5 && dice.one_in(5);
                 if is_wanted {
