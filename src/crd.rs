@@ -4,134 +4,136 @@ mod place;
 mod schema;
 mod status;
 
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    CustomResourceColumnDefinition, CustomResourceDefinition, CustomResourceDefinitionNames,
-    CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, CustomResourceSubresourceScale,
-    CustomResourceSubresourceStatus, CustomResourceSubresources, CustomResourceValidation, JSONSchemaProps,
-    SelectableField,
-};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Value as Json, json};
 
-use crate::model::{Column, Description, Kind, Scope};
+use crate::model::{Column, Description, Kind, Scale, Scope};
 
 pub(crate) use place::{place, rules_of, type_of_value};
 pub(crate) use schema::{DURATION_PATTERN, schema_of};
 
-/// The schema of the objects of a kind, as JSON.
-pub(crate) fn object_schema(description: &Description, kind: &Kind) -> serde_json::Value {
-    // Serialization fails only for maps whose keys are not strings, and a schema has none.
-    serde_json::to_value(object(description, kind)).expect("a schema is JSON")
-}
-
 /// A part of a CRD as the API server reads it: a whole `spec`, or a schema.
-pub(crate) fn as_read<T: DeserializeOwned>(written: &impl Serialize) -> T {
-    // Serialization fails only for maps whose keys are not strings, and both sides have the names of the API.
-    let written = serde_json::to_value(written).expect("a CRD is JSON");
+pub(crate) fn as_read<T: DeserializeOwned>(written: Json) -> T {
+    // What this module writes has the keys and the types of the API.
     serde_json::from_value(written).expect("a CRD is one of the API")
 }
 
 /// The annotation without which the API server refuses definitions in groups of Kubernetes.
 pub(crate) const API_APPROVED: &str = "api-approved.kubernetes.io";
 
-/// The definition of a kind.
-pub(crate) fn definition(description: &Description, kind: &Kind) -> CustomResourceDefinition {
+/// The definition of a kind. Its keys are in alphabetical order, but for the first two.
+pub(crate) fn definition(description: &Description, kind: &Kind) -> Json {
+    let resource = &kind.resource;
+    let approval = resource.api_approved.as_ref();
+    let metadata = object_of([
+        (
+            "annotations",
+            approval.map(|approval| json!({API_APPROVED: approval.value})),
+        ),
+        (
+            "name",
+            Some(format!("{}.{}", resource.plural.value, resource.group.value).into()),
+        ),
+    ]);
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": metadata,
+        "spec": specification(description, kind),
+    })
+}
+
+/// The `.spec` of the definition of a kind.
+pub(crate) fn specification(description: &Description, kind: &Kind) -> Json {
     let resource = &kind.resource;
     let name = resource.kind.as_str();
-    CustomResourceDefinition {
-        metadata: ObjectMeta {
-            name: Some(format!("{}.{}", resource.plural.value, resource.group.value)),
-            annotations: resource
-                .api_approved
-                .as_ref()
-                .map(|approval| [(API_APPROVED.to_owned(), approval.value.clone())].into()),
-            ..ObjectMeta::default()
-        },
-        spec: CustomResourceDefinitionSpec {
-            group: resource.group.to_string(),
-            names: CustomResourceDefinitionNames {
-                kind: name.to_owned(),
-                list_kind: Some(format!("{name}List")),
-                plural: resource.plural.to_string(),
-                singular: Some(resource.singular.to_string()),
-                short_names: some(resource.short_names.iter().map(|name| name.to_string()).collect()),
-                categories: some(
-                    resource
-                        .categories
-                        .iter()
-                        .map(|category| category.to_string())
-                        .collect(),
-                ),
-            },
-            scope: match resource.scope.value {
-                Scope::Namespaced => "Namespaced",
-                Scope::Cluster => "Cluster",
-            }
-            .to_owned(),
-            versions: vec![version(description, kind)],
-            ..CustomResourceDefinitionSpec::default()
-        },
-        status: None,
-    }
-}
-
-fn version(description: &Description, kind: &Kind) -> CustomResourceDefinitionVersion {
-    let resource = &kind.resource;
-    let selectable = |path: &crate::model::FieldPath| SelectableField {
-        json_path: path.to_string(),
+    let names = object_of([
+        (
+            "categories",
+            list(&resource.categories, |name| name.as_str().into()),
+        ),
+        ("kind", Some(name.into())),
+        ("listKind", Some(format!("{name}List").into())),
+        ("plural", Some(resource.plural.as_str().into())),
+        (
+            "shortNames",
+            list(&resource.short_names, |name| name.as_str().into()),
+        ),
+        ("singular", Some(resource.singular.as_str().into())),
+    ]);
+    let scope = match resource.scope.value {
+        Scope::Namespaced => "Namespaced",
+        Scope::Cluster => "Cluster",
     };
-    CustomResourceDefinitionVersion {
-        name: resource.version.to_string(),
-        served: true,
-        storage: true,
-        schema: Some(CustomResourceValidation {
-            open_api_v3_schema: Some(object(description, kind)),
-        }),
-        additional_printer_columns: Some(columns(kind)),
-        selectable_fields: some(
-            resource
-                .selectable_fields
-                .iter()
-                .map(|path| selectable(path))
-                .collect(),
-        ),
-        subresources: Some(CustomResourceSubresources {
-            status: Some(CustomResourceSubresourceStatus(serde_json::json!({}))),
-            scale: resource
-                .scale
-                .as_ref()
-                .map(|scale| CustomResourceSubresourceScale {
-                    spec_replicas_path: scale.spec.to_string(),
-                    status_replicas_path: scale.status.to_string(),
-                    label_selector_path: scale.selector.as_ref().map(|path| path.to_string()),
-                }),
-        }),
-        ..CustomResourceDefinitionVersion::default()
-    }
+    json!({
+        "group": resource.group.as_str(),
+        "names": names,
+        "scope": scope,
+        "versions": [version(description, kind)],
+    })
 }
 
-fn object(description: &Description, kind: &Kind) -> JSONSchemaProps {
-    let mut spec = schema_of(description, &kind.spec);
-    spec.description
-        .get_or_insert_with(|| "The desired state of this object.".to_owned());
-    JSONSchemaProps {
-        type_: Some("object".to_owned()),
-        description: kind.doc.as_ref().map(|doc| doc.value.trim().to_owned()),
-        properties: Some(
-            [
-                ("spec".to_owned(), spec),
-                ("status".to_owned(), status::schema(description, kind)),
-            ]
-            .into(),
+fn version(description: &Description, kind: &Kind) -> Json {
+    let resource = &kind.resource;
+    let scale = resource.scale.as_ref().map(scale);
+    object_of([
+        ("additionalPrinterColumns", Some(columns(kind))),
+        ("name", Some(resource.version.as_str().into())),
+        (
+            "schema",
+            Some(json!({"openAPIV3Schema": object_schema(description, kind)})),
         ),
-        required: Some(vec!["spec".to_owned()]),
-        ..JSONSchemaProps::default()
+        (
+            "selectableFields",
+            list(
+                &resource.selectable_fields,
+                |path| json!({"jsonPath": path.to_string()}),
+            ),
+        ),
+        ("served", Some(true.into())),
+        ("storage", Some(true.into())),
+        (
+            "subresources",
+            Some(object_of([("scale", scale), ("status", Some(json!({})))])),
+        ),
+    ])
+}
+
+fn scale(scale: &Scale) -> Json {
+    object_of([
+        (
+            "labelSelectorPath",
+            scale.selector.as_ref().map(|path| path.to_string().into()),
+        ),
+        ("specReplicasPath", Some(scale.spec.to_string().into())),
+        ("statusReplicasPath", Some(scale.status.to_string().into())),
+    ])
+}
+
+/// The schema of the objects of a kind.
+pub(crate) fn object_schema(description: &Description, kind: &Kind) -> Json {
+    let mut spec = schema_of(description, &kind.spec);
+    if let Json::Object(spec) = &mut spec {
+        spec.entry("description")
+            .or_insert_with(|| "The desired state of this object.".into());
+        spec.sort_keys();
     }
+    object_of([
+        (
+            "description",
+            kind.doc.as_ref().map(|doc| doc.value.trim().into()),
+        ),
+        (
+            "properties",
+            Some(json!({"spec": spec, "status": status::schema(description, kind)})),
+        ),
+        ("required", Some(json!(["spec"]))),
+        ("type", Some("object".into())),
+    ])
 }
 
 /// The columns of the description, then those that every kind has, except where the description uses the same name.
-fn columns(kind: &Kind) -> Vec<CustomResourceColumnDefinition> {
+fn columns(kind: &Kind) -> Json {
     let defaults = [
         ("State", "string", ".status.state"),
         (
@@ -150,28 +152,34 @@ fn columns(kind: &Kind) -> Vec<CustomResourceColumnDefinition> {
     let ours = defaults
         .into_iter()
         .filter(|(name, ..)| !is_taken(name))
-        .map(|(name, type_, path)| CustomResourceColumnDefinition {
-            name: name.to_owned(),
-            type_: type_.to_owned(),
-            json_path: path.to_owned(),
-            ..CustomResourceColumnDefinition::default()
-        });
+        .map(|(name, type_, path)| json!({"jsonPath": path, "name": name, "type": type_}));
     kind.columns.iter().map(column).chain(ours).collect()
 }
 
-fn column(column: &Column) -> CustomResourceColumnDefinition {
-    CustomResourceColumnDefinition {
-        name: column.name.to_string(),
-        type_: column.column_type.as_str().to_owned(),
-        json_path: column.path.to_string(),
-        // The API's number is signed. No priority of that size makes a difference.
-        priority: (column.priority > 0).then(|| i32::try_from(column.priority).unwrap_or(i32::MAX)),
-        description: column.description.as_ref().map(|text| text.value.clone()),
-        ..CustomResourceColumnDefinition::default()
-    }
+fn column(column: &Column) -> Json {
+    // The API's number is signed. No priority of that size makes a difference.
+    let priority = i32::try_from(column.priority).unwrap_or(i32::MAX);
+    object_of([
+        (
+            "description",
+            column.description.as_ref().map(|text| text.value.clone().into()),
+        ),
+        ("jsonPath", Some(column.path.to_string().into())),
+        ("name", Some(column.name.as_str().into())),
+        ("priority", (priority > 0).then(|| priority.into())),
+        ("type", Some(column.column_type.as_str().into())),
+    ])
+}
+
+/// An object of the fields that have a value.
+fn object_of<const N: usize>(fields: [(&str, Option<Json>); N]) -> Json {
+    let present = fields
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Json::Object(present.collect())
 }
 
 /// `None` for an empty list, so that it is left out.
-fn some<T>(list: Vec<T>) -> Option<Vec<T>> {
-    (!list.is_empty()).then_some(list)
+fn list<T>(items: &[T], item: impl FnMut(&T) -> Json) -> Option<Json> {
+    (!items.is_empty()).then(|| items.iter().map(item).collect())
 }

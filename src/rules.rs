@@ -166,7 +166,7 @@ impl Subject<'_> {
     /// The CRD of the kind, as the API server reads it.
     fn definition(&self) -> &Definition {
         self.definition
-            .get_or_init(|| crd::as_read(&crd::definition(self.description, self.kind).spec))
+            .get_or_init(|| crd::as_read(crd::specification(self.description, self.kind)))
     }
 
     /// The schema of the kind's objects, with its path in the CRD.

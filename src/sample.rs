@@ -19,14 +19,14 @@ pub(crate) fn object(description: &Description, kind: &Kind) -> Json {
         "apiVersion": format!("{}/{}", resource.group.value, resource.version.value),
         "kind": resource.kind.as_str(),
         "metadata": metadata,
-        "spec": value::of(&schema_of(description, &kind.spec)),
+        "spec": value::of(&as_read(schema_of(description, &kind.spec))),
     })
 }
 
 /// The sample of a kind as the API server stores it, with defaults.
 pub(crate) fn stored(description: &Description, kind: &Kind) -> Json {
     let mut object = object(description, kind);
-    krator_schema::default(&as_read(&schema_of(description, &kind.spec)), &mut object["spec"]);
+    krator_schema::default(&as_read(schema_of(description, &kind.spec)), &mut object["spec"]);
     object
 }
 

@@ -155,7 +155,7 @@ impl List<'_, '_> {
             self.add(CompletionKind::Kind, &kind, "of this file", "");
         }
         for kind in kubernetes::kinds() {
-            self.add(CompletionKind::Kind, &kind, "of Kubernetes", "");
+            self.add(CompletionKind::Kind, kind, "of Kubernetes", "");
         }
     }
 
@@ -202,7 +202,7 @@ impl List<'_, '_> {
         // There are hundreds of them.
         if before[begun..].contains('/') {
             for reference in kubernetes::references() {
-                self.add_at(span, CompletionKind::Type, &reference, "of Kubernetes", "");
+                self.add_at(span, CompletionKind::Type, reference, "of Kubernetes", "");
             }
         }
     }

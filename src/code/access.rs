@@ -15,7 +15,7 @@ pub(super) fn is_kubernetes_type(path: &[String]) -> bool {
 }
 
 /// The name of a kind in a description, such as `batch/v1.Job`.
-pub(super) fn reference(object: &[String]) -> Option<String> {
+pub(super) fn reference(object: &[String]) -> Option<&'static str> {
     kubernetes::kind_of_rust(&object.join("::"))
 }
 

@@ -1,219 +1,194 @@
 //! The structural OpenAPI schema of a CRD, from the schemas of the model.
 
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    JSON, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool, ValidationRule,
-};
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Number, Value as Json, json};
 
-use super::some;
+use crate::finding::Spanned;
 use crate::model::kubernetes::{QUANTITY_PATTERN, kubernetes_schema};
 use crate::model::{Constraints, Description, Field, KubernetesType, Schema, Shape, Validation};
 
 /// Durations in the format of Go's `time.ParseDuration`, without a sign.
 pub(crate) const DURATION_PATTERN: &str = r"^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$";
 
-/// The schema in the form of the API server. Named types and types of Kubernetes are expanded.
-pub(crate) fn schema_of(description: &Description, schema: &Schema) -> JSONSchemaProps {
-    let of = |inner: &Schema| Box::new(schema_of(description, inner));
+/// The schema in the form of the API server, with its keys in alphabetical order. Named types and types of Kubernetes are
+/// expanded.
+pub(crate) fn schema_of(description: &Description, schema: &Schema) -> Json {
+    Json::Object(keys_of(description, schema))
+}
+
+fn keys_of(description: &Description, schema: &Schema) -> Map<String, Json> {
     let mut out = match &schema.shape {
         Shape::String => typed("string"),
         Shape::Boolean => typed("boolean"),
-        Shape::Integer => formatted("integer", "int64"),
-        Shape::Int32 => formatted("integer", "int32"),
-        Shape::Number => formatted("number", "double"),
-        Shape::DateTime => formatted("string", "date-time"),
-        Shape::Duration => JSONSchemaProps {
-            pattern: Some(DURATION_PATTERN.to_owned()),
-            ..typed("string")
-        },
-        Shape::Quantity => JSONSchemaProps {
-            pattern: Some(QUANTITY_PATTERN.to_owned()),
-            ..int_or_string()
-        },
+        Shape::Integer => with(typed("integer"), "format", "int64"),
+        Shape::Int32 => with(typed("integer"), "format", "int32"),
+        Shape::Number => with(typed("number"), "format", "double"),
+        Shape::DateTime => with(typed("string"), "format", "date-time"),
+        Shape::Duration => with(typed("string"), "pattern", DURATION_PATTERN),
+        Shape::Quantity => with(int_or_string(), "pattern", QUANTITY_PATTERN),
         Shape::IntOrString => int_or_string(),
         Shape::Enum(values) => {
-            let values = values.iter().map(|value| JSON(value.value.clone().into()));
-            JSONSchemaProps {
-                enum_: Some(values.collect()),
-                ..typed("string")
-            }
+            let values: Vec<Json> = values.iter().map(|value| value.value.clone().into()).collect();
+            with(typed("string"), "enum", values)
         }
-        Shape::List(items) => JSONSchemaProps {
-            items: Some(JSONSchemaPropsOrArray::Schema(of(items))),
-            ..typed("array")
-        },
-        Shape::Map(values) => JSONSchemaProps {
-            additional_properties: Some(JSONSchemaPropsOrBool::Schema(of(values))),
-            ..typed("object")
-        },
+        Shape::List(items) => with(typed("array"), "items", schema_of(description, items)),
+        Shape::Map(values) => with(
+            typed("object"),
+            "additionalProperties",
+            schema_of(description, values),
+        ),
         Shape::Object(fields) => object(description, fields),
-        Shape::FreeForm => JSONSchemaProps {
-            x_kubernetes_preserve_unknown_fields: Some(true),
-            ..typed("object")
-        },
-        Shape::Any => JSONSchemaProps {
-            x_kubernetes_preserve_unknown_fields: Some(true),
-            ..JSONSchemaProps::default()
-        },
-        Shape::Named(id) => schema_of(description, &description.type_(*id).schema),
+        Shape::FreeForm => with(typed("object"), "x-kubernetes-preserve-unknown-fields", true),
+        Shape::Any => with(Map::new(), "x-kubernetes-preserve-unknown-fields", true),
+        Shape::Named(id) => keys_of(description, &description.type_(*id).schema),
         Shape::Kubernetes(reference) => kubernetes(reference),
     };
     add_annotations(&mut out, schema);
     bound(&mut out, &schema.constraints);
+    out.sort_keys();
     out
 }
 
 /// An object with these fields. Those without a default that are not optional are required.
-fn object(description: &Description, fields: &[Field]) -> JSONSchemaProps {
-    let schemas: Vec<_> = fields
-        .iter()
-        .map(|field| (field, schema_of(description, &field.schema)))
-        .collect();
-    let required = schemas
-        .iter()
-        .filter(|(field, schema)| !field.schema.optional && schema.default.is_none());
-    JSONSchemaProps {
-        required: some(required.map(|(field, _)| field.name.to_string()).collect()),
-        properties: Some(
-            schemas
-                .into_iter()
-                .map(|(field, schema)| (field.name.to_string(), schema))
-                .collect(),
-        ),
-        ..typed("object")
+fn object(description: &Description, fields: &[Field]) -> Map<String, Json> {
+    let mut required = Vec::new();
+    let mut properties = Map::new();
+    for field in fields {
+        let schema = keys_of(description, &field.schema);
+        if !field.schema.optional && !schema.contains_key("default") {
+            required.push(Json::from(field.name.as_str()));
+        }
+        properties.insert(field.name.to_string(), Json::Object(schema));
+    }
+    properties.sort_keys();
+    let mut out = with(typed("object"), "properties", properties);
+    if !required.is_empty() {
+        out.insert("required".to_owned(), required.into());
+    }
+    out
+}
+
+fn kubernetes(reference: &KubernetesType) -> Map<String, Json> {
+    match kubernetes_schema(reference) {
+        Some(Json::Object(schema)) => schema,
+        // The model has only types whose schema is known, and their tests go through all of them.
+        _ => unreachable!("a known type has a schema"),
     }
 }
 
-fn kubernetes(reference: &KubernetesType) -> JSONSchemaProps {
-    // The model has only types whose schema is known. A test below converts all of them.
-    let schema = kubernetes_schema(reference).expect("a known type has a schema");
-    serde_json::from_value(schema).expect("the schema of a known type is one of a CRD")
+fn typed(name: &str) -> Map<String, Json> {
+    with(Map::new(), "type", name)
 }
 
-fn typed(name: &str) -> JSONSchemaProps {
-    JSONSchemaProps {
-        type_: Some(name.to_owned()),
-        ..JSONSchemaProps::default()
-    }
+fn int_or_string() -> Map<String, Json> {
+    let types = json!([{"type": "integer"}, {"type": "string"}]);
+    with(
+        with(Map::new(), "anyOf", types),
+        "x-kubernetes-int-or-string",
+        true,
+    )
 }
 
-fn formatted(name: &str, format: &str) -> JSONSchemaProps {
-    JSONSchemaProps {
-        format: Some(format.to_owned()),
-        ..typed(name)
-    }
-}
-
-fn int_or_string() -> JSONSchemaProps {
-    JSONSchemaProps {
-        any_of: Some(vec![typed("integer"), typed("string")]),
-        x_kubernetes_int_or_string: Some(true),
-        ..JSONSchemaProps::default()
-    }
+fn with(mut schema: Map<String, Json>, key: &str, value: impl Into<Json>) -> Map<String, Json> {
+    schema.insert(key.to_owned(), value.into());
+    schema
 }
 
 /// Adds the keys that stand beside a type in the description. They override those of a named type.
-fn add_annotations(out: &mut JSONSchemaProps, schema: &Schema) {
+fn add_annotations(out: &mut Map<String, Json>, schema: &Schema) {
+    let mut set = |key: &str, value: Json| out.insert(key.to_owned(), value);
     if let Some(text) = &schema.description {
-        out.description = Some(text.value.clone());
+        set("description", text.value.clone().into());
     }
     if let Some(default) = &schema.default {
-        out.default = Some(JSON(default.value.clone()));
+        set("default", default.value.clone());
     }
     if let Some(example) = &schema.example {
-        out.example = Some(JSON(example.value.clone()));
+        set("example", example.value.clone());
     }
     if schema.nullable {
-        out.nullable = Some(true);
+        set("nullable", true.into());
     }
     for (key, value) in &schema.extensions {
         extend(out, key, value);
     }
-    if !schema.validations.is_empty() {
-        let rules = out.x_kubernetes_validations.get_or_insert_default();
-        for validation in &schema.validations {
-            // A named type may have the same rule, and server-side apply refuses a list with both.
-            rules.retain(|other| other.rule != validation.rule.value);
-            rules.push(rule(validation));
-        }
+    let rules = list(out, "x-kubernetes-validations");
+    for validation in &schema.validations {
+        // A named type may have the same rule, and server-side apply refuses a list with both.
+        rules.retain(|other| other["rule"] != validation.rule.value);
+        rules.push(rule(validation));
     }
+    if rules.is_empty() {
+        out.remove("x-kubernetes-validations");
+    }
+}
+
+/// The list of that key, which is added if it is not there.
+fn list<'a>(out: &'a mut Map<String, Json>, key: &str) -> &'a mut Vec<Json> {
+    let list = out.entry(key).or_insert_with(|| json!([]));
+    // Only this module writes these keys, and the model accepts only lists for them.
+    list.as_array_mut().expect("the key has a list")
 }
 
 /// Sets an `x-kubernetes-` extension or schemas of OpenAPI. The model has made sure that the value has the right type.
-fn extend(out: &mut JSONSchemaProps, key: &str, value: &Json) {
-    let word = || value.as_str().map(str::to_owned);
+fn extend(out: &mut Map<String, Json>, key: &str, value: &Json) {
+    let mut value = value.clone();
     match key {
-        "x-kubernetes-preserve-unknown-fields" => out.x_kubernetes_preserve_unknown_fields = value.as_bool(),
-        "x-kubernetes-embedded-resource" => out.x_kubernetes_embedded_resource = value.as_bool(),
-        "x-kubernetes-int-or-string" => out.x_kubernetes_int_or_string = value.as_bool(),
-        "x-kubernetes-list-type" => out.x_kubernetes_list_type = word(),
-        "x-kubernetes-map-type" => out.x_kubernetes_map_type = word(),
-        "x-kubernetes-list-map-keys" => {
-            let keys = value.as_array().into_iter().flatten().filter_map(Json::as_str);
-            out.x_kubernetes_list_map_keys = Some(keys.map(str::to_owned).collect());
-        }
-        "allOf" => out.all_of.get_or_insert_default().extend(schemas(value)),
-        // The `anyOf` of an integer or a string says its types, and stays.
-        "anyOf" if out.any_of.is_some() => out.all_of.get_or_insert_default().push(JSONSchemaProps {
-            any_of: Some(schemas(value)),
-            ..JSONSchemaProps::default()
-        }),
-        "anyOf" => out.any_of = Some(schemas(value)),
-        "oneOf" => out.one_of = Some(schemas(value)),
-        "not" => out.not = Some(Box::new(super::as_read(value))),
+        "allOf" | "anyOf" | "oneOf" | "not" => value.sort_all_objects(),
         _ => {}
     }
-}
-
-fn schemas(value: &Json) -> Vec<JSONSchemaProps> {
-    super::as_read(value)
-}
-
-fn rule(validation: &Validation) -> ValidationRule {
-    let text = |text: &Option<crate::finding::Spanned<String>>| text.as_ref().map(|text| text.value.clone());
-    ValidationRule {
-        rule: validation.rule.value.clone(),
-        message: text(&validation.message),
-        message_expression: text(&validation.message_expression),
-        reason: text(&validation.reason),
-        field_path: text(&validation.field_path),
-        optional_old_self: validation.optional_old_self.then_some(true),
+    match (key, value) {
+        ("allOf", Json::Array(schemas)) => list(out, key).extend(schemas),
+        // The `anyOf` of an integer or a string says its types, and stays.
+        ("anyOf", value) if out.contains_key(key) => list(out, "allOf").push(json!({"anyOf": value})),
+        (_, value) => {
+            out.insert(key.to_owned(), value);
+        }
     }
 }
 
-fn bound(out: &mut JSONSchemaProps, bounds: &Constraints) {
+fn rule(validation: &Validation) -> Json {
+    let text = |text: &Option<Spanned<String>>| text.as_ref().map(|text| text.value.clone().into());
+    super::object_of([
+        ("fieldPath", text(&validation.field_path)),
+        ("message", text(&validation.message)),
+        ("messageExpression", text(&validation.message_expression)),
+        (
+            "optionalOldSelf",
+            validation.optional_old_self.then_some(true.into()),
+        ),
+        ("reason", text(&validation.reason)),
+        ("rule", Some(validation.rule.value.clone().into())),
+    ])
+}
+
+fn bound(out: &mut Map<String, Json>, bounds: &Constraints) {
     macro_rules! take {
-        ($($field:ident: $convert:expr;)*) => {$(
+        ($($field:ident as $key:literal: $convert:expr;)*) => {$(
             if let Some(bound) = &bounds.$field {
-                out.$field = $convert(&bound.value);
+                out.insert($key.to_owned(), $convert(&bound.value));
             }
         )*};
     }
-    // The model has made sure that lengths fit a signed number.
-    let length = |length: &u64| i64::try_from(*length).ok();
+    // The API server reads these numbers as floats.
+    let float = |number: &Number| number.as_f64().into();
     take! {
-        format: |text: &String| Some(text.clone());
-        pattern: |text: &String| Some(text.clone());
-        minimum: serde_json::Number::as_f64;
-        maximum: serde_json::Number::as_f64;
-        multiple_of: serde_json::Number::as_f64;
-        exclusive_minimum: |flag: &bool| Some(*flag);
-        exclusive_maximum: |flag: &bool| Some(*flag);
-        min_length: length;
-        max_length: length;
-        min_items: length;
-        max_items: length;
-        min_properties: length;
-        max_properties: length;
+        format as "format": |text: &String| text.clone().into();
+        pattern as "pattern": |text: &String| text.clone().into();
+        minimum as "minimum": float;
+        maximum as "maximum": float;
+        multiple_of as "multipleOf": float;
+        exclusive_minimum as "exclusiveMinimum": |flag: &bool| Json::from(*flag);
+        exclusive_maximum as "exclusiveMaximum": |flag: &bool| Json::from(*flag);
+        min_length as "minLength": |length: &u64| Json::from(*length);
+        max_length as "maxLength": |length: &u64| Json::from(*length);
+        min_items as "minItems": |length: &u64| Json::from(*length);
+        max_items as "maxItems": |length: &u64| Json::from(*length);
+        min_properties as "minProperties": |length: &u64| Json::from(*length);
+        max_properties as "maxProperties": |length: &u64| Json::from(*length);
     }
     if !bounds.one_of.is_empty() {
-        out.enum_ = Some(
-            bounds
-                .one_of
-                .iter()
-                .map(|number| JSON(json!(number.value)))
-                .collect(),
-        );
+        let numbers: Vec<Json> = bounds.one_of.iter().map(|number| json!(number.value)).collect();
+        out.insert("enum".to_owned(), numbers.into());
     }
 }
 
@@ -234,7 +209,7 @@ mod tests {
                 name: name.to_owned(),
             };
             if crate::model::kubernetes::has_type(&reference) {
-                kubernetes(&reference);
+                let _: krator_schema::Schema = crate::crd::as_read(kubernetes(&reference).into());
                 count += 1;
             }
         }

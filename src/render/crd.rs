@@ -9,7 +9,7 @@ pub fn crd(description: &Description) -> String {
     let definitions = description
         .kinds
         .iter()
-        .map(|kind| yaml::value(&definition(description, kind)));
+        .map(|kind| yaml::whole(definition(description, kind)));
     format!(
         "{}{}",
         yaml::HEADER,

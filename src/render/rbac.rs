@@ -2,29 +2,27 @@
 
 mod rights;
 
-use k8s_openapi::api::core::v1::ServiceAccount;
-use k8s_openapi::api::rbac::v1::{
-    ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject,
-};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::yaml;
 use crate::model::Description;
 use rights::Permissions;
+
+const API_VERSION: &str = "rbac.authorization.k8s.io/v1";
 
 /// `deploy/rbac.yaml`: the ServiceAccount, its roles and their bindings, and roles for those who read the metrics or look at
 /// the objects.
 pub fn rbac(description: &Description) -> String {
     let operator = description.operator.as_str();
     let rights = Permissions::of(description);
-    let mut documents = vec![yaml::value(&ServiceAccount {
-        metadata: named(operator, Some(operator)),
-        ..ServiceAccount::default()
+    let mut documents = vec![json!({
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": named(operator, Some(operator)),
     })];
-    documents.extend(cluster_role(operator, rights.cluster.policy()));
+    documents.extend(granted("ClusterRole", operator, None, rights.cluster.policy()));
     for (namespace, rules) in &rights.namespaces {
-        documents.extend(role(operator, namespace, rules.policy()));
+        documents.extend(granted("Role", operator, Some(namespace), rules.policy()));
     }
     // The role to bind to whoever scrapes the metrics, such as Prometheus.
     documents.push(reader(&format!("{operator}-metrics-reader"), &["/metrics"]));
@@ -35,66 +33,36 @@ pub fn rbac(description: &Description) -> String {
 
 /// A role for those who read paths of the operator's own server. It is bound to nobody.
 fn reader(name: &str, paths: &[&str]) -> Json {
-    yaml::value(&ClusterRole {
-        metadata: named(name, None),
-        rules: Some(vec![PolicyRule {
-            non_resource_urls: Some(paths.iter().map(|path| (*path).to_owned()).collect()),
-            verbs: vec!["get".to_owned()],
-            ..PolicyRule::default()
-        }]),
-        aggregation_rule: None,
+    json!({
+        "apiVersion": API_VERSION,
+        "kind": "ClusterRole",
+        "metadata": named(name, None),
+        "rules": [{"nonResourceURLs": paths, "verbs": ["get"]}],
     })
 }
 
-fn cluster_role(operator: &str, rules: Vec<PolicyRule>) -> [Json; 2] {
-    let role = ClusterRole {
-        metadata: named(operator, None),
-        rules: Some(rules),
-        aggregation_rule: None,
-    };
-    let binding = ClusterRoleBinding {
-        metadata: named(operator, None),
-        role_ref: reference("ClusterRole", operator),
-        subjects: Some(vec![subject(operator)]),
-    };
-    [yaml::value(&role), yaml::value(&binding)]
+/// A role, and its binding to the operator.
+fn granted(kind: &str, operator: &str, namespace: Option<&str>, rules: Vec<Json>) -> [Json; 2] {
+    let role = json!({
+        "apiVersion": API_VERSION,
+        "kind": kind,
+        "metadata": named(operator, namespace),
+        "rules": rules,
+    });
+    let binding = json!({
+        "apiVersion": API_VERSION,
+        "kind": format!("{kind}Binding"),
+        "metadata": named(operator, namespace),
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": operator},
+        "subjects": [{"kind": "ServiceAccount", "name": operator, "namespace": operator}],
+    });
+    [role, binding]
 }
 
-fn role(operator: &str, namespace: &str, rules: Vec<PolicyRule>) -> [Json; 2] {
-    let role = Role {
-        metadata: named(operator, Some(namespace)),
-        rules: Some(rules),
-    };
-    let binding = RoleBinding {
-        metadata: named(operator, Some(namespace)),
-        role_ref: reference("Role", operator),
-        subjects: Some(vec![subject(operator)]),
-    };
-    [yaml::value(&role), yaml::value(&binding)]
-}
-
-fn named(name: &str, namespace: Option<&str>) -> ObjectMeta {
-    ObjectMeta {
-        name: Some(name.to_owned()),
-        namespace: namespace.map(str::to_owned),
-        ..ObjectMeta::default()
-    }
-}
-
-fn reference(kind: &str, name: &str) -> RoleRef {
-    RoleRef {
-        api_group: Some("rbac.authorization.k8s.io".to_owned()),
-        kind: kind.to_owned(),
-        name: name.to_owned(),
-    }
-}
-
-fn subject(operator: &str) -> Subject {
-    Subject {
-        kind: "ServiceAccount".to_owned(),
-        name: operator.to_owned(),
-        namespace: Some(operator.to_owned()),
-        api_group: None,
+fn named(name: &str, namespace: Option<&str>) -> Json {
+    match namespace {
+        Some(namespace) => json!({"name": name, "namespace": namespace}),
+        None => json!({"name": name}),
     }
 }
 

@@ -4,7 +4,6 @@
 //! `0o7` and `1_000` are not strings either. And a reviewer sees what a terminal shows, where characters that change the
 //! direction of text can hide others. This module quotes such strings and leaves all others to serde_yaml.
 
-use serde::Serialize;
 use serde_json::{Number, Value as Json};
 
 use crate::text::is_unprintable;
@@ -25,14 +24,6 @@ const PLACEHOLDER: &str = "krator-text-";
 pub(super) fn documents(values: &[Json]) -> String {
     let documents: Vec<String> = values.iter().map(document).collect();
     documents.join("---\n")
-}
-
-/// An object of the Kubernetes API as JSON. Floats that are whole become integers, so that they have no decimal point.
-pub(super) fn value(object: &impl Serialize) -> Json {
-    // Serialization fails only for maps whose keys are not strings and for types that refuse it. The API has neither.
-    let mut value = serde_json::to_value(object).expect("objects of the API are JSON");
-    make_whole(&mut value);
-    value
 }
 
 /// One document.
@@ -65,6 +56,13 @@ pub(crate) fn scalar(text: &str) -> String {
     }
 }
 
+/// An object whose floats are integers where they are whole, so that they have no decimal point.
+pub(super) fn whole(mut value: Json) -> Json {
+    make_whole(&mut value);
+    value
+}
+
+/// Turns floats that are whole into integers.
 pub(super) fn make_whole(value: &mut Json) {
     match value {
         Json::Number(number) => {
@@ -243,7 +241,7 @@ mod tests {
     #[test]
     fn whole_floats_are_written_as_integers() {
         assert_eq!(
-            document(&value(&json!({"minimum": 0.0, "factor": 1.5}))),
+            document(&whole(json!({"minimum": 0.0, "factor": 1.5}))),
             "minimum: 0\nfactor: 1.5\n"
         );
     }

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    JSON, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool, ValidationRule,
-};
+use krator_schema::{Items, Properties, Rule, Schema};
 use serde_json::{Map, Number, Value as Json, json};
 
 use super::pattern::string_matching;
@@ -12,14 +10,14 @@ use crate::crd::DURATION_PATTERN;
 use crate::model::kubernetes::QUANTITY_PATTERN;
 
 /// A value of the schema. It may break a validation rule that is not among the simplest, or an assertion in a pattern.
-pub(super) fn of(schema: &JSONSchemaProps) -> Json {
-    if let Some(JSON(value)) = schema.example.as_ref().or(schema.default.as_ref()) {
+pub(super) fn of(schema: &Schema) -> Json {
+    if let Some(value) = schema.example.as_ref().or(schema.default.as_ref()) {
         return value.clone();
     }
     if let Some(first) = schema.enum_.as_ref().and_then(|values| values.first()) {
-        return first.0.clone();
+        return first.clone();
     }
-    if schema.x_kubernetes_int_or_string == Some(true) {
+    if schema.int_or_string == Some(true) {
         return if schema.pattern.as_deref() == Some(QUANTITY_PATTERN) {
             "1Gi".into()
         } else {
@@ -39,23 +37,23 @@ pub(super) fn of(schema: &JSONSchemaProps) -> Json {
 }
 
 /// 1 if the bounds allow it, or else the nearest number that they allow.
-fn number(schema: &JSONSchemaProps) -> f64 {
+fn number(schema: &Schema) -> f64 {
     // The distance to an exclusive bound.
-    let step = match (schema.type_.as_deref(), schema.minimum, schema.maximum) {
+    let step = match (
+        schema.type_.as_deref(),
+        float(&schema.minimum),
+        float(&schema.maximum),
+    ) {
         (Some("integer"), ..) => 1.0,
         (_, Some(least), Some(most)) => (most - least) / 2.0,
         _ => 0.5,
     };
     let distance = |flag: Option<bool>| if flag == Some(true) { step } else { 0.0 };
-    let least = schema
-        .minimum
-        .map(|least| least + distance(schema.exclusive_minimum));
-    let most = schema
-        .maximum
-        .map(|most| most - distance(schema.exclusive_maximum));
+    let least = float(&schema.minimum).map(|least| least + distance(schema.exclusive_minimum));
+    let most = float(&schema.maximum).map(|most| most - distance(schema.exclusive_maximum));
     let number = 1.0_f64.min(most.unwrap_or(1.0));
     let number = number.max(least.unwrap_or(number));
-    match schema.multiple_of {
+    match float(&schema.multiple_of) {
         Some(multiple) if multiple > 0.0 => {
             let above = (number / multiple).ceil() * multiple;
             let is_too_much = most.is_some_and(|most| above > most);
@@ -67,6 +65,10 @@ fn number(schema: &JSONSchemaProps) -> f64 {
         }
         _ => number,
     }
+}
+
+fn float(number: &Option<Number>) -> Option<f64> {
+    number.as_ref().and_then(Number::as_f64)
 }
 
 /// An example for each format that the API server checks.
@@ -97,7 +99,7 @@ const FORMATS: [(&str, &str); 24] = [
     ("uuid4", "123e4567-e89b-42d3-a456-426614174000"),
 ];
 
-fn string(schema: &JSONSchemaProps) -> String {
+fn string(schema: &Schema) -> String {
     let length = |length: Option<i64>| length.and_then(|length| usize::try_from(length).ok());
     let least = length(schema.min_length).unwrap_or(0);
     if let Some(pattern) = schema.pattern.as_deref() {
@@ -123,17 +125,17 @@ fn string(schema: &JSONSchemaProps) -> String {
     )
 }
 
-fn list(schema: &JSONSchemaProps) -> Json {
+fn list(schema: &Schema) -> Json {
     let count = schema
         .min_items
         .and_then(|count| usize::try_from(count).ok())
         .unwrap_or(0)
         .min(64);
-    let Some(JSONSchemaPropsOrArray::Schema(items)) = &schema.items else {
+    let Some(Items::All(items)) = &schema.items else {
         return json!([]);
     };
-    let is_distinct = matches!(schema.x_kubernetes_list_type.as_deref(), Some("set" | "map"));
-    let keys = schema.x_kubernetes_list_map_keys.iter().flatten();
+    let is_distinct = matches!(schema.list_type.as_deref(), Some("set" | "map"));
+    let keys = schema.list_map_keys.iter().flatten();
     let keys: Vec<&str> = keys.map(String::as_str).collect();
     (0..count)
         .map(|at| {
@@ -160,14 +162,14 @@ fn make_distinct(item: &mut Json, keys: &[&str], at: usize) {
     }
 }
 
-fn object(schema: &JSONSchemaProps) -> Json {
+fn object(schema: &Schema) -> Json {
     let least = schema
         .min_properties
         .and_then(|count| usize::try_from(count).ok())
         .unwrap_or(0)
         .min(64);
     let mut object = Map::new();
-    if schema.x_kubernetes_embedded_resource == Some(true) {
+    if schema.embedded_resource == Some(true) {
         object.insert("apiVersion".to_owned(), "v1".into());
         object.insert("kind".to_owned(), "ConfigMap".into());
     }
@@ -175,7 +177,7 @@ fn object(schema: &JSONSchemaProps) -> Json {
         let mut wanted: BTreeSet<&str> = schema.required.iter().flatten().map(String::as_str).collect();
         let exemplary = properties.iter().filter(|(_, field)| field.example.is_some());
         wanted.extend(exemplary.map(|(name, _)| name.as_str()));
-        for rule in schema.x_kubernetes_validations.iter().flatten() {
+        for rule in schema.validations.iter().flatten() {
             wanted.extend(required_by(rule, &wanted));
         }
         let further = properties
@@ -188,7 +190,7 @@ fn object(schema: &JSONSchemaProps) -> Json {
             .into_iter()
             .filter_map(|name| Some((name.to_owned(), of(properties.get(name)?))));
         object.extend(fields);
-    } else if let Some(JSONSchemaPropsOrBool::Schema(values)) = &schema.additional_properties {
+    } else if let Some(Properties::Schema(values)) = &schema.additional_properties {
         object.extend((1..=least).map(|at| (format!("key{at}"), of(values))));
     } else {
         object.extend((1..=least).map(|at| (format!("key{at}"), json!({}))));
@@ -198,7 +200,7 @@ fn object(schema: &JSONSchemaProps) -> Json {
 
 /// The field that a simple validation rule requires. The rules understood are `has(self.a)`, and several of these joined
 /// by `!=` or `||` of which no field is present yet.
-fn required_by<'a>(rule: &'a ValidationRule, present: &BTreeSet<&str>) -> Option<&'a str> {
+fn required_by<'a>(rule: &'a Rule, present: &BTreeSet<&str>) -> Option<&'a str> {
     let fields: Option<Vec<&str>> = rule
         .rule
         .split("!=")

@@ -62,6 +62,8 @@ mod goldens;
 mod crates;
 // Whether the tests of generated crates see defects of the runtime.
 mod planted;
+// The types of Kubernetes itself, and the file that the command has them in.
+mod kubernetes_types;
 // Kinds with a schema in a file of the description.
 mod schemas;
 // Random machines, driven through their generated tests in this process.

@@ -54,7 +54,7 @@ impl CodeCheck<'_, '_> {
         let mut found = Vec::new();
         for used in &self.facts.accesses {
             let reference = access::reference(&used.object)
-                .unwrap_or_else(|| used.object.last().cloned().unwrap_or_default());
+                .unwrap_or_else(|| used.object.last().map_or("", String::as_str));
             let allows = |rights: &Rights| rights.allow(used.need, &used.object);
             let Some(kind) = used.kind else {
                 // A plain `Api<K>` may be for the operator's own kinds, and every operator may write events.

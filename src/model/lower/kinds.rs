@@ -106,13 +106,8 @@ impl Kinds<'_> {
         let known = kubernetes::resource(&reference.group, &reference.version, &reference.name);
         if known.is_none() && is_native && kubernetes::has_version(&reference.group, &reference.version) {
             let message = format!("Kubernetes has no kind `{}`", shown(&written.value));
-            let candidates: Vec<String> = kubernetes::kinds().collect();
-            let suggestion = sink
-                .suggest(&written.value, candidates.iter().map(String::as_str))
-                .map(str::to_owned);
-            sink.report(
-                Finding::new(&UNKNOWN_KIND, written.span, message).did_you_mean(suggestion.as_deref()),
-            );
+            let suggestion = sink.suggest(&written.value, kubernetes::kinds());
+            sink.report(Finding::new(&UNKNOWN_KIND, written.span, message).did_you_mean(suggestion));
             return None;
         }
         let plural = match (plural_node, known) {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use k8s_openapi::api::rbac::v1::PolicyRule;
+use serde_json::{Value as Json, json};
 
 use crate::model::{Description, Kind, LookIn, ObjectKind, Scope, StateKind, WatchBy};
 
@@ -243,7 +243,7 @@ impl Rules {
     }
 
     /// The rules of a role. Resources of the same group with the same verbs share one rule.
-    pub fn policy(&self) -> Vec<PolicyRule> {
+    pub fn policy(&self) -> Vec<Json> {
         /// Group, name and verbs.
         type Right<'a> = (&'a str, Option<&'a str>, Vec<&'a str>);
         let mut rules: BTreeMap<Right<'_>, Vec<String>> = BTreeMap::new();
@@ -255,12 +255,11 @@ impl Rules {
                 .or_default()
                 .push(target.resource.clone());
         }
-        let rule = |((group, name, verbs), resources): (Right<'_>, _)| PolicyRule {
-            api_groups: Some(vec![group.to_owned()]),
-            resources: Some(resources),
-            resource_names: name.map(|name| vec![name.to_owned()]),
-            verbs: verbs.into_iter().map(str::to_owned).collect(),
-            non_resource_urls: None,
+        let rule = |((group, name, verbs), resources): (Right<'_>, _)| match name {
+            Some(name) => {
+                json!({"apiGroups": [group], "resourceNames": [name], "resources": resources, "verbs": verbs})
+            }
+            None => json!({"apiGroups": [group], "resources": resources, "verbs": verbs}),
         };
         rules.into_iter().map(rule).collect()
     }

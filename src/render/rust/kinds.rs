@@ -257,7 +257,7 @@ impl KindTypes<'_> {
             .has_type
             .then(|| kubernetes::rust_path(&reference))
             .flatten();
-        if let Some(path) = known.and_then(|path| syn::parse_str::<syn::Path>(&path).ok()) {
+        if let Some(path) = known.and_then(|path| syn::parse_str::<syn::Path>(path).ok()) {
             return quote!(#path);
         }
         let name = self.opaque_name(other);

@@ -307,7 +307,7 @@ impl<'a> Writer<'a> {
             }
             Shape::Kubernetes(reference) => {
                 let path = kubernetes::rust_path(reference);
-                let path = path.and_then(|path| syn::parse_str::<syn::Path>(&path).ok());
+                let path = path.and_then(|path| syn::parse_str::<syn::Path>(path).ok());
                 // The model has only types that are known.
                 path.map_or_else(|| quote!(serde_json::Value), |path| quote!(#path))
             }

@@ -121,7 +121,7 @@ fn most_are_correct() {
 
 #[test]
 fn the_types_of_kubernetes_are_known() {
-    let known: BTreeSet<String> = kubernetes::references().collect();
+    let known: BTreeSet<&str> = kubernetes::references().collect();
     for (reference, _) in schema::KUBERNETES {
         assert!(known.contains(*reference), "{reference}");
     }

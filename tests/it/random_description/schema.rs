@@ -695,8 +695,7 @@ fn free_form(dice: &mut Dice) -> Drawn {
 
 fn kubernetes(dice: &mut Dice) -> Drawn {
     if dice.one_in(12) {
-        let all: Vec<String> = krator::model::kubernetes::references().collect();
-        let is_usable = |reference: &&String| {
+        let is_usable = |reference: &&str| {
             // These expand to thousands of values, and those of the definitions of resources are recursive.
             ![
                 "Pod",
@@ -711,7 +710,9 @@ fn kubernetes(dice: &mut Dice) -> Drawn {
             .iter()
             .any(|word| reference.contains(word))
         };
-        let usable: Vec<&String> = all.iter().filter(is_usable).collect();
+        let usable: Vec<&str> = krator::model::kubernetes::references()
+            .filter(is_usable)
+            .collect();
         let reference = dice.among(&usable).to_string();
         return Drawn::of(reference, Shape::Other, None);
     }

@@ -92,11 +92,8 @@ impl Types<'_> {
                 shown(word)
             );
             let finding = Finding::new(&WRONG_TYPE, span, message);
-            let candidates: Vec<String> = kubernetes::references().collect();
-            let suggestion = sink
-                .suggest(word, candidates.iter().map(String::as_str))
-                .map(str::to_owned);
-            sink.report(self.suggest_in_phrase(finding, word, suggestion.as_deref(), sink));
+            let suggestion = sink.suggest(word, kubernetes::references());
+            sink.report(self.suggest_in_phrase(finding, word, suggestion, sink));
             return Shape::Any;
         }
         let message = format!("there is no type `{}`", shown(word));
