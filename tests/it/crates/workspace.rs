@@ -1,11 +1,11 @@
-//! Crates of random large descriptions. They are members of one workspace, so that one run of cargo judges them all and
-//! compiles the runtime once. `KRATOR_CRATES` is their number, `KRATOR_SEED` the seed of the first description. A test run
-//! takes a slice, and `KRATOR_CRATES=60` is the thorough run.
+//! The crates of all good descriptions, and those of random large ones. They are members of one workspace, so that one run
+//! of cargo judges them all and compiles the runtime once. `KRATOR_CRATES` is the number of random ones, `KRATOR_SEED` the
+//! seed of the first description. A test run takes a slice, and `KRATOR_CRATES=60` is the thorough run.
 //!
-//! The descriptions of `testdata/crates/` are always among them: forms that once failed, each by itself.
+//! The descriptions of `testdata/crates/` are among them: forms that once failed, each by itself.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use krator::finding::has_errors;
@@ -13,6 +13,7 @@ use krator::render::{self, Runtime};
 use serde_json::json;
 
 use crate::dice::{Dice, number};
+use crate::goldens::cases;
 use crate::operator::{build_folder, cargo};
 use crate::random_description::{Documents, Size};
 
@@ -40,7 +41,7 @@ const SIZE: Size = Size {
 
 /// The folder of the crates: always the same one, because cargo tells crates apart by where they are.
 fn folder() -> PathBuf {
-    build_folder().join("random-crates")
+    build_folder().join("workspace")
 }
 
 /// A random description, and the name of its crate.
@@ -74,8 +75,14 @@ fn generate(name: &str, text: &str) -> bool {
     true
 }
 
+/// Generates the crate of the description in a file, which has to be correct.
+fn generate_good(name: &str, path: &Path) {
+    let text = fs::read_to_string(path).expect("a description");
+    assert!(generate(name, &text), "{}", path.display());
+}
+
 #[test]
-fn crates_of_random_descriptions_pass_their_own_checks() {
+fn the_crates_of_all_descriptions_pass_their_own_checks() {
     let (count, first) = (number("KRATOR_CRATES", 4), number("KRATOR_SEED", 1));
     let _ = fs::remove_dir_all(folder());
     fs::create_dir_all(folder()).expect("the target folder is ours");
@@ -89,13 +96,14 @@ fn crates_of_random_descriptions_pass_their_own_checks() {
         seed += 1;
     }
     println!("{count} of {} descriptions are correct: {crates:?}", seed - first);
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     for name in ["aliases", "forms"] {
-        let path = format!("{}/testdata/crates/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
-        assert!(
-            generate(name, &fs::read_to_string(path).expect("a description")),
-            "{name}"
-        );
+        generate_good(name, &testdata.join("crates").join(name).with_extension("yaml"));
         crates.push(name.to_owned());
+    }
+    for (name, case) in cases() {
+        generate_good(&name, &case.join("spec.yaml"));
+        crates.push(name);
     }
     let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = {crates:?}\n");
     fs::write(folder().join("Cargo.toml"), manifest).expect("the target folder is ours");
