@@ -8,8 +8,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// What every command may use: `shown TEXT FILE` waits until a file has a text.
-const PRELUDE: &str = "shown() { until grep -q \"$1\" \"$2\"; do sleep 0.05; done; }\n";
+/// What every command may use: `shown TEXT FILE` waits until a file has a text. A command in the background may not have
+/// created its file yet, which `grep` must not complain about: its message would be in what is compared.
+const PRELUDE: &str = "shown() { until grep -qs \"$1\" \"$2\"; do sleep 0.05; done; }\n";
 /// After how many seconds a command is ended. None takes nearly as long, unless it waits for what never comes.
 const DEADLINE: &str = "100";
 
