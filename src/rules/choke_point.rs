@@ -1,7 +1,5 @@
 //! States that every object passes before it is ready.
 
-use petgraph::graph::{DiGraph, NodeIndex};
-
 use super::{Check, RuleHit, Subject};
 use crate::catalog::CHOKE_POINT;
 use crate::finding::Finding;
@@ -13,33 +11,10 @@ pub(super) const CHECK: Check = Check {
     ..Check::of_kind(&CHOKE_POINT, find)
 };
 
-/// An additional node that follows all ready states has the choke points as its dominators.
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
-    let kind = subject.kind;
-    let counts = |step: &Step| step.edge.kind != EdgeKind::Resume && !step.edge.kind.is_deletion();
-    let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(kind.states.len() + 1, kind.states.len() * 8);
-    for _ in &kind.states {
-        graph.add_node(());
-    }
-    let goal = graph.add_node(());
-    for step in subject.graph.steps().filter(counts) {
-        graph.add_edge(NodeIndex::new(step.from.0), NodeIndex::new(step.to.0), ());
-    }
-    for (id, _) in kind
-        .state_ids()
-        .filter(|(_, state)| state.kind.value == StateKind::Ready)
-    {
-        graph.add_edge(NodeIndex::new(id.0), goal, ());
-    }
-    let initial = kind.machine.initial.value;
-    let dominators = petgraph::algo::dominators::simple_fast(&graph, NodeIndex::new(initial.0));
-    let Some(all) = dominators.strict_dominators(goal) else {
-        return Vec::new();
-    };
-    let mut ids: Vec<StateId> = all.map(|node| StateId(node.index())).collect();
+    let mut ids = choke_points(subject);
     ids.sort_unstable();
     ids.into_iter()
-        .filter(|id| *id != initial && kind.state(*id).kind.value != StateKind::Ready)
         .map(|id| {
             let message = format!(
                 "every object passes through `{}` before it is ready",
@@ -48,4 +23,46 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             RuleHit::of(id, Finding::new(&CHOKE_POINT, subject.span(id), message))
         })
         .collect()
+}
+
+/// The states between the initial one and a ready one without which no object would be ready. They are on every path to a
+/// ready state, so on the shortest one, and they are those past which no edge leads from what can be reached before. Each
+/// edge is followed once, whereas algorithms for the dominators of all states, such as petgraph's, take longer.
+fn choke_points(subject: &Subject<'_>) -> Vec<StateId> {
+    let (kind, graph) = (subject.kind, subject.graph);
+    let counts = |step: Step| step.edge.kind != EdgeKind::Resume && !step.edge.kind.is_deletion();
+    let is_ready = |id: StateId| kind.state(id).kind.value == StateKind::Ready;
+    let Some(path) = graph.shortest_path([kind.machine.initial.value], is_ready, counts) else {
+        return Vec::new();
+    };
+    let mut position = vec![None; kind.states.len()];
+    for (at, id) in path.iter().enumerate() {
+        position[id.0] = Some(at);
+    }
+    let last = path.len() - 1;
+    let mut is_seen = vec![false; kind.states.len()];
+    let mut furthest = 0;
+    let mut found = Vec::new();
+    for (at, id) in path.iter().enumerate().take(last) {
+        if at > 0 && at == furthest {
+            found.push(*id);
+        }
+        let mut queue = vec![*id];
+        while let Some(from) = queue.pop() {
+            for step in graph.leaving(from).filter(|step| counts(*step)) {
+                // Objects are as ready in one ready state as in another.
+                let on_path = if is_ready(step.to) {
+                    Some(last)
+                } else {
+                    position[step.to.0]
+                };
+                if let Some(at) = on_path {
+                    furthest = furthest.max(at);
+                } else if !std::mem::replace(&mut is_seen[step.to.0], true) {
+                    queue.push(step.to);
+                }
+            }
+        }
+    }
+    found
 }

@@ -60,6 +60,12 @@ fn rules_over_graphs_agree_with_a_naive_reference() {
             context()
         );
         assert_eq!(
+            states("choke-point"),
+            reference.choke_points(),
+            "choke-point {}",
+            context()
+        );
+        assert_eq!(
             states("failure-trap"),
             reference.traps(),
             "failure-trap {}",

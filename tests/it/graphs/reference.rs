@@ -142,6 +142,23 @@ impl<'m> Reference<'m> {
             .collect()
     }
 
+    /// The states that `choke-point` names: those without which no object would become ready.
+    pub fn choke_points(&self) -> BTreeSet<usize> {
+        let is_ready_without = |missing: Option<usize>| {
+            let counts = |kind: &str, from, to| {
+                !matches!(kind, "resume" | "delete") && Some(from) != missing && Some(to) != missing
+            };
+            let reached = &self.closed(counts)[0];
+            (0..self.count).any(|at| reached[at] && self.is(at, READY))
+        };
+        if !is_ready_without(None) {
+            return BTreeSet::new();
+        }
+        (1..self.count)
+            .filter(|at| !self.is(*at, READY) && !is_ready_without(Some(*at)))
+            .collect()
+    }
+
     /// Whether an object can come onto the deletion path without being deleted.
     pub fn escapes(&self) -> bool {
         if !self.entries.contains(&true) {
