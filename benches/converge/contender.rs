@@ -35,16 +35,28 @@ impl Contender {
     }
 }
 
-/// Builds all operators.
-pub fn build() {
+/// Builds the operators that are compared.
+pub fn build(contenders: &[Contender]) {
+    let is_compared = |name: &str| {
+        contenders
+            .iter()
+            .any(|contender| contender.binary == binary(name))
+    };
     // They are built one at a time, because in one build the features of their dependencies would be unified.
     fs::create_dir_all(binary("")).expect("a folder of our own");
-    for rival in ["controller", "krator06"] {
+    for rival in ["controller", "krator06"]
+        .into_iter()
+        .filter(|name| is_compared(name))
+    {
         let rivals = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/converge/rivals");
         compile(&rivals, rival, &binary(rival));
     }
     for (name, description) in [("krator", SPEC), ("krator-passing", &without_checkpoints())] {
-        compile(&generate(name, description), "parcels", &binary(name));
+        // It is generated in any case, because the crate has the CRD that all operators need.
+        let krate = generate(name, description);
+        if is_compared(name) {
+            compile(&krate, "parcels", &binary(name));
+        }
     }
 }
 

@@ -60,13 +60,13 @@ struct Run {
 async fn main() {
     let args = Args::parse();
     let Some(assets) = cluster::assets() else { return };
-    if !args.built {
-        contender::build();
-    }
     let contenders: Vec<Contender> = contender::all(args.variants)
         .into_iter()
         .filter(|contender| args.only.is_empty() || args.only.iter().any(|name| name == contender.name))
         .collect();
+    if !args.built {
+        contender::build(&contenders);
+    }
     let mut runs: Vec<Vec<Run>> = contenders.iter().map(|_| Vec::new()).collect();
     // The operators take turns, so that other load on the machine affects all of them alike.
     for round in 1..=args.rounds {
