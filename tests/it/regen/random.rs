@@ -4,8 +4,8 @@
 //! A sequence is five edits of one description. Six crates, of six descriptions, are members of one workspace and are
 //! edited at once, so that one run of cargo judges them. `KRATOR_SEQUENCES` is the number of sequences, `KRATOR_SEED` the
 //! seed of the dice. In a third test, something happens to the files between edits, and one of them cannot be read while
-//! krator runs. Edits that rename have a test of their own, which needs no compiler and is fast: a test run takes a
-//! slice of them, and `KRATOR_SEQUENCES=200` is the thorough run.
+//! krator runs. Edits that rename have a test of their own. A test run takes a slice of each, and `KRATOR_SEQUENCES=200` is
+//! the thorough run.
 
 mod crates;
 mod edits;
@@ -112,7 +112,8 @@ fn renames_leave_nothing_to_do_in_a_crate_that_nobody_touched() {
     }
 }
 
-/// The number of sequences that a test run takes without `KRATOR_SEQUENCES`: one of each description.
+/// One sequence of each description. A test run takes one slice without `KRATOR_SEQUENCES`, or three where the compiler
+/// judges.
 const SLICE: u64 = 6;
 
 #[test]
@@ -152,7 +153,7 @@ fn no_line_is_lost_whatever_happens_to_files() {
 
 #[test]
 fn after_every_edit_a_crate_compiles_or_the_lines_that_do_not_were_named() {
-    let (sequences, seed) = (number("KRATOR_SEQUENCES", 40), number("KRATOR_SEED", 1));
+    let (sequences, seed) = (number("KRATOR_SEQUENCES", 3 * SLICE), number("KRATOR_SEED", 1));
     let rounds = sequences.div_ceil(CASES.len() as u64);
     let (mut named, mut wrong, mut edits) = (0, Vec::new(), BTreeSet::new());
     for round in 0..rounds {
