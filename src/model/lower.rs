@@ -8,10 +8,12 @@ mod foreign;
 mod keys;
 mod kinds;
 mod machine;
+mod nodes;
 mod paths;
 mod resource;
 mod retries;
 mod schema;
+mod sink;
 mod states;
 mod values;
 mod waits;
@@ -20,10 +22,12 @@ pub(crate) use schema::{DEEPEST_PHRASE, type_words};
 
 use constraints::{refuse_repeated, validation_list};
 use foreign::Foreign;
-use keys::{Keys, Sink, entries, name, text};
+use keys::Keys;
 use kinds::Kinds;
+use nodes::{entries, name, text};
 use paths::Fields;
 use schema::Types;
+use sink::Sink;
 
 use super::{Deploy, Description, Kind, Schema, Shape, Webhooks, status::is_machine_field};
 use crate::catalog::keys::{DocumentKey, SectionKey, SpecKey};

@@ -3,6 +3,7 @@
 
 mod coverage;
 mod kind;
+mod leaves;
 mod machine;
 mod mutate;
 mod names;

@@ -1,36 +1,35 @@
 //! The server: requests in, answers out.
 
 mod builder;
+mod call;
 mod delivery;
+mod responses;
 mod senders;
 
 pub use builder::Builder;
 
 use crate::{
-    answer::{self, Include},
+    answer,
     audit::{self, Audit},
     body,
     custom::Subresource,
     discovery, faults,
-    kinds::Kind,
-    listing::{self, Selection},
-    object::at,
+    listing::Selection,
     openapi, rbac,
     refusal::Refusal,
     request::{self, Form, Query, Target},
-    rest::{self, DeleteOptions, Edit, Options, Unknown, Written},
-    reviews,
     state::{State, lock},
     store::Key,
     users::User,
     watching::Watch,
 };
 use bytes::Bytes;
+use call::Call;
 use futures::StreamExt as _;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{HeaderMap, Method, Request, Response, StatusCode, header};
 use http_body::{Body as HttpBody, Frame};
-use http_body_util::{BodyExt as _, Full, Limited, StreamBody, combinators::UnsyncBoxBody};
-use serde_json::Value as Json;
+use http_body_util::{BodyExt as _, Limited, StreamBody, combinators::UnsyncBoxBody};
+use responses::{answered, discovered, json_response, no_page, openapi_v2, refused, text, warn};
 use std::{
     convert::Infallible,
     sync::{Arc, Mutex},
@@ -38,6 +37,10 @@ use std::{
 
 /// The largest body of a request, as of the API server.
 const LARGEST_BODY: usize = 3 << 20;
+
+/// What the API server says of Jobs that are deleted without a policy.
+const PODS_STAY: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
+    remove them or set propagationPolicy=Orphan to suppress this warning";
 
 /// The body of an answer.
 pub type Body = UnsyncBoxBody<Bytes, Infallible>;
@@ -290,295 +293,6 @@ impl Asked {
             .and_then(|value| value.to_str().ok())
             .unwrap_or_default()
     }
-}
-
-/// A request about objects of a kind.
-struct Call<'a> {
-    asked: &'a Asked,
-    kind: &'a Arc<Kind>,
-    key: Key,
-    /// What follows the name in the path.
-    part: &'a str,
-    subresource: Subresource,
-    form: Form,
-}
-
-impl Call<'_> {
-    fn shown(&self, status: StatusCode, object: &Json) -> Response<Body> {
-        let include = Include::of(self.asked.query.text("includeObject"));
-        // Reviews, scales and statuses are no objects of the kind.
-        let is_object = at_kind(object) == self.kind.kind;
-        if !is_object {
-            return answered(status, object);
-        }
-        answered(status, &answer::one(self.kind, object, &self.form, include))
-    }
-
-    /// The log of a pod. One that no node runs has an empty one.
-    fn log(&self, state: &State) -> Result<Response<Body>, Refusal> {
-        let pod = state.store.get(&self.kind.id, &self.key);
-        let pod = pod.ok_or_else(|| Refusal::not_found(self.kind.about(&self.key.name)))?;
-        match at(pod, &["spec", "nodeName"]).as_str().unwrap_or_default() {
-            "" => Ok(text("")),
-            _ => Err(Refusal::not_built("Logs of pods, which nothing runs here,")),
-        }
-    }
-
-    fn get(&self, state: &State) -> Result<Response<Body>, Refusal> {
-        if self.part == "log" {
-            return self.log(state);
-        }
-        if self.subresource == Subresource::Scale {
-            let scale = rest::read_scale(state, self.kind, &self.key)?;
-            return Ok(answered(StatusCode::OK, &answer::scale(&scale, &self.form)));
-        }
-        if self.subresource == Subresource::Finalize {
-            return Err(Refusal::not_built(
-                "Subresources other than `/status` and `/scale`",
-            ));
-        }
-        let object = state.store.get(&self.kind.id, &self.key);
-        let object = object.ok_or_else(|| Refusal::not_found(self.kind.about(&self.key.name)))?;
-        Ok(self.shown(StatusCode::OK, object))
-    }
-
-    fn list(&self, state: &State) -> Result<Response<Body>, Refusal> {
-        let query = &self.asked.query;
-        let selection = Selection::of(self.kind, &self.key.namespace, "", query)?;
-        let listed = listing::list(state, self.kind, &selection, query)?;
-        let include = Include::of(query.text("includeObject"));
-        Ok(answered(
-            StatusCode::OK,
-            &answer::many(self.kind, listed, &self.form, include),
-        ))
-    }
-
-    fn options(&self) -> Result<Options, Refusal> {
-        let query = &self.asked.query;
-        Ok(Options {
-            user: Arc::clone(&self.asked.user),
-            manager: request::manager(query, &self.asked.headers),
-            subresource: self.subresource,
-            dry_run: query.dry_run()?,
-            unknown: match query.text("fieldValidation") {
-                "Ignore" => Unknown::Ignore,
-                "Strict" => Unknown::Strict,
-                "" | "Warn" => Unknown::Warn,
-                other => {
-                    let all = ["Ignore", "Strict", "Warn"];
-                    let error = crate::refusal::FieldError::not_supported("fieldValidation", other, &all);
-                    let about = crate::refusal::About::new("meta.k8s.io", "CreateOptions", "");
-                    return Err(Refusal::invalid(about, &[error]));
-                }
-            },
-        })
-    }
-
-    fn written(&self, written: &Written) -> Response<Body> {
-        let status = if written.created {
-            StatusCode::CREATED
-        } else {
-            StatusCode::OK
-        };
-        let mut response = self.shown(status, &written.object);
-        for warning in &written.warnings {
-            warn(&mut response, warning);
-        }
-        response
-    }
-
-    fn create(&self, state: &mut State) -> Result<Response<Body>, Refusal> {
-        let options = self.options()?;
-        let body = body::read(request::content_type(&self.asked.headers), &self.asked.body)?;
-        if self.kind.is_review() {
-            return Ok(self.written(&reviews::create(
-                state,
-                self.kind,
-                &self.key.namespace,
-                body,
-                &options,
-            )?));
-        }
-        if self.part == "token" {
-            return Ok(self.written(&reviews::create_token(state, &self.key, &body.0, &options)?));
-        }
-        if self.subresource != Subresource::None {
-            return Err(Refusal::not_built("Subresources that are created"));
-        }
-        let written = rest::create(state, self.kind, &self.key.namespace, body, &options)?;
-        Ok(self.written(&written))
-    }
-
-    fn update(&self, state: &mut State) -> Result<Response<Body>, Refusal> {
-        let options = self.options()?;
-        let form = request::content_type(&self.asked.headers);
-        let (edit, twice) = self.edit(form)?;
-        let written = match self.subresource {
-            Subresource::Scale => rest::write_scale(state, self.kind, &self.key, edit, &options)?,
-            Subresource::Finalize => {
-                return Err(Refusal::not_built(
-                    "Subresources other than `/status` and `/scale`",
-                ));
-            }
-            _ => rest::update(state, self.kind, &self.key, (edit, twice), &options)?,
-        };
-        Ok(self.written(&written))
-    }
-
-    fn edit(&self, form: &str) -> Result<(Edit, Vec<String>), Refusal> {
-        let query = &self.asked.query;
-        if self.asked.method == Method::PUT {
-            let (object, twice) = body::read(form, &self.asked.body)?;
-            return Ok((Edit::Replace(object), twice));
-        }
-        let kinds = [
-            "application/json-patch+json",
-            "application/merge-patch+json",
-            "application/strategic-merge-patch+json",
-            "application/apply-patch+yaml",
-        ];
-        if !kinds.contains(&form) {
-            return Err(Refusal::unsupported_media_type(&kinds.join(", ")));
-        }
-        let is_apply = form == "application/apply-patch+yaml";
-        if query.has("force") && !is_apply {
-            let error =
-                crate::refusal::FieldError::forbidden("force", "may not be specified for non-apply patch");
-            let about = crate::refusal::About::new("meta.k8s.io", "PatchOptions", "");
-            return Err(Refusal::invalid(about, &[error]));
-        }
-        if is_apply && query.text("fieldManager").is_empty() {
-            let error = crate::refusal::FieldError::required("fieldManager", "is required for apply patch");
-            let about = crate::refusal::About::new("meta.k8s.io", "PatchOptions", "");
-            return Err(Refusal::invalid(about, &[error]));
-        }
-        let (patch, twice) = body::read(form, &self.asked.body)?;
-        let edit = match form {
-            "application/json-patch+json" => Edit::JsonPatch(patch),
-            "application/merge-patch+json" => Edit::MergePatch(patch),
-            "application/strategic-merge-patch+json" => Edit::StrategicPatch(patch),
-            _ => Edit::Apply {
-                config: patch,
-                force: query.flag("force"),
-            },
-        };
-        Ok((edit, twice))
-    }
-
-    fn delete_options(&self) -> Result<DeleteOptions, Refusal> {
-        let body = match self.asked.body.is_empty() {
-            true => Json::Null,
-            false => body::read(request::content_type(&self.asked.headers), &self.asked.body)?.0,
-        };
-        DeleteOptions::read(&body, &self.asked.query)
-    }
-
-    fn delete(&self, state: &mut State, options: &DeleteOptions) -> Result<Response<Body>, Refusal> {
-        let (object, _) = rest::delete(state, self.kind, &self.key, options)?;
-        Ok(self.shown(StatusCode::OK, &object))
-    }
-
-    /// Deletes all objects that are selected, and answers with them as they were.
-    fn delete_all(&self, state: &mut State, options: &DeleteOptions) -> Result<Response<Body>, Refusal> {
-        let selection = Selection::of(self.kind, &self.key.namespace, "", &self.asked.query)?;
-        let listed = listing::list(state, self.kind, &selection, &self.asked.query)?;
-        for object in &listed.objects {
-            rest::delete(state, self.kind, &Key::of(object), options)?;
-        }
-        Ok(answered(
-            StatusCode::OK,
-            &answer::many(self.kind, listed, &self.form, Include::Metadata),
-        ))
-    }
-}
-
-/// What the API server says of Jobs that are deleted without a policy.
-const PODS_STAY: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
-    remove them or set propagationPolicy=Orphan to suppress this warning";
-
-fn warn(response: &mut Response<Body>, warning: &str) {
-    let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
-    if let Ok(value) = HeaderValue::try_from(format!("299 - \"{quoted}\"")) {
-        response.headers_mut().append(header::WARNING, value);
-    }
-}
-
-fn at_kind(object: &Json) -> &str {
-    object.get("kind").and_then(Json::as_str).unwrap_or_default()
-}
-
-fn answered(status: StatusCode, json: &Json) -> Response<Body> {
-    let mut text = json.to_string();
-    text.push('\n');
-    let mut response = json_response(status, full(text));
-    if at_kind(json) == "Status" {
-        response.extensions_mut().insert(audit::Status(json.clone()));
-    }
-    response
-}
-
-fn full(text: impl Into<Bytes>) -> Body {
-    Full::new(text.into()).boxed_unsync()
-}
-
-fn json_response(status: StatusCode, body: Body) -> Response<Body> {
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(header::CONTENT_TYPE, json);
-    date(&mut response);
-    response
-}
-
-/// Clients read the time of the server from each answer.
-fn date(response: &mut Response<Body>) {
-    let now = jiff::Timestamp::now()
-        .strftime("%a, %d %b %Y %H:%M:%S GMT")
-        .to_string();
-    if let Ok(now) = HeaderValue::try_from(now) {
-        response.headers_mut().insert(header::DATE, now);
-    }
-}
-
-fn discovered(document: &Json) -> Response<Body> {
-    let mut response = answered(StatusCode::OK, document);
-    let form = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-    response
-        .headers_mut()
-        .insert(header::CONTENT_TYPE, HeaderValue::from_static(form));
-    response
-}
-
-fn openapi_v2() -> Response<Body> {
-    let mut response = Response::new(full(openapi::EMPTY_V2));
-    let form = HeaderValue::from_static(openapi::PROTOBUF_V2);
-    response.headers_mut().insert(header::CONTENT_TYPE, form);
-    response
-}
-
-/// What no part of the server answers.
-fn no_page() -> Response<Body> {
-    let mut response = text("404 page not found\n");
-    *response.status_mut() = StatusCode::NOT_FOUND;
-    response
-}
-
-fn text(text: &'static str) -> Response<Body> {
-    let mut response = Response::new(full(text));
-    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
-    response.headers_mut().insert(header::CONTENT_TYPE, plain);
-    response
-}
-
-pub(crate) fn refused(refusal: &Refusal) -> Response<Body> {
-    let status = StatusCode::from_u16(refusal.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = answered(status, &refusal.status());
-    if let Some(seconds) = refusal.retry_after {
-        response
-            .headers_mut()
-            .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-    }
-    response
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! CEL rules of schemas: which ones the API server accepts.
 
-#[path = "support/random_rules.rs"]
+#[path = "support/random_rules/mod.rs"]
 mod random_rules;
 #[path = "support/random_values.rs"]
 mod random_values;

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value as Json};
 
-use super::keys::Sink;
+use super::sink::Sink;
 use crate::catalog::INVALID_SCHEMA;
 use crate::catalog::keys::{SectionKey as _, TypeKey};
 use crate::finding::{Finding, Span, Spanned};

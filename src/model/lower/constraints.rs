@@ -3,7 +3,9 @@
 use serde::Deserialize as _;
 use serde_json::Value as Json;
 
-use super::keys::{Keys, Sink, boolean, list, name_of, text};
+use super::keys::Keys;
+use super::nodes::{boolean, list, name_of, text};
+use super::sink::Sink;
 use super::values::json_of;
 use crate::catalog::keys::{SectionKey as _, Type, TypeKey, ValidationKey};
 use crate::catalog::{INVALID_RULE, INVALID_SCHEMA, WRONG_TYPE};

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::bounds::is_quantity;
-use super::keys::{
-    Keys, Sink, boolean, duration, entries, is_empty_list, list, name, name_of, named, text, word,
-};
+use super::keys::Keys;
+use super::nodes::{boolean, duration, entries, is_empty_list, list, name, name_of, named, text, word};
+use super::sink::Sink;
 use crate::catalog::keys::{DeployKey, MatchConditionKey, ResourcesKey, WebhookKey, WebhooksKey};
 use crate::catalog::{MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};

@@ -5,8 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::keys::{Sink, entries, named, text};
+use super::nodes::{entries, named, text};
 use super::schema::kubernetes_reference;
+use super::sink::Sink;
 use crate::catalog::{SCHEMA_FILE, UNKNOWN_KIND};
 use crate::finding::{Finding, Source, Span, Spanned};
 use crate::model::{Field, ForeignKind, KubernetesType, Resource, Schema, Scope, Shape, kubernetes};

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::keys::{Keys, Sink, boolean, is_empty_list, list, name, name_of, named, text};
+use super::keys::Keys;
+use super::nodes::{boolean, is_empty_list, list, name, name_of, named, text};
 use super::paths::{Fields, Leaf};
 use super::schema::kubernetes_reference;
+use super::sink::Sink;
 use crate::catalog::keys::{AccessKey, OwnedKey, SectionKey as _, WatchKey};
 use crate::catalog::{INVALID_NAME, MISSING_KEY, UNKNOWN_KIND, WILDCARD_ACCESS, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::keys::{Keys, Sink, duration, is_empty_list, limited_list, list, number};
+use super::keys::Keys;
+use super::nodes::{duration, is_empty_list, limited_list, list, number};
 use super::retries::{WrittenRetry, judge_retry, retry};
+use super::sink::Sink;
 use super::states::{Table, WrittenOnDelete, WrittenState, keyed, on_delete, on_spec_change};
 use super::waits::default_watch;
 use crate::catalog::keys::{DocumentKey, MachineKey, PropertyKey, SimulateKey};
@@ -455,7 +457,7 @@ fn state_set(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Option<
 
 /// `A -> B`.
 fn arrow(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Option<PropertyKind> {
-    let written = super::keys::text(node, sink)?;
+    let written = super::nodes::text(node, sink)?;
     let Some((from, to)) = written.value.split_once("->") else {
         let message = format!("expected `A -> B`, found `{}`", shown(&written.value));
         sink.error(&WRONG_TYPE, node.span, message);

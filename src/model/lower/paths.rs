@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use serde_json::Value as Json;
 
-use super::keys::{Sink, duration, text};
+use super::nodes::{duration, text};
 use super::schema::Types;
+use super::sink::Sink;
 use crate::catalog::{UNKNOWN_FIELD, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};
 use crate::model::{

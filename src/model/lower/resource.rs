@@ -1,7 +1,9 @@
 //! Reads the custom resource, its columns and its conditions.
 
-use super::keys::{Keys, Sink, entries, limited_list, list, name_of, named, names, text};
+use super::keys::Keys;
+use super::nodes::{entries, limited_list, list, name_of, named, names, text};
 use super::paths::{Fields, Leaf};
+use super::sink::Sink;
 use crate::catalog::keys::{ColumnKey, ResourceKey, ScaleKey};
 use crate::catalog::{INVALID_NAME, MISSING_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};

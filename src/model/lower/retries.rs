@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::keys::{Keys, Sink, duration, integer, number};
+use super::keys::Keys;
+use super::nodes::{duration, integer, number};
+use super::sink::Sink;
 use super::states::Table;
 use crate::catalog::keys::RetryKey;
 use crate::catalog::{MISSING_KEY, WRONG_TYPE};

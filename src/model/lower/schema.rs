@@ -9,7 +9,8 @@ pub(crate) use phrase::{DEEPEST_PHRASE, type_words};
 
 use std::collections::BTreeMap;
 
-use super::keys::{Sink, entries, named};
+use super::nodes::{entries, named};
+use super::sink::Sink;
 use crate::catalog::{INVALID_SCHEMA, NAME_COLLISION};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{Field, NamedType, Schema, Shape, TypeId};

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::deploy::allow;
-use super::keys::{Keys, Sink, boolean, entries, integer, list, named, text, word};
+use super::keys::Keys;
 use super::kinds::Kinds;
+use super::nodes::{boolean, entries, integer, list, named, text, word};
 use super::paths::{Fields, Leaf};
 use super::resource::is_standard_condition;
 use super::retries::{WrittenRetry, retry};
+use super::sink::Sink;
 use super::waits::wait;
 use crate::catalog::keys::{EdgeKey, LimitKey, SectionKey as _, StateKey, TimeoutKey};
 use crate::catalog::{INVALID_DURATION, KEY_WITHOUT_EFFECT, UNKNOWN_STATE, WRONG_TYPE};
@@ -431,7 +433,7 @@ fn renamed_from(node: &Node, sink: &mut Sink<'_>) -> Vec<Spanned<StateName>> {
     };
     items
         .iter()
-        .filter_map(|node| super::keys::name(node, "state", StateName::parse, sink))
+        .filter_map(|node| super::nodes::name(node, "state", StateName::parse, sink))
         .collect()
 }
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Number, Value as Json};
 
-use super::keys::Sink;
 use super::schema::Types;
+use super::sink::Sink;
 use crate::catalog::INVALID_SCHEMA;
 use crate::finding::Finding;
 use crate::model::{Schema, Shape, parse_duration};

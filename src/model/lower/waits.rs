@@ -1,6 +1,8 @@
 //! Reads `wait`.
 
-use super::keys::{Keys, Sink, list, text};
+use super::keys::Keys;
+use super::nodes::{list, text};
+use super::sink::Sink;
 use super::states::BuildContext;
 use crate::catalog::keys::WaitKey;
 use crate::catalog::{UNKNOWN_KIND, WRONG_TYPE};

@@ -7,7 +7,8 @@ use krator::catalog::keys::{Section, Type, places};
 use krator::model::kubernetes;
 use serde_json::Value;
 
-use super::{Documents, Size, schema};
+use super::leaves::KUBERNETES;
+use super::{Documents, Size};
 use crate::dice::Dice;
 
 /// The keys of a section that a value uses, as `section key`.
@@ -122,7 +123,7 @@ fn most_are_correct() {
 #[test]
 fn the_types_of_kubernetes_are_known() {
     let known: BTreeSet<&str> = kubernetes::references().collect();
-    for (reference, _) in schema::KUBERNETES {
+    for (reference, _) in KUBERNETES {
         assert!(known.contains(*reference), "{reference}");
     }
 }

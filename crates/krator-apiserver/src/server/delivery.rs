@@ -1,6 +1,7 @@
 //! Answers on their way to the client, where faults may meet them.
 
-use super::{Body, Server, full, json_response, refused};
+use super::responses::{full, json_response, refused};
+use super::{Body, Server};
 use crate::faults;
 use futures::StreamExt as _;
 use http::{Request, Response, StatusCode};

@@ -1,6 +1,7 @@
 use super::*;
 use crate::Faults;
-use serde_json::json;
+use http_body_util::Full;
+use serde_json::{Value as Json, json};
 use std::io::{self, Write};
 
 /// A request with JSON, and its answer.

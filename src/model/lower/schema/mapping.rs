@@ -10,7 +10,9 @@ use crate::model::lower::bounds;
 use crate::model::lower::constraints::{
     constraints, extensions, is_implied_by_shape, refuse_repeated, validation_list,
 };
-use crate::model::lower::keys::{Keys, Sink, boolean, list, text};
+use crate::model::lower::keys::Keys;
+use crate::model::lower::nodes::{boolean, list, text};
+use crate::model::lower::sink::Sink;
 use crate::model::lower::values::{json_of, typed_json};
 use crate::model::{Schema, Shape};
 use crate::spec::Node;

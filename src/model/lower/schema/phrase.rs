@@ -3,7 +3,7 @@
 use super::Types;
 use crate::catalog::{INVALID_SCHEMA, WRONG_TYPE};
 use crate::finding::{Finding, Span};
-use crate::model::lower::keys::Sink;
+use crate::model::lower::sink::Sink;
 use crate::model::{KubernetesType, Schema, Shape, kubernetes};
 use crate::text::shown;
 

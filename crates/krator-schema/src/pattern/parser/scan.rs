@@ -1,0 +1,159 @@
+//! The signs of a pattern: what stands at the beginning of a text, and what follows it.
+
+use super::super::PatternError;
+use super::super::class::Class;
+use super::super::unicode;
+use super::REPETITIONS;
+
+pub(super) fn error(reason: &'static str, part: &str) -> PatternError {
+    PatternError {
+        reason,
+        part: part.to_string(),
+    }
+}
+
+/// The part of `from` that is not in its rest.
+pub(super) fn consumed<'a>(from: &'a str, rest: &str) -> &'a str {
+    &from[..from.len() - rest.len()]
+}
+
+pub(super) fn split_first(text: &str) -> Option<(char, &str)> {
+    let mut chars = text.chars();
+    chars.next().map(|c| (c, chars.as_str()))
+}
+
+type Bounds = (u64, Option<u64>);
+
+/// `{2}`, `{2,}` or `{2,5}` at the beginning of the text: the bounds unless they are out of the limits, and what follows.
+pub(super) fn repetition(text: &str) -> Option<(Option<Bounds>, &str)> {
+    let (min, rest) = integer(text.strip_prefix('{')?)?;
+    let (max, rest) = match rest.strip_prefix(',') {
+        None => (Some(min), rest),
+        Some(rest) if rest.starts_with('}') => (None, rest),
+        Some(rest) => {
+            let (max, rest) = integer(rest)?;
+            (Some(max), rest)
+        }
+    };
+    let after = rest.strip_prefix('}')?;
+    let within = |value: u64| value <= REPETITIONS;
+    let valid = within(min) && max.is_none_or(|max| within(max) && min <= max);
+    Some((valid.then_some((min, max)), after))
+}
+
+/// A decimal number without leading zeros; one that is far too large is the largest number.
+fn integer(text: &str) -> Option<(u64, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    if digits.is_empty() || digits.len() > 1 && digits.starts_with('0') {
+        return None;
+    }
+    Some((digits.parse().unwrap_or(u64::MAX), rest))
+}
+
+/// A class of Unicode such as `\pL`, `\p{Greek}` or `\P{^Lu}`, and what follows it.
+pub(super) fn unicode_class<'a>(text: &'a str, class: &mut Class) -> Result<&'a str, PatternError> {
+    let mut negated = text.starts_with(r"\P");
+    let rest = &text[2..];
+    let (mut name, after) = match split_first(rest) {
+        // Go's parser returns an empty character here and then finds no such class.
+        None => return Err(error("invalid character class range", text)),
+        Some(('{', rest)) => match rest.split_once('}') {
+            Some(found) => found,
+            None => return Err(error("invalid character class range", text)),
+        },
+        Some((_, after)) => (consumed(rest, after), after),
+    };
+    if let Some(rest) = name.strip_prefix('^') {
+        negated = !negated;
+        name = rest;
+    }
+    let Some(property) = unicode::property(name) else {
+        return Err(error("invalid character class range", consumed(text, after)));
+    };
+    match (property.as_str(), negated) {
+        // Go's strings may hold surrogates, and the texts of JSON cannot.
+        ("gc=Cs", false) => {}
+        ("gc=Cs", true) => class.named(r"\x{0}-\x{10FFFF}", false),
+        (property, negated) => class.named(&format!(r"\p{{{property}}}"), negated),
+    }
+    Ok(after)
+}
+
+pub(super) fn class_char<'a>(text: &'a str, whole: &str) -> Result<(u32, &'a str), PatternError> {
+    match split_first(text) {
+        None => Err(error("missing closing ]", whole)),
+        Some(('\\', _)) => escaped_char(text),
+        Some((c, after)) => Ok((u32::from(c), after)),
+    }
+}
+
+/// The character that an escape stands for, and what follows.
+pub(super) fn escaped_char(text: &str) -> Result<(u32, &str), PatternError> {
+    let Some((c, mut rest)) = split_first(&text[1..]) else {
+        return Err(error("trailing backslash at end of expression", ""));
+    };
+    let code = match c {
+        '0'..='7' if c == '0' || rest.starts_with(|c| matches!(c, '0'..='7')) => {
+            let mut code = u32::from(c) - u32::from('0');
+            for _ in 1..3 {
+                let Some((digit @ '0'..='7', after)) = split_first(rest) else {
+                    break;
+                };
+                code = code * 8 + (u32::from(digit) - u32::from('0'));
+                rest = after;
+            }
+            Some(code)
+        }
+        'x' => {
+            let (code, after) = hexadecimal(rest);
+            rest = after;
+            code
+        }
+        'a' => Some(0x07),
+        'f' => Some(0x0C),
+        'n' => Some(0x0A),
+        'r' => Some(0x0D),
+        't' => Some(0x09),
+        'v' => Some(0x0B),
+        c if c.is_ascii() && !c.is_ascii_alphanumeric() => Some(u32::from(c)),
+        _ => None,
+    };
+    match code {
+        Some(code) => Ok((code, rest)),
+        None => Err(error("invalid escape sequence", consumed(text, rest))),
+    }
+}
+
+/// What follows `\x`: two digits, or any number of them in braces.
+fn hexadecimal(text: &str) -> (Option<u32>, &str) {
+    let Some((first, mut rest)) = split_first(text) else {
+        return (None, text);
+    };
+    if first != '{' {
+        let Some((second, after)) = split_first(rest) else {
+            return (None, rest);
+        };
+        let code = first
+            .to_digit(16)
+            .zip(second.to_digit(16))
+            .map(|(first, second)| first * 16 + second);
+        return (code, after);
+    }
+    let mut code = None;
+    while let Some((c, after)) = split_first(rest) {
+        rest = after;
+        if c == '}' {
+            return (code, rest);
+        }
+        let Some(digit) = c.to_digit(16) else {
+            break;
+        };
+        let next = code.unwrap_or(0) * 16 + digit;
+        if next > u32::from(char::MAX) {
+            break;
+        }
+        code = Some(next);
+    }
+    (None, rest)
+}
