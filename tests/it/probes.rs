@@ -73,14 +73,11 @@ struct Probed {
 }
 
 impl Probed {
-    /// Starts it for a namespace. Its handlers and its loop share one thread.
-    fn start(cluster: &'static Cluster, binary: &Path, namespace: &str, log: &Path) -> Probed {
+    /// Starts it for a namespace, with these arguments beside.
+    fn start(cluster: &'static Cluster, binary: &Path, namespace: &str, more: &[&str], log: &Path) -> Probed {
         let probes = format!("{PROBES}=127.0.0.1:0");
-        let (args, variables) = (
-            ["--namespace", namespace, &probes],
-            [("TOKIO_WORKER_THREADS", "1")],
-        );
-        let operator = OperatorProcess::start_with(cluster, binary, &args, log, &variables);
+        let args = [&["--namespace", namespace, &probes], more].concat();
+        let operator = OperatorProcess::start(cluster, binary, &args, log);
         let address = logged_address(|| fs::read_to_string(log).unwrap_or_default(), "serving probes");
         Probed { operator, address }
     }
@@ -110,7 +107,7 @@ fn an_operator_is_ready_when_nothing_is_missing_and_says_what_is() {
     let shown = ["forbidden", "unserved", "blocked"].map(log);
     let _shown = shown.each_ref().map(|log| ShownOnPanic(log));
 
-    let mut operator = Probed::start(cluster, &binary, "it-later", &shown[0]);
+    let mut operator = Probed::start(cluster, &binary, "it-later", &[], &shown[0]);
     let forbidden = "moose.animals.com in it-later: forbidden: moose.animals.com is forbidden: User \"operator\" cannot list";
     operator.wait_for(500, &[forbidden]);
     assert_eq!(operator.operator.terminate().code(), Some(0));
@@ -123,7 +120,7 @@ fn an_operator_is_ready_when_nothing_is_missing_and_says_what_is() {
         "--user=operator",
     ];
     cluster.kubectl(&everything);
-    let mut operator = Probed::start(cluster, &binary, "it-later", &shown[1]);
+    let mut operator = Probed::start(cluster, &binary, "it-later", &[], &shown[1]);
     let unserved = "moose.animals.com in it-later: the API server does not serve this kind\n";
     operator.wait_for(
         500,
@@ -153,10 +150,11 @@ fn an_operator_is_ready_when_nothing_is_missing_and_says_what_is() {
         "{said}"
     );
 
-    // A handler that blocks the loop of its operator does not block the answers to probes. The other operator has had
-    // nothing to do for even longer, and is alive.
+    // A handler that blocks the loop of its operator blocks neither the answers to probes nor the renewal of the lease. The
+    // other operator has had nothing to do for even longer, and is alive.
     let namespace = cluster.namespace("blocked");
-    let mut blocked = Probed::start(cluster, &binary, &namespace, &shown[2]);
+    let elects = ["--leader-elect", "--leader-elect-resource-namespace", &namespace];
+    let mut blocked = Probed::start(cluster, &binary, &namespace, &elects, &shown[2]);
     blocked.wait_for(200, &["ok\n"]);
     let sample = fs::read_to_string(krate.dir().join("deploy/sample.yaml")).expect("generated");
     cluster.apply(
@@ -171,6 +169,15 @@ fn an_operator_is_ready_when_nothing_is_missing_and_says_what_is() {
                 "{body}"
             )
         })
+    });
+    let renewed = || {
+        let times = "-o=jsonpath={.items[*].spec.renewTime}";
+        cluster.kubectl(&["get", "leases", "--namespace", &namespace, times])
+    };
+    let first = renewed();
+    assert_ne!(first, "");
+    until("the blocked operator renews its lease", || {
+        (renewed() != first).then_some(())
     });
     assert_eq!(get(&operator.address, "/livez"), (200, "ok\n".to_owned()));
     assert_eq!(operator.operator.terminate().code(), Some(0));

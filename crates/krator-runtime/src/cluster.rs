@@ -4,6 +4,7 @@ mod apis;
 mod children;
 mod clock;
 mod command;
+mod control;
 #[cfg(feature = "dev")]
 mod dev;
 mod dispatch;

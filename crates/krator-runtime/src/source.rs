@@ -27,6 +27,7 @@ pub const FILES: &[(&str, &str)] = files![
     "src/cluster/children/emptied.rs",
     "src/cluster/clock.rs",
     "src/cluster/command.rs",
+    "src/cluster/control.rs",
     "src/cluster/dev.rs",
     "src/cluster/dev/controls.css",
     "src/cluster/dev/controls.js",

@@ -131,12 +131,14 @@ where
                 }
                 Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
                 Some(timer) = self.timers.next() => self.due(&timer.into_inner()),
+                // Before those of other kinds: the deletion of an object is known before that of its children, so its
+                // handler does not apply them again.
+                Some((source, seen)) = objects.next(), if unlisted.is_empty() => if acts {
+                    self.saw(source, seen);
+                },
                 Some((at, seen)) = others.next() => match seen {
                     LinkEvent::Listed => drop(unlisted.remove(&at)),
                     LinkEvent::Changed(change) => self.other_changed(at, &change),
-                },
-                Some((source, seen)) = objects.next(), if unlisted.is_empty() => if acts {
-                    self.saw(source, seen);
                 },
             }
         }

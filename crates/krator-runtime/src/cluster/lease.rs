@@ -5,8 +5,9 @@
 //! by its own clock; the times in the Lease are for people. The holder stops acting [`RENEW_DEADLINE`] after it *sent*
 //! its last successful renewal. So it has stopped before another replica begins, provided that what it sent before that
 //! arrives within the difference to [`DURATION`].
-use super::{clock::Clock, health::Wait, mandate::Mandate};
+use super::{clock::Clock, control, health::Wait, mandate::Mandate};
 use crate::error::{Error, Result};
+use futures::FutureExt as _;
 use k8s_openapi::{
     api::coordination::v1::{Lease, LeaseSpec},
     apimachinery::pkg::apis::meta::v1::MicroTime,
@@ -18,7 +19,8 @@ use std::{
     time::Duration,
 };
 use tokio::{
-    sync::watch,
+    select,
+    sync::{oneshot, watch},
     time::{sleep, timeout},
 };
 
@@ -52,6 +54,54 @@ pub(super) struct Elector {
     /// The process is not ready before it has seen the Lease for the first time.
     sighted: Option<Wait>,
     sight: Sight,
+}
+
+/// The part of this process in an election that another thread holds.
+pub(super) struct Candidacy {
+    lost: oneshot::Receiver<Error>,
+    /// Asks for the Lease to be released. What is sent is dropped when that is done.
+    withdrawal: oneshot::Sender<oneshot::Sender<()>>,
+}
+
+/// Lets a replica stand for election. The future is to run on a thread that handlers cannot block; it makes the elector, and
+/// tells `leads` when this replica leads.
+pub(super) fn elect(
+    leads: watch::Sender<bool>,
+    elector: impl FnOnce() -> Result<Elector> + Send + 'static,
+) -> (Candidacy, control::Task) {
+    let (report, lost) = oneshot::channel();
+    let (withdrawal, withdrawn) = oneshot::channel::<oneshot::Sender<()>>();
+    let election = async move {
+        let mut elector = match elector() {
+            Ok(elector) => elector,
+            Err(error) => return drop(report.send(error)),
+        };
+        let _done = select! {
+            error = elector.run(&leads) => return drop(report.send(error)),
+            Ok(done) = withdrawn => done,
+        };
+        if let Err(error) = elector.release().await {
+            tracing::warn!(%error, "the lease could not be released, so another replica waits until it expires");
+        }
+    };
+    (Candidacy { lost, withdrawal }, election.boxed())
+}
+
+impl Candidacy {
+    /// Why this replica, which led, must not act any more. Never returns while it may.
+    pub async fn lost(&mut self) -> Error {
+        let reported = (&mut self.lost).await;
+        reported.unwrap_or_else(|_| Error::from("the thread that renews the lease has ended"))
+    }
+
+    /// Gives the Lease back, if this replica leads. It must not act any more.
+    pub async fn withdraw(self) {
+        let (done, released) = oneshot::channel();
+        // If nobody takes it, the thread has ended, and the Lease expires.
+        drop(self.withdrawal.send(done));
+        // Nothing is ever sent: the channel is closed when the Lease is released.
+        let _ = released.await;
+    }
 }
 
 /// The Lease as it was last seen, and since when it has looked like that.
@@ -128,7 +178,7 @@ impl Elector {
 
     /// Takes the Lease when it is free, tells `leads`, and renews it. Returns only when this replica led and must not
     /// do so any more.
-    pub async fn run(&mut self, leads: &watch::Sender<bool>) -> Error {
+    async fn run(&mut self, leads: &watch::Sender<bool>) -> Error {
         let mut known_holder = None;
         loop {
             let led = *leads.borrow();
@@ -176,7 +226,7 @@ impl Elector {
     }
 
     /// Gives the Lease back, if this replica leads. It must not act any more.
-    pub async fn release(&mut self) -> Result<()> {
+    async fn release(&mut self) -> Result<()> {
         if !self.mandate.holds() {
             return Ok(());
         }

@@ -4,6 +4,7 @@ use super::{
     Election, OperatorRuntime,
     apis::Apis,
     clock::Clock,
+    control,
     dispatch::Dispatcher,
     health::Health,
     inspect::{Inspected, Inspection},
@@ -62,11 +63,11 @@ pub(super) struct Common {
     stop: watch::Receiver<bool>,
 }
 
-/// The connections of the process to the API server.
+/// The connections of the loops to the API server.
 struct Connections {
     /// For everything that acts on objects.
     acting: Client,
-    /// For watches and the lease, which go on while another replica leads.
+    /// For watches, which go on while another replica leads.
     watching: Client,
     mandate: Mandate,
 }
@@ -106,25 +107,22 @@ impl OperatorRuntime {
             acting,
             watching,
             mandate,
-        } = connections(config, self.election.is_some(), &clock, &metrics)?;
-        let mut elector = self.election.map(|Election { namespace: given }| {
+        } = connections(config.clone(), self.election.is_some(), &clock, &metrics)?;
+        let election = self.election.map(|Election { namespace: given }| {
             let namespace = given.unwrap_or(namespace);
             let sighted = health.waits_for(format!("lease {} in {namespace}", self.name));
-            let api = Api::namespaced(watching.clone(), &namespace);
-            Elector::new(
-                api,
-                self.name,
-                identity,
-                mandate.clone(),
-                Arc::clone(&clock),
-                sighted,
-            )
+            let (clock, mandate, metrics) = (Arc::clone(&clock), mandate.clone(), metrics.clone());
+            lease::elect(leading, move || {
+                let client = connect(config, &clock, &metrics, None)?;
+                let api = Api::namespaced(client, &namespace);
+                Ok(Elector::new(api, self.name, identity, mandate, clock, sighted))
+            })
         });
         let (stopping, stop) = watch::channel(false);
         let events = Arc::new(Recorder::new(self.only_warnings, metrics.events_dropped()));
         let publishing = publish(&events, acting.clone(), self.name);
         let mut checks = JoinSet::new();
-        if elector.is_some() {
+        if election.is_some() {
             let (gauge, mut leads) = (metrics.leads(self.name), leads.clone());
             // A process that no longer leads ends, so the gauge never falls.
             checks.spawn(async move {
@@ -161,12 +159,13 @@ impl OperatorRuntime {
             health: health.clone(),
         });
         // The servers start when everything that the process waits for is known, so that it is not ready before.
-        let mut servers: Vec<serve::Server> = metrics_server.into_iter().collect();
+        let (mut candidacy, election) = election.unzip();
+        let mut apart: Vec<control::Task> = metrics_server.into_iter().chain(election).collect();
         if let Some(listener) = probes {
             tracing::info!(address = %listener.local_addr()?, "serving probes");
-            servers.push(Box::pin(serve::serve(listener, None, Arc::new(health))));
+            apart.push(Box::pin(serve::serve(listener, None, Arc::new(health))));
         }
-        let _serving = serve::start(servers)?;
+        let _apart = control::start(apart)?;
         tracing::info!(
             operator = self.name,
             version = self.version,
@@ -175,8 +174,8 @@ impl OperatorRuntime {
         );
         {
             let lost = async {
-                match &mut elector {
-                    Some(elector) => elector.run(&leading).await,
+                match &mut candidacy {
+                    Some(candidacy) => candidacy.lost().await,
                     None => std::future::pending().await,
                 }
             };
@@ -202,10 +201,8 @@ impl OperatorRuntime {
                 }
             }
         }
-        if let Some(elector) = &mut elector
-            && let Err(error) = elector.release().await
-        {
-            tracing::warn!(%error, "the lease could not be released, so another replica waits until it expires");
+        if let Some(candidacy) = candidacy {
+            candidacy.withdraw().await;
         }
         Ok(())
     }
@@ -224,10 +221,9 @@ fn identify(config: &mut Config, name: &str, version: &str, identity: &str) {
 
 /// Connects to the cluster: with leader election, to act only while this replica leads.
 fn connections(config: Config, elects: bool, clock: &Arc<Clock>, metrics: &Metrics) -> Result<Connections> {
-    let count = CountRequests::new(metrics.clone(), &config.cluster_url);
     if !elects {
         let mandate = Mandate::unlimited();
-        let client = connect(config, clock, &count, Some(&mandate))?;
+        let client = connect(config, clock, metrics, Some(&mandate))?;
         return Ok(Connections {
             acting: client.clone(),
             watching: client,
@@ -236,28 +232,30 @@ fn connections(config: Config, elects: bool, clock: &Arc<Clock>, metrics: &Metri
     }
     let mandate = Mandate::none();
     Ok(Connections {
-        // Renewals of the lease must not wait for the requests of handlers, so they have a connection of their own.
-        watching: connect(config.clone(), clock, &count, None)?,
-        acting: connect(config, clock, &count, Some(&mandate))?,
+        watching: connect(config.clone(), clock, metrics, None)?,
+        acting: connect(config, clock, metrics, Some(&mandate))?,
         mandate,
     })
 }
 
 /// A client that teaches the clock and counts its requests. With a mandate it is for everything that acts: it sends
-/// nothing without the mandate, and only so many requests at once.
+/// nothing without the mandate, and only so many requests at once. Its connections belong to the thread that calls this.
 fn connect(
     config: Config,
     clock: &Arc<Clock>,
-    count: &CountRequests,
+    metrics: &Metrics,
     acting: Option<&Mandate>,
 ) -> Result<Client> {
-    let learning = Arc::clone(clock);
+    let (count, learning) = (
+        CountRequests::new(metrics.clone(), &config.cluster_url),
+        Arc::clone(clock),
+    );
     let client = ClientBuilder::try_from(config)?;
     #[cfg(feature = "faults")]
     let client = client.with_layer(&super::faults::Faults::from_env()?);
     let client =
         client
-            .with_layer(count)
+            .with_layer(&count)
             .with_layer(&MapResponseLayer::new(move |answer: http::Response<_>| {
                 learning.learn(answer.headers());
                 answer

@@ -1,5 +1,4 @@
-//! The HTTP servers of an operator. They run on a thread of their own, so that handlers which block the threads of the
-//! operator do not keep it from answering probes.
+//! The HTTP servers of an operator, which its control thread runs.
 //!
 //! A connection answers one request and is closed; both its time and the number of connections are bounded.
 mod tls;
@@ -7,15 +6,14 @@ mod tls;
 pub(super) use tls::Tls;
 
 use crate::error::{Error, Result};
-use futures::future::BoxFuture;
 use http::{Method, Request, Response, StatusCode, header, request::Parts};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use std::{convert::Infallible, net, sync::Arc, thread, time::Duration};
+use std::{convert::Infallible, net, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpListener,
-    sync::{Semaphore, oneshot},
+    sync::Semaphore,
 };
 
 /// The most connections of a server at the same time. Others wait to be accepted.
@@ -35,14 +33,6 @@ pub(super) trait Respond: Send + Sync + 'static {
     fn change(&self, _: &Parts, _: Incoming) -> impl Future<Output = Response<String>> + Send {
         std::future::ready(only_get())
     }
-}
-
-/// A server that does nothing until it is polled.
-pub(super) type Server = BoxFuture<'static, ()>;
-
-/// Servers that run until this is dropped.
-pub(super) struct Serving {
-    _until_dropped: oneshot::Sender<()>,
 }
 
 /// Listens on an address in the form of Go: `:8081` is this port on all addresses, and `0` is none.
@@ -67,27 +57,6 @@ pub(super) fn bind(address: &str) -> Result<Option<net::TcpListener>> {
         }
         Err(error) => Err(Error::from(error).context(format!("listening on `{address}`"))),
     }
-}
-
-/// Runs servers on a thread of their own.
-///
-/// # Errors
-///
-/// If the thread cannot be started.
-pub(super) fn start(servers: Vec<Server>) -> Result<Serving> {
-    let (until_dropped, dropped) = oneshot::channel::<()>();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    thread::Builder::new().name("http".to_owned()).spawn(move || {
-        runtime.block_on(async {
-            // Nothing is ever sent: the channel is closed when the servers are to end.
-            futures::future::select(futures::future::join_all(servers), dropped).await;
-        });
-    })?;
-    Ok(Serving {
-        _until_dropped: until_dropped,
-    })
 }
 
 /// Answers the requests that arrive at a listener, over TLS if there is a certificate.
@@ -167,6 +136,7 @@ pub(super) fn text(status: StatusCode, body: String) -> Response<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::control;
     use std::{
         io::{Read as _, Write as _},
         net::TcpStream,
@@ -195,7 +165,8 @@ mod tests {
     fn a_request_is_answered_and_its_connection_closed_until_the_servers_are_dropped() {
         let listener = bind("127.0.0.1:0").expect("a free port").expect("an address");
         let address = listener.local_addr().expect("it listens");
-        let serving = start(vec![Box::pin(serve(listener, None, Arc::new(Echo)))]).expect("a thread");
+        let serving =
+            control::start(vec![Box::pin(serve(listener, None, Arc::new(Echo)))]).expect("a thread");
         // A connection that says nothing holds up no other.
         let silent = TcpStream::connect(address).expect("somebody listens");
         let answer = ask(address, "GET /readyz HTTP/1.1\r\nHost: pod\r\n\r\n");

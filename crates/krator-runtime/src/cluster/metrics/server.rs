@@ -3,8 +3,9 @@
 use super::super::dev::{self, Controls};
 use super::{
     super::{
+        control,
         inspect::{Inspection, Page},
-        serve::{self, Respond, Server, Tls, text},
+        serve::{self, Respond, Tls, text},
     },
     Metrics,
     access::{Access, Reviews},
@@ -52,7 +53,7 @@ impl MetricsServer {
         metrics: &Metrics,
         inspection: &Inspection,
         config: &Config,
-    ) -> Result<Option<Server>> {
+    ) -> Result<Option<control::Task>> {
         let Some(listener) = serve::bind(&self.address)? else {
             return Ok(None);
         };
