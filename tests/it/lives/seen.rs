@@ -1,5 +1,6 @@
 //! What was seen of lives, without what differs from cluster to cluster: identities, times, versions and addresses.
 
+use super::recorder::Write;
 use super::run::Seen;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -12,7 +13,12 @@ pub fn histories(seen: &Seen) -> BTreeMap<String, Vec<String>> {
     for write in &seen.writes {
         mask.learn(&write.object);
     }
-    for write in &seen.writes {
+    let late = late(&seen.writes);
+    for write in seen
+        .writes
+        .iter()
+        .filter(|write| !late.contains(write.text("/metadata/uid")))
+    {
         let (kind, name) = (write.text("/kind"), write.text("/metadata/name"));
         mask.object = format!("{kind} {name}");
         let verb = if write.deleted { "deleted" } else { "written" };
@@ -41,6 +47,31 @@ pub fn histories(seen: &Seen) -> BTreeMap<String, Vec<String>> {
         histories.entry(of).or_default().extend(events);
     }
     histories
+}
+
+/// The uids of children that were made after the deletion of their owner. A request that is under way then brings a child
+/// back, and the garbage collector deletes it once more; whether one is under way is chance.
+fn late(writes: &[Write]) -> BTreeSet<&str> {
+    let version = |write: &Write| write.text("/metadata/resourceVersion").parse::<u64>().ok();
+    let mut writes: Vec<&Write> = writes.iter().collect();
+    // The writes to different kinds are seen by different watches.
+    writes.sort_by_key(|write| version(write));
+    let (mut known, mut gone, mut late) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for write in writes {
+        let uid = write.text("/metadata/uid");
+        let owners = write.object["metadata"]["ownerReferences"].as_array();
+        let mut owners = owners
+            .into_iter()
+            .flatten()
+            .filter_map(|owner| owner["uid"].as_str());
+        if known.insert(uid) && owners.any(|owner| gone.contains(owner) || late.contains(owner)) {
+            late.insert(uid);
+        }
+        if write.deleted {
+            gone.insert(uid);
+        }
+    }
+    late
 }
 
 /// What replaces that which differs.
