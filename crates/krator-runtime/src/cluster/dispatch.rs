@@ -131,8 +131,8 @@ where
                 }
                 Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
                 Some(timer) = self.timers.next() => self.due(&timer.into_inner()),
-                // Before those of other kinds: the deletion of an object is known before that of its children, so its
-                // handler does not apply them again.
+                // Before those of other kinds: where the deletions of an object and of its children have both arrived, its
+                // handler must not apply the children again.
                 Some((source, seen)) = objects.next(), if unlisted.is_empty() => if acts {
                     self.saw(source, seen);
                 },
