@@ -59,7 +59,8 @@ async fn dev(args: &Args) -> anyhow::Result<ExitCode> {
         cluster: cluster(args, folder).await?,
         folder: folder.to_owned(),
         description: description.clone(),
-        page: live::page_address()?,
+        page: live::PAGE,
+        introduced: None,
         args: args.args.clone(),
         pending: BTreeSet::new(),
         breaking: match (args.cluster, args.allow_breaking) {
@@ -102,6 +103,8 @@ struct Session {
     cargo: Cargo,
     cluster: Cluster,
     page: SocketAddr,
+    /// The page that the user was told about.
+    introduced: Option<SocketAddr>,
     args: Vec<String>,
     /// Which edits are refused because they break something.
     breaking: Breaking,
@@ -239,10 +242,8 @@ impl Session {
             operator.stop().await;
         }
         self.define().await?;
-        if self.program.is_none() {
-            // Something else may have taken the address while the operator was built.
-            self.page = live::page_address()?;
-        }
+        // Something else may have taken the address while no operator served it.
+        self.page = live::page_address(self.page)?;
         let operator = Operator::start(Start {
             program: &program.path,
             kubeconfig: self.cluster.kubeconfig(),
@@ -255,9 +256,9 @@ impl Session {
             // Why is told where the session waits for the end of the operator.
             return Ok(());
         }
-        let is_first = self.program.replace(program).is_none();
+        self.program = Some(program);
         say(format_args!("ready after {:.1} s", since.elapsed().as_secs_f64()));
-        if is_first {
+        if self.introduced.replace(self.page) != Some(self.page) {
             self.introduce();
         }
         Ok(())

@@ -5,13 +5,19 @@ pub mod cluster;
 pub mod inputs;
 pub mod operator;
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::iter;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::ops::Range;
 use std::process::ExitCode;
 
 use anyhow::Context;
 
 /// Where the page of an operator is, unless something else is there.
-const PAGE: u16 = 8080;
+pub const PAGE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
+
+/// Ports that operating systems do not give to outgoing connections. One of those could be taken between two operators that
+/// serve the same page.
+const FREE: Range<u16> = 20_000..30_000;
 
 /// Runs a verb that waits for several things at once.
 pub fn wait_for(verb: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
@@ -22,19 +28,25 @@ pub fn wait_for(verb: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow:
     runtime.block_on(verb)
 }
 
-/// An address for the page of an operator: the one that people know by heart, or a free one.
-pub fn page_address() -> anyhow::Result<SocketAddr> {
-    match TcpListener::bind((Ipv4Addr::LOCALHOST, PAGE)) {
-        Ok(_) => Ok((Ipv4Addr::LOCALHOST, PAGE).into()),
-        Err(_) => free_address(),
+/// An address for the page of an operator: the one that is preferred, or a free one.
+pub fn page_address(preferred: SocketAddr) -> anyhow::Result<SocketAddr> {
+    if is_free(preferred) {
+        Ok(preferred)
+    } else {
+        free_address()
     }
 }
 
 /// An address of this machine where nothing listens.
 pub fn free_address() -> anyhow::Result<SocketAddr> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-        .and_then(|listener| listener.local_addr())
+    iter::repeat_with(|| SocketAddr::new(PAGE.ip(), fastrand::u16(FREE)))
+        .take(FREE.len())
+        .find(|address| is_free(*address))
         .context("cannot find a free port on this machine")
+}
+
+fn is_free(address: SocketAddr) -> bool {
+    TcpListener::bind(address).is_ok()
 }
 
 /// Waits until somebody ends the verb, with Ctrl-C or SIGTERM.

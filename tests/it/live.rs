@@ -7,6 +7,7 @@ use crate::operator::{Crate, build_folder};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -210,6 +211,25 @@ fn dev_follows_edits_and_keeps_objects() {
     dev.wait_for("ready after");
     let unreadable = dev.seen.iter().find(|line| line.contains("could not be decoded"));
     assert_eq!(unreadable, None);
+
+    // While no operator serves the page, somebody else takes its address.
+    let main = "src/main.rs";
+    edit(
+        main,
+        "    krator_runtime",
+        "    return 3.into();\n    krator_runtime",
+    );
+    dev.wait_for("it starts again after the next edit");
+    let page = |dev: &Session| {
+        let mut lines = dev.seen.iter().rev();
+        let page = lines.find_map(|line| line.strip_prefix("page:    http://"));
+        page.expect("it was said").to_owned()
+    };
+    let former = page(&dev);
+    let _taken = TcpListener::bind(&former).expect("the operator has ended");
+    edit(main, "    return 3.into();\n", "");
+    dev.wait_for("page:");
+    assert_ne!(page(&dev), former);
 
     let line = dev.seen.iter().find(|line| line.contains("KUBECONFIG="));
     let kubeconfig = line
