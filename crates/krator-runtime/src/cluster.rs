@@ -18,6 +18,7 @@ mod links;
 mod mandate;
 mod metrics;
 mod namespaces;
+mod patch;
 mod process;
 mod raw;
 mod reach;

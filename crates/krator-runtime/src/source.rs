@@ -60,6 +60,7 @@ pub const FILES: &[(&str, &str)] = files![
     "src/cluster/metrics/requests.rs",
     "src/cluster/metrics/server.rs",
     "src/cluster/namespaces.rs",
+    "src/cluster/patch.rs",
     "src/cluster/process.rs",
     "src/cluster/raw.rs",
     "src/cluster/reach.rs",

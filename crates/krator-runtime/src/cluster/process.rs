@@ -75,6 +75,9 @@ struct Connections {
 impl OperatorRuntime {
     /// Runs the operators until SIGTERM or SIGINT. Handlers that are running then have 25 seconds to end.
     ///
+    /// Watches, handlers and writes run on the runtime of tokio that polls this future; generated crates have one with a single
+    /// thread. Probes, metrics and the Lease are on another thread, so a handler that blocks holds up other handlers only.
+    ///
     /// # Errors
     ///
     /// If there is no configuration of a cluster, or it is invalid, or the label selector is, or nothing can listen at an

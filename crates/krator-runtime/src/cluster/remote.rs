@@ -7,6 +7,7 @@ use super::{
     links::Link,
     mandate::Mandate,
     metrics::KindMetrics,
+    patch,
     raw::{Endpoint, Raw},
     reach::Cluster,
     recorder::Recorder,
@@ -32,7 +33,6 @@ use serde_json::json;
 use std::{
     any::Any,
     borrow::Cow,
-    fmt,
     hash::{BuildHasher as _, RandomState},
     sync::Arc,
     time::Duration,
@@ -149,6 +149,18 @@ where
         self.endpoint.api(self.cluster.client.clone(), object.namespace())
     }
 
+    /// Applies what a field manager says of an object's status.
+    async fn apply_status(
+        &self,
+        object: &ManifestOf<O::Machine>,
+        patch: &impl Serialize,
+        manager: &str,
+    ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
+        let patch = patch::apply(patch).map_err(|error| WriteError::Other(error.into()))?;
+        let (api, params) = (self.api(object), PatchParams::apply(manager).force());
+        stored(request(api.patch_status(object.name(), &params, &patch)).await)
+    }
+
     /// Waits until a request may be made. Requests are built after this, so those that wait take no memory.
     async fn turn(&self) -> Option<SemaphorePermit<'_>> {
         // The semaphore is never closed, so this is always `Some`.
@@ -208,19 +220,11 @@ struct StatusPatch<'a, S> {
     status: &'a S,
 }
 
-/// Required by kube, which does not print the patch.
-impl<S> fmt::Debug for StatusPatch<'_, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the status of {}", self.metadata.name)
-    }
-}
-
 /// Contains the version that the decision is based on, so that the API server rejects decisions based on older
 /// versions.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PatchMetadata<'a> {
-    name: &'a str,
     resource_version: Option<&'a str>,
 }
 
@@ -279,16 +283,11 @@ where
             api_version: ManifestOf::<O::Machine>::api_version(&()),
             kind: ManifestOf::<O::Machine>::kind(&()),
             metadata: PatchMetadata {
-                name: manifest.name(),
                 resource_version: manifest.meta().resource_version.as_deref(),
             },
             status,
         };
-        let (api, params) = (
-            self.api(manifest),
-            PatchParams::apply(self.cluster.manager).force(),
-        );
-        stored(request(api.patch_status(manifest.name(), &params, &Patch::Apply(patch))).await)
+        self.apply_status(manifest, &patch, self.cluster.manager).await
     }
 
     async fn write_condition(
@@ -300,14 +299,12 @@ where
         let patch = json!({
             "apiVersion": self.cluster.api_version,
             "kind": self.cluster.kind,
-            "metadata": {"name": manifest.name(), "resourceVersion": manifest.meta().resource_version},
+            "metadata": {"resourceVersion": manifest.meta().resource_version},
             "status": {"conditions": [condition]},
         });
         // What a field manager no longer applies is removed, so the one that owns the whole status cannot do this.
         let manager = format!("{}-conditions", self.cluster.manager);
-        let params = PatchParams::apply(&manager).force();
-        let api = self.api(manifest);
-        stored(request(api.patch_status(manifest.name(), &params, &Patch::Apply(patch))).await)
+        self.apply_status(manifest, &patch, &manager).await
     }
 
     async fn set_finalizer(

@@ -1,6 +1,9 @@
 //! Applying a child: never an object that belongs to somebody else, not even one that was created a moment ago.
 use super::{
-    super::watches::{Known, drop_managed_fields},
+    super::{
+        patch,
+        watches::{Known, drop_managed_fields},
+    },
     InCluster, emptied,
 };
 use crate::{
@@ -65,7 +68,7 @@ impl<K: Child> InCluster<K> {
             }
             let expected = there.as_ref().map_or(NONE_YET, |there| there.version);
             body["metadata"]["resourceVersion"] = json!(expected.to_string());
-            match api.patch(&name, &params, &Patch::Apply(&body)).await {
+            match api.patch(&name, &params, &patch::apply(&body)?).await {
                 Ok(stored) => break stored,
                 Err(kube::Error::Api(status)) if status.code == 409 && retries < PROMPT_RETRIES => {
                     retries += 1;
