@@ -67,7 +67,7 @@ impl Parcels {
             while let Some(event) = events.next().await {
                 match event.expect("a watch") {
                     watcher::Event::InitApply(parcel) | watcher::Event::Apply(parcel) => {
-                        if parcel.data["status"]["phase"] == "Delivered" && names.insert(parcel.name_any()) {
+                        if parcel.data["status"]["state"] == "Delivered" && names.insert(parcel.name_any()) {
                             count.send_replace(names.len());
                         }
                     }

@@ -57,27 +57,14 @@ impl<'a> Process<'a> {
     }
 
     pub fn usage(&self) -> Usage {
-        let read = |file: &str| {
-            let path = format!("/proc/{}/{file}", self.child.id());
-            fs::read_to_string(path).expect("Linux tells, while the operator runs")
-        };
-        // The name in parentheses may contain anything, so fields are counted after it. The 12th and 13th are user and
-        // system time, in hundredths of a second.
-        let stat = read("stat");
-        let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
-        let ticks: f64 = fields
-            .skip(11)
-            .take(2)
-            .filter_map(|n| n.parse::<f64>().ok())
-            .sum();
-        let status = read("status");
+        let status = read(self.child.id(), "status");
         let mib = |key: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(key));
             let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
             kib.expect("an operator that runs has memory") / 1024.0
         };
         Usage {
-            cpu: ticks / 100.0,
+            cpu: cpu(self.child.id()),
             peak: mib("VmHWM:"),
             resident: mib("VmRSS:"),
         }
@@ -91,6 +78,36 @@ impl Drop for Process<'_> {
         let _ = self.child.wait();
         self.cluster.process_guard().free(&self.child);
     }
+}
+
+/// The seconds of user and system time that etcd and kube-apiserver have used: the processes in the folder of the cluster.
+pub fn server_cpu(cluster: &Cluster) -> f64 {
+    let processes = fs::read_dir("/proc").expect("Linux").flatten();
+    let of_the_server = processes
+        .filter(|process| fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == cluster.dir()));
+    of_the_server
+        .filter_map(|process| process.file_name().to_str()?.parse().ok())
+        .map(cpu)
+        .sum()
+}
+
+/// The seconds of user and system time that a process has used.
+fn cpu(process: u32) -> f64 {
+    let stat = read(process, "stat");
+    // The name in parentheses may contain anything, so fields are counted after it. The 12th and 13th are user and system
+    // time, in hundredths of a second.
+    let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
+    let ticks: f64 = fields
+        .skip(11)
+        .take(2)
+        .filter_map(|n| n.parse::<f64>().ok())
+        .sum();
+    ticks / 100.0
+}
+
+/// What the kernel says of a process.
+fn read(process: u32, file: &str) -> String {
+    fs::read_to_string(format!("/proc/{process}/{file}")).expect("Linux tells, while the process runs")
 }
 
 fn kubeconfig(cluster: &Cluster, contender: &Contender) -> PathBuf {

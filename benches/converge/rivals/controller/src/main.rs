@@ -37,7 +37,7 @@ struct ParcelSpec {
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ParcelStatus {
-    phase: Option<Phase>,
+    state: Option<ParcelState>,
     message: Option<String>,
     observed_generation: Option<i64>,
     #[serde(default)]
@@ -45,7 +45,7 @@ struct ParcelStatus {
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
-enum Phase {
+enum ParcelState {
     Ordered,
     Packed,
     Sorted,
@@ -53,7 +53,7 @@ enum Phase {
     Delivered,
 }
 
-impl Phase {
+impl ParcelState {
     /// The state that follows another one, or the first state.
     fn after(before: Option<Self>) -> Option<Self> {
         match before {
@@ -93,8 +93,8 @@ struct Data {
 async fn reconcile(parcel: Arc<Parcel>, data: Arc<Data>) -> Result<Action, Error> {
     let api: Api<Parcel> = Api::namespaced(data.client.clone(), &parcel.namespace().unwrap_or_default());
     let mut parcel = parcel;
-    while let Some(phase) = Phase::after(parcel.status.as_ref().and_then(|status| status.phase)) {
-        let stored = write(&api, &parcel, phase, data.merge).await?;
+    while let Some(state) = ParcelState::after(parcel.status.as_ref().and_then(|status| status.state)) {
+        let stored = write(&api, &parcel, state, data.merge).await?;
         if !data.at_once {
             break;
         }
@@ -103,12 +103,12 @@ async fn reconcile(parcel: Arc<Parcel>, data: Arc<Data>) -> Result<Action, Error
     Ok(Action::await_change())
 }
 
-async fn write(api: &Api<Parcel>, parcel: &Parcel, phase: Phase, merge: bool) -> Result<Parcel, Error> {
+async fn write(api: &Api<Parcel>, parcel: &Parcel, state: ParcelState, merge: bool) -> Result<Parcel, Error> {
     let status = ParcelStatus {
-        phase: Some(phase),
-        message: Some(phase.message().to_owned()),
+        state: Some(state),
+        message: Some(state.message().to_owned()),
         observed_generation: parcel.meta().generation,
-        conditions: conditions(parcel, phase),
+        conditions: conditions(parcel, state),
     };
     let name = parcel.name_any();
     let written = if merge {
@@ -127,17 +127,17 @@ async fn write(api: &Api<Parcel>, parcel: &Parcel, phase: Phase, merge: bool) ->
 }
 
 /// The conditions Ready, Reconciling and Stalled. The transition time of each changes only with its status.
-fn conditions(parcel: &Parcel, phase: Phase) -> Vec<Condition> {
+fn conditions(parcel: &Parcel, state: ParcelState) -> Vec<Condition> {
     let former = parcel.status.as_ref().map_or(&[][..], |status| &status.conditions);
-    let ready = phase == Phase::Delivered;
+    let ready = state == ParcelState::Delivered;
     let condition = |kind: &str, holds: bool| {
         let status = if holds { "True" } else { "False" };
         let same = former.iter().find(|c| c.type_ == kind && c.status == status);
         Condition {
             type_: kind.to_owned(),
             status: status.to_owned(),
-            reason: format!("{phase:?}"),
-            message: phase.message().to_owned(),
+            reason: format!("{state:?}"),
+            message: state.message().to_owned(),
             observed_generation: parcel.meta().generation,
             last_transition_time: same
                 .map_or_else(|| Time(Timestamp::now()), |c| c.last_transition_time.clone()),

@@ -34,7 +34,7 @@ struct ParcelSpec {
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ParcelStatus {
-    phase: Option<String>,
+    state: Option<String>,
     message: Option<String>,
     observed_generation: Option<i64>,
     #[serde(default)]
@@ -53,18 +53,18 @@ impl ObjectStatus for ParcelStatus {
     }
 }
 
-/// The status of a parcel that has come to `phase`. The transition time of a condition changes only with its status.
-fn status(parcel: &Parcel, phase: &str, message: &str) -> ParcelStatus {
-    info!(name = ?parcel.meta().name, phase, "transition");
+/// The status of a parcel that has come to `state`. The transition time of a condition changes only with its status.
+fn status(parcel: &Parcel, state: &str, message: &str) -> ParcelStatus {
+    info!(name = ?parcel.meta().name, state, "transition");
     let former = parcel.status.as_ref().map_or(&[][..], |status| &status.conditions);
-    let ready = phase == "Delivered";
+    let ready = state == "Delivered";
     let condition = |kind: &str, holds: bool| {
         let status = if holds { "True" } else { "False" };
         let same = former.iter().find(|c| c.type_ == kind && c.status == status);
         Condition {
             type_: kind.to_owned(),
             status: status.to_owned(),
-            reason: phase.to_owned(),
+            reason: state.to_owned(),
             message: message.to_owned(),
             observed_generation: parcel.meta().generation,
             last_transition_time: same
@@ -72,7 +72,7 @@ fn status(parcel: &Parcel, phase: &str, message: &str) -> ParcelStatus {
         }
     };
     ParcelStatus {
-        phase: Some(phase.to_owned()),
+        state: Some(state.to_owned()),
         message: Some(message.to_owned()),
         observed_generation: parcel.meta().generation,
         conditions: vec![
