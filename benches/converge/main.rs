@@ -53,7 +53,7 @@ struct Args {
 struct Run {
     seconds: f64,
     usage: Usage,
-    /// CPU seconds of etcd and kube-apiserver. They vary less than `seconds`, which a busy machine stretches.
+    /// CPU seconds of etcd and kube-apiserver, which most of `seconds` are spent on.
     server: f64,
     writes: usize,
 }

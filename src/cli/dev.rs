@@ -59,8 +59,7 @@ async fn dev(args: &Args) -> anyhow::Result<ExitCode> {
         cluster: cluster(args, folder).await?,
         folder: folder.to_owned(),
         description: description.clone(),
-        page: live::PAGE,
-        introduced: None,
+        page: None,
         args: args.args.clone(),
         pending: BTreeSet::new(),
         breaking: match (args.cluster, args.allow_breaking) {
@@ -102,9 +101,8 @@ struct Session {
     description: PathBuf,
     cargo: Cargo,
     cluster: Cluster,
-    page: SocketAddr,
-    /// The page that the user was told about.
-    introduced: Option<SocketAddr>,
+    /// The address of the page, once the user was told about it.
+    page: Option<SocketAddr>,
     args: Vec<String>,
     /// Which edits are refused because they break something.
     breaking: Breaking,
@@ -243,11 +241,11 @@ impl Session {
         }
         self.define().await?;
         // Something else may have taken the address while no operator served it.
-        self.page = live::page_address(self.page)?;
+        let page = live::page_address(self.page)?;
         let operator = Operator::start(Start {
             program: &program.path,
             kubeconfig: self.cluster.kubeconfig(),
-            page: self.page,
+            page,
             args: &self.args,
             log: None,
         })?;
@@ -258,8 +256,8 @@ impl Session {
         }
         self.program = Some(program);
         say(format_args!("ready after {:.1} s", since.elapsed().as_secs_f64()));
-        if self.introduced.replace(self.page) != Some(self.page) {
-            self.introduce();
+        if self.page.replace(page) != Some(page) {
+            self.introduce(page);
         }
         Ok(())
     }
@@ -281,8 +279,8 @@ impl Session {
     }
 
     /// Says where to look at the operator.
-    fn introduce(&self) {
-        say(format_args!("page:    http://{}", self.page));
+    fn introduce(&self, page: SocketAddr) {
+        say(format_args!("page:    http://{page}"));
         if let Some(kubeconfig) = self.cluster.kubeconfig() {
             say(format_args!(
                 "kubectl: export KUBECONFIG={}",

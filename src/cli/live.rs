@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 
 /// Where the page of an operator is, unless something else is there.
-pub const PAGE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
+const PAGE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
 /// Ports that operating systems do not give to outgoing connections. One of those could be taken between two operators that
 /// serve the same page.
@@ -28,8 +28,9 @@ pub fn wait_for(verb: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow:
     runtime.block_on(verb)
 }
 
-/// An address for the page of an operator: the one that is preferred, or a free one.
-pub fn page_address(preferred: SocketAddr) -> anyhow::Result<SocketAddr> {
+/// An address for the page of an operator: the former one or else the one that people know by heart, or a free one.
+pub fn page_address(former: Option<SocketAddr>) -> anyhow::Result<SocketAddr> {
+    let preferred = former.unwrap_or(PAGE);
     if is_free(preferred) {
         Ok(preferred)
     } else {

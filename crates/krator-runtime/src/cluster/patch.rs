@@ -5,10 +5,10 @@ use serde_json::{Serializer, ser::PrettyFormatter, value::RawValue};
 
 /// A patch with each value on a line of its own.
 ///
-/// The API server reads such patches as YAML, where every `{` may begin the key of a mapping. Its parser therefore looks for
-/// a colon behind the `}`, for up to 1,024 characters, and keeps the tokens that it meets on the way. As a key never spans
-/// lines, the end of the line ends the search at once: on one line, the status of an object cost the server 0.2 of all the
-/// memory that it allocates for a write.
+/// The API server reads such patches as YAML, where a `{` at the beginning or in a list may begin a key. Its parser therefore
+/// looks for a colon behind the `}`, for up to 1,024 characters, and keeps the tokens that it meets on the way. As a key never
+/// spans lines, the end of the line ends the search at once: on one line, the status of an object cost the server a fifth of
+/// all the memory that it allocates for a write.
 ///
 /// # Errors
 ///

@@ -153,12 +153,15 @@ where
     async fn apply_status(
         &self,
         object: &ManifestOf<O::Machine>,
-        patch: &impl Serialize,
+        patch: &(impl Serialize + Sync),
         manager: &str,
     ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
-        let patch = patch::apply(patch).map_err(|error| WriteError::Other(error.into()))?;
         let (api, params) = (self.api(object), PatchParams::apply(manager).force());
-        stored(request(api.patch_status(object.name(), &params, &patch)).await)
+        let applied = async {
+            api.patch_status(object.name(), &params, &patch::apply(patch)?)
+                .await
+        };
+        stored(request(applied).await)
     }
 
     /// Waits until a request may be made. Requests are built after this, so those that wait take no memory.
