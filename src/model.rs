@@ -219,19 +219,12 @@ impl Kind {
     }
 
     /// The types of the conditions beside Ready, Reconciling and Stalled that states set or handlers may set, each
-    /// once, declared ones first.
+    /// once, in alphabetical order.
     pub fn condition_types(&self) -> Vec<&str> {
-        let mut types: Vec<&str> = self
-            .conditions
-            .iter()
-            .map(|condition| condition.name.as_str())
-            .collect();
-        let mut seen: std::collections::BTreeSet<&str> = types.iter().copied().collect();
-        for setting in self.states.iter().flat_map(|state| &state.conditions) {
-            if seen.insert(setting.name.as_str()) {
-                types.push(setting.name.as_str());
-            }
-        }
-        types
+        let declared = self.conditions.iter().map(|condition| condition.name.as_str());
+        let set = self.states.iter().flat_map(|state| &state.conditions);
+        let all: std::collections::BTreeSet<&str> =
+            declared.chain(set.map(|setting| setting.name.as_str())).collect();
+        all.into_iter().collect()
     }
 }

@@ -91,7 +91,7 @@ pub(crate) fn plan_with(
     }
     add_crate_root(&mut plan, description);
     for kind in &description.kinds {
-        add_kind(&mut plan, description, kind, source);
+        add_kind(&mut plan, description, kind);
     }
     add_surroundings(&mut plan, description, rollout);
     plan
@@ -222,7 +222,7 @@ fn start(description: &Description) -> String {
     block(format!("runtime{}", calls.concat()))
 }
 
-fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind, source: &Source) {
+fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {
     let module = kind.resource.kind.value.module();
     let at = |path: &str| format!("src/{module}/{path}");
     plan.add(at("mod.rs"), Generated, rust::kind_module(kind));
@@ -230,7 +230,7 @@ fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind, source: &So
     plan.add(
         at("generated/machine.rs"),
         Generated,
-        rust::machine::machine(description, kind, source),
+        rust::machine::machine(description, kind),
     );
     plan.add(
         at("generated/kinds.rs"),

@@ -13,7 +13,7 @@ pub mod types;
 pub use prelude::prelude;
 
 use crate::{
-    model::{Description, Kind},
+    model::{Description, Kind, State},
     names::{CONDITION_ENDING, StateName, rust_ident},
     text::is_unprintable,
 };
@@ -52,6 +52,13 @@ fn ident(name: &str) -> Ident {
 
 fn state_ident(name: &StateName) -> Ident {
     ident(name.as_str())
+}
+
+/// The states of a kind in the order of their names, which is the same however the description orders them.
+fn by_name(kind: &Kind) -> Vec<&State> {
+    let mut states: Vec<&State> = kind.states.iter().collect();
+    states.sort_by_key(|state| state.name.as_str());
+    states
 }
 
 /// The identifiers that generated code uses for a kind.

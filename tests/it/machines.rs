@@ -19,7 +19,7 @@ fn test(text: &str) -> Option<(usize, Vec<String>)> {
     let description = checked.sound()?;
     let (mut edges, mut wrong) = (0, Vec::new());
     for kind in &description.kinds {
-        let generated = Generated::of(description, kind, &checked.source);
+        let generated = Generated::of(description, kind);
         edges += generated.edges();
         wrong.extend(generated.test());
     }

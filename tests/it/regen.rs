@@ -7,6 +7,7 @@
 //! `KRATOR_UPDATE=1 cargo test` rewrites these three.
 
 mod endings;
+mod order;
 mod random;
 mod safety;
 mod unreadable;

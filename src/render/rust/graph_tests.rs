@@ -3,7 +3,7 @@
 //! There is one test for each state, because compiling a test for each edge of a thousand
 //! states would take longer than compiling all the rest of the crate.
 
-use super::{KindNames, file_with_docs, state_ident};
+use super::{KindNames, by_name, file_with_docs, state_ident};
 use crate::model::{Effects, Kind, OnSpecChange, RetryLimit, State, StateId, StateKind};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -11,8 +11,8 @@ use quote::{format_ident, quote};
 /// `src/<kind>/generated/tests.rs`.
 pub fn tests(kind: &Kind) -> String {
     let KindNames { module, .. } = KindNames::of(kind);
-    let states = kind.states.iter().map(|state| state_ident(&state.name.value));
-    let tests = kind.states.iter().map(|state| {
+    let states = by_name(kind);
+    let tests = states.iter().map(|state| {
         // The prefix keeps the name from clashing with that of another function of the file.
         let (name, checks) = (
             format_ident!("from_{}", state.name.value.module()),
@@ -25,6 +25,7 @@ pub fn tests(kind: &Kind) -> String {
             }
         }
     });
+    let states = states.iter().map(|state| state_ident(&state.name.value));
     let about = format!(
         "Takes every edge of the state graph of `{}`, with scripted handlers instead of yours: see\n\
          [`krator_runtime::testing`].",

@@ -1,7 +1,7 @@
 //! The Rust files that people edit, as they are first written. They compile, are formatted as rustfmt does it, and
 //! contain nothing that their owner would have to delete.
 
-use super::{HEADER, doc_text, sample_run::SampleRun};
+use super::{HEADER, by_name, doc_text, sample_run::SampleRun};
 use crate::{
     model::{
         Description, Effects, Kind, OnSpecChange, Period, RetryLimit, State, StateKind, Times,
@@ -51,7 +51,7 @@ pub(crate) fn states_module(kind: &Kind) -> String {
         }
         text.push_str(&format!("mod {};\n", rust_ident(&module)));
     }
-    for state in &kind.states {
+    for state in by_name(kind) {
         let name = state.name.value.as_str();
         let doc = match &state.doc {
             Some(doc) => doc_text(&doc.value),

@@ -1,6 +1,6 @@
 //! The other kinds that handlers may use: a trait for each right, and the watches that fill the caches.
 
-use super::{KindNames, file, foreign, ident, paths};
+use super::{KindNames, by_name, file, foreign, ident, paths};
 use crate::model::{
     Description, FieldPath, ForeignKind, Kind, LookIn, ObjectKind, Period, Scope, Times, WatchBy, kubernetes,
 };
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The fields that times and limits are read from, in the order of their numbers.
 pub(crate) fn field_paths(kind: &Kind) -> Vec<&FieldPath> {
     let mut paths: Vec<&FieldPath> = Vec::new();
-    for path in kind.states.iter().flat_map(paths_of) {
+    for path in by_name(kind).into_iter().flat_map(paths_of) {
         if !paths.contains(&path) {
             paths.push(path);
         }

@@ -1,21 +1,21 @@
-//! The state machine of a kind: the enum of its states, traits for its edges whose compile errors point into
+//! The state machine of a kind: the enum of its states, traits for its edges whose compile errors name what to change in
 //! `krator.yaml`, and the graph as constants.
+//!
+//! States are in the order of their names and no line of `krator.yaml` is named, so that a comment or another order of the
+//! states changes nothing here, and branches that add states merge.
 
-use super::{KindNames, file, kinds, state_ident, types::doc_attribute};
-use crate::{
-    finding::Source,
-    model::{
-        ConditionSetting, Description, Effects, FieldPath, Kind, OnSpecChange, Period, Ready, Retry,
-        RetryLimit, StandardConditions, State, StateId, StateKind, Times, WatchSource,
-    },
+use super::{KindNames, by_name, file, kinds, state_ident, types::doc_attribute};
+use crate::model::{
+    ConditionSetting, Description, Effects, FieldPath, Kind, OnSpecChange, Period, Ready, Retry, RetryLimit,
+    StandardConditions, State, StateId, StateKind, Times, WatchSource,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 use std::time::Duration;
 use syn::Ident;
 
-/// `src/<kind>/generated/machine.rs`. Compile errors name lines of `source`.
-pub fn machine(description: &Description, kind: &Kind, source: &Source) -> String {
+/// `src/<kind>/generated/machine.rs`.
+pub fn machine(description: &Description, kind: &Kind) -> String {
     let KindNames {
         module,
         machine,
@@ -24,23 +24,21 @@ pub fn machine(description: &Description, kind: &Kind, source: &Source) -> Strin
         ..
     } = KindNames::of(kind);
     let conditions = condition.map(|condition| own_conditions(kind, &condition, &machine));
-    let idents: Vec<Ident> = kind.states.iter().map(|s| state_ident(&s.name.value)).collect();
-    let numbers = (0..kind.states.len()).map(Literal::usize_unsuffixed);
+    let states = by_name(kind);
+    let idents: Vec<Ident> = states.iter().map(|s| state_ident(&s.name.value)).collect();
     let (to, by) = (parameter(kind, "T"), parameter(kind, "S"));
-    let edges = kind
-        .states
-        .iter()
-        .map(|state| edges(kind, state, source, (&to, &by)));
-    let policies = kind.states.iter().map(|state| policy(kind, state));
+    let edges = states.iter().map(|state| edges(kind, state, (&to, &by)));
+    let policies = states.iter().map(|state| policy(kind, state));
     let count = Literal::usize_unsuffixed(kind.states.len());
     let id = |state: StateId| id(kind, state);
     let initial = id(kind.machine.initial.value);
     let deletion = option(kind.machine.deletion.as_ref().map(|d| id(d.value)));
-    let declared: Vec<&str> = kind
+    let mut declared: Vec<&str> = kind
         .conditions
         .iter()
         .map(|condition| condition.name.as_str())
         .collect();
+    declared.sort_unstable();
     let declared = (!declared.is_empty()).then(|| quote!(.conditions(&[#(#declared),*])));
     let field_values = kinds::field_values(description, kind);
     let states_doc = format!(" The states of `{}` objects.", kind.resource.kind.value);
@@ -60,7 +58,7 @@ pub fn machine(description: &Description, kind: &Kind, source: &Source) -> Strin
         #(
             impl rt::Node for #idents {
                 type Machine = #machine;
-                const ID: rt::StateId = rt::StateId(#numbers);
+                const ID: rt::StateId = rt::StateId(#machine::#idents as u16);
             }
             #edges
         )*
@@ -140,17 +138,9 @@ fn parameter(kind: &Kind, wanted: &str) -> Ident {
 
 /// The traits of the edges that leave a state. A transition that is none of them is a compile error, whose message says
 /// what to change in `krator.yaml`.
-fn edges(kind: &Kind, state: &State, source: &Source, (to, by): (&Ident, &Ident)) -> TokenStream {
+fn edges(kind: &Kind, state: &State, (to, by): (&Ident, &Ident)) -> TokenStream {
     let (me, name) = (state_ident(&state.name.value), state.name.value.as_str());
     let machine = KindNames::of(kind).machine;
-    let line = |offset: usize| format!("krator.yaml:{}", source.position(offset).line);
-    let at = line(
-        state
-            .next
-            .first()
-            .map_or(state.name.span.start, |next| next.to.span.start),
-    );
-    let declared = line(state.name.span.start);
     let targets: Vec<Ident> = state
         .next
         .iter()
@@ -161,19 +151,19 @@ fn edges(kind: &Kind, state: &State, source: &Source, (to, by): (&Ident, &Ident)
 
     let (label, note) = if is_final {
         (
-            format!("`{name}` is final, {declared}"),
-            format!("{declared}: `{name}` leads nowhere; answer with `Transition::done()`"),
+            format!("`{name}` is final"),
+            format!("krator.yaml: `{name}` leads nowhere; answer with `Transition::done()`"),
         )
     } else if now.is_empty() {
         (
-            format!("`{name}` has no `next`, {declared}"),
-            format!("{declared}: give `{name}` a `next` with this state, then run `krator gen`"),
+            format!("`{name}` has no `next`"),
+            format!("krator.yaml: give `{name}` a `next` with this state, then run `krator gen`"),
         )
     } else {
         let now = now.join(", ");
         (
-            format!("not in `next` of `{name}`, {at}"),
-            format!("{at}: add the state to `next` of `{name}` (now: {now}), then run `krator gen`"),
+            format!("not in `next` of `{name}`"),
+            format!("krator.yaml: add the state to `next` of `{name}` (now: {now}), then run `krator gen`"),
         )
     };
     let next = format_ident!("NextOf{}", name);
@@ -199,7 +189,7 @@ fn edges(kind: &Kind, state: &State, source: &Source, (to, by): (&Ident, &Ident)
     } else {
         let wait = format_ident!("WaitOf{}", name);
         let message = format!("the state `{name}` may not stay");
-        let label = format!("`{name}` has no `wait`, {declared}");
+        let label = format!("`{name}` has no `wait`");
         let way = if is_final {
             "answer with `Transition::done()`".to_owned()
         } else {
@@ -208,7 +198,7 @@ fn edges(kind: &Kind, state: &State, source: &Source, (to, by): (&Ident, &Ident)
                 now.join(", ")
             )
         };
-        let note = format!("{declared}: {way}");
+        let note = format!("krator.yaml: {way}");
         let nobody = nobody(&wait);
         quote! {
             #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]

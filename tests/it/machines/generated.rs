@@ -1,11 +1,11 @@
 //! Reads the state graph and its tests from the files that krator generates, and runs these tests in this process. So
 //! a random description does not need a compiler, and what is tested is what a crate would contain.
 
-use krator::finding::Source;
 use krator::model::{Description, Kind};
 use krator::render::rust::{graph_tests, machine};
 use krator_runtime::testing::{Cause, drive};
 use krator_runtime::{Exit, Graph, OnDelete, OnSpecChange, Policy, Retry, StateId, StateKind, Watch};
+use std::collections::BTreeSet;
 use std::time::Duration;
 use syn::punctuated::Punctuated;
 use syn::visit::Visit;
@@ -20,10 +20,11 @@ pub struct Generated {
 
 impl Generated {
     /// What krator generates for a kind.
-    pub fn of(description: &Description, kind: &Kind, source: &Source) -> Generated {
+    pub fn of(description: &Description, kind: &Kind) -> Generated {
         let names = kind.states.iter().map(|state| state.name.value.to_string());
-        let names = Names(names.collect());
-        let machine = machine::machine(description, kind, source);
+        // States have their numbers in the order of their names.
+        let names = Names(names.collect::<BTreeSet<_>>().into_iter().collect());
+        let machine = machine::machine(description, kind);
         let machine = syn::parse_file(&machine).expect("a generated file");
         let (mut states, mut graph) = (&[][..], None);
         for item in &machine.items {

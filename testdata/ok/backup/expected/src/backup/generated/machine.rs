@@ -2,105 +2,190 @@
 
 use crate::backup::object::BackupState;
 use crate::backup::states::{
-    New, FailedValidation, Queued, ReadyToStart, InProgress, WaitingForPluginOperations,
-    WaitingForPluginOperationsPartiallyFailed, Finalizing, FinalizingPartiallyFailed,
-    Completed, PartiallyFailed, Failed, Expired, Deleting, Deleted,
+    Completed, Deleted, Deleting, Expired, Failed, FailedValidation, Finalizing,
+    FinalizingPartiallyFailed, InProgress, New, PartiallyFailed, Queued, ReadyToStart,
+    WaitingForPluginOperations, WaitingForPluginOperationsPartiallyFailed,
 };
 use krator_runtime as rt;
 use krator_runtime::Node as _;
 /// The states of `Backup` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BackupMachine {
-    New,
+    Completed,
+    Deleted,
+    Deleting,
+    Expired,
+    Failed,
     FailedValidation,
-    Queued,
-    ReadyToStart,
-    InProgress,
-    WaitingForPluginOperations,
-    WaitingForPluginOperationsPartiallyFailed,
     Finalizing,
     FinalizingPartiallyFailed,
-    Completed,
+    InProgress,
+    New,
     PartiallyFailed,
-    Failed,
-    Expired,
-    Deleting,
-    Deleted,
+    Queued,
+    ReadyToStart,
+    WaitingForPluginOperations,
+    WaitingForPluginOperationsPartiallyFailed,
 }
-impl rt::Node for New {
+impl rt::Node for Completed {
     type Machine = BackupMachine;
-    const ID: rt::StateId = rt::StateId(0);
+    const ID: rt::StateId = rt::StateId(BackupMachine::Completed as u16);
 }
 #[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `New` to `{Self}`",
-    label = "not in `next` of `New`, krator.yaml:63",
-    note = "krator.yaml:63: add the state to `next` of `New` (now: Queued, FailedValidation), then run `krator gen`"
+    message = "the state graph has no transition from `Completed` to `{Self}`",
+    label = "not in `next` of `Completed`",
+    note = "krator.yaml: add the state to `next` of `Completed` (now: Expired), then run `krator gen`"
 )]
-pub trait NextOfNew: rt::Node<Machine = BackupMachine> {}
-impl NextOfNew for Queued {}
-impl NextOfNew for FailedValidation {}
-impl<T: NextOfNew> rt::TransitionTo<T> for New {}
-#[diagnostic::on_unimplemented(
-    message = "the state `New` may not stay",
-    label = "`New` has no `wait`, krator.yaml:62",
-    note = "krator.yaml:62: give `New` a `wait` and run `krator gen`, or go on to Queued, FailedValidation"
-)]
-pub trait WaitOfNew {}
+pub trait NextOfCompleted: rt::Node<Machine = BackupMachine> {}
+impl NextOfCompleted for Expired {}
 #[diagnostic::do_not_recommend]
-impl WaitOfNew for rt::Never<BackupMachine> {}
-impl<S: WaitOfNew> rt::MayStay<S> for New {}
+impl NextOfCompleted for rt::Never<BackupMachine> {}
+impl<T: NextOfCompleted> rt::TransitionTo<T> for Completed {}
+impl rt::MayStay for Completed {}
+impl rt::Node for Deleted {
+    type Machine = BackupMachine;
+    const ID: rt::StateId = rt::StateId(BackupMachine::Deleted as u16);
+}
+#[diagnostic::on_unimplemented(
+    message = "the state graph has no transition from `Deleted` to `{Self}`",
+    label = "`Deleted` is final",
+    note = "krator.yaml: `Deleted` leads nowhere; answer with `Transition::done()`"
+)]
+pub trait NextOfDeleted: rt::Node<Machine = BackupMachine> {}
+#[diagnostic::do_not_recommend]
+impl NextOfDeleted for rt::Never<BackupMachine> {}
+impl<T: NextOfDeleted> rt::TransitionTo<T> for Deleted {}
+#[diagnostic::on_unimplemented(
+    message = "the state `Deleted` may not stay",
+    label = "`Deleted` has no `wait`",
+    note = "krator.yaml: answer with `Transition::done()`"
+)]
+pub trait WaitOfDeleted {}
+#[diagnostic::do_not_recommend]
+impl WaitOfDeleted for rt::Never<BackupMachine> {}
+impl<S: WaitOfDeleted> rt::MayStay<S> for Deleted {}
+impl rt::Final for Deleted {}
+impl rt::Node for Deleting {
+    type Machine = BackupMachine;
+    const ID: rt::StateId = rt::StateId(BackupMachine::Deleting as u16);
+}
+#[diagnostic::on_unimplemented(
+    message = "the state graph has no transition from `Deleting` to `{Self}`",
+    label = "not in `next` of `Deleting`",
+    note = "krator.yaml: add the state to `next` of `Deleting` (now: Deleted), then run `krator gen`"
+)]
+pub trait NextOfDeleting: rt::Node<Machine = BackupMachine> {}
+impl NextOfDeleting for Deleted {}
+#[diagnostic::do_not_recommend]
+impl NextOfDeleting for rt::Never<BackupMachine> {}
+impl<T: NextOfDeleting> rt::TransitionTo<T> for Deleting {}
+impl rt::MayStay for Deleting {}
+impl rt::Node for Expired {
+    type Machine = BackupMachine;
+    const ID: rt::StateId = rt::StateId(BackupMachine::Expired as u16);
+}
+#[diagnostic::on_unimplemented(
+    message = "the state graph has no transition from `Expired` to `{Self}`",
+    label = "`Expired` is final",
+    note = "krator.yaml: `Expired` leads nowhere; answer with `Transition::done()`"
+)]
+pub trait NextOfExpired: rt::Node<Machine = BackupMachine> {}
+#[diagnostic::do_not_recommend]
+impl NextOfExpired for rt::Never<BackupMachine> {}
+impl<T: NextOfExpired> rt::TransitionTo<T> for Expired {}
+#[diagnostic::on_unimplemented(
+    message = "the state `Expired` may not stay",
+    label = "`Expired` has no `wait`",
+    note = "krator.yaml: answer with `Transition::done()`"
+)]
+pub trait WaitOfExpired {}
+#[diagnostic::do_not_recommend]
+impl WaitOfExpired for rt::Never<BackupMachine> {}
+impl<S: WaitOfExpired> rt::MayStay<S> for Expired {}
+impl rt::Final for Expired {}
+impl rt::Node for Failed {
+    type Machine = BackupMachine;
+    const ID: rt::StateId = rt::StateId(BackupMachine::Failed as u16);
+}
+#[diagnostic::on_unimplemented(
+    message = "the state graph has no transition from `Failed` to `{Self}`",
+    label = "not in `next` of `Failed`",
+    note = "krator.yaml: add the state to `next` of `Failed` (now: Expired), then run `krator gen`"
+)]
+pub trait NextOfFailed: rt::Node<Machine = BackupMachine> {}
+impl NextOfFailed for Expired {}
+#[diagnostic::do_not_recommend]
+impl NextOfFailed for rt::Never<BackupMachine> {}
+impl<T: NextOfFailed> rt::TransitionTo<T> for Failed {}
+impl rt::MayStay for Failed {}
 impl rt::Node for FailedValidation {
     type Machine = BackupMachine;
-    const ID: rt::StateId = rt::StateId(1);
+    const ID: rt::StateId = rt::StateId(BackupMachine::FailedValidation as u16);
 }
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `FailedValidation` to `{Self}`",
-    label = "`FailedValidation` has no `next`, krator.yaml:64",
-    note = "krator.yaml:64: give `FailedValidation` a `next` with this state, then run `krator gen`"
+    label = "`FailedValidation` has no `next`",
+    note = "krator.yaml: give `FailedValidation` a `next` with this state, then run `krator gen`"
 )]
 pub trait NextOfFailedValidation: rt::Node<Machine = BackupMachine> {}
 #[diagnostic::do_not_recommend]
 impl NextOfFailedValidation for rt::Never<BackupMachine> {}
 impl<T: NextOfFailedValidation> rt::TransitionTo<T> for FailedValidation {}
 impl rt::MayStay for FailedValidation {}
-impl rt::Node for Queued {
+impl rt::Node for Finalizing {
     type Machine = BackupMachine;
-    const ID: rt::StateId = rt::StateId(2);
+    const ID: rt::StateId = rt::StateId(BackupMachine::Finalizing as u16);
 }
 #[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `Queued` to `{Self}`",
-    label = "not in `next` of `Queued`, krator.yaml:69",
-    note = "krator.yaml:69: add the state to `next` of `Queued` (now: ReadyToStart), then run `krator gen`"
+    message = "the state graph has no transition from `Finalizing` to `{Self}`",
+    label = "not in `next` of `Finalizing`",
+    note = "krator.yaml: add the state to `next` of `Finalizing` (now: Completed, PartiallyFailed), then run `krator gen`"
 )]
-pub trait NextOfQueued: rt::Node<Machine = BackupMachine> {}
-impl NextOfQueued for ReadyToStart {}
+pub trait NextOfFinalizing: rt::Node<Machine = BackupMachine> {}
+impl NextOfFinalizing for Completed {}
+impl NextOfFinalizing for PartiallyFailed {}
+impl<T: NextOfFinalizing> rt::TransitionTo<T> for Finalizing {}
+#[diagnostic::on_unimplemented(
+    message = "the state `Finalizing` may not stay",
+    label = "`Finalizing` has no `wait`",
+    note = "krator.yaml: give `Finalizing` a `wait` and run `krator gen`, or go on to Completed, PartiallyFailed"
+)]
+pub trait WaitOfFinalizing {}
 #[diagnostic::do_not_recommend]
-impl NextOfQueued for rt::Never<BackupMachine> {}
-impl<T: NextOfQueued> rt::TransitionTo<T> for Queued {}
-impl rt::MayStay for Queued {}
-impl rt::Node for ReadyToStart {
+impl WaitOfFinalizing for rt::Never<BackupMachine> {}
+impl<S: WaitOfFinalizing> rt::MayStay<S> for Finalizing {}
+impl rt::Node for FinalizingPartiallyFailed {
     type Machine = BackupMachine;
-    const ID: rt::StateId = rt::StateId(3);
+    const ID: rt::StateId = rt::StateId(BackupMachine::FinalizingPartiallyFailed as u16);
 }
 #[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `ReadyToStart` to `{Self}`",
-    label = "not in `next` of `ReadyToStart`, krator.yaml:72",
-    note = "krator.yaml:72: add the state to `next` of `ReadyToStart` (now: InProgress), then run `krator gen`"
+    message = "the state graph has no transition from `FinalizingPartiallyFailed` to `{Self}`",
+    label = "not in `next` of `FinalizingPartiallyFailed`",
+    note = "krator.yaml: add the state to `next` of `FinalizingPartiallyFailed` (now: PartiallyFailed), then run `krator gen`"
 )]
-pub trait NextOfReadyToStart: rt::Node<Machine = BackupMachine> {}
-impl NextOfReadyToStart for InProgress {}
+pub trait NextOfFinalizingPartiallyFailed: rt::Node<Machine = BackupMachine> {}
+impl NextOfFinalizingPartiallyFailed for PartiallyFailed {}
 #[diagnostic::do_not_recommend]
-impl NextOfReadyToStart for rt::Never<BackupMachine> {}
-impl<T: NextOfReadyToStart> rt::TransitionTo<T> for ReadyToStart {}
-impl rt::MayStay for ReadyToStart {}
+impl NextOfFinalizingPartiallyFailed for rt::Never<BackupMachine> {}
+impl<T: NextOfFinalizingPartiallyFailed> rt::TransitionTo<T>
+for FinalizingPartiallyFailed {}
+#[diagnostic::on_unimplemented(
+    message = "the state `FinalizingPartiallyFailed` may not stay",
+    label = "`FinalizingPartiallyFailed` has no `wait`",
+    note = "krator.yaml: give `FinalizingPartiallyFailed` a `wait` and run `krator gen`, or go on to PartiallyFailed"
+)]
+pub trait WaitOfFinalizingPartiallyFailed {}
+#[diagnostic::do_not_recommend]
+impl WaitOfFinalizingPartiallyFailed for rt::Never<BackupMachine> {}
+impl<S: WaitOfFinalizingPartiallyFailed> rt::MayStay<S> for FinalizingPartiallyFailed {}
 impl rt::Node for InProgress {
     type Machine = BackupMachine;
-    const ID: rt::StateId = rt::StateId(4);
+    const ID: rt::StateId = rt::StateId(BackupMachine::InProgress as u16);
 }
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `InProgress` to `{Self}`",
-    label = "not in `next` of `InProgress`, krator.yaml:79",
-    note = "krator.yaml:79: add the state to `next` of `InProgress` (now: WaitingForPluginOperations, WaitingForPluginOperationsPartiallyFailed, Finalizing, FinalizingPartiallyFailed, Failed), then run `krator gen`"
+    label = "not in `next` of `InProgress`",
+    note = "krator.yaml: add the state to `next` of `InProgress` (now: WaitingForPluginOperations, WaitingForPluginOperationsPartiallyFailed, Finalizing, FinalizingPartiallyFailed, Failed), then run `krator gen`"
 )]
 pub trait NextOfInProgress: rt::Node<Machine = BackupMachine> {}
 impl NextOfInProgress for WaitingForPluginOperations {}
@@ -111,21 +196,90 @@ impl NextOfInProgress for Failed {}
 impl<T: NextOfInProgress> rt::TransitionTo<T> for InProgress {}
 #[diagnostic::on_unimplemented(
     message = "the state `InProgress` may not stay",
-    label = "`InProgress` has no `wait`, krator.yaml:74",
-    note = "krator.yaml:74: give `InProgress` a `wait` and run `krator gen`, or go on to WaitingForPluginOperations, WaitingForPluginOperationsPartiallyFailed, Finalizing, FinalizingPartiallyFailed, Failed"
+    label = "`InProgress` has no `wait`",
+    note = "krator.yaml: give `InProgress` a `wait` and run `krator gen`, or go on to WaitingForPluginOperations, WaitingForPluginOperationsPartiallyFailed, Finalizing, FinalizingPartiallyFailed, Failed"
 )]
 pub trait WaitOfInProgress {}
 #[diagnostic::do_not_recommend]
 impl WaitOfInProgress for rt::Never<BackupMachine> {}
 impl<S: WaitOfInProgress> rt::MayStay<S> for InProgress {}
+impl rt::Node for New {
+    type Machine = BackupMachine;
+    const ID: rt::StateId = rt::StateId(BackupMachine::New as u16);
+}
+#[diagnostic::on_unimplemented(
+    message = "the state graph has no transition from `New` to `{Self}`",
+    label = "not in `next` of `New`",
+    note = "krator.yaml: add the state to `next` of `New` (now: Queued, FailedValidation), then run `krator gen`"
+)]
+pub trait NextOfNew: rt::Node<Machine = BackupMachine> {}
+impl NextOfNew for Queued {}
+impl NextOfNew for FailedValidation {}
+impl<T: NextOfNew> rt::TransitionTo<T> for New {}
+#[diagnostic::on_unimplemented(
+    message = "the state `New` may not stay",
+    label = "`New` has no `wait`",
+    note = "krator.yaml: give `New` a `wait` and run `krator gen`, or go on to Queued, FailedValidation"
+)]
+pub trait WaitOfNew {}
+#[diagnostic::do_not_recommend]
+impl WaitOfNew for rt::Never<BackupMachine> {}
+impl<S: WaitOfNew> rt::MayStay<S> for New {}
+impl rt::Node for PartiallyFailed {
+    type Machine = BackupMachine;
+    const ID: rt::StateId = rt::StateId(BackupMachine::PartiallyFailed as u16);
+}
+#[diagnostic::on_unimplemented(
+    message = "the state graph has no transition from `PartiallyFailed` to `{Self}`",
+    label = "not in `next` of `PartiallyFailed`",
+    note = "krator.yaml: add the state to `next` of `PartiallyFailed` (now: Expired), then run `krator gen`"
+)]
+pub trait NextOfPartiallyFailed: rt::Node<Machine = BackupMachine> {}
+impl NextOfPartiallyFailed for Expired {}
+#[diagnostic::do_not_recommend]
+impl NextOfPartiallyFailed for rt::Never<BackupMachine> {}
+impl<T: NextOfPartiallyFailed> rt::TransitionTo<T> for PartiallyFailed {}
+impl rt::MayStay for PartiallyFailed {}
+impl rt::Node for Queued {
+    type Machine = BackupMachine;
+    const ID: rt::StateId = rt::StateId(BackupMachine::Queued as u16);
+}
+#[diagnostic::on_unimplemented(
+    message = "the state graph has no transition from `Queued` to `{Self}`",
+    label = "not in `next` of `Queued`",
+    note = "krator.yaml: add the state to `next` of `Queued` (now: ReadyToStart), then run `krator gen`"
+)]
+pub trait NextOfQueued: rt::Node<Machine = BackupMachine> {}
+impl NextOfQueued for ReadyToStart {}
+#[diagnostic::do_not_recommend]
+impl NextOfQueued for rt::Never<BackupMachine> {}
+impl<T: NextOfQueued> rt::TransitionTo<T> for Queued {}
+impl rt::MayStay for Queued {}
+impl rt::Node for ReadyToStart {
+    type Machine = BackupMachine;
+    const ID: rt::StateId = rt::StateId(BackupMachine::ReadyToStart as u16);
+}
+#[diagnostic::on_unimplemented(
+    message = "the state graph has no transition from `ReadyToStart` to `{Self}`",
+    label = "not in `next` of `ReadyToStart`",
+    note = "krator.yaml: add the state to `next` of `ReadyToStart` (now: InProgress), then run `krator gen`"
+)]
+pub trait NextOfReadyToStart: rt::Node<Machine = BackupMachine> {}
+impl NextOfReadyToStart for InProgress {}
+#[diagnostic::do_not_recommend]
+impl NextOfReadyToStart for rt::Never<BackupMachine> {}
+impl<T: NextOfReadyToStart> rt::TransitionTo<T> for ReadyToStart {}
+impl rt::MayStay for ReadyToStart {}
 impl rt::Node for WaitingForPluginOperations {
     type Machine = BackupMachine;
-    const ID: rt::StateId = rt::StateId(5);
+    const ID: rt::StateId = rt::StateId(
+        BackupMachine::WaitingForPluginOperations as u16,
+    );
 }
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `WaitingForPluginOperations` to `{Self}`",
-    label = "not in `next` of `WaitingForPluginOperations`, krator.yaml:82",
-    note = "krator.yaml:82: add the state to `next` of `WaitingForPluginOperations` (now: Finalizing, FinalizingPartiallyFailed, WaitingForPluginOperationsPartiallyFailed, PartiallyFailed), then run `krator gen`"
+    label = "not in `next` of `WaitingForPluginOperations`",
+    note = "krator.yaml: add the state to `next` of `WaitingForPluginOperations` (now: Finalizing, FinalizingPartiallyFailed, WaitingForPluginOperationsPartiallyFailed, PartiallyFailed), then run `krator gen`"
 )]
 pub trait NextOfWaitingForPluginOperations: rt::Node<Machine = BackupMachine> {}
 impl NextOfWaitingForPluginOperations for Finalizing {}
@@ -137,12 +291,14 @@ for WaitingForPluginOperations {}
 impl rt::MayStay for WaitingForPluginOperations {}
 impl rt::Node for WaitingForPluginOperationsPartiallyFailed {
     type Machine = BackupMachine;
-    const ID: rt::StateId = rt::StateId(6);
+    const ID: rt::StateId = rt::StateId(
+        BackupMachine::WaitingForPluginOperationsPartiallyFailed as u16,
+    );
 }
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `WaitingForPluginOperationsPartiallyFailed` to `{Self}`",
-    label = "not in `next` of `WaitingForPluginOperationsPartiallyFailed`, krator.yaml:86",
-    note = "krator.yaml:86: add the state to `next` of `WaitingForPluginOperationsPartiallyFailed` (now: FinalizingPartiallyFailed, PartiallyFailed), then run `krator gen`"
+    label = "not in `next` of `WaitingForPluginOperationsPartiallyFailed`",
+    note = "krator.yaml: add the state to `next` of `WaitingForPluginOperationsPartiallyFailed` (now: FinalizingPartiallyFailed, PartiallyFailed), then run `krator gen`"
 )]
 pub trait NextOfWaitingForPluginOperationsPartiallyFailed: rt::Node<
         Machine = BackupMachine,
@@ -152,161 +308,12 @@ impl NextOfWaitingForPluginOperationsPartiallyFailed for PartiallyFailed {}
 impl<T: NextOfWaitingForPluginOperationsPartiallyFailed> rt::TransitionTo<T>
 for WaitingForPluginOperationsPartiallyFailed {}
 impl rt::MayStay for WaitingForPluginOperationsPartiallyFailed {}
-impl rt::Node for Finalizing {
-    type Machine = BackupMachine;
-    const ID: rt::StateId = rt::StateId(7);
-}
-#[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `Finalizing` to `{Self}`",
-    label = "not in `next` of `Finalizing`, krator.yaml:90",
-    note = "krator.yaml:90: add the state to `next` of `Finalizing` (now: Completed, PartiallyFailed), then run `krator gen`"
-)]
-pub trait NextOfFinalizing: rt::Node<Machine = BackupMachine> {}
-impl NextOfFinalizing for Completed {}
-impl NextOfFinalizing for PartiallyFailed {}
-impl<T: NextOfFinalizing> rt::TransitionTo<T> for Finalizing {}
-#[diagnostic::on_unimplemented(
-    message = "the state `Finalizing` may not stay",
-    label = "`Finalizing` has no `wait`, krator.yaml:89",
-    note = "krator.yaml:89: give `Finalizing` a `wait` and run `krator gen`, or go on to Completed, PartiallyFailed"
-)]
-pub trait WaitOfFinalizing {}
-#[diagnostic::do_not_recommend]
-impl WaitOfFinalizing for rt::Never<BackupMachine> {}
-impl<S: WaitOfFinalizing> rt::MayStay<S> for Finalizing {}
-impl rt::Node for FinalizingPartiallyFailed {
-    type Machine = BackupMachine;
-    const ID: rt::StateId = rt::StateId(8);
-}
-#[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `FinalizingPartiallyFailed` to `{Self}`",
-    label = "not in `next` of `FinalizingPartiallyFailed`, krator.yaml:92",
-    note = "krator.yaml:92: add the state to `next` of `FinalizingPartiallyFailed` (now: PartiallyFailed), then run `krator gen`"
-)]
-pub trait NextOfFinalizingPartiallyFailed: rt::Node<Machine = BackupMachine> {}
-impl NextOfFinalizingPartiallyFailed for PartiallyFailed {}
-#[diagnostic::do_not_recommend]
-impl NextOfFinalizingPartiallyFailed for rt::Never<BackupMachine> {}
-impl<T: NextOfFinalizingPartiallyFailed> rt::TransitionTo<T>
-for FinalizingPartiallyFailed {}
-#[diagnostic::on_unimplemented(
-    message = "the state `FinalizingPartiallyFailed` may not stay",
-    label = "`FinalizingPartiallyFailed` has no `wait`, krator.yaml:91",
-    note = "krator.yaml:91: give `FinalizingPartiallyFailed` a `wait` and run `krator gen`, or go on to PartiallyFailed"
-)]
-pub trait WaitOfFinalizingPartiallyFailed {}
-#[diagnostic::do_not_recommend]
-impl WaitOfFinalizingPartiallyFailed for rt::Never<BackupMachine> {}
-impl<S: WaitOfFinalizingPartiallyFailed> rt::MayStay<S> for FinalizingPartiallyFailed {}
-impl rt::Node for Completed {
-    type Machine = BackupMachine;
-    const ID: rt::StateId = rt::StateId(9);
-}
-#[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `Completed` to `{Self}`",
-    label = "not in `next` of `Completed`, krator.yaml:95",
-    note = "krator.yaml:95: add the state to `next` of `Completed` (now: Expired), then run `krator gen`"
-)]
-pub trait NextOfCompleted: rt::Node<Machine = BackupMachine> {}
-impl NextOfCompleted for Expired {}
-#[diagnostic::do_not_recommend]
-impl NextOfCompleted for rt::Never<BackupMachine> {}
-impl<T: NextOfCompleted> rt::TransitionTo<T> for Completed {}
-impl rt::MayStay for Completed {}
-impl rt::Node for PartiallyFailed {
-    type Machine = BackupMachine;
-    const ID: rt::StateId = rt::StateId(10);
-}
-#[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `PartiallyFailed` to `{Self}`",
-    label = "not in `next` of `PartiallyFailed`, krator.yaml:99",
-    note = "krator.yaml:99: add the state to `next` of `PartiallyFailed` (now: Expired), then run `krator gen`"
-)]
-pub trait NextOfPartiallyFailed: rt::Node<Machine = BackupMachine> {}
-impl NextOfPartiallyFailed for Expired {}
-#[diagnostic::do_not_recommend]
-impl NextOfPartiallyFailed for rt::Never<BackupMachine> {}
-impl<T: NextOfPartiallyFailed> rt::TransitionTo<T> for PartiallyFailed {}
-impl rt::MayStay for PartiallyFailed {}
-impl rt::Node for Failed {
-    type Machine = BackupMachine;
-    const ID: rt::StateId = rt::StateId(11);
-}
-#[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `Failed` to `{Self}`",
-    label = "not in `next` of `Failed`, krator.yaml:104",
-    note = "krator.yaml:104: add the state to `next` of `Failed` (now: Expired), then run `krator gen`"
-)]
-pub trait NextOfFailed: rt::Node<Machine = BackupMachine> {}
-impl NextOfFailed for Expired {}
-#[diagnostic::do_not_recommend]
-impl NextOfFailed for rt::Never<BackupMachine> {}
-impl<T: NextOfFailed> rt::TransitionTo<T> for Failed {}
-impl rt::MayStay for Failed {}
-impl rt::Node for Expired {
-    type Machine = BackupMachine;
-    const ID: rt::StateId = rt::StateId(12);
-}
-#[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `Expired` to `{Self}`",
-    label = "`Expired` is final, krator.yaml:106",
-    note = "krator.yaml:106: `Expired` leads nowhere; answer with `Transition::done()`"
-)]
-pub trait NextOfExpired: rt::Node<Machine = BackupMachine> {}
-#[diagnostic::do_not_recommend]
-impl NextOfExpired for rt::Never<BackupMachine> {}
-impl<T: NextOfExpired> rt::TransitionTo<T> for Expired {}
-#[diagnostic::on_unimplemented(
-    message = "the state `Expired` may not stay",
-    label = "`Expired` has no `wait`, krator.yaml:106",
-    note = "krator.yaml:106: answer with `Transition::done()`"
-)]
-pub trait WaitOfExpired {}
-#[diagnostic::do_not_recommend]
-impl WaitOfExpired for rt::Never<BackupMachine> {}
-impl<S: WaitOfExpired> rt::MayStay<S> for Expired {}
-impl rt::Final for Expired {}
-impl rt::Node for Deleting {
-    type Machine = BackupMachine;
-    const ID: rt::StateId = rt::StateId(13);
-}
-#[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `Deleting` to `{Self}`",
-    label = "not in `next` of `Deleting`, krator.yaml:111",
-    note = "krator.yaml:111: add the state to `next` of `Deleting` (now: Deleted), then run `krator gen`"
-)]
-pub trait NextOfDeleting: rt::Node<Machine = BackupMachine> {}
-impl NextOfDeleting for Deleted {}
-#[diagnostic::do_not_recommend]
-impl NextOfDeleting for rt::Never<BackupMachine> {}
-impl<T: NextOfDeleting> rt::TransitionTo<T> for Deleting {}
-impl rt::MayStay for Deleting {}
-impl rt::Node for Deleted {
-    type Machine = BackupMachine;
-    const ID: rt::StateId = rt::StateId(14);
-}
-#[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `Deleted` to `{Self}`",
-    label = "`Deleted` is final, krator.yaml:114",
-    note = "krator.yaml:114: `Deleted` leads nowhere; answer with `Transition::done()`"
-)]
-pub trait NextOfDeleted: rt::Node<Machine = BackupMachine> {}
-#[diagnostic::do_not_recommend]
-impl NextOfDeleted for rt::Never<BackupMachine> {}
-impl<T: NextOfDeleted> rt::TransitionTo<T> for Deleted {}
-#[diagnostic::on_unimplemented(
-    message = "the state `Deleted` may not stay",
-    label = "`Deleted` has no `wait`, krator.yaml:114",
-    note = "krator.yaml:114: answer with `Transition::done()`"
-)]
-pub trait WaitOfDeleted {}
-#[diagnostic::do_not_recommend]
-impl WaitOfDeleted for rt::Never<BackupMachine> {}
-impl<S: WaitOfDeleted> rt::MayStay<S> for Deleted {}
-impl rt::Final for Deleted {}
 static STATES: [rt::Policy; 15] = [
-    rt::Policy::new("New")
-        .next(&[Queued::ID, FailedValidation::ID])
+    rt::Policy::new("Completed")
+        .kind(rt::StateKind::Ready)
+        .next(&[Expired::ID])
+        .poll(std::time::Duration::from_secs(3600))
+        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
         .retry(
             rt::Retry::DEFAULT
                 .backoff(
@@ -316,6 +323,57 @@ static STATES: [rt::Policy; 15] = [
                 )
                 .limit(8, Failed::ID),
         ),
+    rt::Policy::new("Deleted")
+        .kind(rt::StateKind::Final)
+        .retry(
+            rt::Retry::DEFAULT
+                .backoff(
+                    std::time::Duration::from_secs(2),
+                    2.0,
+                    std::time::Duration::from_secs(300),
+                )
+                .at_most(5),
+        )
+        .deletion_path(),
+    rt::Policy::new("Deleting")
+        .next(&[Deleted::ID])
+        .poll(std::time::Duration::from_secs(10))
+        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
+        .retry(
+            rt::Retry::DEFAULT
+                .backoff(
+                    std::time::Duration::from_secs(2),
+                    2.0,
+                    std::time::Duration::from_secs(300),
+                )
+                .limit(3, Deleted::ID),
+        )
+        .deletion_path(),
+    rt::Policy::new("Expired")
+        .kind(rt::StateKind::Final)
+        .retry(
+            rt::Retry::DEFAULT
+                .backoff(
+                    std::time::Duration::from_secs(2),
+                    2.0,
+                    std::time::Duration::from_secs(300),
+                )
+                .at_most(5),
+        ),
+    rt::Policy::new("Failed")
+        .kind(rt::StateKind::Failed)
+        .next(&[Expired::ID])
+        .poll(std::time::Duration::from_secs(3600))
+        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
+        .retry(
+            rt::Retry::DEFAULT
+                .backoff(
+                    std::time::Duration::from_secs(2),
+                    2.0,
+                    std::time::Duration::from_secs(300),
+                ),
+        )
+        .on_spec_change(rt::OnSpecChange::To(New::ID)),
     rt::Policy::new("FailedValidation")
         .kind(rt::StateKind::Failed)
         .watch(&[rt::Watch::Itself])
@@ -329,6 +387,67 @@ static STATES: [rt::Policy; 15] = [
                 .limit(8, Failed::ID),
         )
         .on_spec_change(rt::OnSpecChange::To(New::ID)),
+    rt::Policy::new("Finalizing")
+        .next(&[Completed::ID, PartiallyFailed::ID])
+        .retry(
+            rt::Retry::DEFAULT
+                .backoff(
+                    std::time::Duration::from_secs(2),
+                    2.0,
+                    std::time::Duration::from_secs(300),
+                )
+                .limit(8, Failed::ID),
+        ),
+    rt::Policy::new("FinalizingPartiallyFailed")
+        .next(&[PartiallyFailed::ID])
+        .retry(
+            rt::Retry::DEFAULT
+                .backoff(
+                    std::time::Duration::from_secs(2),
+                    2.0,
+                    std::time::Duration::from_secs(300),
+                )
+                .limit(8, Failed::ID),
+        ),
+    rt::Policy::new("InProgress")
+        .next(
+            &[
+                WaitingForPluginOperations::ID,
+                WaitingForPluginOperationsPartiallyFailed::ID,
+                Finalizing::ID,
+                FinalizingPartiallyFailed::ID,
+                Failed::ID,
+            ],
+        )
+        .timeout(std::time::Duration::from_secs(14400), Failed::ID)
+        .once()
+        .resume(Failed::ID)
+        .on_delete(rt::OnDelete::Wait),
+    rt::Policy::new("New")
+        .next(&[Queued::ID, FailedValidation::ID])
+        .retry(
+            rt::Retry::DEFAULT
+                .backoff(
+                    std::time::Duration::from_secs(2),
+                    2.0,
+                    std::time::Duration::from_secs(300),
+                )
+                .limit(8, Failed::ID),
+        ),
+    rt::Policy::new("PartiallyFailed")
+        .kind(rt::StateKind::Failed)
+        .next(&[Expired::ID])
+        .poll(std::time::Duration::from_secs(3600))
+        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
+        .retry(
+            rt::Retry::DEFAULT
+                .backoff(
+                    std::time::Duration::from_secs(2),
+                    2.0,
+                    std::time::Duration::from_secs(300),
+                )
+                .limit(8, Failed::ID),
+        ),
     rt::Policy::new("Queued")
         .next(&[ReadyToStart::ID])
         .poll(std::time::Duration::from_secs(30))
@@ -355,20 +474,6 @@ static STATES: [rt::Policy; 15] = [
                 )
                 .limit(8, Failed::ID),
         ),
-    rt::Policy::new("InProgress")
-        .next(
-            &[
-                WaitingForPluginOperations::ID,
-                WaitingForPluginOperationsPartiallyFailed::ID,
-                Finalizing::ID,
-                FinalizingPartiallyFailed::ID,
-                Failed::ID,
-            ],
-        )
-        .timeout(std::time::Duration::from_secs(14400), Failed::ID)
-        .once()
-        .resume(Failed::ID)
-        .on_delete(rt::OnDelete::Wait),
     rt::Policy::new("WaitingForPluginOperations")
         .next(
             &[
@@ -404,107 +509,6 @@ static STATES: [rt::Policy; 15] = [
                 )
                 .limit(8, Failed::ID),
         ),
-    rt::Policy::new("Finalizing")
-        .next(&[Completed::ID, PartiallyFailed::ID])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(2),
-                    2.0,
-                    std::time::Duration::from_secs(300),
-                )
-                .limit(8, Failed::ID),
-        ),
-    rt::Policy::new("FinalizingPartiallyFailed")
-        .next(&[PartiallyFailed::ID])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(2),
-                    2.0,
-                    std::time::Duration::from_secs(300),
-                )
-                .limit(8, Failed::ID),
-        ),
-    rt::Policy::new("Completed")
-        .kind(rt::StateKind::Ready)
-        .next(&[Expired::ID])
-        .poll(std::time::Duration::from_secs(3600))
-        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(2),
-                    2.0,
-                    std::time::Duration::from_secs(300),
-                )
-                .limit(8, Failed::ID),
-        ),
-    rt::Policy::new("PartiallyFailed")
-        .kind(rt::StateKind::Failed)
-        .next(&[Expired::ID])
-        .poll(std::time::Duration::from_secs(3600))
-        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(2),
-                    2.0,
-                    std::time::Duration::from_secs(300),
-                )
-                .limit(8, Failed::ID),
-        ),
-    rt::Policy::new("Failed")
-        .kind(rt::StateKind::Failed)
-        .next(&[Expired::ID])
-        .poll(std::time::Duration::from_secs(3600))
-        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(2),
-                    2.0,
-                    std::time::Duration::from_secs(300),
-                ),
-        )
-        .on_spec_change(rt::OnSpecChange::To(New::ID)),
-    rt::Policy::new("Expired")
-        .kind(rt::StateKind::Final)
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(2),
-                    2.0,
-                    std::time::Duration::from_secs(300),
-                )
-                .at_most(5),
-        ),
-    rt::Policy::new("Deleting")
-        .next(&[Deleted::ID])
-        .poll(std::time::Duration::from_secs(10))
-        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(2),
-                    2.0,
-                    std::time::Duration::from_secs(300),
-                )
-                .limit(3, Deleted::ID),
-        )
-        .deletion_path(),
-    rt::Policy::new("Deleted")
-        .kind(rt::StateKind::Final)
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(2),
-                    2.0,
-                    std::time::Duration::from_secs(300),
-                )
-                .at_most(5),
-        )
-        .deletion_path(),
 ];
 static GRAPH: rt::Graph = rt::Graph::new(
     &STATES,
@@ -520,47 +524,47 @@ impl rt::Machine for BackupMachine {
     }
     fn from_id(id: rt::StateId) -> Option<Self> {
         const ALL: [BackupMachine; 15] = [
-            BackupMachine::New,
+            BackupMachine::Completed,
+            BackupMachine::Deleted,
+            BackupMachine::Deleting,
+            BackupMachine::Expired,
+            BackupMachine::Failed,
             BackupMachine::FailedValidation,
-            BackupMachine::Queued,
-            BackupMachine::ReadyToStart,
-            BackupMachine::InProgress,
-            BackupMachine::WaitingForPluginOperations,
-            BackupMachine::WaitingForPluginOperationsPartiallyFailed,
             BackupMachine::Finalizing,
             BackupMachine::FinalizingPartiallyFailed,
-            BackupMachine::Completed,
+            BackupMachine::InProgress,
+            BackupMachine::New,
             BackupMachine::PartiallyFailed,
-            BackupMachine::Failed,
-            BackupMachine::Expired,
-            BackupMachine::Deleting,
-            BackupMachine::Deleted,
+            BackupMachine::Queued,
+            BackupMachine::ReadyToStart,
+            BackupMachine::WaitingForPluginOperations,
+            BackupMachine::WaitingForPluginOperationsPartiallyFailed,
         ];
         ALL.get(usize::from(id.0)).copied()
     }
     fn run<'a>(self, cx: &'a mut rt::Context<'_, Self>) -> rt::Dispatch<'a> {
         match self {
-            Self::New => rt::dispatch(New, cx),
+            Self::Completed => rt::dispatch(Completed, cx),
+            Self::Deleted => rt::dispatch(Deleted, cx),
+            Self::Deleting => rt::dispatch(Deleting, cx),
+            Self::Expired => rt::dispatch(Expired, cx),
+            Self::Failed => rt::dispatch(Failed, cx),
             Self::FailedValidation => rt::dispatch(FailedValidation, cx),
+            Self::Finalizing => rt::dispatch(Finalizing, cx),
+            Self::FinalizingPartiallyFailed => {
+                rt::dispatch(FinalizingPartiallyFailed, cx)
+            }
+            Self::InProgress => rt::dispatch(InProgress, cx),
+            Self::New => rt::dispatch(New, cx),
+            Self::PartiallyFailed => rt::dispatch(PartiallyFailed, cx),
             Self::Queued => rt::dispatch(Queued, cx),
             Self::ReadyToStart => rt::dispatch(ReadyToStart, cx),
-            Self::InProgress => rt::dispatch(InProgress, cx),
             Self::WaitingForPluginOperations => {
                 rt::dispatch(WaitingForPluginOperations, cx)
             }
             Self::WaitingForPluginOperationsPartiallyFailed => {
                 rt::dispatch(WaitingForPluginOperationsPartiallyFailed, cx)
             }
-            Self::Finalizing => rt::dispatch(Finalizing, cx),
-            Self::FinalizingPartiallyFailed => {
-                rt::dispatch(FinalizingPartiallyFailed, cx)
-            }
-            Self::Completed => rt::dispatch(Completed, cx),
-            Self::PartiallyFailed => rt::dispatch(PartiallyFailed, cx),
-            Self::Failed => rt::dispatch(Failed, cx),
-            Self::Expired => rt::dispatch(Expired, cx),
-            Self::Deleting => rt::dispatch(Deleting, cx),
-            Self::Deleted => rt::dispatch(Deleted, cx),
         }
     }
 }

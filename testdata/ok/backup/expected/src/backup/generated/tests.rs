@@ -3,9 +3,9 @@
 //! Takes every edge of the state graph of `Backup`, with scripted handlers instead of yours: see
 //! [`krator_runtime::testing`].
 use crate::backup::states::{
-    New, FailedValidation, Queued, ReadyToStart, InProgress, WaitingForPluginOperations,
-    WaitingForPluginOperationsPartiallyFailed, Finalizing, FinalizingPartiallyFailed,
-    Completed, PartiallyFailed, Failed, Expired, Deleting, Deleted,
+    Completed, Deleted, Deleting, Expired, Failed, FailedValidation, Finalizing,
+    FinalizingPartiallyFailed, InProgress, New, PartiallyFailed, Queued, ReadyToStart,
+    WaitingForPluginOperations, WaitingForPluginOperationsPartiallyFailed,
 };
 use ::krator_runtime::testing::at;
 /// Runs the checks with the clock paused, so that waiting takes no time.
@@ -18,12 +18,49 @@ fn run(checks: Vec<::krator_runtime::testing::Check>) {
         .block_on(::krator_runtime::testing::hold(checks));
 }
 #[test]
-fn from_new() {
+fn from_completed() {
     run(
         vec![
-            at(New).to(Queued), at(New).to(FailedValidation), at(New).fails(Failed),
-            at(New).fails_for_good(Failed), at(New).is_deleted(Deleting), at(New)
-            .sees_changes(), at(New).restarts(New)
+            at(Completed).to(Expired), at(Completed).stays(), at(Completed)
+            .fails(Failed), at(Completed).fails_for_good(Failed), at(Completed)
+            .is_deleted(Deleting), at(Completed).sees_changes(), at(Completed)
+            .restarts(Completed)
+        ],
+    );
+}
+#[test]
+fn from_deleted() {
+    run(
+        vec![
+            at(Deleted).ends(), at(Deleted).fails_and_ends(), at(Deleted)
+            .restarts(Deleted)
+        ],
+    );
+}
+#[test]
+fn from_deleting() {
+    run(
+        vec![
+            at(Deleting).to(Deleted), at(Deleting).stays(), at(Deleting).fails(Deleted),
+            at(Deleting).fails_for_good(Deleted), at(Deleting).restarts(Deleting)
+        ],
+    );
+}
+#[test]
+fn from_expired() {
+    run(
+        vec![
+            at(Expired).ends_in(Deleting), at(Expired).fails(Deleting), at(Expired)
+            .is_deleted(Deleting), at(Expired).restarts(Expired)
+        ],
+    );
+}
+#[test]
+fn from_failed() {
+    run(
+        vec![
+            at(Failed).to(Expired), at(Failed).stays(), at(Failed).is_deleted(Deleting),
+            at(Failed).changes(New), at(Failed).restarts(Failed)
         ],
     );
 }
@@ -35,6 +72,63 @@ fn from_failed_validation() {
             at(FailedValidation).fails_for_good(Failed), at(FailedValidation)
             .is_deleted(Deleting), at(FailedValidation).changes(New),
             at(FailedValidation).restarts(FailedValidation)
+        ],
+    );
+}
+#[test]
+fn from_finalizing() {
+    run(
+        vec![
+            at(Finalizing).to(Completed), at(Finalizing).to(PartiallyFailed),
+            at(Finalizing).fails(Failed), at(Finalizing).fails_for_good(Failed),
+            at(Finalizing).is_deleted(Deleting), at(Finalizing).sees_changes(),
+            at(Finalizing).restarts(Finalizing)
+        ],
+    );
+}
+#[test]
+fn from_finalizing_partially_failed() {
+    run(
+        vec![
+            at(FinalizingPartiallyFailed).to(PartiallyFailed),
+            at(FinalizingPartiallyFailed).fails(Failed), at(FinalizingPartiallyFailed)
+            .fails_for_good(Failed), at(FinalizingPartiallyFailed).is_deleted(Deleting),
+            at(FinalizingPartiallyFailed).sees_changes(), at(FinalizingPartiallyFailed)
+            .restarts(FinalizingPartiallyFailed)
+        ],
+    );
+}
+#[test]
+fn from_in_progress() {
+    run(
+        vec![
+            at(InProgress).to(WaitingForPluginOperations), at(InProgress)
+            .to(WaitingForPluginOperationsPartiallyFailed), at(InProgress)
+            .to(Finalizing), at(InProgress).to(FinalizingPartiallyFailed), at(InProgress)
+            .to(Failed), at(InProgress).times_out(Failed), at(InProgress).fails(Failed),
+            at(InProgress).is_deleted(Deleting), at(InProgress).restarts(Failed)
+        ],
+    );
+}
+#[test]
+fn from_new() {
+    run(
+        vec![
+            at(New).to(Queued), at(New).to(FailedValidation), at(New).fails(Failed),
+            at(New).fails_for_good(Failed), at(New).is_deleted(Deleting), at(New)
+            .sees_changes(), at(New).restarts(New)
+        ],
+    );
+}
+#[test]
+fn from_partially_failed() {
+    run(
+        vec![
+            at(PartiallyFailed).to(Expired), at(PartiallyFailed).stays(),
+            at(PartiallyFailed).fails(Failed), at(PartiallyFailed)
+            .fails_for_good(Failed), at(PartiallyFailed).is_deleted(Deleting),
+            at(PartiallyFailed).sees_changes(), at(PartiallyFailed)
+            .restarts(PartiallyFailed)
         ],
     );
 }
@@ -56,18 +150,6 @@ fn from_ready_to_start() {
             .fails(Failed), at(ReadyToStart).fails_for_good(Failed), at(ReadyToStart)
             .is_deleted(Deleting), at(ReadyToStart).sees_changes(), at(ReadyToStart)
             .restarts(ReadyToStart)
-        ],
-    );
-}
-#[test]
-fn from_in_progress() {
-    run(
-        vec![
-            at(InProgress).to(WaitingForPluginOperations), at(InProgress)
-            .to(WaitingForPluginOperationsPartiallyFailed), at(InProgress)
-            .to(Finalizing), at(InProgress).to(FinalizingPartiallyFailed), at(InProgress)
-            .to(Failed), at(InProgress).times_out(Failed), at(InProgress).fails(Failed),
-            at(InProgress).is_deleted(Deleting), at(InProgress).restarts(Failed)
         ],
     );
 }
@@ -102,88 +184,6 @@ fn from_waiting_for_plugin_operations_partially_failed() {
             at(WaitingForPluginOperationsPartiallyFailed).sees_changes(),
             at(WaitingForPluginOperationsPartiallyFailed)
             .restarts(WaitingForPluginOperationsPartiallyFailed)
-        ],
-    );
-}
-#[test]
-fn from_finalizing() {
-    run(
-        vec![
-            at(Finalizing).to(Completed), at(Finalizing).to(PartiallyFailed),
-            at(Finalizing).fails(Failed), at(Finalizing).fails_for_good(Failed),
-            at(Finalizing).is_deleted(Deleting), at(Finalizing).sees_changes(),
-            at(Finalizing).restarts(Finalizing)
-        ],
-    );
-}
-#[test]
-fn from_finalizing_partially_failed() {
-    run(
-        vec![
-            at(FinalizingPartiallyFailed).to(PartiallyFailed),
-            at(FinalizingPartiallyFailed).fails(Failed), at(FinalizingPartiallyFailed)
-            .fails_for_good(Failed), at(FinalizingPartiallyFailed).is_deleted(Deleting),
-            at(FinalizingPartiallyFailed).sees_changes(), at(FinalizingPartiallyFailed)
-            .restarts(FinalizingPartiallyFailed)
-        ],
-    );
-}
-#[test]
-fn from_completed() {
-    run(
-        vec![
-            at(Completed).to(Expired), at(Completed).stays(), at(Completed)
-            .fails(Failed), at(Completed).fails_for_good(Failed), at(Completed)
-            .is_deleted(Deleting), at(Completed).sees_changes(), at(Completed)
-            .restarts(Completed)
-        ],
-    );
-}
-#[test]
-fn from_partially_failed() {
-    run(
-        vec![
-            at(PartiallyFailed).to(Expired), at(PartiallyFailed).stays(),
-            at(PartiallyFailed).fails(Failed), at(PartiallyFailed)
-            .fails_for_good(Failed), at(PartiallyFailed).is_deleted(Deleting),
-            at(PartiallyFailed).sees_changes(), at(PartiallyFailed)
-            .restarts(PartiallyFailed)
-        ],
-    );
-}
-#[test]
-fn from_failed() {
-    run(
-        vec![
-            at(Failed).to(Expired), at(Failed).stays(), at(Failed).is_deleted(Deleting),
-            at(Failed).changes(New), at(Failed).restarts(Failed)
-        ],
-    );
-}
-#[test]
-fn from_expired() {
-    run(
-        vec![
-            at(Expired).ends_in(Deleting), at(Expired).fails(Deleting), at(Expired)
-            .is_deleted(Deleting), at(Expired).restarts(Expired)
-        ],
-    );
-}
-#[test]
-fn from_deleting() {
-    run(
-        vec![
-            at(Deleting).to(Deleted), at(Deleting).stays(), at(Deleting).fails(Deleted),
-            at(Deleting).fails_for_good(Deleted), at(Deleting).restarts(Deleting)
-        ],
-    );
-}
-#[test]
-fn from_deleted() {
-    run(
-        vec![
-            at(Deleted).ends(), at(Deleted).fails_and_ends(), at(Deleted)
-            .restarts(Deleted)
         ],
     );
 }

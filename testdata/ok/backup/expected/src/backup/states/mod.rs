@@ -19,13 +19,37 @@ mod ready_to_start;
 mod waiting_for_plugin_operations;
 mod waiting_for_plugin_operations_partially_failed;
 
-/// The state `New`.
+/// The state `Completed`.
 ///
-/// Next: [`Queued`] (valid), [`FailedValidation`] (invalid).
+/// Next: [`Expired`] (ttl passed).
 ///
 /// Errors: [`Failed`] after 8 retries.
 #[derive(Clone, Copy, Debug)]
-pub struct New;
+pub struct Completed;
+
+/// The state `Deleted`.
+#[derive(Clone, Copy, Debug)]
+pub struct Deleted;
+
+/// Removes the data from the storage location.
+///
+/// Next: [`Deleted`] (data removed).
+///
+/// Errors: [`Deleted`] after 3 retries.
+#[derive(Clone, Copy, Debug)]
+pub struct Deleting;
+
+/// Deletes its own object.
+#[derive(Clone, Copy, Debug)]
+pub struct Expired;
+
+/// The state `Failed`.
+///
+/// Next: [`Expired`] (ttl passed).
+///
+/// Changes of the spec: [`New`].
+#[derive(Clone, Copy, Debug)]
+pub struct Failed;
 
 /// The state `FailedValidation`.
 ///
@@ -34,6 +58,48 @@ pub struct New;
 /// Changes of the spec: [`New`].
 #[derive(Clone, Copy, Debug)]
 pub struct FailedValidation;
+
+/// The state `Finalizing`.
+///
+/// Next: [`Completed`], [`PartiallyFailed`].
+///
+/// Errors: [`Failed`] after 8 retries.
+#[derive(Clone, Copy, Debug)]
+pub struct Finalizing;
+
+/// The state `FinalizingPartiallyFailed`.
+///
+/// Next: [`PartiallyFailed`].
+///
+/// Errors: [`Failed`] after 8 retries.
+#[derive(Clone, Copy, Debug)]
+pub struct FinalizingPartiallyFailed;
+
+/// Collects the items and takes the snapshots; a restart in the middle fails the backup.
+///
+/// Next: [`WaitingForPluginOperations`], [`WaitingForPluginOperationsPartiallyFailed`], [`Finalizing`], [`FinalizingPartiallyFailed`], [`Failed`].
+///
+/// Timeout: [`Failed`] after 4h.
+///
+/// Errors and restarts: [`Failed`].
+#[derive(Clone, Copy, Debug)]
+pub struct InProgress;
+
+/// The state `New`.
+///
+/// Next: [`Queued`] (valid), [`FailedValidation`] (invalid).
+///
+/// Errors: [`Failed`] after 8 retries.
+#[derive(Clone, Copy, Debug)]
+pub struct New;
+
+/// The state `PartiallyFailed`.
+///
+/// Next: [`Expired`] (ttl passed).
+///
+/// Errors: [`Failed`] after 8 retries.
+#[derive(Clone, Copy, Debug)]
+pub struct PartiallyFailed;
 
 /// The state `Queued`.
 ///
@@ -50,16 +116,6 @@ pub struct Queued;
 /// Errors: [`Failed`] after 8 retries.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadyToStart;
-
-/// Collects the items and takes the snapshots; a restart in the middle fails the backup.
-///
-/// Next: [`WaitingForPluginOperations`], [`WaitingForPluginOperationsPartiallyFailed`], [`Finalizing`], [`FinalizingPartiallyFailed`], [`Failed`].
-///
-/// Timeout: [`Failed`] after 4h.
-///
-/// Errors and restarts: [`Failed`].
-#[derive(Clone, Copy, Debug)]
-pub struct InProgress;
 
 /// The state `WaitingForPluginOperations`.
 ///
@@ -80,59 +136,3 @@ pub struct WaitingForPluginOperations;
 /// Errors: [`Failed`] after 8 retries.
 #[derive(Clone, Copy, Debug)]
 pub struct WaitingForPluginOperationsPartiallyFailed;
-
-/// The state `Finalizing`.
-///
-/// Next: [`Completed`], [`PartiallyFailed`].
-///
-/// Errors: [`Failed`] after 8 retries.
-#[derive(Clone, Copy, Debug)]
-pub struct Finalizing;
-
-/// The state `FinalizingPartiallyFailed`.
-///
-/// Next: [`PartiallyFailed`].
-///
-/// Errors: [`Failed`] after 8 retries.
-#[derive(Clone, Copy, Debug)]
-pub struct FinalizingPartiallyFailed;
-
-/// The state `Completed`.
-///
-/// Next: [`Expired`] (ttl passed).
-///
-/// Errors: [`Failed`] after 8 retries.
-#[derive(Clone, Copy, Debug)]
-pub struct Completed;
-
-/// The state `PartiallyFailed`.
-///
-/// Next: [`Expired`] (ttl passed).
-///
-/// Errors: [`Failed`] after 8 retries.
-#[derive(Clone, Copy, Debug)]
-pub struct PartiallyFailed;
-
-/// The state `Failed`.
-///
-/// Next: [`Expired`] (ttl passed).
-///
-/// Changes of the spec: [`New`].
-#[derive(Clone, Copy, Debug)]
-pub struct Failed;
-
-/// Deletes its own object.
-#[derive(Clone, Copy, Debug)]
-pub struct Expired;
-
-/// Removes the data from the storage location.
-///
-/// Next: [`Deleted`] (data removed).
-///
-/// Errors: [`Deleted`] after 3 retries.
-#[derive(Clone, Copy, Debug)]
-pub struct Deleting;
-
-/// The state `Deleted`.
-#[derive(Clone, Copy, Debug)]
-pub struct Deleted;

@@ -2,98 +2,31 @@
 
 use crate::node_claim::object::NodeClaimState;
 use crate::node_claim::states::{
-    Launching, Registering, Initializing, Initialized, Abandoned, Draining, Terminating,
-    Terminated,
+    Abandoned, Draining, Initialized, Initializing, Launching, Registering, Terminated,
+    Terminating,
 };
 use krator_runtime as rt;
 use krator_runtime::Node as _;
 /// The states of `NodeClaim` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeClaimMachine {
-    Launching,
-    Registering,
-    Initializing,
-    Initialized,
     Abandoned,
     Draining,
-    Terminating,
+    Initialized,
+    Initializing,
+    Launching,
+    Registering,
     Terminated,
+    Terminating,
 }
-impl rt::Node for Launching {
-    type Machine = NodeClaimMachine;
-    const ID: rt::StateId = rt::StateId(0);
-}
-#[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `Launching` to `{Self}`",
-    label = "not in `next` of `Launching`, krator.yaml:48",
-    note = "krator.yaml:48: add the state to `next` of `Launching` (now: Registering, Abandoned), then run `krator gen`"
-)]
-pub trait NextOfLaunching: rt::Node<Machine = NodeClaimMachine> {}
-impl NextOfLaunching for Registering {}
-impl NextOfLaunching for Abandoned {}
-impl<T: NextOfLaunching> rt::TransitionTo<T> for Launching {}
-#[diagnostic::on_unimplemented(
-    message = "the state `Launching` may not stay",
-    label = "`Launching` has no `wait`, krator.yaml:47",
-    note = "krator.yaml:47: give `Launching` a `wait` and run `krator gen`, or go on to Registering, Abandoned"
-)]
-pub trait WaitOfLaunching {}
-#[diagnostic::do_not_recommend]
-impl WaitOfLaunching for rt::Never<NodeClaimMachine> {}
-impl<S: WaitOfLaunching> rt::MayStay<S> for Launching {}
-impl rt::Node for Registering {
-    type Machine = NodeClaimMachine;
-    const ID: rt::StateId = rt::StateId(1);
-}
-#[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `Registering` to `{Self}`",
-    label = "not in `next` of `Registering`, krator.yaml:51",
-    note = "krator.yaml:51: add the state to `next` of `Registering` (now: Initializing), then run `krator gen`"
-)]
-pub trait NextOfRegistering: rt::Node<Machine = NodeClaimMachine> {}
-impl NextOfRegistering for Initializing {}
-#[diagnostic::do_not_recommend]
-impl NextOfRegistering for rt::Never<NodeClaimMachine> {}
-impl<T: NextOfRegistering> rt::TransitionTo<T> for Registering {}
-impl rt::MayStay for Registering {}
-impl rt::Node for Initializing {
-    type Machine = NodeClaimMachine;
-    const ID: rt::StateId = rt::StateId(2);
-}
-#[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `Initializing` to `{Self}`",
-    label = "not in `next` of `Initializing`, krator.yaml:55",
-    note = "krator.yaml:55: add the state to `next` of `Initializing` (now: Initialized), then run `krator gen`"
-)]
-pub trait NextOfInitializing: rt::Node<Machine = NodeClaimMachine> {}
-impl NextOfInitializing for Initialized {}
-#[diagnostic::do_not_recommend]
-impl NextOfInitializing for rt::Never<NodeClaimMachine> {}
-impl<T: NextOfInitializing> rt::TransitionTo<T> for Initializing {}
-impl rt::MayStay for Initializing {}
-impl rt::Node for Initialized {
-    type Machine = NodeClaimMachine;
-    const ID: rt::StateId = rt::StateId(3);
-}
-#[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `Initialized` to `{Self}`",
-    label = "not in `next` of `Initialized`, krator.yaml:56",
-    note = "krator.yaml:56: add the state to `next` of `Initialized` (now: Abandoned), then run `krator gen`"
-)]
-pub trait NextOfInitialized: rt::Node<Machine = NodeClaimMachine> {}
-impl NextOfInitialized for Abandoned {}
-#[diagnostic::do_not_recommend]
-impl NextOfInitialized for rt::Never<NodeClaimMachine> {}
-impl<T: NextOfInitialized> rt::TransitionTo<T> for Initialized {}
-impl rt::MayStay for Initialized {}
 impl rt::Node for Abandoned {
     type Machine = NodeClaimMachine;
-    const ID: rt::StateId = rt::StateId(4);
+    const ID: rt::StateId = rt::StateId(NodeClaimMachine::Abandoned as u16);
 }
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Abandoned` to `{Self}`",
-    label = "`Abandoned` is final, krator.yaml:57",
-    note = "krator.yaml:57: `Abandoned` leads nowhere; answer with `Transition::done()`"
+    label = "`Abandoned` is final",
+    note = "krator.yaml: `Abandoned` leads nowhere; answer with `Transition::done()`"
 )]
 pub trait NextOfAbandoned: rt::Node<Machine = NodeClaimMachine> {}
 #[diagnostic::do_not_recommend]
@@ -101,8 +34,8 @@ impl NextOfAbandoned for rt::Never<NodeClaimMachine> {}
 impl<T: NextOfAbandoned> rt::TransitionTo<T> for Abandoned {}
 #[diagnostic::on_unimplemented(
     message = "the state `Abandoned` may not stay",
-    label = "`Abandoned` has no `wait`, krator.yaml:57",
-    note = "krator.yaml:57: answer with `Transition::done()`"
+    label = "`Abandoned` has no `wait`",
+    note = "krator.yaml: answer with `Transition::done()`"
 )]
 pub trait WaitOfAbandoned {}
 #[diagnostic::do_not_recommend]
@@ -111,12 +44,12 @@ impl<S: WaitOfAbandoned> rt::MayStay<S> for Abandoned {}
 impl rt::Final for Abandoned {}
 impl rt::Node for Draining {
     type Machine = NodeClaimMachine;
-    const ID: rt::StateId = rt::StateId(5);
+    const ID: rt::StateId = rt::StateId(NodeClaimMachine::Draining as u16);
 }
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Draining` to `{Self}`",
-    label = "not in `next` of `Draining`, krator.yaml:58",
-    note = "krator.yaml:58: add the state to `next` of `Draining` (now: Terminating), then run `krator gen`"
+    label = "not in `next` of `Draining`",
+    note = "krator.yaml: add the state to `next` of `Draining` (now: Terminating), then run `krator gen`"
 )]
 pub trait NextOfDraining: rt::Node<Machine = NodeClaimMachine> {}
 impl NextOfDraining for Terminating {}
@@ -124,29 +57,81 @@ impl NextOfDraining for Terminating {}
 impl NextOfDraining for rt::Never<NodeClaimMachine> {}
 impl<T: NextOfDraining> rt::TransitionTo<T> for Draining {}
 impl rt::MayStay for Draining {}
-impl rt::Node for Terminating {
+impl rt::Node for Initialized {
     type Machine = NodeClaimMachine;
-    const ID: rt::StateId = rt::StateId(6);
+    const ID: rt::StateId = rt::StateId(NodeClaimMachine::Initialized as u16);
 }
 #[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `Terminating` to `{Self}`",
-    label = "not in `next` of `Terminating`, krator.yaml:59",
-    note = "krator.yaml:59: add the state to `next` of `Terminating` (now: Terminated), then run `krator gen`"
+    message = "the state graph has no transition from `Initialized` to `{Self}`",
+    label = "not in `next` of `Initialized`",
+    note = "krator.yaml: add the state to `next` of `Initialized` (now: Abandoned), then run `krator gen`"
 )]
-pub trait NextOfTerminating: rt::Node<Machine = NodeClaimMachine> {}
-impl NextOfTerminating for Terminated {}
+pub trait NextOfInitialized: rt::Node<Machine = NodeClaimMachine> {}
+impl NextOfInitialized for Abandoned {}
 #[diagnostic::do_not_recommend]
-impl NextOfTerminating for rt::Never<NodeClaimMachine> {}
-impl<T: NextOfTerminating> rt::TransitionTo<T> for Terminating {}
-impl rt::MayStay for Terminating {}
+impl NextOfInitialized for rt::Never<NodeClaimMachine> {}
+impl<T: NextOfInitialized> rt::TransitionTo<T> for Initialized {}
+impl rt::MayStay for Initialized {}
+impl rt::Node for Initializing {
+    type Machine = NodeClaimMachine;
+    const ID: rt::StateId = rt::StateId(NodeClaimMachine::Initializing as u16);
+}
+#[diagnostic::on_unimplemented(
+    message = "the state graph has no transition from `Initializing` to `{Self}`",
+    label = "not in `next` of `Initializing`",
+    note = "krator.yaml: add the state to `next` of `Initializing` (now: Initialized), then run `krator gen`"
+)]
+pub trait NextOfInitializing: rt::Node<Machine = NodeClaimMachine> {}
+impl NextOfInitializing for Initialized {}
+#[diagnostic::do_not_recommend]
+impl NextOfInitializing for rt::Never<NodeClaimMachine> {}
+impl<T: NextOfInitializing> rt::TransitionTo<T> for Initializing {}
+impl rt::MayStay for Initializing {}
+impl rt::Node for Launching {
+    type Machine = NodeClaimMachine;
+    const ID: rt::StateId = rt::StateId(NodeClaimMachine::Launching as u16);
+}
+#[diagnostic::on_unimplemented(
+    message = "the state graph has no transition from `Launching` to `{Self}`",
+    label = "not in `next` of `Launching`",
+    note = "krator.yaml: add the state to `next` of `Launching` (now: Registering, Abandoned), then run `krator gen`"
+)]
+pub trait NextOfLaunching: rt::Node<Machine = NodeClaimMachine> {}
+impl NextOfLaunching for Registering {}
+impl NextOfLaunching for Abandoned {}
+impl<T: NextOfLaunching> rt::TransitionTo<T> for Launching {}
+#[diagnostic::on_unimplemented(
+    message = "the state `Launching` may not stay",
+    label = "`Launching` has no `wait`",
+    note = "krator.yaml: give `Launching` a `wait` and run `krator gen`, or go on to Registering, Abandoned"
+)]
+pub trait WaitOfLaunching {}
+#[diagnostic::do_not_recommend]
+impl WaitOfLaunching for rt::Never<NodeClaimMachine> {}
+impl<S: WaitOfLaunching> rt::MayStay<S> for Launching {}
+impl rt::Node for Registering {
+    type Machine = NodeClaimMachine;
+    const ID: rt::StateId = rt::StateId(NodeClaimMachine::Registering as u16);
+}
+#[diagnostic::on_unimplemented(
+    message = "the state graph has no transition from `Registering` to `{Self}`",
+    label = "not in `next` of `Registering`",
+    note = "krator.yaml: add the state to `next` of `Registering` (now: Initializing), then run `krator gen`"
+)]
+pub trait NextOfRegistering: rt::Node<Machine = NodeClaimMachine> {}
+impl NextOfRegistering for Initializing {}
+#[diagnostic::do_not_recommend]
+impl NextOfRegistering for rt::Never<NodeClaimMachine> {}
+impl<T: NextOfRegistering> rt::TransitionTo<T> for Registering {}
+impl rt::MayStay for Registering {}
 impl rt::Node for Terminated {
     type Machine = NodeClaimMachine;
-    const ID: rt::StateId = rt::StateId(7);
+    const ID: rt::StateId = rt::StateId(NodeClaimMachine::Terminated as u16);
 }
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Terminated` to `{Self}`",
-    label = "`Terminated` is final, krator.yaml:60",
-    note = "krator.yaml:60: `Terminated` leads nowhere; answer with `Transition::done()`"
+    label = "`Terminated` is final",
+    note = "krator.yaml: `Terminated` leads nowhere; answer with `Transition::done()`"
 )]
 pub trait NextOfTerminated: rt::Node<Machine = NodeClaimMachine> {}
 #[diagnostic::do_not_recommend]
@@ -154,15 +139,83 @@ impl NextOfTerminated for rt::Never<NodeClaimMachine> {}
 impl<T: NextOfTerminated> rt::TransitionTo<T> for Terminated {}
 #[diagnostic::on_unimplemented(
     message = "the state `Terminated` may not stay",
-    label = "`Terminated` has no `wait`, krator.yaml:60",
-    note = "krator.yaml:60: answer with `Transition::done()`"
+    label = "`Terminated` has no `wait`",
+    note = "krator.yaml: answer with `Transition::done()`"
 )]
 pub trait WaitOfTerminated {}
 #[diagnostic::do_not_recommend]
 impl WaitOfTerminated for rt::Never<NodeClaimMachine> {}
 impl<S: WaitOfTerminated> rt::MayStay<S> for Terminated {}
 impl rt::Final for Terminated {}
+impl rt::Node for Terminating {
+    type Machine = NodeClaimMachine;
+    const ID: rt::StateId = rt::StateId(NodeClaimMachine::Terminating as u16);
+}
+#[diagnostic::on_unimplemented(
+    message = "the state graph has no transition from `Terminating` to `{Self}`",
+    label = "not in `next` of `Terminating`",
+    note = "krator.yaml: add the state to `next` of `Terminating` (now: Terminated), then run `krator gen`"
+)]
+pub trait NextOfTerminating: rt::Node<Machine = NodeClaimMachine> {}
+impl NextOfTerminating for Terminated {}
+#[diagnostic::do_not_recommend]
+impl NextOfTerminating for rt::Never<NodeClaimMachine> {}
+impl<T: NextOfTerminating> rt::TransitionTo<T> for Terminating {}
+impl rt::MayStay for Terminating {}
 static STATES: [rt::Policy; 8] = [
+    rt::Policy::new("Abandoned")
+        .kind(rt::StateKind::Final)
+        .retry(
+            rt::Retry::DEFAULT
+                .backoff(
+                    std::time::Duration::from_secs(1),
+                    2.0,
+                    std::time::Duration::from_secs(60),
+                )
+                .at_most(5),
+        ),
+    rt::Policy::new("Draining")
+        .phase("Terminating")
+        .next(&[Terminating::ID])
+        .poll(std::time::Duration::from_secs(5))
+        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
+        .timeout_from_field(0, Terminating::ID)
+        .retry(
+            rt::Retry::DEFAULT
+                .backoff(
+                    std::time::Duration::from_secs(1),
+                    2.0,
+                    std::time::Duration::from_secs(60),
+                ),
+        )
+        .deletion_path(),
+    rt::Policy::new("Initialized")
+        .kind(rt::StateKind::Ready)
+        .next(&[Abandoned::ID])
+        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
+        .timeout_from_field(1, Abandoned::ID)
+        .retry(
+            rt::Retry::DEFAULT
+                .backoff(
+                    std::time::Duration::from_secs(1),
+                    2.0,
+                    std::time::Duration::from_secs(60),
+                ),
+        )
+        .conditions(&[("Initialized", "True")]),
+    rt::Policy::new("Initializing")
+        .next(&[Initialized::ID])
+        .poll(std::time::Duration::from_secs(10))
+        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
+        .retry(
+            rt::Retry::DEFAULT
+                .backoff(
+                    std::time::Duration::from_secs(1),
+                    2.0,
+                    std::time::Duration::from_secs(60),
+                ),
+        )
+        .conditions(&[("Registered", "True")]),
     rt::Policy::new("Launching")
         .next(&[Registering::ID, Abandoned::ID])
         .timeout(std::time::Duration::from_secs(300), Abandoned::ID)
@@ -188,34 +241,7 @@ static STATES: [rt::Policy; 8] = [
                 ),
         )
         .conditions(&[("Launched", "True")]),
-    rt::Policy::new("Initializing")
-        .next(&[Initialized::ID])
-        .poll(std::time::Duration::from_secs(10))
-        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(1),
-                    2.0,
-                    std::time::Duration::from_secs(60),
-                ),
-        )
-        .conditions(&[("Registered", "True")]),
-    rt::Policy::new("Initialized")
-        .kind(rt::StateKind::Ready)
-        .next(&[Abandoned::ID])
-        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
-        .timeout_from_field(0, Abandoned::ID)
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(1),
-                    2.0,
-                    std::time::Duration::from_secs(60),
-                ),
-        )
-        .conditions(&[("Initialized", "True")]),
-    rt::Policy::new("Abandoned")
+    rt::Policy::new("Terminated")
         .kind(rt::StateKind::Final)
         .retry(
             rt::Retry::DEFAULT
@@ -225,20 +251,6 @@ static STATES: [rt::Policy; 8] = [
                     std::time::Duration::from_secs(60),
                 )
                 .at_most(5),
-        ),
-    rt::Policy::new("Draining")
-        .phase("Terminating")
-        .next(&[Terminating::ID])
-        .poll(std::time::Duration::from_secs(5))
-        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
-        .timeout_from_field(1, Terminating::ID)
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(1),
-                    2.0,
-                    std::time::Duration::from_secs(60),
-                ),
         )
         .deletion_path(),
     rt::Policy::new("Terminating")
@@ -255,18 +267,6 @@ static STATES: [rt::Policy; 8] = [
         )
         .deletion_path()
         .conditions(&[("Drained", "True")]),
-    rt::Policy::new("Terminated")
-        .kind(rt::StateKind::Final)
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(1),
-                    2.0,
-                    std::time::Duration::from_secs(60),
-                )
-                .at_most(5),
-        )
-        .deletion_path(),
 ];
 static GRAPH: rt::Graph = rt::Graph::new(
         &STATES,
@@ -274,7 +274,7 @@ static GRAPH: rt::Graph = rt::Graph::new(
         Some(Draining::ID),
         "karpenter.sh/nodeclaims",
     )
-    .conditions(&["Drifted", "Consolidatable", "ConsistentStateFound"]);
+    .conditions(&["ConsistentStateFound", "Consolidatable", "Drifted"]);
 impl rt::Machine for NodeClaimMachine {
     type ObjectState = NodeClaimState;
     const GRAPH: &'static rt::Graph<'static> = &GRAPH;
@@ -283,14 +283,14 @@ impl rt::Machine for NodeClaimMachine {
     }
     fn from_id(id: rt::StateId) -> Option<Self> {
         const ALL: [NodeClaimMachine; 8] = [
-            NodeClaimMachine::Launching,
-            NodeClaimMachine::Registering,
-            NodeClaimMachine::Initializing,
-            NodeClaimMachine::Initialized,
             NodeClaimMachine::Abandoned,
             NodeClaimMachine::Draining,
-            NodeClaimMachine::Terminating,
+            NodeClaimMachine::Initialized,
+            NodeClaimMachine::Initializing,
+            NodeClaimMachine::Launching,
+            NodeClaimMachine::Registering,
             NodeClaimMachine::Terminated,
+            NodeClaimMachine::Terminating,
         ];
         ALL.get(usize::from(id.0)).copied()
     }
@@ -299,55 +299,55 @@ impl rt::Machine for NodeClaimMachine {
         status: Option<&crate::node_claim::NodeClaimStatus>,
     ) -> Vec<Option<rt::FieldValue>> {
         Vec::from([
+            std::iter::once(&object.spec)
+                .filter_map(|value| value.termination_grace_period.as_ref())
+                .next()
+                .and_then(rt::ReadField::read_field),
             status
                 .into_iter()
                 .filter_map(|value| value.expires_at.as_ref())
-                .next()
-                .and_then(rt::ReadField::read_field),
-            std::iter::once(&object.spec)
-                .filter_map(|value| value.termination_grace_period.as_ref())
                 .next()
                 .and_then(rt::ReadField::read_field),
         ])
     }
     fn run<'a>(self, cx: &'a mut rt::Context<'_, Self>) -> rt::Dispatch<'a> {
         match self {
-            Self::Launching => rt::dispatch(Launching, cx),
-            Self::Registering => rt::dispatch(Registering, cx),
-            Self::Initializing => rt::dispatch(Initializing, cx),
-            Self::Initialized => rt::dispatch(Initialized, cx),
             Self::Abandoned => rt::dispatch(Abandoned, cx),
             Self::Draining => rt::dispatch(Draining, cx),
-            Self::Terminating => rt::dispatch(Terminating, cx),
+            Self::Initialized => rt::dispatch(Initialized, cx),
+            Self::Initializing => rt::dispatch(Initializing, cx),
+            Self::Launching => rt::dispatch(Launching, cx),
+            Self::Registering => rt::dispatch(Registering, cx),
             Self::Terminated => rt::dispatch(Terminated, cx),
+            Self::Terminating => rt::dispatch(Terminating, cx),
         }
     }
 }
 /// The conditions of `NodeClaim` objects beside Ready, Reconciling and Stalled; [`rt::Context::set`] sets them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeClaimCondition {
-    /// the spec no longer matches the pool
-    Drifted,
-    /// no pod came or went for a while
-    Consolidatable,
     /// node and claim agree
     ConsistentStateFound,
+    /// no pod came or went for a while
+    Consolidatable,
+    Drained,
+    /// the spec no longer matches the pool
+    Drifted,
+    Initialized,
     Launched,
     Registered,
-    Initialized,
-    Drained,
 }
 impl rt::OwnCondition for NodeClaimCondition {
     type Machine = NodeClaimMachine;
     fn name(self) -> &'static str {
         match self {
-            Self::Drifted => "Drifted",
-            Self::Consolidatable => "Consolidatable",
             Self::ConsistentStateFound => "ConsistentStateFound",
+            Self::Consolidatable => "Consolidatable",
+            Self::Drained => "Drained",
+            Self::Drifted => "Drifted",
+            Self::Initialized => "Initialized",
             Self::Launched => "Launched",
             Self::Registered => "Registered",
-            Self::Initialized => "Initialized",
-            Self::Drained => "Drained",
         }
     }
 }

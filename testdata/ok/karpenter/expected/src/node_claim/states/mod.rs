@@ -12,6 +12,32 @@ mod registering;
 mod terminated;
 mod terminating;
 
+/// The state `Abandoned`.
+#[derive(Clone, Copy, Debug)]
+pub struct Abandoned;
+
+/// The state `Draining`.
+///
+/// Next: [`Terminating`] (node gone).
+///
+/// Timeout: [`Terminating`], set by `.spec.terminationGracePeriod`.
+#[derive(Clone, Copy, Debug)]
+pub struct Draining;
+
+/// The state `Initialized`.
+///
+/// Next: [`Abandoned`] (node gone).
+///
+/// Timeout: [`Abandoned`], set by `.status.expiresAt`.
+#[derive(Clone, Copy, Debug)]
+pub struct Initialized;
+
+/// The state `Initializing`.
+///
+/// Next: [`Initialized`] (node ready).
+#[derive(Clone, Copy, Debug)]
+pub struct Initializing;
+
 /// The state `Launching`.
 ///
 /// Next: [`Registering`] (instance made), [`Abandoned`] (no capacity).
@@ -28,38 +54,12 @@ pub struct Launching;
 #[derive(Clone, Copy, Debug)]
 pub struct Registering;
 
-/// The state `Initializing`.
-///
-/// Next: [`Initialized`] (node ready).
+/// The state `Terminated`.
 #[derive(Clone, Copy, Debug)]
-pub struct Initializing;
-
-/// The state `Initialized`.
-///
-/// Next: [`Abandoned`] (node gone).
-///
-/// Timeout: [`Abandoned`], set by `.status.expiresAt`.
-#[derive(Clone, Copy, Debug)]
-pub struct Initialized;
-
-/// The state `Abandoned`.
-#[derive(Clone, Copy, Debug)]
-pub struct Abandoned;
-
-/// The state `Draining`.
-///
-/// Next: [`Terminating`] (node gone).
-///
-/// Timeout: [`Terminating`], set by `.spec.terminationGracePeriod`.
-#[derive(Clone, Copy, Debug)]
-pub struct Draining;
+pub struct Terminated;
 
 /// The state `Terminating`.
 ///
 /// Next: [`Terminated`] (instance gone).
 #[derive(Clone, Copy, Debug)]
 pub struct Terminating;
-
-/// The state `Terminated`.
-#[derive(Clone, Copy, Debug)]
-pub struct Terminated;

@@ -2,7 +2,7 @@
 
 //! Takes every edge of the state graph of `NodePool`, with scripted handlers instead of yours: see
 //! [`krator_runtime::testing`].
-use crate::node_pool::states::{Validating, NodeClassNotReady, Invalid, Ready};
+use crate::node_pool::states::{Invalid, NodeClassNotReady, Ready, Validating};
 use ::krator_runtime::testing::at;
 /// Runs the checks with the clock paused, so that waiting takes no time.
 fn run(checks: Vec<::krator_runtime::testing::Check>) {
@@ -14,12 +14,11 @@ fn run(checks: Vec<::krator_runtime::testing::Check>) {
         .block_on(::krator_runtime::testing::hold(checks));
 }
 #[test]
-fn from_validating() {
+fn from_invalid() {
     run(
         vec![
-            at(Validating).to(Ready), at(Validating).to(NodeClassNotReady),
-            at(Validating).to(Invalid), at(Validating).is_deleted_at_once(),
-            at(Validating).changes(Validating), at(Validating).restarts(Validating)
+            at(Invalid).stays(), at(Invalid).is_deleted_at_once(), at(Invalid)
+            .changes(Validating), at(Invalid).restarts(Invalid)
         ],
     );
 }
@@ -34,21 +33,22 @@ fn from_node_class_not_ready() {
     );
 }
 #[test]
-fn from_invalid() {
-    run(
-        vec![
-            at(Invalid).stays(), at(Invalid).is_deleted_at_once(), at(Invalid)
-            .changes(Validating), at(Invalid).restarts(Invalid)
-        ],
-    );
-}
-#[test]
 fn from_ready() {
     run(
         vec![
             at(Ready).to(NodeClassNotReady), at(Ready).stays(), at(Ready)
             .is_deleted_at_once(), at(Ready).changes(Validating), at(Ready)
             .restarts(Ready)
+        ],
+    );
+}
+#[test]
+fn from_validating() {
+    run(
+        vec![
+            at(Validating).to(Ready), at(Validating).to(NodeClassNotReady),
+            at(Validating).to(Invalid), at(Validating).is_deleted_at_once(),
+            at(Validating).changes(Validating), at(Validating).restarts(Validating)
         ],
     );
 }

@@ -8,13 +8,11 @@ mod node_class_not_ready;
 mod ready;
 mod validating;
 
-/// The state `Validating`.
-///
-/// Next: [`Ready`] (node class ready), [`NodeClassNotReady`], [`Invalid`].
+/// The state `Invalid`.
 ///
 /// Changes of the spec: [`Validating`].
 #[derive(Clone, Copy, Debug)]
-pub struct Validating;
+pub struct Invalid;
 
 /// The state `NodeClassNotReady`.
 ///
@@ -24,12 +22,6 @@ pub struct Validating;
 #[derive(Clone, Copy, Debug)]
 pub struct NodeClassNotReady;
 
-/// The state `Invalid`.
-///
-/// Changes of the spec: [`Validating`].
-#[derive(Clone, Copy, Debug)]
-pub struct Invalid;
-
 /// The state `Ready`.
 ///
 /// Next: [`NodeClassNotReady`].
@@ -37,3 +29,11 @@ pub struct Invalid;
 /// Changes of the spec: [`Validating`].
 #[derive(Clone, Copy, Debug)]
 pub struct Ready;
+
+/// The state `Validating`.
+///
+/// Next: [`Ready`] (node class ready), [`NodeClassNotReady`], [`Invalid`].
+///
+/// Changes of the spec: [`Validating`].
+#[derive(Clone, Copy, Debug)]
+pub struct Validating;

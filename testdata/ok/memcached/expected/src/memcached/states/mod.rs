@@ -6,12 +6,6 @@
 mod available;
 mod reconciling;
 
-/// The state `Reconciling`.
-///
-/// Next: [`Available`] (deployment ready).
-#[derive(Clone, Copy, Debug)]
-pub struct Reconciling;
-
 /// The state `Available`.
 ///
 /// Next: [`Reconciling`] (drifted).
@@ -19,3 +13,9 @@ pub struct Reconciling;
 /// Changes of the spec: [`Reconciling`].
 #[derive(Clone, Copy, Debug)]
 pub struct Available;
+
+/// The state `Reconciling`.
+///
+/// Next: [`Available`] (deployment ready).
+#[derive(Clone, Copy, Debug)]
+pub struct Reconciling;

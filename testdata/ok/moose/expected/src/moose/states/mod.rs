@@ -10,22 +10,6 @@ mod roam;
 mod sleep;
 mod tagged;
 
-/// A ranger has put a collar on it.
-///
-/// Next: [`Roam`].
-///
-/// Errors: [`Lost`] after 5 retries.
-#[derive(Clone, Copy, Debug)]
-pub struct Tagged;
-
-/// Wanders the wilderness, makes friends and grows hungry.
-///
-/// Next: [`Eat`] (hungry).
-///
-/// Errors: [`Lost`] after 5 retries.
-#[derive(Clone, Copy, Debug)]
-pub struct Roam;
-
 /// Eats a tenth of its weight.
 ///
 /// Next: [`Sleep`] (full).
@@ -35,6 +19,24 @@ pub struct Roam;
 /// Errors: [`Lost`] after 5 retries.
 #[derive(Clone, Copy, Debug)]
 pub struct Eat;
+
+/// The collar has gone silent.
+///
+/// Next: [`Roam`] (collar seen).
+#[derive(Clone, Copy, Debug)]
+pub struct Lost;
+
+/// Takes the collar off.
+#[derive(Clone, Copy, Debug)]
+pub struct Released;
+
+/// Wanders the wilderness, makes friends and grows hungry.
+///
+/// Next: [`Eat`] (hungry).
+///
+/// Errors: [`Lost`] after 5 retries.
+#[derive(Clone, Copy, Debug)]
+pub struct Roam;
 
 /// The state `Sleep`.
 ///
@@ -46,12 +48,10 @@ pub struct Eat;
 #[derive(Clone, Copy, Debug)]
 pub struct Sleep;
 
-/// The collar has gone silent.
+/// A ranger has put a collar on it.
 ///
-/// Next: [`Roam`] (collar seen).
+/// Next: [`Roam`].
+///
+/// Errors: [`Lost`] after 5 retries.
 #[derive(Clone, Copy, Debug)]
-pub struct Lost;
-
-/// Takes the collar off.
-#[derive(Clone, Copy, Debug)]
-pub struct Released;
+pub struct Tagged;

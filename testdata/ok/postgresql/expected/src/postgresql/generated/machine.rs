@@ -2,85 +2,34 @@
 
 use crate::postgresql::object::PostgresqlState;
 use crate::postgresql::states::{
-    Validating, Invalid, Creating, CreateFailed, Running, Updating, UpdateFailed,
-    Syncing, SyncFailed, Deleting, Deleted,
+    CreateFailed, Creating, Deleted, Deleting, Invalid, Running, SyncFailed, Syncing,
+    UpdateFailed, Updating, Validating,
 };
 use krator_runtime as rt;
 use krator_runtime::Node as _;
 /// The states of `Postgresql` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PostgresqlMachine {
-    Validating,
-    Invalid,
-    Creating,
     CreateFailed,
-    Running,
-    Updating,
-    UpdateFailed,
-    Syncing,
-    SyncFailed,
-    Deleting,
+    Creating,
     Deleted,
+    Deleting,
+    Invalid,
+    Running,
+    SyncFailed,
+    Syncing,
+    UpdateFailed,
+    Updating,
+    Validating,
 }
-impl rt::Node for Validating {
-    type Machine = PostgresqlMachine;
-    const ID: rt::StateId = rt::StateId(0);
-}
-#[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `Validating` to `{Self}`",
-    label = "not in `next` of `Validating`, krator.yaml:56",
-    note = "krator.yaml:56: add the state to `next` of `Validating` (now: Creating, Invalid), then run `krator gen`"
-)]
-pub trait NextOfValidating: rt::Node<Machine = PostgresqlMachine> {}
-impl NextOfValidating for Creating {}
-impl NextOfValidating for Invalid {}
-impl<T: NextOfValidating> rt::TransitionTo<T> for Validating {}
-#[diagnostic::on_unimplemented(
-    message = "the state `Validating` may not stay",
-    label = "`Validating` has no `wait`, krator.yaml:54",
-    note = "krator.yaml:54: give `Validating` a `wait` and run `krator gen`, or go on to Creating, Invalid"
-)]
-pub trait WaitOfValidating {}
-#[diagnostic::do_not_recommend]
-impl WaitOfValidating for rt::Never<PostgresqlMachine> {}
-impl<S: WaitOfValidating> rt::MayStay<S> for Validating {}
-impl rt::Node for Invalid {
-    type Machine = PostgresqlMachine;
-    const ID: rt::StateId = rt::StateId(1);
-}
-#[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `Invalid` to `{Self}`",
-    label = "`Invalid` has no `next`, krator.yaml:58",
-    note = "krator.yaml:58: give `Invalid` a `next` with this state, then run `krator gen`"
-)]
-pub trait NextOfInvalid: rt::Node<Machine = PostgresqlMachine> {}
-#[diagnostic::do_not_recommend]
-impl NextOfInvalid for rt::Never<PostgresqlMachine> {}
-impl<T: NextOfInvalid> rt::TransitionTo<T> for Invalid {}
-impl rt::MayStay for Invalid {}
-impl rt::Node for Creating {
-    type Machine = PostgresqlMachine;
-    const ID: rt::StateId = rt::StateId(2);
-}
-#[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `Creating` to `{Self}`",
-    label = "not in `next` of `Creating`, krator.yaml:64",
-    note = "krator.yaml:64: add the state to `next` of `Creating` (now: Running), then run `krator gen`"
-)]
-pub trait NextOfCreating: rt::Node<Machine = PostgresqlMachine> {}
-impl NextOfCreating for Running {}
-#[diagnostic::do_not_recommend]
-impl NextOfCreating for rt::Never<PostgresqlMachine> {}
-impl<T: NextOfCreating> rt::TransitionTo<T> for Creating {}
-impl rt::MayStay for Creating {}
 impl rt::Node for CreateFailed {
     type Machine = PostgresqlMachine;
-    const ID: rt::StateId = rt::StateId(3);
+    const ID: rt::StateId = rt::StateId(PostgresqlMachine::CreateFailed as u16);
 }
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `CreateFailed` to `{Self}`",
-    label = "not in `next` of `CreateFailed`, krator.yaml:69",
-    note = "krator.yaml:69: add the state to `next` of `CreateFailed` (now: Creating), then run `krator gen`"
+    label = "not in `next` of `CreateFailed`",
+    note = "krator.yaml: add the state to `next` of `CreateFailed` (now: Creating), then run `krator gen`"
 )]
 pub trait NextOfCreateFailed: rt::Node<Machine = PostgresqlMachine> {}
 impl NextOfCreateFailed for Creating {}
@@ -88,103 +37,29 @@ impl NextOfCreateFailed for Creating {}
 impl NextOfCreateFailed for rt::Never<PostgresqlMachine> {}
 impl<T: NextOfCreateFailed> rt::TransitionTo<T> for CreateFailed {}
 impl rt::MayStay for CreateFailed {}
-impl rt::Node for Running {
+impl rt::Node for Creating {
     type Machine = PostgresqlMachine;
-    const ID: rt::StateId = rt::StateId(4);
+    const ID: rt::StateId = rt::StateId(PostgresqlMachine::Creating as u16);
 }
 #[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `Running` to `{Self}`",
-    label = "not in `next` of `Running`, krator.yaml:74",
-    note = "krator.yaml:74: add the state to `next` of `Running` (now: Syncing), then run `krator gen`"
+    message = "the state graph has no transition from `Creating` to `{Self}`",
+    label = "not in `next` of `Creating`",
+    note = "krator.yaml: add the state to `next` of `Creating` (now: Running), then run `krator gen`"
 )]
-pub trait NextOfRunning: rt::Node<Machine = PostgresqlMachine> {}
-impl NextOfRunning for Syncing {}
+pub trait NextOfCreating: rt::Node<Machine = PostgresqlMachine> {}
+impl NextOfCreating for Running {}
 #[diagnostic::do_not_recommend]
-impl NextOfRunning for rt::Never<PostgresqlMachine> {}
-impl<T: NextOfRunning> rt::TransitionTo<T> for Running {}
-impl rt::MayStay for Running {}
-impl rt::Node for Updating {
-    type Machine = PostgresqlMachine;
-    const ID: rt::StateId = rt::StateId(5);
-}
-#[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `Updating` to `{Self}`",
-    label = "not in `next` of `Updating`, krator.yaml:78",
-    note = "krator.yaml:78: add the state to `next` of `Updating` (now: Running, UpdateFailed), then run `krator gen`"
-)]
-pub trait NextOfUpdating: rt::Node<Machine = PostgresqlMachine> {}
-impl NextOfUpdating for Running {}
-impl NextOfUpdating for UpdateFailed {}
-impl<T: NextOfUpdating> rt::TransitionTo<T> for Updating {}
-impl rt::MayStay for Updating {}
-impl rt::Node for UpdateFailed {
-    type Machine = PostgresqlMachine;
-    const ID: rt::StateId = rt::StateId(6);
-}
-#[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `UpdateFailed` to `{Self}`",
-    label = "not in `next` of `UpdateFailed`, krator.yaml:84",
-    note = "krator.yaml:84: add the state to `next` of `UpdateFailed` (now: Syncing), then run `krator gen`"
-)]
-pub trait NextOfUpdateFailed: rt::Node<Machine = PostgresqlMachine> {}
-impl NextOfUpdateFailed for Syncing {}
-#[diagnostic::do_not_recommend]
-impl NextOfUpdateFailed for rt::Never<PostgresqlMachine> {}
-impl<T: NextOfUpdateFailed> rt::TransitionTo<T> for UpdateFailed {}
-impl rt::MayStay for UpdateFailed {}
-impl rt::Node for Syncing {
-    type Machine = PostgresqlMachine;
-    const ID: rt::StateId = rt::StateId(7);
-}
-#[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `Syncing` to `{Self}`",
-    label = "not in `next` of `Syncing`, krator.yaml:88",
-    note = "krator.yaml:88: add the state to `next` of `Syncing` (now: Running), then run `krator gen`"
-)]
-pub trait NextOfSyncing: rt::Node<Machine = PostgresqlMachine> {}
-impl NextOfSyncing for Running {}
-#[diagnostic::do_not_recommend]
-impl NextOfSyncing for rt::Never<PostgresqlMachine> {}
-impl<T: NextOfSyncing> rt::TransitionTo<T> for Syncing {}
-impl rt::MayStay for Syncing {}
-impl rt::Node for SyncFailed {
-    type Machine = PostgresqlMachine;
-    const ID: rt::StateId = rt::StateId(8);
-}
-#[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `SyncFailed` to `{Self}`",
-    label = "not in `next` of `SyncFailed`, krator.yaml:93",
-    note = "krator.yaml:93: add the state to `next` of `SyncFailed` (now: Syncing), then run `krator gen`"
-)]
-pub trait NextOfSyncFailed: rt::Node<Machine = PostgresqlMachine> {}
-impl NextOfSyncFailed for Syncing {}
-#[diagnostic::do_not_recommend]
-impl NextOfSyncFailed for rt::Never<PostgresqlMachine> {}
-impl<T: NextOfSyncFailed> rt::TransitionTo<T> for SyncFailed {}
-impl rt::MayStay for SyncFailed {}
-impl rt::Node for Deleting {
-    type Machine = PostgresqlMachine;
-    const ID: rt::StateId = rt::StateId(9);
-}
-#[diagnostic::on_unimplemented(
-    message = "the state graph has no transition from `Deleting` to `{Self}`",
-    label = "not in `next` of `Deleting`, krator.yaml:97",
-    note = "krator.yaml:97: add the state to `next` of `Deleting` (now: Deleted), then run `krator gen`"
-)]
-pub trait NextOfDeleting: rt::Node<Machine = PostgresqlMachine> {}
-impl NextOfDeleting for Deleted {}
-#[diagnostic::do_not_recommend]
-impl NextOfDeleting for rt::Never<PostgresqlMachine> {}
-impl<T: NextOfDeleting> rt::TransitionTo<T> for Deleting {}
-impl rt::MayStay for Deleting {}
+impl NextOfCreating for rt::Never<PostgresqlMachine> {}
+impl<T: NextOfCreating> rt::TransitionTo<T> for Creating {}
+impl rt::MayStay for Creating {}
 impl rt::Node for Deleted {
     type Machine = PostgresqlMachine;
-    const ID: rt::StateId = rt::StateId(10);
+    const ID: rt::StateId = rt::StateId(PostgresqlMachine::Deleted as u16);
 }
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Deleted` to `{Self}`",
-    label = "`Deleted` is final, krator.yaml:100",
-    note = "krator.yaml:100: `Deleted` leads nowhere; answer with `Transition::done()`"
+    label = "`Deleted` is final",
+    note = "krator.yaml: `Deleted` leads nowhere; answer with `Transition::done()`"
 )]
 pub trait NextOfDeleted: rt::Node<Machine = PostgresqlMachine> {}
 #[diagnostic::do_not_recommend]
@@ -192,18 +67,145 @@ impl NextOfDeleted for rt::Never<PostgresqlMachine> {}
 impl<T: NextOfDeleted> rt::TransitionTo<T> for Deleted {}
 #[diagnostic::on_unimplemented(
     message = "the state `Deleted` may not stay",
-    label = "`Deleted` has no `wait`, krator.yaml:100",
-    note = "krator.yaml:100: answer with `Transition::done()`"
+    label = "`Deleted` has no `wait`",
+    note = "krator.yaml: answer with `Transition::done()`"
 )]
 pub trait WaitOfDeleted {}
 #[diagnostic::do_not_recommend]
 impl WaitOfDeleted for rt::Never<PostgresqlMachine> {}
 impl<S: WaitOfDeleted> rt::MayStay<S> for Deleted {}
 impl rt::Final for Deleted {}
+impl rt::Node for Deleting {
+    type Machine = PostgresqlMachine;
+    const ID: rt::StateId = rt::StateId(PostgresqlMachine::Deleting as u16);
+}
+#[diagnostic::on_unimplemented(
+    message = "the state graph has no transition from `Deleting` to `{Self}`",
+    label = "not in `next` of `Deleting`",
+    note = "krator.yaml: add the state to `next` of `Deleting` (now: Deleted), then run `krator gen`"
+)]
+pub trait NextOfDeleting: rt::Node<Machine = PostgresqlMachine> {}
+impl NextOfDeleting for Deleted {}
+#[diagnostic::do_not_recommend]
+impl NextOfDeleting for rt::Never<PostgresqlMachine> {}
+impl<T: NextOfDeleting> rt::TransitionTo<T> for Deleting {}
+impl rt::MayStay for Deleting {}
+impl rt::Node for Invalid {
+    type Machine = PostgresqlMachine;
+    const ID: rt::StateId = rt::StateId(PostgresqlMachine::Invalid as u16);
+}
+#[diagnostic::on_unimplemented(
+    message = "the state graph has no transition from `Invalid` to `{Self}`",
+    label = "`Invalid` has no `next`",
+    note = "krator.yaml: give `Invalid` a `next` with this state, then run `krator gen`"
+)]
+pub trait NextOfInvalid: rt::Node<Machine = PostgresqlMachine> {}
+#[diagnostic::do_not_recommend]
+impl NextOfInvalid for rt::Never<PostgresqlMachine> {}
+impl<T: NextOfInvalid> rt::TransitionTo<T> for Invalid {}
+impl rt::MayStay for Invalid {}
+impl rt::Node for Running {
+    type Machine = PostgresqlMachine;
+    const ID: rt::StateId = rt::StateId(PostgresqlMachine::Running as u16);
+}
+#[diagnostic::on_unimplemented(
+    message = "the state graph has no transition from `Running` to `{Self}`",
+    label = "not in `next` of `Running`",
+    note = "krator.yaml: add the state to `next` of `Running` (now: Syncing), then run `krator gen`"
+)]
+pub trait NextOfRunning: rt::Node<Machine = PostgresqlMachine> {}
+impl NextOfRunning for Syncing {}
+#[diagnostic::do_not_recommend]
+impl NextOfRunning for rt::Never<PostgresqlMachine> {}
+impl<T: NextOfRunning> rt::TransitionTo<T> for Running {}
+impl rt::MayStay for Running {}
+impl rt::Node for SyncFailed {
+    type Machine = PostgresqlMachine;
+    const ID: rt::StateId = rt::StateId(PostgresqlMachine::SyncFailed as u16);
+}
+#[diagnostic::on_unimplemented(
+    message = "the state graph has no transition from `SyncFailed` to `{Self}`",
+    label = "not in `next` of `SyncFailed`",
+    note = "krator.yaml: add the state to `next` of `SyncFailed` (now: Syncing), then run `krator gen`"
+)]
+pub trait NextOfSyncFailed: rt::Node<Machine = PostgresqlMachine> {}
+impl NextOfSyncFailed for Syncing {}
+#[diagnostic::do_not_recommend]
+impl NextOfSyncFailed for rt::Never<PostgresqlMachine> {}
+impl<T: NextOfSyncFailed> rt::TransitionTo<T> for SyncFailed {}
+impl rt::MayStay for SyncFailed {}
+impl rt::Node for Syncing {
+    type Machine = PostgresqlMachine;
+    const ID: rt::StateId = rt::StateId(PostgresqlMachine::Syncing as u16);
+}
+#[diagnostic::on_unimplemented(
+    message = "the state graph has no transition from `Syncing` to `{Self}`",
+    label = "not in `next` of `Syncing`",
+    note = "krator.yaml: add the state to `next` of `Syncing` (now: Running), then run `krator gen`"
+)]
+pub trait NextOfSyncing: rt::Node<Machine = PostgresqlMachine> {}
+impl NextOfSyncing for Running {}
+#[diagnostic::do_not_recommend]
+impl NextOfSyncing for rt::Never<PostgresqlMachine> {}
+impl<T: NextOfSyncing> rt::TransitionTo<T> for Syncing {}
+impl rt::MayStay for Syncing {}
+impl rt::Node for UpdateFailed {
+    type Machine = PostgresqlMachine;
+    const ID: rt::StateId = rt::StateId(PostgresqlMachine::UpdateFailed as u16);
+}
+#[diagnostic::on_unimplemented(
+    message = "the state graph has no transition from `UpdateFailed` to `{Self}`",
+    label = "not in `next` of `UpdateFailed`",
+    note = "krator.yaml: add the state to `next` of `UpdateFailed` (now: Syncing), then run `krator gen`"
+)]
+pub trait NextOfUpdateFailed: rt::Node<Machine = PostgresqlMachine> {}
+impl NextOfUpdateFailed for Syncing {}
+#[diagnostic::do_not_recommend]
+impl NextOfUpdateFailed for rt::Never<PostgresqlMachine> {}
+impl<T: NextOfUpdateFailed> rt::TransitionTo<T> for UpdateFailed {}
+impl rt::MayStay for UpdateFailed {}
+impl rt::Node for Updating {
+    type Machine = PostgresqlMachine;
+    const ID: rt::StateId = rt::StateId(PostgresqlMachine::Updating as u16);
+}
+#[diagnostic::on_unimplemented(
+    message = "the state graph has no transition from `Updating` to `{Self}`",
+    label = "not in `next` of `Updating`",
+    note = "krator.yaml: add the state to `next` of `Updating` (now: Running, UpdateFailed), then run `krator gen`"
+)]
+pub trait NextOfUpdating: rt::Node<Machine = PostgresqlMachine> {}
+impl NextOfUpdating for Running {}
+impl NextOfUpdating for UpdateFailed {}
+impl<T: NextOfUpdating> rt::TransitionTo<T> for Updating {}
+impl rt::MayStay for Updating {}
+impl rt::Node for Validating {
+    type Machine = PostgresqlMachine;
+    const ID: rt::StateId = rt::StateId(PostgresqlMachine::Validating as u16);
+}
+#[diagnostic::on_unimplemented(
+    message = "the state graph has no transition from `Validating` to `{Self}`",
+    label = "not in `next` of `Validating`",
+    note = "krator.yaml: add the state to `next` of `Validating` (now: Creating, Invalid), then run `krator gen`"
+)]
+pub trait NextOfValidating: rt::Node<Machine = PostgresqlMachine> {}
+impl NextOfValidating for Creating {}
+impl NextOfValidating for Invalid {}
+impl<T: NextOfValidating> rt::TransitionTo<T> for Validating {}
+#[diagnostic::on_unimplemented(
+    message = "the state `Validating` may not stay",
+    label = "`Validating` has no `wait`",
+    note = "krator.yaml: give `Validating` a `wait` and run `krator gen`, or go on to Creating, Invalid"
+)]
+pub trait WaitOfValidating {}
+#[diagnostic::do_not_recommend]
+impl WaitOfValidating for rt::Never<PostgresqlMachine> {}
+impl<S: WaitOfValidating> rt::MayStay<S> for Validating {}
 static STATES: [rt::Policy; 11] = [
-    rt::Policy::new("Validating")
-        .phase("Creating")
-        .next(&[Creating::ID, Invalid::ID])
+    rt::Policy::new("CreateFailed")
+        .kind(rt::StateKind::Failed)
+        .next(&[Creating::ID])
+        .poll(std::time::Duration::from_secs(300))
+        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
         .retry(
             rt::Retry::DEFAULT
                 .backoff(
@@ -211,18 +213,7 @@ static STATES: [rt::Policy; 11] = [
                     2.0,
                     std::time::Duration::from_secs(600),
                 )
-                .limit(10, Invalid::ID),
-        ),
-    rt::Policy::new("Invalid")
-        .kind(rt::StateKind::Failed)
-        .watch(&[rt::Watch::Itself])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(5),
-                    2.0,
-                    std::time::Duration::from_secs(600),
-                ),
+                .limit(10, SyncFailed::ID),
         )
         .on_spec_change(rt::OnSpecChange::To(Validating::ID)),
     rt::Policy::new("Creating")
@@ -239,11 +230,49 @@ static STATES: [rt::Policy; 11] = [
                 )
                 .limit(10, SyncFailed::ID),
         ),
-    rt::Policy::new("CreateFailed")
+    rt::Policy::new("Deleted")
+        .kind(rt::StateKind::Final)
+        .retry(
+            rt::Retry::DEFAULT
+                .backoff(
+                    std::time::Duration::from_secs(5),
+                    2.0,
+                    std::time::Duration::from_secs(600),
+                )
+                .at_most(5),
+        )
+        .deletion_path(),
+    rt::Policy::new("Deleting")
+        .next(&[Deleted::ID])
+        .poll(std::time::Duration::from_secs(10))
+        .watch(&[rt::Watch::Owned])
+        .retry(
+            rt::Retry::DEFAULT
+                .backoff(
+                    std::time::Duration::from_secs(5),
+                    2.0,
+                    std::time::Duration::from_secs(600),
+                )
+                .limit(3, Deleted::ID),
+        )
+        .deletion_path(),
+    rt::Policy::new("Invalid")
         .kind(rt::StateKind::Failed)
-        .next(&[Creating::ID])
-        .poll(std::time::Duration::from_secs(300))
-        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
+        .watch(&[rt::Watch::Itself])
+        .retry(
+            rt::Retry::DEFAULT
+                .backoff(
+                    std::time::Duration::from_secs(5),
+                    2.0,
+                    std::time::Duration::from_secs(600),
+                ),
+        )
+        .on_spec_change(rt::OnSpecChange::To(Validating::ID)),
+    rt::Policy::new("Running")
+        .kind(rt::StateKind::Ready)
+        .next(&[Syncing::ID])
+        .poll(std::time::Duration::from_secs(1800))
+        .watch(&[rt::Watch::Owned])
         .retry(
             rt::Retry::DEFAULT
                 .backoff(
@@ -253,12 +282,40 @@ static STATES: [rt::Policy; 11] = [
                 )
                 .limit(10, SyncFailed::ID),
         )
-        .on_spec_change(rt::OnSpecChange::To(Validating::ID)),
-    rt::Policy::new("Running")
-        .kind(rt::StateKind::Ready)
+        .on_spec_change(rt::OnSpecChange::To(Updating::ID)),
+    rt::Policy::new("SyncFailed")
+        .kind(rt::StateKind::Failed)
         .next(&[Syncing::ID])
-        .poll(std::time::Duration::from_secs(1800))
+        .poll(std::time::Duration::from_secs(300))
+        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
+        .retry(
+            rt::Retry::DEFAULT
+                .backoff(
+                    std::time::Duration::from_secs(5),
+                    2.0,
+                    std::time::Duration::from_secs(600),
+                ),
+        )
+        .on_spec_change(rt::OnSpecChange::To(Updating::ID)),
+    rt::Policy::new("Syncing")
+        .next(&[Running::ID])
+        .poll(std::time::Duration::from_secs(30))
         .watch(&[rt::Watch::Owned])
+        .timeout(std::time::Duration::from_secs(1800), SyncFailed::ID)
+        .retry(
+            rt::Retry::DEFAULT
+                .backoff(
+                    std::time::Duration::from_secs(5),
+                    2.0,
+                    std::time::Duration::from_secs(600),
+                )
+                .limit(10, SyncFailed::ID),
+        ),
+    rt::Policy::new("UpdateFailed")
+        .kind(rt::StateKind::Failed)
+        .next(&[Syncing::ID])
+        .poll(std::time::Duration::from_secs(300))
+        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
         .retry(
             rt::Retry::DEFAULT
                 .backoff(
@@ -284,11 +341,9 @@ static STATES: [rt::Policy; 11] = [
                 .limit(10, SyncFailed::ID),
         )
         .on_spec_change(rt::OnSpecChange::To(Updating::ID)),
-    rt::Policy::new("UpdateFailed")
-        .kind(rt::StateKind::Failed)
-        .next(&[Syncing::ID])
-        .poll(std::time::Duration::from_secs(300))
-        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
+    rt::Policy::new("Validating")
+        .phase("Creating")
+        .next(&[Creating::ID, Invalid::ID])
         .retry(
             rt::Retry::DEFAULT
                 .backoff(
@@ -296,63 +351,8 @@ static STATES: [rt::Policy; 11] = [
                     2.0,
                     std::time::Duration::from_secs(600),
                 )
-                .limit(10, SyncFailed::ID),
-        )
-        .on_spec_change(rt::OnSpecChange::To(Updating::ID)),
-    rt::Policy::new("Syncing")
-        .next(&[Running::ID])
-        .poll(std::time::Duration::from_secs(30))
-        .watch(&[rt::Watch::Owned])
-        .timeout(std::time::Duration::from_secs(1800), SyncFailed::ID)
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(5),
-                    2.0,
-                    std::time::Duration::from_secs(600),
-                )
-                .limit(10, SyncFailed::ID),
+                .limit(10, Invalid::ID),
         ),
-    rt::Policy::new("SyncFailed")
-        .kind(rt::StateKind::Failed)
-        .next(&[Syncing::ID])
-        .poll(std::time::Duration::from_secs(300))
-        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(5),
-                    2.0,
-                    std::time::Duration::from_secs(600),
-                ),
-        )
-        .on_spec_change(rt::OnSpecChange::To(Updating::ID)),
-    rt::Policy::new("Deleting")
-        .next(&[Deleted::ID])
-        .poll(std::time::Duration::from_secs(10))
-        .watch(&[rt::Watch::Owned])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(5),
-                    2.0,
-                    std::time::Duration::from_secs(600),
-                )
-                .limit(3, Deleted::ID),
-        )
-        .deletion_path(),
-    rt::Policy::new("Deleted")
-        .kind(rt::StateKind::Final)
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(5),
-                    2.0,
-                    std::time::Duration::from_secs(600),
-                )
-                .at_most(5),
-        )
-        .deletion_path(),
 ];
 static GRAPH: rt::Graph = rt::Graph::new(
     &STATES,
@@ -368,33 +368,33 @@ impl rt::Machine for PostgresqlMachine {
     }
     fn from_id(id: rt::StateId) -> Option<Self> {
         const ALL: [PostgresqlMachine; 11] = [
-            PostgresqlMachine::Validating,
-            PostgresqlMachine::Invalid,
-            PostgresqlMachine::Creating,
             PostgresqlMachine::CreateFailed,
-            PostgresqlMachine::Running,
-            PostgresqlMachine::Updating,
-            PostgresqlMachine::UpdateFailed,
-            PostgresqlMachine::Syncing,
-            PostgresqlMachine::SyncFailed,
-            PostgresqlMachine::Deleting,
+            PostgresqlMachine::Creating,
             PostgresqlMachine::Deleted,
+            PostgresqlMachine::Deleting,
+            PostgresqlMachine::Invalid,
+            PostgresqlMachine::Running,
+            PostgresqlMachine::SyncFailed,
+            PostgresqlMachine::Syncing,
+            PostgresqlMachine::UpdateFailed,
+            PostgresqlMachine::Updating,
+            PostgresqlMachine::Validating,
         ];
         ALL.get(usize::from(id.0)).copied()
     }
     fn run<'a>(self, cx: &'a mut rt::Context<'_, Self>) -> rt::Dispatch<'a> {
         match self {
-            Self::Validating => rt::dispatch(Validating, cx),
-            Self::Invalid => rt::dispatch(Invalid, cx),
-            Self::Creating => rt::dispatch(Creating, cx),
             Self::CreateFailed => rt::dispatch(CreateFailed, cx),
-            Self::Running => rt::dispatch(Running, cx),
-            Self::Updating => rt::dispatch(Updating, cx),
-            Self::UpdateFailed => rt::dispatch(UpdateFailed, cx),
-            Self::Syncing => rt::dispatch(Syncing, cx),
-            Self::SyncFailed => rt::dispatch(SyncFailed, cx),
-            Self::Deleting => rt::dispatch(Deleting, cx),
+            Self::Creating => rt::dispatch(Creating, cx),
             Self::Deleted => rt::dispatch(Deleted, cx),
+            Self::Deleting => rt::dispatch(Deleting, cx),
+            Self::Invalid => rt::dispatch(Invalid, cx),
+            Self::Running => rt::dispatch(Running, cx),
+            Self::SyncFailed => rt::dispatch(SyncFailed, cx),
+            Self::Syncing => rt::dispatch(Syncing, cx),
+            Self::UpdateFailed => rt::dispatch(UpdateFailed, cx),
+            Self::Updating => rt::dispatch(Updating, cx),
+            Self::Validating => rt::dispatch(Validating, cx),
         }
     }
 }

@@ -3,8 +3,8 @@
 //! Takes every edge of the state graph of `Postgresql`, with scripted handlers instead of yours: see
 //! [`krator_runtime::testing`].
 use crate::postgresql::states::{
-    Validating, Invalid, Creating, CreateFailed, Running, Updating, UpdateFailed,
-    Syncing, SyncFailed, Deleting, Deleted,
+    CreateFailed, Creating, Deleted, Deleting, Invalid, Running, SyncFailed, Syncing,
+    UpdateFailed, Updating, Validating,
 };
 use ::krator_runtime::testing::at;
 /// Runs the checks with the clock paused, so that waiting takes no time.
@@ -17,22 +17,13 @@ fn run(checks: Vec<::krator_runtime::testing::Check>) {
         .block_on(::krator_runtime::testing::hold(checks));
 }
 #[test]
-fn from_validating() {
+fn from_create_failed() {
     run(
         vec![
-            at(Validating).to(Creating), at(Validating).to(Invalid), at(Validating)
-            .fails(Invalid), at(Validating).fails_for_good(Invalid), at(Validating)
-            .is_deleted(Deleting), at(Validating).sees_changes(), at(Validating)
-            .restarts(Validating)
-        ],
-    );
-}
-#[test]
-fn from_invalid() {
-    run(
-        vec![
-            at(Invalid).stays(), at(Invalid).is_deleted(Deleting), at(Invalid)
-            .changes(Validating), at(Invalid).restarts(Invalid)
+            at(CreateFailed).to(Creating), at(CreateFailed).stays(), at(CreateFailed)
+            .fails(SyncFailed), at(CreateFailed).fails_for_good(SyncFailed),
+            at(CreateFailed).is_deleted(Deleting), at(CreateFailed).changes(Validating),
+            at(CreateFailed).restarts(CreateFailed)
         ],
     );
 }
@@ -48,13 +39,29 @@ fn from_creating() {
     );
 }
 #[test]
-fn from_create_failed() {
+fn from_deleted() {
     run(
         vec![
-            at(CreateFailed).to(Creating), at(CreateFailed).stays(), at(CreateFailed)
-            .fails(SyncFailed), at(CreateFailed).fails_for_good(SyncFailed),
-            at(CreateFailed).is_deleted(Deleting), at(CreateFailed).changes(Validating),
-            at(CreateFailed).restarts(CreateFailed)
+            at(Deleted).ends(), at(Deleted).fails_and_ends(), at(Deleted)
+            .restarts(Deleted)
+        ],
+    );
+}
+#[test]
+fn from_deleting() {
+    run(
+        vec![
+            at(Deleting).to(Deleted), at(Deleting).stays(), at(Deleting).fails(Deleted),
+            at(Deleting).fails_for_good(Deleted), at(Deleting).restarts(Deleting)
+        ],
+    );
+}
+#[test]
+fn from_invalid() {
+    run(
+        vec![
+            at(Invalid).stays(), at(Invalid).is_deleted(Deleting), at(Invalid)
+            .changes(Validating), at(Invalid).restarts(Invalid)
         ],
     );
 }
@@ -65,6 +72,38 @@ fn from_running() {
             at(Running).to(Syncing), at(Running).stays(), at(Running).fails(SyncFailed),
             at(Running).fails_for_good(SyncFailed), at(Running).is_deleted(Deleting),
             at(Running).changes(Updating), at(Running).restarts(Running)
+        ],
+    );
+}
+#[test]
+fn from_sync_failed() {
+    run(
+        vec![
+            at(SyncFailed).to(Syncing), at(SyncFailed).stays(), at(SyncFailed)
+            .is_deleted(Deleting), at(SyncFailed).changes(Updating), at(SyncFailed)
+            .restarts(SyncFailed)
+        ],
+    );
+}
+#[test]
+fn from_syncing() {
+    run(
+        vec![
+            at(Syncing).to(Running), at(Syncing).stays(), at(Syncing)
+            .times_out(SyncFailed), at(Syncing).fails(SyncFailed), at(Syncing)
+            .fails_for_good(SyncFailed), at(Syncing).is_deleted(Deleting), at(Syncing)
+            .sees_changes(), at(Syncing).restarts(Syncing)
+        ],
+    );
+}
+#[test]
+fn from_update_failed() {
+    run(
+        vec![
+            at(UpdateFailed).to(Syncing), at(UpdateFailed).stays(), at(UpdateFailed)
+            .fails(SyncFailed), at(UpdateFailed).fails_for_good(SyncFailed),
+            at(UpdateFailed).is_deleted(Deleting), at(UpdateFailed).changes(Updating),
+            at(UpdateFailed).restarts(UpdateFailed)
         ],
     );
 }
@@ -81,52 +120,13 @@ fn from_updating() {
     );
 }
 #[test]
-fn from_update_failed() {
+fn from_validating() {
     run(
         vec![
-            at(UpdateFailed).to(Syncing), at(UpdateFailed).stays(), at(UpdateFailed)
-            .fails(SyncFailed), at(UpdateFailed).fails_for_good(SyncFailed),
-            at(UpdateFailed).is_deleted(Deleting), at(UpdateFailed).changes(Updating),
-            at(UpdateFailed).restarts(UpdateFailed)
-        ],
-    );
-}
-#[test]
-fn from_syncing() {
-    run(
-        vec![
-            at(Syncing).to(Running), at(Syncing).stays(), at(Syncing)
-            .times_out(SyncFailed), at(Syncing).fails(SyncFailed), at(Syncing)
-            .fails_for_good(SyncFailed), at(Syncing).is_deleted(Deleting), at(Syncing)
-            .sees_changes(), at(Syncing).restarts(Syncing)
-        ],
-    );
-}
-#[test]
-fn from_sync_failed() {
-    run(
-        vec![
-            at(SyncFailed).to(Syncing), at(SyncFailed).stays(), at(SyncFailed)
-            .is_deleted(Deleting), at(SyncFailed).changes(Updating), at(SyncFailed)
-            .restarts(SyncFailed)
-        ],
-    );
-}
-#[test]
-fn from_deleting() {
-    run(
-        vec![
-            at(Deleting).to(Deleted), at(Deleting).stays(), at(Deleting).fails(Deleted),
-            at(Deleting).fails_for_good(Deleted), at(Deleting).restarts(Deleting)
-        ],
-    );
-}
-#[test]
-fn from_deleted() {
-    run(
-        vec![
-            at(Deleted).ends(), at(Deleted).fails_and_ends(), at(Deleted)
-            .restarts(Deleted)
+            at(Validating).to(Creating), at(Validating).to(Invalid), at(Validating)
+            .fails(Invalid), at(Validating).fails_for_good(Invalid), at(Validating)
+            .is_deleted(Deleting), at(Validating).sees_changes(), at(Validating)
+            .restarts(Validating)
         ],
     );
 }

@@ -15,19 +15,15 @@ mod update_failed;
 mod updating;
 mod validating;
 
-/// The state `Validating`.
+/// The state `CreateFailed`.
 ///
-/// Next: [`Creating`], [`Invalid`] (bad spec).
+/// Next: [`Creating`] (repair).
 ///
-/// Errors: [`Invalid`] after 10 retries.
-#[derive(Clone, Copy, Debug)]
-pub struct Validating;
-
-/// The state `Invalid`.
+/// Errors: [`SyncFailed`] after 10 retries.
 ///
 /// Changes of the spec: [`Validating`].
 #[derive(Clone, Copy, Debug)]
-pub struct Invalid;
+pub struct CreateFailed;
 
 /// The state `Creating`.
 ///
@@ -39,15 +35,23 @@ pub struct Invalid;
 #[derive(Clone, Copy, Debug)]
 pub struct Creating;
 
-/// The state `CreateFailed`.
+/// The state `Deleted`.
+#[derive(Clone, Copy, Debug)]
+pub struct Deleted;
+
+/// The state `Deleting`.
 ///
-/// Next: [`Creating`] (repair).
+/// Next: [`Deleted`].
 ///
-/// Errors: [`SyncFailed`] after 10 retries.
+/// Errors: [`Deleted`] after 3 retries.
+#[derive(Clone, Copy, Debug)]
+pub struct Deleting;
+
+/// The state `Invalid`.
 ///
 /// Changes of the spec: [`Validating`].
 #[derive(Clone, Copy, Debug)]
-pub struct CreateFailed;
+pub struct Invalid;
 
 /// The state `Running`.
 ///
@@ -58,6 +62,34 @@ pub struct CreateFailed;
 /// Changes of the spec: [`Updating`].
 #[derive(Clone, Copy, Debug)]
 pub struct Running;
+
+/// The state `SyncFailed`.
+///
+/// Next: [`Syncing`] (repair).
+///
+/// Changes of the spec: [`Updating`].
+#[derive(Clone, Copy, Debug)]
+pub struct SyncFailed;
+
+/// The state `Syncing`.
+///
+/// Next: [`Running`] (in sync).
+///
+/// Timeout: [`SyncFailed`] after 30m.
+///
+/// Errors: [`SyncFailed`] after 10 retries.
+#[derive(Clone, Copy, Debug)]
+pub struct Syncing;
+
+/// The state `UpdateFailed`.
+///
+/// Next: [`Syncing`] (repair).
+///
+/// Errors: [`SyncFailed`] after 10 retries.
+///
+/// Changes of the spec: [`Updating`].
+#[derive(Clone, Copy, Debug)]
+pub struct UpdateFailed;
 
 /// The state `Updating`.
 ///
@@ -71,42 +103,10 @@ pub struct Running;
 #[derive(Clone, Copy, Debug)]
 pub struct Updating;
 
-/// The state `UpdateFailed`.
+/// The state `Validating`.
 ///
-/// Next: [`Syncing`] (repair).
+/// Next: [`Creating`], [`Invalid`] (bad spec).
 ///
-/// Errors: [`SyncFailed`] after 10 retries.
-///
-/// Changes of the spec: [`Updating`].
+/// Errors: [`Invalid`] after 10 retries.
 #[derive(Clone, Copy, Debug)]
-pub struct UpdateFailed;
-
-/// The state `Syncing`.
-///
-/// Next: [`Running`] (in sync).
-///
-/// Timeout: [`SyncFailed`] after 30m.
-///
-/// Errors: [`SyncFailed`] after 10 retries.
-#[derive(Clone, Copy, Debug)]
-pub struct Syncing;
-
-/// The state `SyncFailed`.
-///
-/// Next: [`Syncing`] (repair).
-///
-/// Changes of the spec: [`Updating`].
-#[derive(Clone, Copy, Debug)]
-pub struct SyncFailed;
-
-/// The state `Deleting`.
-///
-/// Next: [`Deleted`].
-///
-/// Errors: [`Deleted`] after 3 retries.
-#[derive(Clone, Copy, Debug)]
-pub struct Deleting;
-
-/// The state `Deleted`.
-#[derive(Clone, Copy, Debug)]
-pub struct Deleted;
+pub struct Validating;

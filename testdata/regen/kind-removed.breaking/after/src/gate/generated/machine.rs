@@ -11,12 +11,12 @@ pub enum GateMachine {
 }
 impl rt::Node for Shut {
     type Machine = GateMachine;
-    const ID: rt::StateId = rt::StateId(0);
+    const ID: rt::StateId = rt::StateId(GateMachine::Shut as u16);
 }
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Shut` to `{Self}`",
-    label = "`Shut` has no `next`, krator.yaml:20",
-    note = "krator.yaml:20: give `Shut` a `next` with this state, then run `krator gen`"
+    label = "`Shut` has no `next`",
+    note = "krator.yaml: give `Shut` a `next` with this state, then run `krator gen`"
 )]
 pub trait NextOfShut: rt::Node<Machine = GateMachine> {}
 #[diagnostic::do_not_recommend]

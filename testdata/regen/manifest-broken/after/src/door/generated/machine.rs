@@ -12,12 +12,12 @@ pub enum DoorMachine {
 }
 impl rt::Node for Closed {
     type Machine = DoorMachine;
-    const ID: rt::StateId = rt::StateId(0);
+    const ID: rt::StateId = rt::StateId(DoorMachine::Closed as u16);
 }
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Closed` to `{Self}`",
-    label = "not in `next` of `Closed`, krator.yaml:9",
-    note = "krator.yaml:9: add the state to `next` of `Closed` (now: Open), then run `krator gen`"
+    label = "not in `next` of `Closed`",
+    note = "krator.yaml: add the state to `next` of `Closed` (now: Open), then run `krator gen`"
 )]
 pub trait NextOfClosed: rt::Node<Machine = DoorMachine> {}
 impl NextOfClosed for Open {}
@@ -27,12 +27,12 @@ impl<T: NextOfClosed> rt::TransitionTo<T> for Closed {}
 impl rt::MayStay for Closed {}
 impl rt::Node for Open {
     type Machine = DoorMachine;
-    const ID: rt::StateId = rt::StateId(1);
+    const ID: rt::StateId = rt::StateId(DoorMachine::Open as u16);
 }
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Open` to `{Self}`",
-    label = "not in `next` of `Open`, krator.yaml:13",
-    note = "krator.yaml:13: add the state to `next` of `Open` (now: Closed), then run `krator gen`"
+    label = "not in `next` of `Open`",
+    note = "krator.yaml: add the state to `next` of `Open` (now: Closed), then run `krator gen`"
 )]
 pub trait NextOfOpen: rt::Node<Machine = DoorMachine> {}
 impl NextOfOpen for Closed {}

@@ -1,0 +1,92 @@
+//! What changes no generated file: comments, blank lines, and another order of states, conditions and keys.
+
+use crate::accept::documents;
+use crate::dice::{Dice, number};
+use crate::goldens::cases;
+use crate::random_description::{Documents, Size};
+use krator::render::{self, Runtime};
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+use std::fs;
+
+/// The generated files of a description, without the text of the description and the documents for people, which follow
+/// its order.
+fn generated(text: &str) -> BTreeMap<String, String> {
+    let checked = krator::check("krator.yaml", text.as_bytes());
+    let Some(description) = checked.sound() else {
+        panic!("{:?}\n{text}", checked.findings);
+    };
+    let plan = render::plan(
+        description,
+        &checked.source,
+        &Runtime::Version("*".parse().expect("any")),
+    );
+    let files = plan
+        .files()
+        .map(|(path, file)| (path.to_owned(), file.contents.clone()));
+    files
+        .filter(|(path, _)| !["krator.yaml", "docs/states.md"].contains(&path.as_str()))
+        .collect()
+}
+
+/// Turns around the order of the entries of a mapping.
+fn reverse(mapping: &mut Json) {
+    if let Json::Object(entries) = mapping {
+        let reversed = std::mem::take(entries).into_iter().rev().collect();
+        *entries = reversed;
+    }
+}
+
+/// The same description in another order, with a comment before each line.
+fn rewritten(documents: &[Json]) -> String {
+    let texts = documents.iter().map(|document| {
+        let mut document = document.clone();
+        for state in document["states"].as_object_mut().expect("states").values_mut() {
+            reverse(state);
+        }
+        for key in ["states", "conditions", "machine", "resource"] {
+            document.get_mut(key).map(reverse);
+        }
+        reverse(&mut document);
+        let text = serde_yaml::to_string(&document).expect("JSON is YAML");
+        // A block scalar takes comments for its text.
+        let is_block = text.lines().any(|line| line.ends_with(['|', '>', '-', '+']));
+        if is_block {
+            format!("# A comment.\n\n{text}")
+        } else {
+            text.replace('\n', "\n# A comment.\n\n")
+        }
+    });
+    texts.collect::<Vec<_>>().join("---\n")
+}
+
+#[test]
+fn comments_and_another_order_change_no_generated_file() {
+    let seed = number("KRATOR_SEED", 1);
+    let mut dice = Dice::new(seed);
+    let reviewed = cases().into_iter().map(|(name, case)| {
+        let text = fs::read(case.join("spec.yaml")).expect("a case has a description");
+        (name, documents(&text))
+    });
+    let random = (0..number("KRATOR_DESCRIPTIONS", 100)).map(|at| {
+        (
+            format!("{at} of seed {seed}"),
+            Documents::random(&mut dice, Size::LARGE).0,
+        )
+    });
+    for (name, documents) in reviewed.chain(random) {
+        let texts = documents
+            .iter()
+            .map(|document| serde_yaml::to_string(document).expect("JSON is YAML"));
+        let before = generated(&texts.collect::<Vec<_>>().join("---\n"));
+        let after = generated(&rewritten(&documents));
+        let differ: Vec<_> = before
+            .iter()
+            .filter(|(path, text)| after.get(*path) != Some(*text))
+            .collect();
+        assert!(
+            before.len() == after.len() && differ.is_empty(),
+            "{name}: {differ:#?}"
+        );
+    }
+}
