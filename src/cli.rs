@@ -101,15 +101,6 @@ pub fn run() -> ExitCode {
         if error.is::<AlreadyReported>() {
             return ExitCode::from(FINDINGS);
         }
-        // A closed pipe (`krator graph | head`) is not an error.
-        let is_broken_pipe = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::BrokenPipe;
-        if error
-            .chain()
-            .filter_map(|cause| cause.downcast_ref())
-            .any(is_broken_pipe)
-        {
-            return ExitCode::SUCCESS;
-        }
         say(format_args!("error: {error:#}"));
         ExitCode::from(ENVIRONMENT)
     })
@@ -221,7 +212,7 @@ fn sound(checked: &Checked) -> anyhow::Result<&Description> {
         .findings
         .iter()
         .filter(|finding| finding.rule.severity == Severity::Error);
-    show(&checked.source, errors, &mut std::io::stderr())?;
+    show(&checked.source, errors, &mut Output(std::io::stderr()))?;
     Err(AlreadyReported.into())
 }
 
@@ -230,13 +221,38 @@ fn say(line: impl Display) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
+/// Where a verb prints. A closed pipe (`krator check | head`) is not an error: what nobody reads is dropped, so that the
+/// verb comes to its end and its exit code is the same as without the pipe.
+struct Output<W>(W);
+
+impl<W: Write> Write for Output<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(bytes.len()),
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match self.0.flush() {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            flushed => flushed,
+        }
+    }
+}
+
+/// The standard output, for what a verb is asked for.
+fn stdout() -> Output<std::io::StdoutLock<'static>> {
+    Output(std::io::stdout().lock())
+}
+
 /// Prints findings, coloured on a terminal.
-fn show<'a>(
+fn show<'a, W: Write + IsTerminal>(
     source: &Source,
     findings: impl IntoIterator<Item = &'a Finding>,
-    out: &mut (impl Write + IsTerminal),
+    out: &mut Output<W>,
 ) -> std::io::Result<()> {
-    let style = style_of(out);
+    let style = style_of(&out.0);
     for finding in findings {
         out.write_all(to_text(source, finding, style).as_bytes())?;
     }

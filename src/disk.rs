@@ -28,7 +28,7 @@ pub enum Error {
     #[error("`{}` holds a crate that krator made: change its krator.yaml and use `krator gen` there", .0.display())]
     IsOurs(PathBuf),
     /// The folder of a new crate is not empty.
-    #[error("`{}` is not empty: name another folder with `--out`", .0.display())]
+    #[error("`{}` is not empty: name a folder that is not there yet", .0.display())]
     NotEmpty(PathBuf),
     /// The path of a new crate exists and is not a folder.
     #[error("`{}` is not a folder", .0.display())]

@@ -69,6 +69,9 @@ pub enum Refusal {
     /// The API server would not accept the CRD either.
     #[error("an API server would not accept this CRD: {0}")]
     Invalid(String),
+    /// `.spec` is no object.
+    #[error("`.spec` is of the type `{0}`, and a description needs an object")]
+    Spec(String),
     /// A name that the language cannot have.
     #[error("`{path}` is `{name}`, and a description needs {expected}")]
     Name {

@@ -84,6 +84,8 @@ pub struct Description {
     pub deploy: Deploy,
     /// The keys that are written, and that generated operators do not act on yet, in the order of the text.
     pub unserved: Vec<Spanned<&'static str>>,
+    /// Whether everything that schemas depend on could be read; otherwise they have something harmless in place of it.
+    pub has_sound_schemas: bool,
 }
 
 /// A custom resource and its machine.

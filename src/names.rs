@@ -8,7 +8,7 @@ mod casing;
 mod taken;
 
 pub use casing::snake;
-pub(crate) use casing::{kebab, pascal, plural, rust_ident, unique_variants};
+pub(crate) use casing::{capitalized, kebab, pascal, plural, rust_ident, unique_variants};
 pub(crate) use taken::{
     CONDITION_ENDING, HANDLER_IMPORTS, KIND_ENDINGS, MACHINE_FIELD, MACHINE_STATICS, TYPE_IMPORTS,
     is_rust_keyword, unusable_module, unusable_operator,

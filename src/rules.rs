@@ -48,10 +48,10 @@ mod deletion_path;
 mod spec_fields;
 
 use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
-use krator_schema::{Definition, Path};
+use krator_schema::{Definition, Path, Problem, validate_definition};
 use petgraph::algo::toposort;
 use petgraph::graph::{DiGraph, NodeIndex};
 
@@ -111,9 +111,9 @@ struct Check {
     scope: CheckScope,
     /// Some edges failed to parse and were reported already; a rule that infers from missing edges must not run then.
     needs_edges: bool,
-    /// Reading the description gave errors, and what could not be read was replaced by something harmless; a rule that
-    /// judges schemas must not run then.
-    needs_sound: bool,
+    /// What could not be read of a schema was reported already and replaced by something harmless; a rule that judges
+    /// schemas must not run then.
+    needs_sound_schemas: bool,
     /// The check does not run for a kind in which one of these rules has a finding: its own would only follow from
     /// that one. They have to be checked for each kind, too.
     unless: &'static [&'static Rule],
@@ -127,7 +127,7 @@ enum CheckScope {
     /// The whole description. No `allow` silences the findings, so the rule has to be an error.
     Description(fn(&Description) -> Vec<Finding>),
     /// The entries of `allow`, once all other checks have run without an error.
-    Allows(fn(&Description, &UsedAllows) -> Vec<Finding>),
+    Allows(fn(&Description, &UsedAllows<'_>) -> Vec<Finding>),
 }
 
 impl Check {
@@ -136,7 +136,7 @@ impl Check {
             rule,
             scope,
             needs_edges: false,
-            needs_sound: false,
+            needs_sound_schemas: false,
             unless: &[],
         }
     }
@@ -149,7 +149,7 @@ impl Check {
         Check::new(rule, CheckScope::Description(find))
     }
 
-    const fn of_allows(rule: &'static Rule, find: fn(&Description, &UsedAllows) -> Vec<Finding>) -> Self {
+    const fn of_allows(rule: &'static Rule, find: fn(&Description, &UsedAllows<'_>) -> Vec<Finding>) -> Self {
         Check::new(rule, CheckScope::Allows(find))
     }
 }
@@ -160,6 +160,7 @@ struct Subject<'a> {
     kind: &'a Kind,
     graph: &'a StateGraph,
     definition: OnceCell<Definition>,
+    problems: OnceCell<Vec<Problem>>,
 }
 
 impl Subject<'_> {
@@ -167,6 +168,14 @@ impl Subject<'_> {
     fn definition(&self) -> &Definition {
         self.definition
             .get_or_init(|| crd::as_read(crd::specification(self.description, self.kind)))
+    }
+
+    /// Why the API server would refuse the CRD, its CEL rules apart.
+    fn problems(&self) -> &[Problem] {
+        let approval = self.kind.resource.api_approved.as_ref();
+        let approval = approval.map(|approval| approval.value.as_str());
+        self.problems
+            .get_or_init(|| validate_definition(self.definition(), approval))
     }
 
     /// The schema of the kind's objects, with its path in the CRD.
@@ -228,17 +237,31 @@ impl RuleHit {
     }
 }
 
-/// The entries of `allow` that have silenced a finding, by their addresses in the description.
+/// The entries of `allow` that have silenced a finding, by their addresses in the description, and the findings that none
+/// has silenced.
 #[derive(Default)]
-struct UsedAllows(HashSet<*const Allow>);
+struct UsedAllows<'d> {
+    used: HashSet<*const Allow>,
+    /// The rule of each finding, its kind, and the states whose `allow` would silence it.
+    unsilenced: Vec<(&'static Rule, &'d Kind, Vec<StateId>)>,
+}
 
-impl UsedAllows {
+impl UsedAllows<'_> {
     fn insert(&mut self, allow: &Allow) {
-        self.0.insert(std::ptr::from_ref(allow));
+        self.used.insert(std::ptr::from_ref(allow));
     }
 
     fn contains(&self, allow: &Allow) -> bool {
-        self.0.contains(&std::ptr::from_ref(allow))
+        self.used.contains(&std::ptr::from_ref(allow))
+    }
+
+    /// The states of a kind in which the rule of this name has a finding.
+    fn states_with(&self, kind: &Kind, rule: &str) -> BTreeSet<StateId> {
+        let of_rule = self
+            .unsilenced
+            .iter()
+            .filter(|(other, of, _)| other.name == rule && std::ptr::eq(*of, kind));
+        of_rule.flat_map(|(.., states)| states).copied().collect()
     }
 }
 
@@ -253,10 +276,13 @@ pub(crate) fn findings(description: &Description, is_sound: bool) -> Vec<Finding
         }
     }
     for kind in &description.kinds {
-        for hit in hits(description, kind, is_sound) {
+        for hit in hits(description, kind) {
             match silenced_by(kind, &hit) {
                 Some(allow) => used.insert(allow),
-                None => findings.push(hit.finding),
+                None => {
+                    used.unsilenced.push((hit.finding.rule, kind, hit.states));
+                    findings.push(hit.finding);
+                }
             }
         }
     }
@@ -272,12 +298,13 @@ pub(crate) fn findings(description: &Description, is_sound: bool) -> Vec<Finding
 }
 
 /// What the rules find in one kind.
-fn hits(description: &Description, kind: &Kind, is_sound: bool) -> Vec<RuleHit> {
+fn hits(description: &Description, kind: &Kind) -> Vec<RuleHit> {
     let subject = Subject {
         description,
         kind,
         graph: &StateGraph::of(kind),
         definition: OnceCell::new(),
+        problems: OnceCell::new(),
     };
     let mut hits: Vec<RuleHit> = Vec::new();
     for check in ORDERED.iter() {
@@ -286,7 +313,7 @@ fn hits(description: &Description, kind: &Kind, is_sound: bool) -> Vec<RuleHit> 
         };
         let is_found = |rule: &Rule| hits.iter().any(|hit| hit.finding.rule == rule);
         let would_mislead = check.needs_edges && kind.lacks_edges
-            || check.needs_sound && !is_sound
+            || check.needs_sound_schemas && !description.has_sound_schemas
             || check.unless.iter().any(|rule| is_found(rule));
         if !would_mislead {
             let found = find(&subject);

@@ -25,6 +25,8 @@ enum Role {
     Working,
     Ready,
     Failed,
+    /// A working state of the deletion path.
+    Deletion,
     Final,
 }
 
@@ -101,7 +103,7 @@ struct Graph<'a> {
 impl Graph<'_> {
     fn text(&self) -> String {
         let mut out = format!("machine:\n  initial: {}\n", self.name(self.initial));
-        if let Some(at) = self.all(Role::Final).next() {
+        if let Some(at) = self.all(Role::Deletion).chain(self.all(Role::Final)).next() {
             out.push_str(
                 "  # Where every deleted object goes. A finalizer holds it until the handler of that state has ended.\n",
             );
@@ -144,29 +146,55 @@ impl Graph<'_> {
                 line("kind: failed".to_owned());
                 line(format!("onSpecChange: {}", self.name(self.initial)));
             }
+            Role::Deletion => {
+                let next = self.all(Role::Deletion).find(|other| *other > at);
+                if let Some(next) = next.or(self.all(Role::Final).next()) {
+                    line(
+                        "# The handler runs every 10 s until it leads on; a deletion does not wait for ever."
+                            .to_owned(),
+                    );
+                    line("wait: {poll: 10s}".to_owned());
+                    line(format!("next: [{}]", self.name(next)));
+                    line(format!("timeout: {{after: 1h, to: {}}}", self.name(next)));
+                }
+            }
             Role::Final => line("kind: final".to_owned()),
         }
         format!("  {}:\n{out}", self.name(at))
     }
 
-    /// The working state after this one or, from the last of them, all ready states; and all failed ones.
+    /// Before the first ready state: the working state after this one or, from the last of them, all ready states. After
+    /// it: back to the ready state that this one was reached from. And all failed ones.
     fn next_of_working(&self, at: usize) -> Vec<usize> {
-        let following = self.all(Role::Working).find(|other| *other > at);
-        let mut next: Vec<usize> = match following {
-            Some(following) => vec![following],
-            None => self.all(Role::Ready).collect(),
+        let following = self
+            .all(Role::Working)
+            .find(|other| *other > at && self.ready_before(*other).is_none());
+        let mut next: Vec<usize> = match (self.ready_before(at), following) {
+            (Some(ready), _) => vec![ready],
+            (None, Some(following)) => vec![following],
+            (None, None) => self.all(Role::Ready).collect(),
         };
         next.extend(self.all(Role::Failed));
         next
     }
 
-    /// Where there is no working state, all others are reached from the first ready one.
+    /// The working states that are listed after it. Where none is listed before the first ready state, all others are
+    /// reached from that one.
     fn next_of_ready(&self, at: usize) -> Vec<usize> {
-        if at != self.initial {
-            return Vec::new();
+        let work = self
+            .all(Role::Working)
+            .filter(|work| self.ready_before(*work) == Some(at));
+        let mut next: Vec<usize> = work.collect();
+        if at == self.initial {
+            next.extend(self.all(Role::Ready).filter(|other| *other != at));
+            next.extend(self.all(Role::Failed));
         }
-        let others = self.all(Role::Ready).filter(|other| *other != at);
-        others.chain(self.all(Role::Failed)).collect()
+        next
+    }
+
+    /// The ready state that is listed last before a state.
+    fn ready_before(&self, at: usize) -> Option<usize> {
+        self.all(Role::Ready).take_while(|ready| *ready < at).last()
     }
 
     fn all(&self, role: Role) -> impl Iterator<Item = usize> + '_ {
@@ -183,13 +211,14 @@ impl Graph<'_> {
     }
 }
 
-/// The roles by the names, corrected so that there is a ready state and at most one final one.
+/// The roles by the names, corrected so that there is a ready state and at most one final one, to which the other states of
+/// a deletion lead.
 fn roles(states: &[ProposedState]) -> Vec<Role> {
     let mut roles: Vec<Role> = states.iter().map(|state| role(state.name.as_str())).collect();
-    let first_final = roles.iter().position(|role| *role == Role::Final);
+    let last_final = roles.iter().rposition(|role| *role == Role::Final);
     for (at, role) in roles.iter_mut().enumerate() {
-        if *role == Role::Final && Some(at) != first_final {
-            *role = Role::Working;
+        if *role == Role::Final && Some(at) != last_final {
+            *role = Role::Deletion;
         }
     }
     if !roles.contains(&Role::Ready) {
@@ -200,9 +229,10 @@ fn roles(states: &[ProposedState]) -> Vec<Role> {
 }
 
 fn initial(roles: &[Role]) -> usize {
-    let first = |role| roles.iter().position(|other| *other == role);
     // `roles` has made sure of a ready state.
-    first(Role::Working).or(first(Role::Ready)).unwrap_or_default()
+    let first = |role| roles.iter().position(|other| *other == role);
+    let ready = first(Role::Ready).unwrap_or_default();
+    first(Role::Working).filter(|work| *work < ready).unwrap_or(ready)
 }
 
 fn role(name: &str) -> Role {

@@ -50,6 +50,6 @@ pub fn run(artifact: &Artifact) -> anyhow::Result<ExitCode> {
     let file = plan
         .get(path)
         .with_context(|| format!("no `{path}` is generated"))?;
-    std::io::stdout().lock().write_all(file.contents.as_bytes())?;
+    super::stdout().write_all(file.contents.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -15,7 +15,7 @@ use krator::record;
 use krator::text::printable;
 use krator::workspace::{self, Workspace};
 
-use super::{FINDINGS, STDIN, is_there, read, read_all, say, show, spec_path};
+use super::{FINDINGS, STDIN, is_there, read, read_all, say, show, spec_path, stdout};
 
 /// Checks descriptions, and the crates that were generated from them
 #[derive(Debug, clap::Args)]
@@ -72,7 +72,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .flat_map(|file| file.findings.iter().map(|finding| (&file.source, finding)))
         .filter(|(_, finding)| is_shown(finding))
         .collect();
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     match args.format {
         FindingsFormat::Json => writeln!(out, "{:#}", to_json(all.iter().copied()))?,
         FindingsFormat::Sarif => writeln!(out, "{:#}", to_sarif(all.iter().copied()))?,

@@ -17,6 +17,6 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut super::Cli::command(), "krator", &mut script);
-    std::io::stdout().lock().write_all(&script)?;
+    super::stdout().write_all(&script)?;
     Ok(ExitCode::SUCCESS)
 }

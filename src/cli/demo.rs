@@ -202,28 +202,11 @@ async fn show(cluster: &Embedded, herd: &mut Herd, time: Option<Duration>) -> an
             () = &mut over => return Ok(()),
         }
         herd.see(&cluster.server().objects(GROUP, RESOURCE));
-        if is_terminal {
-            let size = rustix::termios::tcgetwinsize(&out).ok();
-            let (rows, columns) = size.map_or((50, 80), |size| (size.ws_row, size.ws_col));
-            let frame = herd.frame(rows.into(), columns.into());
-            // The last frame is written over, line by line, so that nothing flickers.
-            let up = if drawn > 0 {
-                format!("\x1b[{drawn}A")
-            } else {
-                String::new()
-            };
-            drawn = frame.len();
-            write!(out, "{up}")?;
-            for line in frame {
-                writeln!(out, "{line}\x1b[K")?;
-            }
-            write!(out, "\x1b[J")?;
-        } else {
-            for line in herd.news() {
-                writeln!(out, "{line}")?;
-            }
+        match draw(herd, &mut out, is_terminal, &mut drawn) {
+            // Nobody watches any more, as after `krator demo | head`.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
+            drawn => drawn?,
         }
-        out.flush()?;
         // Ages on a terminal change with time, everything else with the server.
         if !is_terminal {
             tokio::select! {
@@ -232,4 +215,35 @@ async fn show(cluster: &Embedded, herd: &mut Herd, time: Option<Duration>) -> an
             }
         }
     }
+}
+
+/// Draws the table over the last one on a terminal, and prints what is new elsewhere. `drawn` is the number of its lines.
+fn draw(
+    herd: &mut Herd,
+    out: &mut std::io::Stdout,
+    is_terminal: bool,
+    drawn: &mut usize,
+) -> std::io::Result<()> {
+    if is_terminal {
+        let size = rustix::termios::tcgetwinsize(&*out).ok();
+        let (rows, columns) = size.map_or((50, 80), |size| (size.ws_row, size.ws_col));
+        let frame = herd.frame(rows.into(), columns.into());
+        // The last frame is written over, line by line, so that nothing flickers.
+        let up = if *drawn > 0 {
+            format!("\x1b[{drawn}A")
+        } else {
+            String::new()
+        };
+        *drawn = frame.len();
+        write!(out, "{up}")?;
+        for line in frame {
+            writeln!(out, "{line}\x1b[K")?;
+        }
+        write!(out, "\x1b[J")?;
+    } else {
+        for line in herd.news() {
+            writeln!(out, "{line}")?;
+        }
+    }
+    out.flush()
 }

@@ -1,13 +1,15 @@
 //! `krator dev`.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File, TryLockError};
+use std::io::{Read as _, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use krator::drift::{Breaking, Options};
+use krator::text::printable;
 use krator::workspace::Workspace;
 use tokio::time::Instant;
 
@@ -53,6 +55,7 @@ async fn dev(args: &Args) -> anyhow::Result<ExitCode> {
     };
     // The folder must be a crate of krator's before anything is started.
     Workspace::open(folder)?;
+    let _held = hold(&folder.join(SESSION))?;
     let mut inputs = Inputs::watch(folder)?;
     let mut session = Session {
         cargo: Cargo::find(folder).await?,
@@ -80,12 +83,44 @@ async fn dev(args: &Args) -> anyhow::Result<ExitCode> {
     ended.map(|()| ExitCode::SUCCESS)
 }
 
+/// Holds a crate as long as the session lasts: two sessions would share a kubeconfig, and one would overwrite the objects of
+/// the other.
+fn hold(folder: &Path) -> anyhow::Result<File> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+    let path = folder.join("session");
+    let open = File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path);
+    let mut file = open.with_context(|| format!("cannot write `{}`", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => {
+            file.set_len(0)?;
+            write!(file, "{}", std::process::id())?;
+            Ok(file)
+        }
+        Err(TryLockError::WouldBlock) => {
+            let mut holder = String::new();
+            // Who holds it only helps to find that session.
+            let _ = file.read_to_string(&mut holder);
+            bail!(
+                "another `krator dev` (process {}) runs the operator of this crate; end it first",
+                printable(&holder)
+            )
+        }
+        Err(TryLockError::Error(error)) => {
+            Err(error).with_context(|| format!("cannot lock `{}`", path.display()))
+        }
+    }
+}
+
 async fn cluster(args: &Args, folder: &Path) -> anyhow::Result<Cluster> {
     if args.cluster {
         return Ok(Cluster::Configured);
     }
     let folder = folder.join(SESSION);
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
     let embedded = if args.fresh {
         Embedded::fresh(&folder).await
     } else {
@@ -201,6 +236,11 @@ impl Session {
             tense: Tense::Did,
             diff: false,
             stored: Some(&|resource| self.cluster.stored(resource)),
+            spares_only_stored: true,
+            allowing: match self.breaking {
+                Breaking::Refused => "krator dev --cluster --allow-breaking",
+                _ => "krator gen --allow-breaking",
+            },
         };
         let reported = bring_in_step(&self.description, request)?;
         if reported == Reported::Refused {

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use krator::compare::{self, Change, Comparison, Texts};
 
 use super::against::{self, Against};
-use super::{FINDINGS, STDIN, read, say, sound, spec_path, style_of};
+use super::{FINDINGS, STDIN, read, say, sound, spec_path, stdout, style_of};
 
 /// Shows what an edit changes for stored objects, for clients, and in the state graph
 ///
@@ -55,7 +55,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Some(Against::Cluster) => Some(against::count(&comparison, old, new, &against::stored)?),
         None => None,
     };
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     match args.format {
         ReportFormat::Json => {
             let mut report = compare::to_json(&comparison, texts);
@@ -65,7 +65,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             writeln!(out, "{report:#}")?;
         }
         ReportFormat::Text => {
-            let style = style_of(&out);
+            let style = style_of(&out.0);
             out.write_all(compare::to_text(&comparison, texts, style).as_bytes())?;
             if let Some(counted) = &counted {
                 out.write_all(compare::census_to_text(&comparison, counted).as_bytes())?;

@@ -19,7 +19,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let mut out = std::io::stdout().lock();
+    let mut out = super::stdout();
     let Some(name) = &args.name else {
         list(&mut out)?;
         return Ok(ExitCode::SUCCESS);

@@ -17,7 +17,7 @@ use krator::workspace::Workspace;
 
 use super::against::{self, Against, Stored};
 use super::artifact::{self, Artifact};
-use super::{FINDINGS, crate_path, read, say, show, sound, style_of};
+use super::{FINDINGS, Output, crate_path, read, say, show, sound, stdout, style_of};
 
 /// Regenerates the crate that contains the current folder from its krator.yaml, or prints one generated artifact
 #[derive(Debug, clap::Args)]
@@ -103,6 +103,8 @@ fn regenerate(flags: &Flags) -> anyhow::Result<ExitCode> {
         stored: flags
             .against
             .map(|Against::Cluster| -> Stored<'_> { &against::stored }),
+        spares_only_stored: false,
+        allowing: "krator gen --allow-breaking",
     };
     Ok(match bring_in_step(&crate_path("gen")?, request)? {
         Reported::Fine => ExitCode::SUCCESS,
@@ -118,6 +120,10 @@ pub(super) struct Request<'a> {
     pub diff: bool,
     /// How to list stored objects, if those are to be counted that the edit breaks.
     pub stored: Option<Stored<'a>>,
+    /// Whether an edit may break what has no stored objects.
+    pub spares_only_stored: bool,
+    /// The command that makes a breaking change all the same.
+    pub allowing: &'static str,
 }
 
 /// What has become of a crate.
@@ -133,7 +139,12 @@ pub(super) enum Reported {
 
 /// Brings the crate of a description in step with it, or says what that would do.
 pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result<Reported> {
-    let Request { options, tense, .. } = request;
+    let Request {
+        mut options,
+        tense,
+        allowing,
+        ..
+    } = request;
     let dir = path.parent().unwrap_or(Path::new("."));
     let folder = Folder::open(dir)?;
     if folder.is_interrupted() {
@@ -147,7 +158,10 @@ pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result
         let workspace = Workspace::open(dir)?;
         let description = sound(workspace.description())?;
         if let (Some(stored), Some(former)) = (request.stored, workspace.former()) {
-            count(former, description, stored)?;
+            let is_empty = count(former, description, stored)? == 0;
+            if is_empty && request.spares_only_stored && options.breaking == Breaking::Refused {
+                options.breaking = Breaking::HalfRenamesRefused;
+            }
         }
         let drift = workspace.drift(options)?;
         if request.diff {
@@ -155,7 +169,7 @@ pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result
         }
         // Nothing is written to a crate that is in step, not even a lock file.
         if tense != Tense::Did || drift.changes.is_empty() {
-            return report(&drift, tense);
+            return report(&drift, tense, allowing);
         }
     }
     let hold = folder.hold(|| say("note: waiting for another krator to finish its work here"))?;
@@ -164,15 +178,15 @@ pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result
     sound(workspace.description())?;
     let drift = workspace.drift(options)?;
     hold.apply(&drift.changes)?;
-    report(&drift, Tense::Did)
+    report(&drift, Tense::Did, allowing)
 }
 
-/// Reports how many stored objects the edit breaks.
-fn count(former: &Description, now: &Description, stored: Stored<'_>) -> anyhow::Result<()> {
+/// Reports how many stored objects the edit breaks, and returns how many there are.
+fn count(former: &Description, now: &Description, stored: Stored<'_>) -> anyhow::Result<usize> {
     let comparison = krator::compare::compare(former, now);
     let counted = against::count(&comparison, former, now, stored)?;
     say(krator::compare::census_to_text(&comparison, &counted).trim_end());
-    Ok(())
+    Ok(counted.iter().map(|census| census.objects).sum())
 }
 
 /// Whether changes were made, are shown as a diff, or are only reported by `--check`.
@@ -184,8 +198,8 @@ pub(super) enum Tense {
 }
 
 /// Reports which files were, or would be, changed, and what is left to do by hand.
-fn report(drift: &Drift, tense: Tense) -> anyhow::Result<Reported> {
-    let mut err = io::stderr();
+fn report(drift: &Drift, tense: Tense, allowing: &str) -> anyhow::Result<Reported> {
+    let mut err = Output(io::stderr());
     for (name, files) in actions(drift) {
         // A file that is not needed is not, whether anything is written or not.
         let would = if tense == Tense::Did || name == UNUSED {
@@ -199,7 +213,7 @@ fn report(drift: &Drift, tense: Tense) -> anyhow::Result<Reported> {
         show(&found.source, [&found.finding], &mut err)?;
         if let Some((from, to)) = &found.wanted {
             let to = to.as_deref().map(str::as_bytes);
-            let diff = unified(found.source.name(), Some(from.as_bytes()), to, style_of(&err));
+            let diff = unified(found.source.name(), Some(from.as_bytes()), to, style_of(&err.0));
             writeln!(err, "{diff}")?;
         }
     }
@@ -217,7 +231,7 @@ fn report(drift: &Drift, tense: Tense) -> anyhow::Result<Reported> {
     let offered: Vec<&str> = offered.map(|(path, _)| path.as_str()).collect();
     if !offered.is_empty() {
         say(format_args!(
-            "note: krator would generate these files differently now, but they are yours: {}; `krator gen --merge` merges the changes",
+            "note: krator would generate these files differently now, but they are yours: {}; `krator gen --merge` merges the changes, and `krator gen --merge=mine` keeps yours and does not offer them again",
             offered.join(", ")
         ));
     }
@@ -237,9 +251,9 @@ fn report(drift: &Drift, tense: Tense) -> anyhow::Result<Reported> {
     };
     let has_errors = drift.found.iter().any(drift::FileFinding::is_error);
     match tense {
-        _ if drift.is_only_breaking => say(
-            "nothing was written; if nothing is stored that matters, `krator gen --allow-breaking` makes the change all the same",
-        ),
+        _ if drift.is_only_breaking => say(format_args!(
+            "nothing was written; if nothing is stored that matters, `{allowing}` makes the change all the same"
+        )),
         _ if drift.is_refused => say("nothing was written"),
         Tense::Did if has_errors => say(format_args!(
             "{count} changed; the rest has to be changed by hand, as reported above"
@@ -298,8 +312,8 @@ fn is_record(path: &str) -> bool {
 
 /// Prints the changes as a diff for `git apply`, without those to krator's own records.
 fn print_diff(drift: &Drift) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    let style: Style = style_of(&out);
+    let mut out = stdout();
+    let style: Style = style_of(&out.0);
     for (path, change) in drift.changes.iter().filter(|(path, _)| !is_record(path)) {
         write!(out, "{}", change.diff(path, style))?;
     }

@@ -62,7 +62,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Some(path) => {
             std::fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?
         }
-        None => std::io::stdout().lock().write_all(text.as_bytes())?,
+        None => super::stdout().write_all(text.as_bytes())?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -36,9 +36,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let text = String::from_utf8(bytes).with_context(|| format!("`{name}` is not text in UTF-8"))?;
     let imported = krator::import::import(&text, args.kind.as_deref())
         .with_context(|| format!("cannot import `{name}`"))?;
-    std::io::stdout()
-        .lock()
-        .write_all(imported.description.as_bytes())?;
+    super::stdout().write_all(imported.description.as_bytes())?;
     for unsaid in &imported.unsaid {
         say(format_args!("note: {unsaid}"));
     }

@@ -30,13 +30,16 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let kind = named("--kind", &args.kind, KindName::parse)?;
-    let group = named("--group", &args.group, GroupName::parse)?;
-    let states = args
-        .states
-        .iter()
-        .map(|state| named("--states", state, StateName::parse));
-    let states: Vec<StateName> = states.collect::<anyhow::Result<_>>()?;
+    let mut wrong = Vec::new();
+    let kind = named("--kind", &args.kind, KindName::parse, &mut wrong);
+    let group = named("--group", &args.group, GroupName::parse, &mut wrong);
+    let states = args.states.iter();
+    let states: Vec<StateName> = states
+        .filter_map(|state| named("--states", state, StateName::parse, &mut wrong))
+        .collect();
+    let (Some(kind), Some(group), []) = (kind, group, &wrong[..]) else {
+        bail!("{}", wrong.join("; "));
+    };
     for (at, state) in states.iter().enumerate() {
         if states[..at].contains(state) {
             bail!("--states: `{state}` is there twice");
@@ -47,7 +50,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let name = printable(&args.output.display().to_string());
     sound(&krator::check(&name, text.as_bytes()))?;
     if args.output == Path::new(STDIN) {
-        std::io::stdout().lock().write_all(text.as_bytes())?;
+        super::stdout().write_all(text.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut file = match File::create_new(&args.output) {
@@ -65,12 +68,21 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn named<T>(flag: &str, text: &str, parse: fn(&str) -> Result<T, NotAName>) -> anyhow::Result<T> {
-    parse(text).map_err(|why| {
-        anyhow::anyhow!(
+/// A name; what is wrong with it is added to what is wrong with others.
+fn named<T>(
+    flag: &str,
+    text: &str,
+    parse: fn(&str) -> Result<T, NotAName>,
+    wrong: &mut Vec<String>,
+) -> Option<T> {
+    let name = parse(text);
+    let wrong_name = |why: &NotAName| {
+        format!(
             "{flag}: `{}` is not a name; expected {}",
             shown(text),
             why.expected
         )
-    })
+    };
+    wrong.extend(name.as_ref().err().map(wrong_name));
+    name.ok()
 }

@@ -28,14 +28,14 @@ pub struct Args {
     /// The folder to create; by default it is named after the operator
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Where the crate takes its runtime from: its own vendor folder, `path=DIR`, or a registry: `version=REQUIREMENT`
+    /// Where the crate takes its runtime from: its own vendor folder, `path=DIR`, or `version=REQUIREMENT` of a registry, which has to have krator-runtime: crates.io does not yet
     #[arg(long, value_name = "WHERE", default_value = "vendored")]
     runtime: Runtime,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.list {
-        let mut stdout = std::io::stdout().lock();
+        let mut stdout = super::stdout();
         for example in examples::ALL {
             writeln!(stdout, "{:<12} {}", example.name, example.shows)?;
         }
@@ -53,7 +53,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         say(format_args!("note: {notice}"));
     }
     let states: usize = description.kinds.iter().map(|kind| kind.states.len()).sum();
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = super::stdout();
     writeln!(
         stdout,
         "Wrote {operator} into {}: {states} states, {} files. Next:\n",

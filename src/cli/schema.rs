@@ -9,6 +9,6 @@ pub struct Args {}
 
 pub fn run(_: &Args) -> anyhow::Result<ExitCode> {
     let schema = krator::language_schema::of_language();
-    writeln!(std::io::stdout().lock(), "{schema:#}")?;
+    writeln!(super::stdout(), "{schema:#}")?;
     Ok(ExitCode::SUCCESS)
 }

@@ -228,7 +228,8 @@ impl<'a> Tree<'a> {
             Target::Module(module) => match self.lookup(*module, name, space, seen) {
                 Lookup::Here(target) => target,
                 Lookup::Absent if self.modules[*module].is_generated => Target::Missing,
-                Lookup::Absent if self.library == Some(*module) && self.gone.contains(name) => {
+                // Nothing in the root of the library can have declared it, so it is gone with its kind or was never there.
+                Lookup::Absent if self.library == Some(*module) && space == Namespace::Types => {
                     Target::Missing
                 }
                 _ => Target::Unknown,

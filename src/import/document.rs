@@ -21,6 +21,10 @@ pub(super) fn describe(definition: &Json) -> Result<Imported, Refusal> {
     let path = version_path.field("schema").field("openAPIV3Schema");
     let root = Root::read(&version["schema"]["openAPIV3Schema"], &path, &mut findings);
 
+    if let Some(found) = root.spec["type"].as_str().filter(|found| *found != "object") {
+        return Err(Refusal::Spec(shown(found)));
+    }
+
     let status_path = path.field("properties").key("status");
     let proposal = proposal::propose(names.kind, root.status, &status_path, &mut findings);
     let status_fields = status::fields(root.status, &status_path, &mut findings);
@@ -42,7 +46,13 @@ pub(super) fn describe(definition: &Json) -> Result<Imported, Refusal> {
     match spec {
         Spec::Fields(fields) => sections.push(json!({"spec": fields})),
         Spec::Type(schema) => {
-            let name = format!("{}Spec", names.kind);
+            // A type that becomes one with the spec in Rust has its name; only one with fields does.
+            let ending = if schema.get("properties").is_some() {
+                "Spec"
+            } else {
+                "Content"
+            };
+            let name = format!("{}{ending}", names.kind);
             sections.push(json!({"types": {name.as_str(): schema}}));
             sections.push(json!({"spec": name}));
         }

@@ -65,6 +65,10 @@ fn description(documents: &[Node], files: &Files, sink: &mut Sink<'_>) -> Option
         );
         return None;
     }
+    if let Some(finding) = written.iter().find_map(|node| other_version(node, sink.source)) {
+        sink.report(finding);
+        return None;
+    }
     let mut type_nodes = Vec::new();
     let mut schema_nodes = Vec::new();
     let mut begun = Vec::new();
@@ -156,6 +160,7 @@ fn description(documents: &[Node], files: &Files, sink: &mut Sink<'_>) -> Option
         schema_files: foreign.files,
         deploy,
         unserved: sink.take_unserved(),
+        has_sound_schemas: sink.has_sound_schemas(),
     })
 }
 
@@ -211,14 +216,18 @@ fn version(keys: &mut Keys<'_, DocumentKey>, sink: &mut Sink<'_>) {
     if entry.key_span != head {
         sink.error(&WRONG_TYPE, entry.key_span, "`krator: 1` has to be the first key");
     }
-    if entry.value.scalar().and_then(|scalar| scalar.integer()) != Some(1) {
-        let found = sink.source.at(entry.value.span);
-        let message = format!(
-            "this krator reads version 1 of the language, not `{}`",
-            crate::text::shown(found)
-        );
-        sink.report(Finding::new(&WRONG_TYPE, entry.value.span, message));
+}
+
+/// What there is to say of a document in another version of the language: one thing, because its keys may mean anything.
+fn other_version(node: &Node, source: &Source) -> Option<Finding> {
+    let mut entries = mapping_entries(node).iter();
+    let entry = entries.find(|entry| entry.key == DocumentKey::Krator.key().name)?;
+    if entry.value.scalar().and_then(|scalar| scalar.integer()) == Some(1) {
+        return None;
     }
+    let found = crate::text::shown(source.at(entry.value.span));
+    let message = format!("this krator reads version 1 of the language, not `{found}`");
+    Some(Finding::new(&WRONG_TYPE, entry.value.span, message))
 }
 
 fn operator_name(node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<OperatorName>> {
@@ -336,15 +345,18 @@ fn kind<'a>(
         has_watched: watches_node.is_some(),
     };
     let mut table = states::Table::of(state_entries);
-    let mut machine = machine::machine(machine_node, head, &mut table, sink);
-    let written = states::states(state_entries, &mut table, &context, sink);
-    let states = machine::resolve(&mut machine, written, sink);
-    let properties = properties_node
-        .map(|node| machine::properties(node, &mut table, sink))
-        .unwrap_or_default();
-    let simulate = simulate_node
-        .map(|node| machine::simulate(node, &mut table, sink))
-        .unwrap_or_default();
+    let (machine, states, properties, simulate) = sink.beside_schema(|sink| {
+        let mut machine = machine::machine(machine_node, head, &mut table, sink);
+        let written = states::states(state_entries, &mut table, &context, sink);
+        let states = machine::resolve(&mut machine, written, sink);
+        let properties = properties_node
+            .map(|node| machine::properties(node, &mut table, sink))
+            .unwrap_or_default();
+        let simulate = simulate_node
+            .map(|node| machine::simulate(node, &mut table, sink))
+            .unwrap_or_default();
+        (machine.machine, states, properties, simulate)
+    });
     Some(Kind {
         span,
         doc,
@@ -353,7 +365,7 @@ fn kind<'a>(
         status,
         columns,
         conditions,
-        machine: machine.machine,
+        machine,
         states,
         owns,
         watches,

@@ -57,6 +57,13 @@ pub(crate) fn pascal(text: &str) -> String {
         .collect()
 }
 
+/// The text with a capital first letter, as names of states, kinds and types have it.
+pub(crate) fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(chars).collect()
+}
+
 /// The name as a Rust identifier, which is raw if the name is a keyword that can be raw.
 pub(crate) fn rust_ident(name: &str) -> String {
     if is_rust_keyword(name) && !matches!(name, "self" | "Self" | "super" | "crate" | "_") {

@@ -9,7 +9,7 @@ use crate::catalog::{COSTLY_RULE, INVALID_RULE, INVALID_SCHEMA};
 use crate::finding::{Finding, Span};
 
 pub(super) const CHECK: Check = Check {
-    needs_sound: true,
+    needs_sound_schemas: true,
     unless: &[&INVALID_SCHEMA, &INVALID_RULE],
     ..Check::of_kind(&COSTLY_RULE, find)
 };

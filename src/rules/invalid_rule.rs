@@ -2,18 +2,25 @@
 
 use krator_schema::cel;
 
+use super::invalid_schema::part_of_default;
 use super::{Check, RuleHit, Subject};
-use crate::catalog::{INVALID_RULE, INVALID_SCHEMA};
+use crate::catalog::INVALID_RULE;
 use crate::finding::Finding;
 
 pub(super) const CHECK: Check = Check {
-    needs_sound: true,
-    // The API server does not look at the rules of a schema that it refuses otherwise.
-    unless: &[&INVALID_SCHEMA],
+    needs_sound_schemas: true,
     ..Check::of_kind(&INVALID_RULE, find)
 };
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
+    // The types of the rules follow from the schema. A default that is refused changes none of them.
+    if subject
+        .problems()
+        .iter()
+        .any(|problem| part_of_default(&problem.path).is_none())
+    {
+        return Vec::new();
+    }
     let (root, path) = subject.schema();
     let hit = |found: &cel::CelProblem| {
         let problem = &found.problem;

@@ -1,22 +1,17 @@
 //! What the API server would refuse about the CRD of a kind, its CEL rules apart.
 
-use krator_schema::{Path, Problem, Segment, validate_definition};
+use krator_schema::{Path, Problem, Segment};
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::INVALID_SCHEMA;
 use crate::finding::Finding;
 
 pub(super) const CHECK: Check = Check {
-    needs_sound: true,
+    needs_sound_schemas: true,
     ..Check::of_kind(&INVALID_SCHEMA, find)
 };
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
-    let approval = subject.kind.resource.api_approved.as_ref();
-    let problems = validate_definition(
-        subject.definition(),
-        approval.map(|approval| approval.value.as_str()),
-    );
     let hit = |problem: &Problem| {
         let part = part_of_default(&problem.path);
         let what = if part.is_some() { "this default" } else { "this" };
@@ -27,11 +22,11 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         }
         RuleHit::of_document(finding)
     };
-    problems.iter().map(hit).collect()
+    subject.problems().iter().map(hit).collect()
 }
 
 /// The path within a default, if the problem is in one.
-fn part_of_default(path: &Path) -> Option<String> {
+pub(super) fn part_of_default(path: &Path) -> Option<String> {
     let is_default = |segment: &Segment| matches!(segment, Segment::Field(name) if name == "default");
     let at = path.segments().iter().rposition(is_default)?;
     let rest: Path = path.segments()[at + 1..].iter().cloned().collect();

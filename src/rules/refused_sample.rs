@@ -12,7 +12,7 @@ use crate::sample;
 use crate::text::shown;
 
 pub(super) const CHECK: Check = Check {
-    needs_sound: true,
+    needs_sound_schemas: true,
     unless: &[&INVALID_SCHEMA, &INVALID_RULE],
     ..Check::of_kind(&REFUSED_SAMPLE, find)
 };

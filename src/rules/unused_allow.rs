@@ -3,26 +3,37 @@
 use super::{Check, UsedAllows};
 use crate::catalog::{UNUSED_ALLOW, checked};
 use crate::finding::Finding;
-use crate::model::Description;
+use crate::model::{Allow, Description, Kind};
 
 pub(super) const CHECK: Check = Check::of_allows(&UNUSED_ALLOW, find);
 
-fn find(description: &Description, used: &UsedAllows) -> Vec<Finding> {
-    description
-        .kinds
-        .iter()
-        .flat_map(|kind| {
-            kind.states
+fn find(description: &Description, used: &UsedAllows<'_>) -> Vec<Finding> {
+    let of_kind = |kind: &Kind| {
+        let of_states = kind.states.iter().flat_map(|state| &state.allow);
+        let of_states = of_states.filter_map(|allow| unused(allow, used));
+        let of_document = kind.allow.iter().filter_map(|allow| {
+            let finding = unused(allow, used)?;
+            // Some rules have findings of the document and others of states, which only the state itself may allow.
+            let states = used.states_with(kind, &allow.rule.value);
+            let names: Vec<String> = states
                 .iter()
-                .flat_map(|state| &state.allow)
-                .chain(&kind.allow)
-        })
-        // Rules about written code are checked elsewhere, so nothing here can tell whether those are used.
-        .filter(|allow| checked().any(|rule| rule.name == allow.rule.value))
-        .filter(|allow| !used.contains(allow))
-        .map(|allow| {
-            let message = format!("there is no finding of `{}` here", allow.rule.value);
-            Finding::new(&UNUSED_ALLOW, allow.rule.span, message).help("remove it")
-        })
-        .collect()
+                .map(|id| format!("`{}`", kind.state(*id).name.value))
+                .collect();
+            Some(match names.is_empty() {
+                true => finding,
+                false => finding.help(format!("move it to `allow` of {}", names.join(" or "))),
+            })
+        });
+        of_states.chain(of_document).collect::<Vec<_>>()
+    };
+    description.kinds.iter().flat_map(of_kind).collect()
+}
+
+fn unused(allow: &Allow, used: &UsedAllows<'_>) -> Option<Finding> {
+    // Rules about written code are checked elsewhere, so nothing here can tell whether those are used.
+    let is_checked = checked().any(|rule| rule.name == allow.rule.value);
+    (is_checked && !used.contains(allow)).then(|| {
+        let message = format!("there is no finding of `{}` here", allow.rule.value);
+        Finding::new(&UNUSED_ALLOW, allow.rule.span, message).help("remove it")
+    })
 }

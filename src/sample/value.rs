@@ -152,7 +152,15 @@ fn list(schema: &Schema) -> Json {
 fn make_distinct(item: &mut Json, keys: &[&str], at: usize) {
     match item {
         Json::String(text) => text.push_str(&at.to_string()),
-        Json::Number(number) => *number = Number::from(number.as_i64().unwrap_or_default() + at as i64),
+        Json::Number(number) => {
+            let distinct = match number.as_i64() {
+                Some(integer) => integer.checked_add(at as i64).map(Number::from),
+                None => number
+                    .as_f64()
+                    .and_then(|float| Number::from_f64(float + at as f64)),
+            };
+            *number = distinct.unwrap_or_else(|| number.clone());
+        }
         Json::Object(fields) => {
             if let Some(value) = keys.first().and_then(|key| fields.get_mut(*key)) {
                 make_distinct(value, &[], at);
@@ -190,6 +198,14 @@ fn object(schema: &Schema) -> Json {
             .into_iter()
             .filter_map(|name| Some((name.to_owned(), of(properties.get(name)?))));
         object.extend(fields);
+        if let Some(metadata) = object
+            .get_mut("metadata")
+            .filter(|_| schema.embedded_resource == Some(true))
+        {
+            // The metadata of an object has the fields of Kubernetes, whatever a schema says of others. Where it is not even
+            // metadata, the rule refused-sample says why.
+            let _ = krator_schema::admit_metadata(metadata);
+        }
     } else if let Some(Properties::Schema(values)) = &schema.additional_properties {
         object.extend((1..=least).map(|at| (format!("key{at}"), of(values))));
     } else {
@@ -285,5 +301,8 @@ mod tests {
         let items = json!({"type": "string"});
         let list = json!({"type": "array", "items": items, "minItems": 2, "x-kubernetes-list-type": "set"});
         assert_eq!(sample(list), json!(["example", "example1"]));
+        let items = json!({"type": "object", "properties": {"at": {"type": "number"}}, "required": ["at"]});
+        let list = json!({"type": "array", "items": items, "minItems": 2, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["at"]});
+        assert_eq!(sample(list), json!([{"at": 1.0}, {"at": 2.0}]));
     }
 }

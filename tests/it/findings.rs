@@ -69,6 +69,46 @@ fn every_mutant_gives_its_finding_and_no_other_error() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Mistakes of every stage of the pipeline at once: one run finds them all, and nothing that only follows from another.
+#[test]
+fn one_run_finds_the_mistakes_of_all_stages() {
+    let text = r#"krator: 1
+resource: {group: animals.com, version: v1, kind: Moose}
+spec:
+  weight: {type: quantity, default: heavy}
+  height: {type: integer, validations: [{rule: self > '1'}]}
+machine: {initial: Roam}
+states:
+  Roam: {next: [Rome, Rest], wait: {poll: 1}}
+  Rest: {kind: redy}
+  tired: {kind: failed}
+"#;
+    let checked = krator::check("krator.yaml", text.as_bytes());
+    let errors = checked
+        .findings
+        .iter()
+        .filter(|finding| finding.rule.severity == Severity::Error);
+    let found: Vec<(usize, &str)> = errors
+        .map(|finding| {
+            (
+                checked.source.position(finding.span.start).line,
+                finding.rule.name,
+            )
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (4, "invalid-schema"),
+            (5, "invalid-rule"),
+            (8, "unknown-state"),
+            (8, "invalid-duration"),
+            (9, "wrong-type"),
+            (10, "invalid-name"),
+        ]
+    );
+}
+
 #[test]
 fn every_rule_has_a_mutant() {
     let covered: BTreeSet<String> = mutants()

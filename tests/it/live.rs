@@ -163,6 +163,14 @@ fn dev_follows_edits_and_keeps_objects() {
     dev.wait_for("ready after");
     dev.wait_for("state=\"Roam\"");
 
+    // A second session would work on the same objects.
+    let mut second = Session::start(&dir, &["dev", "--fresh"]);
+    second.wait_for(&format!(
+        "another `krator dev` (process {}) runs",
+        dev.process.id()
+    ));
+    assert_eq!(second.process.wait().expect("it has ended").code(), Some(2));
+
     edit(eat, "Transition::to(Sleep)", "Transition::to(Slep)");
     dev.wait_for("cannot find");
     dev.wait_for("does not compile; the last one goes on");

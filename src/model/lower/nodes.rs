@@ -5,7 +5,7 @@ use crate::catalog::keys::{SectionKey, Type};
 use crate::catalog::{INVALID_DURATION, INVALID_NAME, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::parse_duration;
-use crate::names::NotAName;
+use crate::names::{NotAName, capitalized};
 use crate::spec::{Entry, Node, NodeKind};
 use crate::text::shown;
 use std::time::Duration;
@@ -207,9 +207,11 @@ pub(super) fn named<T>(
         Ok(name) => Some(Spanned::new(name, span)),
         Err(error) => {
             let message = format!("`{}` is not a valid {what} name", shown(written));
-            sink.report(
-                Finding::new(&INVALID_NAME, span, message).help(format!("expected {}", error.expected)),
-            );
+            let finding =
+                Finding::new(&INVALID_NAME, span, message).help(format!("expected {}", error.expected));
+            let capitalized = capitalized(written);
+            let is_name = parse(&capitalized).is_ok();
+            sink.report(finding.did_you_mean(is_name.then_some(capitalized.as_str())));
             None
         }
     }

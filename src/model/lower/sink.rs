@@ -11,6 +11,8 @@ pub(super) struct Sink<'a> {
     /// The keys that are written and not served yet, each with the place of its value.
     unserved: Vec<(Spanned<&'static str>, Span)>,
     suggestions_left: usize,
+    /// How many of the findings are about parts that no schema depends on.
+    beside_schema: usize,
     /// Whether the last suggestion is one of several that are equally near. It belongs to the finding that is reported next.
     has_rival: bool,
 }
@@ -23,8 +25,22 @@ impl<'a> Sink<'a> {
             findings: Vec::new(),
             unserved: Vec::new(),
             suggestions_left: 100,
+            beside_schema: 0,
             has_rival: false,
         }
+    }
+
+    /// Reads a part of the description that no schema depends on.
+    pub fn beside_schema<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.findings.len();
+        let value = read(self);
+        self.beside_schema += self.findings.len() - before;
+        value
+    }
+
+    /// Whether all findings are about parts that no schema depends on.
+    pub fn has_sound_schemas(&self) -> bool {
+        self.findings.len() == self.beside_schema
     }
 
     pub fn report(&mut self, mut finding: Finding) {

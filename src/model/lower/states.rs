@@ -18,7 +18,7 @@ use crate::model::{
     Allow, ConditionSetting, ConditionStatus, Effects, Limit, Next, OnSpecChange, Period, Ready, StateId,
     StateKind, Timeout, Times, Wait,
 };
-use crate::names::{ConditionName, StateName};
+use crate::names::{ConditionName, StateName, capitalized};
 use crate::spec::{Entry, Node};
 use crate::text::shown;
 
@@ -140,6 +140,18 @@ pub(super) fn states(
         .collect()
 }
 
+/// The name of a state whose own is not valid, for the findings of its rules: the nearest name that is valid and free.
+/// Edges still find the state by the name as written.
+fn stand_in(written: &str, at: usize, table: &Table<'_>) -> StateName {
+    let nearest = StateName::parse(&capitalized(written)).ok();
+    nearest
+        .filter(|name| !table.by_name.contains_key(name.as_str()))
+        .unwrap_or_else(|| {
+            #[allow(clippy::unwrap_used, reason = "a letter and a number are a name")]
+            StateName::parse(&format!("Invalid{at}")).unwrap()
+        })
+}
+
 fn state(
     at: usize,
     entry: &Entry,
@@ -147,11 +159,8 @@ fn state(
     context: &BuildContext<'_, '_>,
     sink: &mut Sink<'_>,
 ) -> WrittenState {
-    let name = named(&entry.key, entry.key_span, "state", StateName::parse, sink).unwrap_or_else(|| {
-        // The state gets a stand-in name; edges still find it by the name as written.
-        #[allow(clippy::unwrap_used, reason = "a letter and a number are a name")]
-        Spanned::new(StateName::parse(&format!("Invalid{at}")).unwrap(), entry.key_span)
-    });
+    let name = named(&entry.key, entry.key_span, "state", StateName::parse, sink)
+        .unwrap_or_else(|| Spanned::new(stand_in(&entry.key, at, table), entry.key_span));
     let mut written = WrittenState {
         name,
         doc: None,
@@ -187,6 +196,8 @@ fn state(
     written.phase = keys.read(StateKey::Phase, sink, text);
     written.message = keys.read(StateKey::Message, sink, text);
     written.kind = keys.word(StateKey::Kind, &kinds, sink);
+    // A state whose kind cannot be read may be one without edges.
+    table.lacks_edges |= keys.has(StateKey::Kind) && written.kind.is_none();
     if let Some(kind) = written.kind.filter(|kind| kind.value == StateKind::Final) {
         refuse_in_final(&keys, kind.span, &written.name, sink);
     }

@@ -19,8 +19,8 @@ pub(super) fn json_of(node: &Node) -> Json {
                 boolean.into()
             } else if let Some(integer) = scalar.integer() {
                 integer.into()
-            } else if let Some(number) = scalar.number().and_then(Number::from_f64) {
-                number.into()
+            } else if let Some(number) = scalar.number() {
+                number_of(number)
             } else {
                 scalar.text.clone().into()
             }
@@ -31,6 +31,17 @@ pub(super) fn json_of(node: &Node) -> Json {
             .iter()
             .map(|entry| (entry.key.clone(), json_of(&entry.value)))
             .collect(),
+    }
+}
+
+/// A number as kubectl sends it to the API server: it writes one without a fraction as an integer, so that 1 and 1.0 are
+/// the same item of a set.
+fn number_of(number: f64) -> Json {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if number.fract() == 0.0 && (-LIMIT..LIMIT).contains(&number) {
+        (number as i64).into()
+    } else {
+        Number::from_f64(number).map_or(Json::Null, Json::Number)
     }
 }
 

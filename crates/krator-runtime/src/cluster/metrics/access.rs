@@ -58,7 +58,10 @@ impl Access {
 fn is_local(headers: &HeaderMap) -> bool {
     let is_loopback = |authority: &str| {
         let host = authority.parse::<Authority>();
-        host.is_ok_and(|host| ["localhost", "127.0.0.1", "[::1]"].contains(&host.host()))
+        // An authority takes anything for a port, as in `127.0.0.1:80.example.com`.
+        let has_number = |host: &Authority| host.port().is_none() == host.port_u16().is_none();
+        let is_name = |host: &Authority| ["localhost", "127.0.0.1", "[::1]"].contains(&host.host());
+        host.is_ok_and(|host| is_name(&host) && has_number(&host))
     };
     let text = |name| {
         headers
@@ -432,6 +435,8 @@ mod tests {
             ),
             (&[("Host", "rebound.example.com:8080")], 403),
             (&[("Host", "localhost.example.com")], 403),
+            (&[("Host", "127.0.0.1:8080.example.com")], 403),
+            (&[("Host", "[::1]:8080")], 200),
             (&[], 403),
         ] {
             assert_eq!(status(&Access::Loopback, headers).await, code, "{headers:?}");
