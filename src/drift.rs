@@ -163,9 +163,8 @@ pub(crate) fn compare(
     let named = renames::follow(now, former, record, disk, options.force);
     let mut run = Run::settle(&named, now, options, drift);
     run.drift.is_only_breaking = is_breaking && !named.is_refused;
-    for (path, contents) in run.record.render(&normalized(now.source.text())) {
-        run.put(path, &contents);
-    }
+    let files = run.record.render(&normalized(now.source.text()));
+    run.put_record(files);
     let found = run.read_code(now, former)?;
     if !run.drift.is_refused {
         // The warnings are left to `krator check`.

@@ -3,11 +3,13 @@
 //! A mistake of the user is a value here, never an `Err`, so that all of them can be reported together. This module
 //! knows nothing about Kubernetes or state graphs: rules decide what to report, and this module how to show it.
 
+mod conflict;
 mod json;
 mod source;
 mod suggest;
 mod text;
 
+pub(crate) use conflict::conflict_markers;
 pub use json::{to_json, to_sarif};
 pub use source::{Position, Source};
 pub(crate) use suggest::closest;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// All files of a generated crate, by their paths in the crate, which are separated by `/`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,8 +19,8 @@ pub struct File {
     pub ownership: Ownership,
 }
 
-/// Who owns a file once it is written. The generation record keeps it by the names of the variants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// Who owns a file once it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ownership {
     /// krator, which rewrites the file whenever the description changes.
@@ -29,6 +29,24 @@ pub enum Ownership {
     Seeded,
     /// The user, but krator keeps some of its lines up to date.
     Merged,
+}
+
+impl Ownership {
+    const ALL: [Ownership; 3] = [Ownership::Generated, Ownership::Seeded, Ownership::Merged];
+
+    /// The name in the generation record.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Ownership::Generated => "generated",
+            Ownership::Seeded => "seeded",
+            Ownership::Merged => "merged",
+        }
+    }
+
+    /// The owner of this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|ownership| ownership.name() == name)
+    }
 }
 
 impl Plan {

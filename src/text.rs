@@ -3,6 +3,8 @@
 //! A description may come from somebody else, and its strings end up in terminals, manifests, diagrams and Rust
 //! comments. This module knows characters only; each of those formats adds the characters that it gives a meaning.
 
+pub(crate) mod conflict;
+
 /// Whether a reader cannot see the character, or a terminal would act on it instead of showing it: control
 /// characters, invisible formatting, marks that change the direction of text, and noncharacters.
 pub fn is_unprintable(c: char) -> bool {

@@ -15,6 +15,7 @@ use crate::plan::{Ownership, Plan};
 use crate::record::{self, GenerationRecord};
 use crate::render::{self, Rollout, Runtime};
 use crate::spec::{self, Files};
+use crate::text::conflict::conflicts;
 use crate::text::{normalized, printable};
 
 /// The file in which a crate has its description.
@@ -99,27 +100,28 @@ impl Workspace {
             cause: cause.to_owned(),
         };
         let listed = folder.list()?;
-        let notes = [
-            record::MANIFEST,
-            record::BASE,
-            record::DESCRIPTION,
-            drift::MANIFEST,
-        ];
-        let files = folder.read(notes.into_iter().chain(listed.iter().map(String::as_str)))?;
+        let notes = record::FILES.into_iter().chain([drift::MANIFEST]);
+        let files = folder.read(notes.chain(listed.iter().map(String::as_str)))?;
         let shown = |files: UnreadableFiles| Error::Unreadable(files.shown(|path| folder.shown(path)));
-        let note = |path: &str| match files.get(path) {
-            FileState::Absent => Ok(None),
-            FileState::Text(text) => Ok(Some(text)),
-            FileState::Unreadable(why) => Err(shown(UnreadableFiles::of(path, why))),
+        for (path, file) in files.iter().filter(|(path, _)| record::is_part(path)) {
+            if let FileState::Unreadable(why) = file {
+                return Err(shown(UnreadableFiles::of(path, why)));
+            }
+        }
+        let record = GenerationRecord::parse(&files)?;
+        let FileState::Text(former) = files.get(record::DESCRIPTION) else {
+            return Err(damaged("it is missing").into());
         };
-        let record =
-            GenerationRecord::parse(note(record::MANIFEST)?.unwrap_or_default(), note(record::BASE)?)?;
-        let former = note(record::DESCRIPTION)?.ok_or_else(|| damaged("it is missing"))?;
+        let sides = conflicts(former);
+        let former = sides.as_ref().map_or(former, |sides| &sides.ours);
         let is_changed = normalized(former) != normalized(description.source.text());
         let former = is_changed.then(|| {
             let named = record.named_files(spec::named_files(former.as_bytes()));
             check_with(record::DESCRIPTION, former.as_bytes(), &named)
         });
+        // Git may have made of two descriptions one that is none; then nothing is known to be renamed.
+        let is_merged = record.is_merged || sides.is_some();
+        let former = former.filter(|former| !is_merged || former.sound().is_some());
         // Without it no handler could follow the state that it was written for.
         if let Some(Checked {
             description: None,

@@ -39,6 +39,22 @@ Bad:
 Good:
 
     krator_runtime::main(&ABOUT, |runtime| runtime.operator(configured()).operator(ElkOperator::default()))";
+    Error CONFLICT_MARKERS "conflict-markers": "a merge has left conflict markers in a file",
+"Both sides of a merge, such as two branches of git, changed the same lines, and somebody has to decide. Edit the lines
+between `<<<<<<<` and `>>>>>>>` until they are what you want, and delete the markers. Files that krator generates are no work: `krator gen` writes
+them anew from krator.yaml, conflict markers and all.
+
+Bad:
+
+    <<<<<<< HEAD
+      Roam: {next: [Eat, Sleep]}
+    =======
+      Roam: {next: [Eat, Hide]}
+    >>>>>>> hiding
+
+Good:
+
+      Roam: {next: [Eat, Sleep, Hide]}";
     Error UNREADABLE_MANIFEST "unreadable-manifest": "Cargo.toml is not TOML, or not the manifest of a package",
 "krator has to read Cargo.toml to keep the dependencies of the generated code up to date. It writes nothing until it can.
 

@@ -42,7 +42,7 @@ impl Folder {
         };
         let real = fs::canonicalize(shown).map_err(cannot("open", shown))?;
         // Anything in its place makes the folder one of krator's; whether it can be read turns out later.
-        if !is_there(&real.join(record::MANIFEST)) {
+        if !record::MARKS.iter().any(|mark| is_there(&real.join(mark))) {
             return Err(Error::NotOurs(shown.to_owned()));
         }
         Ok(Folder {
@@ -109,8 +109,8 @@ impl Folder {
     }
 
     /// The paths of the files that a run may have to read or move although no plan names them: everything below `src`,
-    /// the Rust files below the other folders that cargo compiles, and what earlier runs have set aside. Symbolic links
-    /// to folders are not followed.
+    /// the Rust files below the other folders that cargo compiles, what earlier runs have set aside, and the bases of merges.
+    /// Symbolic links to folders are not followed.
     ///
     /// # Errors
     ///
@@ -122,6 +122,7 @@ impl Folder {
             found.extend(files.into_iter().filter(|path| path.ends_with(".rs")));
         }
         found.extend(self.below(record::PRUNED)?);
+        found.extend(self.below(record::BASE)?);
         found.sort();
         Ok(found)
     }

@@ -174,7 +174,7 @@ fn record_under(
             Some((to, text)) => {
                 let entry = FileRecord {
                     ownership: entry.ownership,
-                    sha256: record::hash(text),
+                    hashes: BTreeSet::from([record::hash(text)]),
                     base: Some(text.clone()),
                 };
                 Some((to.clone(), entry))
@@ -186,5 +186,6 @@ fn record_under(
         });
     GenerationRecord {
         files: files.collect(),
+        is_merged: record.is_merged,
     }
 }

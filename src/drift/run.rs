@@ -4,12 +4,16 @@ use super::file_finding::first_line;
 use super::merge::{self, Merged};
 use super::renames::Named;
 use super::{Drift, FileAction, MANIFEST, Merge, Options, Version, cargo, modules, set_aside};
+use std::collections::BTreeMap;
+
 use crate::changes::{Changes, FileState, Snapshot, UnreadableFiles};
 use crate::code::{self, InFile};
+use crate::finding::{Source, conflict_markers};
 use crate::plan::{File, Ownership};
-use crate::record::{FileRecord, GenerationRecord};
+use crate::record::{self, FileRecord, GenerationRecord};
 use crate::render::first_wording;
-use crate::text::{normalized, with_line_ends_of};
+use crate::text::conflict::conflicts;
+use crate::text::{normalized, printable, with_line_ends_of};
 
 /// The state of a comparison in progress.
 pub(super) struct Run<'a> {
@@ -69,10 +73,16 @@ impl<'a> Run<'a> {
             FileState::Unreadable(why) => self.unreadable.add(path, why),
             FileState::Text(text) if normalized(text) == file.contents => {}
             FileState::Text(text) => match self.former.files.get(path) {
-                Some(entry) if entry.wrote(text) => self.write(path, &file.contents, FileAction::Updated),
+                Some(entry) if entry.wrote(text) || self.is_merged(entry, text) => {
+                    self.write(path, &file.contents, FileAction::Updated);
+                }
                 Some(entry) if entry.ownership == Ownership::Generated => {
                     if self.options.force {
                         self.write(path, &file.contents, FileAction::Updated);
+                    } else if self.former.is_merged {
+                        // Git may have moved the changes of one branch into a file that the other one has renamed.
+                        self.set_aside(path);
+                        self.write(path, &file.contents, FileAction::Created);
                     } else {
                         self.edited(path, text, Some(&file.contents));
                     }
@@ -85,6 +95,12 @@ impl<'a> Run<'a> {
             },
         }
         FileRecord::of(path, file)
+    }
+
+    /// Whether a generated file is what git made of the files of two branches, rather than an edit by hand.
+    fn is_merged(&self, entry: &FileRecord, text: &str) -> bool {
+        entry.ownership == Ownership::Generated
+            && (conflicts(text).is_some() || self.former.is_merged && entry.hashes.len() > 1)
     }
 
     /// Compares a file that belongs to the user with its template.
@@ -102,7 +118,7 @@ impl<'a> Run<'a> {
             return planned;
         }
         // A file that was never recorded is the user's own, and there is nothing to merge while the template is the same.
-        let Some(former) = former.filter(|former| former.sha256 != planned.sha256) else {
+        let Some(former) = former.filter(|former| former.hashes != planned.hashes) else {
             return planned;
         };
         let text = match state {
@@ -115,6 +131,13 @@ impl<'a> Run<'a> {
         };
         if normalized(text) == file.contents {
             return planned;
+        }
+        if conflicts(text).is_some() {
+            // Its author resolves that first.
+            return FileRecord {
+                ownership: file.ownership,
+                ..former.clone()
+            };
         }
         let untouched = former.wrote(text).then(|| normalized(text));
         // The first version of krator recorded only a hash of the template, whose text was the first wording.
@@ -199,7 +222,7 @@ impl<'a> Run<'a> {
             return planned;
         };
         match disk.get(path) {
-            _ if former.sha256 == planned.sha256 => {}
+            _ if former.hashes == planned.hashes => {}
             FileState::Text(text) if former.wrote(text) => {
                 self.write(path, &file.contents, FileAction::Updated);
             }
@@ -216,11 +239,11 @@ impl<'a> Run<'a> {
             match disk.get(path) {
                 FileState::Absent => {}
                 FileState::Unreadable(why) => self.unreadable.add(path, why),
-                FileState::Text(text) if entry.wrote(text) => {
+                FileState::Text(text) if entry.wrote(text) || self.is_merged(entry, text) => {
                     self.tree.remove(path);
                     self.drift.actions.insert(path.to_owned(), FileAction::Removed);
                 }
-                FileState::Text(_) if self.options.force => self.set_aside(path),
+                FileState::Text(_) if self.options.force || self.former.is_merged => self.set_aside(path),
                 FileState::Text(text) => self.edited(path, text, None),
             }
             return;
@@ -272,6 +295,16 @@ impl<'a> Run<'a> {
         false
     }
 
+    /// Writes these files of `.krator/`, and removes what an earlier run has recorded in others.
+    pub fn put_record(&mut self, files: BTreeMap<String, String>) {
+        let is_gone = |path: &&str| record::is_part(path) && !files.contains_key(*path);
+        let gone: Vec<String> = self.tree.paths().filter(is_gone).map(str::to_owned).collect();
+        gone.iter().for_each(|path| self.tree.remove(path));
+        for (path, contents) in &files {
+            self.put(path, contents);
+        }
+    }
+
     /// Moves a file into [`PRUNED`] and records the move.
     fn set_aside(&mut self, path: &str) {
         match set_aside(&mut self.tree, path) {
@@ -300,7 +333,31 @@ impl<'a> Run<'a> {
         unreadable.extend(written.unread(|texts| code::compiled(&now.code(texts))));
         unreadable.none_or_fail()?;
         let former = former.map(|former| former.code(&written.texts));
-        Ok(code::findings(&now.code(&written.texts), former.as_ref()))
+        let mut found = self.conflicted(now);
+        found.extend(code::findings(&now.code(&written.texts), former.as_ref()));
+        Ok(found)
+    }
+
+    /// The files of users in which git has left conflict markers.
+    fn conflicted(&self, now: Version<'_>) -> Vec<InFile> {
+        let is_theirs = |path: &str| {
+            let planned = now.plan.get(path).map(|file| file.ownership);
+            planned != Some(Ownership::Generated)
+                && path != "krator.yaml"
+                && !path.starts_with(record::STATE_DIR)
+        };
+        let texts = self.tree.iter().filter_map(|(path, file)| match file {
+            FileState::Text(text) if is_theirs(path) => Some((path, text)),
+            _ => None,
+        });
+        texts
+            .filter_map(|(path, text)| {
+                Some(InFile {
+                    source: Source::new(printable(path), text),
+                    findings: vec![conflict_markers(text)?],
+                })
+            })
+            .collect()
     }
 
     /// Turns the final files into changes relative to the disk. A refused run has no changes.

@@ -7,7 +7,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span as YamlSpan};
 
 use super::{Entry, Mapping, Node, NodeKind, Scalar};
 use crate::catalog::SYNTAX;
-use crate::finding::{Finding, Source, Span};
+use crate::finding::{Finding, Source, Span, conflict_markers};
 use crate::text::{is_direction_mark, shown};
 
 /// The maximum size of a file, in bytes.
@@ -47,6 +47,9 @@ pub(crate) fn source_of(name: &str, bytes: &[u8]) -> (Source, Vec<Finding>) {
 /// The documents of a text, and the findings about its YAML. If the text cannot be read to its end, there are no
 /// documents.
 pub(crate) fn parse(source: &Source) -> (Vec<Node>, Vec<Finding>) {
+    if let Some(finding) = conflict_markers(source.text()) {
+        return (Vec::new(), vec![finding]);
+    }
     let mut builder = Builder {
         source,
         offsets: Offsets::of(source.text()),

@@ -10,23 +10,19 @@ use std::collections::BTreeMap;
 use std::fs;
 
 /// The generated files of a description, without the text of the description and the documents for people, which follow
-/// its order.
-fn generated(text: &str) -> BTreeMap<String, String> {
+/// its order; `None` if it has an error.
+fn generated(text: &str) -> Option<BTreeMap<String, String>> {
     let checked = krator::check("krator.yaml", text.as_bytes());
-    let Some(description) = checked.sound() else {
-        panic!("{:?}\n{text}", checked.findings);
-    };
     let plan = render::plan(
-        description,
+        checked.sound()?,
         &checked.source,
         &Runtime::Version("*".parse().expect("any")),
     );
     let files = plan
         .files()
-        .map(|(path, file)| (path.to_owned(), file.contents.clone()));
-    files
-        .filter(|(path, _)| !["krator.yaml", "docs/states.md"].contains(&path.as_str()))
-        .collect()
+        .map(|(path, file)| (path.to_owned(), file.contents.clone()))
+        .filter(|(path, _)| !["krator.yaml", "docs/states.md"].contains(&path.as_str()));
+    Some(files.collect())
 }
 
 /// Turns around the order of the entries of a mapping.
@@ -47,7 +43,12 @@ fn rewritten(documents: &[Json]) -> String {
         for key in ["states", "conditions", "machine", "resource"] {
             document.get_mut(key).map(reverse);
         }
+        // `krator` has to come first.
+        let version = document["krator"].take();
         reverse(&mut document);
+        let entries = document.as_object_mut().expect("a mapping");
+        entries.shift_remove("krator");
+        entries.shift_insert(0, "krator".to_owned(), version);
         let text = serde_yaml::to_string(&document).expect("JSON is YAML");
         // A block scalar takes comments for its text.
         let is_block = text.lines().any(|line| line.ends_with(['|', '>', '-', '+']));
@@ -68,18 +69,24 @@ fn comments_and_another_order_change_no_generated_file() {
         let text = fs::read(case.join("spec.yaml")).expect("a case has a description");
         (name, documents(&text))
     });
-    let random = (0..number("KRATOR_DESCRIPTIONS", 100)).map(|at| {
+    let random = (0..number("KRATOR_DESCRIPTIONS", 30)).map(|at| {
         (
             format!("{at} of seed {seed}"),
             Documents::random(&mut dice, Size::LARGE).0,
         )
     });
+    let mut tried = 0;
     for (name, documents) in reviewed.chain(random) {
         let texts = documents
             .iter()
             .map(|document| serde_yaml::to_string(document).expect("JSON is YAML"));
-        let before = generated(&texts.collect::<Vec<_>>().join("---\n"));
-        let after = generated(&rewritten(&documents));
+        // Aliases of YAML become copies here, which not every description allows.
+        let Some(before) = generated(&texts.collect::<Vec<_>>().join("---\n")) else {
+            continue;
+        };
+        tried += 1;
+        let text = rewritten(&documents);
+        let after = generated(&text).unwrap_or_else(|| panic!("{name} has an error now:\n{text}"));
         let differ: Vec<_> = before
             .iter()
             .filter(|(path, text)| after.get(*path) != Some(*text))
@@ -89,4 +96,6 @@ fn comments_and_another_order_change_no_generated_file() {
             "{name}: {differ:#?}"
         );
     }
+    println!("{tried} descriptions, seed {seed}");
+    assert!(tried > 30, "most descriptions have no error");
 }

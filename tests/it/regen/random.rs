@@ -9,6 +9,7 @@
 
 mod crates;
 mod edits;
+mod merges;
 
 use super::{generate, new, text};
 use crate::accept::documents;

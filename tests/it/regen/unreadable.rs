@@ -135,9 +135,9 @@ const MATTER: [&str; 8] = [
     "src/door/states/closed.rs",
     "src/door/generated/machine.rs",
     "deploy/crd.yaml",
-    ".krator/base.json",
+    ".krator/base/src/lib.rs.base",
+    ".krator/files",
     ".krator/krator.yaml",
-    ".krator/manifest.json",
 ];
 
 /// A run in a crate in which one file cannot be read either fails, names the file and changes nothing, or the contents of

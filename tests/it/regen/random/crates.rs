@@ -1,5 +1,6 @@
 //! The crates whose descriptions are edited, in one workspace.
 
+mod branches;
 mod files;
 
 use super::edits::StateOf;
@@ -23,6 +24,7 @@ pub struct Workspace {
 }
 
 /// A line that somebody wrote into the handler of a state.
+#[derive(Clone)]
 struct Mark {
     /// The state, under its present name; none once it is gone.
     of: Option<StateOf>,
@@ -33,6 +35,7 @@ struct Mark {
 }
 
 /// One crate.
+#[derive(Clone)]
 pub struct Member {
     dir: PathBuf,
     name: &'static str,
@@ -48,7 +51,11 @@ pub struct Member {
 impl Workspace {
     /// An empty one, always in the same place: cargo tells crates apart by where they are.
     pub fn new(name: &str) -> Self {
-        let dir = build_folder().join(name);
+        Self::at(build_folder().join(name))
+    }
+
+    /// An empty one in a folder.
+    pub fn at(dir: PathBuf) -> Self {
         let _ = fs::remove_dir_all(&dir);
         fs::create_dir_all(&dir).expect("the target folder is ours");
         let members = super::CASES.map(|case| format!("\"{case}\"")).join(", ");
@@ -176,8 +183,8 @@ impl Member {
         edited.sort
     }
 
-    /// Brings the crate in step.
-    fn run(&mut self, args: &[&str]) {
+    /// Brings the crate in step; what krator says.
+    fn run(&mut self, args: &[&str]) -> String {
         let output = generate(&self.dir, args);
         let told = String::from_utf8(output.stderr).expect("text");
         let is_run = matches!(output.status.code(), Some(0 | 1)) && !told.contains("nothing was written");
@@ -199,6 +206,7 @@ impl Member {
                 }
             }
         }
+        told
     }
 
     /// What is not as it should be after an edit.

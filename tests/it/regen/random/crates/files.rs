@@ -96,7 +96,7 @@ impl Member {
         (sort, format!("{instead:?} {outcome}"))
     }
 
-    fn some_state(&self, dice: &mut Dice) -> Option<StateOf> {
+    pub(super) fn some_state(&self, dice: &mut Dice) -> Option<StateOf> {
         let document = dice.pick(&self.documents)?;
         let kind = document["resource"]["kind"].as_str()?;
         let states: Vec<&String> = document["states"].as_object()?.keys().collect();
@@ -104,7 +104,7 @@ impl Member {
     }
 
     /// Gives a new line of somebody's its number.
-    fn new_mark(&mut self, of: Option<StateOf>) -> usize {
+    pub(super) fn new_mark(&mut self, of: Option<StateOf>) -> usize {
         self.marks.push(Mark {
             of,
             names: None,
