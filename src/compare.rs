@@ -11,6 +11,7 @@ mod census;
 mod change_kind;
 mod formats;
 mod graph;
+mod owned;
 mod path;
 mod place;
 mod report;

@@ -42,9 +42,9 @@ pub use machine::{
 pub use path::{FieldPath, PathRoot, Segment};
 pub use period::{MomentField, MomentUnit, Period, format_duration, parse_duration};
 pub use resource::{
-    Access, Column, ColumnType, DeclaredCondition, Deploy, FailurePolicy, Grant, LookIn, MatchCondition,
-    ObjectKind, Operation, Owned, PodResources, PublishedEvents, Resource, Scale, Scope, Watch, WatchBy,
-    Webhook, Webhooks,
+    Access, ChildDeletion, Column, ColumnType, DeclaredCondition, Deploy, FailurePolicy, Grant, LookIn,
+    MatchCondition, ObjectKind, Operation, Owned, PodResources, PublishedEvents, Resource, Scale, Scope,
+    Watch, WatchBy, Webhook, Webhooks,
 };
 pub use schema::{Constraints, Field, KubernetesType, NamedType, Schema, Shape, Validation};
 pub use status::machine_status;

@@ -30,6 +30,7 @@ mod no_exit;
 mod no_path_to_final;
 mod no_timeout;
 mod not_served;
+mod outlives_nothing;
 mod phase_in_status;
 mod property_violated;
 mod resume_hazard;
@@ -90,6 +91,7 @@ static CHECKS: &[Check] = &[
     no_path_to_final::CHECK,
     no_timeout::CHECK,
     not_served::CHECK,
+    outlives_nothing::CHECK,
     phase_in_status::CHECK,
     property_violated::CHECK,
     resume_hazard::CHECK,

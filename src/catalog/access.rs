@@ -18,6 +18,21 @@ Good:
     resource: {group: animals.com, version: v1, kind: Moose, scope: Cluster}
     owns: [core/v1.Namespace]
     watches: [{kind: core/v1.Secret, by: .spec.secretName, namespace: .spec.secretNamespace}]";
+    Error OUTLIVES_NOTHING "outlives-nothing": "`deletion: last` or `keep` without a deletion path",
+"Children with `deletion: last` are deleted when the deletion path of their owner has ended, and those with `keep` are
+released then. Without `machine.deletion` there is no such path, and no finalizer: the owner is gone before the operator
+knows that it was deleted. Add a deletion path (a single `final` state is enough), or leave `deletion` out.
+
+Bad:
+
+    machine: {initial: Roam}
+    owns: [{kind: apps/v1.StatefulSet, deletion: last}]
+
+Good:
+
+    machine: {initial: Roam, deletion: Released}
+    owns: [{kind: apps/v1.StatefulSet, deletion: last}]
+    states: {Released: {kind: final}}";
     Error UNELECTED_REPLICAS "unelected-replicas": "`replicas` is over 1 with `leaderElection: false` and without `shards`",
 "Without leader election, every replica works on every object, so each handler runs several times at the same time.
 Either let the replicas elect a leader, which is the default, or split the objects among the replicas with `shards`.

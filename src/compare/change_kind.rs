@@ -56,6 +56,7 @@ change_kinds! {
     OnDeleteChanged "on-delete-changed",
     OperatorRenamed "operator-renamed",
     OwnedAdded "owned-added",
+    OwnedDeletionChanged "owned-deletion-changed",
     OwnedRemoved "owned-removed",
     PatternChanged "pattern-changed",
     PatternRemoved "pattern-removed",

@@ -1,5 +1,6 @@
 //! Changes outside of schema and graph: added and removed kinds, names, versions, and other parts of the CRD.
 
+use super::owned::of_owned;
 use super::value_test::ValueTest;
 use super::{Change, ChangeKind, SchemaPath, Stored};
 use crate::finding::Span;
@@ -105,7 +106,8 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
     changes.extend(scope(pair));
     words(pair, &mut changes);
     scale(pair, &mut changes);
-    others(pair, &mut changes);
+    of_owned(pair, &mut changes);
+    columns(pair, &mut changes);
     changes
 }
 
@@ -331,55 +333,15 @@ fn scale(pair: &Pair<'_>, changes: &mut Vec<Change>) {
     }
 }
 
-/// Changes of the owned kinds and of the printer columns.
-fn others(pair: &Pair<'_>, changes: &mut Vec<Change>) {
-    for old in &pair.old.owns {
-        let is_there = |kind: &Kind| {
-            kind.owns
-                .iter()
-                .any(|new| new.kind.value.is_same_kind(&old.kind.value))
-        };
-        if !is_there(pair.new) {
-            let message = format!("`{}` is not owned any more", old.kind.value.reference());
-            changes.push(Change {
-                old: Some(old.kind.span),
-                is_gone: true,
-                help: Some(
-                    "objects of the kind that are there stay until their owner is deleted; nothing repairs them"
-                        .to_owned(),
-                ),
-                ..plain(
-                    ChangeKind::OwnedRemoved,
-                    Some(pair.new),
-                    message,
-                    pair.new.resource.kind.span,
-                )
-            });
-        }
-    }
-    for new in &pair.new.owns {
-        if !pair
-            .old
-            .owns
-            .iter()
-            .any(|old| old.kind.value.is_same_kind(&new.kind.value))
-        {
-            let message = format!("`{}` is owned now", new.kind.value.reference());
-            changes.push(plain(
-                ChangeKind::OwnedAdded,
-                Some(pair.new),
-                message,
-                new.kind.span,
-            ));
-        }
-    }
-    let columns = |kind: &Kind| -> Vec<(String, String)> {
+/// Changes of the printer columns.
+fn columns(pair: &Pair<'_>, changes: &mut Vec<Change>) {
+    let shown = |kind: &Kind| -> Vec<(String, String)> {
         let columns = kind.columns.iter();
         columns
             .map(|column| (column.name.to_string(), column.path.to_string()))
             .collect()
     };
-    if columns(pair.old) != columns(pair.new) {
+    if shown(pair.old) != shown(pair.new) {
         let place = pair
             .new
             .columns

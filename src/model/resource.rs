@@ -160,6 +160,29 @@ impl ObjectKind {
 pub struct Owned {
     /// The kind.
     pub kind: Spanned<ObjectKind>,
+    /// What becomes of its objects when their owner is deleted. Without the key, the place is that of the kind.
+    pub deletion: Spanned<ChildDeletion>,
+}
+
+/// What becomes of an owned object when its owner is deleted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ChildDeletion {
+    /// The garbage collector deletes it.
+    #[default]
+    Owner,
+    /// The operator deletes it when the deletion path has ended.
+    Last,
+    /// The operator releases it when the deletion path has ended.
+    Keep,
+}
+
+impl ChildDeletion {
+    /// All of them, as descriptions write them.
+    pub(crate) const ALL: [(&'static str, ChildDeletion); 3] = [
+        ("owner", ChildDeletion::Owner),
+        ("last", ChildDeletion::Last),
+        ("keep", ChildDeletion::Keep),
+    ];
 }
 
 /// A kind whose objects the operator watches.

@@ -128,6 +128,17 @@ mod tests {
         let owner = described("owns: [core/v1.ConfigMap]");
         let finalizers = "*: example.com/things/finalizers update";
         assert!(rules(&owner).iter().any(|rule| rule == finalizers));
+        let path = "machine: {initial: A, deletion: Z}\nstates: {A: {kind: ready}, Z: {kind: final}}";
+        let text = "krator: 1\nresource: {group: example.com, version: v1, kind: Thing}\nspec: {a: string}\n";
+        for deletion in ["last", "keep"] {
+            let owns = format!("owns: [{{kind: core/v1.ConfigMap, deletion: {deletion}}}]");
+            let rules = rules(&from(&format!("{text}{path}\n{owns}\n")));
+            assert!(
+                !rules.iter().any(|rule| rule == finalizers),
+                "{deletion} has no reference"
+            );
+            assert!(rules.contains(&"*: /configmaps get,list,watch,create,patch,delete".to_owned()));
+        }
     }
 
     #[test]

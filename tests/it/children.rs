@@ -2,6 +2,7 @@
 //! them, and never adopted from somebody else.
 
 mod herd;
+mod outliving;
 
 use crate::cluster::{self, Cluster, until};
 use crate::operator::{Crate, OperatorProcess};

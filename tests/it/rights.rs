@@ -19,7 +19,7 @@ deploy: {namespaces: [it-rights]}
 resource: {group: rights.example.com, version: v1, kind: Grant}
 spec:
   secret: string
-owns: [{kind: core/v1.ConfigMap}]
+owns: [{kind: core/v1.ConfigMap}, {kind: core/v1.LimitRange, deletion: last}]
 watches:
   - {kind: core/v1.Secret, by: .spec.secret}
   - {kind: core/v1.ServiceAccount, label: grant}
@@ -35,7 +35,7 @@ states:
 
 const MAKING: &str = r#"use super::{Making, Over, Resting};
 use crate::grant::prelude::*;
-use k8s_openapi::api::core::v1::{ConfigMap, Secret, ServiceAccount};
+use k8s_openapi::api::core::v1::{ConfigMap, LimitRange, Secret, ServiceAccount};
 
 impl State for Making {
     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
@@ -45,6 +45,9 @@ impl State for Making {
         let extra: ConfigMap = cx.child(&format!("{name}-extra"));
         cx.delete(&*cx.apply(&extra).await?).await?;
         cx.owned::<ConfigMap>().await?;
+        let last: LimitRange = cx.child(&name);
+        cx.apply(&last).await?;
+        cx.owned::<LimitRange>().await?;
         let found = cx.watched::<Secret>().is_some() && cx.watched::<ServiceAccount>().is_some();
         Ok(match (name.as_str(), found) {
             ("over", _) => Transition::to(Over),
@@ -237,7 +240,12 @@ fn every_right_is_used_and_no_request_lacks_one() {
         granted.iter().filter(is_unused).cloned().collect()
     };
     // What the audit log does not show, because a request with another verb asks for it.
-    let asked_within = ["create leases", "create configmaps", "update grants/finalizers"];
+    let asked_within = [
+        "create leases",
+        "create configmaps",
+        "create limitranges",
+        "update grants/finalizers",
+    ];
     until("all other rights are used", || {
         let rest: Vec<String> = unused(&granted).iter().map(Right::short).collect();
         rest.iter()
@@ -265,6 +273,7 @@ fn every_right_is_used_and_no_request_lacks_one() {
         until(&format!("without `{}` a child is refused", right.short()), || {
             number += 1;
             create(cluster, &format!("other-{number}"));
+            // Both owned kinds are in one rule, and this one is applied first.
             refused("configmaps", since).then_some(())
         });
         replace(cluster, &roles);
@@ -273,7 +282,7 @@ fn every_right_is_used_and_no_request_lacks_one() {
     let lease = rest
         .iter()
         .find(|right| right.resource == "leases")
-        .expect("one of the three");
+        .expect("one of them");
     replace(cluster, &without(&roles, lease));
     cluster.kubectl(&["delete", "lease", "grantee", "--namespace=grantee"]);
     let since = cluster.requests_everywhere().len();

@@ -111,5 +111,5 @@ pub use operator::Operator;
 #[cfg(feature = "kube")]
 pub use readiness::Readiness;
 #[cfg(feature = "kube")]
-pub use resource::{Child, KubeObject, Place};
+pub use resource::{Child, ChildDeletion, KubeObject, Place};
 pub use status::{Condition, EntryId, MachineStatus, ObjectStatus};

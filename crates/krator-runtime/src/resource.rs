@@ -1,5 +1,10 @@
 //! Kubernetes objects as the runtime sees them: custom resources as the objects of a machine, and objects of other
 //! kinds.
+mod owner;
+
+pub use owner::ChildDeletion;
+pub(crate) use owner::{Owner, controller_in, labelled_owner, owner_uid, release};
+
 use crate::{
     error::{Error, Result},
     machine::{Edit, Object},
@@ -138,37 +143,21 @@ pub(crate) fn version_in(meta: &ObjectMeta) -> u64 {
     version.and_then(|v| v.parse().ok()).unwrap_or_default()
 }
 
-/// The owner reference of the controller that owns the object.
-pub(crate) fn controller_reference<K: Resource>(object: &K) -> Option<&OwnerReference> {
-    controller_in(object.meta())
-}
-
-/// The same, of an object of which only the metadata is known.
-pub(crate) fn controller_in(meta: &ObjectMeta) -> Option<&OwnerReference> {
-    let mut owners = meta.owner_references.iter().flatten();
-    owners.find(|owner| owner.controller == Some(true))
-}
-
-/// The uid of the controller that owns the object.
-pub(crate) fn controller<K: Resource>(object: &K) -> Option<&str> {
-    controller_reference(object).map(|owner| owner.uid.as_str())
-}
-
-/// Whether `owner` may apply an object that exists and has this controller.
+/// Whether `owner` may apply an object that exists and belongs to `present`.
 ///
 /// # Errors
 ///
-/// If it is the controller of another object. The request is blocked if the other object had the kind and the name of
-/// `owner`: it was deleted and created again, and the garbage collector will delete what belonged to the former one.
+/// If it belongs to another object. The request is blocked if the other object had the kind and the name of
+/// `owner`: it was deleted and created again, and what belonged to the former one will be deleted.
 /// Otherwise it is permanent.
 pub(crate) fn may_apply<K: Child>(
     name: &str,
-    controller: Option<&OwnerReference>,
+    present: Option<&OwnerReference>,
     owner: &OwnerReference,
 ) -> Result<()> {
     let group = |of: &OwnerReference| of.api_version.rsplit_once('/').map(|(group, _)| group.to_owned());
     let kind = K::kind(&());
-    match controller {
+    match present {
         Some(it) if it.uid == owner.uid => Ok(()),
         Some(it) if (&it.kind, &it.name, group(it)) == (&owner.kind, &owner.name, group(owner)) => {
             Err(Error::blocked(format!(

@@ -45,6 +45,15 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     fn write_condition(&self, manifest: &ManifestOf<M>, condition: &Condition) -> impl Written<M>;
     /// Adds the finalizer to this version of the object, or removes it, and returns the object as stored then.
     fn set_finalizer(&self, manifest: &ManifestOf<M>, finalizer: &str, present: bool) -> impl Written<M>;
+    /// Ends the children that outlive the deletion path: deletes those that go last, and releases those that stay. The
+    /// object keeps its finalizer until this has succeeded, so it may be called again.
+    ///
+    /// # Errors
+    ///
+    /// If a request fails. What was done until then stays done.
+    fn end_children(&self, _: &ManifestOf<M>) -> impl Future<Output = Result<()>> + Send {
+        std::future::ready(Ok(()))
+    }
     /// Deletes this object, but not a later one of the same name.
     fn delete(&self, manifest: &ManifestOf<M>) -> impl Future<Output = Result<(), WriteError>> + Send;
     /// Reads the object as stored now; `None` if it is gone.

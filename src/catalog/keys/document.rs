@@ -168,6 +168,12 @@ section! {
         "The plural of a kind that Kubernetes itself does not have.",
         "owns: [{kind: animals.com/v1.Calf, plural: calves}]")
         .default("the kind's English plural");
+    Deletion = optional("deletion", Word(&["owner", "last", "keep"]),
+        "What becomes of the objects when their owner is deleted: the garbage collector deletes them with the `owner`; the \
+        operator deletes them `last`, when the deletion path has ended; or they are released then and `keep` existing. `last` \
+        and `keep` need `machine.deletion`.",
+        "machine: {deletion: Released}\nowns: [{kind: apps/v1.StatefulSet, deletion: last}]\nstates: {Released: {kind: final}}")
+        .default("`owner`");
 }
 
 section! {

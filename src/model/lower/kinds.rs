@@ -11,8 +11,8 @@ use crate::catalog::keys::{AccessKey, OwnedKey, SectionKey as _, WatchKey};
 use crate::catalog::{INVALID_NAME, MISSING_KEY, UNKNOWN_KIND, WILDCARD_ACCESS, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};
 use crate::model::{
-    Access, FieldPath, ForeignKind, Grant, KindId, LookIn, ObjectKind, Owned, PathRoot, Resource, Watch,
-    WatchBy, kubernetes,
+    Access, ChildDeletion, FieldPath, ForeignKind, Grant, KindId, LookIn, ObjectKind, Owned, PathRoot,
+    Resource, Watch, WatchBy, kubernetes,
 };
 use crate::names::{GroupName, KindName, LabelKey, NamespaceName, ResourceName, Verb, VersionName, plural};
 use crate::spec::Node;
@@ -143,15 +143,17 @@ impl Kinds<'_> {
         let mut owned: Vec<Owned> = Vec::new();
         let mut seen = BTreeMap::new();
         for item in list(node, "a list of kinds", sink) {
-            let kind = if item.scalar().is_some() {
-                self.kind(item, sink)
+            let (kind, deletion) = if item.scalar().is_some() {
+                (self.kind(item, sink), None)
+            } else if let Some(mut keys) = Keys::of(item, sink) {
+                let kind = keys.get(OwnedKey::Kind, sink);
+                let plural = keys.get(OwnedKey::Plural, sink);
+                let deletion = keys.word(OwnedKey::Deletion, &ChildDeletion::ALL, sink);
+                keys.finish(sink);
+                let kind = kind.and_then(|kind| self.reference(kind, plural, sink));
+                (kind, deletion)
             } else {
-                Keys::of(item, sink).and_then(|mut keys| {
-                    let kind = keys.get(OwnedKey::Kind, sink);
-                    let plural = keys.get(OwnedKey::Plural, sink);
-                    keys.finish(sink);
-                    self.reference(kind?, plural, sink)
-                })
+                (None, None)
             };
             let Some(kind) = kind else { continue };
             let key = (kind.group.clone(), kind.kind.clone());
@@ -161,7 +163,8 @@ impl Kinds<'_> {
                 continue;
             }
             seen.insert(key, kind.span);
-            owned.push(Owned { kind });
+            let deletion = deletion.unwrap_or_else(|| Spanned::new(ChildDeletion::default(), kind.span));
+            owned.push(Owned { kind, deletion });
         }
         owned
     }

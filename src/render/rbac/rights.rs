@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value as Json, json};
 
-use crate::model::{Description, Kind, LookIn, ObjectKind, Scope, StateKind, WatchBy};
+use crate::model::{ChildDeletion, Description, Kind, LookIn, ObjectKind, Scope, StateKind, WatchBy};
 
 /// Everything that an operator may do.
 #[derive(Default)]
@@ -150,7 +150,11 @@ impl Permissions {
             let verbs = ["get", "list", "watch", "create", "patch", "delete"];
             self.add(description, place, RuleTarget::all(&owned.kind), &verbs);
         }
-        if !kind.owns.is_empty() {
+        if kind
+            .owns
+            .iter()
+            .any(|owned| owned.deletion.value == ChildDeletion::Owner)
+        {
             // An owner reference that blocks the deletion of the owner. Where the admission plugin
             // OwnerReferencesPermissionEnforcement is on, as on OpenShift, that takes the right to set finalizers.
             let resource = &kind.resource;

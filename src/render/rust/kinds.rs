@@ -2,7 +2,8 @@
 
 use super::{KindNames, by_name, file, foreign, ident, paths};
 use crate::model::{
-    Description, FieldPath, ForeignKind, Kind, LookIn, ObjectKind, Period, Scope, Times, WatchBy, kubernetes,
+    ChildDeletion, Description, FieldPath, ForeignKind, Kind, LookIn, ObjectKind, Period, Scope, Times,
+    WatchBy, kubernetes,
 };
 use crate::model::{KubernetesType, State};
 use crate::render::yaml;
@@ -86,7 +87,7 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
         let (path, reference) = (types.path(&owns.kind.value), owns.kind.value.reference());
         links.push(quote!(rt::Link::owned::<#path>(#reference)));
         granted.insert(path.to_string(), path.clone());
-        owned.insert(path.to_string(), path);
+        owned.insert(path.to_string(), (path, owns.deletion.value));
     }
     for watch in &kind.watches {
         let (path, reference) = (types.path(&watch.kind.value), watch.kind.value.reference());
@@ -102,7 +103,10 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
     let grants = granted
         .values()
         .map(|path| quote!(impl rt::Grants<#path> for #machine {}));
-    let owns = implement(&owned, quote!(rt::Owns), machine);
+    let owns = owned.values().map(|(path, deletion)| {
+        let constant = deletion_constant(*deletion);
+        quote!(impl rt::Owns<#path> for #machine { #constant })
+    });
     let watches = implement(&watched, quote!(rt::Watches), machine);
     let counts = [
         (granted.len(), quote!(rt::Grants)),
@@ -154,6 +158,16 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
         #(#hidden)*
         #(#opaque)*
     })
+}
+
+/// The constant of `rt::Owns`, unless it has its default.
+fn deletion_constant(deletion: ChildDeletion) -> Option<TokenStream> {
+    let deletion = match deletion {
+        ChildDeletion::Owner => return None,
+        ChildDeletion::Last => quote!(Last),
+        ChildDeletion::Keep => quote!(Keep),
+    };
+    Some(quote!(const DELETION: rt::ChildDeletion = rt::ChildDeletion::#deletion;))
 }
 
 fn implement<'a>(

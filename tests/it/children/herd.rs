@@ -107,7 +107,7 @@ fn herd(name: &str, calves: &[&str], color: Option<&str>) -> Value {
     json!({"apiVersion": "zoo.example.com/v1", "kind": "Herd", "metadata": {"name": name}, "spec": spec})
 }
 
-fn is_ready(object: &Value) -> bool {
+pub fn is_ready(object: &Value) -> bool {
     let conditions = object["status"]["conditions"].as_array();
     let observed = object["status"]["observedGeneration"] == object["metadata"]["generation"];
     let ready = |condition: &Value| condition["type"] == "Ready" && condition["status"] == "True";

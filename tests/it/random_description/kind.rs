@@ -255,7 +255,23 @@ pub fn kind(
         }
     }
     document.extend(machine(size.states, &mut state_names, &around, dice));
+    if document["machine"]["deletion"].is_string() {
+        outlive(document.get_mut("owns"), dice);
+    }
     document
+}
+
+/// Has some owned kinds outlive the deletion path.
+fn outlive(owns: Option<&mut Value>, dice: &mut Dice) {
+    for owned in owns.and_then(Value::as_array_mut).into_iter().flatten() {
+        let deletion = dice.pick(&["owner", "last", "keep"]).copied();
+        if let Some(deletion) = deletion.filter(|_| dice.one_in(2)) {
+            if let Value::String(kind) = owned {
+                *owned = json!({"kind": kind});
+            }
+            owned["deletion"] = json!(deletion);
+        }
+    }
 }
 
 /// The fields below a path that are not objects.

@@ -38,6 +38,9 @@ impl<M: Machine> Actor<'_, M> {
     /// Releases or deletes the object after its machine has ended.
     pub(super) async fn finish<W: World<M>>(&mut self, world: &W) -> Step {
         if self.manifest.deleting() {
+            if let Err(error) = world.end_children(&self.manifest).await {
+                return self.later(&error, world);
+            }
             let finalizer = self.graph().finalizer();
             let written = world.set_finalizer(&self.manifest, finalizer, false).await;
             return match written {

@@ -10,7 +10,7 @@ use crate::{
     local::FakeCluster,
     machine::{Context, Machine, Object as _},
     readiness::Readiness,
-    resource::{Child, Place},
+    resource::{Child, ChildDeletion, Owner, Place},
 };
 use futures::future::BoxFuture;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
@@ -31,7 +31,10 @@ pub trait Grants<K>: Machine {}
     label = "not in `owns`",
     note = "add the kind to `owns` in krator.yaml, then run `krator gen`"
 )]
-pub trait Owns<K>: Grants<K> {}
+pub trait Owns<K>: Grants<K> {
+    /// What becomes of the children of this kind when an object is deleted.
+    const DELETION: ChildDeletion = ChildDeletion::Owner;
+}
 
 /// The description lists `K` under `watches`. Generated.
 #[diagnostic::on_unimplemented(
@@ -111,7 +114,8 @@ impl<M: Machine> Context<'_, M> {
     /// Creates or updates a child of this object by server-side apply, and returns the child as stored. Fields that
     /// `child` leaves out keep the values that others gave them, and those that it has set before are removed.
     ///
-    /// The runtime adds the owner reference, the namespace and the label `app.kubernetes.io/managed-by`. It sends
+    /// The runtime adds the owner reference (or the label and the annotation that stand for it where the description has
+    /// `deletion: last` or `keep`), the namespace and the label `app.kubernetes.io/managed-by`. It sends
     /// nothing if the same was applied before and nobody has changed the child since, so a handler can apply all its
     /// children in each run.
     ///
@@ -304,7 +308,10 @@ impl<M: Machine> Context<'_, M> {
         }
     }
 
-    fn child_request<K: Child>(&self) -> Result<Request<K>> {
+    fn child_request<K: Child>(&self) -> Result<Request<K>>
+    where
+        M: Owns<K>,
+    {
         let manifest = self.manifest();
         let (children, operator, (api_version, kind)) = match self.other_kinds() {
             OtherKinds::Cluster(cluster) => {
@@ -330,14 +337,18 @@ impl<M: Machine> Context<'_, M> {
             applied: Arc::clone(self.backend.applied),
             operator,
             namespace: manifest.namespace().to_owned(),
-            owner: OwnerReference {
-                api_version,
-                kind,
-                name: manifest.name().to_owned(),
-                uid: manifest.uid().to_owned(),
-                controller: Some(true),
-                block_owner_deletion: Some(true),
+            owner: Owner {
+                reference: OwnerReference {
+                    api_version,
+                    kind,
+                    name: manifest.name().to_owned(),
+                    uid: manifest.uid().to_owned(),
+                    controller: Some(true),
+                    block_owner_deletion: Some(true),
+                },
+                label: M::GRAPH.finalizer(),
             },
+            deletion: M::DELETION,
         })
     }
 }

@@ -1,15 +1,18 @@
 //! Requests about children. They are the same for the API server and for the stand-in of tests.
 mod apply;
 mod emptied;
+mod ends;
+mod strays;
+
+pub(super) use strays::Stray;
 
 use super::watches::KindCache;
 use crate::{
     applied::Applied,
     error::{Error, Result},
     local::FakeCluster,
-    resource::{Child, Place, controller},
+    resource::{Child, ChildDeletion, Owner, Place},
 };
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{
     Api, Client, ResourceExt as _,
     api::{DeleteParams, Preconditions},
@@ -24,7 +27,8 @@ pub(super) struct Request<K: Child> {
     pub operator: &'static str,
     /// The namespace of the owner; empty if it has none.
     pub namespace: String,
-    pub owner: OwnerReference,
+    pub owner: Owner,
+    pub deletion: ChildDeletion,
 }
 
 /// Where the children are stored.
@@ -52,15 +56,15 @@ impl<K: Child> Request<K> {
         match &self.children {
             Children::Cluster(cluster) => {
                 // Each owner has a field manager of its own, so that two owners cannot take a child from each other.
-                let manager = format!("{}-{}", self.operator, self.owner.uid);
+                let manager = format!("{}-{}", self.operator, self.owner.reference.uid);
                 cluster.apply(namespace, name, body, &manager, &self.owner).await
             }
-            Children::Memory(others) => others.apply(body, &self.owner),
+            Children::Memory(others) => others.apply(body, &self.owner, self.deletion),
         }
     }
 
     pub async fn owned(&self) -> Result<Vec<Arc<K>>> {
-        let is_ours = |child: &K| controller(child) == Some(&*self.owner.uid);
+        let is_ours = |child: &K| self.owner.owns(child);
         let mut children = match &self.children {
             Children::Cluster(cluster) => cluster.owned(is_ours).await?,
             Children::Memory(others) => others
@@ -87,7 +91,7 @@ impl<K: Child> Request<K> {
     }
 
     pub async fn delete(&self, child: &K) -> Result<()> {
-        if controller(child) != Some(&*self.owner.uid) {
+        if !self.owner.owns(child) {
             return Err(Error::permanent(format!(
                 "`{}` is not a child of this object",
                 child.name_any()
@@ -110,7 +114,7 @@ impl<K: Child> Request<K> {
         if !namespace.is_empty() {
             metadata["namespace"] = json!(namespace);
         }
-        metadata["ownerReferences"] = json!([self.owner]);
+        self.owner.mark(metadata, self.deletion);
         metadata["labels"]["app.kubernetes.io/managed-by"] = json!(self.operator);
         if let Some(metadata) = metadata.as_object_mut() {
             for set_by_server in [

@@ -1,6 +1,7 @@
 //! Looks after all objects of one kind: passes the events of watches on to the objects that they concern. An object
 //! has a task only while it has something to do.
 use super::{
+    children::Stray,
     health::{self, Turning},
     inspect::{Question, View},
     links::{Link, LinkEvent, Linked, ObservedChange},
@@ -80,6 +81,10 @@ pub(super) struct Dispatcher<O: Operator> {
     questions: mpsc::Receiver<Question>,
     timers: DelayQueue<Uid>,
     tasks: JoinSet<Ended<O>>,
+    /// Whether all objects were listed since this replica acts, so that it is known which of them there are.
+    listed: bool,
+    /// What is being done about children whose owner does not.
+    settling: JoinSet<()>,
 }
 
 impl<O: Operator<Machine: Linked>> Dispatcher<O>
@@ -96,6 +101,8 @@ where
             questions,
             timers: DelayQueue::new(),
             tasks: JoinSet::new(),
+            listed: false,
+            settling: JoinSet::new(),
         }
     }
 
@@ -137,7 +144,10 @@ where
                     self.saw(source, seen);
                 },
                 Some((at, seen)) = others.next() => match seen {
-                    LinkEvent::Listed => drop(unlisted.remove(&at)),
+                    LinkEvent::Listed => {
+                        unlisted.remove(&at);
+                        self.settle_all();
+                    }
                     LinkEvent::Changed(change) => self.other_changed(at, &change),
                 },
             }
@@ -201,8 +211,32 @@ where
                 for uid in unlisted.map(|(uid, _)| Arc::clone(uid)).collect::<Vec<_>>() {
                     self.notify(&uid, |mail| mail.gone = true);
                 }
+                self.listed = true;
+                self.settle_all();
             }
-            watcher::Event::Delete(object) => self.notify(object.uid(), |mail| mail.gone = true),
+            watcher::Event::Delete(object) => {
+                self.notify(object.uid(), |mail| mail.gone = true);
+                // Of one that is looked after, children may still arrive until that has ended.
+                if !self.slots.contains_key(object.uid()) {
+                    self.settle(self.world.cluster().left_by(object.uid()));
+                }
+            }
+        }
+    }
+
+    /// Settles all children that need something. Until the objects are listed, nobody knows whose owner is gone.
+    fn settle_all(&mut self) {
+        if self.listed {
+            let strays = self.world.cluster().strays(|uid| self.slots.contains_key(uid));
+            self.settle(strays);
+        }
+    }
+
+    fn settle(&mut self, strays: impl IntoIterator<Item = Stray>) {
+        while self.settling.try_join_next().is_some() {}
+        for stray in strays {
+            let world = Arc::clone(&self.world);
+            self.settling.spawn(async move { world.settle(stray).await });
         }
     }
 
@@ -264,6 +298,14 @@ where
         };
         for uid in self.index.of(at, link, observed) {
             self.notify(&uid, |mail| mail.changes.push(change.clone()));
+        }
+        if self.listed {
+            let child = (&*observed.namespace, &*observed.name);
+            let owner = (observed.controller.as_deref(), link.labelled(observed));
+            let stray = world
+                .cluster()
+                .stray(at, child, owner, |uid| self.slots.contains_key(uid));
+            self.settle(stray);
         }
     }
 
@@ -433,6 +475,7 @@ where
             Step::Over => {
                 self.slots.remove(&uid);
                 self.index.forget(&uid);
+                self.settle(self.world.cluster().left_by(&uid));
             }
         }
     }

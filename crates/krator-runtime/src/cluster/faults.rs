@@ -62,6 +62,8 @@ struct Plan {
     /// The process crashes once before and once after the write of each state. This file remembers the crashes, one
     /// in each line: `before Moose Eat`.
     crashes: Option<PathBuf>,
+    /// The process crashes around each write, also those of other kinds: `before DELETE /api/v1/namespaces/a/secrets/b`.
+    every_write: bool,
 }
 
 /// The faults that the environment asks for.
@@ -233,7 +235,14 @@ impl Plan {
             parts.uri = whole.try_into()?;
         }
         let mut point = None;
-        if self.crashes.is_some() && parts.method == Method::PATCH && parts.uri.path().ends_with("/status") {
+        if self.crashes.is_some() && self.every_write {
+            let bytes = body.collect_bytes().await?;
+            point = write_point(&parts.method, parts.uri.path(), &bytes);
+            body = bytes.into();
+        } else if self.crashes.is_some()
+            && parts.method == Method::PATCH
+            && parts.uri.path().ends_with("/status")
+        {
             let bytes = body.collect_bytes().await?;
             let written: serde_json::Value = serde_json::from_slice(&bytes)?;
             point = written["kind"]
@@ -260,6 +269,16 @@ impl Plan {
             }
         }
     }
+}
+
+/// What a write is called: its request, and what tells it from others of the same object. Events and leases are not meant.
+fn write_point(method: &Method, path: &str, body: &[u8]) -> Option<String> {
+    let is_meant = *method != Method::GET && !path.contains("/events") && !path.contains("/leases");
+    is_meant.then(|| {
+        let written: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+        let details = [&written["status"]["state"], &written["metadata"]["finalizers"]];
+        format!("{method} {path} {} {}", details[0], details[1])
+    })
 }
 
 /// The points at which the process has crashed.

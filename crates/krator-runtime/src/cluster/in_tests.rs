@@ -4,7 +4,7 @@ use crate::{
     error::Result,
     local::{FakeCluster, Handle, Outcome},
     machine::{ManifestOf, Object as _},
-    resource::{Child, controller},
+    resource::{Child, owner_uid},
     world::Change,
 };
 use kube::ResourceExt as _;
@@ -117,7 +117,9 @@ fn of_kind<M: Linked, K: Child>(links: &[Link<M>]) -> impl Iterator<Item = &Link
 /// add: one without a controller is taken for a child, and one without a namespace for one in the right namespace.
 fn concerns<M: Linked, K: Child>(link: &Link<M>, manifest: &ManifestOf<M>, other: &K) -> bool {
     match &link.concerns {
-        Concerns::Owner => controller(other).is_none_or(|uid| uid == manifest.uid()),
+        Concerns::Owner => {
+            owner_uid(other.meta(), M::GRAPH.finalizer()).is_none_or(|uid| uid == manifest.uid())
+        }
         Concerns::Named(..) => {
             let (name, namespace) = (other.name_any(), other.namespace().unwrap_or_default());
             let is_here = |there: &str| namespace.is_empty() || there.is_empty() || namespace == there;

@@ -1,10 +1,14 @@
 //! The other kinds that an operator owns or watches, and which objects of the operator a change of them concerns.
-use super::watches::{Cache, Need, SharedWatches};
+use super::{
+    access::Owns,
+    raw::Endpoint,
+    watches::{Cache, Need, SharedWatches},
+};
 use crate::{
     applied::ChildKey,
     graph::Watch,
     machine::{Machine, ManifestOf, Object as _},
-    resource::Child,
+    resource::{Child, ChildDeletion},
 };
 use futures::stream::BoxStream;
 use std::{any::TypeId, sync::Arc};
@@ -26,6 +30,10 @@ pub struct Link<M: Machine> {
     pub(crate) kind: &'static str,
     pub(crate) of: TypeId,
     pub(crate) concerns: Concerns<M>,
+    /// Where the kind is served.
+    pub(super) endpoint: Endpoint,
+    /// What becomes of the objects when an object that owns them is deleted.
+    pub(super) deletion: ChildDeletion,
     subscribe: Subscribe,
 }
 
@@ -66,7 +74,7 @@ pub(super) struct LinkWatch {
 pub(super) enum LinkEvent {
     /// An object was created, changed or deleted.
     Changed(Arc<ObservedChange>),
-    /// All objects are known, or they cannot be listed at the moment.
+    /// All objects are known, or they cannot be listed at the moment; then it is told again when they are known.
     Listed,
 }
 
@@ -83,8 +91,14 @@ pub(super) struct ObservedChange {
 
 impl<M: Machine> Link<M> {
     /// A kind that the operator owns.
-    pub fn owned<K: Child>(kind: &'static str) -> Self {
-        Self::new::<K>(kind, Concerns::Owner)
+    pub fn owned<K: Child>(kind: &'static str) -> Self
+    where
+        M: Owns<K>,
+    {
+        Self {
+            deletion: M::DELETION,
+            ..Self::new::<K>(kind, Concerns::Owner)
+        }
     }
     /// A kind that the operator watches.
     pub fn watched<K: Child>(kind: &'static str, concerns: Concerns<M>) -> Self {
@@ -95,6 +109,8 @@ impl<M: Machine> Link<M> {
             kind,
             of: TypeId::of::<K>(),
             concerns,
+            endpoint: Endpoint::of::<K>(),
+            deletion: ChildDeletion::Owner,
             subscribe: |watches, namespaces, need| {
                 let (events, cache) = watches.link::<K>(namespaces, need);
                 LinkWatch { events, cache }
@@ -134,7 +150,7 @@ impl<M: Machine> Link<M> {
     }
     pub(super) fn subscribe(&self, watches: &mut SharedWatches, namespaces: &[String]) -> LinkWatch {
         let need = match &self.concerns {
-            Concerns::Owner => Need::Controller,
+            Concerns::Owner => Need::Owner(M::GRAPH.finalizer()),
             Concerns::Named(..) => Need::Names,
             Concerns::Label(key) => Need::Label(key),
             Concerns::All => Need::Whole,
@@ -146,6 +162,12 @@ impl<M: Machine> Link<M> {
             }
             _ => (self.subscribe)(watches, namespaces, need),
         }
+    }
+    /// The uid of the object that owns a child, as the label of the operator's kind has it.
+    pub(super) fn labelled<'c>(&self, change: &'c ObservedChange) -> Option<&'c str> {
+        let mut labels = change.labels.iter();
+        let (_, uid) = labels.find(|(key, _)| *key == M::GRAPH.finalizer())?;
+        Some(uid)
     }
     pub(super) fn child(&self, change: &ObservedChange) -> ChildKey {
         (self.kind, change.namespace.clone(), change.name.clone())

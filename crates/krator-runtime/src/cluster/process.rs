@@ -313,6 +313,7 @@ where
         manager: name,
         api_version: ManifestOf::<O::Machine>::api_version(&()).into_owned(),
         kind: ManifestOf::<O::Machine>::kind(&()).into_owned(),
+        namespaces,
         links,
         caches,
     };
@@ -325,7 +326,7 @@ where
         let endpoint = Endpoint::of::<ManifestOf<O::Machine>>();
         inspection
             .development()
-            .serve(endpoint, O::Machine::SAMPLE, &namespaces)
+            .serve(endpoint, O::Machine::SAMPLE, &cluster.namespaces)
     });
     let Inspected { history, questions } = Inspected::new(inspection.as_ref(), &metrics, group, kind, graph);
     Box::pin(async move {

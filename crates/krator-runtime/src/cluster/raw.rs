@@ -45,6 +45,9 @@ impl Endpoint {
     pub fn kind(&self) -> &str {
         &self.resource.kind
     }
+    pub fn api_version(&self) -> String {
+        self.resource.api_version.clone()
+    }
     /// The name of the kind as its CustomResourceDefinition has it, for example `moose.example.com`.
     pub fn name(&self) -> String {
         match (&self.resource.plural, &self.resource.group) {

@@ -22,6 +22,8 @@ pub(super) struct Cluster<M: Machine> {
     pub manager: &'static str,
     pub api_version: String,
     pub kind: String,
+    /// Where the operator works; nowhere in particular if it is empty.
+    pub namespaces: Vec<String>,
     pub links: Vec<Link<M>>,
     /// The cache of each link's kind.
     pub caches: Vec<Arc<dyn Cache>>,

@@ -2,6 +2,7 @@
 #[cfg(feature = "dev")]
 use super::dev::{Failures, Target};
 use super::{
+    children::Stray,
     clock::Clock,
     inspect::History,
     links::Link,
@@ -15,7 +16,7 @@ use super::{
 use crate::{
     engine::{Cause, Moved, Now},
     error::{Error, Result},
-    graph::StateKind,
+    graph::{Retry, StateKind},
     machine::{Event, Found, Machine, ManifestOf, Object as _, SharedOf, StatusOf},
     operator::Operator,
     resource::KubeObject,
@@ -141,6 +142,39 @@ where
         self.queue(about, RUN, Event::warning("Unreadable", note));
     }
 
+    /// What is known of the children that the objects own.
+    pub fn cluster(&self) -> &Cluster<O::Machine> {
+        &self.cluster
+    }
+
+    /// Settles what a child needs, until that has succeeded.
+    pub async fn settle(&self, stray: Stray) {
+        for failures in 1.. {
+            let settled = {
+                let _turn = self.turn().await;
+                bounded(self.cluster.settle(&self.endpoint, &stray)).await
+            };
+            match settled {
+                Ok(None) => return,
+                Ok(Some(child)) => {
+                    let released = Event::released("the object");
+                    return self.queue(child, RUN, released);
+                }
+                Err(error) => {
+                    let delay = Retry::OF_REQUESTS.delay(failures, self.now().random);
+                    tracing::warn!(
+                        group = O::Machine::GRAPH.group(),
+                        kind = self.cluster.kind,
+                        %error,
+                        delay_ms = delay.as_millis(),
+                        "a request about a child failed"
+                    );
+                    tokio::time::sleep(delay).await;
+                }
+            }
+        }
+    }
+
     fn queue(&self, about: ObjectReference, action: &'static str, event: Event) {
         self.events.record(about, action, event, self.clock.time());
     }
@@ -210,6 +244,12 @@ async fn request<T>(request: impl Future<Output = kube::Result<T>> + Send) -> Re
         }),
         Err(_) => Err(WriteError::Other(Error::from("the API server did not answer"))),
     }
+}
+
+/// Makes some requests about children, bounded in time.
+async fn bounded<T>(requests: impl Future<Output = Result<T>> + Send) -> Result<T> {
+    let answered = tokio::time::timeout(LONGEST_REQUEST, requests.boxed()).await;
+    answered.unwrap_or_else(|_| Err(Error::from("the API server did not answer")))
 }
 
 /// A patch that applies a status. It has a type of its own because most writes are of this kind: serializing it
@@ -361,6 +401,15 @@ where
             Ok(_) | Err(WriteError::Gone) => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    async fn end_children(&self, manifest: &ManifestOf<O::Machine>) -> Result<()> {
+        if !self.cluster.has_outliving() {
+            return Ok(());
+        }
+        let _turn = self.turn().await;
+        let kept = |child: &str| self.publish(manifest, Event::released(child));
+        bounded(self.cluster.end_children(manifest, kept)).await
     }
 
     async fn read(&self, manifest: &ManifestOf<O::Machine>) -> Result<Option<Arc<ManifestOf<O::Machine>>>> {

@@ -68,7 +68,13 @@ impl WatchIndex {
     /// The objects that a change concerns.
     pub fn of<M: Machine>(&self, at: usize, link: &Link<M>, change: &ObservedChange) -> Vec<Uid> {
         match &link.concerns {
-            Concerns::Owner => change.controller.iter().map(|uid| uid.as_str().into()).collect(),
+            Concerns::Owner => {
+                let label = M::GRAPH.finalizer();
+                let labelled = change.labels.iter().filter(|(key, _)| *key == label);
+                let uids = labelled.map(|(_, uid)| uid).chain(&change.controller);
+                let uids: BTreeSet<Uid> = uids.map(|uid| uid.as_str().into()).collect();
+                uids.into_iter().collect()
+            }
             Concerns::Named(..) => {
                 // An object without a namespace is referred to no matter which namespace the reference names.
                 let here = (at, change.namespace.clone(), change.name.clone());

@@ -3,10 +3,11 @@ use super::{Fixture, Handle, Outcome, controllers};
 use crate::{
     error::Result,
     machine::Machine,
-    resource::{Child, controller_reference, may_apply},
+    resource::{Child, ChildDeletion, Owner, may_apply, owner_uid, release},
 };
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt as _;
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::{
     any::TypeId,
@@ -24,6 +25,8 @@ pub(crate) struct FakeCluster {
     objects: Mutex<BTreeMap<Key, Value>>,
     /// What was applied last.
     applied: Mutex<BTreeMap<Key, Value>>,
+    /// The children that their owner does not take along when it goes.
+    outliving: Mutex<BTreeMap<Key, ChildDeletion>>,
 }
 
 fn key<K: Child>(object: &K) -> Key {
@@ -58,14 +61,17 @@ impl FakeCluster {
         self.locked().remove(&key);
     }
     /// Server-side apply, simplified: there is only one field manager.
-    pub fn apply<K: Child>(&self, body: Value, owner: &OwnerReference) -> Result<Arc<K>> {
+    pub fn apply<K: Child>(&self, body: Value, owner: &Owner, deletion: ChildDeletion) -> Result<Arc<K>> {
         let applied: K = serde_json::from_value(body.clone())?;
         let key = key(&applied);
         let mut objects = self.locked();
         let former = objects.get(&key).cloned();
         if let Some(former) = &former {
             let former: K = serde_json::from_value(former.clone())?;
-            may_apply::<K>(&key.2, controller_reference(&former), owner)?;
+            may_apply::<K>(&key.2, owner.of(former.meta()).as_ref(), &owner.reference)?;
+        }
+        if deletion != ChildDeletion::Owner {
+            locked(&self.outliving).insert(key.clone(), deletion);
         }
         let mut stored = former.clone().unwrap_or_else(|| json!({}));
         if let Some(before) = locked(&self.applied).insert(key.clone(), body.clone()) {
@@ -78,6 +84,28 @@ impl FakeCluster {
             objects.insert(key, stored.clone());
         }
         Ok(Arc::new(serde_json::from_value(stored)?))
+    }
+    /// Ends what belongs to an object whose deletion path has ended. Returns the names of the children that are kept.
+    pub fn end_children(&self, label: &str, owner: (&str, &str)) -> Vec<String> {
+        let (name, uid) = owner;
+        let (mut objects, mut kept) = (self.locked(), Vec::new());
+        locked(&self.outliving).retain(|key, deletion| {
+            let meta = |object: &Value| ObjectMeta::deserialize(&object["metadata"]).ok();
+            let Some(object) = objects.get_mut(key) else {
+                return false;
+            };
+            if meta(object).is_none_or(|meta| owner_uid(&meta, label) != Some(uid)) {
+                return true;
+            }
+            if *deletion == ChildDeletion::Last {
+                objects.remove(key);
+            } else {
+                merge_patch(&mut object["metadata"], release(label, name, uid));
+                kept.push(key.2.clone());
+            }
+            false
+        });
+        kept
     }
     /// The objects of a kind that handlers applied, as each was applied last, sorted by namespace and name.
     pub fn applied<K: Child>(&self) -> Vec<K> {
@@ -206,26 +234,56 @@ fn merge(target: &mut Value, patch: Value) {
     }
 }
 
+/// Applies a JSON merge patch: `null` removes a key.
+fn merge_patch(target: &mut Value, patch: Value) {
+    let Value::Object(patch) = patch else {
+        *target = patch;
+        return;
+    };
+    for (key, value) in patch {
+        match (value, target.as_object_mut()) {
+            (Value::Null, Some(target)) => drop(target.remove(&key)),
+            (value, _) => merge_patch(&mut target[key], value),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::Class;
-    use k8s_openapi::api::core::v1::ConfigMap;
+    use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::OwnerReference};
 
-    fn owner(name: &str, uid: &str) -> OwnerReference {
-        OwnerReference {
+    const LABEL: &str = "example.com/owners";
+
+    fn owner(name: &str, uid: &str) -> Owner {
+        let reference = OwnerReference {
             api_version: "example.com/v1".to_owned(),
             kind: "Owner".to_owned(),
             name: name.to_owned(),
             uid: uid.to_owned(),
             controller: Some(true),
             block_owner_deletion: None,
+        };
+        Owner {
+            reference,
+            label: LABEL,
         }
     }
 
-    fn apply(others: &FakeCluster, data: &Value, owner: &OwnerReference) -> Result<Arc<ConfigMap>> {
-        let metadata = json!({"name": "one", "ownerReferences": [owner]});
-        others.apply(json!({"metadata": metadata, "data": data}), owner)
+    fn apply_as(
+        others: &FakeCluster,
+        data: &Value,
+        owner: &Owner,
+        deletion: ChildDeletion,
+    ) -> Result<Arc<ConfigMap>> {
+        let mut metadata = json!({"name": "one"});
+        owner.mark(&mut metadata, deletion);
+        others.apply(json!({"metadata": metadata, "data": data}), owner, deletion)
+    }
+
+    fn apply(others: &FakeCluster, data: &Value, owner: &Owner) -> Result<Arc<ConfigMap>> {
+        apply_as(others, data, owner, ChildDeletion::Owner)
     }
 
     #[test]
@@ -243,7 +301,7 @@ mod tests {
         let same = apply(&others, &json!({"applied": "c"}), &first).expect("ours");
         assert_eq!(same, again, "nothing is written if nothing differs");
 
-        let refused = |by: &OwnerReference| {
+        let refused = |by: &Owner| {
             let error = apply(&others, &json!({}), by).expect_err("it has another owner");
             (error.class(), error.to_string())
         };
@@ -255,5 +313,32 @@ mod tests {
         assert_eq!(class, Class::Blocked, "it will be collected");
         others.remove(&*same);
         assert!(others.all::<ConfigMap>().is_empty());
+    }
+
+    #[test]
+    fn children_that_outlive_the_deletion_path_end_with_it_as_their_kind_says() {
+        let (mine, data) = (owner("main", "1"), json!({}));
+        for (deletion, left) in [
+            (ChildDeletion::Owner, Some(json!({}))),
+            (ChildDeletion::Last, None),
+            (
+                ChildDeletion::Keep,
+                Some(json!({"example.com/released-from": "owners"})),
+            ),
+        ] {
+            let others = FakeCluster::default();
+            let made = apply_as(&others, &data, &mine, deletion).expect("new");
+            assert!(mine.owns(&*made), "{deletion:?}");
+            let refused = apply_as(&others, &data, &owner("other", "2"), deletion);
+            assert_eq!(refused.expect_err("not its own").class(), Class::Permanent);
+            let former = apply_as(&others, &data, &owner("main", "2"), deletion);
+            assert_eq!(former.expect_err("not its own").class(), Class::Blocked);
+            assert_eq!(others.end_children(LABEL, ("other", "2")), [""; 0]);
+            let kept = others.end_children(LABEL, ("main", "1"));
+            assert_eq!(kept.len(), usize::from(deletion == ChildDeletion::Keep));
+            let all = others.all::<ConfigMap>();
+            let labels = all.first().map(|child| json!(child.labels()));
+            assert_eq!(labels, left, "{deletion:?}");
+        }
     }
 }

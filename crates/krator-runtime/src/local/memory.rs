@@ -217,6 +217,14 @@ impl<M: Machine> World<M> for Memory<M> {
             object.edit(Edit::Finalizer(finalizer, present))
         })
     }
+    #[cfg(feature = "kube")]
+    async fn end_children(&self, manifest: &ManifestOf<M>) -> Result<()> {
+        let owner = (manifest.name(), manifest.uid());
+        for child in self.handle.others.end_children(M::GRAPH.finalizer(), owner) {
+            self.publish(manifest, Event::released(&child));
+        }
+        Ok(())
+    }
     async fn delete(&self, _: &ManifestOf<M>) -> Result<(), WriteError> {
         self.handle.delete();
         Ok(())

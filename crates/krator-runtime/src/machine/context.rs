@@ -154,6 +154,15 @@ impl Event {
             warning: true,
         }
     }
+    /// A child is kept although its owner goes.
+    #[cfg(feature = "kube")]
+    pub(crate) fn released(child: &str) -> Self {
+        Self {
+            reason: "Released".to_owned(),
+            note: format!("{child} is kept, and belongs to nobody now"),
+            warning: false,
+        }
+    }
 }
 
 impl<'a, M: Machine> Context<'a, M> {

@@ -4,6 +4,8 @@ mod annotations;
 mod order;
 #[cfg(feature = "kube")]
 mod others;
+#[cfg(feature = "kube")]
+mod outliving;
 mod reasons;
 mod stuck;
 mod thing;

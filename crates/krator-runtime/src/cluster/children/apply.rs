@@ -9,9 +9,8 @@ use super::{
 use crate::{
     applied::ChildKey,
     error::Result,
-    resource::{Child, Place, may_apply, version},
+    resource::{Child, Owner, Place, may_apply, version},
 };
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{
     Api,
     api::{Patch, PatchParams},
@@ -38,11 +37,14 @@ impl<K: Child> InCluster<K> {
         name: String,
         mut body: Value,
         manager: &str,
-        owner: &OwnerReference,
+        owner: &Owner,
     ) -> Result<Arc<K>> {
         let key: ChildKey = (self.kind, namespace.clone(), name.clone());
         let hash = hash(&body);
-        let (known, last) = (self.cache.known(&namespace, &name), self.applied.last(&key));
+        let (known, last) = (
+            self.cache.known(&namespace, &name, owner),
+            self.applied.last(&key),
+        );
         if let (Some(known), Some(last)) = (&known, &last)
             && (last.hash, last.version) == (hash, known.version)
             && let Ok(same) = Arc::clone(&last.answer).downcast::<K>()
@@ -50,7 +52,8 @@ impl<K: Child> InCluster<K> {
             return Ok(same);
         }
         let api: Api<K> = <K::Scope as Place>::api(self.client.clone(), &namespace);
-        let ours = known.filter(|known| may_apply::<K>(&name, known.controller.as_ref(), owner).is_ok());
+        let ours =
+            known.filter(|known| may_apply::<K>(&name, known.owner.as_ref(), &owner.reference).is_ok());
         let mut there = match (ours, &last) {
             // The cache may be behind the last apply.
             (Some(ours), Some(last)) => Some(Known {
@@ -58,13 +61,13 @@ impl<K: Child> InCluster<K> {
                 ..ours
             }),
             (Some(ours), None) => Some(ours),
-            (None, _) => read(&api, &name).await?,
+            (None, _) => read(&api, &name, owner).await?,
         };
         let params = PatchParams::apply(manager).force();
         let (mut retries, mut emptied) = (0, false);
         let mut stored = loop {
             if let Some(there) = &there {
-                may_apply::<K>(&name, there.controller.as_ref(), owner)?;
+                may_apply::<K>(&name, there.owner.as_ref(), &owner.reference)?;
             }
             let expected = there.as_ref().map_or(NONE_YET, |there| there.version);
             body["metadata"]["resourceVersion"] = json!(expected.to_string());
@@ -72,7 +75,7 @@ impl<K: Child> InCluster<K> {
                 Ok(stored) => break stored,
                 Err(kube::Error::Api(status)) if status.code == 409 && retries < PROMPT_RETRIES => {
                     retries += 1;
-                    there = read(&api, &name).await?;
+                    there = read(&api, &name, owner).await?;
                 }
                 Err(kube::Error::Api(refused)) if refused.code == 422 && !emptied => {
                     emptied = true;
@@ -92,7 +95,7 @@ impl<K: Child> InCluster<K> {
                         Err(kube::Error::Api(status)) if status.code == 409 => {}
                         Err(error) => return Err(error.into()),
                     }
-                    there = read(&api, &name).await?;
+                    there = read(&api, &name, owner).await?;
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -109,8 +112,9 @@ impl<K: Child> InCluster<K> {
 }
 
 /// The child as stored now, as far as applying it needs to know.
-async fn read<K: Child>(api: &Api<K>, name: &str) -> Result<Option<Known>> {
-    Ok(api.get_metadata_opt(name).await?.as_ref().map(Known::of))
+async fn read<K: Child>(api: &Api<K>, name: &str, owner: &Owner) -> Result<Option<Known>> {
+    let stored = api.get_metadata_opt(name).await?;
+    Ok(stored.map(|stored| Known::of(&stored.metadata, owner)))
 }
 
 fn hash(body: &Value) -> u64 {
@@ -124,7 +128,7 @@ mod tests {
     use super::*;
     use crate::{cluster::watches::KindCache, error::Class};
     use http::{Method, Request, Response, StatusCode};
-    use k8s_openapi::api::core::v1::ConfigMap;
+    use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::OwnerReference};
     use kube::{Client, client::Body};
     use std::{convert::Infallible, sync::Mutex};
 
@@ -223,7 +227,10 @@ mod tests {
             applied: Arc::default(),
         };
         let body = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}});
-        let me = owner("me", "1");
+        let me = Owner {
+            reference: owner("me", "1"),
+            label: "example.com/owners",
+        };
         let done = cluster
             .apply("default".to_owned(), "one".to_owned(), body, "manager", &me)
             .await;

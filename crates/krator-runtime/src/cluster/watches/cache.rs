@@ -8,7 +8,7 @@ use super::{
 use crate::{
     cluster::{links::LinkEvent, remote::LONGEST_REQUEST},
     error::{Error, Result},
-    resource::{Child, Place, controller_reference, version},
+    resource::{Child, Owner, Place, version, version_in},
 };
 use futures::{FutureExt as _, future::BoxFuture};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
@@ -29,8 +29,8 @@ const LONGEST_LISTING: Duration = Duration::from_secs(30);
 /// What a link needs to know of the objects of its kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Need {
-    /// Which object owns each of them.
-    Controller,
+    /// Which object owns each of them: its controller, or the value of this label.
+    Owner(&'static str),
     /// Which of them there are.
     Names,
     /// The value of this label.
@@ -47,6 +47,12 @@ pub(in super::super) trait Cache: Send + Sync {
     fn see(&self, place: usize, seen: &Seen);
     /// The namespaces and names of the objects with this label.
     fn labelled(&self, key: &str, value: &str) -> Vec<(String, String)>;
+    /// The namespaces and names of the objects of which something is true, by the uid of the controller and the value of a label.
+    fn owned_by(
+        &self,
+        key: &str,
+        select: &dyn Fn(Option<&str>, Option<&str>) -> bool,
+    ) -> Vec<(String, String)>;
     /// An object, no older than the watch knows it: an `Arc` of the kind's type.
     fn read(
         self: Arc<Self>,
@@ -70,14 +76,15 @@ pub(in super::super) struct KindCache<K> {
 /// What is needed to decide whether a child is as it was applied.
 pub(in super::super) struct Known {
     pub version: u64,
-    pub controller: Option<OwnerReference>,
+    pub owner: Option<OwnerReference>,
 }
 
 impl Known {
-    pub fn of<K: Resource>(object: &K) -> Self {
+    /// A child as stored, which may be one of `owner`.
+    pub fn of(meta: &ObjectMeta, owner: &Owner) -> Self {
         Self {
-            version: version(object),
-            controller: controller_reference(object).cloned(),
+            version: version_in(meta),
+            owner: owner.of(meta),
         }
     }
 }
@@ -104,11 +111,14 @@ impl<K: Child> KindCache<K> {
         whole.collect()
     }
 
-    /// A child as the watch knows it.
-    pub fn known(&self, namespace: &str, name: &str) -> Option<Known> {
+    /// A child as the watch knows it, which may be one of `owner`. Of an owner that only a label names, the name is unknown.
+    pub fn known(&self, namespace: &str, name: &str, owner: &Owner) -> Option<Known> {
         self.lock().find(namespace, name).map(|entry| Known {
             version: entry.version,
-            controller: entry.controller.as_deref().cloned(),
+            owner: match (entry.controller.as_deref(), entry.label(owner.label)) {
+                (Some(controller), _) => Some(controller.clone()),
+                (None, uid) => uid.map(|uid| owner.former(uid, None)),
+            },
         })
     }
 
@@ -151,6 +161,15 @@ impl<K: Child> KindCache<K> {
         });
         *last = object.as_ref().map(Arc::downgrade).unwrap_or_default();
         Ok(object)
+    }
+
+    /// The namespaces and names of some objects.
+    fn selected(&self, select: impl Fn(&Entry<K>) -> bool) -> Vec<(String, String)> {
+        let listings = self.lock();
+        let selected = listings.all().filter(|(_, _, entry)| select(entry));
+        selected
+            .map(|(namespace, name, _)| (namespace.to_owned(), name.to_owned()))
+            .collect()
     }
 
     fn listed(&self, place: usize, whole: bool) {
@@ -208,12 +227,18 @@ impl<K: Child> Cache for KindCache<K> {
     }
 
     fn labelled(&self, key: &str, value: &str) -> Vec<(String, String)> {
-        let listings = self.lock();
-        let is_labelled = |entry: &Entry<K>| entry.labels.iter().any(|(k, v)| *k == key && **v == *value);
-        let labelled = listings.all().filter(|(_, _, entry)| is_labelled(entry));
-        labelled
-            .map(|(namespace, name, _)| (namespace.to_owned(), name.to_owned()))
-            .collect()
+        self.selected(|entry| entry.label(key) == Some(value))
+    }
+
+    fn owned_by(
+        &self,
+        key: &str,
+        select: &dyn Fn(Option<&str>, Option<&str>) -> bool,
+    ) -> Vec<(String, String)> {
+        self.selected(|entry| {
+            let controller = entry.controller.as_deref();
+            select(controller.map(|controller| &*controller.uid), entry.label(key))
+        })
     }
 
     fn read(

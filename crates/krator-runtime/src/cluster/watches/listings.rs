@@ -48,6 +48,14 @@ pub(super) struct Entry<K> {
 /// same time read it once.
 pub(super) type LastRead<K> = tokio::sync::Mutex<Weak<K>>;
 
+impl<K> Entry<K> {
+    /// The value of a label that a link has asked for.
+    pub fn label(&self, key: &str) -> Option<&str> {
+        let label = self.labels.iter().find(|(known, _)| *known == key);
+        label.map(|(_, value)| &**value)
+    }
+}
+
 impl<K> Default for Listing<K> {
     fn default() -> Self {
         Self {
@@ -82,7 +90,10 @@ impl<K> Listings<K> {
     /// Keeps what a link needs, and tells it of changes.
     pub fn serve(&mut self, need: Need, link: mpsc::UnboundedSender<LinkEvent>) {
         match need {
-            Need::Controller => self.keeps_controllers = true,
+            Need::Owner(label) => {
+                self.keeps_controllers = true;
+                self.keeps_labels.insert(label);
+            }
             Need::Label(key) => drop(self.keeps_labels.insert(key)),
             Need::Names | Need::Whole => {}
         }
@@ -167,6 +178,8 @@ impl<K> Listings<K> {
     /// A listing is complete.
     pub fn done(&mut self, place: usize, whole: bool) {
         let listing = &mut self.places[place];
+        // The links have gone on without it, because it could not be listed.
+        let is_late = listing.tried && !listing.listed;
         let next = listing.next.take().unwrap_or_default();
         let former = std::mem::replace(&mut listing.objects, next);
         (listing.listed, listing.whole) = (true, whole);
@@ -174,6 +187,9 @@ impl<K> Listings<K> {
             if !self.places[place].has(namespace, name) {
                 self.tell(change(namespace, name, entry, None));
             }
+        }
+        if is_late && self.places.iter().all(|place| place.tried) {
+            self.send(&LinkEvent::Listed);
         }
         self.tried(place);
     }
@@ -322,7 +338,7 @@ mod tests {
         let (sender, mut events) = mpsc::unbounded_channel();
         let mut listings = Listings::<u8>::default();
         listings.serve(Need::Label("of"), sender.clone());
-        listings.serve(Need::Controller, sender);
+        listings.serve(Need::Owner("example.com/owners"), sender);
         listings.has_places(1);
         let owner = OwnerReference {
             uid: "1-2".to_owned(),
@@ -376,6 +392,6 @@ mod tests {
             linked.listings.done(place, true);
         }
         assert!(linked.listings.is_whole());
-        assert!(linked.told().is_empty());
+        assert_eq!(linked.told(), ["listed"], "one of them was listed late");
     }
 }

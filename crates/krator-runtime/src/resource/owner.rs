@@ -1,0 +1,97 @@
+//! Whom a child belongs to: its controller, or else the object whose uid a label has. The garbage collector follows owner
+//! references only, so children with the label are out of its reach while their owner is deleted.
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
+use kube::Resource;
+use serde_json::{Value, json};
+
+/// What becomes of the children of a kind when their owner is deleted: `deletion` of an item of `owns`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChildDeletion {
+    /// They have an owner reference, and the garbage collector of Kubernetes deletes them: after the owner, or as soon as
+    /// its deletion begins with `kubectl delete --cascade=foreground`.
+    #[default]
+    Owner,
+    /// The operator deletes them when the deletion path has ended. Nothing else does because of the owner's deletion.
+    Last,
+    /// The operator releases them when the deletion path has ended, and they stay.
+    Keep,
+}
+
+/// An object as its children name it.
+#[derive(Clone, Debug)]
+pub(crate) struct Owner {
+    pub reference: OwnerReference,
+    /// The label whose value is the uid of the owner, and the annotation whose value is its name. They are called like the
+    /// finalizer of the owner's kind, so those of two kinds differ.
+    pub label: &'static str,
+}
+
+impl Owner {
+    /// Whether a child belongs to this object.
+    pub fn owns<K: Resource>(&self, child: &K) -> bool {
+        owner_uid(child.meta(), self.label) == Some(&*self.reference.uid)
+    }
+
+    /// Whom a child belongs to. The label of another kind counts as none, which nobody may apply either.
+    pub fn of(&self, meta: &ObjectMeta) -> Option<OwnerReference> {
+        if let Some(controller) = controller_in(meta) {
+            return Some(controller.clone());
+        }
+        let (uid, name) = labelled_owner(meta, self.label)?;
+        Some(self.former(uid, name))
+    }
+
+    /// The reference of an object of the same kind.
+    pub fn former(&self, uid: &str, name: Option<&str>) -> OwnerReference {
+        OwnerReference {
+            uid: uid.to_owned(),
+            name: name.unwrap_or_default().to_owned(),
+            ..self.reference.clone()
+        }
+    }
+
+    /// Makes a child that is to be applied name this object.
+    pub fn mark(&self, metadata: &mut Value, deletion: ChildDeletion) {
+        if deletion == ChildDeletion::Owner {
+            metadata["ownerReferences"] = json!([self.reference]);
+            return;
+        }
+        if let Some(metadata) = metadata.as_object_mut() {
+            metadata.remove("ownerReferences");
+        }
+        metadata["labels"][self.label] = json!(self.reference.uid);
+        metadata["annotations"][self.label] = json!(self.reference.name);
+    }
+}
+
+/// The merge patch of `metadata` that releases a child of the object with this name and uid. The label says of which kind
+/// that was, so that people find what was kept; the annotation says of which object.
+pub(crate) fn release(label: &str, name: &str, uid: &str) -> Value {
+    let (group, plural) = label.split_once('/').unwrap_or(("", label));
+    let released = format!("{group}/released-from");
+    json!({
+        "labels": {label: null, "app.kubernetes.io/managed-by": null, &*released: plural},
+        "annotations": {label: null, &*released: format!("{name} {uid}")},
+    })
+}
+
+/// The owner reference of the controller that owns the object.
+pub(crate) fn controller_in(meta: &ObjectMeta) -> Option<&OwnerReference> {
+    let mut owners = meta.owner_references.iter().flatten();
+    owners.find(|owner| owner.controller == Some(true))
+}
+
+/// The uid and the name of the owner in the label and the annotation. A child that was applied has both.
+pub(crate) fn labelled_owner<'m>(meta: &'m ObjectMeta, label: &str) -> Option<(&'m str, Option<&'m str>)> {
+    let uid = meta.labels.as_ref()?.get(label)?;
+    let name = meta.annotations.as_ref().and_then(|all| all.get(label));
+    Some((uid, name.map(String::as_str).filter(|name| !name.is_empty())))
+}
+
+/// The uid of the object that a child belongs to.
+pub(crate) fn owner_uid<'m>(meta: &'m ObjectMeta, label: &str) -> Option<&'m str> {
+    match controller_in(meta) {
+        Some(controller) => Some(&controller.uid),
+        None => labelled_owner(meta, label).map(|(uid, _)| uid),
+    }
+}
