@@ -10,8 +10,8 @@ mod taken;
 pub use casing::snake;
 pub(crate) use casing::{capitalized, kebab, pascal, plural, rust_ident, unique_variants};
 pub(crate) use taken::{
-    CONDITION_ENDING, HANDLER_IMPORTS, KIND_ENDINGS, MACHINE_FIELD, MACHINE_STATICS, TYPE_IMPORTS,
-    is_rust_keyword, unusable_module, unusable_operator,
+    CONDITION_ENDING, HANDLER_IMPORTS, KIND_ENDINGS, KIND_IMPORTS, MACHINE_FIELD, MACHINE_STATICS,
+    TYPE_IMPORTS, is_rust_keyword, taken_in_handlers, unusable_module, unusable_operator,
 };
 
 use std::fmt;

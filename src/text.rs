@@ -5,22 +5,8 @@
 
 pub(crate) mod conflict;
 
-/// Whether a reader cannot see the character, or a terminal would act on it instead of showing it: control
-/// characters, invisible formatting, marks that change the direction of text, and noncharacters.
-pub fn is_unprintable(c: char) -> bool {
-    c.is_control()
-        || is_direction_mark(c)
-        || matches!(
-            c,
-            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{2029}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
-        )
-}
-
-/// Whether the character overrides or isolates the direction of the text around it, so that source code can read
-/// differently from what it does. rustc refuses these in comments and string literals.
-pub(crate) fn is_direction_mark(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
+pub(crate) use krator_runtime::text::is_direction_mark;
+pub use krator_runtime::text::{is_unprintable, printable};
 
 /// A string from outside, for use within a message: unprintable characters are escaped, and a long string is cut.
 pub fn shown(text: &str) -> String {
@@ -29,19 +15,6 @@ pub fn shown(text: &str) -> String {
         Some((end, _)) => printable(&text[..end]) + "…",
         None => printable(text),
     }
-}
-
-/// The whole string with its unprintable characters escaped, such as the name of a file.
-pub fn printable(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_unprintable(c) {
-            out.extend(c.escape_unicode());
-        } else {
-            out.push(c);
-        }
-    }
-    out
 }
 
 /// The text with Unix line ends.
@@ -65,19 +38,6 @@ mod tests {
         assert_eq!(with_line_ends_of("a\r\nb\r\nc\n", "x\ny\r\n"), "x\r\ny\r\n");
         assert_eq!(with_line_ends_of("a\r\nb\nc\n", "x\ny\r\n"), "x\ny\n");
         assert_eq!(with_line_ends_of("", "x\n"), "x\n");
-    }
-
-    #[test]
-    fn unprintable_characters_are_escaped() {
-        assert_eq!(
-            printable("a\u{202e}b\u{0}c\u{ffff}"),
-            "a\\u{202e}b\\u{0}c\\u{ffff}"
-        );
-        assert_eq!(
-            printable("déjà vu 🦌"),
-            "déjà vu 🦌",
-            "what can be seen stays as it is"
-        );
     }
 
     #[test]

@@ -30,6 +30,70 @@ pub(crate) const HANDLER_IMPORTS: &[&str] = &[
     "Vec",
 ];
 
+/// The prelude of Rust, whose names handlers and generated code use without an import. A type of such a name hides the
+/// trait, so that its methods are gone.
+const RUST_PRELUDE: &[&str] = &[
+    "AsMut",
+    "AsRef",
+    "AsyncFn",
+    "AsyncFnMut",
+    "AsyncFnOnce",
+    "Box",
+    "Clone",
+    "Copy",
+    "Default",
+    "DoubleEndedIterator",
+    "Drop",
+    "Eq",
+    "Err",
+    "ExactSizeIterator",
+    "Extend",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "From",
+    "FromIterator",
+    "Future",
+    "Into",
+    "IntoFuture",
+    "IntoIterator",
+    "Iterator",
+    "None",
+    "Ok",
+    "Option",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+    "Result",
+    "Send",
+    "Sized",
+    "Some",
+    "String",
+    "Sync",
+    "ToOwned",
+    "ToString",
+    "TryFrom",
+    "TryInto",
+    "Unpin",
+    "Vec",
+];
+
+/// What the files of a kind import beside [`HANDLER_IMPORTS`].
+pub(crate) const KIND_IMPORTS: &[&str] = &["Arc", "Object"];
+
+/// The names that mean something in the handlers or the generated code of each kind, so that the types of other kinds
+/// get others.
+pub(crate) fn taken_in_handlers() -> impl Iterator<Item = &'static str> {
+    let lists = [
+        HANDLER_IMPORTS,
+        TYPE_IMPORTS,
+        KIND_IMPORTS,
+        RUST_PRELUDE,
+        KEYWORDS,
+    ];
+    lists.into_iter().flatten().copied()
+}
+
 /// The statics that are defined next to the states in the generated machine.
 pub(crate) const MACHINE_STATICS: &[&str] = &["GRAPH", "STATES"];
 

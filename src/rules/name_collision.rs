@@ -7,8 +7,8 @@ use crate::catalog::NAME_COLLISION;
 use crate::finding::{Finding, Span};
 use crate::model::{Description, Field, Kind, Schema, Shape, TypeId};
 use crate::names::{
-    CONDITION_ENDING, HANDLER_IMPORTS, KIND_ENDINGS, MACHINE_FIELD, MACHINE_STATICS, TYPE_IMPORTS,
-    is_rust_keyword, unusable_module,
+    CONDITION_ENDING, HANDLER_IMPORTS, KIND_ENDINGS, KIND_IMPORTS, MACHINE_FIELD, MACHINE_STATICS,
+    TYPE_IMPORTS, is_rust_keyword, unusable_module,
 };
 use crate::text::shown;
 
@@ -29,9 +29,6 @@ const CRATE_MODULES: [&str; 9] = [
 
 /// The prefixes of traits in the generated machine that are named after a state.
 const STATE_TRAITS: [&str; 2] = ["NextOf", "WaitOf"];
-
-/// The names that the code of a kind imports, or that it would give to something of its own.
-const KIND_IMPORTS: [&str; 5] = ["Arc", "Object", "ObjectState", "Operator", "SharedState"];
 
 /// A finding about a name that something else has already.
 fn taken(span: Span, message: String, reason: &str) -> Finding {

@@ -68,6 +68,8 @@
 #![forbid(unsafe_code)]
 
 // In the order of the layers, lowest first: a module imports only from those above it in this list.
+#[doc(hidden)] // The command shows texts in the same way.
+pub mod text;
 mod graph;
 mod field_value;
 mod error;

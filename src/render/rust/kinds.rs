@@ -1,11 +1,12 @@
 //! The other kinds that handlers may use: a trait for each right, and the watches that fill the caches.
 
-use super::{KindNames, by_name, file, foreign, ident, paths};
+use super::{KindNames, by_name, file, foreign, ident, paths, types};
 use crate::model::{
     ChildDeletion, Description, FieldPath, ForeignKind, Kind, LookIn, ObjectKind, Period, Scope, Times,
     WatchBy, kubernetes,
 };
 use crate::model::{KubernetesType, State};
+use crate::names::taken_in_handlers;
 use crate::render::yaml;
 use crate::sample;
 use proc_macro2::TokenStream;
@@ -74,13 +75,7 @@ pub fn field_values(description: &Description, kind: &Kind) -> Option<TokenStrea
 pub fn kinds(description: &Description, kind: &Kind) -> String {
     let names = KindNames::of(kind);
     let KindNames { module, machine, .. } = &names;
-    let mut types = KindTypes {
-        description,
-        kind,
-        opaque: BTreeMap::new(),
-        taken: BTreeSet::new(),
-    };
-    types.reserve_names();
+    let mut types = KindTypes::new(description, kind);
     let (mut granted, mut owned, mut watched) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     let mut links = Vec::new();
     for owns in &kind.owns {
@@ -216,6 +211,8 @@ struct KindTypes<'a> {
     description: &'a Description,
     kind: &'a Kind,
     opaque: BTreeMap<String, TokenStream>,
+    /// The types that are made here, by group, version and kind.
+    names: BTreeMap<(&'a str, &'a str, &'a str), syn::Ident>,
     /// The names of types in the module.
     taken: BTreeSet<String>,
 }
@@ -232,24 +229,47 @@ fn foreign_kind<'d>(description: &'d Description, kind: &ObjectKind) -> Option<&
     description.foreign.iter().find(|foreign| foreign.is(kind))
 }
 
-impl KindTypes<'_> {
-    /// Takes the names of the kinds themselves, which the types of their fields then do not get.
-    fn reserve_names(&mut self) {
-        let names = KindNames::of(self.kind);
-        let own = [
-            names.kind,
-            names.spec,
-            names.status,
-            names.machine,
-            names.object_state,
-        ];
-        let own = own
-            .into_iter()
-            .chain(names.condition)
-            .map(|name| name.to_string());
-        let others = other_kinds(self.kind).filter(|other| other.described.is_none() && !other.has_type);
-        let others = others.map(|other| self.opaque_name(other).to_string());
-        self.taken = own.chain(others).collect();
+/// The key of a kind in [`KindTypes::names`].
+fn key(kind: &ObjectKind) -> (&str, &str, &str) {
+    (&kind.group, &kind.version, kind.kind.as_str())
+}
+
+impl<'a> KindTypes<'a> {
+    /// Gives each type that is made here a name: that of the kind, or where something else has it in handlers or in
+    /// generated code, one that begins with the group and the version.
+    fn new(description: &'a Description, kind: &'a Kind) -> Self {
+        let made: BTreeSet<_> = other_kinds(kind)
+            .filter(|other| other.described.is_none() && !other.has_type)
+            .map(key)
+            .collect();
+        let mut taken = BTreeSet::new();
+        if !made.is_empty() {
+            taken = types::names(description, kind);
+            taken.extend(taken_in_handlers().map(str::to_owned));
+            taken.insert(format!("{}Operator", kind.resource.kind.value));
+            taken.extend(kind.states.iter().map(|state| state.name.as_str().to_owned()));
+        }
+        let mut names = BTreeMap::new();
+        for (group, version, own) in &made {
+            let is_shared = made.iter().filter(|(_, _, name)| name == own).count() > 1;
+            let mut name = (*own).to_owned();
+            if is_shared || taken.contains(&name) {
+                let prefix = crate::names::pascal(&format!("{}-{version}", group.replace('.', "-")));
+                name = format!("{prefix}{own}");
+            }
+            while taken.contains(&name) {
+                name.push('0');
+            }
+            taken.insert(name.clone());
+            names.insert((*group, *version, *own), ident(&name));
+        }
+        KindTypes {
+            description,
+            kind,
+            opaque: BTreeMap::new(),
+            names,
+            taken,
+        }
     }
 
     fn path(&mut self, other: &ObjectKind) -> TokenStream {
@@ -274,7 +294,8 @@ impl KindTypes<'_> {
         if let Some(path) = known.and_then(|path| syn::parse_str::<syn::Path>(path).ok()) {
             return quote!(#path);
         }
-        let name = self.opaque_name(other);
+        // Each kind without another type has got a name.
+        let name = self.names[&key(other)].clone();
         if !self.opaque.contains_key(&name.to_string()) {
             let structs = match foreign_kind(self.description, other) {
                 Some(known) => foreign::structs(self.description, known, &name, &mut self.taken),
@@ -284,21 +305,6 @@ impl KindTypes<'_> {
             self.opaque.insert(name.to_string(), quote!(#structs #resource));
         }
         quote!(#name)
-    }
-
-    /// The kind's own name. If that is not unique, the group and the version are put before it.
-    fn opaque_name(&self, other: &ObjectKind) -> syn::Ident {
-        let name = other.kind.as_str();
-        let groups: BTreeSet<(&str, &str)> = other_kinds(self.kind)
-            .filter(|kind| kind.kind.as_str() == name && kind.described.is_none() && !kind.has_type)
-            .map(|kind| (kind.group.as_str(), kind.version.as_str()))
-            .collect();
-        let own = self.kind.resource.kind.value.as_str();
-        if groups.len() < 2 && name != own {
-            return ident(name);
-        }
-        let prefix = crate::names::pascal(&format!("{}-{}", other.group.replace('.', "-"), other.version));
-        ident(&format!("{prefix}{name}"))
     }
 }
 

@@ -10,30 +10,61 @@ use quote::quote;
 use std::collections::BTreeSet;
 use syn::Ident;
 
+/// The types of a kind in a writer, and the fields of `.spec` and `.status`.
+fn written<'d>(
+    description: &'d Description,
+    kind: &Kind,
+) -> (Writer<'d>, Vec<TokenStream>, Vec<TokenStream>) {
+    let names = KindNames::of(kind);
+    let mut writer = Writer::new(description, &names);
+    let spec_fields = match &description.resolve(&kind.spec).shape {
+        Shape::Object(fields) => writer.fields(fields, &names.spec.to_string(), Optional::AsDescribed),
+        // The model has made sure that `.spec` is an object.
+        _ => Vec::new(),
+    };
+    let status_fields = writer.fields(&kind.status, &names.status.to_string(), Optional::All);
+    if description.kinds.len() == 1 {
+        write_named(description, &mut writer);
+    }
+    (writer, spec_fields, status_fields)
+}
+
+/// Writes the named types, but for those that are the `.spec` of a kind and so are written with it.
+fn write_named(description: &Description, writer: &mut Writer<'_>) {
+    let specs: Vec<_> = description
+        .kinds
+        .iter()
+        .filter_map(|kind| description.own_spec_type(kind))
+        .collect();
+    for id in (0..description.types.len())
+        .map(TypeId)
+        .filter(|id| !specs.contains(id))
+    {
+        writer.named_type(id);
+    }
+}
+
+/// The names of all types that handlers of a kind see.
+pub(super) fn names(description: &Description, kind: &Kind) -> BTreeSet<String> {
+    let (mut writer, ..) = written(description, kind);
+    if crate::render::shares_types(description) {
+        let mut common = Writer::empty(description);
+        write_named(description, &mut common);
+        writer.taken.extend(common.taken);
+    }
+    writer.taken
+}
+
 /// `src/<kind>/generated/types.rs`.
 pub fn types(description: &Description, kind: &Kind) -> String {
-    let names = KindNames::of(kind);
     let KindNames {
         kind: root,
         spec,
         status,
         ..
-    } = &names;
-    let mut writer = Writer::new(description, &names);
-    let spec_fields = match &description.resolve(&kind.spec).shape {
-        Shape::Object(fields) => writer.fields(fields, &spec.to_string(), Optional::AsDescribed),
-        // The model has made sure that `.spec` is an object.
-        _ => Vec::new(),
-    };
-    let status_fields = writer.fields(&kind.status, &status.to_string(), Optional::All);
+    } = &KindNames::of(kind);
+    let (writer, spec_fields, status_fields) = written(description, kind);
     let own_spec = description.own_spec_type(kind);
-    if description.kinds.len() == 1 {
-        for id in (0..description.types.len()).map(TypeId) {
-            if own_spec != Some(id) {
-                writer.named_type(id);
-            }
-        }
-    }
     // An import of nothing but the kind's own type would be an unused one.
     let has_others = (0..description.types.len()).any(|at| own_spec != Some(TypeId(at)));
     let common = (has_others && crate::render::shares_types(description)).then(|| {

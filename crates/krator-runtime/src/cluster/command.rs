@@ -1,14 +1,20 @@
 //! The command line of a generated operator.
 use super::{OperatorRuntime, selector::Selector};
 use crate::error::{Error, Result};
+use crate::text::printable;
 use clap::{ArgAction, ArgMatches, Args, FromArgMatches as _, ValueEnum};
 use kube::config::{Config, KubeConfigOptions, Kubeconfig};
 use std::{
     ffi::OsString,
+    fmt::Debug,
     io::Write as _,
     path::{Path, PathBuf},
     process::ExitCode,
 };
+use tracing::field::Field;
+use tracing_subscriber::field::MakeExt as _;
+use tracing_subscriber::fmt::FormatFields;
+use tracing_subscriber::fmt::format::{Writer, debug_fn};
 use tracing_subscriber::{EnvFilter, fmt};
 
 /// What an operator says about itself on its command line. The generated `lib.rs` has one as `ABOUT`.
@@ -281,9 +287,28 @@ fn start_log(format: LogFormat) {
         LogFormat::Pretty => {
             log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
                 .with_target(false)
+                .fmt_fields(fields())
                 .init();
         }
         LogFormat::Json => log.json().init(),
+    }
+}
+
+/// How the log for people shows fields.
+fn fields() -> impl for<'w> FormatFields<'w> + Send + Sync + 'static {
+    debug_fn(write_field).delimited(" ")
+}
+
+/// Writes a field of a log line for people. Handlers, users and servers say what is in it, so what a terminal would act on
+/// is escaped. JSON does that by itself.
+fn write_field(line: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> std::fmt::Result {
+    let value = printable(&format!("{value:?}"));
+    match field.name() {
+        "message" => write!(line, "{value}"),
+        // What the crate `log` adds to its lines.
+        name if name.starts_with("log.") => Ok(()),
+        name if line.has_ansi_escapes() => write!(line, "\x1b[3m{name}\x1b[0m\x1b[2m=\x1b[0m{value}"),
+        name => write!(line, "{name}={value}"),
     }
 }
 
@@ -304,6 +329,83 @@ mod tests {
         /// The weather station to ask
         #[arg(long)]
         station: String,
+    }
+
+    /// Hostile texts of all lengths, the same in each run.
+    fn hostile() -> impl Iterator<Item = String> {
+        let parts = [
+            "\n",
+            "\r\n",
+            "\u{1b}[31m",
+            "\u{1b}]0;x\u{7}",
+            "\u{202e}",
+            "\0",
+            "\"",
+            "'",
+            "\\",
+            "{}",
+            "%s",
+            "\u{9b}",
+            "\u{2028}",
+            "\u{feff}",
+            "é",
+            "INFO fake",
+            " ",
+        ];
+        let mut dice: u64 = 1;
+        (0..2_000_u64).map(move |at| {
+            let length = if at % 100 == 0 { 10_000 } else { at % 20 };
+            let part = |_| {
+                dice = dice
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                parts[(dice >> 33) as usize % parts.len()]
+            };
+            (0..length).map(part).collect()
+        })
+    }
+
+    #[derive(Clone, Default)]
+    struct Log(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().expect("a lock").write(bytes)
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn no_text_breaks_out_of_its_line_of_the_log() {
+        for is_coloured in [false, true] {
+            let written = Log::default();
+            let writer = written.clone();
+            let log = fmt()
+                .with_ansi(is_coloured)
+                .with_writer(move || writer.clone())
+                .fmt_fields(fields())
+                .finish();
+            tracing::subscriber::with_default(log, || {
+                for text in hostile() {
+                    let error = Error::from(text.clone());
+                    let span = tracing::info_span!("update", object = text, entry = %text);
+                    span.in_scope(
+                        || tracing::warn!(%error, namespace = text, ?text, "the handler failed: {text}"),
+                    );
+                }
+            });
+            let mut log = String::from_utf8(written.0.lock().expect("a lock").clone()).expect("text");
+            if is_coloured {
+                // The colours of the log itself.
+                for colour in ["[0m", "[1m", "[2m", "[3m", "[33m"] {
+                    log = log.replace(&format!("\u{1b}{colour}"), "");
+                }
+            }
+            assert_eq!(log.lines().count(), 2_000);
+            assert!(!log.replace('\n', "").contains(crate::text::is_unprintable));
+        }
     }
 
     fn asked(line: &str) -> Result<Asked<RunArgs>, clap::Error> {

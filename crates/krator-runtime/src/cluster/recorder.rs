@@ -9,6 +9,7 @@ use crate::{
     error::Error,
     machine::Event,
     status::{cut, truncated},
+    text::printable,
 };
 use jiff::Timestamp;
 use k8s_openapi::{
@@ -175,8 +176,8 @@ fn published(name: &EventName, occurrence: Occurrence, controller: &str, instanc
         event_time: Some(MicroTime(time)),
         type_: Some(if event.warning { "Warning" } else { "Normal" }.to_owned()),
         action: Some(action.to_owned()),
-        reason: Some(cut(&event.reason, LONGEST_REASON).to_owned()),
-        note: Some(truncated(&event.note)),
+        reason: Some(cut(&printable(&event.reason), LONGEST_REASON).to_owned()),
+        note: Some(truncated(&printable(&event.note))),
         regarding: Some(about),
         reporting_controller: Some(controller.to_owned()),
         reporting_instance: Some(instance.to_owned()),
@@ -299,6 +300,26 @@ mod tests {
                 ..ObjectReference::default()
             };
             self.recorder.record(about, action, event, Timestamp::UNIX_EPOCH);
+        }
+    }
+
+    #[test]
+    fn what_a_terminal_would_act_on_is_escaped_in_events() {
+        let name = EventName {
+            namespace: "tundra".to_owned(),
+            name: "rudolph.1".to_owned(),
+        };
+        let hostile = "a\nINFO fake\u{1b}[31m\u{202e}\0".repeat(300);
+        let occurrence = Occurrence {
+            about: ObjectReference::default(),
+            action: "Transition",
+            event: Event::warning(hostile.as_str(), hostile.as_str()),
+            time: Timestamp::UNIX_EPOCH,
+        };
+        let event = published(&name, occurrence, "moose-operator", "pod");
+        for text in [event.note, event.reason].into_iter().flatten() {
+            assert!(!text.contains(crate::text::is_unprintable), "{text:?}");
+            assert!(text.len() <= 1024);
         }
     }
 
