@@ -1,5 +1,6 @@
 //! Generated Rust files: token streams that prettyplease prints.
 
+mod defaults;
 mod foreign;
 pub mod graph_tests;
 pub mod handlers;

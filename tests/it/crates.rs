@@ -1,5 +1,6 @@
 //! The crates of good descriptions compile without warnings, are formatted and documented, and pass their tests.
 
+mod defaults;
 mod workspace;
 
 use crate::goldens::cases;

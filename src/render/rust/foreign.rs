@@ -1,6 +1,7 @@
 //! The Rust types of a foreign kind, from its CustomResourceDefinition in a file of `schemas`.
 
-use super::types::{Optional, Writer, derives, doc_attribute, has_default};
+use super::defaults::TypeNames;
+use super::types::{Optional, Writer, derives, doc_attribute};
 use crate::model::{Description, ForeignKind};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -14,15 +15,13 @@ pub(super) fn structs(
     name: &Ident,
     taken: &mut BTreeSet<String>,
 ) -> TokenStream {
-    let mut writer = Writer::with_names(description, std::mem::take(taken));
+    // Fields with a default are optional here, and have none.
+    let names = TypeNames::default();
+    let mut writer = Writer::with_names(description, &names, std::mem::take(taken));
     let fields = writer.fields(&kind.fields, &name.to_string(), Optional::AsDescribed);
     let (items, names) = writer.finish();
     *taken = names;
-    let fields_have_defaults = kind
-        .fields
-        .iter()
-        .all(|field| has_default(description, &field.schema));
-    let derives = derives(fields_have_defaults);
+    let (derives, fields) = (derives(fields.have_default), fields.tokens);
     let reference = format!("{}/{}.{}", kind.group, kind.version, kind.kind);
     let about = doc_attribute(kind.description.as_deref());
     let paragraph = about.is_some().then(|| quote!(#[doc = ""]));

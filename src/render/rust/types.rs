@@ -1,6 +1,10 @@
 //! The Rust types of a kind: `.spec`, `.status` and everything in them, with serde attributes for the names of fields.
 
-use super::{KindNames, doc_text, file, ident};
+use super::{
+    KindNames,
+    defaults::{Defaults, Filled, TypeNames, field_ident, first_variant},
+    doc_text, file, ident,
+};
 use crate::{
     model::{Description, Field, Kind, Schema, Scope, Shape, TypeId, kubernetes},
     names::{MACHINE_FIELD, TYPE_IMPORTS, pascal, unique_variants},
@@ -10,46 +14,14 @@ use quote::quote;
 use std::collections::BTreeSet;
 use syn::Ident;
 
-/// The types of a kind in a writer, and the fields of `.spec` and `.status`.
-fn written<'d>(
-    description: &'d Description,
-    kind: &Kind,
-) -> (Writer<'d>, Vec<TokenStream>, Vec<TokenStream>) {
-    let names = KindNames::of(kind);
-    let mut writer = Writer::new(description, &names);
-    let spec_fields = match &description.resolve(&kind.spec).shape {
-        Shape::Object(fields) => writer.fields(fields, &names.spec.to_string(), Optional::AsDescribed),
-        // The model has made sure that `.spec` is an object.
-        _ => Vec::new(),
-    };
-    let status_fields = writer.fields(&kind.status, &names.status.to_string(), Optional::All);
-    if description.kinds.len() == 1 {
-        write_named(description, &mut writer);
-    }
-    (writer, spec_fields, status_fields)
-}
-
-/// Writes the named types, but for those that are the `.spec` of a kind and so are written with it.
-fn write_named(description: &Description, writer: &mut Writer<'_>) {
-    let specs: Vec<_> = description
-        .kinds
-        .iter()
-        .filter_map(|kind| description.own_spec_type(kind))
-        .collect();
-    for id in (0..description.types.len())
-        .map(TypeId)
-        .filter(|id| !specs.contains(id))
-    {
-        writer.named_type(id);
-    }
-}
-
 /// The names of all types that handlers of a kind see.
 pub(super) fn names(description: &Description, kind: &Kind) -> BTreeSet<String> {
-    let (mut writer, ..) = written(description, kind);
+    let (known, of_kind) = (TypeNames::default(), KindNames::of(kind));
+    let mut writer = Writer::new(description, &of_kind, &known);
+    writer.kind(kind, &of_kind);
     if crate::render::shares_types(description) {
-        let mut common = Writer::empty(description);
-        write_named(description, &mut common);
+        let mut common = Writer::new_common(description, &known);
+        common.common();
         writer.taken.extend(common.taken);
     }
     writer.taken
@@ -57,13 +29,16 @@ pub(super) fn names(description: &Description, kind: &Kind) -> BTreeSet<String> 
 
 /// `src/<kind>/generated/types.rs`.
 pub fn types(description: &Description, kind: &Kind) -> String {
+    let names = KindNames::of(kind);
     let KindNames {
         kind: root,
         spec,
         status,
         ..
-    } = &KindNames::of(kind);
-    let (writer, spec_fields, status_fields) = written(description, kind);
+    } = &names;
+    let known = type_names(description);
+    let mut writer = Writer::new(description, &names, &known);
+    let (spec_fields, status_fields) = writer.kind(kind, &names);
     let own_spec = description.own_spec_type(kind);
     // An import of nothing but the kind's own type would be an unused one.
     let has_others = (0..description.types.len()).any(|at| own_spec != Some(TypeId(at)));
@@ -72,35 +47,37 @@ pub fn types(description: &Description, kind: &Kind) -> String {
             pub use crate::types::*;
         )
     });
-    let spec_default = match &description.resolve(&kind.spec).shape {
-        Shape::Object(fields) => fields.iter().all(|field| has_default(description, &field.schema)),
-        _ => true,
-    };
-    let attribute = custom_resource(kind, spec_default);
-    let derives = derives(spec_default);
+    let attribute = custom_resource(kind, spec_fields.have_default);
     let spec_doc = doc_attribute(kind.doc.as_ref().map(|doc| doc.value.as_str()));
-    let items = writer.items;
     let machine_field = machine_field(kind);
+    let (spec_derives, spec_defaults) = (spec_fields.derives(), spec_fields.defaults(spec, None));
+    let (status_derives, status_defaults) = (
+        status_fields.derives(),
+        status_fields.defaults(status, Some(&machine_field)),
+    );
+    let (spec_fields, status_fields, items) = (spec_fields.tokens, status_fields.tokens, writer.items);
     let about = format!(" The `.status` of `{root}` objects.");
     file(&quote! {
         use serde::{Deserialize, Serialize};
         #common
 
         #spec_doc
-        #[derive(kube::CustomResource, #derives)]
+        #[derive(kube::CustomResource, #spec_derives)]
         #attribute
         pub struct #spec {
             #(#spec_fields)*
         }
+        #spec_defaults
 
         #[doc = #about]
-        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[derive(#status_derives)]
         pub struct #status {
             #(#status_fields)*
             /// The fields that the runtime writes, such as `state` and `conditions`.
             #[serde(flatten)]
             pub #machine_field: krator_runtime::MachineStatus,
         }
+        #status_defaults
 
         impl krator_runtime::ObjectStatus for #status {
             fn machine(&self) -> &krator_runtime::MachineStatus {
@@ -117,19 +94,9 @@ pub fn types(description: &Description, kind: &Kind) -> String {
 
 /// `src/types.rs`: the named types of a description with several kinds.
 pub(crate) fn common_types(description: &Description) -> String {
-    let mut writer = Writer::empty(description);
-    let mut specs = Vec::new();
-    for id in (0..description.types.len()).map(TypeId) {
-        let mut kinds = description.kinds.iter();
-        match kinds.find(|kind| description.own_spec_type(kind) == Some(id)) {
-            // A kind has this type as its `.spec`, so it is generated with the kind.
-            Some(kind) => {
-                let KindNames { module, spec, .. } = KindNames::of(kind);
-                specs.push(quote!(pub use crate::#module::#spec;));
-            }
-            None => writer.named_type(id),
-        }
-    }
+    let known = type_names(description);
+    let mut writer = Writer::new_common(description, &known);
+    let specs = writer.common();
     let import = writer.derives.then(|| {
         quote!(
             use serde::{Deserialize, Serialize};
@@ -141,6 +108,28 @@ pub(crate) fn common_types(description: &Description) -> String {
         #(#specs)*
         #(#items)*
     })
+}
+
+/// The module of the types that several kinds share.
+fn common_module() -> Ident {
+    Ident::new("types", Span::call_site())
+}
+
+/// The names that the types without a name get where they are written, for the values of defaults.
+fn type_names(description: &Description) -> TypeNames {
+    let (mut names, none) = (TypeNames::default(), TypeNames::default());
+    for kind in &description.kinds {
+        let of_kind = KindNames::of(kind);
+        let mut writer = Writer::new(description, &of_kind, &none);
+        writer.kind(kind, &of_kind);
+        names.add(&of_kind.module, writer.inline);
+    }
+    if crate::render::shares_types(description) {
+        let mut writer = Writer::new_common(description, &none);
+        writer.common();
+        names.add(&common_module(), writer.inline);
+    }
+    names
 }
 
 /// The name of the field with the runtime's part of `.status`: another one if the description has a field of that name.
@@ -197,17 +186,85 @@ pub(super) enum Optional {
     All,
 }
 
+/// The fields of a struct.
+pub(super) struct Fields {
+    pub tokens: Vec<TokenStream>,
+    /// Whether each of them has a default, so that the struct has one.
+    pub have_default: bool,
+    /// The name of each field, with its type and its default if that is not the one of the type.
+    filled: Vec<(Ident, Option<(TokenStream, TokenStream)>)>,
+}
+
+impl Fields {
+    /// What the struct derives. Where its default is not that of its fields' types, [`defaults`](Self::defaults) has it.
+    fn derives(&self) -> TokenStream {
+        derives(self.have_default && self.filled.iter().all(|(_, filled)| filled.is_none()))
+    }
+
+    /// The defaults of the struct that are in the description, as serde and [`Default`] use them. `more` is one more field.
+    fn defaults(&self, owner: &Ident, more: Option<&Ident>) -> Option<TokenStream> {
+        let written = self.filled.iter().filter_map(|(name, filled)| {
+            let (rust_type, value) = filled.as_ref()?;
+            let function = default_function(name);
+            // A field may begin with an underscore, which is one too many for the name of a function.
+            let allow = function
+                .to_string()
+                .contains("__")
+                .then(|| quote!(#[allow(non_snake_case)]));
+            Some(quote!(#allow fn #function() -> #rust_type { #value }))
+        });
+        let written: Vec<_> = written.collect();
+        if written.is_empty() {
+            return None;
+        }
+        let default = self.have_default.then(|| {
+            let fields = self.filled.iter().map(|(name, filled)| {
+                let function = default_function(name);
+                match filled {
+                    Some(_) => quote!(#name: Self::#function(),),
+                    None => quote!(#name: Default::default(),),
+                }
+            });
+            let more = more.map(|name| quote!(#name: Default::default(),));
+            quote! {
+                impl Default for #owner {
+                    fn default() -> Self {
+                        Self { #(#fields)* #more }
+                    }
+                }
+            }
+        });
+        Some(quote! {
+            /// What the API server fills in where a field is absent.
+            impl #owner {
+                #(#written)*
+            }
+            #default
+        })
+    }
+}
+
+/// The function that makes the default of a field.
+fn default_function(field: &Ident) -> Ident {
+    let field = field.to_string();
+    let name = format!("default_{}", field.strip_prefix("r#").unwrap_or(&field));
+    Ident::new(&name, Span::call_site())
+}
+
 /// Collects the structs and enums that fields need, under names that are unique in the file.
 pub(super) struct Writer<'a> {
     description: &'a Description,
+    defaults: Defaults<'a>,
     items: Vec<TokenStream>,
     taken: BTreeSet<String>,
+    /// The types that have no name in the description, with those that they got here.
+    inline: Vec<(&'a Schema, Ident)>,
     /// Whether an item derives traits of serde. Aliases of types do not.
     derives: bool,
 }
 
 impl<'a> Writer<'a> {
-    fn empty(description: &'a Description) -> Self {
+    fn empty(description: &'a Description, names: &'a TypeNames, module: Ident) -> Self {
         // Imports, and the named types.
         let mut taken: BTreeSet<String> = TYPE_IMPORTS.iter().map(|name| (*name).to_owned()).collect();
         taken.extend(
@@ -218,15 +275,29 @@ impl<'a> Writer<'a> {
         );
         Self {
             description,
+            defaults: Defaults {
+                description,
+                names,
+                module,
+            },
             items: Vec::new(),
             taken,
+            inline: Vec::new(),
             derives: false,
         }
     }
 
-    /// A writer for a module in which these names are taken.
-    pub(super) fn with_names(description: &'a Description, taken: BTreeSet<String>) -> Self {
-        let mut writer = Self::empty(description);
+    fn new_common(description: &'a Description, names: &'a TypeNames) -> Self {
+        Self::empty(description, names, common_module())
+    }
+
+    /// A writer for a module in which these names are taken, and where no field has a default.
+    pub(super) fn with_names(
+        description: &'a Description,
+        names: &'a TypeNames,
+        taken: BTreeSet<String>,
+    ) -> Self {
+        let mut writer = Self::new_common(description, names);
         writer.taken.extend(taken);
         writer
     }
@@ -236,8 +307,8 @@ impl<'a> Writer<'a> {
         (self.items, self.taken)
     }
 
-    fn new(description: &'a Description, names: &KindNames) -> Self {
-        let mut writer = Self::empty(description);
+    fn new(description: &'a Description, names: &KindNames, known: &'a TypeNames) -> Self {
+        let mut writer = Self::empty(description, known, names.module.clone());
         let KindNames {
             kind,
             spec,
@@ -253,6 +324,45 @@ impl<'a> Writer<'a> {
         writer
     }
 
+    /// The fields of the spec and of the status of a kind, and the named types if they are its alone.
+    fn kind(&mut self, kind: &'a Kind, names: &KindNames) -> (Fields, Fields) {
+        let description = self.description;
+        let spec = match &description.resolve(&kind.spec).shape {
+            Shape::Object(fields) => fields.as_slice(),
+            // The model has made sure that `.spec` is an object.
+            _ => &[],
+        };
+        let spec = self.fields(spec, &names.spec.to_string(), Optional::AsDescribed);
+        let status = self.fields(&kind.status, &names.status.to_string(), Optional::All);
+        let own_spec = description.own_spec_type(kind);
+        if description.kinds.len() == 1 {
+            for id in (0..description.types.len()).map(TypeId) {
+                if own_spec != Some(id) {
+                    self.named_type(id);
+                }
+            }
+        }
+        (spec, status)
+    }
+
+    /// The named types that several kinds share. The answer imports those that are generated with a kind.
+    fn common(&mut self) -> Vec<TokenStream> {
+        let description = self.description;
+        let mut specs = Vec::new();
+        for id in (0..description.types.len()).map(TypeId) {
+            let mut kinds = description.kinds.iter();
+            match kinds.find(|kind| description.own_spec_type(kind) == Some(id)) {
+                // A kind has this type as its `.spec`, so it is generated with the kind.
+                Some(kind) => {
+                    let KindNames { module, spec, .. } = KindNames::of(kind);
+                    specs.push(quote!(pub use crate::#module::#spec;));
+                }
+                None => self.named_type(id),
+            }
+        }
+        specs
+    }
+
     fn unique(&mut self, wanted: String) -> Ident {
         let mut name = wanted.clone();
         let mut number = 2;
@@ -264,43 +374,66 @@ impl<'a> Writer<'a> {
     }
 
     /// The fields of a struct. Types that they need are named after `owner`, the struct.
-    pub(super) fn fields(&mut self, fields: &[Field], owner: &str, optional: Optional) -> Vec<TokenStream> {
-        fields
-            .iter()
-            .map(|field| self.field(field, owner, optional))
-            .collect()
+    pub(super) fn fields(&mut self, fields: &'a [Field], owner: &str, optional: Optional) -> Fields {
+        let mut written = Fields {
+            tokens: Vec::new(),
+            have_default: optional == Optional::All
+                || fields.iter().all(|field| self.defaults.has_default(field)),
+            filled: Vec::new(),
+        };
+        for field in fields {
+            self.field(field, owner, optional, &mut written);
+        }
+        written
     }
 
-    fn field(&mut self, field: &Field, owner: &str, optional: Optional) -> TokenStream {
+    fn field(&mut self, field: &'a Field, owner: &str, optional: Optional, written: &mut Fields) {
         let (schema, name) = (&field.schema, field.name.value.as_str());
-        let rust_name = field.name.value.rust_field();
-        let rust = ident(rust_name.strip_prefix("r#").unwrap_or(&rust_name));
+        let rust = field_ident(field);
+        let rust_name = rust.to_string();
         let inner = self.rust_type(schema, &format!("{owner}{}", pascal(name)));
-        let is_option = optional == Optional::All || schema.optional || self.description.is_nullable(schema);
+        let is_nullable = self.description.is_nullable(schema);
+        let is_option = optional == Optional::All || schema.optional || is_nullable;
         let rust_type = if is_option { quote!(Option<#inner>) } else { inner };
+        let filled = self.defaults.of(schema, is_option);
         let rename =
             (rust_name.strip_prefix("r#").unwrap_or(&rust_name) != name).then(|| quote!(rename = #name,));
-        // A required field that may be null has to be there, as null.
+        let default = filled.as_ref().map(|filled| match filled {
+            Filled::Plain => quote!(default,),
+            Filled::Value(_) => {
+                let path = format!("{owner}::{}", default_function(&rust));
+                quote!(default = #path,)
+            }
+        });
+        // A required field that may be null has to be there, as null; and one that has a default, which is not null.
         let may_be_absent = schema.optional || self.description.is_filled_in(schema);
         let is_required = optional == Optional::AsDescribed && !may_be_absent;
-        let skip = (is_option && !is_required).then(|| quote!(skip_serializing_if = "Option::is_none",));
+        let is_null = is_nullable && filled.is_some();
+        let skip =
+            (is_option && !is_required && !is_null).then(|| quote!(skip_serializing_if = "Option::is_none",));
         let allow = is_complex(&rust_type).then(|| quote!(#[allow(clippy::type_complexity)]));
-        let serde = (rename.is_some() || skip.is_some()).then(|| quote!(#[serde(#rename #skip)]));
+        let serde = (rename.is_some() || default.is_some() || skip.is_some())
+            .then(|| quote!(#[serde(#rename #default #skip)]));
         let described = schema
             .description
             .as_ref()
             .or(self.description.resolve(schema).description.as_ref());
         let doc = doc_attribute(described.map(|d| d.value.as_str()));
-        quote! {
+        written.tokens.push(quote! {
             #doc
             #allow
             #serde
             pub #rust: #rust_type,
-        }
+        });
+        let value = match filled {
+            Some(Filled::Value(value)) => Some((rust_type, value)),
+            _ => None,
+        };
+        written.filled.push((rust, value));
     }
 
     /// The Rust type of values of this schema, without `Option`. A type that has to be made for it gets this name.
-    fn rust_type(&mut self, schema: &Schema, name: &str) -> TokenStream {
+    fn rust_type(&mut self, schema: &'a Schema, name: &str) -> TokenStream {
         match &schema.shape {
             Shape::String => quote!(String),
             Shape::Boolean => quote!(bool),
@@ -324,11 +457,13 @@ impl<'a> Writer<'a> {
             Shape::Enum(values) => {
                 let values: Vec<&str> = values.iter().map(|value| value.value.as_str()).collect();
                 let name = self.unique(name.to_owned());
+                self.inline.push((schema, name.clone()));
                 self.enumeration(&name, &values, schema);
                 quote!(#name)
             }
             Shape::Object(fields) => {
                 let name = self.unique(name.to_owned());
+                self.inline.push((schema, name.clone()));
                 self.structure(&name, fields, schema);
                 quote!(#name)
             }
@@ -345,7 +480,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn element(&mut self, schema: &Schema, name: &str, ending: &str) -> TokenStream {
+    fn element(&mut self, schema: &'a Schema, name: &str, ending: &str) -> TokenStream {
         let inner = self.rust_type(schema, &format!("{name}{ending}"));
         if self.description.is_nullable(schema) {
             quote!(Option<#inner>)
@@ -354,23 +489,19 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn structure(&mut self, name: &Ident, fields: &[Field], schema: &Schema) {
+    fn structure(&mut self, name: &Ident, fields: &'a [Field], schema: &Schema) {
         self.derives = true;
-        let default = fields
-            .iter()
-            .all(|field| has_default(self.description, &field.schema));
-        let (derives, doc) = (
-            derives(default),
-            doc_attribute(schema.description.as_ref().map(|d| d.value.as_str())),
-        );
+        let doc = doc_attribute(schema.description.as_ref().map(|d| d.value.as_str()));
         let place = self.items.len();
         let fields = self.fields(fields, &name.to_string(), Optional::AsDescribed);
+        let (derives, defaults, fields) = (fields.derives(), fields.defaults(name, None), fields.tokens);
         let item = quote! {
             #doc
             #[derive(#derives)]
             pub struct #name {
                 #(#fields)*
             }
+            #defaults
         };
         // The struct goes before the types of its fields, which were added since.
         self.items.insert(place, item);
@@ -378,11 +509,7 @@ impl<'a> Writer<'a> {
 
     fn enumeration(&mut self, name: &Ident, values: &[&str], schema: &Schema) {
         self.derives = true;
-        let default = schema.default.as_ref().and_then(|d| d.value.as_str());
-        let first = values
-            .iter()
-            .position(|value| Some(*value) == default)
-            .unwrap_or(0);
+        let first = first_variant(schema, values.iter().copied());
         let variants = unique_variants(values.iter().copied())
             .into_iter()
             .zip(values)
@@ -444,17 +571,4 @@ fn is_complex(rust_type: &TokenStream) -> bool {
         10 * level + inner.sum::<u64>()
     }
     syn::parse2(rust_type.clone()).is_ok_and(|rust_type| score(&rust_type, 1) > MOST)
-}
-
-/// Whether the Rust type of a field implements `Default`.
-pub(super) fn has_default(description: &Description, schema: &Schema) -> bool {
-    if schema.optional || description.is_nullable(schema) {
-        return true;
-    }
-    match &description.resolve(schema).shape {
-        Shape::DateTime | Shape::Duration => false,
-        Shape::Object(fields) => fields.iter().all(|field| has_default(description, &field.schema)),
-        Shape::Kubernetes(reference) => kubernetes::has_default(reference),
-        _ => true,
-    }
 }

@@ -12,6 +12,7 @@ use krator::finding::has_errors;
 use krator::render::{self, Runtime};
 use serde_json::json;
 
+use super::defaults;
 use crate::dice::{Dice, number};
 use crate::goldens::cases;
 use crate::operator::{build_folder, cargo};
@@ -73,6 +74,10 @@ fn generate(name: &str, text: &str) -> bool {
     let (package, _) = manifest.split_once("\n# Optimized for size").expect("generated");
     fs::write(dir.join("Cargo.toml"), package).expect("a folder of our own");
     fs::rename(dir.join("Cargo.lock"), folder().join("Cargo.lock")).expect("a folder of our own");
+    let (test, data) = defaults::test(&plan);
+    for (name, text) in [("defaults.rs", test), ("defaults.json", data)] {
+        fs::write(dir.join("tests").join(name), text).expect("a folder of our own");
+    }
     true
 }
 

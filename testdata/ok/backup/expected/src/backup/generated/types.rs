@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
     namespaced,
     status = "BackupStatus",
     schema = "disabled",
+    derive = "Default",
     derive = "PartialEq",
 )]
 pub struct BackupSpec {
@@ -27,15 +28,50 @@ pub struct BackupSpec {
     >,
     #[serde(rename = "snapshotVolumes", skip_serializing_if = "Option::is_none")]
     pub snapshot_volumes: Option<bool>,
+    #[serde(default = "BackupSpec::default_ttl")]
     pub ttl: kube::core::Duration,
     #[serde(rename = "storageLocation")]
     pub storage_location: String,
-    #[serde(rename = "csiSnapshotTimeout")]
+    #[serde(
+        rename = "csiSnapshotTimeout",
+        default = "BackupSpec::default_csi_snapshot_timeout",
+    )]
     pub csi_snapshot_timeout: kube::core::Duration,
-    #[serde(rename = "itemOperationTimeout")]
+    #[serde(
+        rename = "itemOperationTimeout",
+        default = "BackupSpec::default_item_operation_timeout",
+    )]
     pub item_operation_timeout: kube::core::Duration,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hooks: Option<BackupSpecHooks>,
+}
+/// What the API server fills in where a field is absent.
+impl BackupSpec {
+    fn default_ttl() -> kube::core::Duration {
+        std::time::Duration::from_secs(2592000).into()
+    }
+    fn default_csi_snapshot_timeout() -> kube::core::Duration {
+        std::time::Duration::from_secs(600).into()
+    }
+    fn default_item_operation_timeout() -> kube::core::Duration {
+        std::time::Duration::from_secs(14400).into()
+    }
+}
+impl Default for BackupSpec {
+    fn default() -> Self {
+        Self {
+            included_namespaces: Default::default(),
+            excluded_namespaces: Default::default(),
+            included_resources: Default::default(),
+            label_selector: Default::default(),
+            snapshot_volumes: Default::default(),
+            ttl: Self::default_ttl(),
+            storage_location: Default::default(),
+            csi_snapshot_timeout: Self::default_csi_snapshot_timeout(),
+            item_operation_timeout: Self::default_item_operation_timeout(),
+            hooks: Default::default(),
+        }
+    }
 }
 /// The `.status` of `Backup` objects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -84,7 +120,7 @@ pub struct BackupSpecHooksResourcesItem {
     pub command: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<kube::core::Duration>,
-    #[serde(rename = "onError")]
+    #[serde(rename = "onError", default)]
     pub on_error: BackupSpecHooksResourcesItemOnError,
 }
 #[derive(

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 pub use crate::types::*;
-#[derive(kube::CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(kube::CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[kube(
     group = "karpenter.sh",
     version = "v1",
@@ -26,8 +26,27 @@ pub struct NodeClaimSpec {
     pub node_class_ref: NodeClassRef,
     #[serde(rename = "terminationGracePeriod", skip_serializing_if = "Option::is_none")]
     pub termination_grace_period: Option<kube::core::Duration>,
-    #[serde(rename = "expireAfter")]
+    #[serde(rename = "expireAfter", default = "NodeClaimSpec::default_expire_after")]
     pub expire_after: Expiry,
+}
+/// What the API server fills in where a field is absent.
+impl NodeClaimSpec {
+    fn default_expire_after() -> Expiry {
+        "720h".to_owned()
+    }
+}
+impl Default for NodeClaimSpec {
+    fn default() -> Self {
+        Self {
+            taints: Default::default(),
+            startup_taints: Default::default(),
+            requirements: Default::default(),
+            resources: Default::default(),
+            node_class_ref: Default::default(),
+            termination_grace_period: Default::default(),
+            expire_after: Self::default_expire_after(),
+        }
+    }
 }
 /// The `.status` of `NodeClaim` objects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -27,13 +27,30 @@ pub struct NodePoolSpec {
     pub replicas: Option<i64>,
 }
 /// The `.status` of `NodePool` objects.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodePoolStatus {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default = "NodePoolStatus::default_nodes",
+        skip_serializing_if = "Option::is_none",
+    )]
     pub nodes: Option<i64>,
     /// The fields that the runtime writes, such as `state` and `conditions`.
     #[serde(flatten)]
     pub machine_status: krator_runtime::MachineStatus,
+}
+/// What the API server fills in where a field is absent.
+impl NodePoolStatus {
+    fn default_nodes() -> Option<i64> {
+        Some(0)
+    }
+}
+impl Default for NodePoolStatus {
+    fn default() -> Self {
+        Self {
+            nodes: Self::default_nodes(),
+            machine_status: Default::default(),
+        }
+    }
 }
 impl krator_runtime::ObjectStatus for NodePoolStatus {
     fn machine(&self) -> &krator_runtime::MachineStatus {
@@ -56,7 +73,7 @@ pub struct NodePoolSpecTemplateMetadata {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<std::collections::BTreeMap<String, String>>,
 }
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodePoolSpecTemplateSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub taints: Option<Vec<k8s_openapi::api::core::v1::Taint>>,
@@ -67,6 +84,27 @@ pub struct NodePoolSpecTemplateSpec {
     pub node_class_ref: NodeClassRef,
     #[serde(rename = "terminationGracePeriod", skip_serializing_if = "Option::is_none")]
     pub termination_grace_period: Option<kube::core::Duration>,
-    #[serde(rename = "expireAfter")]
+    #[serde(
+        rename = "expireAfter",
+        default = "NodePoolSpecTemplateSpec::default_expire_after",
+    )]
     pub expire_after: Expiry,
+}
+/// What the API server fills in where a field is absent.
+impl NodePoolSpecTemplateSpec {
+    fn default_expire_after() -> Expiry {
+        "720h".to_owned()
+    }
+}
+impl Default for NodePoolSpecTemplateSpec {
+    fn default() -> Self {
+        Self {
+            taints: Default::default(),
+            startup_taints: Default::default(),
+            requirements: Default::default(),
+            node_class_ref: Default::default(),
+            termination_grace_period: Default::default(),
+            expire_after: Self::default_expire_after(),
+        }
+    }
 }

@@ -29,7 +29,7 @@ pub struct PostgresqlSpec {
     pub patroni: Option<PostgresqlSpecPatroni>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<k8s_openapi::api::core::v1::ResourceRequirements>,
-    #[serde(rename = "enableLogicalBackup")]
+    #[serde(rename = "enableLogicalBackup", default)]
     pub enable_logical_backup: bool,
     #[serde(rename = "logicalBackupSchedule", skip_serializing_if = "Option::is_none")]
     pub logical_backup_schedule: Option<String>,
