@@ -144,6 +144,7 @@ fn metrics_are_served_to_those_who_have_the_right_and_have_each_transition() {
     for name in [
         "krator_objects",
         "krator_parked_objects",
+        "krator_crd_missing",
         "krator_transitions",
         "krator_state_duration_seconds",
         "krator_retries_exhausted",

@@ -5,6 +5,7 @@
 //! before its handler runs; a handler never sees its object older than the operator's own last write; the operator's
 //! own writes wake no handler.
 mod annotations;
+mod kept;
 mod run;
 mod told;
 mod writes;
@@ -18,6 +19,7 @@ use crate::{
     world::{Change, Mail, Mailbox, World},
 };
 use annotations::{Annotations, Pause};
+use kept::Unkept;
 use std::{sync::Arc, time::Duration};
 use told::Told;
 
@@ -32,6 +34,8 @@ pub(crate) struct Actor<'g, M: Machine> {
     draft: Option<Box<StatusOf<M>>>,
     /// The engine before the run that made the draft, until the draft is accepted.
     before_draft: Option<Box<Engine<'g>>>,
+    /// The status that was written last, while the server keeps less of it.
+    unkept: Option<Box<Unkept<StatusOf<M>>>>,
     /// Consecutive requests that failed.
     failures: u32,
     /// What the annotations of the object say.
@@ -91,6 +95,7 @@ impl<'g, M: Machine> Actor<'g, M> {
             object,
             draft: None,
             before_draft: None,
+            unkept: None,
             failures: 0,
             annotations: Annotations::default(),
             pause: Pause::No,
@@ -260,6 +265,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         }
         let changed = !observed.same_labels(&self.manifest) || observed.status() != self.manifest.status();
         let deleted = observed.deleting() && !self.manifest.deleting();
+        self.forget_unkept(&observed);
         self.must_step |= deleted || observed.generation() != self.manifest.generation();
         self.manifest = observed;
         self.engine.saw_generation(self.manifest.generation());
@@ -278,6 +284,7 @@ impl<'g, M: Machine> Actor<'g, M> {
     fn absorb_own(&mut self, stored: Arc<ManifestOf<M>>) {
         self.failures = 0;
         let deleted = stored.deleting() && !self.manifest.deleting();
+        self.forget_unkept(&stored);
         self.manifest = stored;
         self.engine.saw_generation(self.manifest.generation());
         self.read_annotations();

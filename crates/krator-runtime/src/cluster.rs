@@ -26,6 +26,7 @@ mod recorder;
 mod remote;
 mod selector;
 mod serve;
+mod skew;
 mod watch_index;
 mod watches;
 
@@ -63,6 +64,7 @@ pub struct OperatorRuntime {
     election: Option<Election>,
     metrics: MetricsServer,
     version: &'static str,
+    definitions: &'static str,
     only_warnings: bool,
     kinds: Vec<Start>,
 }
@@ -85,6 +87,7 @@ impl OperatorRuntime {
             election: None,
             metrics: MetricsServer::default(),
             version: "",
+            definitions: "",
             only_warnings: false,
             kinds: Vec::new(),
         }
@@ -127,7 +130,7 @@ impl OperatorRuntime {
     /// `/livez` fails when the loop of a kind has not turned for 30 seconds. `/readyz` and `/healthz` fail until the
     /// objects of each kind are listed and, with [`leader_election`](Self::leader_election), the Lease is seen; the body of
     /// the answer says what is missing: a permission, a CustomResourceDefinition, or a namespace. What fails later is
-    /// retried and does not count.
+    /// retried and does not count. `/readyz?verbose` also says what a CustomResourceDefinition in the cluster lacks.
     #[must_use]
     pub fn health_probe_bind_address(mut self, address: impl Into<String>) -> Self {
         self.health_probe_bind_address = address.into();
@@ -169,6 +172,13 @@ impl OperatorRuntime {
     #[must_use]
     pub fn version(mut self, version: &'static str) -> Self {
         self.version = version;
+        self
+    }
+    /// The CustomResourceDefinitions that the operator was built with, as YAML. They are compared with those in the cluster: what
+    /// an older one lacks is in the log, in the metrics and in the answer to `/readyz?verbose`.
+    #[must_use]
+    pub fn definitions(mut self, yaml: &'static str) -> Self {
+        self.definitions = yaml;
         self
     }
     /// Publishes only the events that ask for attention, those of the type `Warning`. Without this, all are published: one

@@ -40,6 +40,12 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     }
     /// Replaces the status of this version of the object, and returns the object as stored then.
     fn write_status(&self, manifest: &ManifestOf<M>, status: &StatusOf<M>) -> impl Written<M>;
+    /// A number that changes whenever it becomes known that the server keeps other fields of a status than before.
+    fn schema_epoch(&self) -> u64 {
+        0
+    }
+    /// Takes notice that the server has not kept all of a status that was written.
+    fn unkept(&self, _: &ManifestOf<M>) {}
     /// Sets one condition of this version of the object and nothing else, beside what the other writes have set, and returns
     /// the object as stored then. The next status that is written takes the condition over.
     fn write_condition(&self, manifest: &ManifestOf<M>, condition: &Condition) -> impl Written<M>;

@@ -142,7 +142,9 @@ fn object(schema: &Value, dice: &mut Dice) -> Value {
     let mut fields = Map::new();
     for (name, field) in schema["properties"].as_object().into_iter().flatten() {
         let may_be_absent = !field["default"].is_null() || !required(name);
-        if !may_be_absent || dice.one_in(2) {
+        // Objects within objects have fixed ones.
+        let is_fixed = ["apiVersion", "kind"].contains(&name.as_str());
+        if !may_be_absent || (dice.one_in(2) && !is_fixed) {
             fields.insert(name.clone(), value(field, dice));
         }
     }

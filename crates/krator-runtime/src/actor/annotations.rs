@@ -70,7 +70,7 @@ impl<M: Machine> Actor<'_, M> {
     }
 
     fn says_paused(&self) -> bool {
-        let status = self.manifest.status().map(|status| status.machine());
+        let status = self.known_status().map(|status| status.machine());
         status.is_some_and(|status| status.conditions.iter().any(conditions::says_paused))
     }
 
@@ -94,7 +94,9 @@ impl<M: Machine> Actor<'_, M> {
         let condition = conditions::paused(self.graph(), machine, generation, world.now().time);
         machine.conditions.retain(|known| known.kind != condition.kind);
         machine.conditions.push(condition);
-        let written = world.write_status(&self.manifest, &status).await;
-        self.written(written, world).await
+        match world.write_status(&self.manifest, &status).await {
+            Ok(stored) => self.wrote(status, stored, world),
+            failed => self.written(failed, world).await,
+        }
     }
 }

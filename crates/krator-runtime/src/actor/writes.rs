@@ -104,7 +104,7 @@ impl<M: Machine> Actor<'_, M> {
     /// The machine's part of the status that is to be stored; see [`Engine::render`](crate::engine::Engine::render).
     fn rendered(&self, now: Now) -> Option<MachineStatus> {
         let none = MachineStatus::default();
-        let former = self.manifest.status().map_or(&none, |status| status.machine());
+        let former = self.known_status().map_or(&none, |status| status.machine());
         self.engine.render(former, now)
     }
 
@@ -120,7 +120,7 @@ impl<M: Machine> Actor<'_, M> {
             match self.update(&status, world).await {
                 Ok(stored) => {
                     self.accepted(world);
-                    self.absorb_own(stored);
+                    self.wrote(status, stored, world);
                     return Some(Ok(()));
                 }
                 Err(WriteError::Conflict) => match self.reread(world).await {
@@ -141,13 +141,13 @@ impl<M: Machine> Actor<'_, M> {
         }
     }
 
-    /// The status, if it differs from what is stored. It is a function of its own so that its variables do not live
+    /// The status, if it differs from what is stored, or from what was written where the server keeps less. It is a function of its own so that its variables do not live
     /// across the write. Statuses contain many strings, so it copies one for the comparison only if a handler has
     /// changed its fields.
     fn unwritten(&mut self, now: Now) -> Option<StatusOf<M>> {
         let machine = self.rendered(now)?;
         let none = StatusOf::<M>::default();
-        let stored = self.manifest.status().unwrap_or(&none);
+        let stored = self.known_status().unwrap_or(&none);
         let is_stored = machine.is_in(stored.machine(), |kind| self.graph().sets_condition(kind))
             && self
                 .draft
@@ -163,6 +163,8 @@ impl<M: Machine> Actor<'_, M> {
 
     /// Writes the status if it differs from what is stored. `None` means that it is stored.
     pub(super) async fn save<W: World<M>>(&mut self, world: &W) -> Option<Step> {
+        let epoch = world.schema_epoch();
+        self.unkept.take_if(|unkept| unkept.epoch != epoch);
         let Some(status) = self.unwritten(world.now()) else {
             self.accepted(world);
             return None;
@@ -178,11 +180,14 @@ impl<M: Machine> Actor<'_, M> {
             self.failed(&error, world);
             return Some(Step::Again);
         }
-        if written.is_ok() {
-            self.draft = None;
-            self.accepted(world);
-        }
-        Some(self.written(written, world).await)
+        Some(match written {
+            Ok(stored) => {
+                self.draft = None;
+                self.accepted(world);
+                self.wrote(status, stored, world)
+            }
+            failed => self.written(failed, world).await,
+        })
     }
 
     /// Writes a status.
@@ -273,7 +278,7 @@ impl<M: Machine> Actor<'_, M> {
 }
 
 /// A status with the machine's part replaced.
-fn with_machine<S: ObjectStatus>(mut fields: S, machine: MachineStatus) -> S {
+pub(super) fn with_machine<S: ObjectStatus>(mut fields: S, machine: MachineStatus) -> S {
     *fields.machine_mut() = machine;
     fields
 }

@@ -229,7 +229,9 @@ pub fn main_with<A: Args>(
         Err(error) => error.exit(),
     };
     start_log(run.log_format);
-    let runtime = OperatorRuntime::new(about.name).version(about.version);
+    let runtime = OperatorRuntime::new(about.name)
+        .version(about.version)
+        .definitions(about.crd);
     let mut runtime = with(runtime, own)
         .namespaces(run.namespace)
         .health_probe_bind_address(run.health_probe_bind_address)

@@ -31,6 +31,8 @@ struct State {
     last: u64,
     /// What the process still waits for, and why.
     waits: BTreeMap<u64, (String, String)>,
+    /// What does not keep the process from being ready, but should be seen to, by what it is about.
+    notes: BTreeMap<String, String>,
     /// The loops, and when each turned last.
     loops: BTreeMap<u64, (String, Instant)>,
 }
@@ -112,6 +114,21 @@ impl Health {
         })
     }
 
+    /// Says in the answer to `/readyz?verbose` what should be seen to about something, or that nothing is.
+    pub fn note(&self, about: String, note: Option<String>) {
+        self.with(|state| match note {
+            Some(note) => state.notes.insert(about, note),
+            None => state.notes.remove(&about),
+        });
+    }
+
+    fn notes(&self) -> String {
+        self.with(|state| {
+            let notes = state.notes.iter();
+            notes.map(|(about, note)| format!("{about}: {note}\n")).collect()
+        })
+    }
+
     fn with<T>(&self, then: impl FnOnce(&mut State) -> T) -> T {
         let mut state: MutexGuard<'_, State> = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         then(&mut state)
@@ -164,6 +181,12 @@ fn reason(error: &Error) -> String {
     }
 }
 
+/// Whether the query of a request asks for details, in the form of Kubernetes' own probes.
+fn is_verbose(query: &str) -> bool {
+    let mut parameters = query.split('&').map(|parameter| parameter.split('=').next());
+    parameters.any(|name| name == Some("verbose"))
+}
+
 impl Respond for Health {
     async fn respond(&self, request: &Parts) -> Response<String> {
         let problems = match request.uri.path() {
@@ -175,7 +198,9 @@ impl Respond for Health {
             }
         };
         if problems.is_empty() {
-            return text(StatusCode::OK, "ok\n".to_owned());
+            let is_verbose = request.uri.query().is_some_and(is_verbose) && request.uri.path() != "/livez";
+            let notes = if is_verbose { self.notes() } else { String::new() };
+            return text(StatusCode::OK, format!("ok\n{notes}"));
         }
         text(StatusCode::INTERNAL_SERVER_ERROR, problems.join("\n") + "\n")
     }
@@ -231,5 +256,12 @@ mod tests {
         assert_eq!(probe(&health, "/livez").await.0, 200, "a restart does not help");
         kind.done();
         assert_eq!(probe(&health, "/readyz").await, (200, "ok\n".to_owned()));
+
+        health.note("moose".to_owned(), Some("the CRD is old".to_owned()));
+        assert_eq!(probe(&health, "/readyz").await, (200, "ok\n".to_owned()));
+        let verbose = probe(&health, "/readyz?verbose").await;
+        assert_eq!(verbose, (200, "ok\nmoose: the CRD is old\n".to_owned()));
+        health.note("moose".to_owned(), None);
+        assert_eq!(probe(&health, "/readyz?verbose").await, (200, "ok\n".to_owned()));
     }
 }

@@ -35,6 +35,7 @@ struct Families {
     registry: Registry,
     objects: Family<OfState, Gauge>,
     parked: Family<OfKind, Gauge>,
+    missing: Family<OfKind, Gauge>,
     transitions: Family<OfTransition, Counter>,
     state_durations: Histograms<OfState>,
     handler_durations: Histograms<OfState>,
@@ -125,11 +126,13 @@ impl Metrics {
         let r = &mut registry;
         let stayed = "How long objects have stayed in a state, when they leave it";
         let parked = "Objects whose stored state the operator does not know, so that it leaves them alone";
+        let missing = "States, values and fields that the CustomResourceDefinition in the cluster lacks";
         let ran = "How long runs of handlers took";
         let results = "Runs of handlers by result: success, error, or requeue for one that was interrupted";
         Self(Arc::new(Families {
             objects: add(r, "krator_objects", "Objects in each state", Family::default()),
             parked: add(r, "krator_parked_objects", parked, Family::default()),
+            missing: add(r, "krator_crd_missing", missing, Family::default()),
             transitions: add(r, "krator_transitions", "Entries into states", Family::default()),
             state_durations: add(r, "krator_state_duration_seconds", stayed, histograms(OF_STATES)),
             handler_durations: add(r, "krator_handler_duration_seconds", ran, histograms(OF_RUNS)),
@@ -223,6 +226,7 @@ impl Metrics {
                 .map(|policy| of_state(policy.name))
                 .collect(),
             parked: families.parked.get_or_create_owned(&of_kind),
+            missing: families.missing.get_or_create_owned(&of_kind),
             reconcile_errors: families.reconcile_errors.get_or_create_owned(&controller),
             reconcile_times: families.reconcile_times.get_or_create_owned(&controller),
             queue_depth: families.queue_depth.get_or_create_owned(&name),
@@ -268,6 +272,7 @@ pub(super) struct KindMetrics {
     /// By the number of the state.
     states: Vec<StateMetrics>,
     parked: Gauge,
+    missing: Gauge,
     reconcile_errors: Counter,
     reconcile_times: Histogram,
     queue_depth: Gauge,
@@ -345,6 +350,11 @@ impl KindMetrics {
     /// The number of objects in each state, by the number of the state.
     pub fn objects_by_state(&self) -> impl Iterator<Item = i64> {
         self.states.iter().map(|state| state.objects.get())
+    }
+
+    /// The number of states, values and fields that the CustomResourceDefinition in the cluster lacks.
+    pub fn missing(&self) -> Gauge {
+        self.missing.clone()
     }
 
     /// The number of objects whose stored state is unknown.

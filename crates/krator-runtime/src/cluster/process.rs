@@ -19,6 +19,7 @@ use super::{
     remote::{REQUESTS, Remote},
     selector::Selector,
     serve,
+    skew::Skew,
     watches::{self, SharedWatches},
 };
 use crate::{
@@ -51,6 +52,10 @@ pub(super) type Start = Box<dyn FnOnce(Common, &mut SharedWatches) -> BoxFuture<
 pub(super) struct Common {
     name: &'static str,
     client: Client,
+    /// Another one, which works while another replica leads.
+    watching: Client,
+    /// The CustomResourceDefinitions that the operator was built with.
+    definitions: &'static str,
     mandate: Mandate,
     leads: watch::Receiver<bool>,
     clock: Arc<Clock>,
@@ -141,6 +146,8 @@ impl OperatorRuntime {
         let common = Common {
             name: self.name,
             client: acting,
+            watching: watching.clone(),
+            definitions: self.definitions,
             mandate,
             leads: leads.clone(),
             clock,
@@ -290,6 +297,8 @@ where
     let Common {
         name,
         client,
+        watching,
+        definitions,
         mandate,
         leads,
         clock,
@@ -321,6 +330,13 @@ where
     let kind = ManifestOf::<O::Machine>::kind(&());
     let graph = O::Machine::GRAPH;
     let metrics = metrics.of_kind(group.clone(), kind.clone(), graph);
+    let skew = Arc::new(Skew::new(
+        Endpoint::of::<ManifestOf<O::Machine>>(),
+        definitions,
+        watching,
+        health.clone(),
+        metrics.missing(),
+    ));
     #[cfg(feature = "dev")]
     let failures = inspection.as_ref().map(|inspection| {
         let endpoint = Endpoint::of::<ManifestOf<O::Machine>>();
@@ -330,7 +346,13 @@ where
     });
     let Inspected { history, questions } = Inspected::new(inspection.as_ref(), &metrics, group, kind, graph);
     Box::pin(async move {
-        let world = Remote::new(operator, cluster, clock, mandate, events, metrics, history).await;
+        // It ends with this future.
+        let mut comparing = JoinSet::new();
+        comparing.spawn({
+            let skew = Arc::clone(&skew);
+            async move { skew.watch().await }
+        });
+        let world = Remote::new(operator, cluster, clock, mandate, events, metrics, history, skew).await;
         #[cfg(feature = "dev")]
         let world = world.with_failures(failures);
         let turning = health.watches_loop(Endpoint::of::<ManifestOf<O::Machine>>().name());

@@ -12,6 +12,7 @@ use super::{
     raw::{Endpoint, Raw},
     reach::Cluster,
     recorder::Recorder,
+    skew::{self, Skew},
 };
 use crate::{
     engine::{Cause, Moved, Now},
@@ -50,6 +51,8 @@ pub(super) const REQUESTS: usize = 32;
 pub(super) const LONGEST_REQUEST: Duration = Duration::from_secs(30);
 /// The action of events that are about no transition.
 const RUN: &str = "Run";
+/// The reason of events about a CustomResourceDefinition that is older than the operator.
+const OLDER: &str = "OlderDefinition";
 
 pub(super) struct Remote<O: Operator> {
     operator: O,
@@ -61,6 +64,7 @@ pub(super) struct Remote<O: Operator> {
     endpoint: Endpoint,
     turns: Semaphore,
     metrics: Arc<KindMetrics>,
+    skew: Arc<Skew>,
     /// The last transitions, if somebody can look at them.
     history: Option<Arc<History>>,
     /// The failures that people have planned.
@@ -72,6 +76,10 @@ impl<O: Operator> Remote<O>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one caller has them all, each of another type"
+    )]
     pub async fn new(
         operator: O,
         cluster: Cluster<O::Machine>,
@@ -80,6 +88,7 @@ where
         events: Arc<Recorder>,
         metrics: Arc<KindMetrics>,
         history: Option<Arc<History>>,
+        skew: Arc<Skew>,
     ) -> Self {
         let shared = operator.shared_state().await;
         Self {
@@ -92,6 +101,7 @@ where
             endpoint: Endpoint::of::<ManifestOf<O::Machine>>(),
             turns: Semaphore::new(REQUESTS),
             metrics,
+            skew,
             history,
             #[cfg(feature = "dev")]
             failures: None,
@@ -198,6 +208,27 @@ where
         stored(request(applied).await)
     }
 
+    /// Applies the whole status, without what the definition in the cluster is known to lack.
+    async fn apply_whole(
+        &self,
+        object: &ManifestOf<O::Machine>,
+        status: &StatusOf<O::Machine>,
+    ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
+        let _turn = self.turn().await;
+        let lacks = self.skew.lacks();
+        if !lacks.has_fields_of_status() {
+            let patch = StatusPatch::of(object, status);
+            return self.apply_status(object, &patch, self.cluster.manager).await;
+        }
+        let pruned = serde_json::to_value(status).map(|mut status| {
+            lacks.prune(&mut status);
+            status
+        });
+        let pruned = pruned.map_err(|error| WriteError::Other(error.into()))?;
+        let patch = StatusPatch::of(object, &pruned);
+        self.apply_status(object, &patch, self.cluster.manager).await
+    }
+
     /// Waits until a request may be made. Requests are built after this, so those that wait take no memory.
     async fn turn(&self) -> Option<SemaphorePermit<'_>> {
         // The semaphore is never closed, so this is always `Some`.
@@ -263,6 +294,19 @@ struct StatusPatch<'a, S> {
     status: &'a S,
 }
 
+impl<'a, S> StatusPatch<'a, S> {
+    fn of<K: KubeObject>(object: &'a K, status: &'a S) -> Self {
+        Self {
+            api_version: K::api_version(&()),
+            kind: K::kind(&()),
+            metadata: PatchMetadata {
+                resource_version: object.meta().resource_version.as_deref(),
+            },
+            status,
+        }
+    }
+}
+
 /// Contains the version that the decision is based on, so that the API server rejects decisions based on older
 /// versions.
 #[derive(Serialize)]
@@ -321,16 +365,31 @@ where
         manifest: &ManifestOf<O::Machine>,
         status: &StatusOf<O::Machine>,
     ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
-        let _turn = self.turn().await;
-        let patch = StatusPatch {
-            api_version: ManifestOf::<O::Machine>::api_version(&()),
-            kind: ManifestOf::<O::Machine>::kind(&()),
-            metadata: PatchMetadata {
-                resource_version: manifest.meta().resource_version.as_deref(),
-            },
-            status,
-        };
-        self.apply_status(manifest, &patch, self.cluster.manager).await
+        let mut answer = self.apply_whole(manifest, status).await;
+        if let Err(WriteError::Other(error)) = &answer
+            && skew::lacks_a_field(error)
+            && self.skew.read().await.is_ok()
+            && self.skew.lacks().has_fields_of_status()
+        {
+            answer = self.apply_whole(manifest, status).await;
+        }
+        if let Err(WriteError::Invalid(error)) = &answer
+            && let Some(note) = self.skew.explain(error)
+        {
+            self.publish(manifest, Event::warning(OLDER, note.clone()));
+            return Err(WriteError::Other(Error::blocked(note)));
+        }
+        answer
+    }
+
+    fn schema_epoch(&self) -> u64 {
+        self.skew.epoch()
+    }
+
+    fn unkept(&self, manifest: &ManifestOf<O::Machine>) {
+        if let Some(note) = self.skew.note() {
+            self.publish(manifest, Event::warning(OLDER, note));
+        }
     }
 
     async fn write_condition(

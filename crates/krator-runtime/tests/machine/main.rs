@@ -1,6 +1,7 @@
 //! What the runtime promises for one object, checked without Kubernetes and on a paused clock.
 
 mod annotations;
+mod kept;
 mod order;
 #[cfg(feature = "kube")]
 mod others;

@@ -29,6 +29,8 @@ pub struct Thing {
     pub label: u32,
     pub annotations: BTreeMap<String, String>,
     pub work: Work,
+    /// The fields that the server drops from each status.
+    pub dropped: Vec<&'static str>,
     pub status: Option<Status>,
 }
 
@@ -49,6 +51,44 @@ pub enum Work {
 pub struct Status {
     pub runs: u32,
     pub machine: MachineStatus,
+}
+
+impl Status {
+    /// The fields that a server may drop.
+    pub const FIELDS: [&str; 11] = [
+        "runs",
+        "state",
+        "phase",
+        "message",
+        "entry",
+        "stateEnteredTime",
+        "attempts",
+        "entries",
+        "observedGeneration",
+        "conditions",
+        "conditions[*].observedGeneration",
+    ];
+
+    fn drop_field(&mut self, field: &str) {
+        let machine = &mut self.machine;
+        match field {
+            "runs" => self.runs = 0,
+            "state" => machine.state = None,
+            "phase" => machine.phase = None,
+            "message" => machine.message = None,
+            "entry" => machine.entry = None,
+            "stateEnteredTime" => machine.state_entered_time = None,
+            "attempts" => machine.attempts = None,
+            "entries" => machine.entries.clear(),
+            "observedGeneration" => machine.observed_generation = None,
+            "conditions" => machine.conditions.clear(),
+            _ => {
+                for condition in &mut machine.conditions {
+                    condition.observed_generation = None;
+                }
+            }
+        }
+    }
 }
 
 impl ObjectStatus for Status {
@@ -94,12 +134,20 @@ impl Object for Thing {
     }
     fn edit(&mut self, edit: Edit<'_, Status>) {
         match edit {
-            Edit::Version(version) => self.version = version,
+            Edit::Version(version) => {
+                assert!(version < 10_000, "it is written again and again");
+                self.version = version;
+            }
             Edit::Generation(generation) => self.generation = generation,
             Edit::Delete => self.deleting = true,
             Edit::Finalizer(name, true) => self.finalizers.push(name.to_owned()),
             Edit::Finalizer(name, false) => self.finalizers.retain(|f| f != name),
-            Edit::Status(status) => self.status = Some(status),
+            Edit::Status(mut status) => {
+                for field in &self.dropped {
+                    status.drop_field(field);
+                }
+                self.status = Some(status);
+            }
         }
     }
 }
