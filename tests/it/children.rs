@@ -171,34 +171,28 @@ fn installed() -> Option<(&'static Cluster, PathBuf)> {
 }
 
 #[test]
-fn an_object_that_cannot_be_read_gets_an_event_and_does_not_stop_the_others() {
+fn an_object_that_cannot_be_decoded_is_marked_and_does_not_stop_the_others() {
     let Some((cluster, binary)) = installed() else {
         return;
     };
     let namespace = cluster.namespace("unreadable");
     let here = ["--namespace", namespace.as_str()];
-    // An object is stored under an older CRD, in which a field has another type.
+    // An object is stored under another version of the CRD, in which a field may also be a text.
     let crd = "customresourcedefinition/memcacheds.cache.example.com";
     let former = cluster.kubectl(&["get", crd, "-o", "json", "--show-managed-fields=false"]);
     let loose = json!([{
-        "op": "replace", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec",
-        "value": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+        "op": "replace", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/size",
+        "value": {"x-kubernetes-int-or-string": true, "default": 1},
     }]);
     cluster.kubectl(&["patch", crd, "--type=json", "-p", &loose.to_string()]);
     let mut unreadable: Value = serde_json::from_str(&memcached("unreadable", 1)).expect("JSON");
     unreadable["spec"]["size"] = json!("many");
     let create = [&["create", "-f", "-"][..], &here].concat();
-    until("the older CRD is in force", || {
+    until("the other CRD is in force", || {
         cluster
             .try_kubectl("admin", &create, &unreadable.to_string())
             .ok()
     });
-    let mut former: Value = serde_json::from_str(&former).expect("JSON");
-    former["metadata"] = json!({"name": former["metadata"]["name"]});
-    let replace = ["apply", "--server-side", "--force-conflicts", "-f", "-"];
-    cluster
-        .try_kubectl("admin", &replace, &former.to_string())
-        .expect("the former CRD is restored");
 
     let log = cluster.dir().join("memcached.log");
     let operator = OperatorProcess::start(cluster, &binary, &here, &log);
@@ -215,7 +209,7 @@ fn an_object_that_cannot_be_read_gets_an_event_and_does_not_stop_the_others() {
             "get",
             "events",
             "--field-selector",
-            "reason=Unreadable,type=Warning",
+            "reason=Undecodable,type=Warning",
             "-o",
             "name",
         ][..],
@@ -225,7 +219,41 @@ fn an_object_that_cannot_be_read_gets_an_event_and_does_not_stop_the_others() {
     until("there is an event about the other object", || {
         (!cluster.kubectl(&event).is_empty()).then_some(())
     });
+    let stalled = || {
+        let object = get(cluster, &namespace, "memcached/unreadable");
+        let conditions = object["status"]["conditions"].as_array()?.clone();
+        conditions
+            .into_iter()
+            .find(|condition| condition["type"] == "Stalled")
+    };
+    let stalled = until("the other object says why it rests", stalled);
+    assert_eq!(
+        (&stalled["status"], &stalled["reason"]),
+        (&json!("True"), &json!("Undecodable"))
+    );
+    let message = stalled["message"].as_str().expect("a message");
+    assert!(message.contains(".spec.size"), "{message}");
+
+    // A finalizer does not hold it: its deletion needs no more than its metadata.
+    let held = json!({"metadata": {"finalizers": ["cache.example.com/memcacheds"]}}).to_string();
+    let patch = [
+        "patch",
+        "memcached/unreadable",
+        "--type=merge",
+        "-p",
+        held.as_str(),
+    ];
+    cluster.kubectl(&[&patch[..], &here].concat());
+    let delete = ["delete", "memcached/unreadable", "--timeout=60s"];
+    cluster.kubectl(&[&delete[..], &here].concat());
     assert!(operator.terminate().success());
+
+    let mut former: Value = serde_json::from_str(&former).expect("JSON");
+    former["metadata"] = json!({"name": former["metadata"]["name"]});
+    let replace = ["apply", "--server-side", "--force-conflicts", "-f", "-"];
+    cluster
+        .try_kubectl("admin", &replace, &former.to_string())
+        .expect("the former CRD is restored");
 }
 
 #[test]

@@ -27,6 +27,7 @@ mod remote;
 mod selector;
 mod serve;
 mod skew;
+mod undecodable;
 mod watch_index;
 mod watches;
 

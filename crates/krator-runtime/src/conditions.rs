@@ -8,6 +8,7 @@ use jiff::Timestamp;
 /// The condition of objects that do not go on by themselves.
 const STALLED: &str = "Stalled";
 const UNKNOWN_STATE: &str = "UnknownState";
+const UNDECODABLE: &str = "Undecodable";
 
 /// The condition whose generation is that of the last change of the spec that the machine has reacted to.
 pub(crate) const RECONCILING: &str = "Reconciling";
@@ -51,7 +52,7 @@ pub(crate) fn render(
     inputs: Inputs<'_>,
 ) -> Vec<Condition> {
     let by_type = |kind: &str| {
-        let mut known = former.conditions.iter().filter(|c| !says_unknown_state(c));
+        let mut known = former.conditions.iter().filter(|c| !says_left_alone(c));
         known.find(|c| c.kind == kind)
     };
     let retrying = inputs.retrying && policy.kind != StateKind::Failed;
@@ -145,13 +146,37 @@ pub(crate) fn paused(
 /// The condition of an object whose stored state the machine does not know.
 pub(crate) fn unknown_state(stored: &MachineStatus, generation: i64, time: Timestamp) -> Condition {
     let state = stored.state.as_deref().unwrap_or_default();
+    let message = format!(
+        "This operator does not know the state {state:?}, so it leaves the object alone until it is deleted."
+    );
+    left_alone(UNKNOWN_STATE, &message, generation, time)
+}
+
+/// The condition of an object that has no value of its type in Rust, because of the field at `path`. One that `stored` has
+/// already keeps its time.
+#[cfg(feature = "kube")]
+pub(crate) fn undecodable(stored: &MachineStatus, path: &str, generation: i64, time: Timestamp) -> Condition {
+    let message = format!(
+        "This operator cannot decode {}, so it leaves the object alone until that is changed or the object is deleted.",
+        path.escape_debug()
+    );
+    let condition = left_alone(UNDECODABLE, &message, generation, time);
+    let same = |other: &&Condition| {
+        Condition {
+            last_transition_time: time,
+            ..(*other).clone()
+        } == condition
+    };
+    stored.conditions.iter().find(same).cloned().unwrap_or(condition)
+}
+
+/// The condition of an object for which no handler can run.
+fn left_alone(reason: &str, message: &str, generation: i64, time: Timestamp) -> Condition {
     Condition {
         kind: STALLED.into(),
         status: "True".into(),
-        reason: UNKNOWN_STATE.to_owned(),
-        message: truncated(&format!(
-            "This operator does not know the state {state:?}, so it leaves the object alone until it is deleted."
-        )),
+        reason: reason.to_owned(),
+        message: truncated(message),
         last_transition_time: time,
         observed_generation: Some(generation),
     }
@@ -160,6 +185,11 @@ pub(crate) fn unknown_state(stored: &MachineStatus, generation: i64, time: Times
 /// Whether it is the condition of an object whose stored state an operator did not know.
 pub(crate) fn says_unknown_state(condition: &Condition) -> bool {
     condition.kind == STALLED && condition.reason == UNKNOWN_STATE
+}
+
+/// Whether it is the condition of an object for which an operator could run no handler.
+fn says_left_alone(condition: &Condition) -> bool {
+    says_unknown_state(condition) || condition.kind == STALLED && condition.reason == UNDECODABLE
 }
 
 /// Whether it is the condition of a paused object.

@@ -75,6 +75,7 @@ pub const FILES: &[(&str, &str)] = files![
     "src/cluster/serve/tls.rs",
     "src/cluster/skew.rs",
     "src/cluster/skew/schema.rs",
+    "src/cluster/undecodable.rs",
     "src/cluster/watch_index.rs",
     "src/cluster/watches.rs",
     "src/cluster/watches/backoff.rs",

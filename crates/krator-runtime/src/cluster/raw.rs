@@ -117,6 +117,10 @@ impl Raw {
     pub fn decode<K: DeserializeOwned>(&self) -> serde_json::Result<K> {
         serde_json::from_str(&self.text)
     }
+    /// The object as JSON, without its managed fields.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
     /// The labels of the object, which are not kept. Malformed ones count as none.
     pub fn read_labels(&self) -> BTreeMap<String, String> {
         let read = serde_json::from_str(&self.text);

@@ -13,8 +13,10 @@ use super::{
     reach::Cluster,
     recorder::Recorder,
     skew::{self, Skew},
+    undecodable,
 };
 use crate::{
+    conditions,
     engine::{Cause, Moved, Now},
     error::{Error, Result},
     graph::{Retry, StateKind},
@@ -123,33 +125,114 @@ where
         &self.cluster.links
     }
 
-    /// Decodes an object. One that does not match its type is logged, and reported as an event.
-    pub fn decode(&self, raw: &Raw) -> Option<Arc<ManifestOf<O::Machine>>> {
-        raw.decode()
-            .map(Arc::new)
-            .map_err(|error| self.report_unreadable(raw.meta().clone(), &error))
-            .ok()
+    /// Decodes an object. One that has no value of its type is marked, and there is none; a deleted one is read without the
+    /// fields that have none, or else released.
+    pub fn decode(self: &Arc<Self>, raw: &Arc<Raw>) -> Option<Arc<ManifestOf<O::Machine>>> {
+        let error = match raw.decode() {
+            Ok(object) => return Some(Arc::new(object)),
+            Err(error) => error,
+        };
+        let rest = undecodable::rest(raw);
+        let meta = undecodable::metadata(raw);
+        let is_held = meta
+            .finalizers
+            .iter()
+            .flatten()
+            .any(|it| it == O::Machine::GRAPH.finalizer());
+        let why = format!("{}: {error}", rest.path);
+        if meta.deletion_timestamp.is_none() {
+            self.report_undecodable(
+                &meta,
+                &format!("the object cannot be decoded and is left alone: {why}"),
+            );
+            self.in_background(raw, Self::mark);
+            return None;
+        }
+        if !is_held {
+            return None;
+        }
+        if let Some(object) = rest.object {
+            let note = format!("the object is deleted without a field that cannot be decoded: {why}");
+            self.report_undecodable(&meta, &note);
+            return Some(Arc::new(object));
+        }
+        let note = format!("the object is released without a handler, because it cannot be decoded: {why}");
+        self.report_undecodable(&meta, &note);
+        self.in_background(raw, Self::release);
+        None
     }
 
-    fn report_unreadable(&self, meta: ObjectMeta, error: &serde_json::Error) {
+    /// Makes a write about an object that has no actor, again until it is answered or another version will be observed.
+    fn in_background<F>(
+        self: &Arc<Self>,
+        raw: &Arc<Raw>,
+        write: impl Fn(Arc<Self>, Arc<Raw>) -> F + Send + 'static,
+    ) where
+        F: Future<Output = Result<(), WriteError>> + Send,
+    {
+        let (world, raw) = (Arc::clone(self), Arc::clone(raw));
+        tokio::spawn(async move {
+            for failures in 1.. {
+                let (error, is_final) = match write(Arc::clone(&world), Arc::clone(&raw)).await {
+                    Ok(()) | Err(WriteError::Conflict | WriteError::Gone) => return,
+                    Err(WriteError::Invalid(error)) => (error, true),
+                    Err(WriteError::Other(error)) => (error, false),
+                };
+                tracing::warn!(
+                    kind = world.cluster.kind,
+                    namespace = raw.meta().namespace,
+                    name = raw.meta().name,
+                    ?error,
+                    "a request failed"
+                );
+                if is_final {
+                    return;
+                }
+                tokio::time::sleep(Retry::OF_REQUESTS.delay(failures, world.now().random)).await;
+            }
+        });
+    }
+
+    /// Says in the status of an object that it cannot be decoded, unless it says so already.
+    async fn mark(self: Arc<Self>, raw: Arc<Raw>) -> Result<(), WriteError> {
+        let generation = undecodable::metadata(&raw).generation.unwrap_or_default();
+        let stored = undecodable::machine_status(&raw);
+        let path = undecodable::rest::<ManifestOf<O::Machine>>(&raw).path;
+        let condition = conditions::undecodable(&stored, &path, generation, self.clock.time());
+        if stored.conditions.contains(&condition) {
+            return Ok(());
+        }
+        let _turn = self.turn().await;
+        self.apply_condition(raw.meta(), &condition).await.map(drop)
+    }
+
+    /// Takes the finalizer off an object for which no handler can run.
+    async fn release(self: Arc<Self>, raw: Arc<Raw>) -> Result<(), WriteError> {
+        let _turn = self.turn().await;
+        let meta = undecodable::metadata(&raw);
+        self.patch_finalizer(&meta, O::Machine::GRAPH.finalizer(), false)
+            .await
+            .map(drop)
+    }
+
+    fn report_undecodable(&self, meta: &ObjectMeta, note: &str) {
         tracing::warn!(
             group = O::Machine::GRAPH.group(),
             kind = self.cluster.kind,
             namespace = meta.namespace,
             name = meta.name,
-            %error,
-            "the object could not be decoded"
+            "{}",
+            note.escape_debug()
         );
         let about = ObjectReference {
             api_version: Some(self.cluster.api_version.clone()),
             kind: Some(self.cluster.kind.clone()),
-            name: meta.name,
-            namespace: meta.namespace,
-            uid: meta.uid,
+            name: meta.name.clone(),
+            namespace: meta.namespace.clone(),
+            uid: meta.uid.clone(),
             ..ObjectReference::default()
         };
-        let note = format!("the object could not be decoded and is left alone: {error}");
-        self.queue(about, RUN, Event::warning("Unreadable", note));
+        self.queue(about, RUN, Event::warning("Undecodable", note));
     }
 
     /// What is known of the children that the objects own.
@@ -189,23 +272,60 @@ where
         self.events.record(about, action, event, self.clock.time());
     }
 
-    fn api(&self, object: &ManifestOf<O::Machine>) -> Api<Raw> {
-        self.endpoint.api(self.cluster.client.clone(), object.namespace())
+    fn api(&self, namespace: &str) -> Api<Raw> {
+        self.endpoint.api(self.cluster.client.clone(), namespace)
     }
 
     /// Applies what a field manager says of an object's status.
     async fn apply_status(
         &self,
-        object: &ManifestOf<O::Machine>,
+        meta: &ObjectMeta,
         patch: &(impl Serialize + Sync),
         manager: &str,
-    ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
-        let (api, params) = (self.api(object), PatchParams::apply(manager).force());
-        let applied = async {
-            api.patch_status(object.name(), &params, &patch::apply(patch)?)
-                .await
+    ) -> Result<Raw, WriteError> {
+        let api = self.api(meta.namespace.as_deref().unwrap_or_default());
+        let params = PatchParams::apply(manager).force();
+        let name = meta.name.as_deref().unwrap_or_default();
+        request(async { api.patch_status(name, &params, &patch::apply(patch)?).await }).await
+    }
+
+    /// Applies one condition to this version of an object.
+    async fn apply_condition(&self, meta: &ObjectMeta, condition: &Condition) -> Result<Raw, WriteError> {
+        let patch = json!({
+            "apiVersion": self.cluster.api_version,
+            "kind": self.cluster.kind,
+            "metadata": {"resourceVersion": meta.resource_version},
+            "status": {"conditions": [condition]},
+        });
+        // What a field manager no longer applies is removed, so the one that owns the whole status cannot do this.
+        let manager = format!("{}-conditions", self.cluster.manager);
+        self.apply_status(meta, &patch, &manager).await
+    }
+
+    /// Adds a finalizer to this version of an object, or removes it.
+    async fn patch_finalizer(
+        &self,
+        meta: &ObjectMeta,
+        finalizer: &str,
+        present: bool,
+    ) -> Result<Raw, WriteError> {
+        let others = meta.finalizers.iter().flatten().map(String::as_str);
+        let others = others.filter(|other| *other != finalizer);
+        let finalizers: Vec<&str> = others.chain(present.then_some(finalizer)).collect();
+        let patch = json!({
+            "metadata": {"resourceVersion": meta.resource_version, "finalizers": finalizers},
+        });
+        let params = PatchParams {
+            field_manager: Some(self.cluster.manager.to_owned()),
+            ..PatchParams::default()
         };
-        stored(request(applied).await)
+        let api = self.api(meta.namespace.as_deref().unwrap_or_default());
+        let name = meta.name.as_deref().unwrap_or_default();
+        match request(api.patch(name, &params, &Patch::Merge(patch))).await {
+            // Finalizers cannot be added once an object is being deleted, so the object has to be read again.
+            Err(WriteError::Invalid(_)) => Err(WriteError::Conflict),
+            answer => answer,
+        }
     }
 
     /// Applies the whole status, without what the definition in the cluster is known to lack.
@@ -218,7 +338,10 @@ where
         let lacks = self.skew.lacks();
         if !lacks.has_fields_of_status() {
             let patch = StatusPatch::of(object, status);
-            return self.apply_status(object, &patch, self.cluster.manager).await;
+            return stored(
+                self.apply_status(object.meta(), &patch, self.cluster.manager)
+                    .await,
+            );
         }
         let pruned = serde_json::to_value(status).map(|mut status| {
             lacks.prune(&mut status);
@@ -226,7 +349,10 @@ where
         });
         let pruned = pruned.map_err(|error| WriteError::Other(error.into()))?;
         let patch = StatusPatch::of(object, &pruned);
-        self.apply_status(object, &patch, self.cluster.manager).await
+        stored(
+            self.apply_status(object.meta(), &patch, self.cluster.manager)
+                .await,
+        )
     }
 
     /// Waits until a request may be made. Requests are built after this, so those that wait take no memory.
@@ -317,7 +443,13 @@ struct PatchMetadata<'a> {
 
 /// The object in the answer to a write.
 fn stored<K: DeserializeOwned>(answer: Result<Raw, WriteError>) -> Result<Arc<K>, WriteError> {
-    let read = answer?.decode();
+    let raw = answer?;
+    let read = raw.decode().or_else(|error| {
+        // As in `Remote::decode`.
+        let is_deleted = undecodable::metadata(&raw).deletion_timestamp.is_some();
+        let rest = is_deleted.then(|| undecodable::rest(&raw).object).flatten();
+        rest.ok_or(error)
+    });
     read.map(Arc::new)
         .map_err(|error| WriteError::Other(error.into()))
 }
@@ -398,15 +530,7 @@ where
         condition: &Condition,
     ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
         let _turn = self.turn().await;
-        let patch = json!({
-            "apiVersion": self.cluster.api_version,
-            "kind": self.cluster.kind,
-            "metadata": {"resourceVersion": manifest.meta().resource_version},
-            "status": {"conditions": [condition]},
-        });
-        // What a field manager no longer applies is removed, so the one that owns the whole status cannot do this.
-        let manager = format!("{}-conditions", self.cluster.manager);
-        self.apply_status(manifest, &patch, &manager).await
+        stored(self.apply_condition(manifest.meta(), condition).await)
     }
 
     async fn set_finalizer(
@@ -416,34 +540,7 @@ where
         present: bool,
     ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
         let _turn = self.turn().await;
-        let others = manifest
-            .meta()
-            .finalizers
-            .iter()
-            .flatten()
-            .map(String::as_str)
-            .filter(|f| *f != finalizer);
-        let finalizers: Vec<&str> = others.chain(present.then_some(finalizer)).collect();
-        let patch = json!({
-            "metadata": {
-                "resourceVersion": manifest.meta().resource_version,
-                "finalizers": finalizers,
-            },
-        });
-        let params = PatchParams {
-            field_manager: Some(self.cluster.manager.to_owned()),
-            ..PatchParams::default()
-        };
-        match request(
-            self.api(manifest)
-                .patch(manifest.name(), &params, &Patch::Merge(patch)),
-        )
-        .await
-        {
-            // Finalizers cannot be added once an object is being deleted, so the object has to be read again.
-            Err(WriteError::Invalid(_)) => Err(WriteError::Conflict),
-            answer => stored(answer),
-        }
+        stored(self.patch_finalizer(manifest.meta(), finalizer, present).await)
     }
 
     async fn delete(&self, manifest: &ManifestOf<O::Machine>) -> Result<(), WriteError> {
@@ -456,7 +553,7 @@ where
             preconditions: Some(this),
             ..DeleteParams::default()
         };
-        match request(self.api(manifest).delete(manifest.name(), &params)).await {
+        match request(self.api(manifest.namespace()).delete(manifest.name(), &params)).await {
             Ok(_) | Err(WriteError::Gone) => Ok(()),
             Err(error) => Err(error),
         }
@@ -473,7 +570,7 @@ where
 
     async fn read(&self, manifest: &ManifestOf<O::Machine>) -> Result<Option<Arc<ManifestOf<O::Machine>>>> {
         let _turn = self.turn().await;
-        match stored(request(self.api(manifest).get(manifest.name())).await) {
+        match stored(request(self.api(manifest.namespace()).get(manifest.name())).await) {
             Ok(object) => Ok(Some(object)),
             Err(WriteError::Gone) => Ok(None),
             Err(WriteError::Conflict) => Err(Error::from("a read was answered with a conflict")),

@@ -59,7 +59,7 @@ fn is_local(headers: &HeaderMap) -> bool {
     let is_loopback = |authority: &str| {
         let host = authority.parse::<Authority>();
         // An authority takes anything for a port, as in `127.0.0.1:80.example.com`.
-        let has_number = |host: &Authority| host.port().is_none() == host.port_u16().is_none();
+        let has_number = |host: &Authority| host.port_u16().is_some() || host.as_str() == host.host();
         let is_name = |host: &Authority| ["localhost", "127.0.0.1", "[::1]"].contains(&host.host());
         host.is_ok_and(|host| is_name(&host) && has_number(&host))
     };
