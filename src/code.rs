@@ -130,6 +130,32 @@ pub fn findings(code: &Code<'_>, former: Option<&Code<'_>>) -> Vec<InFile> {
     judge::judge(code, former)
 }
 
+/// The state that a file has the handler of, as far as its text says so.
+pub(crate) fn handled(text: &str) -> Option<String> {
+    let file = syn::parse_file(text).ok()?;
+    file.items.iter().find_map(|item| {
+        let syn::Item::Impl(item) = item else { return None };
+        let (path, _) = item.trait_.as_ref()?;
+        let is_state = path.segments.last().is_some_and(|last| last.ident == "State");
+        match &*item.self_ty {
+            syn::Type::Path(of) if is_state => of.path.segments.last().map(|last| last.ident.to_string()),
+            _ => None,
+        }
+    })
+}
+
+/// The files of the handlers that nobody has written, sorted.
+pub fn not_written(code: &Code<'_>) -> BTreeSet<String> {
+    let files = tree::parse(code);
+    let tree = code.tree(&files, BTreeSet::new());
+    let facts = walk::walk(&tree, &code.kind_codes());
+    let handlers = facts
+        .handlers
+        .iter()
+        .filter(|(state, _)| facts.not_written.contains(state));
+    handlers.map(|(_, at)| files[at.file].path.to_owned()).collect()
+}
+
 /// Selects the Rust files that users wrote from all files of a crate.
 pub(crate) fn written(files: &Snapshot, is_generated: impl Fn(&str) -> bool) -> Written {
     let is_code =

@@ -11,11 +11,12 @@ mod file_finding;
 mod merge;
 mod modules;
 mod renames;
+mod restore;
 mod run;
 
 pub use file_finding::FileFinding;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::Severity;
 use crate::changes::{Changes, FileState, Snapshot, Unreadable, UnreadableFiles};
@@ -40,6 +41,8 @@ pub struct Options {
     pub force: bool,
     /// Whether the user's files that the description no longer needs are moved to [`PRUNED`].
     pub prune: bool,
+    /// Whether the user's files that the description needs again are moved back from [`PRUNED`].
+    pub restore: bool,
     /// Which changes are refused because they break stored objects or clients.
     pub breaking: Breaking,
     /// How changed templates are merged into files that belong to the user.
@@ -87,6 +90,10 @@ pub struct Drift {
     pub is_refused: bool,
     /// Whether stored objects or clients would break, and nothing else prevents the changes.
     pub is_only_breaking: bool,
+    /// The files in [`PRUNED`] that the description needs again.
+    pub restorable: BTreeSet<String>,
+    /// The files of the handlers that nobody has written.
+    pub not_written: BTreeSet<String>,
     /// Whether the Deployment has the strategy `Recreate` although a new crate of the description would not have it.
     pub keeps_recreate: bool,
 }
@@ -165,7 +172,8 @@ pub(crate) fn compare(
     run.drift.is_only_breaking = is_breaking && !named.is_refused;
     let files = run.record.render(&normalized(now.source.text()));
     run.put_record(files);
-    let found = run.read_code(now, former)?;
+    let (found, not_written) = run.read_code(now, former)?;
+    run.drift.not_written = not_written;
     if !run.drift.is_refused {
         // The warnings are left to `krator check`.
         let is_error = |finding: &Finding| finding.rule.severity == Severity::Error;
@@ -194,7 +202,7 @@ pub(crate) fn code_findings(
     let named = renames::follow(now, former, record, disk, false);
     let mut run = Run::settle(&named, now, Options::default(), Drift::default());
     run.unreadable.retain(|path| path.ends_with(".rs"));
-    let mut found = run.read_code(now, former)?;
+    let (mut found, _) = run.read_code(now, former)?;
     // Nobody could look at a file that is not there yet.
     let is_created = |path: &str| run.drift.actions.get(path) == Some(&FileAction::Created);
     found.retain(|in_file| !is_created(in_file.source.name()));

@@ -14,7 +14,7 @@ use semver::Version;
 use sha2::{Digest as _, Sha256};
 
 use crate::changes::{FileState, Snapshot};
-use crate::plan::{File, Ownership, Plan};
+use crate::plan::{File, Ownership, Plan, as_written};
 use crate::spec::Files;
 use crate::text::conflict::conflicts;
 use crate::text::normalized;
@@ -103,16 +103,17 @@ impl FileRecord {
         // The description is kept in `DESCRIPTION`, and cargo repairs a lock file better than a merge could.
         let is_merged =
             file.ownership != Ownership::Generated && !["krator.yaml", "Cargo.lock"].contains(&path);
+        let contents = as_written(&file.contents);
         FileRecord {
             ownership: file.ownership,
-            hashes: BTreeSet::from([hash(&file.contents)]),
-            base: is_merged.then(|| file.contents.clone()),
+            hashes: BTreeSet::from([hash(&contents)]),
+            base: is_merged.then(|| contents.into_owned()),
         }
     }
 
     /// Whether these are the contents that krator generated, whatever their line endings.
     pub fn wrote(&self, contents: &str) -> bool {
-        self.hashes.contains(&hash(contents))
+        self.hashes.contains(&hash(&as_written(contents)))
     }
 }
 

@@ -250,7 +250,7 @@ fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {
     );
     plan.add(at("states/mod.rs"), Generated, handlers::states_module(kind));
     for state in &kind.states {
-        let file = at(&format!("states/{}.rs", state.name.value.module()));
+        let file = handlers::handler_file(kind, state);
         plan.add(file, Seeded, handlers::handler(kind, state));
     }
     let name = kind.resource.kind.value.as_str();

@@ -1,6 +1,7 @@
 //! The operators that are compared, and how they are built: in release mode, with the profile of generated crates.
 
 use crate::it::cluster::Cluster;
+use krator::plan::as_written;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -106,7 +107,7 @@ fn without_checkpoints() -> String {
     text
 }
 
-/// Generates the crate of a description. It is built as generated.
+/// Generates the crate of a description. It is built as generated, with the handlers as they begin.
 fn generate(name: &str, description: &str) -> PathBuf {
     let folder = folder().join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -120,6 +121,12 @@ fn generate(name: &str, description: &str) -> PathBuf {
         .arg("--out")
         .arg(&out)
         .stdout(Stdio::null()));
+    let states = fs::read_dir(out.join("src/parcel/states")).expect("a generated folder");
+    for file in states {
+        let file = file.expect("a generated file").path();
+        let text = fs::read_to_string(&file).expect("a generated file");
+        fs::write(&file, as_written(&text).as_bytes()).expect("a folder of our own");
+    }
     out
 }
 

@@ -4,9 +4,9 @@ use super::rules;
 
 rules! {
     Warning EDGE_NEVER_TAKEN "edge-never-taken": "the handler of a state never takes one of the edges in `next`",
-"The graph has an edge that no object will ever take. A newly generated handler takes only the first edge of its state,
-so these findings show what is left to write. The rule reports an edge only if krator can see every transition that the
-handler may return; a transition that comes from a macro or a variable hides its target.
+"The graph has an edge that no object will ever take. A handler that nobody has written yet,
+with the line `const WRITTEN: bool = false`, is left alone. The rule reports an edge only if krator can see every transition
+that the handler may return; a transition that comes from a macro or a variable hides its target.
 
 Bad:
 

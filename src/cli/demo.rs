@@ -75,6 +75,7 @@ async fn demo(args: &Args) -> anyhow::Result<ExitCode> {
         kubeconfig: Some(cluster.kubeconfig()),
         page,
         args: &[],
+        walks: false,
         log: Some(File::create(&log).context("cannot write the log of the operator")?),
     })?;
     let mut herd = Herd::new(
@@ -139,7 +140,7 @@ impl Crate {
         let description = checked
             .sound()
             .context("the description of the demo has errors")?;
-        let plan = render::plan(description, &checked.source, &Runtime::Vendored);
+        let plan = render::plan(description, &checked.source, &Runtime::Vendored).written();
         if let Some(parent) = self.folder.parent() {
             fs::create_dir_all(parent).with_context(|| format!("cannot make `{}`", parent.display()))?;
         }

@@ -35,6 +35,9 @@ pub struct Args {
     /// Continue even if stored objects or clients of the cluster would break
     #[arg(long, requires = "cluster")]
     allow_breaking: bool,
+    /// Lead objects by chance where nobody has written the handler, to see the graph alive before there is code
+    #[arg(long, conflicts_with = "cluster")]
+    walk: bool,
     /// Arguments of the operator
     #[arg(last = true, value_name = "ARGUMENT")]
     args: Vec<String>,
@@ -64,6 +67,7 @@ async fn dev(args: &Args) -> anyhow::Result<ExitCode> {
         description: description.clone(),
         page: None,
         args: args.args.clone(),
+        walks: args.walk,
         pending: BTreeSet::new(),
         breaking: match (args.cluster, args.allow_breaking) {
             (true, false) => Breaking::Refused,
@@ -139,6 +143,8 @@ struct Session {
     /// The address of the page, once the user was told about it.
     page: Option<SocketAddr>,
     args: Vec<String>,
+    /// Whether objects are led where no handler is written.
+    walks: bool,
     /// Which edits are refused because they break something.
     breaking: Breaking,
     /// What was edited and could not be followed yet, for example because of a mistake in another file.
@@ -287,6 +293,7 @@ impl Session {
             kubeconfig: self.cluster.kubeconfig(),
             page,
             args: &self.args,
+            walks: self.walks,
             log: None,
         })?;
         let operator = self.operator.insert(operator);

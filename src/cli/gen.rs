@@ -13,6 +13,7 @@ use krator::finding::Style;
 use krator::model::Description;
 use krator::record;
 use krator::render;
+use krator::text::shown;
 use krator::workspace::Workspace;
 
 use super::against::{self, Against, Stored};
@@ -40,6 +41,9 @@ struct Flags {
     /// Move files that are no longer needed to .krator/pruned/
     #[arg(long)]
     prune: bool,
+    /// Move files that are needed again back from .krator/pruned/
+    #[arg(long, conflicts_with = "prune")]
+    restore: bool,
     /// Continue even if stored objects or clients would break
     #[arg(long)]
     allow_breaking: bool,
@@ -69,6 +73,7 @@ impl Flags {
         Options {
             force: self.force,
             prune: self.prune,
+            restore: self.restore,
             breaking: match self.allow_breaking {
                 true => Breaking::Allowed,
                 false => Breaking::Refused,
@@ -224,6 +229,13 @@ fn report(drift: &Drift, tense: Tense, allowing: &str) -> anyhow::Result<Reporte
             drift::PRUNED
         ));
     }
+    if !drift.restorable.is_empty() {
+        let files: Vec<String> = drift.restorable.iter().map(|path| shown(path)).collect();
+        say(format_args!(
+            "note: krator.yaml needs what these files have again: {}; `krator gen --restore` moves them back",
+            files.join(", ")
+        ));
+    }
     let offered = drift
         .actions
         .iter()
@@ -241,6 +253,12 @@ fn report(drift: &Drift, tense: Tense, allowing: &str) -> anyhow::Result<Reporte
             "note: {} keeps `strategy: Recreate`, because the pods that the next rollout replaces may elect no leader",
             render::DEPLOYMENT
         ));
+    }
+    if tense == Tense::Did && !drift.not_written.is_empty() {
+        say("note: these handlers are not written, so objects stay in their states:");
+        for path in &drift.not_written {
+            say(format_args!("  {}", shown(path)));
+        }
     }
     let is_out_of_step = !drift.changes.is_empty();
     let files = drift.changes.iter().filter(|(path, _)| !is_record(path));

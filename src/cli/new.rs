@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use krator::finding::Source;
 use krator::model::Description;
+use krator::render::rust::handlers::handler_file;
 use krator::render::{self, Runtime};
 use krator::text::shown;
 use krator::workspace::DESCRIPTION;
@@ -48,18 +49,41 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let operator = description.operator.value.as_str();
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(operator));
     let plan = render::plan(&description, &source, &args.runtime);
+    let plan = match &args.example {
+        Some(_) => plan.written(),
+        None => plan,
+    };
     disk::create(&out, &render::with_record(plan.clone(), &source))?;
     for notice in render::unserved(&description) {
         say(format_args!("note: {notice}"));
     }
-    let states: usize = description.kinds.iter().map(|kind| kind.states.len()).sum();
+    let states = || {
+        let kinds = description.kinds.iter();
+        kinds.flat_map(|kind| kind.states.iter().map(move |state| (kind, state)))
+    };
     let mut stdout = super::stdout();
     writeln!(
         stdout,
-        "Wrote {operator} into {}: {states} states, {} files. Next:\n",
+        "Wrote {operator} into {}: {} states, {} files.",
         out.display(),
+        states().count(),
         plan.files().count()
     )?;
+    let files: Vec<String> = states()
+        .filter(|(_, state)| state.has_work() && args.example.is_none())
+        .map(|(kind, state)| handler_file(kind, state))
+        .collect();
+    if !files.is_empty() {
+        writeln!(
+            stdout,
+            "These handlers are yours to write; until then objects stay in their states:\n"
+        )?;
+        for file in files {
+            writeln!(stdout, "  {file}")?;
+        }
+        writeln!(stdout)?;
+    }
+    writeln!(stdout, "Next:\n")?;
     writeln!(stdout, "  cd {}", shell(&out.to_string_lossy()))?;
     writeln!(stdout, "  cargo test")?;
     if cfg!(feature = "dev") {

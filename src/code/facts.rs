@@ -26,6 +26,8 @@ pub(super) struct Facts<'a> {
     /// Whether the same holds for all states.
     pub hides_all_exits: bool,
     pub handlers: Vec<(StateOf, Location)>,
+    /// States whose handlers say that nobody has written them.
+    pub not_written: BTreeSet<StateOf>,
     pub accesses: Vec<NeededRight>,
     pub structs: Vec<StructUse<'a>>,
     pub impls: Vec<Impl<'a>>,

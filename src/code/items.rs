@@ -96,6 +96,7 @@ const PLAIN_ATTRIBUTES: &[&str] = &[
     "error",
     "expect",
     "forbid",
+    "ignore",
     "inline",
     "must_use",
     "non_exhaustive",

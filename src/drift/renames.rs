@@ -7,7 +7,7 @@ use super::file_finding::occupied;
 use super::{FileAction, FileFinding, Version, modules, set_aside};
 use crate::changes::{FileState, Snapshot, UnreadableFiles};
 use crate::code::{self, Renames};
-use crate::plan::Ownership;
+use crate::plan::{Ownership, as_written};
 use crate::record::{self, FileRecord, GenerationRecord};
 use crate::text::normalized;
 
@@ -155,7 +155,7 @@ fn record_under(
 ) -> GenerationRecord {
     let base = |path: &str, entry: &FileRecord| {
         let untouched = match disk.get(&modules::home(disk, path)) {
-            FileState::Text(text) if entry.wrote(text) => Some(normalized(text)),
+            FileState::Text(text) if entry.wrote(text) => Some(as_written(&normalized(text)).into_owned()),
             _ => None,
         };
         entry.base.clone().or(untouched)

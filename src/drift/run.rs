@@ -1,15 +1,17 @@
 //! A comparison in progress: it decides about one file after the other.
 
+use std::collections::BTreeSet;
+
 use super::file_finding::first_line;
 use super::merge::{self, Merged};
 use super::renames::Named;
-use super::{Drift, FileAction, MANIFEST, Merge, Options, Version, cargo, modules, set_aside};
+use super::{Drift, FileAction, MANIFEST, Merge, Options, Version, cargo, modules, restore, set_aside};
 use std::collections::BTreeMap;
 
 use crate::changes::{Changes, FileState, Snapshot, UnreadableFiles};
 use crate::code::{self, InFile};
 use crate::finding::{Source, conflict_markers};
-use crate::plan::{File, Ownership};
+use crate::plan::{File, Ownership, as_written};
 use crate::record::{self, FileRecord, GenerationRecord};
 use crate::render::first_wording;
 use crate::text::conflict::conflicts;
@@ -107,6 +109,14 @@ impl<'a> Run<'a> {
     fn kept(&mut self, path: &str, file: &File) -> FileRecord {
         let planned = FileRecord::of(path, file);
         let disk = self.disk;
+        let fitting = restore::fitting(disk, path, file);
+        if !fitting.is_empty() && self.options.restore {
+            self.restore(path, fitting);
+            return planned;
+        }
+        self.drift
+            .restorable
+            .extend(fitting.into_iter().map(|(from, _)| from));
         let at = modules::home(disk, path);
         let former = self.former.files.get(path);
         let state = disk.get(&at);
@@ -129,7 +139,9 @@ impl<'a> Run<'a> {
             }
             FileState::Absent => return planned,
         };
-        if normalized(text) == file.contents {
+        let contents = as_written(&file.contents);
+        let ours = normalized(text);
+        if as_written(&ours) == contents {
             return planned;
         }
         if conflicts(text).is_some() {
@@ -139,10 +151,10 @@ impl<'a> Run<'a> {
                 ..former.clone()
             };
         }
-        let untouched = former.wrote(text).then(|| normalized(text));
+        let untouched = former.wrote(text).then(|| as_written(&ours).into_owned());
         // The first version of krator recorded only a hash of the template, whose text was the first wording.
         let restored = || {
-            let text = first_wording(&file.contents);
+            let text = first_wording(&contents);
             former.wrote(&text).then_some(text)
         };
         let base = former.base.clone().or(untouched).or_else(restored);
@@ -159,7 +171,9 @@ impl<'a> Run<'a> {
                 self.drift.found.retain(|found| found.source.name() != at);
                 let is_moved_here = |action: &FileAction| *action == FileAction::Moved(at.clone());
                 let is_listed = self.drift.actions.values().any(is_moved_here);
-                if self.put(&at, &file.contents) && !is_listed {
+                let is_written = as_written(&ours) == ours;
+                let text = if is_written { &*contents } else { &file.contents };
+                if self.put(&at, text) && !is_listed {
                     self.act(&at, FileAction::Updated);
                 }
                 return planned;
@@ -171,10 +185,7 @@ impl<'a> Run<'a> {
             (Merge::Mine, Ownership::Seeded) => return planned,
             _ => {}
         }
-        let span = match base
-            .as_deref()
-            .map(|base| merge::merge(base, text, &file.contents))
-        {
+        let span = match base.as_deref().map(|base| merge::merge(base, text, &contents)) {
             Some(Merged::Clean(merged)) => {
                 self.write(&at, &merged, FileAction::Merged);
                 return planned;
@@ -187,7 +198,7 @@ impl<'a> Run<'a> {
             Some(Merged::Conflict { span, .. }) => span,
             None => first_line(text),
         };
-        self.conflict(&at, text, span, (base.as_deref().unwrap_or(text), &file.contents));
+        self.conflict(&at, text, span, (base.as_deref().unwrap_or(text), &contents));
         pending
     }
 
@@ -305,6 +316,21 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Moves pruned files back, in the place of what krator would write at the path.
+    fn restore(&mut self, path: &str, fitting: Vec<(String, String)>) {
+        self.tree.remove(path);
+        for (from, to) in fitting {
+            match self.tree.take(&from) {
+                Ok(Some(taken)) => {
+                    self.tree.put(to.clone(), taken);
+                    self.drift.actions.insert(from, FileAction::Moved(to));
+                }
+                Ok(None) => {}
+                Err(why) => self.unreadable.add(&from, &why),
+            }
+        }
+    }
+
     /// Moves a file into [`PRUNED`] and records the move.
     fn set_aside(&mut self, path: &str) {
         match set_aside(&mut self.tree, path) {
@@ -314,7 +340,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The findings in the user's code as it will be after this run.
+    /// The findings in the user's code as it will be after this run, and the files of the handlers that nobody has written.
     ///
     /// # Errors
     ///
@@ -323,7 +349,7 @@ impl<'a> Run<'a> {
         &self,
         now: Version<'_>,
         former: Option<Version<'_>>,
-    ) -> Result<Vec<InFile>, UnreadableFiles> {
+    ) -> Result<(Vec<InFile>, BTreeSet<String>), UnreadableFiles> {
         let written = code::written(&self.tree, |path| {
             now.plan
                 .get(path)
@@ -333,9 +359,10 @@ impl<'a> Run<'a> {
         unreadable.extend(written.unread(|texts| code::compiled(&now.code(texts))));
         unreadable.none_or_fail()?;
         let former = former.map(|former| former.code(&written.texts));
+        let code = now.code(&written.texts);
         let mut found = self.conflicted(now);
-        found.extend(code::findings(&now.code(&written.texts), former.as_ref()));
-        Ok(found)
+        found.extend(code::findings(&code, former.as_ref()));
+        Ok((found, code::not_written(&code)))
     }
 
     /// The files of users in which git has left conflict markers.

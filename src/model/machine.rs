@@ -80,6 +80,16 @@ impl State {
         self.wait.is_some()
     }
 
+    /// Whether there is work in the state that only its owner can write: a ready or failed state that leads nowhere rests, and
+    /// a final one ends.
+    pub fn has_work(&self) -> bool {
+        match self.kind.value {
+            StateKind::Working => true,
+            StateKind::Ready | StateKind::Failed => !self.next.is_empty(),
+            StateKind::Final => false,
+        }
+    }
+
     /// What `.status.phase` shows, in a kind that names phases: the name of the state unless it says otherwise.
     pub fn shown_phase(&self) -> &str {
         self.phase

@@ -70,15 +70,30 @@ pub mod thing {
         use krator_runtime::{Context, Result, State, Transition};
 
         macro_rules! states {
-            ($($state:ident),*) => {$(
+            ($($state:ident: $written:literal),*) => {$(
                 pub struct $state;
                 impl State for $state {
+                    const WRITTEN: bool = $written;
                     async fn next(self, _: &mut Context<'_, ThingMachine>) -> Result<Transition<Self>> {
                         std::future::pending().await
                     }
                 }
             )*};
         }
-        states!(New, Working, Paying, Looking, Resting, Lost, Closed, Leaving, Gone);
+        states!(New: true, Working: false, Paying: true, Looking: true, Resting: true, Lost: true, Closed: true,
+            Leaving: true, Gone: true);
+    }
+
+    /// The other tests script all handlers, as if they were written.
+    #[test]
+    fn a_handler_that_nobody_has_written_takes_no_edge() {
+        use krator_runtime::testing::{Cause, drive};
+        use krator_runtime::{Exit, Machine as _, Node as _};
+
+        let clock = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        let graph = machine::ThingMachine::GRAPH;
+        let cause = Cause::Code(Exit::Stay);
+        let wrong = clock.expect("tokio can start").block_on(drive(graph, states::Working::ID, cause, None));
+        assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
     }
 }

@@ -3,7 +3,7 @@
 mod build;
 mod process;
 
-pub use build::{Crate, OWN_CHECKS, build_folder, cargo};
+pub use build::{Crate, OWN_CHECKS, build_folder, cargo, write_handlers};
 pub use process::{OperatorProcess, PROBES, ShownOnPanic};
 
 use std::collections::BTreeMap;

@@ -114,4 +114,11 @@ fn an_example_becomes_a_crate() {
     let text = fs::read_to_string(out.join("krator.yaml")).expect("a crate has its description");
     let moose = krator::examples::named("moose").expect("it was made");
     assert_eq!(text, moose.text);
+    // The handlers of an example are written, and so is what is tested.
+    let eat = fs::read_to_string(out.join("src/moose/states/eat.rs")).expect("a handler");
+    let test = fs::read_to_string(out.join("tests/moose.rs")).expect("a test");
+    assert!(
+        !eat.contains("WRITTEN") && !test.contains("#[ignore"),
+        "{eat}\n{test}"
+    );
 }

@@ -98,7 +98,8 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             })*
             const STATES: &[::krator_runtime::Policy<'static>; #length] =
                 &::krator_runtime::Policy::on_deletion_path(
-                    [#(<#states as ::krator_runtime::StatePolicy>::POLICY),*],
+                    [#(<#states as ::krator_runtime::StatePolicy>::POLICY
+                        .handler("", <#states as ::krator_runtime::State>::WRITTEN)),*],
                     <#initial as ::krator_runtime::Node>::ID,
                     #deletion,
                 );

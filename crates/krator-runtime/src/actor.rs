@@ -203,7 +203,14 @@ impl<'g, M: Machine> Actor<'g, M> {
             Do::Wait(_) if self.engine.at().is_none() && self.parked != Some(self.manifest.generation()) => {
                 self.park(world).await
             }
-            Do::Wait(until) => self.save_and(world, Step::Wait(until)).await,
+            Do::Wait(until) => {
+                // A handler that is not written never runs, so the finalizer is not set before its run.
+                let is_written = self.engine.policy().is_none_or(|policy| policy.written);
+                if !is_written && let Some(step) = self.claim(world).await {
+                    return step;
+                }
+                self.save_and(world, Step::Wait(until)).await
+            }
             Do::Run if stop => self.save_and(world, Step::Wait(None)).await,
             Do::Run => self.run(world, mailbox).await,
             Do::Finish => self.finish(world).await,
@@ -229,6 +236,10 @@ impl<'g, M: Machine> Actor<'g, M> {
             interrupt |= self.absorb(object, now);
         }
         self.unjudged.extend(mail.changes);
+        #[cfg(feature = "dev")]
+        if let Some(to) = mail.by_hand.filter(|_| !self.annotations.paused) {
+            self.must_step |= self.engine.take_by_hand(to, now);
+        }
         interrupt
     }
 

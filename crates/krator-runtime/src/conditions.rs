@@ -9,6 +9,7 @@ use jiff::Timestamp;
 const STALLED: &str = "Stalled";
 const UNKNOWN_STATE: &str = "UnknownState";
 const UNDECODABLE: &str = "Undecodable";
+const NOT_WRITTEN: &str = "NotWritten";
 
 /// The condition whose generation is that of the last change of the spec that the machine has reacted to.
 pub(crate) const RECONCILING: &str = "Reconciling";
@@ -24,9 +25,11 @@ pub(crate) struct Inputs<'a> {
     pub set_before: &'a [SetCondition],
     /// What handlers have set in the state since the former status was written.
     pub set: &'a [SetCondition],
-    /// If the object is paused from now on: its generation.
-    pub paused: Option<i64>,
-    /// The generation that the conditions are about.
+    /// The generation of the object.
+    pub generation: i64,
+    /// Whether the object is paused from now on.
+    pub paused: bool,
+    /// The generation that the conditions are about, unless the handler is not written: that is so for every generation.
     pub observed: i64,
     /// The generation that the condition `Reconciling` is about, if it is a later one.
     pub entered_for: i64,
@@ -55,8 +58,15 @@ pub(crate) fn render(
         let mut known = former.conditions.iter().filter(|c| !says_left_alone(c));
         known.find(|c| c.kind == kind)
     };
-    let retrying = inputs.retrying && policy.kind != StateKind::Failed;
-    let reason = if retrying { "Retrying" } else { policy.name };
+    let not_written = policy.not_written();
+    // A state whose handler nobody has written looks like a failed one.
+    let shown_kind = not_written.as_ref().map_or(policy.kind, |_| StateKind::Failed);
+    let retrying = inputs.retrying && shown_kind != StateKind::Failed;
+    let (reason, message) = match &not_written {
+        Some(message) => (NOT_WRITTEN, message.as_str()),
+        None if retrying => ("Retrying", inputs.message),
+        None => (policy.name, inputs.message),
+    };
     let stamped = |kind: &str, status: &str, reason: &str, message: &str| {
         let since = by_type(kind)
             .filter(|c| c.status == status)
@@ -83,7 +93,7 @@ pub(crate) fn render(
         let of_kind = if retrying {
             kind == "Reconciling"
         } else {
-            holds(policy.kind, kind)
+            holds(shown_kind, kind)
         };
         let status = match set_here(kind) {
             Some("keep") if !retrying => by_type(kind).map_or("Unknown", |c| &c.status),
@@ -91,10 +101,13 @@ pub(crate) fn render(
             _ if of_kind => "True",
             _ => "False",
         };
-        let mut condition = stamped(kind, status, reason, inputs.message);
+        let mut condition = stamped(kind, status, reason, message);
         if kind == RECONCILING {
             let observed = inputs.observed.max(inputs.entered_for).max(0);
             condition.observed_generation = Some(observed);
+        } else if not_written.is_some() {
+            // `kubectl wait` passes over conditions of former generations.
+            condition.observed_generation = Some(inputs.generation.max(0));
         }
         conditions.push(condition);
     }
@@ -115,8 +128,8 @@ pub(crate) fn render(
         };
         conditions.push(condition);
     }
-    if let Some(generation) = inputs.paused {
-        conditions.push(paused(graph, former, generation, inputs.time));
+    if inputs.paused {
+        conditions.push(paused(graph, former, inputs.generation, inputs.time));
     }
     conditions
 }

@@ -167,6 +167,11 @@ impl<'g> Engine<'g> {
         self.at.map(|at| self.graph.state(at))
     }
 
+    /// Whether somebody has written the handler of the state; without that only what the description orders moves the object.
+    fn is_written(&self) -> bool {
+        self.policy().is_none_or(|policy| policy.written)
+    }
+
     /// Reports the current values of the fields that the graph refers to.
     pub fn saw_field_values(&mut self, values: Vec<Option<FieldValue>>) {
         self.field_values = values;
@@ -232,6 +237,20 @@ impl<'g> Engine<'g> {
         (self.finished, self.due) = (false, None);
     }
 
+    /// Takes an edge in the place of a handler that nobody has written. Returns whether there is such an edge.
+    #[cfg(feature = "dev")]
+    pub fn take_by_hand(&mut self, to: StateId, now: Now) -> bool {
+        let Some(at) = self.at.filter(|_| self.leave.is_none() && !self.is_written()) else {
+            return false;
+        };
+        let has_edge = self.graph.has_edge(at, to);
+        if has_edge {
+            self.hops = 0;
+            self.enter(to, Cause::ByHand, Reason::Evident, now);
+        }
+        has_edge
+    }
+
     /// Decides what to do now. Takes the edges that the runtime chooses, one per call.
     pub fn decide(&mut self, now: Now) -> Do {
         // This comes before `finished`: a machine that ended outside its deletion path still takes that path.
@@ -276,15 +295,24 @@ impl<'g> Engine<'g> {
         if self.at.is_none() || (self.deleting && self.graph.deletion().is_none()) {
             return Some(None);
         }
-        let next = [self.due, self.deadline(now)].into_iter().flatten().min();
-        let due = next.is_some_and(|at| at <= now.elapsed) || self.spec_changed() || self.is_requested();
+        let is_written = self.is_written();
+        let next = [self.due.filter(|_| is_written), self.deadline(now)]
+            .into_iter()
+            .flatten()
+            .min();
+        let due = next.is_some_and(|at| at <= now.elapsed)
+            || self.spec_changed()
+            || (is_written && self.is_requested());
         (!due).then_some(next)
     }
 
-    /// Whether the spec has changed and the current state reacts to that.
+    /// Whether the spec has changed and the current state reacts to that. A handler that is not written cannot be woken, so
+    /// the change is left to the next state.
     fn spec_changed(&self) -> bool {
-        let once = self.policy().is_none_or(|p| p.effects == Effects::Once);
-        !self.deleting && !once && self.generation != self.judged
+        let reacts = self.policy().is_some_and(|p| {
+            p.effects != Effects::Once && (p.written || p.on_spec_change != OnSpecChange::Wake)
+        });
+        !self.deleting && reacts && self.generation != self.judged
     }
 
     /// Does what the state says about a change of the spec. Returns whether the object has entered another state.

@@ -96,6 +96,23 @@ impl<'g> Graph<'g> {
     pub(crate) const fn finalizer(&self) -> &'g str {
         self.finalizer
     }
+    /// Whether objects get the finalizer: if there is a deletion path, unless nobody has written a handler that does the
+    /// work on it. Such an object could never be deleted.
+    pub(crate) fn takes_finalizer(&self) -> bool {
+        let mut works = self
+            .states
+            .iter()
+            .filter(|s| s.deletion_path && s.has_work())
+            .peekable();
+        self.deletion.is_some() && (works.peek().is_none() || works.any(|s| s.written))
+    }
+    /// The same graph with other policies of its states.
+    pub const fn with_states<'h>(&self, states: &'h [Policy<'h>]) -> Graph<'h>
+    where
+        'g: 'h,
+    {
+        Graph { states, ..*self }
+    }
     /// The state with this name or, if there is none, the state that used to have it.
     pub(crate) fn find(&self, name: &str) -> Option<StateId> {
         let current = self.states.iter().position(|s| s.name == name);

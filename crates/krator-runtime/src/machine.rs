@@ -58,6 +58,11 @@ pub trait StatePolicy: Node {
     note = "write it in the state's file: `impl State for {Self}` with `async fn next`"
 )]
 pub trait State: Node {
+    /// Whether somebody has written the handler. A handler that krator has generated says that nobody has: the object then
+    /// stays in the state, and its status says so, until the timeout, a change of the spec or its deletion leads it on. Remove
+    /// the line when you have written the handler.
+    const WRITTEN: bool = true;
+
     /// Does the work of the state and chooses what comes next: [`Transition::to`], [`Transition::stay`] or
     /// [`Transition::done`].
     ///

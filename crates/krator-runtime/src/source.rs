@@ -37,6 +37,7 @@ pub const FILES: &[(&str, &str)] = files![
     "src/cluster/dev/failures.rs",
     "src/cluster/dev/objects.rs",
     "src/cluster/dev/tests.rs",
+    "src/cluster/dev/walk.rs",
     "src/cluster/dispatch.rs",
     "src/cluster/faults.rs",
     "src/cluster/health.rs",
@@ -131,6 +132,7 @@ pub const FILES: &[(&str, &str)] = files![
     "src/testing/search/play.rs",
     "src/testing/walk.rs",
     "src/testing/witness.rs",
+    "src/text.rs",
     "src/world.rs",
 ];
 

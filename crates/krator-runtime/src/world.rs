@@ -178,6 +178,9 @@ pub(crate) struct Mail<T> {
     pub gone: bool,
     /// The process is about to end, so no further run may start.
     pub stop: bool,
+    /// The state to which somebody at the page leads the object, if its handler is not written.
+    #[cfg(feature = "dev")]
+    pub by_hand: Option<StateId>,
 }
 
 impl<T> Default for Mail<T> {
@@ -187,6 +190,8 @@ impl<T> Default for Mail<T> {
             changes: Vec::new(),
             gone: false,
             stop: false,
+            #[cfg(feature = "dev")]
+            by_hand: None,
         }
     }
 }

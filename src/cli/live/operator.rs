@@ -27,6 +27,8 @@ pub struct Start<'a> {
     pub page: SocketAddr,
     /// Arguments of its author.
     pub args: &'a [String],
+    /// Whether it leads objects by chance where no handler is written.
+    pub walks: bool,
     /// Where it logs; on this terminal if `None`.
     pub log: Option<File>,
 }
@@ -56,6 +58,9 @@ impl Operator {
             command.args([OsStr::new("--kubeconfig"), kubeconfig.as_os_str()]);
         }
         command.args(start.args);
+        if start.walks {
+            command.env("KRATOR_WALK", "1");
+        }
         if let Some(log) = start.log {
             let copy = log.try_clone().context("cannot log")?;
             command.stdout(log).stderr(copy);

@@ -8,6 +8,7 @@ use crate::catalog::{
 use crate::code::facts::{Answer, StateOf};
 use crate::finding::{Finding, Span};
 use crate::model::StateKind;
+use crate::render::rust::handlers::handler_file;
 use std::collections::BTreeSet;
 
 impl CodeCheck<'_, '_> {
@@ -87,7 +88,9 @@ impl CodeCheck<'_, '_> {
     fn never_taken(&self, taken: &BTreeSet<(StateOf, StateOf)>) -> Vec<Located> {
         let mut found = Vec::new();
         for (from, at) in &self.facts.handlers {
-            if self.facts.hides_all_exits || self.facts.hidden_exits.contains(from) {
+            // A handler that nobody has written takes no edge at all.
+            let is_hidden = self.facts.hides_all_exits || self.facts.hidden_exits.contains(from);
+            if is_hidden || self.facts.not_written.contains(from) {
                 continue;
             }
             let (kind, state, name) = (self.kind(*from), self.state(*from), self.name(*from));
@@ -131,15 +134,13 @@ impl CodeCheck<'_, '_> {
         let mut found = Vec::new();
         let all = self.kinds.iter().flat_map(|kind| kind.states.values());
         for of in all.filter(|state| !written.contains(state)) {
-            let (module, state) = (self.kind(*of).resource.kind.value.module(), self.state(*of));
+            let (kind, state) = (self.kind(*of), self.state(*of));
+            let module = kind.resource.kind.value.module();
             // If the module is missing, nothing of the kind is compiled. That is reported once, by `modules`.
             if self.tree.module(&[&module, "states"]).is_none() {
                 continue;
             }
-            let (name, path) = (
-                state.name.as_str(),
-                format!("src/{module}/states/{}.rs", state.name.value.module()),
-            );
+            let (name, path) = (state.name.as_str(), handler_file(kind, state));
             match self.tree.files.iter().position(|file| file.path == path) {
                 None => {
                     let message = format!("the handler of `{name}` is missing");

@@ -73,6 +73,9 @@ impl<'a> Visit<'a> for CodeWalk<'_, 'a> {
                 let is_state = matches!(&of, Target::External(of) if *of == ["krator_runtime", "State"]);
                 if let Some(state) = walk.state_of(&for_).filter(|_| is_state) {
                     walk.facts.handlers.push((state, handler));
+                    if item.items.iter().any(says_not_written) {
+                        walk.facts.not_written.insert(state);
+                    }
                 }
                 walk.facts.impls.push(Impl {
                     at,
@@ -329,4 +332,13 @@ fn mentions(tokens: &proc_macro2::TokenStream, word: &str) -> bool {
         proc_macro2::TokenTree::Group(group) => mentions(&group.stream(), word),
         _ => false,
     })
+}
+
+/// Whether a handler has the line `const WRITTEN: bool = false;`.
+fn says_not_written(item: &syn::ImplItem) -> bool {
+    let syn::ImplItem::Const(constant) = item else {
+        return false;
+    };
+    let is_false = |expr: &syn::Expr| matches!(expr, syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Bool(value), .. }) if !value.value);
+    constant.ident == "WRITTEN" && is_false(&constant.expr)
 }

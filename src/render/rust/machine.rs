@@ -4,7 +4,7 @@
 //! States are in the order of their names and no line of `krator.yaml` is named, so that a comment or another order of the
 //! states changes nothing here, and branches that add states merge.
 
-use super::{KindNames, by_name, file, kinds, state_ident, types::doc_attribute};
+use super::{KindNames, by_name, file, handlers::handler_file, kinds, state_ident, types::doc_attribute};
 use crate::model::{
     ConditionSetting, Description, Effects, FieldPath, Kind, OnSpecChange, Period, Ready, Retry, RetryLimit,
     StandardConditions, State, StateId, StateKind, Times, WatchSource,
@@ -47,7 +47,7 @@ pub fn machine(description: &Description, kind: &Kind) -> String {
         use crate::#module::object::#object_state;
         use crate::#module::states::{#(#idents),*};
         use krator_runtime as rt;
-        use krator_runtime::Node as _;
+        use krator_runtime::{Node as _, State as _};
 
         #[doc = #states_doc]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -240,6 +240,7 @@ fn policy(kind: &Kind, state: &State) -> TokenStream {
         allow: _,
         lacks_edges: _,
     } = state;
+    let me = state_ident(&name.value);
     let name = name.value.as_str();
     let mut policy = quote!(rt::Policy::new(#name));
     let mut add = |call: TokenStream| policy.extend(quote!(.#call));
@@ -348,6 +349,8 @@ fn policy(kind: &Kind, state: &State) -> TokenStream {
     if !checkpoint.value {
         add(quote!(no_checkpoint()));
     }
+    let file = handler_file(kind, state);
+    add(quote!(handler(#file, #me::WRITTEN)));
     policy
 }
 

@@ -1,7 +1,7 @@
 //! Reads the state graph and its tests from the files that krator generates, and runs these tests in this process. So
 //! a random description does not need a compiler, and what is tested is what a crate would contain.
 
-use krator::model::{Description, Kind};
+use krator::model::{self, Description, Kind};
 use krator::render::rust::{graph_tests, machine};
 use krator_runtime::testing::{Cause, drive};
 use krator_runtime::{Exit, Graph, OnDelete, OnSpecChange, Policy, Retry, StateId, StateKind, Watch};
@@ -14,6 +14,9 @@ use syn::{Expr, ExprMethodCall, Item, Lit, Token};
 /// A state graph with the tests of its edges.
 pub struct Generated {
     names: Vec<String>,
+    states: &'static [Policy<'static>],
+    /// The names of the final ones: those have a right handler from the beginning.
+    ends: BTreeSet<String>,
     pub graph: Graph<'static>,
     edges: Vec<(StateId, Cause, Option<StateId>)>,
 }
@@ -49,6 +52,12 @@ impl Generated {
         checks.visit_file(&tests);
         Generated {
             graph: graph.expect("a graph"),
+            states,
+            ends: {
+                let is_final = |state: &&model::State| state.kind.value == model::StateKind::Final;
+                let ends = kind.states.iter().filter(is_final);
+                ends.map(|state| state.name.value.to_string()).collect()
+            },
             edges: checks.edges,
             names: names.0,
         }
@@ -63,7 +72,15 @@ impl Generated {
             .expect("tokio can start");
         let mut wrong = Vec::new();
         for (from, cause, to) in &self.edges {
-            let found = clock.block_on(drive(&self.graph, *from, *cause, *to));
+            let mut found = clock.block_on(drive(&self.graph, *from, *cause, *to));
+            // The same object in the same state, whose handler nobody has written.
+            let mut states = self.states.to_vec();
+            let at = usize::from(from.0);
+            if !self.ends.contains(&self.names[at]) {
+                states[at] = states[at].handler("", false);
+                let graph = self.graph.with_states(&states);
+                found.extend(clock.block_on(drive(&graph, *from, *cause, *to)));
+            }
             if !found.is_empty() {
                 let name = |id: StateId| &self.names[usize::from(id.0)];
                 let to = to.map_or("gone", |to| name(to));
@@ -169,6 +186,8 @@ impl Names {
                 policy.conditions(leak(items(arg(0)).iter().map(|pair| condition(pair)).collect()))
             }
             "no_checkpoint" => policy.no_checkpoint(),
+            // The handlers of the tests are written.
+            "handler" => policy,
             other => panic!("a policy has no `{other}` here"),
         }
     }

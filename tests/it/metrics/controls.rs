@@ -12,13 +12,14 @@ use std::os::unix::process::ExitStatusExt;
 /// The header that each request to a control has.
 const HEADER: &str = "krator-dev";
 /// The paths of the controls.
-const PATHS: [&str; 8] = [
+const PATHS: [&str; 9] = [
     "/dev",
     "/dev/create",
     "/dev/spec",
     "/dev/edit",
     "/dev/delete",
     "/dev/fail",
+    "/dev/take",
     "/dev/clock",
     "/dev/kill",
 ];

@@ -3,7 +3,9 @@
 use super::{files, krator, run};
 use crate::accept::documents;
 use crate::cluster::Cluster;
+use krator::plan::as_written;
 use serde_json::json;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -34,8 +36,17 @@ pub struct Crate {
 }
 
 impl Crate {
-    /// Generates the crate of a description, and then has `edit` change it as its owner would.
+    /// Generates the crate of a description whose handlers are as they begin and count as written, and then has `edit` change it
+    /// as its owner would.
     pub fn generate(description: &str, edit: impl FnOnce(&Path)) -> Crate {
+        let krate = Crate::untouched(description);
+        write_handlers(&krate.dir());
+        edit(&krate.dir());
+        krate
+    }
+
+    /// Generates the crate of a description. Nobody has written its handlers.
+    pub fn untouched(description: &str) -> Crate {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let spec = folder.path().join("spec.yaml");
         fs::write(&spec, description).expect("description");
@@ -46,12 +57,10 @@ impl Crate {
             "krator new: {}",
             String::from_utf8_lossy(&output.stderr)
         );
-        let krate = Crate {
+        Crate {
             _folder: Some(folder),
             ..Crate::in_folder(&dir)
-        };
-        edit(&krate.dir());
-        krate
+        }
     }
 
     /// The crate in a folder that somebody else keeps.
@@ -240,6 +249,20 @@ impl BuildFolder {
             run(&mut cargo(&["fetch", "--locked"]));
         }
         run(cargo(args).env("CARGO_NET_OFFLINE", "true"));
+    }
+}
+
+/// Has the generated handlers of a crate count as written, as if its owner wanted them as they begin.
+pub fn write_handlers(dir: &Path) {
+    for path in files(dir)
+        .keys()
+        .filter(|path| path.extension().is_some_and(|end| end == "rs"))
+    {
+        let path = dir.join(path);
+        let text = fs::read_to_string(&path).expect("generated");
+        if let Cow::Owned(written) = as_written(&text) {
+            fs::write(&path, written).expect("a folder of our own");
+        }
     }
 }
 

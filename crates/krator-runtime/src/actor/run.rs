@@ -21,10 +21,8 @@ impl<M: Machine> Actor<'_, M> {
         let (Some(state), Some(policy)) = (self.state(), self.engine.policy()) else {
             return Step::Again;
         };
-        let (graph, needs_finalizer) = (self.graph(), !self.manifest.deleting());
-        if needs_finalizer && graph.deletion().is_some() && !self.manifest.has_finalizer(graph.finalizer()) {
-            let written = world.set_finalizer(&self.manifest, graph.finalizer(), true).await;
-            return self.written(written, world).await;
+        if let Some(step) = self.claim(world).await {
+            return step;
         }
         if policy.checkpoint {
             match self.save(world).await {

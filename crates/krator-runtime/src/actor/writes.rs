@@ -13,6 +13,16 @@ use std::{sync::Arc, time::Duration};
 use tracing::Instrument as _;
 
 impl<M: Machine> Actor<'_, M> {
+    /// Sets the finalizer, if the object lacks it. `None` means that the object has what it needs.
+    pub(super) async fn claim<W: World<M>>(&mut self, world: &W) -> Option<Step> {
+        let (graph, needs_finalizer) = (self.graph(), !self.manifest.deleting());
+        if !needs_finalizer || !graph.takes_finalizer() || self.manifest.has_finalizer(graph.finalizer()) {
+            return None;
+        }
+        let written = world.set_finalizer(&self.manifest, graph.finalizer(), true).await;
+        Some(self.written(written, world).await)
+    }
+
     /// Removes the finalizer if the graph has no deletion path any more, because nothing else would remove it.
     pub(super) async fn release<W: World<M>>(&mut self, world: &W) -> Option<Step> {
         let deleting = self.manifest.deleting();
@@ -57,7 +67,7 @@ impl<M: Machine> Actor<'_, M> {
             self.report_moves(world);
         }
         match deleted {
-            Ok(()) if self.graph().deletion().is_some() => {
+            Ok(()) if self.manifest.has_finalizer(self.graph().finalizer()) => {
                 self.engine.rest();
                 Step::Wait(None)
             }

@@ -1,5 +1,6 @@
 //! What only an operator that was built for development may do, with the feature `dev`: the controls of its page. They
-//! create, edit and delete objects, plan failures of handlers, turn the clock on and kill the process.
+//! create, edit and delete objects, lead them where no handler is written, plan failures of handlers, turn the clock on and
+//! kill the process.
 //!
 //! They exist on the loopback interface without TLS only, and answer no website: beside what is asked of `Host` and
 //! `Origin`, each request has the header [`HEADER`], which a browser sends for the page of another site only after it has
@@ -8,8 +9,10 @@ mod failures;
 mod objects;
 #[cfg(test)]
 mod tests;
+mod walk;
 
 pub(super) use failures::Failures;
+pub(super) use walk::walk;
 
 use super::{
     inspect::{Inspection, protect},
@@ -94,12 +97,12 @@ impl Development {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Target {
-    group: String,
-    kind: String,
+    pub group: String,
+    pub kind: String,
     /// Empty for an object of the cluster.
     #[serde(default)]
-    namespace: String,
-    name: String,
+    pub namespace: String,
+    pub name: String,
 }
 
 impl Target {
@@ -157,6 +160,15 @@ struct Fail {
     #[serde(default)]
     permanent: bool,
     message: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Take {
+    /// The object, which is in a state whose handler is not written.
+    object: Target,
+    /// The state to which it is led.
+    to: String,
 }
 
 #[derive(Deserialize)]
@@ -227,6 +239,7 @@ impl Controls {
             "/edit" => self.edit(&parsed(body)?).await?,
             "/delete" => self.delete(&parsed(body)?).await?,
             "/fail" => self.fail(parsed(body)?)?,
+            "/take" => self.take(&parsed(body)?).await?,
             "/clock" => self.turn(&parsed(body)?).await?,
             "/kill" => {
                 let Kill {} = parsed(body)?;
@@ -251,6 +264,12 @@ impl Controls {
             message: fail.message,
         })?;
         Ok(format!("the next handler of {of} fails"))
+    }
+
+    async fn take(&self, take: &Take) -> Result<String, Problem> {
+        self.served(&take.object)?;
+        self.inspection.take_by_hand(&take.object, &take.to).await?;
+        Ok(format!("led {} to {}", take.object.full(), take.to))
     }
 
     async fn turn(&self, turn: &Turn) -> Result<String, Problem> {

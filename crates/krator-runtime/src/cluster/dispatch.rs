@@ -11,6 +11,8 @@ use super::{
     watch_index::{Uid, WatchIndex},
     watches::OwnObjects,
 };
+#[cfg(feature = "dev")]
+use crate::graph::StateId;
 use crate::{
     actor::{Actor, Step},
     machine::{Machine, ManifestOf},
@@ -179,6 +181,10 @@ where
         if question.wants_timers_again() {
             self.set_timers_again();
         }
+        #[cfg(feature = "dev")]
+        if let Some(to) = question.takes() {
+            self.take_by_hand(&question, to);
+        }
         for slot in self.slots.values() {
             match &slot.life {
                 Life::Resting { tracked, .. } => {
@@ -195,6 +201,19 @@ where
     fn set_timers_again(&mut self) {
         for uid in self.slots.keys().cloned().collect::<Vec<_>>() {
             self.notify(&uid, |_| {});
+        }
+    }
+
+    /// Leads the object that the question names over an edge, in the place of its handler.
+    #[cfg(feature = "dev")]
+    fn take_by_hand(&mut self, question: &Question, to: StateId) {
+        let is_named = |slot: &Slot<O>| match &slot.life {
+            Life::Resting { tracked, .. } => question.names(&**tracked.actor.manifest()),
+            Life::Running { view, .. } => view.is_named_by(question),
+        };
+        let named = self.slots.iter().find(|(_, slot)| is_named(slot));
+        if let Some(uid) = named.map(|(uid, _)| Arc::clone(uid)) {
+            self.notify(&uid, |mail| mail.by_hand = Some(to));
         }
     }
 
@@ -468,7 +487,11 @@ where
                 if let Some(slot) = self.slots.get_mut(&uid) {
                     slot.life = life;
                 }
-                if left.gone || left.object.is_some() || !left.changes.is_empty() {
+                #[cfg(feature = "dev")]
+                let is_led = left.by_hand.is_some();
+                #[cfg(not(feature = "dev"))]
+                let is_led = false;
+                if left.gone || left.object.is_some() || !left.changes.is_empty() || is_led {
                     self.receive(&uid, left);
                 }
             }

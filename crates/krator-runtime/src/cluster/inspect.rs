@@ -15,7 +15,7 @@ pub(super) use page::Page;
 pub(super) use page::protect;
 
 #[cfg(feature = "dev")]
-use super::dev::Development;
+use super::dev::{Development, Target};
 use super::{clock::Clock, health::Health, metrics::KindMetrics, serve::text};
 use crate::{
     graph::{Graph, StateId},
@@ -123,6 +123,63 @@ impl Inspection {
             kind.ask(Wanted::TimersAgain).await?;
         }
         Ok(())
+    }
+
+    /// Leads an object whose handler is not written over an edge, as that handler might.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such object or edge, or if the handler is written.
+    #[cfg(feature = "dev")]
+    pub async fn take_by_hand(&self, object: &Target, to: &str) -> Result<(), Problem> {
+        let kinds = self.kinds();
+        let is_asked = |kind: &&Arc<Kind>| kind.kind == object.kind && kind.group == object.group;
+        let kind = kinds.iter().find(is_asked).ok_or_else(|| missing("kind"))?;
+        let to = kind.state(to)?;
+        let (namespace, name) = (object.namespace.clone(), object.name.clone());
+        let found = kind.ask(Wanted::Named(namespace.clone(), name.clone())).await?;
+        let at = found
+            .first()
+            .and_then(|found| found.at)
+            .ok_or_else(|| missing("object"))?;
+        let policy = kind.graph.state(at);
+        if policy.written {
+            let problem = format!("the handler of {} is written: it takes the edges", policy.name);
+            return Err((StatusCode::CONFLICT, problem));
+        }
+        if !kind.graph.has_edge(at, to) {
+            return Err(missing("edge"));
+        }
+        kind.ask(Wanted::ByHand { namespace, name, to }).await?;
+        Ok(())
+    }
+
+    /// The states whose handlers nobody has written, and the objects in them, each with the states that it may be led to.
+    #[cfg(feature = "dev")]
+    pub async fn unwritten(&self) -> Vec<(Target, Vec<&'static str>)> {
+        let mut all = Vec::new();
+        for kind in self.kinds() {
+            let states = kind.graph.states().iter().zip(0..);
+            for (policy, number) in states.filter(|(policy, _)| !policy.written) {
+                let found = kind
+                    .ask(Wanted::At(Some(StateId(number))))
+                    .await
+                    .unwrap_or_default();
+                let next = policy.next.iter().map(|to| kind.graph.state(*to).name);
+                let next: Vec<&'static str> = next.collect();
+                all.extend(found.iter().map(|found| {
+                    let shown = found.object.shown();
+                    let target = Target {
+                        group: kind.group.clone().into_owned(),
+                        kind: kind.kind.clone().into_owned(),
+                        namespace: shown.namespace.to_owned(),
+                        name: shown.name.to_owned(),
+                    };
+                    (target, next.clone())
+                }));
+            }
+        }
+        all
     }
 
     /// Answers `/state` with this query.
@@ -276,6 +333,13 @@ enum Wanted {
     /// None, but their timers have to be set again.
     #[cfg(feature = "dev")]
     TimersAgain,
+    /// The one in this namespace with this name, which is to be led to a state.
+    #[cfg(feature = "dev")]
+    ByHand {
+        namespace: String,
+        name: String,
+        to: StateId,
+    },
 }
 
 /// A question to a dispatcher, which shows it all objects of its kind.
@@ -298,7 +362,7 @@ impl Question {
             Wanted::At(state) => *state == at,
             Wanted::Named(namespace, name) => object.namespace() == namespace && object.name() == name,
             #[cfg(feature = "dev")]
-            Wanted::TimersAgain => false,
+            Wanted::TimersAgain | Wanted::ByHand { .. } => false,
         };
         if is_wanted {
             let object = Arc::clone(object) as Arc<dyn Visible>;
@@ -310,6 +374,22 @@ impl Question {
     #[cfg(feature = "dev")]
     pub fn wants_timers_again(&self) -> bool {
         matches!(self.wanted, Wanted::TimersAgain)
+    }
+
+    /// Where the object that it names is to be led.
+    #[cfg(feature = "dev")]
+    pub fn takes(&self) -> Option<StateId> {
+        match &self.wanted {
+            Wanted::ByHand { to, .. } => Some(*to),
+            _ => None,
+        }
+    }
+
+    /// Whether it is about this object, which is to be led somewhere.
+    #[cfg(feature = "dev")]
+    pub fn names(&self, object: &impl Object) -> bool {
+        matches!(&self.wanted, Wanted::ByHand { namespace, name, .. }
+            if object.namespace() == namespace && object.name() == name)
     }
 
     /// Answers with what was seen.
@@ -355,6 +435,11 @@ impl<K> View<K> {
 }
 
 impl<K: Object> View<K> {
+    #[cfg(feature = "dev")]
+    pub fn is_named_by(&self, question: &Question) -> bool {
+        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        question.names(&*seen.1)
+    }
     pub fn show(&self, question: &mut Question) {
         let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         question.see(seen.0, &seen.1);

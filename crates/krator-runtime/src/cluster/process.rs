@@ -126,6 +126,10 @@ impl OperatorRuntime {
                 Ok(Elector::new(api, self.name, identity, mandate, clock, sighted))
             })
         });
+        #[cfg(feature = "dev")]
+        if let Some(inspection) = inspection.clone() {
+            tokio::spawn(super::dev::walk(inspection));
+        }
         let (stopping, stop) = watch::channel(false);
         let events = Arc::new(Recorder::new(self.only_warnings, metrics.events_dropped()));
         let publishing = publish(&events, acting.clone(), self.name);
@@ -329,6 +333,17 @@ where
     let group = ManifestOf::<O::Machine>::group(&());
     let kind = ManifestOf::<O::Machine>::kind(&());
     let graph = O::Machine::GRAPH;
+    let not_written: Vec<String> = graph
+        .states()
+        .iter()
+        .filter_map(|state| state.not_written())
+        .collect();
+    if !not_written.is_empty() {
+        let (handlers, kind) = (not_written.join("; "), &*kind);
+        tracing::warn!(%group, kind, handlers, "objects stay in states whose handlers are not written");
+        let about = format!("handlers of {}", Endpoint::of::<ManifestOf<O::Machine>>().name());
+        health.note(about, Some(handlers));
+    }
     let metrics = metrics.of_kind(group.clone(), kind.clone(), graph);
     let skew = Arc::new(Skew::new(
         Endpoint::of::<ManifestOf<O::Machine>>(),

@@ -80,7 +80,8 @@ impl<'g> Engine<'g> {
         self.entered_at = stored.state_entered_time.unwrap_or(now.time);
         self.before = Duration::try_from(now.time.duration_since(self.entered_at)).unwrap_or_default();
         let policy = self.graph.state(found);
-        if let Some(elsewhere) = policy.resume {
+        // A handler that is not written has begun nothing that would have to be resumed elsewhere.
+        if let Some(elsewhere) = policy.resume.filter(|_| policy.written) {
             return self.enter(elsewhere, Cause::Restarted, self.restarted(policy), now);
         }
         self.is_entry_written = true;
@@ -93,7 +94,7 @@ impl<'g> Engine<'g> {
             self.reason = self.own_message(stored);
         }
         self.due = Some(now.elapsed);
-        self.overdue = self.deadline(now).is_some_and(|end| end <= now.elapsed);
+        self.overdue = policy.written && self.deadline(now).is_some_and(|end| end <= now.elapsed);
     }
 
     pub(super) fn enter(&mut self, mut to: StateId, mut cause: Cause, mut reason: Reason, now: Now) {

@@ -30,6 +30,9 @@ pub(crate) enum Cause {
     Interrupted,
     /// The handler of a state with `effects: once` failed: `resume`.
     Failed,
+    /// Somebody at the page of a development build took an edge of a state whose handler is not written.
+    #[cfg(feature = "dev")]
+    ByHand,
 }
 
 impl Cause {
@@ -46,6 +49,8 @@ impl Cause {
             Self::Restarted => "Restarted",
             Self::Interrupted => "Interrupted",
             Self::Failed => "Failed",
+            #[cfg(feature = "dev")]
+            Self::ByHand => "ByHand",
         }
     }
 }

@@ -36,9 +36,10 @@ impl Engine<'_> {
                     message,
                     set_before,
                     set: unstored.map_or(&[][..], |it| &it.set),
-                    paused: self.pausing.then_some(self.generation),
+                    generation: self.generation,
+                    paused: self.pausing,
                     // A failed run has not dealt with its generation, but the failure is about that generation.
-                    observed: if self.attempts > 0 {
+                    observed: if self.attempts > 0 && policy.written {
                         self.pinned
                     } else {
                         self.observed

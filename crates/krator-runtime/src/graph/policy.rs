@@ -25,6 +25,10 @@ pub struct Policy<'g> {
     pub(crate) deletion_path: bool,
     pub(crate) conditions: &'g [(&'g str, &'g str)],
     pub(crate) checkpoint: bool,
+    /// The file of the handler, for people; empty if nobody knows it.
+    pub(crate) file: &'g str,
+    /// Whether somebody has written the handler.
+    pub(crate) written: bool,
 }
 
 /// What a state means to people and to `kubectl wait`. It decides which standard condition is `True`.
@@ -148,6 +152,8 @@ impl<'g> Policy<'g> {
             deletion_path: false,
             conditions: &[],
             checkpoint: true,
+            file: "",
+            written: true,
         }
     }
     /// Former names of the state: an object whose status stores one of them is in this state.
@@ -250,6 +256,29 @@ impl<'g> Policy<'g> {
     pub const fn no_checkpoint(mut self) -> Self {
         self.checkpoint = false;
         self
+    }
+    /// The file of the handler, and whether somebody has written it: [`State::WRITTEN`](crate::State::WRITTEN). An object
+    /// stays in a state whose handler is not written until the timeout, a change of the spec or its deletion leads it on.
+    pub const fn handler(mut self, file: &'g str, written: bool) -> Self {
+        (self.file, self.written) = (file, written);
+        self
+    }
+    /// What is said if nobody has written the handler.
+    pub(crate) fn not_written(&self) -> Option<String> {
+        let (name, file) = (self.name, self.file);
+        (!self.written).then(|| match file {
+            "" => format!("the handler of {name} is not written"),
+            _ => format!("the handler of {name} is not written: {file}"),
+        })
+    }
+    /// Whether there is work in the state that only a handler can do: a ready or failed state that leads nowhere rests, and
+    /// a final one ends.
+    pub(crate) const fn has_work(&self) -> bool {
+        match self.kind {
+            StateKind::Working => true,
+            StateKind::Ready | StateKind::Failed => !self.next.is_empty(),
+            StateKind::Final => false,
+        }
     }
     /// Marks the states of a machine that deleted objects enter: those that `deletion`, or a state that
     /// [`on_delete`](Self::on_delete) names, leads to by any transition. For machines that are written by hand.

@@ -92,7 +92,7 @@ pub(super) struct Case {
 
 /// Whether an operator that starts can find an object in the state: it does not resume elsewhere.
 fn is_found(policy: &Policy<'_>) -> bool {
-    policy.resume.is_none()
+    policy.resume.is_none() || !policy.written
 }
 
 /// A time in which a handler can do something before the timeout of its state passes.
@@ -109,6 +109,9 @@ fn half(time: Duration) -> Duration {
 impl Case {
     /// The cases of one edge.
     pub fn all(graph: &Graph<'_>, from: StateId, cause: Cause, to: Option<StateId>) -> Vec<Self> {
+        if !graph.state(from).written {
+            return Self::without_handler(graph, from, cause, to);
+        }
         let goal = to.map_or(Goal::Gone, Goal::Started);
         let case = |answer, goal| Self::new(graph, from, cause, answer, goal);
         let mut cases = Vec::new();
@@ -144,6 +147,48 @@ impl Case {
             _ => true,
         });
         cases
+    }
+
+    /// The cases of one edge from a state whose handler is not written. An edge that a handler takes is not taken: the object
+    /// rests, or the timeout leads it on.
+    fn without_handler(graph: &Graph<'_>, from: StateId, cause: Cause, to: Option<StateId>) -> Vec<Self> {
+        let policy = graph.state(from);
+        let (after, timeout) = (
+            timeout(graph, policy),
+            policy.timeout.map(|(_, to)| Goal::Started(to)),
+        );
+        let stays = |goal| (goal, after.map(|after| (after, after)));
+        let (goal, stays) = match (cause, policy.on_spec_change) {
+            (Cause::Code(_) | Cause::Fails | Cause::FailsForGood | Cause::Restarts | Cause::TimesOut, _)
+            | (Cause::SeesChanges, OnSpecChange::Wake) => match timeout.filter(|_| after.is_some()) {
+                Some(goal) => stays(goal),
+                None => (Goal::Rest, None),
+            },
+            (Cause::SeesChanges, _) => (Goal::Observed(2), None),
+            (Cause::Changes | Cause::Deleted, _) => (to.map_or(Goal::Gone, Goal::Started), None),
+            (Cause::ExceedsLimit, _) => return Vec::new(),
+        };
+        let changes = matches!(cause, Cause::Changes | Cause::SeesChanges);
+        if let Goal::Started(to) = goal {
+            let to = graph.state(to);
+            // The next state may react at once to a change that nobody has dealt with.
+            let passes = cause == Cause::SeesChanges && matches!(to.on_spec_change, OnSpecChange::To(_));
+            // A process that dies in it may resume where no handler starts.
+            let resumes = to.resume.is_some_and(|at| !graph.state(at).written);
+            if !to.written || passes || resumes {
+                return Vec::new();
+            }
+        }
+        let case = Self::new(graph, from, cause, Answer::Hang, goal);
+        let case = case.map(|case| Self {
+            name: format!("{}, not written", case.name),
+            changed_before: changes,
+            deleted_before: case.deleted_before || cause == Cause::Deleted,
+            runs: Some(0),
+            stays,
+            ..case
+        });
+        case.into_iter().collect()
     }
 
     /// Whether a deletion in `from` leads where one in `before` leads, if the object is deleted in `from`. An operator that

@@ -150,13 +150,16 @@ impl<'g> Judge<'g> {
     fn read_start(&mut self, started: &Started) {
         let policy = self.graph.state(started.state);
         let name = policy.name;
+        self.found(policy.written, || {
+            format!("the handler of {name} runs, which nobody has written")
+        });
         self.found(!self.gone, || {
             format!("the handler of {name} runs for an object that is gone")
         });
         self.found(self.running.is_none(), || format!("two handlers at once: {name}"));
         let Some(stored) = self.stored.clone() else { return };
         self.found(
-            self.graph.deletion().is_none() || stored.deleting || stored.held,
+            !self.graph.takes_finalizer() || stored.deleting || stored.held,
             || format!("the handler of {name} runs before the finalizer is set"),
         );
         self.found(!stored.deleting || policy.deletion_path, || {
@@ -351,8 +354,22 @@ impl<'g> Judge<'g> {
     }
 
     fn read_conditions(&mut self, policy: &Policy<'_>, status: &MachineStatus, former: &MachineStatus) {
-        let retrying = status.attempts > Some(0) && policy.kind != StateKind::Failed;
-        let of_kind = match policy.kind {
+        // Nothing but the words tells a state whose handler nobody has written from a failed one.
+        let shown_kind = if policy.written {
+            policy.kind
+        } else {
+            StateKind::Failed
+        };
+        let stalled = status
+            .conditions
+            .iter()
+            .find(|condition| condition.kind == "Stalled");
+        let says_so = stalled.is_some_and(|stalled| stalled.reason == "NotWritten");
+        self.found(says_so != policy.written, || {
+            format!("the object in {} says {stalled:?}", policy.name)
+        });
+        let retrying = status.attempts > Some(0) && shown_kind != StateKind::Failed;
+        let of_kind = match shown_kind {
             StateKind::Working | StateKind::Final => "Reconciling",
             StateKind::Ready => "Ready",
             StateKind::Failed => "Stalled",

@@ -10,6 +10,7 @@ mod outliving;
 mod reasons;
 mod stuck;
 mod thing;
+mod unwritten;
 
 use krator_runtime::{
     Context, Dispatch, Graph, Local, Machine, MayStay, Node, Policy, Result, State, StateId, StateKind,

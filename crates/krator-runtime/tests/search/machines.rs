@@ -21,7 +21,10 @@ pub enum Key {
     NoCheckpoint(usize),
     Conditions(usize),
     Deletion,
+    /// A deletion path with work on it, and whether the handler of that is written.
+    Cleanup(bool),
     WaitsOnDelete(usize),
+    NotWritten(usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,7 +44,7 @@ pub struct Small {
 impl Key {
     /// Every key at every place of a machine with so many states.
     pub fn all(states: usize) -> Vec<Key> {
-        let mut keys = vec![Key::Deletion];
+        let mut keys = vec![Key::Deletion, Key::Cleanup(true), Key::Cleanup(false)];
         for at in 0..states {
             keys.extend([Kind::Ready, Kind::Failed, Kind::Final].map(|kind| Key::Kind(at, kind)));
             keys.extend([
@@ -51,6 +54,7 @@ impl Key {
                 Key::NoCheckpoint(at),
                 Key::Conditions(at),
                 Key::WaitsOnDelete(at),
+                Key::NotWritten(at),
             ]);
             for to in 0..states {
                 keys.extend([Key::Timeout(at, to), Key::Retry(at, to), Key::ChangesTo(at, to)]);
@@ -62,9 +66,14 @@ impl Key {
         keys
     }
 
+    /// Whether it is one of the deletion paths.
+    fn deletes(self) -> bool {
+        matches!(self, Key::Deletion | Key::Cleanup(_))
+    }
+
     fn place(self) -> Option<usize> {
         match self {
-            Key::Deletion => None,
+            Key::Deletion | Key::Cleanup(_) => None,
             Key::Kind(at, _)
             | Key::Poll(at)
             | Key::Watch(at)
@@ -72,6 +81,7 @@ impl Key {
             | Key::NoCheckpoint(at)
             | Key::Conditions(at)
             | Key::WaitsOnDelete(at)
+            | Key::NotWritten(at)
             | Key::Timeout(at, _)
             | Key::Retry(at, _)
             | Key::Limit(at, _)
@@ -104,6 +114,7 @@ impl Key {
                 (self, other),
                 (Key::IgnoresChanges(a), Key::ChangesTo(b, _)) | (Key::ChangesTo(a, _), Key::IgnoresChanges(b)) if a == b
             )
+            || self.deletes() && other.deletes()
     }
 }
 
@@ -223,8 +234,7 @@ impl Small {
         });
         let once = |state: usize| self.has(|key| matches!(key, Key::Once(at, _) if at == state));
         let resumes = self.has(|key| matches!(key, Key::Once(_, to) if once(to)));
-        let deletes =
-            self.has(|key| key == Key::Deletion) || !self.has(|key| matches!(key, Key::WaitsOnDelete(_)));
+        let deletes = self.has(Key::deletes) || !self.has(|key| matches!(key, Key::WaitsOnDelete(_)));
         sound && !resumes && deletes && self.reaches_all()
     }
 
@@ -248,7 +258,7 @@ impl Small {
 
     /// The graph. It borrows its parts for as long as the process runs, which is short.
     pub fn graph(&self) -> Graph<'static> {
-        const NAMES: [&str; 4] = ["A", "B", "C", "Leave"];
+        const NAMES: [&str; 3] = ["A", "B", "C"];
         let id = |state: usize| StateId(u16::try_from(state).expect("few states"));
         let mut policies: Vec<Policy<'static>> = (0..self.next.len())
             .map(|at| {
@@ -272,13 +282,19 @@ impl Small {
                     Key::NoCheckpoint(_) => policy.no_checkpoint(),
                     Key::Conditions(_) => policy.conditions(&[("Fed", "True")]),
                     Key::WaitsOnDelete(_) => policy.on_delete(OnDelete::Wait),
-                    Key::Kind(..) | Key::Deletion => policy,
+                    Key::NotWritten(_) => policy.handler("", false),
+                    Key::Kind(..) | Key::Deletion | Key::Cleanup(_) => policy,
                 })
             })
             .collect();
-        let deletion = self.has(|key| key == Key::Deletion).then(|| id(policies.len()));
+        let deletion = self.has(Key::deletes).then(|| id(policies.len()));
+        if let Some(Key::Cleanup(written)) = self.keys.iter().find(|key| matches!(key, Key::Cleanup(_))) {
+            let next = [id(policies.len() + 1)];
+            let cleanup = Policy::new("Clean").next(Vec::from(next).leak()).deletion_path();
+            policies.push(cleanup.handler("", *written));
+        }
         if deletion.is_some() {
-            policies.push(Policy::new(NAMES[3]).kind(StateKind::Final).deletion_path());
+            policies.push(Policy::new("Leave").kind(StateKind::Final).deletion_path());
         }
         Graph::new(policies.leak(), id(0), deletion, "example.com/things")
     }

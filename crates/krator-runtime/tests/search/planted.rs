@@ -28,7 +28,7 @@ fn states() -> States {
 /// What is broken, the states as they are judged, the states as the runtime obeys them, and what the search says.
 type Defect = (&'static str, fn(&mut States), fn(&mut States), &'static str);
 
-const DEFECTS: [Defect; 9] = [
+const DEFECTS: [Defect; 10] = [
     (
         "the state is not stored",
         |_| (),
@@ -82,6 +82,12 @@ const DEFECTS: [Defect; 9] = [
         |_| (),
         |states| states[1] = states[1].deletion_path(),
         "for an object that is being deleted",
+    ),
+    (
+        "a handler that nobody has written and that acts",
+        |states| states[1] = states[1].handler("", false),
+        |_| (),
+        "which nobody has written",
     ),
 ];
 

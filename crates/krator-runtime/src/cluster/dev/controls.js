@@ -67,7 +67,8 @@ const message = element("input", { value: "planned failure", "aria-label": "Mess
 const planned = element("span", { class: "quiet" });
 const edit = button("Edit spec", { type: "button" });
 const remove = button("Delete", { type: "button" });
-const ofObjectAlone = element("div", { class: "group", role: "group" }, element("strong"), edit, remove);
+const lead = element("span", { class: "group", role: "group", "aria-label": "Edges that the handler might take" });
+const ofObjectAlone = element("div", { class: "group", role: "group" }, element("strong"), edit, remove, lead);
 const kill = button("kill -9", { type: "button", class: "danger" });
 
 const controls = element("section", { id: "controls", "aria-label": "Development" },
@@ -151,6 +152,7 @@ async function showControls() {
   ofObjectAlone.hidden = object === null;
   ofObjectAlone.firstChild.textContent = object ? full(object) : "";
   ofObjectAlone.setAttribute("aria-label", object ? full(object) : "");
+  showEdges(object);
   const [, former] = whose.options;
   if (former?.value !== (object ? full(object) : undefined)) {
     former?.remove();
@@ -164,6 +166,21 @@ async function showControls() {
   ahead.textContent = aheadSeconds === 0 ? "" : `${ago(aheadSeconds)} ahead of the server`;
   planned.textContent = failures.length === 0 ? "" : `${failures.length} planned`;
   planned.title = failures.map((f) => `${f.object ? full(f.object) : "any object"}: ${f.message}`).join("\n");
+}
+
+/** Where nobody has written the handler of an object, people may take its edges. */
+function showEdges(object) {
+  const state = object && drawn.kind.states.find((state) => state.name === answer.object?.state);
+  const isUnwritten = state?.notWritten !== undefined;
+  const next = isUnwritten ? drawn.kind.edges.filter((edge) => edge.from === state.name && edge.by === "next") : [];
+  const key = JSON.stringify([object, next]);
+  if (lead.dataset.key === key) return;
+  lead.dataset.key = key;
+  lead.replaceChildren(...next.map((edge) => {
+    const take = button(`→ ${edge.to}`, { type: "button", title: `The handler is not written: ${state.notWritten}` });
+    take.addEventListener("click", () => attempt(() => control("take", { object, to: edge.to })));
+    return take;
+  }));
 }
 
 const ago = (total) => {

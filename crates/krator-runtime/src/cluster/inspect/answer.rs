@@ -58,6 +58,9 @@ struct StateAnswer<'a> {
     phase: Option<&'a str>,
     initial: bool,
     on_deletion_path: bool,
+    /// If nobody has written the handler: its file, which is empty if that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_written: Option<&'a str>,
     /// The number of objects in the state.
     objects: i64,
 }
@@ -143,6 +146,7 @@ fn of_kind(kind: &Kind) -> KindAnswer<'_> {
                 phase: policy.phase,
                 initial: policy.name == initial,
                 on_deletion_path: policy.deletion_path,
+                not_written: (!policy.written).then_some(policy.file),
                 objects,
             })
             .collect(),

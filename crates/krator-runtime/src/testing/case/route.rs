@@ -72,7 +72,8 @@ fn ids(graph: &Graph<'_>) -> impl Iterator<Item = StateId> + use<> {
 }
 
 fn by_code<'g>(graph: &Graph<'g>, from: StateId) -> impl Iterator<Item = (Answer, StateId)> + use<'g> {
-    let next = graph.state(from).next.iter();
+    let policy = graph.state(from);
+    let next = policy.next.iter().filter(|_| policy.written);
     next.map(|to| (Answer::Exit(Exit::To(*to)), *to))
 }
 
@@ -95,6 +96,9 @@ fn edges(graph: &Graph<'_>, from: StateId) -> Vec<(Answer, StateId)> {
     let policy = graph.state(from);
     let mut edges: Vec<_> = by_code(graph, from).collect();
     edges.extend(policy.timeout.map(|(_, to)| (Answer::Hang, to)));
+    if !policy.written {
+        return edges;
+    }
     edges.extend(policy.retry.then.map(|to| (Answer::FailForGood, to)));
     // While an object is being deleted, changes of its spec do nothing.
     if let (OnSpecChange::To(to), Some(_), false) =

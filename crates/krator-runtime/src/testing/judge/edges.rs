@@ -12,16 +12,18 @@ pub(super) fn leads(graph: &Graph<'_>, from: Option<StateId>, writes_fail: bool)
 
 fn edges_of(graph: &Graph<'_>, from: StateId) -> BTreeSet<StateId> {
     let policy = graph.state(from);
-    let mut to: BTreeSet<StateId> = policy.next.iter().copied().collect();
-    to.extend(policy.timeout.map(|(_, to)| to));
-    to.extend(policy.retry.then);
+    let mut to: BTreeSet<StateId> = policy.timeout.map(|(_, to)| to).into_iter().collect();
+    if policy.written {
+        to.extend(policy.next);
+        to.extend(policy.retry.then);
+        to.extend(policy.resume.into_iter().flat_map(|at| resumed(graph, at)));
+    }
     if let OnSpecChange::To(state) = policy.on_spec_change {
         to.insert(state);
     }
     if !policy.deletion_path {
         to.extend(policy.on_delete.to().or(graph.deletion()));
     }
-    to.extend(policy.resume.into_iter().flat_map(|at| resumed(graph, at)));
     to
 }
 

@@ -315,8 +315,14 @@ fn lost(graph: &Graph<'_>, world: &Witness<'_>, search: &Search) -> Vec<String> 
             policy.name
         ));
     }
+    if stored.deleting && !graph.takes_finalizer() && !world.recorder.case.deleted_before {
+        lost.push(format!(
+            "the object cannot be deleted: it rests in {}",
+            policy.name
+        ));
+    }
     let notes = world.recorder.notes();
-    let rests = !stored.deleting && may_act && policy.kind != StateKind::Final;
+    let rests = !stored.deleting && may_act && policy.written && policy.kind != StateKind::Final;
     if rests && status.observed_generation != Some(stored.generation) {
         lost.push(format!(
             "the change of the spec is lost: generation {} of {:?} in {}",

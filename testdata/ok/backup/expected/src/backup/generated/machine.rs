@@ -7,7 +7,7 @@ use crate::backup::states::{
     WaitingForPluginOperations, WaitingForPluginOperationsPartiallyFailed,
 };
 use krator_runtime as rt;
-use krator_runtime::Node as _;
+use krator_runtime::{Node as _, State as _};
 /// The states of `Backup` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BackupMachine {
@@ -322,7 +322,8 @@ static STATES: [rt::Policy; 15] = [
                     std::time::Duration::from_secs(300),
                 )
                 .limit(8, Failed::ID),
-        ),
+        )
+        .handler("src/backup/states/completed.rs", Completed::WRITTEN),
     rt::Policy::new("Deleted")
         .kind(rt::StateKind::Final)
         .retry(
@@ -334,7 +335,8 @@ static STATES: [rt::Policy; 15] = [
                 )
                 .at_most(5),
         )
-        .deletion_path(),
+        .deletion_path()
+        .handler("src/backup/states/deleted.rs", Deleted::WRITTEN),
     rt::Policy::new("Deleting")
         .next(&[Deleted::ID])
         .poll(std::time::Duration::from_secs(10))
@@ -348,7 +350,8 @@ static STATES: [rt::Policy; 15] = [
                 )
                 .limit(3, Deleted::ID),
         )
-        .deletion_path(),
+        .deletion_path()
+        .handler("src/backup/states/deleting.rs", Deleting::WRITTEN),
     rt::Policy::new("Expired")
         .kind(rt::StateKind::Final)
         .retry(
@@ -359,7 +362,8 @@ static STATES: [rt::Policy; 15] = [
                     std::time::Duration::from_secs(300),
                 )
                 .at_most(5),
-        ),
+        )
+        .handler("src/backup/states/expired.rs", Expired::WRITTEN),
     rt::Policy::new("Failed")
         .kind(rt::StateKind::Failed)
         .next(&[Expired::ID])
@@ -373,7 +377,8 @@ static STATES: [rt::Policy; 15] = [
                     std::time::Duration::from_secs(300),
                 ),
         )
-        .on_spec_change(rt::OnSpecChange::To(New::ID)),
+        .on_spec_change(rt::OnSpecChange::To(New::ID))
+        .handler("src/backup/states/failed.rs", Failed::WRITTEN),
     rt::Policy::new("FailedValidation")
         .kind(rt::StateKind::Failed)
         .watch(&[rt::Watch::Itself])
@@ -386,7 +391,8 @@ static STATES: [rt::Policy; 15] = [
                 )
                 .limit(8, Failed::ID),
         )
-        .on_spec_change(rt::OnSpecChange::To(New::ID)),
+        .on_spec_change(rt::OnSpecChange::To(New::ID))
+        .handler("src/backup/states/failed_validation.rs", FailedValidation::WRITTEN),
     rt::Policy::new("Finalizing")
         .next(&[Completed::ID, PartiallyFailed::ID])
         .retry(
@@ -397,7 +403,8 @@ static STATES: [rt::Policy; 15] = [
                     std::time::Duration::from_secs(300),
                 )
                 .limit(8, Failed::ID),
-        ),
+        )
+        .handler("src/backup/states/finalizing.rs", Finalizing::WRITTEN),
     rt::Policy::new("FinalizingPartiallyFailed")
         .next(&[PartiallyFailed::ID])
         .retry(
@@ -408,6 +415,10 @@ static STATES: [rt::Policy; 15] = [
                     std::time::Duration::from_secs(300),
                 )
                 .limit(8, Failed::ID),
+        )
+        .handler(
+            "src/backup/states/finalizing_partially_failed.rs",
+            FinalizingPartiallyFailed::WRITTEN,
         ),
     rt::Policy::new("InProgress")
         .next(
@@ -422,7 +433,8 @@ static STATES: [rt::Policy; 15] = [
         .timeout(std::time::Duration::from_secs(14400), Failed::ID)
         .once()
         .resume(Failed::ID)
-        .on_delete(rt::OnDelete::Wait),
+        .on_delete(rt::OnDelete::Wait)
+        .handler("src/backup/states/in_progress.rs", InProgress::WRITTEN),
     rt::Policy::new("New")
         .next(&[Queued::ID, FailedValidation::ID])
         .retry(
@@ -433,7 +445,8 @@ static STATES: [rt::Policy; 15] = [
                     std::time::Duration::from_secs(300),
                 )
                 .limit(8, Failed::ID),
-        ),
+        )
+        .handler("src/backup/states/new.rs", New::WRITTEN),
     rt::Policy::new("PartiallyFailed")
         .kind(rt::StateKind::Failed)
         .next(&[Expired::ID])
@@ -447,7 +460,8 @@ static STATES: [rt::Policy; 15] = [
                     std::time::Duration::from_secs(300),
                 )
                 .limit(8, Failed::ID),
-        ),
+        )
+        .handler("src/backup/states/partially_failed.rs", PartiallyFailed::WRITTEN),
     rt::Policy::new("Queued")
         .next(&[ReadyToStart::ID])
         .poll(std::time::Duration::from_secs(30))
@@ -460,7 +474,8 @@ static STATES: [rt::Policy; 15] = [
                     std::time::Duration::from_secs(300),
                 )
                 .limit(8, Failed::ID),
-        ),
+        )
+        .handler("src/backup/states/queued.rs", Queued::WRITTEN),
     rt::Policy::new("ReadyToStart")
         .next(&[InProgress::ID])
         .poll(std::time::Duration::from_secs(10))
@@ -473,7 +488,8 @@ static STATES: [rt::Policy; 15] = [
                     std::time::Duration::from_secs(300),
                 )
                 .limit(8, Failed::ID),
-        ),
+        )
+        .handler("src/backup/states/ready_to_start.rs", ReadyToStart::WRITTEN),
     rt::Policy::new("WaitingForPluginOperations")
         .next(
             &[
@@ -494,6 +510,10 @@ static STATES: [rt::Policy; 15] = [
                     std::time::Duration::from_secs(300),
                 )
                 .limit(8, Failed::ID),
+        )
+        .handler(
+            "src/backup/states/waiting_for_plugin_operations.rs",
+            WaitingForPluginOperations::WRITTEN,
         ),
     rt::Policy::new("WaitingForPluginOperationsPartiallyFailed")
         .next(&[FinalizingPartiallyFailed::ID, PartiallyFailed::ID])
@@ -508,6 +528,10 @@ static STATES: [rt::Policy; 15] = [
                     std::time::Duration::from_secs(300),
                 )
                 .limit(8, Failed::ID),
+        )
+        .handler(
+            "src/backup/states/waiting_for_plugin_operations_partially_failed.rs",
+            WaitingForPluginOperationsPartiallyFailed::WRITTEN,
         ),
 ];
 static GRAPH: rt::Graph = rt::Graph::new(

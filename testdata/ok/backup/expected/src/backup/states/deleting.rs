@@ -2,6 +2,7 @@ use super::{Deleted, Deleting};
 use crate::backup::prelude::*;
 
 impl State for Deleting {
+    const WRITTEN: bool = false; // remove this line when the handler is written
     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
         if cx.first_run() {
             return Ok(Transition::stay()); // runs again after 10s

@@ -2,6 +2,7 @@ use super::PartiallyFailed;
 use crate::backup::prelude::*;
 
 impl State for PartiallyFailed {
+    const WRITTEN: bool = false; // remove this line when the handler is written
     async fn next(self, _cx: &mut Context<'_>) -> Result<Transition<Self>> {
         Ok(Transition::stay())
     }

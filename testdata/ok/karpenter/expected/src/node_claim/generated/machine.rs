@@ -6,7 +6,7 @@ use crate::node_claim::states::{
     Terminating,
 };
 use krator_runtime as rt;
-use krator_runtime::Node as _;
+use krator_runtime::{Node as _, State as _};
 /// The states of `NodeClaim` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeClaimMachine {
@@ -173,7 +173,8 @@ static STATES: [rt::Policy; 8] = [
                     std::time::Duration::from_secs(60),
                 )
                 .at_most(5),
-        ),
+        )
+        .handler("src/node_claim/states/abandoned.rs", Abandoned::WRITTEN),
     rt::Policy::new("Draining")
         .phase("Terminating")
         .next(&[Terminating::ID])
@@ -188,7 +189,8 @@ static STATES: [rt::Policy; 8] = [
                     std::time::Duration::from_secs(60),
                 ),
         )
-        .deletion_path(),
+        .deletion_path()
+        .handler("src/node_claim/states/draining.rs", Draining::WRITTEN),
     rt::Policy::new("Initialized")
         .kind(rt::StateKind::Ready)
         .next(&[Abandoned::ID])
@@ -202,7 +204,8 @@ static STATES: [rt::Policy; 8] = [
                     std::time::Duration::from_secs(60),
                 ),
         )
-        .conditions(&[("Initialized", "True")]),
+        .conditions(&[("Initialized", "True")])
+        .handler("src/node_claim/states/initialized.rs", Initialized::WRITTEN),
     rt::Policy::new("Initializing")
         .next(&[Initialized::ID])
         .poll(std::time::Duration::from_secs(10))
@@ -215,7 +218,8 @@ static STATES: [rt::Policy; 8] = [
                     std::time::Duration::from_secs(60),
                 ),
         )
-        .conditions(&[("Registered", "True")]),
+        .conditions(&[("Registered", "True")])
+        .handler("src/node_claim/states/initializing.rs", Initializing::WRITTEN),
     rt::Policy::new("Launching")
         .next(&[Registering::ID, Abandoned::ID])
         .timeout(std::time::Duration::from_secs(300), Abandoned::ID)
@@ -226,7 +230,8 @@ static STATES: [rt::Policy; 8] = [
                     2.0,
                     std::time::Duration::from_secs(60),
                 ),
-        ),
+        )
+        .handler("src/node_claim/states/launching.rs", Launching::WRITTEN),
     rt::Policy::new("Registering")
         .next(&[Initializing::ID])
         .poll(std::time::Duration::from_secs(10))
@@ -240,7 +245,8 @@ static STATES: [rt::Policy; 8] = [
                     std::time::Duration::from_secs(60),
                 ),
         )
-        .conditions(&[("Launched", "True")]),
+        .conditions(&[("Launched", "True")])
+        .handler("src/node_claim/states/registering.rs", Registering::WRITTEN),
     rt::Policy::new("Terminated")
         .kind(rt::StateKind::Final)
         .retry(
@@ -252,7 +258,8 @@ static STATES: [rt::Policy; 8] = [
                 )
                 .at_most(5),
         )
-        .deletion_path(),
+        .deletion_path()
+        .handler("src/node_claim/states/terminated.rs", Terminated::WRITTEN),
     rt::Policy::new("Terminating")
         .next(&[Terminated::ID])
         .poll(std::time::Duration::from_secs(5))
@@ -266,7 +273,8 @@ static STATES: [rt::Policy; 8] = [
                 ),
         )
         .deletion_path()
-        .conditions(&[("Drained", "True")]),
+        .conditions(&[("Drained", "True")])
+        .handler("src/node_claim/states/terminating.rs", Terminating::WRITTEN),
 ];
 static GRAPH: rt::Graph = rt::Graph::new(
         &STATES,

@@ -2,6 +2,7 @@ use super::{Launching, Registering};
 use crate::node_claim::prelude::*;
 
 impl State for Launching {
+    const WRITTEN: bool = false; // remove this line when the handler is written
     async fn next(self, _cx: &mut Context<'_>) -> Result<Transition<Self>> {
         Ok(Transition::to(Registering)) // instance made
     }

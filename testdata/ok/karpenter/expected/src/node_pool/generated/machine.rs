@@ -3,7 +3,7 @@
 use crate::node_pool::object::NodePoolState;
 use crate::node_pool::states::{Invalid, NodeClassNotReady, Ready, Validating};
 use krator_runtime as rt;
-use krator_runtime::Node as _;
+use krator_runtime::{Node as _, State as _};
 /// The states of `NodePool` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodePoolMachine {
@@ -84,21 +84,28 @@ static STATES: [rt::Policy; 4] = [
         .kind(rt::StateKind::Failed)
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
         .on_spec_change(rt::OnSpecChange::To(Validating::ID))
-        .conditions(&[("ValidationSucceeded", "False")]),
+        .conditions(&[("ValidationSucceeded", "False")])
+        .handler("src/node_pool/states/invalid.rs", Invalid::WRITTEN),
     rt::Policy::new("NodeClassNotReady")
         .next(&[Ready::ID])
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
         .on_spec_change(rt::OnSpecChange::To(Validating::ID))
-        .conditions(&[("NodeClassReady", "False")]),
+        .conditions(&[("NodeClassReady", "False")])
+        .handler(
+            "src/node_pool/states/node_class_not_ready.rs",
+            NodeClassNotReady::WRITTEN,
+        ),
     rt::Policy::new("Ready")
         .kind(rt::StateKind::Ready)
         .next(&[NodeClassNotReady::ID])
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
         .on_spec_change(rt::OnSpecChange::To(Validating::ID))
-        .conditions(&[("ValidationSucceeded", "True"), ("NodeClassReady", "True")]),
+        .conditions(&[("ValidationSucceeded", "True"), ("NodeClassReady", "True")])
+        .handler("src/node_pool/states/ready.rs", Ready::WRITTEN),
     rt::Policy::new("Validating")
         .next(&[Ready::ID, NodeClassNotReady::ID, Invalid::ID])
-        .on_spec_change(rt::OnSpecChange::To(Validating::ID)),
+        .on_spec_change(rt::OnSpecChange::To(Validating::ID))
+        .handler("src/node_pool/states/validating.rs", Validating::WRITTEN),
 ];
 static GRAPH: rt::Graph = rt::Graph::new(
         &STATES,

@@ -3,7 +3,7 @@
 use crate::memcached::object::MemcachedState;
 use crate::memcached::states::{Available, Reconciling};
 use krator_runtime as rt;
-use krator_runtime::Node as _;
+use krator_runtime::{Node as _, State as _};
 /// The states of `Memcached` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemcachedMachine {
@@ -45,8 +45,12 @@ static STATES: [rt::Policy; 2] = [
         .kind(rt::StateKind::Ready)
         .next(&[Reconciling::ID])
         .watch(&[rt::Watch::Owned])
-        .on_spec_change(rt::OnSpecChange::To(Reconciling::ID)),
-    rt::Policy::new("Reconciling").next(&[Available::ID]).watch(&[rt::Watch::Owned]),
+        .on_spec_change(rt::OnSpecChange::To(Reconciling::ID))
+        .handler("src/memcached/states/available.rs", Available::WRITTEN),
+    rt::Policy::new("Reconciling")
+        .next(&[Available::ID])
+        .watch(&[rt::Watch::Owned])
+        .handler("src/memcached/states/reconciling.rs", Reconciling::WRITTEN),
 ];
 static GRAPH: rt::Graph = rt::Graph::new(
     &STATES,

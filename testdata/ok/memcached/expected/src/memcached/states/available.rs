@@ -2,6 +2,7 @@ use super::Available;
 use crate::memcached::prelude::*;
 
 impl State for Available {
+    const WRITTEN: bool = false; // remove this line when the handler is written
     async fn next(self, _cx: &mut Context<'_>) -> Result<Transition<Self>> {
         Ok(Transition::stay())
     }

@@ -3,7 +3,7 @@
 use crate::moose::object::MooseState;
 use crate::moose::states::{Eat, Lost, Released, Roam, Sleep, Tagged};
 use krator_runtime as rt;
-use krator_runtime::Node as _;
+use krator_runtime::{Node as _, State as _};
 /// The states of `Moose` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MooseMachine {
@@ -128,24 +128,28 @@ static STATES: [rt::Policy; 6] = [
         .poll(std::time::Duration::from_secs(5))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
         .timeout(std::time::Duration::from_secs(600), Lost::ID)
-        .retry(rt::Retry::DEFAULT.limit(5, Lost::ID)),
+        .retry(rt::Retry::DEFAULT.limit(5, Lost::ID))
+        .handler("src/moose/states/eat.rs", Eat::WRITTEN),
     rt::Policy::new("Lost")
         .kind(rt::StateKind::Failed)
         .next(&[Roam::ID])
         .poll(std::time::Duration::from_secs(60))
-        .watch(&[rt::Watch::Owned, rt::Watch::Watched]),
+        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
+        .handler("src/moose/states/lost.rs", Lost::WRITTEN),
     rt::Policy::new("Released")
         .message("Bye!")
         .kind(rt::StateKind::Final)
         .retry(rt::Retry::DEFAULT.at_most(5))
-        .deletion_path(),
+        .deletion_path()
+        .handler("src/moose/states/released.rs", Released::WRITTEN),
     rt::Policy::new("Roam")
         .phase("Roaming")
         .message("Gahrooo!")
         .next(&[Eat::ID])
         .poll(std::time::Duration::from_secs(2))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
-        .retry(rt::Retry::DEFAULT.limit(5, Lost::ID)),
+        .retry(rt::Retry::DEFAULT.limit(5, Lost::ID))
+        .handler("src/moose/states/roam.rs", Roam::WRITTEN),
     rt::Policy::new("Sleep")
         .phase("Asleep")
         .message("zzzzzz")
@@ -153,11 +157,13 @@ static STATES: [rt::Policy; 6] = [
         .next(&[Roam::ID])
         .watch(&[rt::Watch::Itself])
         .timeout(std::time::Duration::from_secs(20), Roam::ID)
-        .retry(rt::Retry::DEFAULT.limit(5, Lost::ID)),
+        .retry(rt::Retry::DEFAULT.limit(5, Lost::ID))
+        .handler("src/moose/states/sleep.rs", Sleep::WRITTEN),
     rt::Policy::new("Tagged")
         .phase("Roaming")
         .next(&[Roam::ID])
-        .retry(rt::Retry::DEFAULT.limit(5, Lost::ID)),
+        .retry(rt::Retry::DEFAULT.limit(5, Lost::ID))
+        .handler("src/moose/states/tagged.rs", Tagged::WRITTEN),
 ];
 static GRAPH: rt::Graph = rt::Graph::new(
     &STATES,

@@ -6,7 +6,7 @@ use crate::postgresql::states::{
     UpdateFailed, Updating, Validating,
 };
 use krator_runtime as rt;
-use krator_runtime::Node as _;
+use krator_runtime::{Node as _, State as _};
 /// The states of `Postgresql` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PostgresqlMachine {
@@ -215,7 +215,8 @@ static STATES: [rt::Policy; 11] = [
                 )
                 .limit(10, SyncFailed::ID),
         )
-        .on_spec_change(rt::OnSpecChange::To(Validating::ID)),
+        .on_spec_change(rt::OnSpecChange::To(Validating::ID))
+        .handler("src/postgresql/states/create_failed.rs", CreateFailed::WRITTEN),
     rt::Policy::new("Creating")
         .next(&[Running::ID])
         .poll(std::time::Duration::from_secs(30))
@@ -229,7 +230,8 @@ static STATES: [rt::Policy; 11] = [
                     std::time::Duration::from_secs(600),
                 )
                 .limit(10, SyncFailed::ID),
-        ),
+        )
+        .handler("src/postgresql/states/creating.rs", Creating::WRITTEN),
     rt::Policy::new("Deleted")
         .kind(rt::StateKind::Final)
         .retry(
@@ -241,7 +243,8 @@ static STATES: [rt::Policy; 11] = [
                 )
                 .at_most(5),
         )
-        .deletion_path(),
+        .deletion_path()
+        .handler("src/postgresql/states/deleted.rs", Deleted::WRITTEN),
     rt::Policy::new("Deleting")
         .next(&[Deleted::ID])
         .poll(std::time::Duration::from_secs(10))
@@ -255,7 +258,8 @@ static STATES: [rt::Policy; 11] = [
                 )
                 .limit(3, Deleted::ID),
         )
-        .deletion_path(),
+        .deletion_path()
+        .handler("src/postgresql/states/deleting.rs", Deleting::WRITTEN),
     rt::Policy::new("Invalid")
         .kind(rt::StateKind::Failed)
         .watch(&[rt::Watch::Itself])
@@ -267,7 +271,8 @@ static STATES: [rt::Policy; 11] = [
                     std::time::Duration::from_secs(600),
                 ),
         )
-        .on_spec_change(rt::OnSpecChange::To(Validating::ID)),
+        .on_spec_change(rt::OnSpecChange::To(Validating::ID))
+        .handler("src/postgresql/states/invalid.rs", Invalid::WRITTEN),
     rt::Policy::new("Running")
         .kind(rt::StateKind::Ready)
         .next(&[Syncing::ID])
@@ -282,7 +287,8 @@ static STATES: [rt::Policy; 11] = [
                 )
                 .limit(10, SyncFailed::ID),
         )
-        .on_spec_change(rt::OnSpecChange::To(Updating::ID)),
+        .on_spec_change(rt::OnSpecChange::To(Updating::ID))
+        .handler("src/postgresql/states/running.rs", Running::WRITTEN),
     rt::Policy::new("SyncFailed")
         .kind(rt::StateKind::Failed)
         .next(&[Syncing::ID])
@@ -296,7 +302,8 @@ static STATES: [rt::Policy; 11] = [
                     std::time::Duration::from_secs(600),
                 ),
         )
-        .on_spec_change(rt::OnSpecChange::To(Updating::ID)),
+        .on_spec_change(rt::OnSpecChange::To(Updating::ID))
+        .handler("src/postgresql/states/sync_failed.rs", SyncFailed::WRITTEN),
     rt::Policy::new("Syncing")
         .next(&[Running::ID])
         .poll(std::time::Duration::from_secs(30))
@@ -310,7 +317,8 @@ static STATES: [rt::Policy; 11] = [
                     std::time::Duration::from_secs(600),
                 )
                 .limit(10, SyncFailed::ID),
-        ),
+        )
+        .handler("src/postgresql/states/syncing.rs", Syncing::WRITTEN),
     rt::Policy::new("UpdateFailed")
         .kind(rt::StateKind::Failed)
         .next(&[Syncing::ID])
@@ -325,7 +333,8 @@ static STATES: [rt::Policy; 11] = [
                 )
                 .limit(10, SyncFailed::ID),
         )
-        .on_spec_change(rt::OnSpecChange::To(Updating::ID)),
+        .on_spec_change(rt::OnSpecChange::To(Updating::ID))
+        .handler("src/postgresql/states/update_failed.rs", UpdateFailed::WRITTEN),
     rt::Policy::new("Updating")
         .next(&[Running::ID, UpdateFailed::ID])
         .poll(std::time::Duration::from_secs(30))
@@ -340,7 +349,8 @@ static STATES: [rt::Policy; 11] = [
                 )
                 .limit(10, SyncFailed::ID),
         )
-        .on_spec_change(rt::OnSpecChange::To(Updating::ID)),
+        .on_spec_change(rt::OnSpecChange::To(Updating::ID))
+        .handler("src/postgresql/states/updating.rs", Updating::WRITTEN),
     rt::Policy::new("Validating")
         .phase("Creating")
         .next(&[Creating::ID, Invalid::ID])
@@ -352,7 +362,8 @@ static STATES: [rt::Policy; 11] = [
                     std::time::Duration::from_secs(600),
                 )
                 .limit(10, Invalid::ID),
-        ),
+        )
+        .handler("src/postgresql/states/validating.rs", Validating::WRITTEN),
 ];
 static GRAPH: rt::Graph = rt::Graph::new(
     &STATES,

@@ -2,6 +2,7 @@ use super::CreateFailed;
 use crate::postgresql::prelude::*;
 
 impl State for CreateFailed {
+    const WRITTEN: bool = false; // remove this line when the handler is written
     async fn next(self, _cx: &mut Context<'_>) -> Result<Transition<Self>> {
         Ok(Transition::stay())
     }

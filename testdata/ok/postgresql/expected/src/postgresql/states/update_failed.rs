@@ -2,6 +2,7 @@ use super::UpdateFailed;
 use crate::postgresql::prelude::*;
 
 impl State for UpdateFailed {
+    const WRITTEN: bool = false; // remove this line when the handler is written
     async fn next(self, _cx: &mut Context<'_>) -> Result<Transition<Self>> {
         Ok(Transition::stay())
     }

@@ -3,7 +3,7 @@
 use crate::gate::object::GateState;
 use crate::gate::states::Shut;
 use krator_runtime as rt;
-use krator_runtime::Node as _;
+use krator_runtime::{Node as _, State as _};
 /// The states of `Gate` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GateMachine {
@@ -26,7 +26,8 @@ impl rt::MayStay for Shut {}
 static STATES: [rt::Policy; 1] = [
     rt::Policy::new("Shut")
         .kind(rt::StateKind::Ready)
-        .watch(&[rt::Watch::Owned, rt::Watch::Watched]),
+        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
+        .handler("src/gate/states/shut.rs", Shut::WRITTEN),
 ];
 static GRAPH: rt::Graph = rt::Graph::new(&STATES, Shut::ID, None, "example.com/gates");
 impl rt::Machine for GateMachine {

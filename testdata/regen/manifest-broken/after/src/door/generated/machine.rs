@@ -3,7 +3,7 @@
 use crate::door::object::DoorState;
 use crate::door::states::{Closed, Open};
 use krator_runtime as rt;
-use krator_runtime::Node as _;
+use krator_runtime::{Node as _, State as _};
 /// The states of `Door` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DoorMachine {
@@ -44,11 +44,13 @@ static STATES: [rt::Policy; 2] = [
     rt::Policy::new("Closed")
         .next(&[Open::ID])
         .poll(std::time::Duration::from_secs(2))
-        .watch(&[rt::Watch::Owned, rt::Watch::Watched]),
+        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
+        .handler("src/door/states/closed.rs", Closed::WRITTEN),
     rt::Policy::new("Open")
         .kind(rt::StateKind::Ready)
         .next(&[Closed::ID])
-        .watch(&[rt::Watch::Owned, rt::Watch::Watched]),
+        .watch(&[rt::Watch::Owned, rt::Watch::Watched])
+        .handler("src/door/states/open.rs", Open::WRITTEN),
 ];
 static GRAPH: rt::Graph = rt::Graph::new(&STATES, Closed::ID, None, "example.com/doors");
 impl rt::Machine for DoorMachine {

@@ -1,0 +1,8 @@
+use super::Lost;
+use crate::moose::prelude::*;
+
+impl State for Lost {
+    async fn next(self, _cx: &mut Context<'_>) -> Result<Transition<Self>> {
+        Ok(Transition::stay())
+    }
+}

@@ -1,0 +1,8 @@
+use super::Sleep;
+use crate::moose::prelude::*;
+
+impl State for Sleep {
+    async fn next(self, _cx: &mut Context<'_>) -> Result<Transition<Self>> {
+        Ok(Transition::stay())
+    }
+}
