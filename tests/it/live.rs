@@ -6,8 +6,8 @@ use crate::moose::{DESCRIPTION, replaced};
 use crate::operator::{Crate, build_folder};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
-use std::io::{BufRead as _, BufReader};
-use std::net::TcpListener;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -253,6 +253,49 @@ fn dev_follows_edits_and_keeps_objects() {
     let objects = fs::read_to_string(dir.join("target/krator/objects.json")).expect("it was saved");
     let created = objects.matches("\"message\":\"entered Tagged\"").count();
     assert_eq!(created, 1, "the sample was not kept");
+}
+
+/// Asks a control of the page, and returns the answer.
+fn control(page: &str, path: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(page).expect("the operator serves its page");
+    let length = body.len();
+    let request = format!(
+        "POST /dev/{path} HTTP/1.0\r\nHost: {page}\r\nkrator-dev: test\r\nContent-Length: {length}\r\n\r\n{body}"
+    );
+    stream.write_all(request.as_bytes()).expect("it listens");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    answer
+}
+
+/// A new user who has written nothing yet.
+#[test]
+fn an_object_stays_where_no_handler_is_written_until_somebody_leads_it() {
+    let krate = Crate::untouched(&named("moose-unwritten", DESCRIPTION));
+    let dir = krate.dir();
+    let mut dev = Session::start(&dir, &["dev"]);
+    dev.wait_for("objects stay in states whose handlers are not written");
+    dev.wait_for("to=\"Tagged\"");
+    let page = dev.wait_for("page:").replace("page:    http://", "");
+    let take = |to: &str| {
+        let object =
+            r#"{"group": "animals.com", "kind": "Moose", "namespace": "default", "name": "moose-sample"}"#;
+        control(&page, "take", &format!(r#"{{"object": {object}, "to": "{to}"}}"#))
+    };
+    // The sample is where it began, though handlers poll each few seconds.
+    assert!(take("Sleep").contains("404"), "there is no such edge");
+    assert!(take("Roam").contains("led default/moose-sample to Roam"));
+    let line = dev.wait_for("to=\"Roam\"");
+    assert!(line.contains("ByHand"), "{line}");
+    assert!(dev.end().success());
+
+    let mut dev = Session::start(&dir, &["dev", "--walk"]);
+    dev.wait_for("to=\"Sleep\"");
+    assert!(dev.end().success());
+
+    // Nobody has taken an edge but by hand.
+    let objects = fs::read_to_string(dir.join("target/krator/objects.json")).expect("it was saved");
+    assert!(objects.contains("NotWritten"), "{objects}");
 }
 
 #[test]
