@@ -93,10 +93,10 @@ impl StateGraph {
             if let Some(limit) = &state.limit {
                 add(limit.then.value, EdgeKind::Limit, limit.then.span);
             }
-            if let OnSpecChange::Enter(to) = state.on_spec_change.value
-                && !state.on_deletion_path
-            {
-                add(to, EdgeKind::SpecChange, state.on_spec_change.span);
+            for change in state.on_any_spec_change().filter(|_| !state.on_deletion_path) {
+                if let OnSpecChange::Enter(to) = change.value {
+                    add(to, EdgeKind::SpecChange, change.span);
+                }
             }
             if let Some(to) = state.on_delete.to {
                 let kind = if Some(to) == deletion {

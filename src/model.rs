@@ -36,8 +36,8 @@ pub use lineage::{KindLineage, Lineage};
 pub(crate) use lower::{DEEPEST_PHRASE, lower, type_words};
 pub use machine::{
     ConditionSetting, ConditionStatus, Effects, Limit, Machine, Next, OnDelete, OnSpecChange, Property,
-    PropertyKind, Ready, Retry, RetryLimit, Simulated, StandardConditions, State, StateKind, StateSet,
-    Timeout, Times, Wait, WatchSource,
+    PropertyKind, Ready, Retry, RetryLimit, Simulated, SpecChange, StandardConditions, State, StateKind,
+    StateSet, Timeout, Times, Wait, WatchSource,
 };
 pub use path::{FieldPath, PathRoot, Segment};
 pub use period::{MomentField, MomentUnit, Period, format_duration, parse_duration};
@@ -210,6 +210,20 @@ impl Kind {
     /// repeat `.status.state`.
     pub fn names_phases(&self) -> bool {
         self.states.iter().any(|state| state.phase.is_some())
+    }
+
+    /// The fields of the spec whose changes states tell apart, each once, in an order that does not depend on that of the
+    /// description.
+    pub fn told_apart(&self) -> Vec<&FieldPath> {
+        let changes = self.states.iter().flat_map(|state| &state.on_spec_change_of);
+        let mut paths: Vec<&FieldPath> = Vec::new();
+        for path in changes.flat_map(|change| &change.of) {
+            if !paths.contains(&&path.value) {
+                paths.push(&path.value);
+            }
+        }
+        paths.sort_by_key(ToString::to_string);
+        paths
     }
 
     /// A state by its name.

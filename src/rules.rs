@@ -42,6 +42,7 @@ mod timeout_interrupts_once;
 mod unbounded_loop;
 mod unelected_replicas;
 mod unreachable_state;
+mod unreached_change;
 mod unused_allow;
 
 // Shared by several rules.
@@ -103,6 +104,7 @@ static CHECKS: &[Check] = &[
     unbounded_loop::CHECK,
     unelected_replicas::CHECK,
     unreachable_state::CHECK,
+    unreached_change::CHECK,
     unused_allow::CHECK,
 ];
 

@@ -1,7 +1,7 @@
 //! The fields that a description gives its resource, as paths.
 
 use super::value;
-use crate::model::machine_status;
+use crate::model::machine_status_of;
 use crate::outline::Outline;
 
 /// How deep fields are followed, and how many are found at most.
@@ -37,7 +37,10 @@ pub(super) fn paths(outline: &Outline, text: &str, document: usize) -> Vec<(Stri
         finder.fields(status, ".status", 0);
     }
     let mut found = finder.found;
-    let own = machine_status()["properties"].as_object().into_iter().flatten();
+    let own = machine_status_of(true)["properties"]
+        .as_object()
+        .into_iter()
+        .flatten();
     found.extend(own.map(|(name, field)| {
         let of = field["type"].as_str().unwrap_or("any");
         (format!(".status.{name}"), of.to_owned())

@@ -24,6 +24,17 @@ Bad:
 Good:
 
     Roam: {next: [Eat], wait: {poll: 10s}}";
+    Error UNREACHED_CHANGE "unreached-change": "an entry of `onSpecChange` names a field whose changes an earlier path decides",
+"The first entry of the list with a changed field decides, and the path of an object covers the fields in it. So a path
+behind one that is the same, or that covers it, decides nothing, and neither does an entry behind one without `of`.
+
+Bad:
+
+    Ready: {kind: ready, onSpecChange: [{of: .spec.storage, to: Moving}, {of: .spec.storage.size, to: Growing}]}
+
+Good:
+
+    Ready: {kind: ready, onSpecChange: [{of: .spec.storage.size, to: Growing}, {of: .spec.storage, to: Moving}]}";
     Error LEGACY_ENTERED "legacy-entered": "an edge leads to a `legacy` state",
 "`legacy: true` says that no object enters the state any more, which an edge to it contradicts.
 

@@ -13,7 +13,8 @@ mod text;
 pub(crate) use deploy::{DeployKey, MatchConditionKey, ResourcesKey, WebhookKey, WebhooksKey};
 pub(crate) use document::{AccessKey, ColumnKey, DocumentKey, OwnedKey, ResourceKey, ScaleKey, WatchKey};
 pub(crate) use machine::{
-    EdgeKey, LimitKey, MachineKey, PropertyKey, RetryKey, SimulateKey, StateKey, TimeoutKey, WaitKey,
+    EdgeKey, LimitKey, MachineKey, PropertyKey, RetryKey, SimulateKey, SpecChangeKey, StateKey, TimeoutKey,
+    WaitKey,
 };
 pub(crate) use schema::{SpecKey, TypeKey, ValidationKey};
 

@@ -3,10 +3,10 @@
 use super::resource::{Pair, plain, state_path};
 use super::value_test::ValueTest;
 use super::{Change, ChangeKind, Stored};
-use crate::finding::Span;
-use crate::graph::{EdgeKind, StateGraph};
+use crate::finding::{Span, Spanned};
+use crate::graph::{EdgeKind, StateGraph, Step};
 use crate::model::{
-    Effects, OnSpecChange, Period, Retry, RetryLimit, State, StateId, Times, format_duration,
+    Effects, FieldPath, OnSpecChange, Period, Retry, RetryLimit, State, StateId, Times, format_duration,
 };
 
 /// The changes of a kind's machine, states first.
@@ -213,6 +213,7 @@ fn policies(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mut Vec<Chang
         timeout: _,
         retry: _,
         on_spec_change: _,
+        on_spec_change_of: _,
         on_delete: _,
         effects: _,
         limit: _,
@@ -310,18 +311,8 @@ fn policies(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mut Vec<Chang
             new.retry.as_ref().map_or(new.name.span, |retry| retry.limit.span),
         );
     }
-    let ignores = |state: &State| state.on_spec_change.value == OnSpecChange::Ignore;
-    if ignores(old) != ignores(new) {
-        let message = if ignores(new) {
-            "ignores changes of the spec"
-        } else {
-            "reacts to changes of the spec"
-        };
-        note(
-            ChangeKind::SpecChangeChanged,
-            message.to_owned(),
-            new.on_spec_change.span,
-        );
+    for (message, place) in spec_changes(pair, old, new) {
+        note(ChangeKind::SpecChangeChanged, message, place);
     }
     if old.on_delete.waits != new.on_delete.waits {
         let message = match new.on_delete.waits {
@@ -356,6 +347,55 @@ fn policies(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mut Vec<Chang
     }
 }
 
+/// What a change of the spec did and does now, by field where one of the two tells fields apart. Without that, edges tell
+/// where it leads.
+fn spec_changes(pair: &Pair<'_>, old: &State, new: &State) -> Vec<(String, Span)> {
+    let ignores = |state: &State| state.on_spec_change.value == OnSpecChange::Ignore;
+    let mut messages = Vec::new();
+    if !tells_apart(old) && !tells_apart(new) {
+        if ignores(old) != ignores(new) {
+            let message = if ignores(new) { "ignores" } else { "reacts to" };
+            messages.push((format!("{message} changes of the spec"), new.on_spec_change.span));
+        }
+        return messages;
+    }
+    let mut note = |what: &str, before: OnSpecChange, now: Spanned<OnSpecChange>| {
+        let message = match now.value {
+            OnSpecChange::Wake => format!("runs again when {what} changes"),
+            OnSpecChange::Ignore => format!("ignores changes of {what}"),
+            OnSpecChange::Enter(to) => {
+                format!("leads to `{}` when {what} changes", pair.new.state(to).name.value)
+            }
+        };
+        let before = match before {
+            OnSpecChange::Enter(to) => pair.lineage.successor(to).map(OnSpecChange::Enter),
+            other => Some(other),
+        };
+        if before != Some(now.value) {
+            messages.push((message, now.span));
+        }
+    };
+    let paths = |state: &State| -> Vec<FieldPath> {
+        let of = state.on_spec_change_of.iter().flat_map(|change| &change.of);
+        of.map(|path| path.value.clone()).collect()
+    };
+    let mut all = paths(new);
+    all.extend(paths(old).into_iter().filter(|path| !paths(new).contains(path)));
+    for path in all {
+        note(
+            &format!("`{path}`"),
+            old.on_change_of(&path).value,
+            new.on_change_of(&path),
+        );
+    }
+    note("any other field", old.on_spec_change.value, new.on_spec_change);
+    messages
+}
+
+fn tells_apart(state: &State) -> bool {
+    !state.on_spec_change_of.is_empty()
+}
+
 fn said(period: &Period) -> String {
     match period {
         Period::Fixed(duration) => format_duration(*duration),
@@ -388,11 +428,13 @@ fn tries(retry: &Retry) -> String {
 fn edges(pair: &Pair<'_>, changes: &mut Vec<Change>) {
     let (old_graph, new_graph) = (StateGraph::of(pair.old), StateGraph::of(pair.new));
     for (old, new) in pair.lineage.states() {
+        // Where fields of the spec are told apart, a change of what their changes do is told by field.
+        let by_field = tells_apart(pair.old.state(old)) || tells_apart(pair.new.state(new));
+        let is_told = |step: &Step| {
+            step.edge.kind != EdgeKind::Deletion && !(by_field && step.edge.kind == EdgeKind::SpecChange)
+        };
         let mut before: Vec<(EdgeKind, Option<StateId>, StateId, Span)> = Vec::new();
-        for step in old_graph
-            .leaving(old)
-            .filter(|step| step.edge.kind != EdgeKind::Deletion)
-        {
+        for step in old_graph.leaving(old).filter(is_told) {
             before.push((
                 step.edge.kind,
                 pair.lineage.successor(step.to),
@@ -402,7 +444,7 @@ fn edges(pair: &Pair<'_>, changes: &mut Vec<Change>) {
         }
         let now: Vec<(EdgeKind, StateId, Span)> = new_graph
             .leaving(new)
-            .filter(|step| step.edge.kind != EdgeKind::Deletion)
+            .filter(is_told)
             .map(|step| (step.edge.kind, step.to, step.edge.span))
             .collect();
         let from = &pair.new.state(new).name;

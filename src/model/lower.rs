@@ -14,6 +14,7 @@ mod resource;
 mod retries;
 mod schema;
 mod sink;
+mod spec_changes;
 mod states;
 mod values;
 mod waits;
@@ -346,7 +347,7 @@ fn kind<'a>(
     };
     let mut table = states::Table::of(state_entries);
     let (machine, states, properties, simulate) = sink.beside_schema(|sink| {
-        let mut machine = machine::machine(machine_node, head, &mut table, sink);
+        let mut machine = machine::machine(machine_node, head, &mut table, &context.fields, sink);
         let written = states::states(state_entries, &mut table, &context, sink);
         let states = machine::resolve(&mut machine, written, sink);
         let properties = properties_node

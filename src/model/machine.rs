@@ -44,7 +44,9 @@ pub struct State {
     pub timeout: Option<Timeout>,
     /// After a handler's error; none in a state with `effects: once`, which goes to `resume`.
     pub retry: Option<Retry>,
-    /// What a change of the spec does.
+    /// What changes of some fields of the spec do: the first of these with a changed field decides.
+    pub on_spec_change_of: Vec<SpecChange>,
+    /// What any other change of the spec does.
     pub on_spec_change: Spanned<OnSpecChange>,
     /// What deletion does.
     pub on_delete: Spanned<OnDelete>,
@@ -88,6 +90,19 @@ impl State {
             StateKind::Ready | StateKind::Failed => !self.next.is_empty(),
             StateKind::Final => false,
         }
+    }
+
+    /// Everything that a change of the spec may do, where it is written.
+    pub fn on_any_spec_change(&self) -> impl Iterator<Item = Spanned<OnSpecChange>> {
+        let of_fields = self.on_spec_change_of.iter().map(|change| change.does);
+        of_fields.chain([self.on_spec_change])
+    }
+
+    /// What a change of this field alone does.
+    pub fn on_change_of(&self, path: &FieldPath) -> Spanned<OnSpecChange> {
+        let concerns = |change: &&SpecChange| change.of.iter().any(|of| of.value.covers(path));
+        let decides = self.on_spec_change_of.iter().find(concerns);
+        decides.map_or(self.on_spec_change, |change| change.does)
     }
 
     /// What `.status.phase` shows, in a kind that names phases: the name of the state unless it says otherwise.
@@ -207,6 +222,15 @@ pub enum OnSpecChange {
     Ignore,
     /// Go to the state, or enter it anew.
     Enter(StateId),
+}
+
+/// What a change of some fields of the spec does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SpecChange {
+    /// The fields; none is an item of a list.
+    pub of: Vec<Spanned<FieldPath>>,
+    /// What their change does.
+    pub does: Spanned<OnSpecChange>,
 }
 
 /// What deletion does.

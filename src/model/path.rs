@@ -65,6 +65,11 @@ impl FieldPath {
         Ok(FieldPath { root, segments: rest })
     }
 
+    /// Whether every change of the other field changes this one, too.
+    pub(crate) fn covers(&self, other: &FieldPath) -> bool {
+        self.root == other.root && other.segments.starts_with(&self.segments)
+    }
+
     /// Whether the path can lead to several values.
     pub(crate) fn is_plural(&self) -> bool {
         self.segments

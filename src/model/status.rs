@@ -71,6 +71,12 @@ pub fn machine_status() -> &'static Json {
                 "format": "int64",
                 "description": "The `metadata.generation` that the operator has handled most recently, or -1 if none.",
             },
+            "specDigests": {
+                "type": "object",
+                "x-kubernetes-map-type": "atomic",
+                "description": "Digests of fields of the spec by their paths, as the operator has judged them most recently.",
+                "additionalProperties": {"type": "string"},
+            },
             "lastHandledRequest": {
                 "type": "string",
                 "description": "The value of the annotation `requestedAt` that was handled most recently.",
@@ -87,19 +93,20 @@ pub fn machine_status() -> &'static Json {
     }))
 }
 
-/// The fields that the machine keeps in the objects of one kind: `phase` is one of them only where a state names it.
+/// The fields that the machine keeps in the objects of one kind, but for `specDigests`, which is not for people: `phase` is one
+/// of them only where a state names it.
 pub(crate) fn machine_status_of(names_phases: bool) -> &'static Json {
-    static WITHOUT_PHASE: OnceLock<Json> = OnceLock::new();
-    if names_phases {
-        return machine_status();
-    }
-    WITHOUT_PHASE.get_or_init(|| {
-        let mut status = machine_status().clone();
-        if let Some(fields) = status["properties"].as_object_mut() {
-            fields.remove("phase");
-        }
-        status
-    })
+    static WITHOUT_DIGESTS: OnceLock<[Json; 2]> = OnceLock::new();
+    let both = WITHOUT_DIGESTS.get_or_init(|| {
+        [&["specDigests", "phase"][..], &["specDigests"]].map(|absent| {
+            let mut status = machine_status().clone();
+            if let Some(fields) = status["properties"].as_object_mut() {
+                fields.retain(|name, _| !absent.contains(&name.as_str()));
+            }
+            status
+        })
+    });
+    &both[usize::from(names_phases)]
 }
 
 /// Whether the machine keeps a status field of that name.

@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 
 use crate::finding::Span;
 use crate::graph::{EdgeKind, StateGraph, Step};
-use crate::model::{Description, Kind, Period, RetryLimit, StateId, Times, format_duration};
+use crate::model::{Description, Kind, Period, RetryLimit, State, StateId, Times, format_duration};
 
 /// The edges of a kind as diagrams draw them.
 struct DrawnEdges {
@@ -32,6 +32,7 @@ struct SharedEdge {
     kind: EdgeKind,
     to: StateId,
     from: Vec<StateId>,
+    place: Span,
 }
 
 fn drawn(graph: &StateGraph) -> DrawnEdges {
@@ -56,10 +57,15 @@ fn drawn(graph: &StateGraph) -> DrawnEdges {
     }
     let mut shared = Vec::new();
     let mut in_shared = Vec::new();
-    for ((_, kind, to), steps) in by_place {
+    for ((place, kind, to), steps) in by_place {
         if steps.len() > 1 || kind == EdgeKind::Deletion {
             let from = steps.iter().map(|step| step.from).collect();
-            shared.push(SharedEdge { kind, to, from });
+            shared.push(SharedEdge {
+                kind,
+                to,
+                from,
+                place,
+            });
             in_shared.extend(steps.into_iter().map(|step| (step.from, kind, to)));
         }
     }
@@ -102,9 +108,22 @@ fn label(kind: &Kind, step: Step) -> Option<String> {
             Times::Field(path) => format!("entered {path} times"),
         }),
         EdgeKind::Deletion | EdgeKind::OnDelete => Some("deleted".to_owned()),
-        EdgeKind::SpecChange => Some("spec changed".to_owned()),
+        EdgeKind::SpecChange => Some(changed(state, step.edge.span)),
         EdgeKind::Resume => Some("restarted".to_owned()),
     }
+}
+
+/// What has changed where the edge is written at this place.
+fn changed(state: &State, place: Span) -> String {
+    let mut changes = state.on_spec_change_of.iter();
+    let of = changes
+        .find(|change| change.does.span == place)
+        .map(|change| &change.of);
+    let paths = of.map(|of| of.iter().map(|path| path.value.to_string()).collect::<Vec<_>>());
+    format!(
+        "{} changed",
+        paths.map_or("spec".to_owned(), |paths| paths.join(" or "))
+    )
 }
 
 /// The label of a shared edge.
@@ -125,7 +144,7 @@ fn shared_label(kind: &Kind, shared: &SharedEdge) -> String {
                 _ => "retries failed".to_owned(),
             }
         }
-        EdgeKind::SpecChange => "spec changed".to_owned(),
+        EdgeKind::SpecChange => changed(kind.state(shared.from[0]), shared.place),
         _ => "deleted".to_owned(),
     }
 }

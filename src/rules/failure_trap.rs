@@ -10,7 +10,9 @@ pub(super) const CHECK: Check = Check::of_kind(&FAILURE_TRAP, find);
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let mut found = Vec::new();
     for (id, state) in subject.kind.state_ids() {
-        let spec_change_leaves = matches!(state.on_spec_change.value, OnSpecChange::Enter(to) if to != id);
+        let spec_change_leaves = state
+            .on_any_spec_change()
+            .any(|change| matches!(change.value, OnSpecChange::Enter(to) if to != id));
         let is_left =
             !state.next.is_empty() || state.timeout.is_some() || spec_change_leaves || state.lacks_edges;
         if state.kind.value != StateKind::Failed || is_left {

@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | [`scripted_operator`](crate::scripted_operator) | Builds one operator from five descriptions, with faults compiled in. Its handlers are generated for the test (`scripted_operator/script.rs` is their common part): each records its start in a file, and then goes where the annotation `script` of its object says, or where dice say if there is none. | what is right |
 //! | [`session`] | Holds what one test needs: a namespace, a watch and an oracle for each kind, and the files that operators write. Starts operators and passes what the watches record on to the oracles. | the graph |
-//! | [`oracle`] | Judges the history of one kind's objects by the graph in the description: moves between states (`oracle/moves.rs`), the fields of the status (`oracle/status.rs`), finalizers, and which handlers ran. | the runtime, the scripts |
+//! | [`oracle`] | Judges the history of one kind's objects by the graph in the description: moves between states (`oracle/moves.rs`), what changes of the spec led to (`oracle/spec_changes.rs`), the fields of the status (`oracle/status.rs`), finalizers, and which handlers ran. | the runtime, the scripts |
 //! | [`kstatus`] | Reads an object as kstatus does, which is how Helm and Flux read it. The oracle holds the reading to what the state means. | states |
 //! | `oracle/planted.rs` | Tests the oracle itself: it accepts a correct history, and rejects each of many histories with one defect. Needs no API server. | |
 //!
@@ -30,9 +30,10 @@
 //!
 //! So the test itself only asserts that the run was worth something: that the kills happened where they should, that
 //! enough objects were seen, and that the operators ended well. Everything else is judged by the oracles, the same way
-//! for each test: [`crash`], [`soak`], [`two_operators`], [`leader`] and [`wait`] here, and the tests of `moose`.
+//! for each test: [`by_field`], [`crash`], [`soak`], [`two_operators`], [`leader`] and [`wait`] here, and the tests of `moose`.
 
 mod annotations;
+mod by_field;
 mod crash;
 mod kstatus;
 mod leader;

@@ -91,6 +91,9 @@ fn what_the_runtime_writes_is_what_the_schema_says() {
         attempts: Some(1),
         entries: [("Check".to_owned(), 2), ("Roam".to_owned(), 1)].into(),
         observed_generation: Some(1),
+        spec_digests: Some(Box::new(
+            [(".spec.size".to_owned(), "00000000000000ff".to_owned())].into(),
+        )),
         last_handled_request: Some("now".to_owned()),
         conditions: vec![condition],
     };
@@ -115,9 +118,14 @@ fn judge(value: &Value, schema: &Value, path: &str, wrong: &mut Vec<String>) {
         return wrong.push(format!("{path} is {value}"));
     }
     for (name, value) in value.as_object().into_iter().flatten() {
+        let values = &schema["additionalProperties"];
         judge(
             value,
-            &schema["properties"][name],
+            if values.is_object() {
+                values
+            } else {
+                &schema["properties"][name]
+            },
             &format!("{path}.{name}"),
             wrong,
         );

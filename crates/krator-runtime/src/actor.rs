@@ -86,6 +86,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         let stored = manifest.status().map(|s| s.machine());
         let field_values = M::field_values(&manifest, manifest.status());
         let mut engine = Engine::new(graph, stored, manifest.generation(), field_values, now);
+        engine.found_spec(stored, M::spec_digests(&manifest));
         if manifest.deleting() {
             engine.saw_deletion();
         }
@@ -279,7 +280,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         self.forget_unkept(&observed);
         self.must_step |= deleted || observed.generation() != self.manifest.generation();
         self.manifest = observed;
-        self.engine.saw_generation(self.manifest.generation());
+        self.read_spec();
         self.read_annotations();
         self.engine
             .saw_field_values(M::field_values(&self.manifest, self.manifest.status()));
@@ -291,13 +292,20 @@ impl<'g, M: Machine> Actor<'g, M> {
         moved | self.dropped | (deleted && self.engine.saw_deletion())
     }
 
+    /// Takes notice of the spec of the object.
+    fn read_spec(&mut self) {
+        let manifest = &self.manifest;
+        self.engine
+            .saw_spec(manifest.generation(), || M::spec_digests(manifest));
+    }
+
     /// Takes notice of the object as the answer to a write of this actor has it.
     fn absorb_own(&mut self, stored: Arc<ManifestOf<M>>) {
         self.failures = 0;
         let deleted = stored.deleting() && !self.manifest.deleting();
         self.forget_unkept(&stored);
         self.manifest = stored;
-        self.engine.saw_generation(self.manifest.generation());
+        self.read_spec();
         self.read_annotations();
         if deleted {
             self.engine.saw_deletion();

@@ -7,6 +7,7 @@ mod enter;
 mod failures;
 mod reason;
 mod render;
+mod spec;
 mod times;
 
 use crate::{
@@ -119,6 +120,8 @@ pub(crate) struct Engine<'g> {
     /// The latest generation whose change had been applied when the state was entered. The status remembers it as the
     /// generation of the condition `Reconciling`, so that no process applies a change twice, and none loses one.
     entered_for: i64,
+    /// What is known of the spec where fields of it are told apart.
+    spec: Option<Box<spec::SpecMemory>>,
     /// The generation that the last run started with.
     pinned: i64,
     /// The latest generation that a run has dealt with.
@@ -175,11 +178,6 @@ impl<'g> Engine<'g> {
     /// Reports the current values of the fields that the graph refers to.
     pub fn saw_field_values(&mut self, values: Vec<Option<FieldValue>>) {
         self.field_values = values;
-    }
-
-    /// Reports a generation. It takes effect when no handler is running.
-    pub fn saw_generation(&mut self, generation: i64) {
-        self.generation = generation;
     }
 
     /// Reports the request that is annotated now. One that is new makes the handler run.
@@ -309,22 +307,29 @@ impl<'g> Engine<'g> {
     /// Whether the spec has changed and the current state reacts to that. A handler that is not written cannot be woken, so
     /// the change is left to the next state.
     fn spec_changed(&self) -> bool {
-        let reacts = self.policy().is_some_and(|p| {
-            p.effects != Effects::Once && (p.written || p.on_spec_change != OnSpecChange::Wake)
-        });
-        !self.deleting && reacts && self.generation != self.judged
+        if self.deleting || self.generation == self.judged {
+            return false;
+        }
+        self.policy().is_some_and(|policy| {
+            let wakes = || self.on_this_change(policy) == OnSpecChange::Wake;
+            policy.effects != Effects::Once && (policy.written || !wakes())
+        })
     }
 
     /// Does what the state says about a change of the spec. Returns whether the object has entered another state.
     fn apply_spec_change(&mut self, policy: &Policy<'_>, now: Now) -> bool {
-        self.judged = self.generation;
+        let does = self.on_this_change(policy);
+        self.judge();
         self.entries.clear();
-        match policy.on_spec_change {
+        match does {
             OnSpecChange::Wake => {
                 self.forget_failures();
                 self.due = Some(now.elapsed);
             }
-            OnSpecChange::Ignore => self.observed = self.generation,
+            OnSpecChange::Ignore => {
+                self.observed = self.generation;
+                self.tell_digests();
+            }
             OnSpecChange::To(state) => {
                 self.enter(state, Cause::SpecChanged, Reason::Evident, now);
                 return true;
@@ -337,7 +342,7 @@ impl<'g> Engine<'g> {
     pub fn begin(&mut self) {
         (self.due, self.has_begun) = (None, true);
         self.pinned = self.generation;
-        self.judged = self.generation;
+        self.judge();
         self.pinned_request = self.requested.clone();
     }
 
@@ -398,6 +403,7 @@ impl<'g> Engine<'g> {
         if matches!(outcome, Outcome::Exit(_)) {
             // Another operator may have dealt with a later generation while this run went on.
             self.observed = self.observed.max(self.pinned);
+            self.tell_digests();
             self.forget_failures();
         }
         let words = self.next_message.take();

@@ -7,7 +7,7 @@ mod policy;
 mod retry;
 
 pub(crate) use policy::{Effects, Period, Times};
-pub use policy::{OnDelete, OnSpecChange, Policy, StateKind, Watch};
+pub use policy::{OnDelete, OnSpecChange, Policy, SpecChange, StateKind, Watch};
 pub use retry::Retry;
 
 /// The number of a state in its machine, counted from 0 in the order of the description.
@@ -79,6 +79,14 @@ impl<'g> Graph<'g> {
             None if self.names_phases => Some(policy.name),
             phase => phase,
         }
+    }
+    /// The paths of the fields of the spec whose changes states tell apart, sorted, each once.
+    pub(crate) fn told_apart(&self) -> Vec<&'g str> {
+        let changes = self.states.iter().flat_map(|state| state.on_spec_change_of);
+        let mut paths: Vec<&str> = changes.flat_map(|change| change.of).copied().collect();
+        paths.sort_unstable();
+        paths.dedup();
+        paths
     }
     /// All states, in the order of their numbers.
     pub(crate) const fn states(&self) -> &'g [Policy<'g>] {

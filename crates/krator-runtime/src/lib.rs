@@ -72,6 +72,7 @@
 pub mod text;
 mod graph;
 mod field_value;
+mod spec_digest;
 mod error;
 mod status;
 mod conditions;
@@ -102,7 +103,7 @@ pub use cluster::{
 };
 pub use error::{Class, Error, Fallible, Result};
 pub use field_value::{FieldValue, ReadField};
-pub use graph::{Exit, Graph, OnDelete, OnSpecChange, Policy, Retry, StateId, StateKind, Watch};
+pub use graph::{Exit, Graph, OnDelete, OnSpecChange, Policy, Retry, SpecChange, StateId, StateKind, Watch};
 pub use local::{Fixture, Handle, Local, LocalObject, LocalStatus};
 pub use machine::{
     Context, Dispatch, Edit, Event, Final, Machine, Manifest, ManifestOf, MayStay, Never, Node, Object,
@@ -114,4 +115,7 @@ pub use operator::Operator;
 pub use readiness::Readiness;
 #[cfg(feature = "kube")]
 pub use resource::{Child, ChildDeletion, KubeObject, Place};
+pub use spec_digest::SpecDigest;
+#[cfg(feature = "kube")]
+pub use spec_digest::spec_digests;
 pub use status::{Condition, EntryId, MachineStatus, ObjectStatus};

@@ -15,6 +15,7 @@ use crate::{
     error::Result,
     field_value::FieldValue,
     graph::{Exit, Graph, Policy, StateId},
+    spec_digest::SpecDigest,
 };
 use std::{fmt, future::Future, hash::Hash, pin::Pin};
 
@@ -98,6 +99,12 @@ pub trait Machine: Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static {
     /// status that is about to be written; `manifest` may still have an older one.
     fn field_values(manifest: &ManifestOf<Self>, status: Option<&StatusOf<Self>>) -> Vec<Option<FieldValue>> {
         let _ = (manifest, status);
+        Vec::new()
+    }
+
+    /// The digests of the fields of the spec whose changes the graph tells apart, in any order.
+    fn spec_digests(manifest: &ManifestOf<Self>) -> Vec<SpecDigest> {
+        let _ = manifest;
         Vec::new()
     }
 

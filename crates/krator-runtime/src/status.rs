@@ -39,6 +39,10 @@ pub struct MachineStatus {
     /// The generation of the spec that a handler dealt with last; -1 before the first one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
+    /// Where the description tells changes of fields of the spec apart: a digest of each of these fields, by its path, as the
+    /// spec was when its changes were judged last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spec_digests: Option<Box<BTreeMap<String, String>>>,
     /// The last value of the annotation `requestedAt` that a run has dealt with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_handled_request: Option<String>,
@@ -137,6 +141,8 @@ impl MachineStatus {
             attempts,
             entries,
             observed_generation,
+            // They are stored by the writes that store another generation or entry, and by no others.
+            spec_digests: _,
             last_handled_request,
             conditions,
         } = self;

@@ -117,13 +117,22 @@ impl<F: Node> At<F> {
     pub fn is_deleted_at_once(self) -> Check {
         check::<F>(Cause::Deleted, None)
     }
-    /// The spec changes, and the object enters `to`.
+    /// The spec changes, and the object enters `to`. If the state tells changes of some fields apart, it is another one that
+    /// changes.
     pub fn changes<T: Node>(self, _to: T) -> Check {
         check::<F>(Cause::Changes, Some(T::ID))
     }
     /// The spec changes, and the object stays: its handler runs again, or only `observedGeneration` is updated.
     pub fn sees_changes(self) -> Check {
         check::<F>(Cause::SeesChanges, Some(F::ID))
+    }
+    /// The field of the spec at `path` changes, and the object enters `to`.
+    pub fn changes_of<T: Node>(self, path: &'static str, _to: T) -> Check {
+        check::<F>(Cause::ChangesOf(path), Some(T::ID))
+    }
+    /// The field of the spec at `path` changes, and the object stays.
+    pub fn sees_changes_of(self, path: &'static str) -> Check {
+        check::<F>(Cause::SeesChangesOf(path), Some(F::ID))
     }
     /// The operator restarts while the handler runs. The object is in the same state afterwards, or in the state that
     /// `resume` names.

@@ -16,6 +16,20 @@ const AT_LEAST_1: Type = Integer {
     max: i32::MAX as i64,
 };
 
+/// What a change does.
+const REACTIONS: [Type; 2] = [Word(&["wake", "ignore"]), State];
+
+/// What a change of the spec does, as a whole or by field.
+const ON_SPEC_CHANGE: Type = Either(&[
+    REACTIONS[0],
+    REACTIONS[1],
+    List {
+        of: &Either(&[REACTIONS[0], REACTIONS[1], Mapping(&SPEC_CHANGE)]),
+        min: 1,
+        max: None,
+    },
+]);
+
 section! {
     /// The mapping under `machine`.
     MachineKey in MACHINE, "`machine`":
@@ -29,9 +43,9 @@ section! {
     Retry = optional("retry", Mapping(&RETRY),
         "What happens after a handler's error.",
         "machine: {retry: {limit: 5, then: Lost}}");
-    OnSpecChange = optional("onSpecChange", Either(&[Word(&["wake", "ignore"]), State]),
-        "What a change of `.spec` does: run the handler of the current state again, nothing, or go to a state.",
-        "machine: {onSpecChange: Tagged}")
+    OnSpecChange = optional("onSpecChange", ON_SPEC_CHANGE,
+        "What a change of `.spec` does: run the handler of the current state again, nothing, or go to a state. In a list, the first entry with a changed field decides; an entry without `of` stands last and is for all other changes, by default `wake`.",
+        "machine: {onSpecChange: [{of: .spec.height, to: Tagged}, wake]}")
         .default("`wake`");
     OnDelete = optional("onDelete", Word(&["interrupt", "wait"]),
         "Whether deletion interrupts a running handler or waits for its end.",
@@ -71,8 +85,8 @@ section! {
         "What happens after an error of this state's handler; overrides the machine's keys one by one.",
         "states: {Roam: {retry: {max: 1m}}}")
         .default("the machine's");
-    OnSpecChange = optional("onSpecChange", Either(&[Word(&["wake", "ignore"]), State]),
-        "What a change of `.spec` does in this state; its own name enters it anew.",
+    OnSpecChange = optional("onSpecChange", ON_SPEC_CHANGE,
+        "What a change of `.spec` does in this state; its own name enters it anew. A list replaces that of the machine.",
         "states: {Roam: {onSpecChange: Roam}}")
         .default("the machine's");
     OnDelete = optional("onDelete", Either(&[Word(&["interrupt", "wait"]), State]),
@@ -121,6 +135,17 @@ section! {
     When = optional("when", String,
         "The label of the edge in diagrams.",
         "states: {Tagged: {next: [{to: Roam, when: awake}]}}");
+}
+
+section! {
+    /// An entry of `onSpecChange` for some fields.
+    SpecChangeKey in SPEC_CHANGE, "a change of the spec":
+    Of = required("of", Either(&[Path, List { of: &Path, min: 1, max: None }]),
+        "The fields, each below `.spec`. That of an object or a list covers everything in it; single items of a list cannot be named.",
+        "states: {Roam: {onSpecChange: [{of: [.spec.height, .spec.replicas], to: Tagged}]}}");
+    To = required("to", Either(&REACTIONS),
+        "What a change of one of them does.",
+        "states: {Roam: {onSpecChange: [{of: .spec.replicas, to: ignore}, Tagged]}}");
 }
 
 /// What a state may watch.

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use super::keys::Keys;
 use super::nodes::{duration, is_empty_list, limited_list, list, number};
+use super::paths::Fields;
 use super::retries::{WrittenRetry, judge_retry, retry};
 use super::sink::Sink;
-use super::states::{Table, WrittenOnDelete, WrittenState, keyed, on_delete, on_spec_change};
+use super::spec_changes::{WrittenSpecChange, on_spec_change};
+use super::states::{Table, WrittenOnDelete, WrittenState, keyed, on_delete};
 use super::waits::default_watch;
 use crate::catalog::keys::{DocumentKey, MachineKey, PropertyKey, SimulateKey};
 use crate::catalog::{KEY_WITHOUT_EFFECT, MISSING_KEY, RESUME_HAZARD, WRONG_TYPE};
@@ -22,7 +24,7 @@ use crate::text::shown;
 pub(super) struct WrittenMachine {
     pub machine: Machine,
     retry: Option<WrittenRetry>,
-    on_spec_change: Option<Spanned<OnSpecChange>>,
+    on_spec_change: Option<WrittenSpecChange>,
     on_delete: Option<Spanned<WrittenOnDelete>>,
     /// `deletion` is there, whether or not it names a state.
     has_deletion: bool,
@@ -33,6 +35,7 @@ pub(super) fn machine(
     node: Option<&Node>,
     fallback: Span,
     table: &mut Table<'_>,
+    fields: &Fields<'_, '_>,
     sink: &mut Sink<'_>,
 ) -> WrittenMachine {
     let mut written = WrittenMachine {
@@ -70,7 +73,7 @@ pub(super) fn machine(
         }
     }
     written.on_spec_change = keys.read(MachineKey::OnSpecChange, sink, |node, sink| {
-        on_spec_change(node, table, sink)
+        on_spec_change(node, table, fields, sink)
     });
     written.on_delete = keys.read(MachineKey::OnDelete, sink, |node, sink| {
         on_delete(node, None, sink)
@@ -180,7 +183,10 @@ fn resolve_state(
         // Otherwise the rules of `once` would ask for a `resume`, which a final state cannot have either.
         effects.value = Effects::Idempotent;
     }
-    if let Some(change) = on_spec_change.filter(|change| change.value != OnSpecChange::Ignore) {
+    let ignores = |change: &WrittenSpecChange| {
+        change.of.is_empty() && change.rest.is_some_and(|rest| rest.value == OnSpecChange::Ignore)
+    };
+    if let Some(change) = on_spec_change.as_ref().filter(|change| !ignores(change)) {
         let place = match kind.value {
             StateKind::Final => Some("is final"),
             _ if on_deletion_path => Some("is on the deletion path"),
@@ -215,11 +221,20 @@ fn resolve_state(
         inherits_edges,
     };
     let resolved_retry = resolve_retry(&state, machine, retry.as_ref(), sink);
-    let on_spec_change = on_spec_change
-        .or(machine
-            .on_spec_change
-            .filter(|change| inherits_edges || !matches!(change.value, OnSpecChange::Enter(_))))
-        .unwrap_or(Spanned::new(OnSpecChange::Wake, span));
+    let inherited = || {
+        let mut change = machine.on_spec_change.clone()?;
+        if !inherits_edges {
+            change.of.clear();
+            change.rest = change
+                .rest
+                .filter(|rest| !matches!(rest.value, OnSpecChange::Enter(_)));
+        }
+        Some(change)
+    };
+    let (on_spec_change_of, rest) = on_spec_change
+        .or_else(inherited)
+        .map_or((Vec::new(), None), |change| (change.of, change.rest));
+    let on_spec_change = rest.unwrap_or(Spanned::new(OnSpecChange::Wake, span));
     if let Some(Spanned {
         value: WrittenOnDelete::To(_),
         span,
@@ -273,6 +288,7 @@ fn resolve_state(
         wait,
         timeout,
         retry: (effects.value == Effects::Idempotent).then_some(resolved_retry),
+        on_spec_change_of,
         on_spec_change,
         on_delete: Spanned::new(OnDelete { waits, to }, on_delete.span),
         effects,

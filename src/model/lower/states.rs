@@ -10,13 +10,14 @@ use super::paths::{Fields, Leaf};
 use super::resource::is_standard_condition;
 use super::retries::{WrittenRetry, retry};
 use super::sink::Sink;
+use super::spec_changes::{WrittenSpecChange, on_spec_change};
 use super::waits::wait;
 use crate::catalog::keys::{EdgeKey, LimitKey, SectionKey as _, StateKey, TimeoutKey};
 use crate::catalog::{INVALID_DURATION, KEY_WITHOUT_EFFECT, UNKNOWN_STATE, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{
-    Allow, ConditionSetting, ConditionStatus, Effects, Limit, Next, OnSpecChange, Period, Ready, StateId,
-    StateKind, Timeout, Times, Wait,
+    Allow, ConditionSetting, ConditionStatus, Effects, Limit, Next, Period, Ready, StateId, StateKind,
+    Timeout, Times, Wait,
 };
 use crate::names::{ConditionName, StateName, capitalized};
 use crate::spec::{Entry, Node};
@@ -111,7 +112,7 @@ pub(super) struct WrittenState {
     pub wait: Option<Wait>,
     pub timeout: Option<Timeout>,
     pub retry: Option<WrittenRetry>,
-    pub on_spec_change: Option<Spanned<OnSpecChange>>,
+    pub on_spec_change: Option<WrittenSpecChange>,
     pub on_delete: Option<Spanned<WrittenOnDelete>>,
     pub effects: Option<Spanned<Effects>>,
     pub resume: Option<Spanned<StateId>>,
@@ -214,7 +215,7 @@ fn state(
     // A `timeout` whose `after` is wrong is a missing edge too.
     table.lacks_edges |= sink.findings.len() > before;
     written.on_spec_change = keys.read(StateKey::OnSpecChange, sink, |node, sink| {
-        on_spec_change(node, table, sink)
+        on_spec_change(node, table, &context.fields, sink)
     });
     written.on_delete = keys.read(StateKey::OnDelete, sink, |node, sink| {
         on_delete(node, Some(table), sink)
@@ -364,19 +365,6 @@ fn limit(
         times: times?,
         then: then?,
     })
-}
-
-/// Reads `onSpecChange`, of the machine or of a state.
-pub(super) fn on_spec_change(
-    node: &Node,
-    table: &mut Table<'_>,
-    sink: &mut Sink<'_>,
-) -> Option<Spanned<OnSpecChange>> {
-    match node.scalar().map(|scalar| scalar.text.as_str()) {
-        Some("wake") => Some(Spanned::new(OnSpecChange::Wake, node.span)),
-        Some("ignore") => Some(Spanned::new(OnSpecChange::Ignore, node.span)),
-        _ => Some(table.state(node, sink)?.map(OnSpecChange::Enter)),
-    }
 }
 
 /// Reads `onDelete`; only a state may name another one.

@@ -119,6 +119,16 @@ fn checks(kind: &Kind, state: &State) -> Vec<TokenStream> {
         None => {}
     }
     if !once && !is_final && !state.on_deletion_path {
+        for path in state.on_spec_change_of.iter().flat_map(|change| &change.of) {
+            let (does, path) = (state.on_change_of(&path.value).value, path.value.to_string());
+            match does {
+                OnSpecChange::Enter(to) => {
+                    let to = name(to);
+                    add(quote!(changes_of(#path, #to)));
+                }
+                _ => add(quote!(sees_changes_of(#path))),
+            }
+        }
         match state.on_spec_change.value {
             OnSpecChange::Enter(to) => {
                 let to = name(to);

@@ -122,8 +122,19 @@ fn exits(kind: &Kind, state: &State) -> Vec<String> {
         let what = if once { "Errors and restarts" } else { "Restarts" };
         exits.push(format!("{what}: {}.", link(resume.value)));
     }
+    for change in &state.on_spec_change_of {
+        if let OnSpecChange::Enter(to) = change.does.value {
+            let of: Vec<String> = change.of.iter().map(|path| format!("`{}`", path.value)).collect();
+            exits.push(format!("Changes of {}: {}.", of.join(" or "), link(to)));
+        }
+    }
     if let OnSpecChange::Enter(to) = state.on_spec_change.value {
-        exits.push(format!("Changes of the spec: {}.", link(to)));
+        let other = if state.on_spec_change_of.is_empty() {
+            "Changes"
+        } else {
+            "Other changes"
+        };
+        exits.push(format!("{other} of the spec: {}.", link(to)));
     }
     exits
 }

@@ -2,8 +2,8 @@
 
 use super::{KindNames, by_name, file, foreign, ident, paths, types};
 use crate::model::{
-    ChildDeletion, Description, FieldPath, ForeignKind, Kind, LookIn, ObjectKind, Period, Scope, Times,
-    WatchBy, kubernetes,
+    ChildDeletion, Description, FieldPath, ForeignKind, Kind, LookIn, ObjectKind, Period, Scope, Segment,
+    Times, WatchBy, kubernetes,
 };
 use crate::model::{KubernetesType, State};
 use crate::names::taken_in_handlers;
@@ -66,6 +66,30 @@ pub fn field_values(description: &Description, kind: &Kind) -> Option<TokenStrea
                 #ignore_object
                 #ignore_status
                 Vec::from([#(#values),*])
+            }
+        }
+    })
+}
+
+/// `fn spec_digests` of the machine, if states tell changes of fields apart.
+pub fn spec_digests(kind: &Kind) -> Option<TokenStream> {
+    let KindNames {
+        module, kind: object, ..
+    } = KindNames::of(kind);
+    let paths = kind.told_apart();
+    let fields = paths.iter().map(|path| {
+        let text = path.to_string();
+        let names = path.segments.iter().filter_map(|segment| match segment {
+            Segment::Field(name) => Some(name),
+            // Such a path is refused here.
+            Segment::Each | Segment::Where { .. } => None,
+        });
+        quote!((#text, &[#(#names),*]))
+    });
+    (!paths.is_empty()).then(|| {
+        quote! {
+            fn spec_digests(object: &crate::#module::#object) -> Vec<rt::SpecDigest> {
+                rt::spec_digests(&object.spec, &[#(#fields),*])
             }
         }
     })

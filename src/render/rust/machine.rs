@@ -41,6 +41,7 @@ pub fn machine(description: &Description, kind: &Kind) -> String {
     declared.sort_unstable();
     let declared = (!declared.is_empty()).then(|| quote!(.conditions(&[#(#declared),*])));
     let field_values = kinds::field_values(description, kind);
+    let spec_digests = kinds::spec_digests(kind);
     let states_doc = format!(" The states of `{}` objects.", kind.resource.kind.value);
     let finalizer = format!("{}/{}", kind.resource.group.value, kind.resource.plural.value);
     file(&quote! {
@@ -77,6 +78,7 @@ pub fn machine(description: &Description, kind: &Kind) -> String {
                 ALL.get(usize::from(id.0)).copied()
             }
             #field_values
+            #spec_digests
             fn run<'a>(self, cx: &'a mut rt::Context<'_, Self>) -> rt::Dispatch<'a> {
                 match self {
                     #(Self::#idents => rt::dispatch(#idents, cx),)*
@@ -227,6 +229,7 @@ fn policy(kind: &Kind, state: &State) -> TokenStream {
         limit,
         effects,
         resume,
+        on_spec_change_of,
         on_spec_change,
         on_delete,
         on_deletion_path,
@@ -321,13 +324,25 @@ fn policy(kind: &Kind, state: &State) -> TokenStream {
         let resume = id(resume.value);
         add(quote!(resume(#resume)));
     }
-    match on_spec_change.value {
-        OnSpecChange::Wake => {}
-        OnSpecChange::Ignore => add(quote!(on_spec_change(rt::OnSpecChange::Ignore))),
+    let reaction = |does: OnSpecChange| match does {
+        OnSpecChange::Wake => quote!(rt::OnSpecChange::Wake),
+        OnSpecChange::Ignore => quote!(rt::OnSpecChange::Ignore),
         OnSpecChange::Enter(to) => {
             let to = id(to);
-            add(quote!(on_spec_change(rt::OnSpecChange::To(#to))));
+            quote!(rt::OnSpecChange::To(#to))
         }
+    };
+    if !on_spec_change_of.is_empty() {
+        let changes = on_spec_change_of.iter().map(|change| {
+            let paths = change.of.iter().map(|path| path.value.to_string());
+            let does = reaction(change.does.value);
+            quote!(rt::SpecChange { of: &[#(#paths),*], does: #does })
+        });
+        add(quote!(on_spec_change_of(&[#(#changes),*])));
+    }
+    if on_spec_change.value != OnSpecChange::Wake {
+        let does = reaction(on_spec_change.value);
+        add(quote!(on_spec_change(#does)));
     }
     let elsewhere = on_delete
         .value

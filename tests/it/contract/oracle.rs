@@ -3,6 +3,7 @@
 
 mod moves;
 mod planted;
+mod spec_changes;
 mod status;
 
 use super::kstatus::{Reading, reading};
@@ -28,12 +29,16 @@ pub struct Oracle {
     started: Vec<Timestamp>,
     /// Whether several operators work on the same objects, so that one finds states that it did not enter itself.
     contested: bool,
+    /// Whether the handlers of ready states stay, so that only changes of the spec and deletion lead out of them.
+    stays: bool,
     readings: BTreeSet<(StateId, Reading)>,
     /// By uid, what to report of objects whose finalizer was removed in a state before the final one. It is reported only
     /// if the handler of the final state did not run: on the deletion path the runtime goes on when a status cannot be
     /// written, so the final state need not have been seen.
     released_early: BTreeMap<String, String>,
     findings: Vec<String>,
+    /// How many writes have stored that a change of the spec was judged.
+    judged: usize,
 }
 
 /// What is known of one object.
@@ -45,6 +50,8 @@ struct History {
     gone: bool,
     /// How many operators had been started when it was last seen at rest.
     rested: usize,
+    /// The spec of each generation.
+    specs: BTreeMap<i64, Value>,
 }
 
 /// An object after one write.
@@ -120,9 +127,11 @@ impl Oracle {
             entries: HashMap::new(),
             started: Vec::new(),
             contested: false,
+            stays: false,
             readings: BTreeSet::new(),
             released_early: BTreeMap::new(),
             findings: Vec::new(),
+            judged: 0,
         }
     }
 
@@ -132,6 +141,11 @@ impl Oracle {
             contested: true,
             ..Oracle::new(kind)
         }
+    }
+
+    /// The objects follow a script by which the handlers of ready states stay.
+    pub fn ready_objects_stay(&mut self) {
+        self.stays = true;
     }
 
     /// Records that an operator is started at that time.
@@ -148,6 +162,9 @@ impl Oracle {
         if past.gone {
             problems.push("it is written after its end".to_owned());
         }
+        past.specs
+            .entry(now.generation())
+            .or_insert_with(|| now.0["spec"].clone());
         past.had_finalizer |= now.has_finalizer(&self.finalizer);
         if event.deleted {
             self.judge_end(&past, now, &mut problems);
@@ -156,6 +173,12 @@ impl Oracle {
         }
         if let Some(at) = self.state(now, &mut problems) {
             self.judge_entry(before, now, at, &mut problems);
+            if !event.deleted {
+                self.judged += usize::from(before.judged() > 0 && now.judged() > before.judged());
+                if let Err(why) = self.judge_spec_change(&past.specs, before, now, at) {
+                    problems.push(why);
+                }
+            }
             if self.kind.state(at).kind.value != StateKind::Working {
                 past.rested = self.started.len();
             }
@@ -253,6 +276,22 @@ impl Oracle {
     /// Whether an object of that name was seen.
     pub fn has_seen(&self, name: &str) -> bool {
         self.objects.values().any(|past| View(&past.last).name() == name)
+    }
+
+    /// Whether the operator has dealt with the latest generation of each object, and each one rests.
+    pub fn has_caught_up(&self) -> bool {
+        let deals = |past: &History| {
+            let last = View(&past.last);
+            let at = self.kind.state_named(last.text("/status/state"));
+            let rests = at.is_some_and(|at| self.kind.state(at).kind.value != StateKind::Working);
+            past.gone || (rests && last.generation() == last.observed())
+        };
+        self.objects.values().all(deals)
+    }
+
+    /// How many writes have stored that a change of the spec was judged.
+    pub fn judged(&self) -> usize {
+        self.judged
     }
 
     /// How kstatus read objects, with the states that they were in.

@@ -50,6 +50,13 @@ impl Session {
         }
     }
 
+    /// The objects follow a script by which the handlers of ready states stay.
+    pub fn ready_objects_stay(&mut self) {
+        for (_, oracle) in &mut self.kinds {
+            oracle.ready_objects_stay();
+        }
+    }
+
     /// Starts an operator in the namespace. The oracles learn when, because a restart explains some moves of objects.
     pub fn start(&mut self, faults: &Value) -> OperatorProcess {
         self.leader_changes();

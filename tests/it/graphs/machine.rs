@@ -13,7 +13,8 @@ pub struct State {
     pub retry: Option<usize>,
     pub limit: Option<usize>,
     pub on_delete: Option<usize>,
-    pub on_spec_change: Option<usize>,
+    /// With several, all but the last are for changes of single fields.
+    pub on_spec_change: BTreeSet<usize>,
     pub resume: Option<usize>,
     pub legacy: bool,
 }
@@ -47,7 +48,10 @@ pub fn random(dice: &mut Dice) -> RandomMachine {
                 retry: maybe(6).filter(|_| kind != FINAL),
                 limit: maybe(8).filter(|_| kind != FINAL),
                 on_delete: maybe(10),
-                on_spec_change: maybe(6).filter(|_| kind != FINAL),
+                on_spec_change: (0..2)
+                    .filter_map(|_| maybe(8))
+                    .filter(|_| kind != FINAL)
+                    .collect(),
                 resume: maybe(8).filter(|_| kind != FINAL),
                 waits: below(2) == 0,
                 legacy: below(12) == 0,
@@ -65,7 +69,7 @@ pub fn random(dice: &mut Dice) -> RandomMachine {
 /// The description of a machine.
 pub fn text(machine: &RandomMachine) -> String {
     let mut out = String::from(
-        "krator: 1\nresource: {group: a.b, version: v1, kind: Kind}\nspec: {}\nmachine:\n  initial: S0\n",
+        "krator: 1\nresource: {group: a.b, version: v1, kind: Kind}\nspec: {f0: optional integer}\nmachine:\n  initial: S0\n",
     );
     if let Some(deletion) = machine.deletion {
         out += &format!("  deletion: S{deletion}\n");
@@ -90,9 +94,13 @@ pub fn text(machine: &RandomMachine) -> String {
         key("retry", state.retry, |to| format!("{{limit: 3, then: S{to}}}"));
         key("limit", state.limit, |to| format!("{{times: 3, then: S{to}}}"));
         key("onDelete", state.on_delete, |to| format!("S{to}"));
-        key("onSpecChange", state.on_spec_change, |to| format!("S{to}"));
         key("resume", state.resume, |to| format!("S{to}"));
         key("legacy", state.legacy.then_some(0), |_| "true".to_owned());
+        match &state.on_spec_change.iter().collect::<Vec<_>>()[..] {
+            [of, rest] => out += &format!("    onSpecChange: [{{of: .spec.f0, to: S{of}}}, S{rest}]\n"),
+            [to] => out += &format!("    onSpecChange: S{to}\n"),
+            _ => {}
+        }
     }
     out
 }

@@ -59,7 +59,7 @@ impl<'m> Reference<'m> {
                     .map(|to| ("resume", from, to)),
             );
             if !self.path[from] {
-                edges.extend(state.on_spec_change.map(|to| ("spec", from, to)));
+                edges.extend(state.on_spec_change.iter().map(|to| ("spec", from, *to)));
                 edges.extend(
                     state
                         .on_delete
@@ -212,7 +212,7 @@ impl<'m> Reference<'m> {
     pub fn traps(&self) -> BTreeSet<usize> {
         let is_trap = |at: &usize| {
             let state = &self.machine.states[*at];
-            let leaves_on_change = state.on_spec_change.is_some_and(|to| to != *at);
+            let leaves_on_change = state.on_spec_change.iter().any(|to| to != at);
             state.kind == FAILED && state.next.is_empty() && state.timeout.is_none() && !leaves_on_change
         };
         (0..self.count).filter(is_trap).collect()

@@ -4,7 +4,9 @@
 use krator::model::{self, Description, Kind};
 use krator::render::rust::{graph_tests, machine};
 use krator_runtime::testing::{Cause, drive};
-use krator_runtime::{Exit, Graph, OnDelete, OnSpecChange, Policy, Retry, StateId, StateKind, Watch};
+use krator_runtime::{
+    Exit, Graph, OnDelete, OnSpecChange, Policy, Retry, SpecChange, StateId, StateKind, Watch,
+};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use syn::punctuated::Punctuated;
@@ -173,10 +175,11 @@ impl Names {
             "limit_from_field" => policy.limit_from_field(number(arg(0)), self.state(arg(1))),
             "once" => policy.once(),
             "resume" => policy.resume(self.state(arg(0))),
-            "on_spec_change" => policy.on_spec_change(match arg(0) {
-                Expr::Call(to) => OnSpecChange::To(self.state(&to.args[0])),
-                _ => OnSpecChange::Ignore,
-            }),
+            "on_spec_change" => policy.on_spec_change(self.reaction(arg(0))),
+            "on_spec_change_of" => {
+                let changes = items(arg(0)).into_iter().map(|change| self.change(change));
+                policy.on_spec_change_of(leak(changes.collect()))
+            }
             "on_delete" => policy.on_delete(match arg(0) {
                 Expr::Call(to) => OnDelete::To(self.state(&to.args[0])),
                 _ => OnDelete::Wait,
@@ -189,6 +192,25 @@ impl Names {
             // The handlers of the tests are written.
             "handler" => policy,
             other => panic!("a policy has no `{other}` here"),
+        }
+    }
+
+    fn change(&self, expr: &Expr) -> SpecChange<'static> {
+        let Expr::Struct(change) = expr else {
+            panic!("no change of the spec")
+        };
+        let field = |at: usize| &change.fields[at].expr;
+        SpecChange {
+            of: leak(items(field(0)).iter().map(|path| text(path)).collect()),
+            does: self.reaction(field(1)),
+        }
+    }
+
+    fn reaction(&self, expr: &Expr) -> OnSpecChange {
+        match expr {
+            Expr::Call(to) => OnSpecChange::To(self.state(&to.args[0])),
+            word if last(word) == "Wake" => OnSpecChange::Wake,
+            _ => OnSpecChange::Ignore,
         }
     }
 
@@ -220,7 +242,15 @@ impl<'a> Visit<'a> for Checks<'_> {
                 panic!("a check begins with `at`")
             };
             let from = self.names.state(&at.args[0]);
-            let to = calls[0].args.first().map(|to| self.names.state(to));
+            let mut args = calls[0].args.iter();
+            let path = args
+                .clone()
+                .next()
+                .filter(|arg| matches!(arg, Expr::Lit(_)))
+                .map(text);
+            let to = args
+                .nth(usize::from(path.is_some()))
+                .map(|to| self.names.state(to));
             let (cause, to) = match calls[0].method.to_string().as_str() {
                 "to" => (Cause::Code(Exit::To(to.expect("a state"))), to),
                 "stays" => (Cause::Code(Exit::Stay), Some(from)),
@@ -232,6 +262,8 @@ impl<'a> Visit<'a> for Checks<'_> {
                 "is_deleted" | "is_deleted_at_once" => (Cause::Deleted, to),
                 "changes" => (Cause::Changes, to),
                 "sees_changes" => (Cause::SeesChanges, Some(from)),
+                "changes_of" => (Cause::ChangesOf(path.expect("a path")), to),
+                "sees_changes_of" => (Cause::SeesChangesOf(path.expect("a path")), Some(from)),
                 "restarts" => (Cause::Restarts, to),
                 other => panic!("no check `{other}`"),
             };

@@ -26,6 +26,7 @@ spec:
   interval: optional duration
   seconds: optional integer
   times: optional integer
+  storage: {size: optional integer, class: optional string}
 conditions: {Tired: Set by handlers}
 allow: {broad-access: it is a test}
 ";
@@ -103,6 +104,12 @@ impl RandomMachine {
         text
     }
 
+    /// Whether it tells changes of fields of the spec apart.
+    pub fn tells_apart(&self) -> bool {
+        let keys = self.states.iter().flat_map(|state| &state.keys);
+        self.machine.iter().chain(keys).any(|key| key.contains("{of: "))
+    }
+
     /// Every machine that lacks one part of this one. Some of them are no good descriptions any more.
     fn smaller(&self) -> Vec<RandomMachine> {
         let mut all = Vec::new();
@@ -153,7 +160,38 @@ fn state_of(dice: &mut Dice, states: &[usize]) -> String {
     format!("S{}", dice.pick(states).copied().unwrap_or_default())
 }
 
+/// Fields whose changes are told apart. None of them covers one that stands behind it.
+const TOLD_APART: [&str; 4] = [
+    ".spec.times",
+    ".spec.storage.size",
+    ".spec.storage",
+    ".spec.seconds",
+];
+
 fn on_spec_change(dice: &mut Dice, states: &[usize]) -> String {
+    let mut entries = Vec::new();
+    let mut paths: Vec<&str> = Vec::new();
+    if dice.below(2) == 0 {
+        for path in TOLD_APART {
+            if dice.below(2) == 0 {
+                paths.push(path);
+            }
+            if !paths.is_empty() && dice.below(2) == 0 {
+                let (of, to) = (std::mem::take(&mut paths).join(", "), reaction(dice, states));
+                entries.push(format!("{{of: [{of}], to: {to}}}"));
+            }
+        }
+    }
+    if entries.is_empty() || dice.below(4) > 0 {
+        entries.push(reaction(dice, states));
+    }
+    match &entries[..] {
+        [rest] if !rest.starts_with('{') => rest.clone(),
+        _ => format!("[{}]", entries.join(", ")),
+    }
+}
+
+fn reaction(dice: &mut Dice, states: &[usize]) -> String {
     match dice.below(4) {
         0 => "wake".to_owned(),
         1 => "ignore".to_owned(),

@@ -24,6 +24,8 @@ pub struct Surroundings {
     periods: Vec<String>,
     counts: Vec<String>,
     sources: Vec<String>,
+    /// Fields of the spec whose changes can be told apart.
+    told_apart: Vec<String>,
 }
 
 impl Surroundings {
@@ -41,6 +43,32 @@ impl Surroundings {
             Some(path) if dice.one_in(3) => json!(path),
             _ => json!(1 + dice.below(5)),
         }
+    }
+
+    /// `onSpecChange`, where such a reaction does what the rest of the changes do.
+    pub fn on_spec_change(&self, reactions: &[Value], dice: &mut Dice) -> Value {
+        let mut entries = Vec::new();
+        let mut paths = self.told_apart.clone();
+        while !paths.is_empty() && dice.one_in(2) {
+            let mut of = vec![paths.swap_remove(dice.below(paths.len()))];
+            if !paths.is_empty() && dice.one_in(3) {
+                of.push(paths.swap_remove(dice.below(paths.len())));
+            }
+            let of = if of.len() == 1 && dice.one_in(2) {
+                json!(of[0])
+            } else {
+                json!(of)
+            };
+            entries.push(json!({"of": of, "to": dice.among(reactions)}));
+        }
+        let rest = dice.among(reactions).clone();
+        if entries.is_empty() {
+            return rest;
+        }
+        if !dice.one_in(4) {
+            entries.push(rest);
+        }
+        json!(entries)
     }
 
     /// `wait`.
@@ -247,6 +275,11 @@ pub fn kind(
         periods: paths(|shape| matches!(shape, Shape::Duration | Shape::DateTime | Shape::Integer)),
         counts: paths(|shape| matches!(shape, Shape::Integer)),
         sources,
+        told_apart: {
+            let mut paths = paths(|_| true);
+            paths.retain(|path| path.starts_with(".spec."));
+            paths
+        },
     };
     let mut state_names = types.clone();
     for (_, kind, _) in described.iter() {

@@ -89,7 +89,7 @@ pub fn machine(most: usize, names: &mut Names, around: &Surroundings, dice: &mut
     }
 
     let mut document = Map::new();
-    document.insert("machine".into(), whole(&layout, dice));
+    document.insert("machine".into(), whole(&layout, around, dice));
     document.insert("states".into(), Value::Object(states.into_iter().collect()));
     if dice.one_in(3) {
         document.insert("properties".into(), properties(&layout, dice));
@@ -184,13 +184,11 @@ fn ordinary(at: usize, layout: &Layout, may_run_once: bool, around: &Surrounding
         } else {
             other(dice)
         };
-        let change = match (dice.below(4), target) {
-            (0, _) => json!("wake"),
-            (1, _) => json!("ignore"),
-            (_, Some(to)) => json!(to),
-            (_, None) => json!("wake"),
-        };
-        state.insert("onSpecChange".into(), change);
+        let mut reactions = vec![json!("wake"), json!("ignore")];
+        if let Some(to) = target {
+            reactions.extend([json!(to), json!(to)]);
+        }
+        state.insert("onSpecChange".into(), around.on_spec_change(&reactions, dice));
     }
     if dice.one_in(5) {
         let on_delete = match dice.pick(&layout.deletion) {
@@ -294,7 +292,7 @@ fn decorate(state: &mut Value, around: &Surroundings, dice: &mut Dice) {
     }
 }
 
-fn whole(layout: &Layout, dice: &mut Dice) -> Value {
+fn whole(layout: &Layout, around: &Surroundings, dice: &mut Dice) -> Value {
     let mut machine = json!({"initial": layout.ordinary[0]});
     if let Some(first) = layout.deletion.first() {
         machine["deletion"] = json!(first);
@@ -311,8 +309,8 @@ fn whole(layout: &Layout, dice: &mut Dice) -> Value {
         }
     }
     if dice.one_in(4) {
-        let words = [json!("wake"), json!("ignore"), json!(layout.ordinary[0])];
-        machine["onSpecChange"] = dice.among(&words).clone();
+        let reactions = [json!("wake"), json!("ignore"), json!(layout.ordinary[0])];
+        machine["onSpecChange"] = around.on_spec_change(&reactions, dice);
     }
     if dice.one_in(4) {
         machine["onDelete"] = json!(*dice.among(&["interrupt", "wait"]));

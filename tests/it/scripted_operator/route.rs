@@ -60,7 +60,10 @@ pub fn route(kind: &Kind, to: StateId, may: impl Fn(&State, Action) -> bool) -> 
                 EdgeKind::Next => Action::Next(step.to),
                 EdgeKind::Timeout => Action::Hang,
                 EdgeKind::Retry => Action::Fail,
-                EdgeKind::SpecChange if rests => Action::Change,
+                // What is changed is a field that no state tells apart.
+                EdgeKind::SpecChange if rests && step.edge.span == kind.state(here).on_spec_change.span => {
+                    Action::Change
+                }
                 EdgeKind::Deletion | EdgeKind::OnDelete => Action::Delete,
                 EdgeKind::Limit | EdgeKind::SpecChange | EdgeKind::Resume => continue,
             };

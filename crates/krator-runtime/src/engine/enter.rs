@@ -48,6 +48,7 @@ impl<'g> Engine<'g> {
             generation,
             judged: generation,
             entered_for: generation,
+            spec: None,
             pinned: generation,
             observed: -1,
             finished: false,
@@ -143,6 +144,7 @@ impl<'g> Engine<'g> {
         };
         self.unstored.get_or_insert_default().moves.push(moved);
         (self.stored_attempts, self.entered_for) = (0, self.judged);
+        self.tell_digests();
         self.finished = false;
         self.due = Some(
             now.elapsed

@@ -11,6 +11,7 @@ impl Engine<'_> {
     pub(super) fn failed(&mut self, policy: &Policy<'_>, class: Class, error: String, now: Now) {
         let retry = policy.retry;
         (self.hops, self.overdue) = (0, false);
+        self.tell_digests();
         let is_final = policy.kind == StateKind::Final;
         let limit = retry.limit.or(is_final.then_some(Retry::FINAL_LIMIT));
         // What blocks the handler ends by itself, so it does not exceed the limit. A first failure is counted all the same,
@@ -62,7 +63,11 @@ impl Engine<'_> {
     /// objects may have written it (one that was replaced, or that runs by mistake); its count of failures and the
     /// generation that it has dealt with are honoured. It may also be a write of this operator whose answer was lost.
     pub fn saw_others_status(&mut self, stored: &MachineStatus, now: Now) {
-        self.observed = self.observed.max(stored.observed_generation.unwrap_or(-1));
+        let theirs = stored.observed_generation.unwrap_or(-1);
+        if theirs > self.observed.max(self.entered_for) {
+            self.take_digests(stored);
+        }
+        self.observed = self.observed.max(theirs);
         if self.is_requested() && stored.last_handled_request.as_deref() == self.requested.as_deref() {
             self.handled.clone_from(&self.requested);
         }

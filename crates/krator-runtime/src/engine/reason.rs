@@ -258,7 +258,7 @@ mod tests {
             (work, Cause::RetriesExhausted, 10)
         );
         assert_eq!(
-            last(work, |it| it.saw_generation(2)),
+            last(work, |it| it.saw_spec(2, Vec::new)),
             (work, Cause::SpecChanged, 10)
         );
         assert_eq!(

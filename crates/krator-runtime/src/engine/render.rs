@@ -25,6 +25,7 @@ impl Engine<'_> {
             attempts: (self.attempts > 0).then_some(self.attempts),
             entries,
             observed_generation: Some(self.observed),
+            spec_digests: self.told_digests(),
             last_handled_request: self.handled.as_deref().map(str::to_owned),
             conditions: conditions::render(
                 self.graph,

@@ -21,6 +21,7 @@ pub struct Policy<'g> {
     pub(crate) effects: Effects,
     pub(crate) resume: Option<StateId>,
     pub(crate) on_spec_change: OnSpecChange,
+    pub(crate) on_spec_change_of: &'g [SpecChange<'g>],
     pub(crate) on_delete: OnDelete,
     pub(crate) deletion_path: bool,
     pub(crate) conditions: &'g [(&'g str, &'g str)],
@@ -107,6 +108,15 @@ pub enum OnSpecChange {
     To(StateId),
 }
 
+/// What a change of some fields of the spec does to an object in a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpecChange<'g> {
+    /// The paths of the fields: those of the [`SpecDigest`](crate::SpecDigest)s of the machine.
+    pub of: &'g [&'g str],
+    /// What their change does.
+    pub does: OnSpecChange,
+}
+
 /// What the deletion of an object does to a running handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnDelete {
@@ -148,6 +158,7 @@ impl<'g> Policy<'g> {
             effects: Effects::Idempotent,
             resume: None,
             on_spec_change: OnSpecChange::Wake,
+            on_spec_change_of: &[],
             on_delete: OnDelete::Interrupt,
             deletion_path: false,
             conditions: &[],
@@ -231,6 +242,24 @@ impl<'g> Policy<'g> {
     pub const fn resume(mut self, at: StateId) -> Self {
         self.resume = Some(at);
         self
+    }
+    /// What a change of some fields does. The first of these with a changed field decides, and without one
+    /// [`on_spec_change`](Self::on_spec_change).
+    pub const fn on_spec_change_of(mut self, changes: &'g [SpecChange<'g>]) -> Self {
+        self.on_spec_change_of = changes;
+        self
+    }
+    /// Everything that a change of the spec may do.
+    pub(crate) fn on_any_spec_change(&self) -> impl Iterator<Item = OnSpecChange> + use<'g> {
+        let of_fields = self.on_spec_change_of.iter().map(|change| change.does);
+        of_fields.chain([self.on_spec_change])
+    }
+    /// The states that a change of the spec may lead to.
+    pub(crate) fn spec_change_targets(&self) -> impl Iterator<Item = StateId> + use<'g> {
+        self.on_any_spec_change().filter_map(|does| match does {
+            OnSpecChange::To(state) => Some(state),
+            OnSpecChange::Wake | OnSpecChange::Ignore => None,
+        })
     }
     /// What a change of the spec does.
     pub const fn on_spec_change(mut self, does: OnSpecChange) -> Self {

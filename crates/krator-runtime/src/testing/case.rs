@@ -3,7 +3,9 @@ mod route;
 
 pub(super) use route::{field_values, timeout};
 
-use crate::graph::{Effects, Exit, Graph, OnDelete, OnSpecChange, Policy, Retry, StateId, Times, Watch};
+use crate::graph::{
+    Effects, Exit, Graph, OnDelete, OnSpecChange, Policy, Retry, SpecChange, StateId, Times, Watch,
+};
 use route::{LIMIT_FROM_FIELD, Route, before, full_delay, poll, route};
 use std::{collections::BTreeMap, time::Duration};
 
@@ -26,6 +28,10 @@ pub enum Cause {
     Changes,
     /// The spec changes, and the object stays.
     SeesChanges,
+    /// The field of the spec at this path changes, and the object enters another state or this one anew.
+    ChangesOf(&'static str),
+    /// The field of the spec at this path changes, and the object stays.
+    SeesChangesOf(&'static str),
     /// The operator restarts.
     Restarts,
 }
@@ -46,8 +52,8 @@ pub(super) enum Answer {
     Die(Duration),
     /// Another client deletes the object; then it takes this long to end.
     BeDeleted(Duration, Exit),
-    /// Another client changes the spec; then it stays.
-    SeeChange,
+    /// Another client changes the spec, the field at this path or another one; then it stays.
+    SeeChange(Option<&'static str>),
     /// What the state waits for changes; then it stays.
     SeeWatched(Watch),
 }
@@ -80,8 +86,8 @@ pub(super) struct Case {
     pub entries: BTreeMap<String, u32>,
     /// The stored number of consecutive failures.
     pub attempts: u32,
-    /// The spec was changed while no operator was running.
-    pub changed_before: bool,
+    /// What of the spec was changed while no operator was running.
+    pub changed_before: Option<Option<&'static str>>,
     /// The object was deleted while no operator was running.
     pub deleted_before: bool,
     /// How often the handler of the last state of the route runs, if that is known.
@@ -99,6 +105,23 @@ fn is_found(policy: &Policy<'_>) -> bool {
 fn soon(graph: &Graph<'_>, policy: &Policy<'_>) -> Duration {
     let second = Duration::from_secs(1);
     timeout(graph, policy).map_or(second, |after| half(after).min(second))
+}
+
+/// What a change of the field at this path does, or of one that is not told apart. The path of an object covers the fields
+/// in it.
+pub(super) fn on_change_of(policy: &Policy<'_>, changed: Option<&str>) -> OnSpecChange {
+    let concerns =
+        |change: &&SpecChange<'_>| changed.is_some_and(|path| change.of.iter().any(|of| covers(of, path)));
+    let mut changes = policy.on_spec_change_of.iter();
+    changes
+        .find(concerns)
+        .map_or(policy.on_spec_change, |change| change.does)
+}
+
+/// Whether a change of the field at `path` is one of the field at `of`.
+pub(super) fn covers(of: &str, path: &str) -> bool {
+    path.strip_prefix(of)
+        .is_some_and(|below| below.is_empty() || below.starts_with('.'))
 }
 
 /// Half of a time, in whole milliseconds, which is what timers can tell apart.
@@ -129,7 +152,12 @@ impl Case {
             })),
             Cause::ExceedsLimit => cases.extend(Self::filling(graph, from, goal)),
             Cause::Deleted => cases.extend(Self::deleting(graph, from, goal)),
-            Cause::Changes | Cause::SeesChanges => cases.extend(Self::changing(graph, from, cause, goal)),
+            Cause::Changes | Cause::SeesChanges => {
+                cases.extend(Self::changing(graph, from, cause, (None, goal)));
+            }
+            Cause::ChangesOf(path) | Cause::SeesChangesOf(path) => {
+                cases.extend(Self::changing(graph, from, cause, (Some(path), goal)));
+            }
             // A state that is not stored is entered again by the next process, wherever it resumes.
             Cause::Restarts if !graph.state(from).checkpoint && !is_found(graph.state(from)) => {}
             Cause::Restarts => {
@@ -158,21 +186,31 @@ impl Case {
             policy.timeout.map(|(_, to)| Goal::Started(to)),
         );
         let stays = |goal| (goal, after.map(|after| (after, after)));
-        let (goal, stays) = match (cause, policy.on_spec_change) {
+        let changed = match cause {
+            Cause::Changes | Cause::SeesChanges => Some(None),
+            Cause::ChangesOf(path) | Cause::SeesChangesOf(path) => Some(Some(path)),
+            _ => None,
+        };
+        let does = changed.map(|path| on_change_of(policy, path));
+        let (goal, stays) = match (cause, does) {
             (Cause::Code(_) | Cause::Fails | Cause::FailsForGood | Cause::Restarts | Cause::TimesOut, _)
-            | (Cause::SeesChanges, OnSpecChange::Wake) => match timeout.filter(|_| after.is_some()) {
-                Some(goal) => stays(goal),
-                None => (Goal::Rest, None),
-            },
-            (Cause::SeesChanges, _) => (Goal::Observed(2), None),
-            (Cause::Changes | Cause::Deleted, _) => (to.map_or(Goal::Gone, Goal::Started), None),
+            | (Cause::SeesChanges | Cause::SeesChangesOf(_), Some(OnSpecChange::Wake)) => {
+                match timeout.filter(|_| after.is_some()) {
+                    Some(goal) => stays(goal),
+                    None => (Goal::Rest, None),
+                }
+            }
+            (Cause::SeesChanges | Cause::SeesChangesOf(_), _) => (Goal::Observed(2), None),
+            (Cause::Changes | Cause::ChangesOf(_) | Cause::Deleted, _) => {
+                (to.map_or(Goal::Gone, Goal::Started), None)
+            }
             (Cause::ExceedsLimit, _) => return Vec::new(),
         };
-        let changes = matches!(cause, Cause::Changes | Cause::SeesChanges);
         if let Goal::Started(to) = goal {
             let to = graph.state(to);
             // The next state may react at once to a change that nobody has dealt with.
-            let passes = cause == Cause::SeesChanges && matches!(to.on_spec_change, OnSpecChange::To(_));
+            let is_seen = matches!(cause, Cause::SeesChanges | Cause::SeesChangesOf(_));
+            let passes = is_seen && matches!(on_change_of(to, changed.flatten()), OnSpecChange::To(_));
             // A process that dies in it may resume where no handler starts.
             let resumes = to.resume.is_some_and(|at| !graph.state(at).written);
             if !to.written || passes || resumes {
@@ -182,7 +220,7 @@ impl Case {
         let case = Self::new(graph, from, cause, Answer::Hang, goal);
         let case = case.map(|case| Self {
             name: format!("{}, not written", case.name),
-            changed_before: changes,
+            changed_before: changed,
             deleted_before: case.deleted_before || cause == Cause::Deleted,
             runs: Some(0),
             stays,
@@ -217,7 +255,7 @@ impl Case {
     /// without a checkpoint.
     fn arriving(&self, graph: &Graph<'_>) -> Option<Self> {
         let found = [
-            self.changed_before,
+            self.changed_before.is_some(),
             self.deleted_before,
             self.is_new,
             self.attempts > 0,
@@ -274,7 +312,7 @@ impl Case {
             goal,
             entries: BTreeMap::new(),
             attempts: 0,
-            changed_before: false,
+            changed_before: None,
             deleted_before: start.deletion_path,
             runs: None,
             stays: None,
@@ -301,7 +339,7 @@ impl Case {
             goal: Goal::Rest,
             entries: BTreeMap::new(),
             attempts: 0,
-            changed_before: false,
+            changed_before: None,
             deleted_before: state.is_some_and(|state| graph.state(state).deletion_path),
             runs: None,
             stays: None,
@@ -462,16 +500,21 @@ impl Case {
         cases
     }
 
-    fn changing(graph: &Graph<'_>, from: StateId, cause: Cause, goal: Goal) -> Vec<Self> {
+    fn changing(
+        graph: &Graph<'_>,
+        from: StateId,
+        cause: Cause,
+        (changed, goal): (Option<&'static str>, Goal),
+    ) -> Vec<Self> {
         let policy = graph.state(from);
-        let goal = match policy.on_spec_change {
+        let goal = match on_change_of(policy, changed) {
             OnSpecChange::To(_) => goal,
             OnSpecChange::Wake => Goal::Again,
             OnSpecChange::Ignore => Goal::Observed(2),
         };
         let mut cases = Vec::new();
         if policy.wait.poll.is_some() || !policy.wait.watch.is_empty() {
-            let case = Self::new(graph, from, cause, Answer::SeeChange, goal);
+            let case = Self::new(graph, from, cause, Answer::SeeChange(changed), goal);
             cases.extend(case.map(|case| Self {
                 runs: Some(if goal == Goal::Again { 2 } else { 1 }),
                 stays: Some((Duration::ZERO, Duration::ZERO)),
@@ -484,7 +527,7 @@ impl Case {
             let before = Self::new(graph, from, cause, Answer::Linger { stays: usize::MAX }, goal);
             cases.extend(before.map(|case| Self {
                 name: format!("{} while no operator was running", case.name),
-                changed_before: true,
+                changed_before: Some(changed),
                 ..case
             }));
         }

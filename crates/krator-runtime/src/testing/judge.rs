@@ -1,4 +1,5 @@
 //! Checks the promises that hold whatever goes wrong, from what was stored and which handlers ran.
+mod changes;
 mod edges;
 mod reports;
 mod undisturbed;
@@ -44,7 +45,7 @@ pub(super) fn judge(graph: &Graph<'_>, recorder: &Recorder, disturbance: Disturb
         running: None,
         last: None,
         over: false,
-        changed: recorder.case.changed_before,
+        changed: recorder.case.changed_before.is_some(),
         once: BTreeSet::new(),
         since: BTreeMap::new(),
         conditions: BTreeMap::new(),
@@ -57,6 +58,7 @@ pub(super) fn judge(graph: &Graph<'_>, recorder: &Recorder, disturbance: Disturb
     }
     let mut wrong = judge.wrong;
     wrong.extend(reports::judge(graph, &notes, disturbance));
+    wrong.extend(changes::judge(graph, &notes));
     if disturbance == Disturbance::None {
         wrong.extend(undisturbed::judge(graph, &recorder.case, &notes));
     }

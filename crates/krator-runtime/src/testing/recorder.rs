@@ -4,10 +4,12 @@ use super::{
     judge,
 };
 use crate::{
+    engine,
     graph::{Exit, Graph, StateId},
     status::{EntryId, MachineStatus},
 };
 use std::{
+    collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -25,6 +27,7 @@ pub(super) enum Note {
         from: Option<String>,
         to: String,
         entry: EntryId,
+        cause: engine::Cause,
     },
     /// A handler started.
     Started(Started),
@@ -43,6 +46,8 @@ pub(super) struct Stored {
     pub deleting: bool,
     /// Whether the finalizer is set.
     pub held: bool,
+    /// The fields of the spec that the graph tells apart, by their paths.
+    pub spec: BTreeMap<String, u32>,
     /// The state that the status names.
     pub state: Option<StateId>,
     pub status: Option<MachineStatus>,
@@ -81,10 +86,20 @@ impl Note {
                 let entry = entry.unwrap_or_default();
                 let attempts = status.and_then(|s| s.attempts).unwrap_or_default();
                 let (held, deleting) = (stored.held, stored.deleting);
-                format!("stored: {state} {entry}, attempts {attempts}, held {held}, deleting {deleting}")
+                let (generation, spec) = (stored.generation, stored.spec.values().collect::<Vec<_>>());
+                let observed = status.and_then(|s| s.observed_generation).unwrap_or_default();
+                format!(
+                    "stored: {state} {entry}, attempts {attempts}, held {held}, deleting {deleting}, generation {generation} \
+                     of {observed}, spec {spec:?}"
+                )
             }
             Note::Gone => "gone".to_owned(),
-            Note::Moved { from, to, entry } => format!("reported: {from:?} to {to}, {entry}"),
+            Note::Moved {
+                from,
+                to,
+                entry,
+                cause,
+            } => format!("reported: {from:?} to {to}, {entry}, {cause:?}"),
             Note::Started(started) => {
                 format!("{} runs, {}", graph.state(started.state).name, started.entry)
             }
@@ -166,7 +181,10 @@ impl Recorder {
             return true;
         };
         // What was changed before the operator started takes effect before any handler runs.
-        let (mut runs, enough) = (0, usize::from(!case.changed_before && case.runs != Some(0)));
+        let (mut runs, enough) = (
+            0,
+            usize::from(case.changed_before.is_none() && case.runs != Some(0)),
+        );
         let (mut died, mut deleting, mut stored_in) = (false, false, Vec::new());
         // An edge from a state to itself is taken when the state is entered anew, not when its handler runs again.
         let mut stay = None;

@@ -1,6 +1,6 @@
 //! A machine whose handlers follow a script, for any graph, and the objects that it drives.
 use super::{
-    case::{Answer, timeout},
+    case::{Answer, covers, timeout},
     recorder::{Note, Recorder, Started, Stored},
     search::{self, Search},
 };
@@ -10,9 +10,10 @@ use crate::{
     graph::{Exit, Graph, StateId, Watch},
     local::Handle,
     machine::{Context, Dispatch, Edit, Machine, ManifestOf, Object, ObjectState, StatusOf},
+    spec_digest::SpecDigest,
     status::{EntryId, MachineStatus, ObjectStatus},
 };
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// A state of the graph under test. The graph is a value that the actor is given, so one type serves all graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,6 +32,9 @@ impl Machine for Scripted {
     }
     fn run<'a>(self, cx: &'a mut Context<'_, Self>) -> Dispatch<'a> {
         Box::pin(act(self.0, cx))
+    }
+    fn spec_digests(object: &ManifestOf<Self>) -> Vec<SpecDigest> {
+        object.digests()
     }
     fn field_values(object: &ManifestOf<Self>, _: Option<&StatusOf<Self>>) -> Vec<Option<FieldValue>> {
         object.field_values.clone()
@@ -108,8 +112,8 @@ async fn act(state: StateId, cx: &mut Context<'_, Scripted>) -> Result<Exit> {
             tokio::time::sleep(after).await;
             Ok(exit)
         }
-        Some(Answer::SeeChange) => {
-            once(&|outside| outside.update_spec(|_| ()));
+        Some(Answer::SeeChange(changed)) => {
+            once(&|outside| outside.update_spec(|object| object.change(changed)));
             Ok(Exit::Stay)
         }
         Some(Answer::SeeWatched(what)) => {
@@ -153,6 +157,8 @@ pub(super) struct TestObject {
     pub held: bool,
     pub label: u64,
     pub field_values: Vec<Option<FieldValue>>,
+    /// The fields of the spec that the graph tells apart, by their paths.
+    pub spec: BTreeMap<String, u32>,
     pub status: Option<TestStatus>,
 }
 
@@ -169,6 +175,18 @@ impl ObjectStatus for TestStatus {
 }
 
 impl TestObject {
+    /// Changes the field at this path, or one that the graph does not tell apart.
+    pub fn change(&mut self, changed: Option<&str>) {
+        for (path, value) in &mut self.spec {
+            // Two values are enough to change a field and to change it back.
+            *value ^= u32::from(changed.is_some_and(|changed| covers(path, changed)));
+        }
+    }
+
+    fn digests(&self) -> Vec<SpecDigest> {
+        digests(&self.spec)
+    }
+
     pub fn seen(&self, graph: &Graph<'_>) -> Stored {
         let state = self.status.as_ref().and_then(|status| status.0.state.as_deref());
         Stored {
@@ -176,9 +194,23 @@ impl TestObject {
             generation: self.generation,
             deleting: self.deleting,
             held: self.held,
+            spec: self.spec.clone(),
             status: self.status.as_ref().map(|status| status.0.clone()),
         }
     }
+}
+
+fn digests(spec: &BTreeMap<String, u32>) -> Vec<SpecDigest> {
+    let digest = |(path, value): (&String, &u32)| SpecDigest::new(path.clone(), Some(&value.to_string()));
+    spec.iter().map(digest).collect()
+}
+
+/// The digests of the fields, as they are stored.
+pub(super) fn stored_digests(spec: &BTreeMap<String, u32>) -> BTreeMap<String, String> {
+    let digests = digests(spec);
+    let each = digests.iter();
+    each.map(|digest| (digest.path().to_owned(), digest.stored()))
+        .collect()
 }
 
 impl Object for TestObject {

@@ -3,7 +3,7 @@ use super::{
     case::{Case, Goal, field_values},
     judge::{self, Disturbance},
     recorder::{Note, Recorder},
-    scripted::{Scripted, TestObject, TestStatus},
+    scripted::{Scripted, TestObject, TestStatus, stored_digests},
     witness::{Fault, Plan, Witness},
 };
 use crate::{
@@ -163,6 +163,21 @@ async fn live(world: &Witness<'_>) -> End {
 /// The object as the first process finds it.
 pub(super) fn found(graph: &Graph<'_>, case: &Case, began: Timestamp) -> TestObject {
     let start = case.route.first().map(|at| graph.state(*at));
+    let mut object = TestObject {
+        version: 1,
+        generation: if case.changed_before.is_some() { 2 } else { 1 },
+        deleting: case.deleted_before,
+        held: case.deleted_before,
+        label: 0,
+        field_values: field_values(graph),
+        spec: graph
+            .told_apart()
+            .into_iter()
+            .map(|path| (path.to_owned(), 0))
+            .collect(),
+        status: None,
+    };
+    let digests = stored_digests(&object.spec);
     let status = MachineStatus {
         state: start.map(|policy| policy.name.to_owned()),
         entry: Some(EntryId::new(0xff)),
@@ -170,15 +185,12 @@ pub(super) fn found(graph: &Graph<'_>, case: &Case, began: Timestamp) -> TestObj
         attempts: Some(case.attempts),
         entries: case.entries.clone(),
         observed_generation: Some(1),
+        spec_digests: (!digests.is_empty()).then(|| Box::new(digests)),
         ..MachineStatus::default()
     };
-    TestObject {
-        version: 1,
-        generation: if case.changed_before { 2 } else { 1 },
-        deleting: case.deleted_before,
-        held: case.deleted_before,
-        label: 0,
-        field_values: field_values(graph),
-        status: (!case.is_new).then_some(TestStatus(status)),
+    object.status = (!case.is_new).then_some(TestStatus(status));
+    if let Some(changed) = case.changed_before {
+        object.change(changed);
     }
+    object
 }

@@ -180,6 +180,7 @@ impl World<Scripted> for Witness<'_> {
             from: moved.from.map(|from| from.name.to_owned()),
             to: moved.to.name.to_owned(),
             entry: moved.entry,
+            cause: moved.cause,
         });
     }
     fn publish(&self, object: &TestObject, event: Event) {

@@ -1,7 +1,7 @@
 //! The small machines that the search goes through: every graph of `next` edges with up to three states, alone, with
 //! each key of the language at each place, and with each pair of keys.
 
-use krator_runtime::{Graph, OnDelete, OnSpecChange, Policy, Retry, StateId, StateKind, Watch};
+use krator_runtime::{Graph, OnDelete, OnSpecChange, Policy, Retry, SpecChange, StateId, StateKind, Watch};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -18,6 +18,8 @@ pub enum Key {
     Resume(usize, usize),
     IgnoresChanges(usize),
     ChangesTo(usize, usize),
+    /// Changes of one field do the one, and those of the others do the other.
+    ByField(usize, Reaction, Reaction),
     NoCheckpoint(usize),
     Conditions(usize),
     Deletion,
@@ -25,6 +27,34 @@ pub enum Key {
     Cleanup(bool),
     WaitsOnDelete(usize),
     NotWritten(usize),
+}
+
+/// What a change of the spec does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reaction {
+    Wake,
+    Ignore,
+    To(usize),
+}
+
+impl Reaction {
+    fn all(states: usize) -> impl Iterator<Item = Reaction> {
+        [Reaction::Wake, Reaction::Ignore]
+            .into_iter()
+            .chain((0..states).map(Reaction::To))
+    }
+
+    fn as_policy(self) -> OnSpecChange {
+        match self {
+            Reaction::Wake => OnSpecChange::Wake,
+            Reaction::Ignore => OnSpecChange::Ignore,
+            Reaction::To(state) => OnSpecChange::To(id(state)),
+        }
+    }
+}
+
+fn id(state: usize) -> StateId {
+    StateId(u16::try_from(state).expect("few states"))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,6 +101,15 @@ impl Key {
         matches!(self, Key::Deletion | Key::Cleanup(_))
     }
 
+    /// Every way to tell changes of a field apart, at every place of a machine with so many states.
+    fn by_field(states: usize) -> Vec<Key> {
+        let pairs = Reaction::all(states).flat_map(|of| Reaction::all(states).map(move |rest| (of, rest)));
+        let pairs: Vec<_> = pairs.filter(|(of, rest)| of != rest).collect();
+        let places =
+            (0..states).flat_map(|at| pairs.iter().map(move |(of, rest)| Key::ByField(at, *of, *rest)));
+        places.collect()
+    }
+
     fn place(self) -> Option<usize> {
         match self {
             Key::Deletion | Key::Cleanup(_) => None,
@@ -87,19 +126,27 @@ impl Key {
             | Key::Limit(at, _)
             | Key::Once(at, _)
             | Key::Resume(at, _)
-            | Key::ChangesTo(at, _) => Some(at),
+            | Key::ChangesTo(at, _)
+            | Key::ByField(at, ..) => Some(at),
         }
     }
 
-    fn leads_to(self) -> Option<usize> {
+    fn leads_to(self) -> Vec<usize> {
         match self {
+            Key::ByField(_, of, rest) => [of, rest]
+                .into_iter()
+                .filter_map(|does| match does {
+                    Reaction::To(to) => Some(to),
+                    Reaction::Wake | Reaction::Ignore => None,
+                })
+                .collect(),
             Key::Timeout(_, to)
             | Key::Retry(_, to)
             | Key::Limit(_, to)
             | Key::Once(_, to)
             | Key::Resume(_, to)
-            | Key::ChangesTo(_, to) => Some(to),
-            _ => None,
+            | Key::ChangesTo(_, to) => vec![to],
+            _ => Vec::new(),
         }
     }
 
@@ -180,6 +227,35 @@ impl Small {
         all
     }
 
+    /// Every machine that tells changes of a field apart, in one state, and has one other key or none.
+    pub fn by_field(with_another: bool) -> Vec<Small> {
+        let mut all = Vec::new();
+        for next in graphs() {
+            let others = Key::all(next.len());
+            for key in Key::by_field(next.len()) {
+                let may_stand = |other: &&Key| {
+                    !(matches!(other, Key::IgnoresChanges(_) | Key::ChangesTo(..))
+                        && other.place() == key.place())
+                };
+                let keys: Vec<Vec<Key>> = if with_another {
+                    others
+                        .iter()
+                        .filter(may_stand)
+                        .map(|other| vec![key, *other])
+                        .collect()
+                } else {
+                    vec![vec![key]]
+                };
+                let smalls = keys.into_iter().map(|keys| Small {
+                    next: next.clone(),
+                    keys,
+                });
+                all.extend(smalls.filter(Small::is_accepted));
+            }
+        }
+        all
+    }
+
     fn has(&self, wanted: impl Fn(Key) -> bool) -> bool {
         self.keys.iter().any(|key| wanted(*key))
     }
@@ -216,7 +292,7 @@ impl Small {
                     matches!(
                         key,
                         Key::Timeout(..) | Key::Retry(..) | Key::Limit(..) | Key::Resume(..) | Key::ChangesTo(..)
-                            | Key::IgnoresChanges(_)
+                            | Key::IgnoresChanges(_) | Key::ByField(..)
                     )
                 },
                 state,
@@ -246,7 +322,7 @@ impl Small {
             let to = self.next[state]
                 .iter()
                 .copied()
-                .chain(keys.filter_map(|key| key.leads_to()));
+                .chain(keys.flat_map(|key| key.leads_to()));
             for to in to {
                 if reached.insert(to) {
                     queue.push(to);
@@ -258,8 +334,7 @@ impl Small {
 
     /// The graph. It borrows its parts for as long as the process runs, which is short.
     pub fn graph(&self) -> Graph<'static> {
-        const NAMES: [&str; 3] = ["A", "B", "C"];
-        let id = |state: usize| StateId(u16::try_from(state).expect("few states"));
+        const NAMES: [&str; 4] = ["A", "B", "C", "Leave"];
         let mut policies: Vec<Policy<'static>> = (0..self.next.len())
             .map(|at| {
                 let next: Vec<StateId> = self.next[at].iter().map(|to| id(*to)).collect();
@@ -279,6 +354,15 @@ impl Small {
                     Key::Resume(_, to) => policy.resume(id(to)),
                     Key::IgnoresChanges(_) => policy.on_spec_change(OnSpecChange::Ignore),
                     Key::ChangesTo(_, to) => policy.on_spec_change(OnSpecChange::To(id(to))),
+                    Key::ByField(_, of, rest) => {
+                        let change = SpecChange {
+                            of: &[".spec.field"],
+                            does: of.as_policy(),
+                        };
+                        policy
+                            .on_spec_change_of(vec![change].leak())
+                            .on_spec_change(rest.as_policy())
+                    }
                     Key::NoCheckpoint(_) => policy.no_checkpoint(),
                     Key::Conditions(_) => policy.conditions(&[("Fed", "True")]),
                     Key::WaitsOnDelete(_) => policy.on_delete(OnDelete::Wait),

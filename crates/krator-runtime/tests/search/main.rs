@@ -33,6 +33,15 @@ const TWO_KEYS: Bounds = Bounds {
     runs: 4,
 };
 
+/// A machine that tells changes of fields apart: two edits, or one and a fault or something else.
+const BY_FIELD: Bounds = Bounds {
+    faults: 1,
+    events: 2,
+    answers: 0,
+    disturbances: 2,
+    runs: 4,
+};
+
 /// Of this many machines a run takes one.
 const SLICE: usize = 400;
 
@@ -59,13 +68,32 @@ async fn searched(what: &str, machines: &[Small], bounds: Bounds, slice: usize) 
     wrong
 }
 
-#[tokio::test(start_paused = true)]
-async fn no_schedule_within_the_bounds_breaks_a_promise() {
-    let slice = match env::var("KRATOR_SEARCH").as_deref() {
+fn slice() -> usize {
+    match env::var("KRATOR_SEARCH").as_deref() {
         Ok("all") => 1,
         Ok(slice) => slice.parse().expect("`all`, or one of how many machines"),
         Err(_) => SLICE,
-    };
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_schedule_of_edits_is_judged_twice_or_by_the_wrong_fields() {
+    let wrong = searched("by field", &Small::by_field(false), BY_FIELD, 1 + slice() / 8).await;
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_schedule_of_edits_with_another_key_breaks_a_promise() {
+    // There are many of these machines, so a run takes fewer of them.
+    let slice = if slice() == 1 { 1 } else { 4 * slice() };
+    let machines = Small::by_field(true);
+    let wrong = searched("by field, and another key", &machines, TWO_KEYS, slice).await;
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_schedule_within_the_bounds_breaks_a_promise() {
+    let slice = slice();
     let all = [Small::all(0), Small::all(1), Small::all(2)];
     println!(
         "{} graphs; machines without a key, with one, and with two: {}, {}, {}",

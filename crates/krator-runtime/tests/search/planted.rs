@@ -3,7 +3,7 @@
 
 use crate::ONE_KEY;
 use krator_runtime::testing::search;
-use krator_runtime::{Graph, Policy, StateId, StateKind, Watch};
+use krator_runtime::{Graph, OnSpecChange, Policy, SpecChange, StateId, StateKind, Watch};
 
 const A: StateId = StateId(0);
 const B: StateId = StateId(1);
@@ -28,7 +28,43 @@ fn states() -> States {
 /// What is broken, the states as they are judged, the states as the runtime obeys them, and what the search says.
 type Defect = (&'static str, fn(&mut States), fn(&mut States), &'static str);
 
-const DEFECTS: [Defect; 10] = [
+/// A change of one field leads to A, or another one does.
+const FIELD_TO_A: &[SpecChange<'static>] = &[SpecChange {
+    of: &[".spec.field"],
+    does: OnSpecChange::To(A),
+}];
+const OTHERS_TO_A: &[SpecChange<'static>] = &[SpecChange {
+    of: &[".spec.field"],
+    does: OnSpecChange::Ignore,
+}];
+
+fn field_to_a(states: &mut States) {
+    states[2] = states[2]
+        .on_spec_change_of(FIELD_TO_A)
+        .on_spec_change(OnSpecChange::Ignore);
+}
+
+const DEFECTS: [Defect; 12] = [
+    (
+        "a change of a field that is taken for one of the others",
+        field_to_a,
+        |states| {
+            states[2] = states[2]
+                .on_spec_change_of(&[])
+                .on_spec_change(OnSpecChange::Ignore);
+        },
+        "is not left by the change",
+    ),
+    (
+        "a change of the others that is taken for one of the field",
+        field_to_a,
+        |states| {
+            states[2] = states[2]
+                .on_spec_change_of(OTHERS_TO_A)
+                .on_spec_change(OnSpecChange::To(A));
+        },
+        "is entered for the change",
+    ),
     (
         "the state is not stored",
         |_| (),

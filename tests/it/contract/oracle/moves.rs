@@ -134,11 +134,15 @@ impl Oracle {
                 to.push(then.value);
             }
         }
-        if let OnSpecChange::Enter(then) = state.on_spec_change.value
-            && !now.is_deleted()
-            && now.generation() != before.observed()
-        {
-            to.push(then);
+        if !now.is_deleted() && now.generation() != before.observed() {
+            to.extend(
+                state
+                    .on_any_spec_change()
+                    .filter_map(|change| match change.value {
+                        OnSpecChange::Enter(then) => Some(then),
+                        OnSpecChange::Wake | OnSpecChange::Ignore => None,
+                    }),
+            );
         }
         if let Some(resume) = state.resume
             && is_first

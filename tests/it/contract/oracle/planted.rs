@@ -12,13 +12,13 @@ use table::{planted, resumed};
 const DESCRIPTION: &str = "\
 krator: 1
 resource: {group: example.com, version: v1, kind: Thing}
-spec: {size: int32}
+spec: {size: int32, level: optional string}
 machine: {initial: Begin, deletion: Deleting}
 states:
   Begin: {next: [Work]}
   Work: {next: [Running, Look], effects: once, resume: Look, phase: Busy, onDelete: wait, timeout: {after: 1h, to: Look}}
   Look: {next: [Running], wait: {poll: 1s}, timeout: {after: 1h, to: Broken}, retry: {limit: 2, then: Broken}}
-  Running: {kind: ready, next: [Again], message: Fine., onSpecChange: Begin}
+  Running: {kind: ready, next: [Again], message: Fine., onSpecChange: [{of: .spec.level, to: ignore}, Begin]}
   Again: {next: [Running], resume: Look, limit: {times: 2, then: Broken}, conditions: {Fresh: \"False\"}}
   Broken: {kind: failed, next: [Look]}
   Deleting: {next: [Deleted], wait: {poll: 1s}, retry: {limit: 2, then: Deleted}}

@@ -1,5 +1,5 @@
 //! The edges of a graph, as people see them.
-use crate::graph::{Graph, OnDelete, OnSpecChange, StateId};
+use crate::graph::{Graph, OnDelete, StateId};
 use serde::Serialize;
 
 /// An edge of the graph.
@@ -41,7 +41,7 @@ pub(super) fn edges(graph: &'static Graph<'static>) -> Vec<Edge> {
         if policy.deletion_path {
             continue;
         }
-        if let OnSpecChange::To(to) = policy.on_spec_change {
+        for to in policy.spec_change_targets() {
             add(to, "specChange");
         }
         match (policy.on_delete, graph.deletion()) {

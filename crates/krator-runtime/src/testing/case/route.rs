@@ -104,7 +104,7 @@ fn edges(graph: &Graph<'_>, from: StateId) -> Vec<(Answer, StateId)> {
     if let (OnSpecChange::To(to), Some(_), false) =
         (policy.on_spec_change, policy.wait.poll, policy.deletion_path)
     {
-        edges.push((Answer::SeeChange, to));
+        edges.push((Answer::SeeChange(None), to));
     }
     edges
 }

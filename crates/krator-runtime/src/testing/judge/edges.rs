@@ -1,5 +1,5 @@
 //! Where the edges of a graph lead, as the judge understands them.
-use crate::graph::{Graph, OnSpecChange, StateId};
+use crate::graph::{Graph, StateId};
 use std::collections::BTreeSet;
 
 /// The states that can be stored next after `from`. States that are not stored, and those whose limit is exceeded,
@@ -18,9 +18,7 @@ fn edges_of(graph: &Graph<'_>, from: StateId) -> BTreeSet<StateId> {
         to.extend(policy.retry.then);
         to.extend(policy.resume.into_iter().flat_map(|at| resumed(graph, at)));
     }
-    if let OnSpecChange::To(state) = policy.on_spec_change {
-        to.insert(state);
-    }
+    to.extend(policy.spec_change_targets());
     if !policy.deletion_path {
         to.extend(policy.on_delete.to().or(graph.deletion()));
     }
@@ -37,9 +35,7 @@ pub(in crate::testing) fn resumed(graph: &Graph<'_>, at: StateId) -> BTreeSet<St
         if !policy.deletion_path {
             all.extend(policy.on_delete.to().or(graph.deletion()));
         }
-        if let OnSpecChange::To(to) = policy.on_spec_change {
-            all.insert(to);
-        }
+        all.extend(policy.spec_change_targets());
     }
     all
 }

@@ -32,7 +32,7 @@ pub(super) fn judge(graph: &Graph<'_>, notes: &[(Duration, Note)], disturbance: 
                     Some(_) => {}
                 }
             }
-            Note::Moved { from, to, entry } => {
+            Note::Moved { from, to, entry, .. } => {
                 if !reported.insert(*entry) {
                     wrong.push(format!("the entry {entry} is reported twice"));
                 }

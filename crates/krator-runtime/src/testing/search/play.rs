@@ -7,7 +7,7 @@ use crate::{
     local::{FOREVER, Handle, Memory},
     machine::Context,
     testing::{
-        case::Case,
+        case::{Case, on_change_of},
         judge::{self, Disturbance},
         recorder::{Note, Recorder},
         scripted::Scripted,
@@ -46,6 +46,11 @@ pub(in crate::testing) struct Search {
     thaws: Notify,
     /// Notified when enough handlers have run.
     enough: Notify,
+    /// What another client or process may do, and the paths of the fields that it may edit.
+    events: Vec<EventKind>,
+    told_apart: Vec<String>,
+    /// How often the spec was edited.
+    edits: AtomicUsize,
     /// What another client did last, and after how many notes.
     event: Mutex<Option<(EventKind, usize)>>,
 }
@@ -53,18 +58,25 @@ pub(in crate::testing) struct Search {
 /// What another client or process does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EventKind {
-    SpecEdit,
+    /// Of the field of this number among those that the graph tells apart, or of another one.
+    SpecEdit(Option<u8>),
     Deletion,
     ChildChange,
     Twin,
 }
 
-const EVENTS: [EventKind; 4] = [
-    EventKind::SpecEdit,
-    EventKind::Deletion,
-    EventKind::ChildChange,
-    EventKind::Twin,
-];
+/// What may happen to objects of a graph, the twin last.
+fn events(graph: &Graph<'_>) -> Vec<EventKind> {
+    let fields = (0..).zip(graph.told_apart()).map(|(number, _)| Some(number));
+    let edits = std::iter::once(None).chain(fields).map(EventKind::SpecEdit);
+    let others = [EventKind::Deletion, EventKind::ChildChange, EventKind::Twin];
+    edits.chain(others).collect()
+}
+
+/// The path of the field that is edited; `None` if the graph does not tell it apart.
+fn edited<'g>(graph: &Graph<'g>, field: Option<u8>) -> Option<&'g str> {
+    graph.told_apart().get(usize::from(field?)).copied()
+}
 
 const FAULTS: [FaultKind; 4] = [
     FaultKind::DiesBefore,
@@ -83,10 +95,16 @@ impl Search {
 
     /// Another client does something, or nothing. Only at a write can another process take over.
     fn event(&self, recorder: &Recorder, outside: &Handle<Scripted>, at_write: bool) -> Option<EventKind> {
-        let of = if at_write { EVENTS.len() } else { EVENTS.len() - 1 };
-        let event = *EVENTS.get(self.choose(Kind::Event, of + 1).checked_sub(1)?)?;
+        let of = self.events.len() - usize::from(!at_write);
+        let event = *self
+            .events
+            .get(self.choose(Kind::Event, of + 1).checked_sub(1)?)?;
         match event {
-            EventKind::SpecEdit => outside.update_spec(|_| ()),
+            EventKind::SpecEdit(field) => {
+                self.edits.fetch_add(1, Relaxed);
+                let path = field.and_then(|field| self.told_apart.get(usize::from(field)));
+                outside.update_spec(|object| object.change(path.map(String::as_str)));
+            }
             EventKind::Deletion => outside.delete(),
             EventKind::ChildChange => outside.changed(Watch::Owned),
             EventKind::Twin => {}
@@ -173,6 +191,9 @@ pub(super) async fn replay(
         freezes: Notify::new(),
         thaws: Notify::new(),
         enough: Notify::new(),
+        events: events(graph),
+        told_apart: graph.told_apart().into_iter().map(str::to_owned).collect(),
+        edits: AtomicUsize::new(0),
         event: Mutex::default(),
     });
     let world = Witness {
@@ -334,7 +355,11 @@ fn lost(graph: &Graph<'_>, world: &Witness<'_>, search: &Search) -> Vec<String> 
         let ran = |note: &(_, Note)| matches!(note.1, Note::Started(_));
         let reacts = match event {
             EventKind::ChildChange => policy.wait.watch.contains(&Watch::Owned),
-            EventKind::SpecEdit => policy.on_spec_change != OnSpecChange::Ignore,
+            // Of several edits the judge knows what they do together.
+            EventKind::SpecEdit(field) => {
+                search.edits.load(Relaxed) == 1
+                    && on_change_of(policy, edited(graph, field)) != OnSpecChange::Ignore
+            }
             EventKind::Deletion | EventKind::Twin => false,
         };
         if rests && reacts && !notes.iter().skip(after).any(ran) {

@@ -28,6 +28,25 @@ fn instead(kind: &Kind, events: &mut [Event], state: &str, second: u32) {
     }
 }
 
+/// A field of the spec of the running object is changed, and the object goes to `Begin`.
+fn edited(kind: &Kind, events: &mut Vec<Event>, field: &str) {
+    events.truncate(5);
+    for event in &mut *events {
+        event.object["spec"] = json!({"size": 1, "level": "low"});
+    }
+    let mut edited = events[4].object.clone();
+    edited["metadata"]["generation"] = json!(2);
+    edited["spec"][field] = json!("another");
+    let mut next = thing(kind, "Begin", "9", 9);
+    next["spec"] = edited["spec"].clone();
+    next["metadata"]["generation"] = json!(2);
+    next["status"]["conditions"][1]["observedGeneration"] = json!(2);
+    events.extend([edited, next].map(|object| Event {
+        deleted: false,
+        object,
+    }));
+}
+
 /// The object stays in `Look`, fails there so many times, and then goes to `Broken`.
 fn failing(kind: &Kind, events: &mut Vec<Event>, times: i64) {
     instead(kind, events, "Look", 3);

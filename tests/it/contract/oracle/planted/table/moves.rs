@@ -1,6 +1,6 @@
 //! Defects in the moves of an object between states.
 
-use super::{Planted, failing, from_on, instead, resumed};
+use super::{Planted, edited, failing, from_on, instead, resumed};
 use crate::cluster::watch::Event;
 use crate::contract::oracle::planted::thing;
 use serde_json::json;
@@ -10,6 +10,16 @@ pub const PLANTED: &[Planted] = &[
         "a state with once effects that fails leads to the state that it resumes in",
         |kind, events| instead(kind, events, "Look", 3),
         "",
+    ),
+    (
+        "a change of the spec leads where its field says",
+        |kind, events| edited(kind, events, "size"),
+        "",
+    ),
+    (
+        "a change of a field that is ignored leads on",
+        |kind, events| edited(kind, events, "level"),
+        "cannot have led from Running to Begin",
     ),
     (
         "failures up to the limit lead on",
@@ -103,18 +113,6 @@ pub const PLANTED: &[Planted] = &[
             });
         },
         "from Running to Begin, where no edge led it",
-    ),
-    (
-        "the edge of a spec change after a change",
-        |kind, events| {
-            events.truncate(5);
-            events.push(Event {
-                deleted: false,
-                object: thing(kind, "Begin", "9", 9),
-            });
-            from_on(events, 5, "/metadata/generation", &json!(2));
-        },
-        "",
     ),
     (
         "a resume without a restart",

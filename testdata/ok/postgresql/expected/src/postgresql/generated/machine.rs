@@ -287,6 +287,18 @@ static STATES: [rt::Policy; 11] = [
                 )
                 .limit(10, SyncFailed::ID),
         )
+        .on_spec_change_of(
+            &[
+                rt::SpecChange {
+                    of: &[".spec.volume"],
+                    does: rt::OnSpecChange::To(Creating::ID),
+                },
+                rt::SpecChange {
+                    of: &[".spec.teamId"],
+                    does: rt::OnSpecChange::Ignore,
+                },
+            ],
+        )
         .on_spec_change(rt::OnSpecChange::To(Updating::ID))
         .handler("src/postgresql/states/running.rs", Running::WRITTEN),
     rt::Policy::new("SyncFailed")
@@ -392,6 +404,12 @@ impl rt::Machine for PostgresqlMachine {
             PostgresqlMachine::Validating,
         ];
         ALL.get(usize::from(id.0)).copied()
+    }
+    fn spec_digests(object: &crate::postgresql::Postgresql) -> Vec<rt::SpecDigest> {
+        rt::spec_digests(
+            &object.spec,
+            &[(".spec.teamId", &["teamId"]), (".spec.volume", &["volume"])],
+        )
     }
     fn run<'a>(self, cx: &'a mut rt::Context<'_, Self>) -> rt::Dispatch<'a> {
         match self {

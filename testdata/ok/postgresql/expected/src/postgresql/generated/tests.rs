@@ -71,7 +71,9 @@ fn from_running() {
         vec![
             at(Running).to(Syncing), at(Running).stays(), at(Running).fails(SyncFailed),
             at(Running).fails_for_good(SyncFailed), at(Running).is_deleted(Deleting),
-            at(Running).changes(Updating), at(Running).restarts(Running)
+            at(Running).changes_of(".spec.volume", Creating), at(Running)
+            .sees_changes_of(".spec.teamId"), at(Running).changes(Updating), at(Running)
+            .restarts(Running)
         ],
     );
 }

@@ -59,7 +59,9 @@ pub struct Invalid;
 ///
 /// Errors: [`SyncFailed`] after 10 retries.
 ///
-/// Changes of the spec: [`Updating`].
+/// Changes of `.spec.volume`: [`Creating`].
+///
+/// Other changes of the spec: [`Updating`].
 #[derive(Clone, Copy, Debug)]
 pub struct Running;
 

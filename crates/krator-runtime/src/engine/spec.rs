@@ -1,0 +1,310 @@
+//! Which fields of the spec have changed since it was judged last.
+use super::{Engine, Policy};
+use crate::{graph::OnSpecChange, spec_digest::SpecDigest, status::MachineStatus};
+use std::collections::BTreeMap;
+
+type Stored = BTreeMap<String, String>;
+
+/// The digests of the fields whose changes a description tells apart.
+#[derive(Clone, Debug)]
+pub(super) struct SpecMemory {
+    /// As they are in the latest generation that was observed.
+    now: Vec<SpecDigest>,
+    /// As they were in the latest generation whose change has been applied to the machine.
+    judged: Stored,
+    /// As they were in the generation that the status says has been judged: the one that it has observed, or that its state
+    /// was entered for.
+    told: Stored,
+}
+
+impl SpecMemory {
+    fn stored_now(&self) -> Stored {
+        let each = self.now.iter();
+        each.map(|digest| (digest.path().to_owned(), digest.stored()))
+            .collect()
+    }
+}
+
+impl Engine<'_> {
+    /// Reports the digests of the fields as the object was found, with its stored status. Where its generation has been
+    /// judged they are those that were judged, whatever is stored: a field may have been added to the description, or have
+    /// another default now.
+    pub fn found_spec(&mut self, stored: Option<&MachineStatus>, now: Vec<SpecDigest>) {
+        if now.is_empty() {
+            return;
+        }
+        let (judged, told) = (Stored::new(), Stored::new());
+        let mut spec = Box::new(SpecMemory { now, judged, told });
+        let stored = stored.and_then(|stored| stored.spec_digests.as_deref());
+        spec.told = if self.judged == self.generation {
+            spec.stored_now()
+        } else {
+            stored.cloned().unwrap_or_default()
+        };
+        spec.judged.clone_from(&spec.told);
+        self.spec = Some(spec);
+    }
+
+    /// Reports a generation with its digests. It takes effect when no handler is running.
+    pub fn saw_spec(&mut self, generation: i64, digests: impl FnOnce() -> Vec<SpecDigest>) {
+        if let Some(spec) = self.spec.as_mut().filter(|_| generation != self.generation) {
+            spec.now = digests();
+        }
+        self.generation = generation;
+    }
+
+    /// What the state says about the change of the spec since it was judged last: the first change with a field that differs
+    /// decides, and without one the rest.
+    pub(super) fn on_this_change(&self, policy: &Policy<'_>) -> OnSpecChange {
+        let Some(spec) = &self.spec else {
+            return policy.on_spec_change;
+        };
+        let differs = |path: &&str| {
+            let stored = spec.judged.get(*path).map(String::as_str);
+            let mut now = spec.now.iter().filter(|digest| digest.path() == *path);
+            now.any(|digest| digest.differs_from(stored))
+        };
+        let mut changes = policy.on_spec_change_of.iter();
+        let first = changes.find(|change| change.of.iter().any(differs));
+        first.map_or(policy.on_spec_change, |change| change.does)
+    }
+
+    /// The latest generation has been judged.
+    pub(super) fn judge(&mut self) {
+        self.judged = self.generation;
+        if let Some(spec) = &mut self.spec {
+            spec.judged = spec.stored_now();
+        }
+    }
+
+    /// The next status says that what was judged last has been judged, unless another operator has stored that it has judged a
+    /// later generation.
+    pub(super) fn tell_digests(&mut self) {
+        if let Some(spec) = self.spec.as_mut().filter(|_| self.judged >= self.observed) {
+            spec.told.clone_from(&spec.judged);
+        }
+    }
+
+    /// Takes over what another operator has stored about a generation that it has judged.
+    pub(super) fn take_digests(&mut self, stored: &MachineStatus) {
+        if let Some(spec) = &mut self.spec {
+            spec.told = stored.spec_digests.as_deref().cloned().unwrap_or_default();
+        }
+    }
+
+    /// What the status says; `None` where no field is told apart.
+    pub(super) fn told_digests(&self) -> Option<Box<Stored>> {
+        let spec = self.spec.as_ref()?;
+        (!spec.told.is_empty()).then(|| Box::new(spec.told.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        engine::{Do, Now, Outcome},
+        error::Class,
+        graph::{Exit, Graph, Policy, SpecChange, StateId, StateKind},
+    };
+    use std::time::Duration;
+
+    const REST: StateId = StateId(0);
+    const GROW: StateId = StateId(1);
+    const ONCE: StateId = StateId(2);
+    const SIZE: &str = ".spec.size";
+    const LEVEL: &str = ".spec.logLevel";
+    static STATES: [Policy; 3] = [
+        Policy::new("Rest")
+            .kind(StateKind::Ready)
+            .next(&[ONCE])
+            .on_spec_change_of(&[
+                SpecChange {
+                    of: &[SIZE],
+                    does: OnSpecChange::To(GROW),
+                },
+                SpecChange {
+                    of: &[LEVEL],
+                    does: OnSpecChange::Ignore,
+                },
+            ]),
+        Policy::new("Grow").next(&[REST]),
+        Policy::new("Once").once().resume(REST).next(&[REST]),
+    ];
+    static GRAPH: Graph = Graph::new(&STATES, REST, None, "example.com/things");
+
+    fn now() -> Now {
+        Now {
+            elapsed: Duration::from_secs(1),
+            time: jiff::Timestamp::UNIX_EPOCH,
+            random: 1,
+        }
+    }
+
+    /// The digests of a spec with these values.
+    fn spec(size: u32, level: u32) -> Vec<SpecDigest> {
+        [(SIZE, size), (LEVEL, level)]
+            .map(|(path, value)| SpecDigest::new(path, Some(&value.to_string())))
+            .into()
+    }
+
+    fn found(stored: Option<&MachineStatus>, generation: i64, spec: Vec<SpecDigest>) -> Engine<'static> {
+        let mut engine = Engine::new(&GRAPH, stored, generation, Vec::new(), now());
+        engine.found_spec(stored, spec);
+        engine
+    }
+
+    fn runs(engine: &mut Engine<'_>, outcome: Outcome) {
+        assert_eq!(engine.decide(now()), Do::Run);
+        engine.begin();
+        engine.ended(outcome, now());
+    }
+
+    fn stays(engine: &mut Engine<'_>) {
+        runs(engine, Outcome::Exit(Exit::Stay));
+    }
+
+    /// What the next write of the status stores.
+    fn written(engine: &Engine<'_>) -> MachineStatus {
+        engine
+            .render(&MachineStatus::default(), now())
+            .expect("the state is known")
+    }
+
+    /// The status of an object that rests, whose spec has these values in generation 1.
+    fn rests(size: u32, level: u32) -> MachineStatus {
+        let mut engine = found(None, 1, spec(size, level));
+        stays(&mut engine);
+        written(&engine)
+    }
+
+    /// What an operator does that finds the object in generation 2.
+    fn then(stored: &MachineStatus, spec: Vec<SpecDigest>) -> (&'static str, Do, Option<i64>) {
+        let mut engine = found(Some(stored), 2, spec);
+        let does = engine.decide(now());
+        let name = engine.policy().map_or("", |policy| policy.name);
+        (name, does, written(&engine).observed_generation)
+    }
+
+    #[test]
+    fn the_first_entry_with_a_changed_field_decides() {
+        let stored = rests(1, 1);
+        assert_eq!(then(&stored, spec(2, 1)), ("Grow", Do::Entered, Some(1)));
+        assert_eq!(then(&stored, spec(2, 2)), ("Grow", Do::Entered, Some(1)));
+        // The handler of a state that an operator has just found runs in any case.
+        assert_eq!(then(&stored, spec(1, 2)), ("Rest", Do::Run, Some(2)));
+        assert_eq!(then(&stored, spec(1, 1)), ("Rest", Do::Run, Some(1)));
+    }
+
+    #[test]
+    fn a_change_is_the_difference_to_what_was_judged_last() {
+        let mut engine = found(None, 1, spec(1, 1));
+        stays(&mut engine);
+        // To and fro between two looks is no change of the field.
+        engine.saw_spec(2, || spec(2, 1));
+        engine.saw_spec(3, || spec(1, 1));
+        stays(&mut engine);
+        assert_eq!(written(&engine).observed_generation, Some(3));
+        // With a look in between there are two.
+        engine.saw_spec(4, || spec(2, 1));
+        assert_eq!(engine.decide(now()), Do::Entered);
+        runs(&mut engine, Outcome::Exit(Exit::To(REST)));
+        engine.saw_spec(5, || spec(1, 1));
+        assert_eq!(engine.decide(now()), Do::Entered);
+        assert_eq!(engine.at(), Some(GROW));
+    }
+
+    #[test]
+    fn a_missing_digest_leaves_the_decision_to_the_rest() {
+        let mut stored = rests(1, 1);
+        let digests = stored.spec_digests.as_deref_mut().expect("digests");
+        digests.remove(SIZE);
+        assert_eq!(then(&stored, spec(2, 1)), ("Rest", Do::Run, Some(1)), "woken");
+        assert_eq!(then(&stored, spec(2, 2)), ("Rest", Do::Run, Some(2)), "ignored");
+        stored.spec_digests = None;
+        assert_eq!(then(&stored, spec(2, 2)), ("Rest", Do::Run, Some(1)), "woken");
+    }
+
+    #[test]
+    fn an_operator_that_finds_a_judged_generation_knows_its_spec() {
+        let mut stored = rests(1, 1);
+        stored.spec_digests = None;
+        let mut engine = found(Some(&stored), 1, spec(1, 1));
+        stays(&mut engine);
+        assert!(
+            written(&engine).is_in(&stored, |_| true),
+            "nothing is to be written for that"
+        );
+        engine.saw_spec(2, || spec(2, 1));
+        assert_eq!(engine.decide(now()), Do::Entered);
+    }
+
+    #[test]
+    fn the_digests_are_those_of_the_generation_that_is_stored_as_judged() {
+        let digest = |status: &MachineStatus| status.spec_digests.clone();
+        let (one, two) = (digest(&rests(1, 1)), digest(&rests(2, 1)));
+        assert_ne!(one, two);
+        let mut engine = found(None, 1, spec(1, 1));
+        stays(&mut engine);
+        engine.decide(now());
+        // A change that arrives while a handler runs has not been judged when it ends.
+        engine.saw_request(Some("again"));
+        assert_eq!(engine.decide(now()), Do::Run);
+        engine.begin();
+        engine.saw_spec(2, || spec(2, 1));
+        assert_eq!(digest(&written(&engine)), one);
+        engine.ended(Outcome::Exit(Exit::To(ONCE)), now());
+        assert_eq!(digest(&written(&engine)), one, "entered for generation 1");
+        // A handler that runs once deals with the latest generation, and judges nothing.
+        assert_eq!(engine.decide(now()), Do::Run);
+        engine.begin();
+        engine.ended(Outcome::Exit(Exit::To(REST)), now());
+        assert_eq!(digest(&written(&engine)), two);
+        assert_eq!(written(&engine).observed_generation, Some(2));
+    }
+
+    #[test]
+    fn a_change_is_not_judged_again_after_a_failure_that_was_stored() {
+        let mut engine = found(None, 1, spec(1, 1));
+        stays(&mut engine);
+        engine.saw_spec(2, || spec(2, 1));
+        assert_eq!(engine.decide(now()), Do::Entered);
+        runs(&mut engine, Outcome::Exit(Exit::To(REST)));
+        // The handler fails on generation 3, which it deals with as the rest.
+        engine.saw_spec(3, || spec(2, 1));
+        runs(
+            &mut engine,
+            Outcome::Failed(Class::Transient, "no luck".to_owned()),
+        );
+        let stored = written(&engine);
+        let mut next = found(Some(&stored), 4, spec(2, 1));
+        assert_eq!(next.decide(now()), Do::Run);
+        let mut next = found(Some(&stored), 4, spec(3, 1));
+        assert_eq!(next.decide(now()), Do::Entered);
+    }
+
+    #[test]
+    fn what_another_operator_has_judged_stays_judged() {
+        let mut engine = found(None, 1, spec(1, 1));
+        stays(&mut engine);
+        engine.saw_request(Some("again"));
+        assert_eq!(engine.decide(now()), Do::Run);
+        engine.begin();
+        let theirs = MachineStatus {
+            observed_generation: Some(2),
+            ..rests(1, 2)
+        };
+        engine.saw_others_status(&theirs, now());
+        engine.ended(Outcome::Exit(Exit::Stay), now());
+        let stored = written(&engine);
+        assert_eq!(stored.observed_generation, Some(2));
+        assert_eq!(stored.spec_digests, theirs.spec_digests);
+    }
+
+    #[test]
+    fn kinds_without_such_fields_store_nothing_of_it() {
+        let mut engine = found(Some(&rests(1, 1)), 1, Vec::new());
+        stays(&mut engine);
+        assert_eq!(written(&engine).spec_digests, None);
+    }
+}
