@@ -234,7 +234,16 @@ fn an_object_that_cannot_be_decoded_is_marked_and_does_not_stop_the_others() {
     let message = stalled["message"].as_str().expect("a message");
     assert!(message.contains(".spec.size"), "{message}");
 
-    // A finalizer does not hold it: its deletion needs no more than its metadata.
+    // A finalizer does not hold it: its deletion needs no more than its metadata. The kind has no deletion path, and so its role
+    // has no right to remove one.
+    let may = [
+        "create",
+        "rolebinding",
+        "may-release",
+        "--clusterrole=cluster-admin",
+        "--user=operator",
+    ];
+    cluster.kubectl(&[&may[..], &here].concat());
     let held = json!({"metadata": {"finalizers": ["cache.example.com/memcacheds"]}}).to_string();
     let patch = [
         "patch",
