@@ -19,6 +19,8 @@ use crate::spec::Files;
 use crate::text::conflict::conflicts;
 use crate::text::normalized;
 
+pub(crate) use base::ENDING as BASE_ENDING;
+
 /// The folder of a crate in which krator keeps its own files.
 pub const STATE_DIR: &str = ".krator";
 /// The version of krator, and a line with owner and hash for each generated file. Git takes the lines of both branches.
@@ -185,8 +187,9 @@ impl GenerationRecord {
         };
         record.read_list(&normalized(list))?;
         for (path, base) in base::all(files) {
-            let sides = conflicts(base);
-            let sides = sides.map_or_else(|| vec![base.to_owned()], |sides| vec![sides.ours, sides.theirs]);
+            let base = normalized(base);
+            let sides = conflicts(&base);
+            let sides = sides.map_or_else(|| vec![base.clone()], |sides| vec![sides.ours, sides.theirs]);
             let sides: Vec<String> = sides.iter().map(|side| base::unquoted(side)).collect();
             let entry = FileRecord {
                 // The plan tells seeded files from merged ones.

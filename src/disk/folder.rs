@@ -151,8 +151,9 @@ impl Folder {
                 };
                 let path = format!("{folder}/{name}");
                 if file_type.is_dir() {
-                    // A folder may be where a `mod` declaration expects a file.
-                    if name.ends_with(".rs") {
+                    // A folder may be where a `mod` declaration or the record expects a file.
+                    let is_base = name.ends_with(record::BASE_ENDING) && folder.starts_with(record::BASE);
+                    if is_base || name.ends_with(".rs") {
                         found.push(path.clone());
                     }
                     folders.push(path);

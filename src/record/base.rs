@@ -5,7 +5,7 @@
 use super::BASE;
 use crate::changes::{FileState, Snapshot};
 
-const ENDING: &str = ".base";
+pub(crate) const ENDING: &str = ".base";
 
 /// The path of the base of a file.
 pub(super) fn path(of: &str) -> String {
