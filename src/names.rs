@@ -11,7 +11,7 @@ pub use casing::snake;
 pub(crate) use casing::{capitalized, kebab, pascal, plural, rust_ident, unique_variants};
 pub(crate) use taken::{
     CONDITION_ENDING, HANDLER_IMPORTS, KIND_ENDINGS, KIND_IMPORTS, MACHINE_FIELD, MACHINE_STATICS,
-    TYPE_IMPORTS, is_rust_keyword, taken_in_handlers, unusable_module, unusable_operator,
+    RUST_PRELUDE, TYPE_IMPORTS, is_rust_keyword, taken_in_handlers, unusable_module, unusable_operator,
 };
 
 use std::fmt;

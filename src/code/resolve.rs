@@ -3,6 +3,7 @@
 
 use super::items::{Def, ImportPath, Names, Namespace};
 use super::tree::{ModuleId, Tree};
+use crate::names::RUST_PRELUDE;
 
 /// What a path resolves to.
 #[derive(Clone)]
@@ -51,51 +52,6 @@ enum Lookup<'a> {
     Perhaps,
     Absent,
 }
-
-/// The names of Rust's prelude that code uses without a path.
-const PRELUDE: &[&str] = &[
-    "AsMut",
-    "AsRef",
-    "Box",
-    "Clone",
-    "Copy",
-    "Default",
-    "DoubleEndedIterator",
-    "Drop",
-    "Eq",
-    "Err",
-    "ExactSizeIterator",
-    "Extend",
-    "Fn",
-    "FnMut",
-    "FnOnce",
-    "From",
-    "FromIterator",
-    "Future",
-    "Into",
-    "IntoFuture",
-    "IntoIterator",
-    "Iterator",
-    "None",
-    "Ok",
-    "Option",
-    "Ord",
-    "PartialEq",
-    "PartialOrd",
-    "Result",
-    "Send",
-    "Sized",
-    "Some",
-    "String",
-    "Sync",
-    "ToOwned",
-    "ToString",
-    "TryFrom",
-    "TryInto",
-    "Unpin",
-    "Vec",
-    "drop",
-];
 
 /// Crates that every operator uses. A glob import of another crate is assumed not to bring in a module of such a name.
 const CRATES: &[&str] = &[
@@ -188,7 +144,7 @@ impl<'a> Tree<'a> {
             Lookup::Perhaps => is_certain = false,
             Lookup::Absent => {}
         }
-        if PRELUDE.contains(&name) {
+        if RUST_PRELUDE.contains(&name) || name == "drop" {
             return Target::External(vec!["std".to_owned(), name.to_owned()]);
         }
         if !is_certain && (is_only || !CRATES.contains(&name)) {

@@ -32,7 +32,7 @@ pub(crate) const HANDLER_IMPORTS: &[&str] = &[
 
 /// The prelude of Rust, whose names handlers and generated code use without an import. A type of such a name hides the
 /// trait, so that its methods are gone.
-const RUST_PRELUDE: &[&str] = &[
+pub(crate) const RUST_PRELUDE: &[&str] = &[
     "AsMut",
     "AsRef",
     "AsyncFn",
