@@ -26,7 +26,7 @@ spec:
   interval: optional duration
   seconds: optional integer
   times: optional integer
-  storage: {size: optional integer, class: optional string}
+  storage: {optional: true, properties: {size: optional integer, class: optional string}}
 conditions: {Tired: Set by handlers}
 allow: {broad-access: it is a test}
 ";

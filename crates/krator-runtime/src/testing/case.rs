@@ -3,6 +3,7 @@ mod route;
 
 pub(super) use route::{field_values, timeout};
 
+use super::judge::within_limits;
 use crate::graph::{
     Effects, Exit, Graph, OnDelete, OnSpecChange, Policy, Retry, SpecChange, StateId, Times, Watch,
 };
@@ -212,7 +213,10 @@ impl Case {
             let is_seen = matches!(cause, Cause::SeesChanges | Cause::SeesChangesOf(_));
             let passes = is_seen && matches!(on_change_of(to, changed.flatten()), OnSpecChange::To(_));
             // A process that dies in it may resume where no handler starts.
-            let resumes = to.resume.is_some_and(|at| !graph.state(at).written);
+            let starts = |at: &StateId| graph.state(*at).written;
+            let resumes = to
+                .resume
+                .is_some_and(|at| !within_limits(graph, at).iter().all(starts));
             if !to.written || passes || resumes {
                 return Vec::new();
             }

@@ -51,9 +51,12 @@ pub(super) fn judge(graph: &Graph<'_>, notes: &[(Duration, Note)], disturbance: 
             }
             // The entry that is stored may not be reported any more.
             Note::Died => (at, pending) = (last.and_then(|stored| name_of(stored)), None),
-            // On the deletion path a handler starts even if the answer to the write of its entry was lost.
+            // On the deletion path a handler starts even if the answer to the write of its entry was lost, and one whose
+            // state is not stored starts before the next write.
             Note::Started(started) => {
-                let may_wait = |entry| disturbance != Disturbance::None && entry == started.entry;
+                let waits_for_write =
+                    |entry| entry == started.entry || !graph.state(started.state).checkpoint;
+                let may_wait = |entry| disturbance != Disturbance::None && waits_for_write(entry);
                 if let Some(entry) = pending.filter(|entry| !may_wait(*entry) && !is_twin) {
                     wrong.push(format!("the entry {entry} is stored and not reported"));
                 }
