@@ -4,6 +4,8 @@ mod place;
 mod schema;
 mod status;
 
+pub use status::new_status;
+
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 

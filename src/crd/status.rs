@@ -5,14 +5,19 @@ use serde_json::{Value as Json, json};
 use super::schema_of;
 use crate::model::{Description, Kind, machine_status, machine_status_of};
 
-/// The schema of `.status`. By its default, kstatus does not take a new object for a ready one: an `observedGeneration`
-/// below `metadata.generation` means that the operator has work to do.
+/// The status of a new object. By it, kstatus does not take the object for a ready one: an `observedGeneration` below
+/// `metadata.generation` means that the operator has work to do.
+pub fn new_status() -> Json {
+    json!({"observedGeneration": -1})
+}
+
+/// The schema of `.status`.
 pub(super) fn schema(description: &Description, kind: &Kind) -> Json {
     let mut schema = machine_status_of(kind.names_phases()).clone();
     if !kind.told_apart().is_empty() {
         schema["properties"]["specDigests"] = machine_status()["properties"]["specDigests"].clone();
     }
-    schema["default"] = json!({"observedGeneration": -1});
+    schema["default"] = new_status();
     schema.sort_all_objects();
     if let Json::Object(properties) = &mut schema["properties"] {
         let users = kind.status.iter();

@@ -24,7 +24,6 @@ mod raw;
 mod reach;
 mod recorder;
 mod remote;
-mod selector;
 mod serve;
 mod skew;
 mod undecodable;

@@ -1,20 +1,16 @@
 //! Machines without Kubernetes: one object in memory, on tokio's clock, which a test may pause.
 #[cfg(feature = "kube")]
-mod controllers;
-#[cfg(feature = "kube")]
-mod fake_cluster;
+mod api;
 mod fixture;
 mod memory;
 mod object;
 
 #[cfg(feature = "kube")]
-pub(crate) use controllers::Outcome;
-#[cfg(feature = "kube")]
-pub(crate) use fake_cluster::FakeCluster;
+pub(crate) use api::{InMemoryApi, collection};
 /// Without Kubernetes there are no other kinds.
 #[cfg(not(feature = "kube"))]
 #[derive(Debug, Default)]
-pub(crate) struct FakeCluster;
+pub(crate) struct InMemoryApi;
 pub use fixture::Fixture;
 pub use memory::Handle;
 pub(crate) use memory::Memory;

@@ -12,7 +12,7 @@ use std::fmt;
 /// `Context::readiness`.
 ///
 /// The answers are those of kstatus, which Helm, Flux and kpt show. Some of them may surprise: a `Job` is current as soon as
-/// it has started, and a `Service` of type `LoadBalancer` as soon as it has a cluster IP.
+/// it has started ([`finished`](Self::finished) says whether it has ended), and a `Service` of type `LoadBalancer` as soon as it has a cluster IP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Readiness {
     /// It is as its spec asks for.
@@ -39,6 +39,14 @@ impl Readiness {
     pub fn of(object: &impl Serialize, now: Timestamp) -> Self {
         match serde_json::to_value(object) {
             Ok(object) => compute(Fields(&object), now),
+            Err(error) => Self::InProgress(format!("the object cannot be read: {error}")),
+        }
+    }
+    /// Whether an object that runs to an end has come to it: a Job or a Pod that runs is still in progress, and a Pod that has
+    /// ended without success has failed. Objects of all other kinds never end, so the answer is that of [`of`](Self::of).
+    pub fn finished(object: &impl Serialize, now: Timestamp) -> Self {
+        match serde_json::to_value(object) {
+            Ok(object) => kinds::finished(Fields(&object), compute(Fields(&object), now)),
             Err(error) => Self::InProgress(format!("the object cannot be read: {error}")),
         }
     }

@@ -1,9 +1,11 @@
 //! Kubernetes objects as the runtime sees them: custom resources as the objects of a machine, and objects of other
 //! kinds.
 mod owner;
+mod selector;
 
 pub use owner::ChildDeletion;
 pub(crate) use owner::{Owner, controller_in, labelled_owner, owner_uid, release};
+pub(crate) use selector::Selector;
 
 use crate::{
     error::{Error, Result},

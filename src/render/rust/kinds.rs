@@ -105,23 +105,27 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
     for owns in &kind.owns {
         let (path, reference) = (types.path(&owns.kind.value), owns.kind.value.reference());
         links.push(quote!(rt::Link::owned::<#path>(#reference)));
-        granted.insert(path.to_string(), path.clone());
+        granted.insert(path.to_string(), (path.clone(), &owns.kind.value.described));
         owned.insert(path.to_string(), (path, owns.deletion.value));
     }
     for watch in &kind.watches {
         let (path, reference) = (types.path(&watch.kind.value), watch.kind.value.reference());
         let concerns = concerns(description, kind, watch);
         links.push(quote!(rt::Link::watched::<#path>(#reference, #concerns)));
-        granted.insert(path.to_string(), path.clone());
+        granted.insert(path.to_string(), (path.clone(), &watch.kind.value.described));
         watched.insert(path.to_string(), path);
     }
     for access in &kind.access {
         let path = types.path(&access.kind.value);
-        granted.insert(path.to_string(), path);
+        granted.insert(path.to_string(), (path, &access.kind.value.described));
     }
-    let grants = granted
-        .values()
-        .map(|path| quote!(impl rt::Grants<#path> for #machine {}));
+    let grants = granted.values().map(|(path, described)| {
+        let status = described.is_some().then(|| {
+            let status = crate::crd::new_status().to_string();
+            quote!(const NEW_STATUS: &'static str = #status;)
+        });
+        quote!(impl rt::Grants<#path> for #machine { #status })
+    });
     let owns = owned.values().map(|(path, deletion)| {
         let constant = deletion_constant(*deletion);
         quote!(impl rt::Owns<#path> for #machine { #constant })

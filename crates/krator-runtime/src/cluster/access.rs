@@ -1,13 +1,14 @@
 //! How handlers reach objects of other kinds. What the description does not grant does not compile.
 use super::{
-    children::{Children, InCluster, Request},
+    children::{Children, Request},
     in_tests::concerning,
     links::Linked,
     reach::Cluster,
+    watches::KindCache,
 };
 use crate::{
     error::{Error, Result},
-    local::FakeCluster,
+    local::{InMemoryApi, collection},
     machine::{Context, Machine, Object as _},
     readiness::Readiness,
     resource::{Child, ChildDeletion, Owner, Place},
@@ -15,7 +16,7 @@ use crate::{
 use futures::future::BoxFuture;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{Api, Resource};
-use std::sync::Arc;
+use std::{any::type_name, sync::Arc};
 
 /// The description grants the operator of this machine access to `K`. Generated.
 #[diagnostic::on_unimplemented(
@@ -23,7 +24,11 @@ use std::sync::Arc;
     label = "no rights on `{K}`",
     note = "add the kind to `owns`, `watches` or `access` in krator.yaml, then run `krator gen`"
 )]
-pub trait Grants<K>: Machine {}
+pub trait Grants<K>: Machine {
+    /// What the API server gives a new object of the kind as its status, as JSON: the default that its
+    /// CustomResourceDefinition has. Empty if there is none.
+    const NEW_STATUS: &'static str = "";
+}
 
 /// The description lists `K` under `owns`. Generated.
 #[diagnostic::on_unimplemented(
@@ -48,7 +53,7 @@ pub trait Watches<K>: Grants<K> + Linked {}
 enum OtherKinds<'a, M: Machine> {
     Cluster(&'a Cluster<M>),
     /// In a test.
-    Memory(&'a Arc<FakeCluster>),
+    Memory(&'a Arc<InMemoryApi>),
 }
 
 impl<M: Machine> Context<'_, M> {
@@ -56,17 +61,29 @@ impl<M: Machine> Context<'_, M> {
     /// whole cluster if either the kind or this object has no namespace. It is made once for each kind and namespace;
     /// [`ApiHandles`](crate::ApiHandles) are the same for other namespaces.
     ///
-    /// # Panics
-    ///
-    /// In tests without a cluster. The other methods for other kinds work there, too.
+    /// In tests without a cluster it reaches the objects of the test, and the requests that a test has no answer to fail and
+    /// say so: watches, JSON patches, strategic merge patches, field selectors, dry runs, and subresources other than
+    /// `status`. No state runs again because of what a handler writes there; [`Handle::put`](crate::local::Handle) does that.
     ///
     /// ```
     #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
     #[doc = include_str!("../doc/kinds.txt")]
-    /// async fn secrets(cx: &Context<'_>) -> Result<usize> {
-    ///     Ok(cx.api::<Secret>().list(&Default::default()).await?.items.len())
+    /// impl State for Eat {
+    ///     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
+    ///         let key = cx.api::<Secret>().get_opt("key").await?;
+    ///         Ok(if key.is_some() { Transition::to(Sleep) } else { Transition::stay() })
+    ///     }
     /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let mut moose = Fixture::<MooseMachine>::new(Moose::default(), MooseState::default(), Arc::default());
+    /// assert_eq!(moose.next(Eat).await.unwrap(), Transition::stay());
+    ///
+    /// let mut key = Secret::default();
+    /// key.metadata.name = Some("key".to_owned());
+    /// moose.put(&key).unwrap();
+    /// assert_eq!(moose.next(Eat).await.unwrap(), Transition::to(Sleep));
+    /// # });
     /// ```
     pub fn api<K: Resource<DynamicType = (), Scope: Place> + 'static>(&self) -> Arc<Api<K>>
     where
@@ -74,9 +91,12 @@ impl<M: Machine> Context<'_, M> {
     {
         match self.other_kinds() {
             OtherKinds::Cluster(cluster) => cluster.apis.get(&cluster.client, self.manifest().namespace()),
-            // This is a mistake in a test; it cannot happen in an operator.
-            OtherKinds::Memory(_) => {
-                panic!("a test has no API server: use `apply`, `owned`, `delete`, `prune` or `watched`")
+            OtherKinds::Memory(api) => {
+                api.serves(collection::<K>(), M::NEW_STATUS);
+                Arc::new(<K::Scope as Place>::api(
+                    api.client(),
+                    self.manifest().namespace(),
+                ))
             }
         }
     }
@@ -253,8 +273,34 @@ impl<M: Machine> Context<'_, M> {
     ///     }
     /// }
     /// ```
+    ///
+    /// A Job is current as soon as it runs; [`finished`](Self::finished) waits for its end.
     pub fn readiness<K: Child>(&self, object: &K) -> Readiness {
         Readiness::of(object, self.now())
+    }
+
+    /// Whether an object that runs to an end has come to it: current when a Job is complete or a Pod has succeeded, failed when
+    /// they have failed, and in progress before. For other kinds it is their [`readiness`](Self::readiness).
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    /// use k8s_openapi::api::batch::v1::Job;
+    /// use krator_runtime::Readiness;
+    ///
+    /// fn is_backed_up(cx: &mut Context<'_>, backup: &Job) -> Result<bool> {
+    ///     match cx.finished(backup) {
+    ///         Readiness::Current(_) => Ok(true),
+    ///         Readiness::Failed(why) => Err(Error::permanent(why)),
+    ///         Readiness::InProgress(why) | Readiness::Terminating(why) => {
+    ///             cx.message(why);
+    ///             Ok(false)
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    pub fn finished<K: Child>(&self, object: &K) -> Readiness {
+        Readiness::finished(object, self.now())
     }
 
     /// The first object of a watched kind that concerns this one, as it was found before the run. `None` if there is none.
@@ -292,7 +338,7 @@ impl<M: Machine> Context<'_, M> {
     {
         match self.other_kinds() {
             OtherKinds::Cluster(cluster) => cluster.concerning(self.backend.found),
-            OtherKinds::Memory(others) => concerning::<M, K>(others, &self.manifest()),
+            OtherKinds::Memory(api) => concerning::<M, K>(api, &self.manifest()),
         }
     }
 
@@ -300,8 +346,8 @@ impl<M: Machine> Context<'_, M> {
         let backend = self.backend.of;
         match backend.downcast_ref::<Cluster<M>>() {
             Some(cluster) => OtherKinds::Cluster(cluster),
-            None => match backend.downcast_ref::<Arc<FakeCluster>>() {
-                Some(others) => OtherKinds::Memory(others),
+            None => match backend.downcast_ref::<Arc<InMemoryApi>>() {
+                Some(api) => OtherKinds::Memory(api),
                 // There are only these two worlds.
                 None => unreachable!("a world gives no other backend"),
             },
@@ -313,28 +359,36 @@ impl<M: Machine> Context<'_, M> {
         M: Owns<K>,
     {
         let manifest = self.manifest();
+        let applied = Arc::clone(self.backend.applied);
         let (children, operator, (api_version, kind)) = match self.other_kinds() {
             OtherKinds::Cluster(cluster) => {
                 let (cache, kind) = cluster
                     .owned::<K>()
                     .ok_or_else(|| Error::permanent("the operator does not own this kind"))?;
-                let children = Children::Cluster(InCluster {
-                    client: cluster.client.clone(),
+                let client = cluster.client.clone();
+                let children = Children {
+                    client,
                     cache,
                     kind,
-                    applied: Arc::clone(self.backend.applied),
-                });
+                    applied,
+                };
                 let owner = (cluster.api_version.clone(), cluster.kind.clone());
                 (children, cluster.manager, owner)
             }
-            OtherKinds::Memory(others) => {
-                let owner = ("test/v1".to_owned(), "Owner".to_owned());
-                (Children::Memory(Arc::clone(others)), "test", owner)
+            OtherKinds::Memory(api) => {
+                api.serves(collection::<K>(), M::NEW_STATUS);
+                api.owns(collection::<K>(), M::DELETION);
+                let children = Children {
+                    client: api.client(),
+                    cache: Arc::new(KindCache::of(api.all(), M::GRAPH.finalizer())),
+                    kind: type_name::<K>(),
+                    applied,
+                };
+                (children, "test", ("test/v1".to_owned(), "Owner".to_owned()))
             }
         };
         Ok(Request {
             children,
-            applied: Arc::clone(self.backend.applied),
             operator,
             namespace: manifest.namespace().to_owned(),
             owner: Owner {

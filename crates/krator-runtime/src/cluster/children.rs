@@ -1,4 +1,4 @@
-//! Requests about children. They are the same for the API server and for the stand-in of tests.
+//! Requests about children.
 mod apply;
 mod emptied;
 mod ends;
@@ -10,7 +10,6 @@ use super::watches::KindCache;
 use crate::{
     applied::Applied,
     error::{Error, Result},
-    local::FakeCluster,
     resource::{Child, ChildDeletion, Owner, Place},
 };
 use kube::{
@@ -23,7 +22,6 @@ use std::sync::Arc;
 /// What a request about children needs. It does not borrow from the context, because its future outlives that borrow.
 pub(super) struct Request<K: Child> {
     pub children: Children<K>,
-    pub applied: Arc<Applied>,
     pub operator: &'static str,
     /// The namespace of the owner; empty if it has none.
     pub namespace: String,
@@ -31,13 +29,8 @@ pub(super) struct Request<K: Child> {
     pub deletion: ChildDeletion,
 }
 
-/// Where the children are stored.
-pub(super) enum Children<K: Child> {
-    Cluster(InCluster<K>),
-    Memory(Arc<FakeCluster>),
-}
-
-pub(super) struct InCluster<K: Child> {
+/// How the children of a kind are reached.
+pub(super) struct Children<K: Child> {
     pub client: Client,
     pub cache: Arc<KindCache<K>>,
     pub kind: &'static str,
@@ -51,28 +44,16 @@ impl<K: Child> Request<K> {
             return Err(Error::permanent("a child needs a name"));
         }
         let namespace = self.namespace_of(body["metadata"]["namespace"].as_str())?;
-        self.applied.applies::<K>(&namespace, &name);
+        self.children.applied.applies::<K>(&namespace, &name);
         self.complete(&mut body, &namespace);
-        match &self.children {
-            Children::Cluster(cluster) => {
-                // Each owner has a field manager of its own, so that two owners cannot take a child from each other.
-                let manager = format!("{}-{}", self.operator, self.owner.reference.uid);
-                cluster.apply(namespace, name, body, &manager, &self.owner).await
-            }
-            Children::Memory(others) => others.apply(body, &self.owner, self.deletion),
-        }
+        // Each owner has a field manager of its own, so that two owners cannot take a child from each other.
+        let manager = format!("{}-{}", self.operator, self.owner.reference.uid);
+        let children = &self.children;
+        children.apply(namespace, name, body, &manager, &self.owner).await
     }
 
     pub async fn owned(&self) -> Result<Vec<Arc<K>>> {
-        let is_ours = |child: &K| self.owner.owns(child);
-        let mut children = match &self.children {
-            Children::Cluster(cluster) => cluster.owned(is_ours).await?,
-            Children::Memory(others) => others
-                .all::<K>()
-                .into_iter()
-                .filter(|child| is_ours(child))
-                .collect(),
-        };
+        let mut children = self.children.owned(|child| self.owner.owns(child)).await?;
         children.sort_by_key(|child| (child.namespace(), child.name_any()));
         Ok(children)
     }
@@ -82,7 +63,7 @@ impl<K: Child> Request<K> {
         pruned.retain(|child| {
             let (namespace, name) = (child.namespace().unwrap_or_default(), child.name_any());
             let goes_already = child.meta().deletion_timestamp.is_some();
-            !goes_already && !self.applied.is_of_this_run::<K>(namespace, name)
+            !goes_already && !self.children.applied.is_of_this_run::<K>(namespace, name)
         });
         for child in &pruned {
             self.delete(child).await?;
@@ -97,13 +78,7 @@ impl<K: Child> Request<K> {
                 child.name_any()
             )));
         }
-        match &self.children {
-            Children::Cluster(cluster) => cluster.delete(child).await,
-            Children::Memory(others) => {
-                others.remove(child);
-                Ok(())
-            }
-        }
+        self.children.delete(child).await
     }
 
     /// Sets what every child has, and removes what only the API server may set.
@@ -150,7 +125,7 @@ impl<K: Child> Request<K> {
     }
 }
 
-impl<K: Child> InCluster<K> {
+impl<K: Child> Children<K> {
     /// The children from the cache, but never older than what the handlers of the owner have applied.
     async fn owned(&self, ours: impl Fn(&K) -> bool) -> Result<Vec<Arc<K>>> {
         self.cache.fill().await?;

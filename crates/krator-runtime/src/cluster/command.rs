@@ -1,6 +1,7 @@
 //! The command line of a generated operator.
-use super::{OperatorRuntime, selector::Selector};
+use super::OperatorRuntime;
 use crate::error::{Error, Result};
+use crate::resource::Selector;
 use crate::text::printable;
 use clap::{ArgAction, ArgMatches, Args, FromArgMatches as _, ValueEnum};
 use kube::config::{Config, KubeConfigOptions, Kubeconfig};

@@ -2,7 +2,7 @@
 use super::links::{Concerns, Link, Linked};
 use crate::{
     error::Result,
-    local::{FakeCluster, Handle, Outcome},
+    local::{Handle, InMemoryApi},
     machine::{ManifestOf, Object as _},
     resource::{Child, owner_uid},
     world::Change,
@@ -65,7 +65,7 @@ impl<M: Linked> Handle<M> {
     ///
     /// If there is no object of this kind, because no handler has applied one yet.
     pub fn make_ready<K: Child>(&self) {
-        self.notify(&self.others.report::<K>(Outcome::Ready));
+        self.notify(&self.others.make_ready::<K>());
     }
     /// Gives all objects of this kind the status that their controller writes when it has failed for good. A kind that
     /// never fails for good, such as a StatefulSet, is not ready instead. A state that waits for them runs again.
@@ -74,7 +74,7 @@ impl<M: Linked> Handle<M> {
     ///
     /// If there is no object of this kind, because no handler has applied one yet.
     pub fn fail<K: Child>(&self) {
-        self.notify(&self.others.report::<K>(Outcome::Failed));
+        self.notify(&self.others.fail::<K>());
     }
     fn notify<'a, K: Child>(&self, objects: impl IntoIterator<Item = &'a K>) {
         let Some(manifest) = self.stored() else {
@@ -96,11 +96,11 @@ impl<M: Linked> Handle<M> {
 }
 
 /// The objects of a watched kind that concern the object under test, in the order in which a cluster would have them.
-pub(super) fn concerning<M: Linked, K: Child>(others: &FakeCluster, manifest: &ManifestOf<M>) -> Vec<Arc<K>> {
+pub(super) fn concerning<M: Linked, K: Child>(api: &InMemoryApi, manifest: &ManifestOf<M>) -> Vec<Arc<K>> {
     let links = M::links();
     let mut found = Vec::new();
     for link in of_kind::<M, K>(&links).filter(|link| !link.is_owned()) {
-        let mut concerning: Vec<Arc<K>> = others.all();
+        let mut concerning: Vec<Arc<K>> = api.all();
         concerning.retain(|object| concerns(link, manifest, &**object));
         let named = link.named_by(manifest);
         concerning.sort_by_key(|object| named.iter().position(|(_, name)| *name == object.name_any()));

@@ -17,7 +17,6 @@ use super::{
     reach::Cluster,
     recorder::Recorder,
     remote::{REQUESTS, Remote},
-    selector::Selector,
     serve,
     skew::Skew,
     watches::{self, SharedWatches},
@@ -26,7 +25,7 @@ use crate::{
     error::{Error, Result},
     machine::{Machine, ManifestOf},
     operator::Operator,
-    resource::KubeObject,
+    resource::{KubeObject, Selector},
 };
 use futures::future::{BoxFuture, join_all};
 use http::{HeaderValue, header::USER_AGENT};

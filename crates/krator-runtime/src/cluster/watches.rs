@@ -12,9 +12,8 @@ use super::{
     health::Health,
     links::LinkEvent,
     raw::{Endpoint, Raw},
-    selector::Selector,
 };
-use crate::resource::{Child, Place};
+use crate::resource::{Child, Place, Selector};
 use futures::{FutureExt as _, StreamExt as _, future, stream::BoxStream};
 use kube::{Client, Resource, runtime::watcher};
 use std::{

@@ -1,5 +1,5 @@
 //! Unit tests of single handlers.
-use super::FakeCluster;
+use super::InMemoryApi;
 use crate::{
     applied::Applied,
     conditions::SetCondition,
@@ -49,7 +49,7 @@ pub struct Fixture<M: Machine> {
     began: (Timestamp, Instant),
     run: Run,
     applied: Arc<Applied>,
-    pub(super) others: Arc<FakeCluster>,
+    pub(super) others: Arc<InMemoryApi>,
 }
 
 impl<M: Machine> Fixture<M> {

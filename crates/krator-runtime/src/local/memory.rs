@@ -1,5 +1,5 @@
 //! The world of one object in memory, and the handle with which a test acts on it from outside.
-use super::FakeCluster;
+use super::InMemoryApi;
 use crate::{
     engine::{Moved, Now},
     error::{Error, Result},
@@ -35,7 +35,7 @@ use tokio::time::Instant;
 pub struct Handle<M: Machine> {
     stored: Arc<StoredObject<ManifestOf<M>>>,
     pub(crate) mailbox: Arc<Mailbox<ManifestOf<M>>>,
-    pub(crate) others: Arc<FakeCluster>,
+    pub(crate) others: Arc<InMemoryApi>,
 }
 
 /// The object as stored; `None` once it is gone.

@@ -30,6 +30,24 @@ pub(super) fn of_known_kind(
     })
 }
 
+/// The readiness of an object that may run to an end: while it runs it is not there yet.
+pub(super) fn finished(object: Fields<'_>, readiness: Readiness) -> Readiness {
+    let Readiness::Current(message) = readiness else {
+        return readiness;
+    };
+    let conditions = object.conditions();
+    let is_complete = || {
+        let mut conditions = conditions.iter();
+        conditions.any(|condition| (condition.kind, condition.status) == ("Complete", "True"))
+    };
+    match (object.group(), object.text("/kind"), object.text("/status/phase")) {
+        ("batch", Some("Job"), _) if !is_complete() => in_progress(message),
+        ("", Some("Pod"), Some("Failed")) => failed(message),
+        ("", Some("Pod"), phase) if phase != Some("Succeeded") => in_progress(message),
+        _ => current(message),
+    }
+}
+
 /// The first rule that finds fewer than wanted: what is counted, how many there are, and how many there should be.
 fn too_few<const N: usize>(rules: [(&str, i64, i64); N]) -> Option<Readiness> {
     let unmet = rules.into_iter().find(|(_, are, wanted)| wanted > are);

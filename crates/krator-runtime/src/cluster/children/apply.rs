@@ -4,7 +4,7 @@ use super::{
         patch,
         watches::{Known, drop_managed_fields},
     },
-    InCluster, emptied,
+    Children, emptied,
 };
 use crate::{
     applied::ChildKey,
@@ -28,7 +28,7 @@ const PROMPT_RETRIES: u32 = 5;
 /// the child, or it answers with a conflict.
 const NONE_YET: u64 = 1;
 
-impl<K: Child> InCluster<K> {
+impl<K: Child> Children<K> {
     /// Applies a child. Each request has the version of the child whose owner was looked at, so it is answered with a
     /// conflict if there is another child by then, or another owner.
     pub(super) async fn apply(
@@ -220,7 +220,7 @@ mod tests {
             }),
             "default",
         );
-        let cluster = InCluster::<ConfigMap> {
+        let cluster = Children::<ConfigMap> {
             client,
             cache: Arc::new(KindCache::new(tokio::sync::watch::channel(false).0)),
             kind: "core/v1.ConfigMap",

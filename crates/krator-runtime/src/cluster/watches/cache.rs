@@ -99,6 +99,21 @@ impl<K: Child> KindCache<K> {
         }
     }
 
+    /// A cache that knows these objects and no others, and by this label whom they belong to.
+    pub fn of(objects: Vec<Arc<K>>, label: &'static str) -> Self {
+        let cache = Self::new(watch::channel(true).0);
+        cache.serve(Need::Owner(label), mpsc::unbounded_channel().0);
+        cache.begin(1);
+        let mut listings = cache.lock();
+        listings.begin(0);
+        for object in objects {
+            listings.put(0, true, object.meta(), Some(Arc::clone(&object)));
+        }
+        drop(listings);
+        cache.listed(0, true);
+        cache
+    }
+
     /// Keeps what a link needs, and tells it of changes.
     pub fn serve(&self, need: Need, link: mpsc::UnboundedSender<LinkEvent>) {
         self.lock().serve(need, link);

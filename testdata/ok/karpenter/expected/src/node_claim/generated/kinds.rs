@@ -61,7 +61,9 @@ impl rt::Linked for NodeClaimMachine {
     }
 }
 impl rt::Grants<EC2NodeClass> for NodeClaimMachine {}
-impl rt::Grants<crate::node_pool::NodePool> for NodeClaimMachine {}
+impl rt::Grants<crate::node_pool::NodePool> for NodeClaimMachine {
+    const NEW_STATUS: &'static str = "{\"observedGeneration\":-1}";
+}
 impl rt::Grants<k8s_openapi::api::core::v1::Node> for NodeClaimMachine {}
 impl rt::Watches<EC2NodeClass> for NodeClaimMachine {}
 impl rt::Watches<crate::node_pool::NodePool> for NodeClaimMachine {}

@@ -32,7 +32,9 @@ impl rt::Linked for NodePoolMachine {
     }
 }
 impl rt::Grants<EC2NodeClass> for NodePoolMachine {}
-impl rt::Grants<crate::node_claim::NodeClaim> for NodePoolMachine {}
+impl rt::Grants<crate::node_claim::NodeClaim> for NodePoolMachine {
+    const NEW_STATUS: &'static str = "{\"observedGeneration\":-1}";
+}
 impl rt::Grants<k8s_openapi::api::core::v1::Pod> for NodePoolMachine {}
 impl rt::Owns<crate::node_claim::NodeClaim> for NodePoolMachine {}
 impl rt::Watches<EC2NodeClass> for NodePoolMachine {}

@@ -5,14 +5,14 @@ use serde_json::{Map, Value, json};
 
 /// What a controller reports of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(super) enum Outcome {
     Ready,
     Failed,
 }
 
 /// Changes the status of an object to what the controller of its kind would write, as kstatus reads it: Current or
 /// Failed. A kind that never fails for good is not ready instead. All kinds that are not known here get conditions.
-pub(super) fn report((group, kind): (&str, &str), outcome: Outcome, object: &mut Value) {
+pub(super) fn report((group, kind): (&str, &str), outcome: Outcome, now: Timestamp, object: &mut Value) {
     let ready = outcome == Outcome::Ready;
     let number = |pointer: &str| object.pointer(pointer).and_then(Value::as_i64).unwrap_or(1);
     let replicas = number("/spec/replicas");
@@ -47,12 +47,11 @@ pub(super) fn report((group, kind): (&str, &str), outcome: Outcome, object: &mut
         }),
         ("batch", "Job") if ready => {
             conditions = vec![("Complete", true, "CompletionsReached")];
-            let now = Timestamp::now();
             json!({"succeeded": number("/spec/completions"), "startTime": now, "completionTime": now})
         }
         ("batch", "Job") => {
             conditions = vec![("Failed", true, "BackoffLimitExceeded")];
-            json!({"failed": 1, "startTime": Timestamp::now()})
+            json!({"failed": 1, "startTime": now})
         }
         ("", "Pod") => {
             conditions = vec![("Ready", ready, if ready { "Running" } else { "PodFailed" })];
@@ -98,7 +97,7 @@ pub(super) fn report((group, kind): (&str, &str), outcome: Outcome, object: &mut
             all.retain(|condition| condition["type"] != kind);
             all.push(json!({
                 "type": kind, "status": if holds { "True" } else { "False" }, "reason": reason,
-                "message": "reported by the test", "lastTransitionTime": Timestamp::now(),
+                "message": "reported by the test", "lastTransitionTime": now,
             }));
         }
         status["conditions"] = all.into();

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, str::FromStr};
 
 /// A selector that the API server accepts.
 #[derive(Clone, Debug)]
-pub(super) struct Selector {
+pub(crate) struct Selector {
     text: String,
     requirements: Vec<Requirement>,
 }

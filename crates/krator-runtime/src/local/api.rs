@@ -1,0 +1,226 @@
+//! The API server of a test: objects of other kinds, in memory, behind kube's client. So handlers reach them by the requests
+//! that they send in a cluster.
+mod controllers;
+mod objects;
+mod request;
+
+use super::{Fixture, Handle};
+use crate::{
+    error::Result,
+    machine::Machine,
+    resource::{Child, ChildDeletion},
+};
+use controllers::Outcome;
+use http::Response;
+use jiff::Timestamp;
+use kube::{Client, Resource, ResourceExt as _, client::Body};
+use objects::{Key, Objects};
+use std::{
+    convert::Infallible,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+};
+use tokio::time::Instant;
+
+/// Stands in for the API server. It gets, lists, creates, replaces, patches and deletes objects, and has no watches and no
+/// controllers: nothing is collected, scheduled or made ready unless the test does it.
+pub(crate) struct InMemoryApi {
+    objects: Mutex<Objects>,
+    client: OnceLock<Client>,
+    began: (Timestamp, Instant),
+}
+
+impl Default for InMemoryApi {
+    fn default() -> Self {
+        Self {
+            objects: Mutex::default(),
+            client: OnceLock::new(),
+            began: (Timestamp::now(), Instant::now()),
+        }
+    }
+}
+
+impl fmt::Debug for InMemoryApi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.locked().fmt(f)
+    }
+}
+
+/// Where the objects of a kind are listed.
+pub(crate) fn collection<K: Resource<DynamicType = ()>>() -> String {
+    K::url_path(&(), None)
+}
+
+fn key<K: Child>(object: &K) -> Key {
+    Key {
+        collection: collection::<K>(),
+        namespace: object.namespace().unwrap_or_default(),
+        name: object.name_any(),
+    }
+}
+
+impl InMemoryApi {
+    /// A client whose requests are answered from here. It needs tokio.
+    pub fn client(self: &Arc<Self>) -> Client {
+        let client = self.client.get_or_init(|| {
+            // The client is part of what it refers to.
+            let api = Arc::downgrade(self);
+            let service = tower::service_fn(move |request| {
+                let api = api.upgrade();
+                async move {
+                    let answer = match api {
+                        Some(api) => request::answer(&api, request).await,
+                        None => Err(request::refusal(503, "ServiceUnavailable", "the test is over")),
+                    };
+                    let (code, body) = match answer {
+                        Ok((code, body)) => (code, body.to_string()),
+                        Err(status) => (status.code, serde_json::to_string(&status).unwrap_or_default()),
+                    };
+                    let mut response = Response::new(Body::from(body.into_bytes()));
+                    *response.status_mut() = http::StatusCode::from_u16(code).unwrap_or_default();
+                    Ok::<_, Infallible>(response)
+                }
+            });
+            Client::new(service, "default")
+        });
+        client.clone()
+    }
+
+    /// New objects of a kind have this status, which is JSON, or none if it is empty.
+    pub fn serves(&self, collection: String, status: &str) {
+        let status = serde_json::from_str(status).unwrap_or_default();
+        self.locked().kind(collection).status = status;
+    }
+
+    /// What becomes of the children of a kind when their owner is deleted.
+    pub fn owns(&self, collection: String, deletion: ChildDeletion) {
+        self.locked().kind(collection).deletion = deletion;
+    }
+
+    /// All objects of a kind, sorted by namespace and name.
+    pub fn all<K: Child>(&self) -> Vec<Arc<K>> {
+        let (collection, objects) = (collection::<K>(), self.locked());
+        let of_kind = objects.list(&collection, "");
+        of_kind
+            .filter_map(|object| serde_json::from_value(object.clone()).ok().map(Arc::new))
+            .collect()
+    }
+
+    /// Stores an object as it is, with the next resource version.
+    pub fn put<K: Child>(&self, object: &K) -> Result<()> {
+        let mut body = serde_json::to_value(object)?;
+        body["apiVersion"] = K::api_version(&()).into();
+        body["kind"] = K::kind(&()).into();
+        self.locked().put(key(object), body);
+        Ok(())
+    }
+
+    pub fn remove<K: Child>(&self, object: &K) {
+        self.locked().remove(&key(object));
+    }
+
+    /// Ends what belongs to an object whose deletion path has ended. Returns the names of the children that are kept.
+    pub fn end_children(&self, label: &str, owner: (&str, &str)) -> Vec<String> {
+        self.locked().end_children(label, owner)
+    }
+
+    /// The objects of a kind that handlers applied, as each was applied last, sorted by namespace and name.
+    fn applied<K: Child>(&self) -> Vec<K> {
+        let (collection, objects) = (collection::<K>(), self.locked());
+        let applied = objects.applied(&collection);
+        applied
+            .filter_map(|body| serde_json::from_value(body.clone()).ok())
+            .collect()
+    }
+
+    /// Gives all objects of a kind the status that their controller would write, and returns them.
+    ///
+    /// # Panics
+    ///
+    /// If there are none, or if the status is not of their type: a mistake in a test.
+    fn report<K: Child>(&self, outcome: Outcome) -> Vec<K> {
+        let (group, kind) = (K::group(&()), K::kind(&()));
+        let reported = self.locked().report(&collection::<K>(), |object| {
+            controllers::report((&group, &kind), outcome, self.now(), object);
+        });
+        let decoded = reported.into_iter().map(serde_json::from_value::<K>);
+        let decoded: Vec<K> = match decoded.collect() {
+            Ok(decoded) => decoded,
+            Err(error) => panic!("a {kind} has another status than krator knows, so use `put`: {error}"),
+        };
+        assert!(
+            !decoded.is_empty(),
+            "there is no {kind}: no handler has applied one yet, and the test has put none"
+        );
+        decoded
+    }
+
+    pub fn make_ready<K: Child>(&self) -> Vec<K> {
+        self.report(Outcome::Ready)
+    }
+
+    pub fn fail<K: Child>(&self) -> Vec<K> {
+        self.report(Outcome::Failed)
+    }
+
+    /// The time on the clock of the test.
+    fn now(&self) -> Timestamp {
+        let (began, origin) = self.began;
+        began + origin.elapsed()
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Objects> {
+        self.objects.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<M: Machine> Handle<M> {
+    /// All objects of another kind: those that handlers applied or created, and those that the test created.
+    pub fn all<K: Child>(&self) -> Vec<Arc<K>> {
+        self.others.all()
+    }
+    /// The objects of another kind that handlers applied, as each was applied last.
+    pub fn applied<K: Child>(&self) -> Vec<K> {
+        self.others.applied()
+    }
+}
+
+impl<M: Machine> Fixture<M> {
+    /// All objects of another kind: those that handlers applied or created, and those that the test created.
+    pub fn all<K: Child>(&self) -> Vec<Arc<K>> {
+        self.others.all()
+    }
+    /// The objects of another kind that the handler applied, as each was applied last: what it sent, with the metadata
+    /// that the runtime adds.
+    pub fn applied<K: Child>(&self) -> Vec<K> {
+        self.others.applied()
+    }
+    /// Gives all objects of this kind the status that their controller writes when it has succeeded, for the next call
+    /// of a handler.
+    ///
+    /// # Panics
+    ///
+    /// If there are none.
+    pub fn make_ready<K: Child>(&self) {
+        self.others.make_ready::<K>();
+    }
+    /// Gives all objects of this kind the status that their controller writes when it has failed for good.
+    ///
+    /// # Panics
+    ///
+    /// If there are none.
+    pub fn fail<K: Child>(&self) {
+        self.others.fail::<K>();
+    }
+    /// Creates or replaces an object of another kind, for the handler to find.
+    ///
+    /// # Errors
+    ///
+    /// If the object cannot be written as JSON.
+    pub fn put<K: Child>(&self, object: &K) -> Result<()> {
+        self.others.put(object)
+    }
+}
+
+#[cfg(test)]
+mod tests;
