@@ -19,6 +19,7 @@ mod tests;
 mod tree;
 mod walk;
 
+pub(crate) use rename::mentioned;
 pub use rename::{Renamed, Renames, rename};
 
 use crate::changes::{FileState, Snapshot, Unreadable, UnreadableFiles};

@@ -53,6 +53,30 @@ Bad:
 Good:
 
     Ok(Transition::to(Released))";
+    Warning NOT_FOLLOWED "not-followed": "code is included that krator does not read, and a check depends on it",
+"krator reads the modules of the crate, also those with `#[path]` whose file is in `src/`. It does not read what `include!` names,
+nor files elsewhere, so it cannot tell whether a handler is in there, and a rename does not reach them. Move the code into a
+module, or let the compiler judge it.
+
+Bad:
+
+    // in src/moose/states/eat.rs
+    include!(\"eat_impl.in\");
+
+Good:
+
+    mod eat_impl;";
+    Error MODULE_TWICE "module-twice": "a module has two files",
+"A module is in `x.rs` or in `x/mod.rs`. With both the crate does not compile, and krator cannot tell which one is the handler.
+
+Bad:
+
+    src/moose/states/eat.rs
+    src/moose/states/eat/mod.rs
+
+Good:
+
+    src/moose/states/eat/mod.rs";
     Error HANDLER_MISSING "handler-missing": "a state has no `impl State for`",
 "Every state needs a handler, which has a file of its own. `krator gen` creates the file again if it is missing.
 

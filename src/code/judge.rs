@@ -33,6 +33,7 @@ pub(super) fn judge(code: &Code<'_>, former: Option<&Code<'_>>) -> Vec<InFile> {
     let found = [
         judge.exits(),
         judge.handlers(),
+        judge.twins(),
         judge.impls(),
         judge.accesses(),
         judge.names(),

@@ -242,7 +242,7 @@ pub fn rename(former: &Code<'_>, renames: &Renames) -> Renamed {
                 findings.extend(misread(id, &facts, renames, &edits));
                 findings
             }
-            Some(_) => Vec::new(),
+            Some(_) => mentions(file.text, &words),
             None => unread(file, &words),
         };
         if !findings.is_empty() {
@@ -453,6 +453,38 @@ fn moved(span: Span, edits: &Edits) -> Span {
         start,
         end: start + length,
     }
+}
+
+/// Reports files beside the code in which former names remain, such as those that `include!` names.
+pub(crate) fn mentioned<'a>(
+    files: impl Iterator<Item = (&'a str, &'a str)>,
+    renames: &Renames,
+) -> Vec<InFile> {
+    let words = renames.words();
+    let found = files.map(|(path, text)| InFile {
+        source: Source::new(renames.path(path), text),
+        findings: mentions(text, &words),
+    });
+    found.filter(|in_file| !in_file.findings.is_empty()).collect()
+}
+
+/// Reports the first mention of each former name in a file that no module of the crate includes.
+fn mentions(text: &str, words: &BTreeMap<String, String>) -> Vec<Finding> {
+    let first = |word: &String| {
+        let spans = text.match_indices(word.as_str()).map(|(start, _)| Span {
+            start,
+            end: start + word.len(),
+        });
+        spans.into_iter().find(|span| is_word(text, *span))
+    };
+    let findings = words.iter().filter_map(|(word, now)| {
+        let message =
+            format!("`{word}` is `{now}` now, and was left in a file that is no module of this crate");
+        Some(Finding::new(&NAME_LEFT, first(word)?, message))
+    });
+    let mut findings: Vec<Finding> = findings.collect();
+    sort(&mut findings);
+    findings
 }
 
 /// Reports a file that contains former names but cannot be parsed, and is therefore left unchanged.

@@ -7,7 +7,7 @@ use super::items::{Def, Names, names_of};
 use super::macros::{self, Body};
 use crate::finding::Span;
 use std::collections::{BTreeMap, BTreeSet};
-use syn::{Attribute, Item, ext::IdentExt as _};
+use syn::{Attribute, Item, ext::IdentExt as _, spanned::Spanned as _};
 
 /// Index of a file in [`Tree::files`].
 pub(super) type FileId = usize;
@@ -104,6 +104,10 @@ pub(super) struct Tree<'a> {
     pub library: Option<ModuleId>,
     /// The `mod` declarations in user code whose file krator no longer generates.
     pub lost: Vec<Location>,
+    /// What includes code that krator does not read.
+    pub unfollowed: Vec<Location>,
+    /// The second file of modules that have two.
+    pub twins: Vec<FileId>,
     /// Top-level modules that krator no longer generates.
     pub gone: BTreeSet<String>,
     /// The name by which other targets refer to the library.
@@ -124,6 +128,8 @@ impl<'a> Tree<'a> {
             modules: Vec::new(),
             library: None,
             lost: Vec::new(),
+            unfollowed: Vec::new(),
+            twins: Vec::new(),
             gone,
             crate_name,
             own_macros: own_macros(files),
@@ -183,6 +189,12 @@ impl<'a> Tree<'a> {
             names,
         });
         for item in items {
+            if let Item::Macro(call) = item
+                && call.mac.path.is_ident("include")
+            {
+                let span = self.files[file].span(call.mac.path.span());
+                self.unfollowed.push(Location { file, span });
+            }
             let Item::Mod(module) = item else { continue };
             let name = module.ident.unraw().to_string();
             let mut inner = path.clone();
@@ -215,20 +227,25 @@ impl<'a> Tree<'a> {
         parent: ModuleId,
         folder: &str,
     ) -> Option<ModuleId> {
-        if module
+        if let Some(attribute) = module
             .attrs
             .iter()
-            .any(|attribute| attribute.path().is_ident("path"))
+            .find(|attribute| attribute.path().is_ident("path"))
         {
-            return None;
+            let child = self.of_path(file, attribute, path, parent);
+            if child.is_none() {
+                let span = self.files[file].span(module.ident.span());
+                self.unfollowed.push(Location { file, span });
+            }
+            return child;
         }
         let base = format!("{folder}/{}", module.ident.unraw());
         let candidates = [format!("{base}.rs"), format!("{base}/mod.rs")];
-        let Some(id) = self
-            .files
-            .iter()
-            .position(|file| candidates.iter().any(|candidate| candidate == file.path))
-        else {
+        let [first, second] = candidates.map(|candidate| self.file_at(&candidate));
+        if let (Some(_), Some(second)) = (first, second) {
+            self.twins.push(second);
+        }
+        let Some(id) = first.or(second) else {
             if path.len() == 1 && self.gone.contains(&path[0]) {
                 let span = self.files[file].span(module.ident.span());
                 self.lost.push(Location { file, span });
@@ -239,12 +256,64 @@ impl<'a> Tree<'a> {
         Some(self.add(id, path, Some(parent), &ast.items, base))
     }
 
+    fn file_at(&self, path: &str) -> Option<FileId> {
+        self.files.iter().position(|file| file.path == path)
+    }
+
+    /// The module in the file that an attribute `path` names. Inside of an inline module rustc takes another folder, which
+    /// is not followed, and neither are files elsewhere.
+    fn of_path(
+        &mut self,
+        file: FileId,
+        attribute: &Attribute,
+        path: Vec<String>,
+        parent: ModuleId,
+    ) -> Option<ModuleId> {
+        let ancestors = || std::iter::successors(Some(parent), |id| self.modules[*id].parent);
+        let is_inline = ancestors()
+            .nth(1)
+            .is_some_and(|above| self.modules[above].file == file);
+        let syn::Meta::NameValue(named) = &attribute.meta else {
+            return None;
+        };
+        let syn::Expr::Lit(syn::ExprLit {
+            lit: syn::Lit::Str(to),
+            ..
+        }) = &named.value
+        else {
+            return None;
+        };
+        let to = from(self.files[file].path, &to.value()).filter(|_| !is_inline)?;
+        let id = self.file_at(&to)?;
+        // A file that includes itself has no end.
+        if ancestors().any(|above| self.modules[above].file == id) {
+            return None;
+        }
+        let folder = to.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+        let ast = self.files[id].ast.as_ref()?;
+        Some(self.add(id, path, Some(parent), &ast.items, folder))
+    }
+
     /// Finds a module by its path from the root of the library.
     pub fn module(&self, path: &[&str]) -> Option<ModuleId> {
         self.modules.iter().position(|module| {
             module.path.len() == path.len() && module.path.iter().zip(path).all(|(a, b)| a == b)
         })
     }
+}
+
+/// The path of a file that another one names from its own folder; `None` if that is not in the crate.
+fn from(file: &str, to: &str) -> Option<String> {
+    let mut parts: Vec<&str> = file.split('/').collect();
+    parts.pop();
+    for part in to.split('/') {
+        match part {
+            "." => {}
+            ".." => drop(parts.pop()?),
+            _ => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
 }
 
 fn is_root(path: &str) -> bool {

@@ -121,9 +121,46 @@ impl Folder {
             let files = self.below(folder)?;
             found.extend(files.into_iter().filter(|path| path.ends_with(".rs")));
         }
+        for member in self.members()? {
+            for folder in ["src", "tests"] {
+                let files = self.below(&format!("{member}/{folder}"))?;
+                found.extend(files.into_iter().filter(|path| path.ends_with(".rs")));
+            }
+        }
         found.extend(self.below(record::PRUNED)?);
         found.extend(self.below(record::BASE)?);
         found.sort();
+        Ok(found)
+    }
+
+    /// The folders with other packages, such as the members of a workspace: at the top, or in a folder there.
+    fn members(&self) -> Result<Vec<String>, Error> {
+        let mut found = Vec::new();
+        for folder in self.folders("")? {
+            if ["target", "vendor"].contains(&folder.as_str()) {
+                continue;
+            }
+            let inner = self.folders(&folder)?;
+            let inner = inner.into_iter().map(|name| format!("{folder}/{name}"));
+            let all = inner.chain([folder.clone()]);
+            found.extend(all.filter(|folder| self.real.join(folder).join("Cargo.toml").is_file()));
+        }
+        Ok(found)
+    }
+
+    /// The names of the visible folders in a folder of the crate.
+    fn folders(&self, folder: &str) -> Result<Vec<String>, Error> {
+        let shown = self.shown_path(folder);
+        let mut found = Vec::new();
+        for entry in fs::read_dir(self.real.join(folder)).map_err(cannot("read", &shown))? {
+            let entry = entry.map_err(cannot("read", &shown))?;
+            let is_folder = entry.file_type().map_err(cannot("read", &shown))?.is_dir();
+            if let (true, Ok(name)) = (is_folder, entry.file_name().into_string())
+                && !name.starts_with('.')
+            {
+                found.push(name);
+            }
+        }
         Ok(found)
     }
 

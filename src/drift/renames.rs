@@ -112,7 +112,12 @@ pub(super) fn follow(
         named.actions.insert(path, FileAction::Moved(to.clone()));
         named.disk.put(to, taken);
     }
-    for in_file in renamed.reports {
+    let texts = disk.paths().filter_map(|path| match disk.get(path) {
+        FileState::Text(text) if path.starts_with("src/") && !path.ends_with(".rs") => Some((path, text)),
+        _ => None,
+    });
+    let mentioned = code::mentioned(texts, &renames);
+    for in_file in renamed.reports.into_iter().chain(mentioned) {
         let found = in_file
             .findings
             .into_iter()

@@ -6,7 +6,7 @@ mod vault;
 
 use crate::cluster::until;
 use serde_json::{Value, json};
-use vault::{Cascade, FORMS, Form, Vaults, installed, metadata};
+use vault::{Cascade, FORMS, Form, LABEL, Vaults, installed, metadata};
 
 #[test]
 fn children_go_as_the_description_says_however_their_owner_is_deleted() {
@@ -28,6 +28,13 @@ fn children_go_as_the_description_says_however_their_owner_is_deleted() {
             FORMS.iter().all(there).then_some(())
         });
         vaults.ready(name);
+    }
+    // The collector is never given a reason to take them: not between two writes either.
+    for form in [Form::Last, Form::Keep] {
+        let applied = vaults.applied(form, Cascade::ALL[0].name());
+        let label = format!("/f:metadata/f:labels/f:{}", LABEL.replace('/', "~1"));
+        assert!(applied.pointer(&label).is_some(), "{form:?}: {applied}");
+        assert_eq!(applied["f:metadata"].get("f:ownerReferences"), None, "{form:?}");
     }
     let uids: Vec<String> = Cascade::ALL
         .iter()
@@ -69,6 +76,7 @@ fn children_go_as_the_description_says_however_their_owner_is_deleted() {
             "it goes before its owner"
         );
         assert!(vaults.child(Form::Last, "extra").is_none());
+        vaults.ends_before_its_owner(if cascade == Cascade::ALL[0] { "extra" } else { name }, name);
         vaults.is_released(Form::Keep, name, name, uid);
         if cascade == Cascade::Orphan {
             assert!(vaults.child(Form::Owner, name).is_some());

@@ -241,6 +241,13 @@ impl Case {
         !is_deleted || graph.state(from).checkpoint || on_delete(before) == on_delete(from)
     }
 
+    /// How often the spec changes before the object comes to `from`.
+    fn changes_on_the_way(&self, from: StateId) -> i64 {
+        let answers = self.route.iter().filter(|state| **state != from);
+        let changes = answers.filter(|state| matches!(self.answers.get(state), Some(Answer::SeeChange(_))));
+        changes.map(|_| 1).sum()
+    }
+
     /// Whether the goal cannot be entered any more, because the route has entered it as often as its limit allows.
     fn fills_goal(&self, graph: &Graph<'_>) -> bool {
         let Goal::Started(to) = self.goal else {
@@ -522,6 +529,10 @@ impl Case {
             cases.extend(case.map(|case| Self {
                 runs: Some(if goal == Goal::Again { 2 } else { 1 }),
                 stays: Some((Duration::ZERO, Duration::ZERO)),
+                goal: match goal {
+                    Goal::Observed(generation) => Goal::Observed(generation + case.changes_on_the_way(from)),
+                    other => other,
+                },
                 ..case
             }));
         }

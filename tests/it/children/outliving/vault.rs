@@ -299,6 +299,38 @@ impl Vaults {
         self.get(&format!("{}/{name}", self.plural(form)))
     }
 
+    /// The fields of a child that the operator has applied, as the server has noted them.
+    pub fn applied(&self, form: Form, name: &str) -> Value {
+        let child = format!("{}/{name}", self.plural(form));
+        let text = self.kubectl(&["get", &child, "-o", "json", "--show-managed-fields"]);
+        let child: Value = serde_json::from_str(&text).expect("kubectl writes JSON");
+        let managed = child["metadata"]["managedFields"].as_array().expect("a list");
+        let applied = managed.iter().find(|fields| fields["operation"] == "Apply");
+        applied.expect("the operator applies it")["fieldsV1"].clone()
+    }
+
+    /// The operator has deleted a child before it has released its owner. Whoever looks at the objects cannot tell, because what
+    /// it has left behind goes a moment later.
+    pub fn ends_before_its_owner(&self, child: &str, owner: &str) {
+        let last = |verb: &str, resource: &str, name: &str| {
+            until(&format!("{verb} {resource}/{name} is in the audit log"), || {
+                let writes = self.installed.cluster.writes(&self.namespace);
+                let mut writes = writes.iter().rev();
+                writes
+                    .find(|write| (&*write.verb, &*write.resource, &*write.name) == (verb, resource, name))
+                    .map(|write| write.received)
+            })
+        };
+        let (ended, released) = (
+            last("delete", self.plural(Form::Last), child),
+            last("patch", "vaults", owner),
+        );
+        assert!(
+            ended < released,
+            "{child} ended at {ended}, {owner} was released at {released}"
+        );
+    }
+
     pub fn any_child(&self, name: &str) -> Value {
         let found = KINDS
             .iter()

@@ -25,8 +25,14 @@ function filled(node, attributes, children) {
   for (const [key, value] of Object.entries(attributes)) {
     if (value !== undefined && value !== false) node.setAttribute(key, value === true ? "" : value);
   }
-  node.append(...children.filter((child) => child !== null && child !== undefined));
+  const given = children.filter((child) => child !== null && child !== undefined);
+  node.append(...given.map((child) => (typeof child === "string" ? printable(child) : child)));
   return node;
+}
+/** Escapes what nobody sees, or what would show the text around it in another order: objects hold what anybody writes. */
+function printable(text) {
+  const unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+  return text.replace(unseen, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
 }
 
 const measure = document.createElement("canvas").getContext("2d");

@@ -1,0 +1,3 @@
+//! Eats, as another file says.
+#[path = "../../handlers/eat.rs"]
+mod imp;

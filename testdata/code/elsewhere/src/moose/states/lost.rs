@@ -1,0 +1,3 @@
+//! Is lost, as a file outside of the crate says.
+#[path = "../../../../handlers/lost.rs"]
+mod imp;

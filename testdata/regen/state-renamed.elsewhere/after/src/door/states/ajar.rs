@@ -1,0 +1,2 @@
+//! Stays open until somebody closes it.
+include!("open_impl.in");
