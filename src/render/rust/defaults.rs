@@ -1,9 +1,9 @@
 //! The defaults of a description in Rust: what the API server fills in where a field is absent, serde fills in too, so that
 //! objects decode that were stored before the field existed.
 
-use super::ident;
+use super::{KindNames, ident};
 use crate::{
-    model::{Description, Field, Schema, Shape, kubernetes, parse_duration},
+    model::{Description, Field, Schema, Shape, TypeId, kubernetes, parse_duration},
     names::unique_variants,
 };
 use proc_macro2::{Literal, TokenStream};
@@ -13,9 +13,17 @@ use std::collections::BTreeMap;
 use syn::Ident;
 
 /// The Rust names of the types that have none in the description: each belongs to one schema, and is told from others by
-/// where that schema is in memory.
+/// where that schema is in memory. A named type that a kind has as its `.spec` is written there too, with names of its own.
 #[derive(Default)]
-pub(super) struct TypeNames(BTreeMap<*const Schema, TypeName>);
+pub(super) struct TypeNames(BTreeMap<(Root, *const Schema), TypeName>);
+
+/// What a type without a name is part of.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Root {
+    /// The kind with this module.
+    Kind(Ident),
+    Type(TypeId),
+}
 
 struct TypeName {
     /// The module of the crate that has the type.
@@ -25,10 +33,10 @@ struct TypeName {
 
 impl TypeNames {
     /// Takes over the names of the types that a module has.
-    pub fn add<'a>(&mut self, module: &Ident, types: impl IntoIterator<Item = (&'a Schema, Ident)>) {
-        let named = types.into_iter().map(|(schema, name)| {
+    pub fn add<'a>(&mut self, module: &Ident, types: impl IntoIterator<Item = (Root, &'a Schema, Ident)>) {
+        let named = types.into_iter().map(|(root, schema, name)| {
             let module = module.clone();
-            (std::ptr::from_ref(schema), TypeName { module, name })
+            ((root, std::ptr::from_ref(schema)), TypeName { module, name })
         });
         self.0.extend(named);
     }
@@ -48,6 +56,8 @@ pub(super) struct Defaults<'a> {
     pub names: &'a TypeNames,
     /// The module that is written.
     pub module: Ident,
+    /// What is written in it.
+    pub root: Root,
 }
 
 impl Defaults<'_> {
@@ -126,6 +136,27 @@ impl Defaults<'_> {
 
     /// An expression for a value of the Rust type of a schema, without `Option`.
     fn value(&self, schema: &Schema, value: &Json) -> Option<TokenStream> {
+        let names = self
+            .description
+            .chain(schema)
+            .filter_map(|schema| match schema.shape {
+                Shape::Named(id) => Some(id),
+                _ => None,
+            });
+        let Some(named) = names.last() else {
+            return self.expression(schema, value);
+        };
+        let mut kinds = self.description.kinds.iter();
+        let of_kind = kinds.find(|kind| self.description.own_spec_type(kind) == Some(named));
+        let inside = Self {
+            module: self.module.clone(),
+            root: of_kind.map_or(Root::Type(named), |kind| Root::Kind(KindNames::of(kind).module)),
+            ..*self
+        };
+        inside.expression(schema, value)
+    }
+
+    fn expression(&self, schema: &Schema, value: &Json) -> Option<TokenStream> {
         Some(match &self.description.resolve(schema).shape {
             Shape::String => string(value.as_str()?),
             Shape::Boolean => {
@@ -271,7 +302,10 @@ impl Defaults<'_> {
             let name = ident(self.description.type_(*id).name.value.as_str());
             return Some(quote!(#name));
         }
-        let TypeName { module, name } = self.names.0.get(&std::ptr::from_ref(schema))?;
+        let TypeName { module, name } = self
+            .names
+            .0
+            .get(&(self.root.clone(), std::ptr::from_ref(schema)))?;
         Some(if *module == self.module {
             quote!(#name)
         } else {

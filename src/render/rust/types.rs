@@ -2,7 +2,7 @@
 
 use super::{
     KindNames,
-    defaults::{Defaults, Filled, TypeNames, field_ident, first_variant},
+    defaults::{Defaults, Filled, Root, TypeNames, field_ident, first_variant},
     doc_text, file, ident,
 };
 use crate::{
@@ -258,7 +258,7 @@ pub(super) struct Writer<'a> {
     items: Vec<TokenStream>,
     taken: BTreeSet<String>,
     /// The types that have no name in the description, with those that they got here.
-    inline: Vec<(&'a Schema, Ident)>,
+    inline: Vec<(Root, &'a Schema, Ident)>,
     /// Whether an item derives traits of serde. Aliases of types do not.
     derives: bool,
 }
@@ -278,6 +278,7 @@ impl<'a> Writer<'a> {
             defaults: Defaults {
                 description,
                 names,
+                root: Root::Kind(module.clone()),
                 module,
             },
             items: Vec::new(),
@@ -457,13 +458,15 @@ impl<'a> Writer<'a> {
             Shape::Enum(values) => {
                 let values: Vec<&str> = values.iter().map(|value| value.value.as_str()).collect();
                 let name = self.unique(name.to_owned());
-                self.inline.push((schema, name.clone()));
+                self.inline
+                    .push((self.defaults.root.clone(), schema, name.clone()));
                 self.enumeration(&name, &values, schema);
                 quote!(#name)
             }
             Shape::Object(fields) => {
                 let name = self.unique(name.to_owned());
-                self.inline.push((schema, name.clone()));
+                self.inline
+                    .push((self.defaults.root.clone(), schema, name.clone()));
                 self.structure(&name, fields, schema);
                 quote!(#name)
             }
@@ -534,6 +537,7 @@ impl<'a> Writer<'a> {
     fn named_type(&mut self, id: TypeId) {
         let named = self.description.type_(id);
         let name = ident(named.name.value.as_str());
+        let outside = std::mem::replace(&mut self.defaults.root, Root::Type(id));
         match &named.schema.shape {
             Shape::Object(fields) => self.structure(&name, fields, &named.schema),
             Shape::Enum(values) => {
@@ -546,6 +550,7 @@ impl<'a> Writer<'a> {
                 self.items.push(quote!(#doc pub type #name = #target;));
             }
         }
+        self.defaults.root = outside;
     }
 }
 
