@@ -211,7 +211,8 @@ impl Fields {
                 .to_string()
                 .contains("__")
                 .then(|| quote!(#[allow(non_snake_case)]));
-            Some(quote!(#allow fn #function() -> #rust_type { #value }))
+            let complex = allow_complex(rust_type);
+            Some(quote!(#complex #allow fn #function() -> #rust_type { #value }))
         });
         let written: Vec<_> = written.collect();
         if written.is_empty() {
@@ -412,7 +413,7 @@ impl<'a> Writer<'a> {
         let is_null = is_nullable && filled.is_some();
         let skip =
             (is_option && !is_required && !is_null).then(|| quote!(skip_serializing_if = "Option::is_none",));
-        let allow = is_complex(&rust_type).then(|| quote!(#[allow(clippy::type_complexity)]));
+        let allow = allow_complex(&rust_type);
         let serde = (rename.is_some() || default.is_some() || skip.is_some())
             .then(|| quote!(#[serde(#rename #default #skip)]));
         let described = schema
@@ -552,6 +553,10 @@ impl<'a> Writer<'a> {
         }
         self.defaults.root = outside;
     }
+}
+
+fn allow_complex(rust_type: &TokenStream) -> Option<TokenStream> {
+    is_complex(rust_type).then(|| quote!(#[allow(clippy::type_complexity)]))
 }
 
 /// Whether clippy calls a type too complex: each type counts 10 for each level that it is inside of others.
