@@ -2,6 +2,7 @@
 //! `Size::risks` mixes in. This is no test of its own, but what tests need.
 
 mod coverage;
+mod foreign;
 mod kind;
 mod leaves;
 mod machine;

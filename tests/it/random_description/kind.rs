@@ -1,12 +1,10 @@
 //! Random kinds: the resource, its fields, and the other kinds that the operator uses.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value, json};
 
 use super::Size;
 use super::machine::machine;
-use super::names::{FOREIGN, Names, text};
+use super::names::{Names, text};
 use super::rules;
 use super::schema::{Drawn, Place, Schemas, Shape};
 use crate::dice::Dice;
@@ -256,16 +254,7 @@ pub fn kind(
         document.insert("conditions".into(), Value::Object(written));
     }
     let mut sources = vec!["self".to_owned()];
-    let taken = taken_names(&document, described, &schemas.named, dice);
-    others(
-        &mut document,
-        is_cluster,
-        &found,
-        described,
-        &taken,
-        &mut sources,
-        dice,
-    );
+    others(&mut document, is_cluster, &found, described, &mut sources, dice);
     if dice.one_in(10) {
         document.insert("webhooks".into(), webhooks(dice));
     }
@@ -416,49 +405,16 @@ fn columns(found: &[FieldAt], dice: &mut Dice) -> Value {
     columns.into()
 }
 
-/// Other kinds whose names Rust, generated code or the description have for something else.
-fn taken_names(
-    document: &Map<String, Value>,
-    described: &[(String, String, bool)],
-    types: &[(String, Drawn)],
-    dice: &mut Dice,
-) -> Vec<String> {
-    let own = described
-        .last()
-        .map_or("Thing", |(kind, ..)| kind.rsplit('.').next().unwrap_or(kind));
-    let mut names: Vec<String> = FOREIGN.iter().map(|name| (*name).to_owned()).collect();
-    names.extend(
-        ["", "Spec", "Status", "Machine", "State", "Operator", "Condition"].map(|end| format!("{own}{end}")),
-    );
-    let fields = document
-        .get("spec")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten();
-    // Other names would be none of a kind.
-    let fields = fields.filter(|(field, _)| field.chars().all(|c| c.is_ascii_alphanumeric()));
-    names.extend(fields.map(|(field, _)| format!("{own}Spec{}{}", field[..1].to_uppercase(), &field[1..])));
-    names.extend(types.iter().map(|(name, _)| name.clone()));
-    let count = if dice.one_in(2) { 3 } else { 0 };
-    (0..count)
-        .map(|at| format!("example{}.net/v1.{}", at % 2, dice.among(&names)))
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .collect()
-}
-
 /// `owns`, `watches` and `access`.
 fn others(
     document: &mut Map<String, Value>,
     is_cluster: bool,
     found: &[FieldAt],
     described: &[(String, String, bool)],
-    taken: &[String],
     sources: &mut Vec<String>,
     dice: &mut Dice,
 ) {
     let mut owned: Vec<&str> = OWNED.iter().copied().filter(|_| dice.one_in(5)).collect();
-    owned.extend(taken.iter().map(String::as_str));
     if !owned.is_empty() {
         sources.extend(["owned".to_owned(), owned[0].to_owned()]);
         // A kind of this file may be owned, too, where the scopes fit.

@@ -4,40 +4,6 @@ use std::collections::BTreeSet;
 
 use crate::dice::Dice;
 
-/// Names of kinds in other groups, which are nobody's to choose: what they mean to Rust or in handlers is no obstacle.
-pub const FOREIGN: &[&str] = &[
-    "Self",
-    "String",
-    "Option",
-    "Vec",
-    "Box",
-    "Result",
-    "Some",
-    "None",
-    "Ok",
-    "Err",
-    "Into",
-    "From",
-    "Iterator",
-    "ToString",
-    "Default",
-    "Clone",
-    "Serialize",
-    "Deserialize",
-    "Context",
-    "State",
-    "Transition",
-    "Operator",
-    "ObjectState",
-    "SharedState",
-    "Arc",
-    "Object",
-    "MachineStatus",
-    "Certificate",
-    "Type",
-    "GRAPH",
-];
-
 /// Names of types, states, conditions and kinds.
 const PASCAL: &[&str] = &[
     "Position",

@@ -63,7 +63,7 @@ impl<M: Machine> Context<'_, M> {
     ///
     /// In tests without a cluster it reaches the objects of the test, and the requests that a test has no answer to fail and
     /// say so: watches, JSON patches, strategic merge patches, field selectors, dry runs, and subresources other than
-    /// `status`. No state runs again because of what a handler writes there; [`Handle::put`](crate::local::Handle) does that.
+    /// `status`. No state runs again because of what a handler writes there; [`Handle::put`](crate::Handle::put) does that.
     ///
     /// ```
     #[doc = include_str!("../doc/moose.txt")]
