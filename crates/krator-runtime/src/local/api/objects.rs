@@ -88,7 +88,7 @@ impl Objects {
     }
 
     /// The key of an object that exists.
-    fn find(&self, key: &Key) -> Result<Key, Status> {
+    fn find(&self, key: &Key) -> Result<Key, Box<Status>> {
         let anywhere = Key {
             namespace: String::new(),
             ..key.clone()
@@ -100,7 +100,7 @@ impl Objects {
         found.next().cloned().ok_or_else(missing)
     }
 
-    pub fn get(&self, key: &Key) -> Result<&Value, Status> {
+    pub fn get(&self, key: &Key) -> Result<&Value, Box<Status>> {
         let key = self.find(key)?;
         Ok(&self.stored[&key])
     }
@@ -122,7 +122,7 @@ impl Objects {
     }
 
     /// Stores a new object. Without a name it gets one that begins with its `generateName`.
-    pub fn create(&mut self, mut key: Key, mut object: Value, now: Timestamp) -> Result<Value, Status> {
+    pub fn create(&mut self, mut key: Key, mut object: Value, now: Timestamp) -> Result<Value, Box<Status>> {
         let version = self.next_version();
         if key.name.is_empty() {
             let prefix = object["metadata"]["generateName"].as_str().unwrap_or_default();
@@ -162,7 +162,7 @@ impl Objects {
         key: &Key,
         part: Part,
         change: impl FnOnce(&mut Value),
-    ) -> Result<Value, Status> {
+    ) -> Result<Value, Box<Status>> {
         let key = self.find(key)?;
         let former = self.stored[&key].clone();
         let mut object = former.clone();
@@ -214,7 +214,7 @@ impl Objects {
         manager: &str,
         mut body: Value,
         now: Timestamp,
-    ) -> Result<Value, Status> {
+    ) -> Result<Value, Box<Status>> {
         // The path has named it.
         body["metadata"]["name"] = json!(key.name);
         let found = self.find(key).ok();
@@ -236,7 +236,7 @@ impl Objects {
     }
 
     /// Deletes an object, at once or when its finalizers are removed.
-    pub fn delete(&mut self, key: &Key, preconditions: &Value, now: Timestamp) -> Result<Value, Status> {
+    pub fn delete(&mut self, key: &Key, preconditions: &Value, now: Timestamp) -> Result<Value, Box<Status>> {
         let key = self.find(key)?;
         let mut object = self.stored[&key].clone();
         for precondition in ["uid", "resourceVersion"] {

@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// A refusal, as the API server writes it.
-pub(super) fn refusal(code: u16, reason: &str, message: &str) -> Status {
-    Status::failure(message, reason).with_code(code)
+pub(super) fn refusal(code: u16, reason: &str, message: &str) -> Box<Status> {
+    Status::failure(message, reason).with_code(code).boxed()
 }
 
 /// What a cluster may do and a test does not.
-fn not_here(what: &str) -> Status {
+fn not_here(what: &str) -> Box<Status> {
     let message = format!(
         "the API server of a test has no {what}: it gets, lists, creates, replaces, deletes, applies and merges into objects \
          and their status"
@@ -27,7 +27,7 @@ fn not_here(what: &str) -> Status {
 }
 
 /// The answer to a request: its code and its body.
-pub(super) async fn answer(api: &InMemoryApi, request: Request<Body>) -> Result<(u16, Value), Status> {
+pub(super) async fn answer(api: &InMemoryApi, request: Request<Body>) -> Result<(u16, Value), Box<Status>> {
     let (parts, body) = request.into_parts();
     let bytes = body.collect_bytes().await;
     let bytes = bytes.map_err(|error| refusal(400, "BadRequest", &error.to_string()))?;
@@ -58,7 +58,7 @@ fn act(
     query: &BTreeMap<String, String>,
     body: Value,
     now: Timestamp,
-) -> Result<(u16, Value), Status> {
+) -> Result<(u16, Value), Box<Status>> {
     let is_one = !key.name.is_empty();
     let answer = match (&parts.method, part) {
         (&Method::GET, _) if is_one => objects.get(&key).cloned(),
@@ -90,7 +90,7 @@ fn act(
 }
 
 /// The objects of a kind that a request selects.
-fn list(objects: &Objects, key: &Key, query: &BTreeMap<String, String>) -> Result<Value, Status> {
+fn list(objects: &Objects, key: &Key, query: &BTreeMap<String, String>) -> Result<Value, Box<Status>> {
     if query.get("watch").is_some_and(|watch| watch == "true") {
         return Err(not_here("watches"));
     }
