@@ -28,14 +28,14 @@ use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::Checked;
+use crate::catalog::Severity;
+use crate::finding::{Finding, Source, Style, to_text};
+use crate::model::Description;
+use crate::text::printable;
+use crate::workspace::DESCRIPTION;
 use anyhow::{Context, bail};
 use clap::{Parser, Subcommand};
-use krator::Checked;
-use krator::catalog::Severity;
-use krator::finding::{Finding, Source, Style, to_text};
-use krator::model::Description;
-use krator::text::printable;
-use krator::workspace::DESCRIPTION;
 
 /// Writes Kubernetes operators in Rust from one description of a resource and its state graph.
 #[derive(Debug, Parser)]
@@ -168,20 +168,20 @@ const STDIN: &str = "-";
 fn read(path: &Path) -> anyhow::Result<Checked> {
     if path == Path::new(STDIN) {
         let bytes = read_all(std::io::stdin().lock()).context("cannot read stdin")?;
-        return Ok(krator::check("<stdin>", &bytes));
+        return Ok(crate::check("<stdin>", &bytes));
     }
     let name = printable(&path.display().to_string());
     let bytes = std::fs::File::open(path).and_then(read_all);
     let bytes = bytes.with_context(|| format!("cannot read `{name}`"))?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let files = krator::disk::read_named(folder, krator::spec::named_files(&bytes));
-    Ok(krator::check_with(&name, &bytes, &files))
+    let files = crate::disk::read_named(folder, crate::spec::named_files(&bytes));
+    Ok(crate::check_with(&name, &bytes, &files))
 }
 
 /// Reads a description. Of one that is too large, only so much is read that it can be refused.
 fn read_all(from: impl Read) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    from.take(krator::spec::LARGEST_FILE as u64 + 1)
+    from.take(crate::spec::LARGEST_FILE as u64 + 1)
         .read_to_end(&mut bytes)?;
     Ok(bytes)
 }

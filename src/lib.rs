@@ -38,5 +38,11 @@ pub mod drift;
 pub mod disk;
 pub mod workspace;
 pub mod assist;
+#[allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "reads arguments and prints"
+)]
+pub mod cli;
 
 pub use checked::{Checked, check, check_with};

@@ -5,11 +5,11 @@
 
 use std::process::Command;
 
+use crate::compare::{Census, Comparison, resources};
+use crate::model::Description;
+use crate::text::printable;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use krator::compare::{Census, Comparison, resources};
-use krator::model::Description;
-use krator::text::printable;
 use serde_json::Value as Json;
 
 /// What an edit is compared with, in addition to the former description.

@@ -4,9 +4,9 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::render::{self, Runtime};
 use anyhow::Context as _;
 use clap::Subcommand;
-use krator::render::{self, Runtime};
 
 use super::read_sound;
 

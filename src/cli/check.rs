@@ -5,15 +5,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::Checked;
+use crate::catalog::Severity;
+use crate::code::InFile;
+use crate::finding::{Finding, Source, to_json, to_sarif};
+use crate::record;
+use crate::text::printable;
+use crate::workspace::{self, Workspace};
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
-use krator::Checked;
-use krator::catalog::Severity;
-use krator::code::InFile;
-use krator::finding::{Finding, Source, to_json, to_sarif};
-use krator::record;
-use krator::text::printable;
-use krator::workspace::{self, Workspace};
 
 use super::{FINDINGS, STDIN, is_there, read, read_all, say, show, spec_path, stdout};
 
@@ -114,12 +114,12 @@ fn fix(path: &Path) -> anyhow::Result<()> {
     let Ok(text) = String::from_utf8(bytes) else {
         return Ok(());
     };
-    if text.len() > krator::spec::LARGEST_FILE {
+    if text.len() > crate::spec::LARGEST_FILE {
         return Ok(());
     }
     let folder = path.parent().unwrap_or(Path::new(""));
-    let files = krator::disk::read_named(folder, krator::spec::named_files(text.as_bytes()));
-    let fixed = krator::fixes::fix(&name, &text, &files);
+    let files = crate::disk::read_named(folder, crate::spec::named_files(text.as_bytes()));
+    let fixed = crate::fixes::fix(&name, &text, &files);
     if fixed.count > 0 {
         replace(path, fixed.checked.source.text()).with_context(|| format!("cannot write `{name}`"))?;
         say(format_args!("{name}: {}", plural(fixed.count, "fix", "fixes")));

@@ -17,12 +17,12 @@ use super::live::{
 };
 use super::new::shell;
 use super::say;
+use crate::disk;
+use crate::model::{Kind, parse_duration};
+use crate::render::{self, Runtime};
+use crate::workspace::Workspace;
 use anyhow::{Context, bail};
 use herd::Herd;
-use krator::disk;
-use krator::model::{Kind, parse_duration};
-use krator::render::{self, Runtime};
-use krator::workspace::Workspace;
 
 /// Shows an operator at work, without a cluster: 25 moose, on an API server inside this command
 #[derive(Debug, clap::Args)]
@@ -136,7 +136,7 @@ impl Crate {
     }
 
     fn write(&self) -> anyhow::Result<()> {
-        let checked = krator::check("moose.yaml", MOOSE.as_bytes());
+        let checked = crate::check("moose.yaml", MOOSE.as_bytes());
         let description = checked
             .sound()
             .context("the description of the demo has errors")?;

@@ -7,10 +7,10 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::drift::{Breaking, Options};
+use crate::text::printable;
+use crate::workspace::Workspace;
 use anyhow::{Context, bail};
-use krator::drift::{Breaking, Options};
-use krator::text::printable;
-use krator::workspace::Workspace;
 use tokio::time::Instant;
 
 use super::r#gen::{Reported, Request, Tense, bring_in_step};

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::compare::{self, Change, Comparison, Texts};
 use anyhow::bail;
 use clap::ValueEnum;
-use krator::compare::{self, Change, Comparison, Texts};
 
 use super::against::{self, Against};
 use super::{FINDINGS, STDIN, read, say, sound, spec_path, stdout, style_of};

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::ExitCode;
 
+use crate::catalog::keys::{Absent, Located};
+use crate::catalog::{self, Rule, keys};
+use crate::finding::nearest;
+use crate::text::shown;
 use anyhow::bail;
-use krator::catalog::keys::{Absent, Located};
-use krator::catalog::{self, Rule, keys};
-use krator::finding::nearest;
-use krator::text::shown;
 
 /// Explains a rule or a key of the language, with examples
 #[derive(Debug, clap::Args)]

@@ -5,16 +5,16 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use crate::changes::unified;
+use crate::disk::{self, Folder};
+use crate::drift::{self, Breaking, Drift, FileAction, Options};
+use crate::finding::Style;
+use crate::model::Description;
+use crate::record;
+use crate::render;
+use crate::text::shown;
+use crate::workspace::Workspace;
 use clap::ValueEnum;
-use krator::changes::unified;
-use krator::disk::{self, Folder};
-use krator::drift::{self, Breaking, Drift, FileAction, Options};
-use krator::finding::Style;
-use krator::model::Description;
-use krator::record;
-use krator::render;
-use krator::text::shown;
-use krator::workspace::Workspace;
 
 use super::against::{self, Against, Stored};
 use super::artifact::{self, Artifact};
@@ -188,9 +188,9 @@ pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result
 
 /// Reports how many stored objects the edit breaks, and returns how many there are.
 fn count(former: &Description, now: &Description, stored: Stored<'_>) -> anyhow::Result<usize> {
-    let comparison = krator::compare::compare(former, now);
+    let comparison = crate::compare::compare(former, now);
     let counted = against::count(&comparison, former, now, stored)?;
-    say(krator::compare::census_to_text(&comparison, &counted).trim_end());
+    say(crate::compare::census_to_text(&comparison, &counted).trim_end());
     Ok(counted.iter().map(|census| census.objects).sum())
 }
 

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::render::diagram;
 use anyhow::{Context, bail};
-use krator::render::diagram;
 
 use super::{read_sound, spec_path};
 

@@ -4,8 +4,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::text::printable;
 use anyhow::{Context, bail};
-use krator::text::printable;
 
 use super::{STDIN, read_all, say};
 
@@ -30,11 +30,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let bytes = std::fs::File::open(&args.crd).and_then(read_all);
         bytes.with_context(|| format!("cannot read `{name}`"))?
     };
-    if bytes.len() > krator::spec::LARGEST_FILE {
-        bail!("`{name}` is larger than {} MiB", krator::spec::LARGEST_FILE >> 20);
+    if bytes.len() > crate::spec::LARGEST_FILE {
+        bail!("`{name}` is larger than {} MiB", crate::spec::LARGEST_FILE >> 20);
     }
     let text = String::from_utf8(bytes).with_context(|| format!("`{name}` is not text in UTF-8"))?;
-    let imported = krator::import::import(&text, args.kind.as_deref())
+    let imported = crate::import::import(&text, args.kind.as_deref())
         .with_context(|| format!("cannot import `{name}`"))?;
     super::stdout().write_all(imported.description.as_bytes())?;
     for unsaid in &imported.unsaid {

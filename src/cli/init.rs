@@ -5,10 +5,10 @@ use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::names::{GroupName, KindName, NotAName, StateName};
+use crate::starter::starter;
+use crate::text::{printable, shown};
 use anyhow::{Context, bail};
-use krator::names::{GroupName, KindName, NotAName, StateName};
-use krator::starter::starter;
-use krator::text::{printable, shown};
 
 use super::{STDIN, say, sound};
 
@@ -22,7 +22,7 @@ pub struct Args {
     #[arg(long)]
     group: String,
     /// The states that objects go through
-    #[arg(long, value_name = "STATE,…", value_delimiter = ',', default_values = krator::starter::STATES)]
+    #[arg(long, value_name = "STATE,…", value_delimiter = ',', default_values = crate::starter::STATES)]
     states: Vec<String>,
     /// The file to write, which must not be there yet; `-` writes to stdout
     #[arg(long, short, value_name = "FILE", default_value = "krator.yaml")]
@@ -48,7 +48,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let text = starter(&kind, &group, &states);
     // A name of the right form may still be one that generated code needs for something else.
     let name = printable(&args.output.display().to_string());
-    sound(&krator::check(&name, text.as_bytes()))?;
+    sound(&crate::check(&name, text.as_bytes()))?;
     if args.output == Path::new(STDIN) {
         super::stdout().write_all(text.as_bytes())?;
         return Ok(ExitCode::SUCCESS);

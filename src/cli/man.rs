@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::text::printable;
 use anyhow::Context as _;
 use clap::CommandFactory as _;
-use krator::text::printable;
 
 /// Writes the man pages of this command, one for each verb
 #[derive(Debug, clap::Args)]

@@ -4,14 +4,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::finding::Source;
+use crate::model::Description;
+use crate::render::rust::handlers::handler_file;
+use crate::render::{self, Runtime};
+use crate::text::shown;
+use crate::workspace::DESCRIPTION;
+use crate::{disk, examples, record};
 use anyhow::{Context as _, bail};
-use krator::finding::Source;
-use krator::model::Description;
-use krator::render::rust::handlers::handler_file;
-use krator::render::{self, Runtime};
-use krator::text::shown;
-use krator::workspace::DESCRIPTION;
-use krator::{disk, examples, record};
 
 use super::{found_path, into_sound, is_there, read, say, spec_path};
 
@@ -129,7 +129,7 @@ fn example(name: &str) -> anyhow::Result<(Source, Description)> {
             names.join(", ")
         );
     };
-    into_sound(krator::check(example.name, example.text.as_bytes()))
+    into_sound(crate::check(example.name, example.text.as_bytes()))
 }
 
 /// A path, quoted for a shell if necessary.

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 pub struct Args {}
 
 pub fn run(_: &Args) -> anyhow::Result<ExitCode> {
-    let schema = krator::language_schema::of_language();
+    let schema = crate::language_schema::of_language();
     writeln!(super::stdout(), "{schema:#}")?;
     Ok(ExitCode::SUCCESS)
 }

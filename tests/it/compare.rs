@@ -1,5 +1,5 @@
 //! What krator says that an edit breaks: compared with what was reviewed here, and with what a real API server does in
-//! `compare/server.rs`.
+//! `e2e/tests/e2e/compare.rs`.
 //!
 //! `testdata/compare/<case>.txt` has a description before and after an edit, in the sections `old.yaml` and `new.yaml`.
 //! `expected` is what `krator diff` prints; `KRATOR_UPDATE=1 cargo test compare` rewrites it. `objects.yaml` has objects that
@@ -7,70 +7,14 @@
 //! `krator diff --against cluster` counts as broken; only a few cases have that section. Each case has an API group of its
 //! own, and a field `note` in its spec that no edit changes.
 
-mod server;
-
-use crate::case_file::{CaseFile, case_files};
-use krator::compare::{Comparison, Texts, compare, to_text};
-use krator::finding::{Source, Style, has_errors};
-use krator::model::Description;
+use crate::edit_case::{case, cases};
+use krator::compare::{Texts, compare, to_text};
+use krator::finding::Style;
 use serde_json::Value;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use tempfile::TempDir;
-
-/// A case: two descriptions, and what krator says of the edit.
-struct EditCase {
-    file: CaseFile,
-    old: (Source, Description),
-    new: (Source, Description),
-    comparison: Comparison,
-}
-
-impl EditCase {
-    fn read(file: CaseFile) -> EditCase {
-        let description = |section: &str| {
-            let checked = krator::check(section, file.section(section).as_bytes());
-            assert!(!has_errors(&checked.findings), "{}: {section}", file.name());
-            let description = checked.description.expect("no errors, so there is a description");
-            (checked.source, description)
-        };
-        let (old, new) = (description("old.yaml"), description("new.yaml"));
-        EditCase {
-            comparison: compare(&old.1, &new.1),
-            file,
-            old,
-            new,
-        }
-    }
-
-    fn name(&self) -> &str {
-        self.file.name()
-    }
-
-    /// A folder with both descriptions, in which krator can be run.
-    fn folder(&self) -> TempDir {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        for description in ["old.yaml", "new.yaml"] {
-            fs::write(folder.path().join(description), self.file.section(description))
-                .expect("a folder of our own");
-        }
-        folder
-    }
-}
-
-fn cases() -> Vec<EditCase> {
-    let sections = ["old.yaml", "new.yaml", "objects.yaml", "counted", "expected"];
-    let files = case_files("compare", &sections);
-    files.into_iter().map(EditCase::read).collect()
-}
-
-fn case(name: &str) -> EditCase {
-    let mut cases = cases().into_iter();
-    let case = cases.find(|case| case.name() == name);
-    case.unwrap_or_else(|| panic!("there is no case {name}"))
-}
 
 #[test]
 fn comparisons_are_as_reviewed() {
@@ -88,7 +32,7 @@ fn comparisons_are_as_reviewed() {
 
 #[test]
 fn a_description_does_not_differ_from_itself() {
-    for (name, folder) in crate::goldens::cases() {
+    for (name, folder) in crate::descriptions::cases() {
         let text = fs::read(folder.join("spec.yaml")).expect("a case has a description");
         let description = krator::check("spec.yaml", &text).description.expect("a good one");
         assert_eq!(compare(&description, &description).changes, [], "{name}");
@@ -96,7 +40,7 @@ fn a_description_does_not_differ_from_itself() {
 }
 
 fn krator(folder: &Path, args: &[&str], input: &str) -> Output {
-    let mut krator = Command::new(env!("CARGO_BIN_EXE_krator"))
+    let mut krator = Command::new(crate::KRATOR)
         .current_dir(folder)
         .args(args)
         .stdin(Stdio::piped())

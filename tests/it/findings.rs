@@ -123,7 +123,7 @@ fn every_rule_has_a_mutant() {
 
 #[test]
 fn good_descriptions_have_no_errors() {
-    for (name, path) in crate::goldens::cases() {
+    for (name, path) in crate::descriptions::cases() {
         let text = fs::read(path.join("spec.yaml")).expect("a case has a description");
         let checked = krator::check("spec.yaml", &text);
         let text: String = checked

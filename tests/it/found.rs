@@ -1,19 +1,17 @@
 //! Descriptions that an early krator accepted and the API server refused, each with the words of the API server in its
 //! first line: `testdata/found/refused/`.
 
+use crate::case_file::entries;
 use std::fs;
-use std::path::Path;
 
 /// Rules about what the API server makes of a schema. Costs are a warning, because they are an estimate.
 const RULES: [&str; 3] = ["invalid-schema", "invalid-rule", "costly-rule"];
 
 #[test]
 fn what_the_api_server_refuses_has_a_finding_at_its_place() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/found/refused");
     let mut missed = Vec::new();
     let mut count = 0;
-    for entry in fs::read_dir(folder).expect("the cases") {
-        let path = entry.expect("a case").path();
+    for path in entries("found/refused") {
         let bytes = fs::read(&path).expect("a readable case");
         let checked = krator::check("krator.yaml", &bytes);
         count += 1;

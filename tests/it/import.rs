@@ -3,41 +3,19 @@
 //! A case is a folder of `testdata/import/` with a `crd.yaml`; `expected.yaml` is the description and `unsaid.txt` what it
 //! cannot say. `KRATOR_UPDATE=1 cargo test` rewrites the two.
 
-mod announced;
-mod comparison;
-mod mutants;
-
-use crate::case_file::is_update;
+use crate::case_file::{entries, expect_file};
+use crate::descriptions::cases;
+use crate::yaml::documents;
 use krator::catalog::Severity;
 use krator::finding::{Style, to_text};
 use krator::import::import;
+use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
-
-fn cases() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/import");
-    let entries = fs::read_dir(root).expect("a folder of the repository");
-    let mut cases: Vec<PathBuf> = entries
-        .map(|entry| entry.expect("a folder of the repository").path())
-        .collect();
-    cases.sort();
-    assert!(!cases.is_empty(), "there are no cases");
-    cases
-}
-
-/// Compares a file with what a run gave, or writes it.
-fn expect(path: &Path, actual: &str, differ: &mut Vec<String>) {
-    if is_update() {
-        fs::write(path, actual).expect("the repository can be written");
-    } else if fs::read_to_string(path).ok().as_deref() != Some(actual) {
-        differ.push(format!("{} differs, now:\n{actual}", path.display()));
-    }
-}
 
 #[test]
 fn each_case_has_its_description_and_what_it_leaves_out() {
     let mut differ = Vec::new();
-    for case in cases() {
+    for case in entries("import") {
         let text = fs::read_to_string(case.join("crd.yaml")).expect("a case has a CRD");
         let (description, unsaid) = match import(&text, None) {
             Ok(imported) => {
@@ -46,15 +24,15 @@ fn each_case_has_its_description_and_what_it_leaves_out() {
             }
             Err(refusal) => (String::new(), format!("{refusal}\n")),
         };
-        expect(&case.join("expected.yaml"), &description, &mut differ);
-        expect(&case.join("unsaid.txt"), &unsaid, &mut differ);
+        expect_file(&case.join("expected.yaml"), &description, &mut differ);
+        expect_file(&case.join("unsaid.txt"), &unsaid, &mut differ);
     }
     assert!(differ.is_empty(), "{}", differ.join("\n"));
 }
 
 #[test]
 fn descriptions_of_the_cases_have_no_errors_and_no_warnings() {
-    for case in cases() {
+    for case in entries("import") {
         let text = fs::read_to_string(case.join("crd.yaml")).expect("a case has a CRD");
         let Ok(imported) = import(&text, None) else {
             continue;
@@ -69,12 +47,37 @@ fn descriptions_of_the_cases_have_no_errors_and_no_warnings() {
     }
 }
 
+/// The schema of `.spec` in the CRD of a kind.
+fn spec_of(crds: &str, kind: &str) -> Value {
+    let all = documents(crds.as_bytes());
+    let mut of_kind = all.iter().filter(|crd| crd["spec"]["names"]["kind"] == kind);
+    let crd = of_kind.next().expect("the kind has a CRD");
+    sorted(&crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"])
+}
+
+/// The schema with required fields in the order of their names, which means nothing.
+fn sorted(schema: &Value) -> Value {
+    match schema {
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(key, value)| {
+                let mut value = sorted(value);
+                if let ("required", Some(names)) = (key.as_str(), value.as_array_mut()) {
+                    names.sort_by(|a, b| a.as_str().cmp(&b.as_str()));
+                }
+                (key.clone(), value)
+            })
+            .collect(),
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        scalar => scalar.clone(),
+    }
+}
+
 /// What krator generates is a CRD, too, and a description of it says all of it.
 #[test]
 fn descriptions_survive_the_way_through_their_crd() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/ok");
-    for case in fs::read_dir(root).expect("a folder of the repository") {
-        let path = case.expect("a folder of the repository").path().join("spec.yaml");
+    for path in cases().values() {
+        let path = path.join("spec.yaml");
         let text = fs::read_to_string(&path).expect("a file of the repository");
         let checked = krator::check("krator.yaml", text.as_bytes());
         let Some(description) = checked.sound() else {
@@ -89,8 +92,8 @@ fn descriptions_survive_the_way_through_their_crd() {
             let again = again
                 .sound()
                 .unwrap_or_else(|| panic!("{}", imported.description));
-            let was = comparison::spec_of(&crds, kind);
-            let is = comparison::spec_of(&krator::render::crd::crd(again), kind);
+            let was = spec_of(&crds, kind);
+            let is = spec_of(&krator::render::crd::crd(again), kind);
             assert_eq!(is, was, "{}: {kind}\n{}", path.display(), imported.description);
         }
     }

@@ -8,8 +8,8 @@
 mod generated;
 mod random;
 
+use crate::descriptions::cases;
 use crate::dice::{Dice, number};
-use crate::goldens::cases;
 use generated::Generated;
 use random::RandomMachine;
 use std::fs;

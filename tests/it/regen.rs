@@ -6,28 +6,19 @@
 //! description; `diff.txt` is what `krator gen --diff` prints, and `output.txt` what `krator gen` prints and its exit code.
 //! `KRATOR_UPDATE=1 cargo test` rewrites these three.
 
-mod endings;
 mod order;
-mod random;
 mod safety;
-mod unreadable;
-mod upgrade;
 
-use crate::case_file::is_update;
+use crate::case_file::{entries, is_update};
 use crate::operator::{files, krator};
+use crate::regenerate::{args, edit, generate, new, text, write};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-
-/// The folder of the cases.
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/regen")
-}
 
 /// The rules that are broken in some case.
 pub fn covered() -> Vec<String> {
-    let outputs = files(&root())
+    let outputs = files(&crate::common::root().join("testdata/regen"))
         .into_iter()
         .filter(|(path, _)| path.ends_with("output.txt"));
     let output: String = outputs.map(|(_, output)| text(output)).collect();
@@ -35,54 +26,6 @@ pub fn covered() -> Vec<String> {
         .lines()
         .filter_map(|line| line.split_once('[')?.1.split_once("]: "));
     named.map(|(rule, _)| rule.to_owned()).collect()
-}
-
-/// Runs `krator gen` in a crate.
-pub fn generate(dir: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_krator"))
-        .arg("gen")
-        .args(args)
-        .current_dir(dir)
-        .env_clear()
-        .stdin(Stdio::null())
-        .output()
-        .expect("krator runs")
-}
-
-/// Writes files into a folder.
-fn write(files: &BTreeMap<PathBuf, Vec<u8>>, over: &Path) {
-    for (path, contents) in files {
-        let path = over.join(path);
-        fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder of our own");
-        fs::write(path, contents).expect("a folder of our own");
-    }
-}
-
-/// Generates the crate of a description.
-fn new(description: &Path, dir: &Path) {
-    let output = krator(&[Path::new("new"), description, Path::new("--out"), dir]);
-    assert!(output.status.success(), "{}", text(output.stderr));
-}
-
-fn text(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).expect("krator prints text")
-}
-
-/// Edits a new crate of a case.
-fn edit(case: &Path, dir: &Path) {
-    write(&files(&case.join("before")), dir);
-    for path in fs::read_to_string(case.join("without"))
-        .unwrap_or_default()
-        .lines()
-    {
-        fs::remove_file(dir.join(path)).expect("a generated file");
-    }
-    write(&files(&case.join("edit")), dir);
-}
-
-/// The arguments of `krator gen` in a case.
-fn args(case: &Path) -> String {
-    fs::read_to_string(case.join("args")).unwrap_or_default()
 }
 
 /// What the code of a crate lacks, according to `krator check`.
@@ -174,11 +117,8 @@ fn unlocked(files: &BTreeMap<PathBuf, Vec<u8>>) -> BTreeMap<PathBuf, Vec<u8>> {
 
 #[test]
 fn edits_do_what_was_reviewed() {
-    let update = is_update();
     let mut differ = Vec::new();
-    let cases = fs::read_dir(root()).expect("testdata/regen is there");
-    let cases: BTreeSet<PathBuf> = cases.map(|entry| entry.expect("a case").path()).collect();
-    for case in cases {
+    for case in entries("regen") {
         println!("{}", case.display());
         let now = outcome(&case);
         let is_input = |path: &PathBuf| {
@@ -188,7 +128,7 @@ fn edits_do_what_was_reviewed() {
         };
         let mut then = files(&case);
         then.retain(|path, _| !is_input(path));
-        if update && now != then {
+        if now != then && is_update(&case) {
             then.keys()
                 .for_each(|path| fs::remove_file(case.join(path)).expect("a file of our own"));
             write(&now, &case);
@@ -208,20 +148,14 @@ fn edits_do_what_was_reviewed() {
 
 #[test]
 fn the_table_of_edits_in_the_documents_shows_every_case() {
-    let documents = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/regeneration.md");
+    let documents = crate::common::root().join("docs/regeneration.md");
     let documents = fs::read_to_string(documents).expect("the document is there");
     let (_, table) = documents.split_once("| case |").expect("a table of cases");
     let rows = table
         .lines()
         .filter_map(|line| line.strip_suffix("` |")?.rsplit_once('`'));
     let shown: BTreeSet<String> = rows.map(|(_, case)| case.to_owned()).collect();
-    let cases = fs::read_dir(root()).expect("testdata/regen is there");
-    let there = cases.map(|entry| {
-        entry
-            .expect("a case")
-            .file_name()
-            .into_string()
-            .expect("a plain name")
-    });
+    let there = entries("regen").into_iter();
+    let there = there.map(|case| case.file_name().expect("a name").to_string_lossy().into_owned());
     assert_eq!(shown, there.collect());
 }

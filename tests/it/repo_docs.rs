@@ -1,21 +1,11 @@
 //! The documents of this repository: what they name exists, and what they list is complete.
 
-use crate::cluster::say;
+use crate::documents::{documents, read};
 use crate::operator::{krator, run};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// Reads a file of the repository.
-pub fn read(path: impl AsRef<Path>) -> String {
-    let path = path.as_ref();
-    fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-}
 
 /// The words in backticks that look like paths of this repository.
 fn paths(text: &str) -> BTreeSet<&str> {
@@ -35,7 +25,10 @@ fn paths(text: &str) -> BTreeSet<&str> {
 fn the_map_shows_every_room_and_no_other_path() {
     let map = read("ARCHITECTURE.md");
     let shown = paths(&map);
-    let gone: Vec<_> = shown.iter().filter(|path| !root().join(path).exists()).collect();
+    let gone: Vec<_> = shown
+        .iter()
+        .filter(|path| !crate::common::root().join(path).exists())
+        .collect();
     assert!(
         gone.is_empty(),
         "ARCHITECTURE.md names paths that do not exist: {gone:?}"
@@ -49,7 +42,7 @@ fn the_map_shows_every_room_and_no_other_path() {
         "crates/krator-apiserver/src",
         "tests/it",
     ] {
-        for entry in fs::read_dir(root().join(folder)).expect("a folder of the repository") {
+        for entry in fs::read_dir(crate::common::root().join(folder)).expect("a folder of the repository") {
             let path = entry.expect("a folder of the repository").path();
             if path.extension().is_some_and(|e| e == "rs") {
                 let name = path.file_name().and_then(|n| n.to_str()).expect("a plain name");
@@ -73,7 +66,8 @@ fn the_map_has_a_reason_for_every_dependency() {
         "crates/krator-schema/Cargo.toml",
         "crates/krator-apiserver/Cargo.toml",
     ] {
-        let manifest = cargo_toml::Manifest::from_path(root().join(manifest)).expect("a manifest");
+        let manifest =
+            cargo_toml::Manifest::from_path(crate::common::root().join(manifest)).expect("a manifest");
         for name in manifest
             .dependencies
             .keys()
@@ -102,10 +96,10 @@ fn links_lead_somewhere_in_the_repository() {
             } else {
                 folder.join(path)
             };
-            let is_inside = root()
+            let is_inside = crate::common::root()
                 .join(&file)
                 .canonicalize()
-                .is_ok_and(|file| file.starts_with(root()));
+                .is_ok_and(|file| file.starts_with(crate::common::root()));
             let has_anchor = anchor.is_empty() || is_inside && anchors(&read(&file)).contains(anchor);
             if !is_inside || !has_anchor {
                 broken.push(format!("{document}: {target}"));
@@ -162,30 +156,6 @@ fn is_test(source: &str, name: &str) -> bool {
         let is_attribute = at > 0 && lines[at - 1].starts_with("#[") && lines[at - 1].contains("test");
         is_attribute && line.contains(&format!("fn {name}("))
     })
-}
-
-/// The Markdown files of the repository, but not the templates and the files that krator is expected to write.
-pub fn documents() -> Vec<String> {
-    let mut found = Vec::new();
-    for folder in [
-        "",
-        "docs",
-        "docs/concepts",
-        "benches/converge",
-        "crates/krator-apiserver",
-    ] {
-        let entries = fs::read_dir(root().join(folder)).expect("a folder of the repository");
-        for entry in entries {
-            let path = entry.expect("a folder of the repository").path();
-            if path.extension().is_some_and(|extension| extension == "md") {
-                let path = path.strip_prefix(root()).expect("found there");
-                found.push(path.to_str().expect("a plain name").to_owned());
-            }
-        }
-    }
-    assert!(found.len() >= 6, "{found:?}");
-    found.sort();
-    found
 }
 
 /// The text and the target of each link, outside of code.
@@ -260,7 +230,7 @@ fn the_changelog_has_this_version() {
 /// The benchmark itself takes minutes and is run by hand; clippy compiles it.
 #[test]
 fn the_description_of_the_benchmark_has_no_findings() {
-    let output = krator(&[Path::new("check"), Path::new("benches/converge/spec.yaml")]);
+    let output = krator(&[Path::new("check"), Path::new("e2e/benches/converge/spec.yaml")]);
     assert!(
         output.status.success(),
         "{}",
@@ -285,11 +255,12 @@ fn the_picture_of_the_readme_is_the_graph_of_its_description() {
     let source = String::from_utf8(output.stdout).expect("DOT is text");
     let drawing = tempfile::tempdir().expect("a temporary folder");
     let drawn: PathBuf = drawing.path().join("moose.svg");
-    if crate::case_file::is_update() {
-        fs::write(root().join("docs/moose.dot"), &source).expect("the repository can be written");
-        let svg = root().join("docs/moose.svg");
+    let picture = crate::common::root().join("docs/moose.dot");
+    if crate::case_file::is_update(&picture) {
+        fs::write(picture, &source).expect("the repository can be written");
+        let svg = crate::common::root().join("docs/moose.svg");
         run(Command::new("dot")
-            .current_dir(root())
+            .current_dir(crate::common::root())
             .args(["-Tsvg", "docs/moose.dot", "-o"])
             .arg(svg));
     }
@@ -300,11 +271,11 @@ fn the_picture_of_the_readme_is_the_graph_of_its_description() {
     );
 
     if Command::new("dot").arg("-V").output().is_err() {
-        say("the picture of the README: skipped: graphviz is not installed");
+        println!("the picture of the README: skipped: graphviz is not installed");
         return;
     }
     run(Command::new("dot")
-        .current_dir(root())
+        .current_dir(crate::common::root())
         .args(["-Tsvg", "docs/moose.dot", "-o"])
         .arg(&drawn));
     let drawn = fs::read_to_string(drawn).expect("dot has written it");

@@ -1,82 +1,13 @@
 //! Kinds whose CustomResourceDefinitions are in files of `schemas`: their Rust types, and which files are read.
 
 use crate::case_file::is_update;
-use crate::operator::{Crate, OWN_CHECKS, krator as run};
+use crate::website::{CRD, CRD_PATH, SPEC, project};
 use krator::finding::{Style, to_text};
 use krator::render::{self, Runtime};
 use krator::spec::Files;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
-use tempfile::TempDir;
-
-const SPEC: &str = include_str!("../../testdata/schemas/spec.yaml");
-const CRD: &str = include_str!("../../testdata/schemas/crds/certificate.yaml");
-const CRD_PATH: &str = "crds/certificate.yaml";
-
-/// A handler that uses the types.
-const HANDLER: &str = r#"use super::{Issue, Ready};
-use crate::website::prelude::*;
-
-impl State for Issue {
-    async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
-        let website = cx.manifest();
-        let mut certificate = Certificate::default();
-        certificate.metadata.name = website.metadata.name.clone();
-        certificate.spec = Some(CertificateSpec {
-            secret_name: "tls".to_owned(),
-            dns_names: Some(vec![website.spec.host.clone()]),
-            issuer_ref: CertificateSpecIssuerRef {
-                kind: Some(CertificateSpecIssuerRefKind::ClusterIssuer),
-                ..Default::default()
-            },
-            ..Default::default()
-        });
-        let certificate = cx.apply(&certificate).await?;
-        let status = certificate.status.clone().unwrap_or_default();
-        let mut conditions = status.conditions.iter().flatten();
-        Ok(match conditions.any(|condition| condition.r#type == "Ready") {
-            true => Transition::to(Ready),
-            false => Transition::stay(),
-        })
-    }
-}
-"#;
-
-/// Its test: the certificate is brought to life.
-const TEST: &str = r#"//! The certificate of a website.
-
-use std::sync::Arc;
-
-use krator_runtime::Local;
-use website_operator::website::{WebsiteMachine, WebsiteState, prelude::Certificate};
-
-#[tokio::test(start_paused = true)]
-async fn a_website_is_ready_with_its_certificate() {
-    let manifest = serde_json::json!({
-        "apiVersion": "animals.com/v1", "kind": "Website",
-        "metadata": {"name": "moose", "namespace": "default", "uid": "1"}, "spec": {"host": "moose.example.com"},
-    });
-    let manifest = serde_json::from_value(manifest).expect("a website");
-    let mut website = Local::<WebsiteMachine>::new(manifest, WebsiteState::default(), Arc::default());
-    let world = website.handle();
-
-    website.run_until_idle().await;
-    assert_eq!(website.state(), Some(WebsiteMachine::Issue));
-    let [applied] = &world.applied::<Certificate>()[..] else {
-        panic!("one certificate was applied");
-    };
-    let applied = serde_json::to_value(&applied.spec).expect("JSON");
-    let expected = serde_json::json!({
-        "secretName": "tls", "dnsNames": ["moose.example.com"], "port": 0,
-        "issuerRef": {"name": "", "kind": "ClusterIssuer"},
-    });
-    assert_eq!(applied, expected);
-
-    world.make_ready::<Certificate>();
-    website.run_until(|state| state == WebsiteMachine::Ready).await;
-}
-"#;
+use std::path::Path;
 
 fn files() -> Files {
     let mut files = Files::default();
@@ -109,7 +40,7 @@ fn the_types_are_as_reviewed() {
         .expect("generated")
         .contents;
     let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/schemas/kinds.rs");
-    if is_update() {
+    if is_update(&expected) {
         fs::write(&expected, kinds).expect("a folder of our own");
     }
     assert_eq!(*kinds, fs::read_to_string(&expected).expect("the reviewed file"));
@@ -169,25 +100,8 @@ fn a_schema_that_has_no_use_is_refused() {
     );
 }
 
-/// A folder with the description and its file, and the crate that `krator new` makes of them.
-fn project() -> (TempDir, PathBuf) {
-    let home = tempfile::tempdir().expect("a temporary folder");
-    let at = |path: &str| home.path().join(path);
-    fs::create_dir(at("crds")).expect("our own");
-    fs::write(at(CRD_PATH), CRD).expect("our own");
-    fs::write(at("spec.yaml"), SPEC).expect("our own");
-    let made = at("made");
-    let output = run(&[Path::new("new"), &at("spec.yaml"), Path::new("--out"), &made]);
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    (home, made)
-}
-
 fn krator(args: &[&str], dir: &Path) -> (Option<i32>, String) {
-    let mut krator = std::process::Command::new(env!("CARGO_BIN_EXE_krator"));
+    let mut krator = std::process::Command::new(crate::KRATOR);
     let output = krator
         .args(args)
         .current_dir(dir)
@@ -263,21 +177,4 @@ fn nothing_outside_of_the_folder_is_read() {
     refused("it is not UTF-8");
     fs::write(at(CRD_PATH), CRD).expect("our own");
     assert_eq!(check().0, Some(0), "{}", check().1);
-}
-
-#[test]
-fn handlers_use_the_types_of_a_foreign_kind() {
-    let krate = Crate::of("website-operator", |dir| {
-        let (_home, made) = project();
-        fs::create_dir_all(dir.parent().expect("a temporary folder")).expect("our own");
-        let copied = std::process::Command::new("cp")
-            .arg("-a")
-            .arg(&made)
-            .arg(dir)
-            .status();
-        assert!(copied.expect("cp runs").success());
-        fs::write(dir.join("src/website/states/issue.rs"), HANDLER).expect("generated");
-        fs::write(dir.join("tests/website.rs"), TEST).expect("generated");
-    });
-    krate.cargo(&OWN_CHECKS[1..]);
 }

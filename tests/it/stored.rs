@@ -65,7 +65,7 @@ fn the_type_of_a_stored_field_never_changes() {
         .iter()
         .map(|(field, what)| format!("{field}: {what}\n"))
         .collect();
-    if is_update() {
+    if is_update(&path) {
         fs::write(&path, record).expect("a file of the repository");
     } else {
         assert_eq!(

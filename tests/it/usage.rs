@@ -32,7 +32,7 @@ fn folder() -> TempDir {
 
 /// Runs krator in a folder, with a text on stdin.
 fn run(dir: &Path, args: &[&str], stdin: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_krator"))
+    let mut child = Command::new(crate::KRATOR)
         .args(args)
         .current_dir(dir)
         .env_clear()
@@ -398,7 +398,7 @@ fn a_closed_pipe_changes_no_exit_code() {
         (&["graph", "moose.yaml"], 0),
         (&["check", "missing"], 2),
     ] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_krator"))
+        let mut child = Command::new(crate::KRATOR)
             .args(args)
             .current_dir(work.path())
             .stdin(Stdio::null())

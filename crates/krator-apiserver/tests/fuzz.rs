@@ -1,7 +1,7 @@
 //! Requests that are malformed in random ways get an answer, and never a failure of the server.
 
 /// Random numbers that are the same in each run.
-#[path = "../../../tests/it/dice.rs"]
+#[path = "../../../tests/common/dice.rs"]
 #[allow(dead_code, reason = "tests of krator use all of it")]
 mod dice;
 

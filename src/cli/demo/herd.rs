@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use krator::text::printable;
+use crate::text::printable;
 use serde_json::Value as Json;
 
 /// The states in the order of the description, which is that of a moose's life.

@@ -6,8 +6,8 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::workspace::DESCRIPTION;
 use anyhow::Context;
-use krator::workspace::DESCRIPTION;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::mpsc;
 
@@ -128,7 +128,7 @@ impl Inputs {
         };
         let description = self.folder.join(DESCRIPTION);
         let text = fs::read(&description).unwrap_or_default();
-        let named: Vec<PathBuf> = krator::spec::named_files(&text)
+        let named: Vec<PathBuf> = crate::spec::named_files(&text)
             .into_iter()
             .map(|name| self.folder.join(name))
             .collect();

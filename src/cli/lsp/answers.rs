@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use krator::assist::{self, CompletionKind, Symbol, SymbolKind};
-use krator::finding::{Finding, Fix, Source, Span};
-use krator::fixes;
-use krator::names::snake;
-use krator::text::shown;
+use crate::assist::{self, CompletionKind, Symbol, SymbolKind};
+use crate::finding::{Finding, Fix, Source, Span};
+use crate::fixes;
+use crate::names::snake;
+use crate::text::shown;
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionParams, CompletionItem, CompletionItemKind, CompletionParams,
     DefinitionParams, DocumentSymbol, DocumentSymbolParams, Hover, HoverParams, Location, MarkupContent,

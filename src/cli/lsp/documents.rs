@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use krator::Checked;
-use krator::catalog::Severity;
-use krator::finding::{Finding, Source};
-use krator::record;
-use krator::workspace::DESCRIPTION;
+use crate::Checked;
+use crate::catalog::Severity;
+use crate::finding::{Finding, Source};
+use crate::record;
+use crate::workspace::DESCRIPTION;
 use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DidChangeTextDocumentParams, Location,
     PublishDiagnosticsParams, TextDocumentContentChangeEvent, TextDocumentItem, Uri,
@@ -49,7 +49,7 @@ impl Document {
         let text = self
             .crate_folder()
             .and_then(|folder| std::fs::read(folder.join(record::DESCRIPTION)).ok());
-        self.former = text.map(|text| krator::check(record::DESCRIPTION, &text));
+        self.former = text.map(|text| crate::check(record::DESCRIPTION, &text));
     }
 
     fn set_text(&mut self, text: String, version: i32) {
@@ -61,12 +61,12 @@ impl Document {
     fn check(&mut self) {
         let text = self.source.text().as_bytes();
         let folder = self.path.as_deref().and_then(Path::parent);
-        let files = folder.map(|folder| krator::disk::read_named(folder, krator::spec::named_files(text)));
-        let checked = krator::check_with(self.source.name(), text, &files.unwrap_or_default());
+        let files = folder.map(|folder| crate::disk::read_named(folder, crate::spec::named_files(text)));
+        let checked = crate::check_with(self.source.name(), text, &files.unwrap_or_default());
         let mut findings = checked.findings.clone();
         if let Some(former) = &self.former {
             findings.extend(checked.breaking_changes(former));
-            krator::finding::sort(&mut findings);
+            crate::finding::sort(&mut findings);
         }
         self.findings = findings;
         self.is_checked = true;

@@ -1,6 +1,6 @@
 //! Offsets in bytes and positions of the protocol, which count lines from 0 and columns in UTF-16.
 
-use krator::finding::{Source, Span};
+use crate::finding::{Source, Span};
 use lsp_types::{Position, Range};
 
 pub(super) fn position(source: &Source, offset: usize) -> Position {

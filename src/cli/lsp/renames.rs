@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use krator::assist;
-use krator::finding::{Source, Span};
-use krator::fixes::replaced;
-use krator::workspace::Workspace;
+use crate::assist;
+use crate::finding::{Source, Span};
+use crate::fixes::replaced;
+use crate::workspace::Workspace;
 use lsp_types::{
     DocumentChange, OptionalVersionedTextDocumentIdentifier, PrepareRenameParams, RenameFile, RenameParams,
     TextDocumentEdit, TextEdit, Uri, WorkspaceEdit,
@@ -84,7 +84,7 @@ pub(super) fn rename(
 }
 
 /// Edits of files and their moves, each edit before the move of its file.
-fn code_changes(folder: &Path, moved: BTreeMap<String, krator::workspace::MovedFile>) -> Vec<DocumentChange> {
+fn code_changes(folder: &Path, moved: BTreeMap<String, crate::workspace::MovedFile>) -> Vec<DocumentChange> {
     let mut changes = Vec::new();
     for (path, file) in moved {
         let uri = uri_of(&folder.join(&path));

@@ -1,13 +1,12 @@
 //! Texts with a special meaning in every free text of a description.
 
-use super::{REFUSED, VECTORS, generated, text_of, with_text};
-use crate::accept::{documents, lost};
-use crate::cluster;
-use crate::operator::{Crate, OWN_CHECKS, files, krator};
+use crate::hostile_texts::{REFUSED, VECTORS, generated, text_of, with_all_vectors, with_text};
+use crate::operator::{files, krator};
+use crate::yaml::documents;
 use krator::render::diagram;
 use krator::text::is_unprintable;
 use proc_macro2::{TokenStream, TokenTree};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
@@ -208,105 +207,6 @@ fn is_inert_markdown(text: &str) -> bool {
         escaped = !escaped && c == '\\';
     }
     !escaped
-}
-
-/// A description with every vector in its texts and as a value of an enum.
-fn with_all_vectors() -> Value {
-    let all = VECTORS.join("\n\n");
-    let mut description = with_text(&all);
-    let mut states = serde_json::Map::new();
-    for (at, vector) in VECTORS.iter().enumerate() {
-        let next = format!("S{}", at + 1);
-        let when = if at % 2 == 0 {
-            json!({"poll": "1s"})
-        } else {
-            json!({"watch": "self"})
-        };
-        states.insert(
-            format!("S{at}"),
-            json!({
-                "doc": vector, "phase": vector, "message": vector, "group": vector, "wait": when,
-                "next": [{"to": next, "when": vector}], "allow": {"no-timeout": vector},
-            }),
-        );
-        description["spec"][format!("field{at}")] = json!({
-            "type": "string", "description": vector, "default": vector, "maxLength": 1000,
-            "validations": [{"rule": "self != 'x'", "message": one_line(vector)}],
-        });
-        description["spec"][format!("choice{at}")] =
-            json!({"enum": ["other", vector], "default": vector, "description": vector});
-        description["status"][format!("seen{at}")] = json!({"type": "string", "description": vector});
-        description["conditions"][format!("Odd{at}")] = (*vector).into();
-        let column =
-            json!({"name": format!("C{at}"), "path": format!(".spec.field{at}"), "description": vector});
-        description["columns"]
-            .as_array_mut()
-            .expect("a list")
-            .push(column);
-    }
-    let last = format!("S{}", VECTORS.len());
-    states.insert(last, json!({"kind": "ready", "doc": all}));
-    states.insert("End".to_owned(), json!({"kind": "final", "doc": all}));
-    description["states"] = states.into();
-    description["machine"]["initial"] = "S0".into();
-    let values: Vec<&str> = VECTORS.iter().copied().chain([""]).collect();
-    description["spec"]["any"] = json!({"enum": values, "default": ""});
-    description["spec"]["empty"] = json!({"type": "string", "default": ""});
-    description["spec"]["many"] = json!({"type": "list of string", "default": VECTORS});
-    description
-}
-
-/// The text on one line, as messages of validation rules have to be.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-#[test]
-fn a_crate_of_hostile_texts_passes_all_checks() {
-    let description = text_of(&with_all_vectors());
-    let krate = Crate::generate(&description, |dir| {
-        // No file was written outside of the crate.
-        let written = files(dir.parent().expect("the folder of the test"));
-        let outside: Vec<_> = written.keys().filter(|path| !path.starts_with("crate")).collect();
-        assert_eq!(outside, [Path::new("spec.yaml")]);
-    });
-    krate.cargo(OWN_CHECKS);
-    krate.cargo(&[&["rustdoc", "--locked", "--quiet", "--lib", "--", "-D", "warnings"]]);
-}
-
-#[test]
-fn the_api_server_reads_every_hostile_text_as_a_string() {
-    let Some(cluster) = cluster::shared() else { return };
-    let (_, plan) = generated(&with_all_vectors());
-    let file = |name: &str| documents(plan.get(name).expect("generated").contents.as_bytes());
-    let text = |name: &str| &plan.get(name).expect("generated").contents;
-    cluster.apply(text("deploy/crd.yaml"), &[]);
-    let crd = "crd/vessels.hostile.example.com";
-    cluster.wait_established(&[crd]);
-    cluster.apply(text("deploy/sample.yaml"), &[]);
-
-    let get = |object: &str| -> Value {
-        let json = cluster.kubectl(&["get", object, "--namespace", "default", "--output=json"]);
-        serde_json::from_str(&json).expect("kubectl writes JSON")
-    };
-    let lost_crd = lost(&file("deploy/crd.yaml")[0], &get(crd), "");
-    assert!(lost_crd.is_empty(), "{lost_crd:#?}");
-    let sample = get("vessels.hostile.example.com/vessel-sample");
-    for (at, vector) in VECTORS.iter().enumerate() {
-        for field in ["field", "choice"] {
-            assert_eq!(sample["spec"][format!("{field}{at}")], *vector);
-        }
-    }
-    assert_eq!(sample["spec"]["any"], "");
-    assert_eq!(sample["spec"]["empty"], "");
-    assert_eq!(sample["spec"]["many"], json!(VECTORS));
-
-    // Each value of the enum is accepted in an object.
-    for vector in ["on", "yes", "null", "1e3", "0o7", "12:30", ""] {
-        let mut object = file("deploy/sample.yaml")[0].clone();
-        object["spec"]["any"] = vector.into();
-        cluster.apply(&object.to_string(), &["--dry-run=server"]);
-    }
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn refused(validator: &Validator, text: &str) -> Vec<String> {
 #[test]
 fn good_descriptions_fit_the_schema() {
     let validator = validator();
-    let mut descriptions: Vec<(String, String)> = crate::goldens::cases()
+    let mut descriptions: Vec<(String, String)> = crate::descriptions::cases()
         .into_iter()
         .map(|(name, path)| {
             let text = std::fs::read_to_string(path.join("spec.yaml"));

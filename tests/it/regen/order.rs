@@ -1,9 +1,9 @@
 //! What changes no generated file: comments, blank lines, and another order of states, conditions and keys.
 
-use crate::accept::documents;
+use crate::descriptions::cases;
 use crate::dice::{Dice, number};
-use crate::goldens::cases;
 use crate::random_description::{Documents, Size};
+use crate::yaml::documents;
 use krator::render::{self, Runtime};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;

@@ -1,0 +1,89 @@
+//! Hand-written code under the compiler. `tests/it/code.rs` describes the cases.
+
+use crate::code_case::{Renaming, cases, check, rename};
+use crate::operator::Crate;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// A crate that is generated from a description, with written files in place of the generated ones.
+fn crate_of(spec: &Path, seeded: &BTreeMap<String, String>, written: &BTreeMap<String, String>) -> Crate {
+    let text = fs::read_to_string(spec).expect("a description of a test");
+    Crate::generate(&text, |folder| {
+        for path in seeded.keys() {
+            fs::remove_file(folder.join(path)).expect("a generated file");
+        }
+        for (path, contents) in written {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder of our own");
+            fs::write(path, contents).expect("a folder of our own");
+        }
+    })
+}
+
+/// Errors that rustc explains well, in its own words: krator does not repeat them. They are about the types of expressions.
+const LEFT_TO_RUSTC: &[&str] = &[
+    // A `match` does not name every variant.
+    "E0004", // A value has another type than the code expects.
+    "E0308", // The expression has no such field.
+    "E0609",
+];
+
+/// For each error of the compiler in written code there is a finding at the same line, but for those of
+/// [`LEFT_TO_RUSTC`].
+#[test]
+fn the_compiler_names_no_line_without_a_finding() {
+    let mut wrong = Vec::new();
+    for (name, case) in cases("code") {
+        let (now, written, found) = check(&case);
+        let lines: BTreeSet<(String, u64)> = found
+            .iter()
+            .flat_map(|file| {
+                file.findings.iter().map(|finding| {
+                    let line = file.source.position(finding.span.start).line;
+                    (file.source.name().to_owned(), line as u64)
+                })
+            })
+            .collect();
+        let krate = crate_of(&case.join("spec.yaml"), &now.seeded(), &written);
+        let unexpected: Vec<_> = krate
+            .errors()
+            .into_iter()
+            // Errors in generated code are caused by something that written code lacks, so there is no line to compare.
+            .filter(|(file, line, code)| match written.contains_key(file) {
+                true => !lines.contains(&(file.clone(), *line)) && !LEFT_TO_RUSTC.contains(&code.as_str()),
+                false => lines.is_empty(),
+            })
+            .collect();
+        if !unexpected.is_empty() {
+            wrong.push(format!("{name}: {unexpected:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Names in macros are left unchanged and reported; nothing else in a renamed crate may fail to compile.
+#[test]
+fn each_renamed_crate_compiles_but_for_what_was_reported() {
+    let mut wrong = Vec::new();
+    for (name, case) in cases("rename") {
+        let Renaming {
+            now, after, renamed, ..
+        } = rename(&case);
+        let reported: BTreeSet<(&str, u64)> = renamed
+            .reports
+            .iter()
+            .flat_map(|report| {
+                let at = |offset| report.source.position(offset).line as u64;
+                let findings = report.findings.iter();
+                findings.map(move |finding| (report.source.name(), at(finding.span.start)))
+            })
+            .collect();
+        let krate = crate_of(&case.join("spec.yaml"), &now.seeded(), &after);
+        let mut errors = krate.errors().into_iter();
+        if let Some(place) = errors.find(|(file, line, _)| !reported.contains(&(file.as_str(), *line))) {
+            wrong.push(format!("{name}: {place:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

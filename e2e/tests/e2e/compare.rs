@@ -1,0 +1,353 @@
+//! What a real API server does with stored objects after an edit, compared with what krator says.
+//!
+//! The objects of all cases are created under their old schemas. Then all schemas are replaced, and for each object the
+//! test tries, as dry runs, what somebody may do to it: create it again, change something outside of its spec, apply its
+//! status, and change a field of its spec that the edit does not concern.
+
+mod requests;
+
+use crate::accept::lost;
+use crate::cluster::{Cluster, shared, until};
+use crate::edit_case::{EditCase, cases};
+use crate::yaml::documents;
+use krator::compare::{Breaks, Comparison, SchemaPath, ServerOutcome, Stored};
+use krator::model::Description;
+use requests::{Key, accepted, applied, key, list, without_nulls};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+/// How many cases have objects, at least.
+const CASES: usize = 40;
+
+/// Arguments of kubectl for requests that the server handles without storing anything.
+const DRY_RUN: &str = "--dry-run=server";
+
+/// What the server does with an object.
+#[derive(Debug, PartialEq, Eq)]
+struct WriteOutcomes {
+    /// When it is created again.
+    created: ServerOutcome,
+    /// When something outside of its spec is written.
+    updated: ServerOutcome,
+    /// Whether a write of another field of its spec is refused.
+    is_other_field_refused: bool,
+}
+
+/// What krator says; none where only the API server can tell.
+fn predicted(comparison: &Comparison, object: &Value) -> Option<WriteOutcomes> {
+    let note = SchemaPath::root("spec").field("note");
+    let mut outcome = WriteOutcomes {
+        created: ServerOutcome::Kept,
+        updated: ServerOutcome::Kept,
+        is_other_field_refused: false,
+    };
+    for change in &comparison.changes {
+        let Stored::May(verdict) = &change.stored else {
+            continue;
+        };
+        match change.breaks(object) {
+            Breaks::No => {}
+            Breaks::Maybe => return None,
+            Breaks::Yes => {
+                outcome.created = outcome.created.max(verdict.anew);
+                outcome.updated = outcome.updated.max(verdict.updated);
+                let breaks_others = verdict.unchanged.holds(&note) && verdict.anew == ServerOutcome::Refused;
+                outcome.is_other_field_refused |= breaks_others || verdict.updated == ServerOutcome::Refused;
+            }
+        }
+    }
+    Some(outcome)
+}
+
+fn is_definition_refused(case: &EditCase) -> bool {
+    let mut changes = case.comparison.changes.iter();
+    changes.any(|change| change.stored == Stored::DefinitionRefused)
+}
+
+fn definition(description: &Description) -> Value {
+    let mut definitions = documents(krator::render::crd::crd(description).as_bytes());
+    assert_eq!(definitions.len(), 1, "a case has one kind");
+    definitions.remove(0)
+}
+
+/// A field that is added to the new schemas only. Once the server judges its values, the new schema is in force.
+const MARKER: &str = "schemaMarker";
+
+fn replace_definitions(cluster: &Cluster, cases: &[&EditCase], objects: &[Value]) {
+    let apply = ["apply", "--server-side", "--validate=strict", "-f", "-"];
+    let marked: Vec<Value> = cases
+        .iter()
+        .map(|case| {
+            let mut definition = definition(&case.new.1);
+            let schema = &mut definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+            schema["properties"][MARKER] = json!({"type": "string", "enum": ["in force"]});
+            definition
+        })
+        .collect();
+    cluster
+        .try_kubectl("admin", &apply, &list(&marked))
+        .expect("the new definitions are accepted");
+    let judged: Vec<Value> = objects
+        .iter()
+        .map(|object| {
+            let mut object = object.clone();
+            object[MARKER] = "not yet".into();
+            object["metadata"]["name"] = "marked".into();
+            object
+        })
+        .collect();
+    let groups: BTreeSet<String> = judged.iter().map(|object| key(object).0).collect();
+    let input = list(&judged);
+    until("the new schemas are in force", || {
+        let create = ["create", DRY_RUN, "--validate=ignore", "-f", "-"];
+        let output = cluster.kubectl_output("admin", &create, &input);
+        let printed = String::from_utf8(output.stderr).expect("kubectl writes UTF-8");
+        let is_judged = |group: &String| {
+            let mut errors = printed.split("Error from server");
+            errors.any(|error| error.contains(&format!(".{group} ")) && error.contains(MARKER))
+        };
+        groups.iter().all(is_judged).then_some(())
+    });
+}
+
+/// The objects of each case that has some, by the name of the case.
+fn objects_of<'a>(cases: &'a [EditCase], namespace: &str) -> BTreeMap<&'a str, Vec<Value>> {
+    let mut objects = BTreeMap::new();
+    for case in cases {
+        let Some(text) = case.file.optional("objects.yaml") else {
+            continue;
+        };
+        let mut documents = documents(text.as_bytes());
+        for object in &mut documents {
+            object["metadata"]["namespace"] = namespace.into();
+        }
+        objects.insert(case.name(), documents);
+    }
+    objects
+}
+
+/// The status of each object, with this state, as an operator writes it.
+fn statuses(state: &str, objects: &[Value]) -> Vec<Value> {
+    let with_state = |object: &Value| {
+        let mut status = json!({"state": state});
+        if let (Some(fields), Some(more)) = (status.as_object_mut(), object["status"].as_object()) {
+            fields.extend(more.clone());
+        }
+        let (name, namespace) = (&object["metadata"]["name"], &object["metadata"]["namespace"]);
+        json!({
+            "apiVersion": object["apiVersion"], "kind": object["kind"], "status": status,
+            "metadata": {"name": name, "namespace": namespace},
+        })
+    };
+    objects.iter().map(with_state).collect()
+}
+
+/// Stores the objects under the old definitions, with a status each, and returns them as stored.
+fn store(cluster: &Cluster, cases: &[&EditCase], objects: &[Value]) -> BTreeMap<Key, Value> {
+    let definitions: Vec<Value> = cases.iter().map(|case| definition(&case.old.1)).collect();
+    let definitions = list(&definitions);
+    cluster.apply(&definitions, &[]);
+    let wait = ["wait", "--for=condition=Established", "--timeout=60s", "-f", "-"];
+    // kubectl fails at once for a CRD that has no conditions yet.
+    until("the old definitions are served", || {
+        cluster.try_kubectl("admin", &wait, &definitions).ok()
+    });
+    let created = accepted(cluster, &["create", "--validate=ignore"], objects);
+    let refused: Vec<Key> = objects
+        .iter()
+        .map(key)
+        .filter(|key| !created.contains_key(key))
+        .collect();
+    assert_eq!(refused, [], "the old CRD accepts all objects");
+    applied(cluster, &[], &statuses("Before", objects));
+    let stored = accepted(cluster, &["get"], objects);
+    for object in objects {
+        let stored = &stored[&key(object)];
+        assert_eq!(stored["status"]["state"], "Before", "{object}");
+        assert_eq!(
+            lost(&without_nulls(&object["spec"]), &stored["spec"], ""),
+            [""; 0],
+            "{object}"
+        );
+    }
+    stored
+}
+
+/// What the server answered to what was tried with each object under the new schemas. An object that is missing was refused.
+struct DryRuns {
+    created: BTreeMap<Key, Value>,
+    labelled: BTreeMap<Key, Value>,
+    note_changed: BTreeMap<Key, Value>,
+    status_applied: BTreeSet<Key>,
+}
+
+impl DryRuns {
+    fn to(cluster: &Cluster, objects: &[Value], stored: &BTreeMap<Key, Value>) -> DryRuns {
+        // An object is created again as it is stored, under another name.
+        let copies: Vec<Value> = objects
+            .iter()
+            .map(|object| {
+                let stored = &stored[&key(object)];
+                let namespace = &object["metadata"]["namespace"];
+                json!({
+                    "apiVersion": object["apiVersion"], "kind": object["kind"], "spec": stored["spec"],
+                    "metadata": {"name": format!("{}-copy", key(object).1), "namespace": namespace},
+                })
+            })
+            .collect();
+        let patch = |patch: &'static str| {
+            let args = ["patch", "--type=merge", "--patch", patch, DRY_RUN];
+            accepted(cluster, &args, objects)
+        };
+        // The operator applies a status without the fields that it does not set.
+        let bare: Vec<Value> = objects
+            .iter()
+            .map(|object| {
+                let mut bare = object.clone();
+                bare["status"] = Value::Null;
+                bare
+            })
+            .collect();
+        DryRuns {
+            created: accepted(cluster, &["create", "--validate=ignore", DRY_RUN], &copies),
+            labelled: patch(r#"{"metadata": {"labels": {"touched": "yes"}}}"#),
+            note_changed: patch(r#"{"spec": {"note": "touched"}}"#),
+            status_applied: applied(cluster, &[DRY_RUN], &statuses("After", &bare)),
+        }
+    }
+
+    /// What these answers come to for one object, which is stored as `stored`.
+    fn outcome(&self, key: &Key, stored: &Value) -> WriteOutcomes {
+        let fate = |now: Option<&Value>, parts: &[&str]| match now {
+            None => ServerOutcome::Refused,
+            Some(now) => {
+                let is_lost = |part: &&str| !lost(&without_nulls(&stored[*part]), &now[*part], "").is_empty();
+                if parts.iter().any(is_lost) {
+                    ServerOutcome::Lost
+                } else {
+                    ServerOutcome::Kept
+                }
+            }
+        };
+        let mut updated = fate(self.labelled.get(key), &["spec", "status"]);
+        if updated < ServerOutcome::ApplyFails && !self.status_applied.contains(key) {
+            updated = ServerOutcome::ApplyFails;
+        }
+        let copy = (key.0.clone(), format!("{}-copy", key.1));
+        WriteOutcomes {
+            created: fate(self.created.get(&copy), &["spec"]),
+            updated,
+            is_other_field_refused: !self.note_changed.contains_key(key),
+        }
+    }
+}
+
+#[test]
+fn an_api_server_does_with_stored_objects_what_krator_says() {
+    let Some(cluster) = shared() else { return };
+    let namespace = cluster.namespace("compare");
+    let all = cases();
+    let mut objects = objects_of(&all, &namespace);
+    let judged: Vec<&EditCase> = all
+        .iter()
+        .filter(|case| objects.contains_key(case.name()))
+        .collect();
+    assert!(judged.len() >= CASES, "only {} cases have objects", judged.len());
+    let before: Vec<Value> = objects.values().flatten().cloned().collect();
+    let stored = store(cluster, &judged, &before);
+    for case in &judged {
+        counts_what_breaks(cluster, case, &stored);
+    }
+
+    let (never, edited): (Vec<&EditCase>, Vec<&EditCase>) =
+        judged.into_iter().partition(|case| is_definition_refused(case));
+    for case in never {
+        let new = definition(&case.new.1).to_string();
+        let apply = ["apply", "--server-side", "--force-conflicts", "-f", "-"];
+        let answer = cluster.try_kubectl("admin", &apply, &new);
+        assert!(
+            answer.is_err(),
+            "{}: the new definition is accepted: {answer:?}",
+            case.name()
+        );
+        objects.remove(case.name());
+    }
+    let remaining: Vec<Value> = objects.values().flatten().cloned().collect();
+    replace_definitions(cluster, &edited, &remaining);
+    let answers = DryRuns::to(cluster, &remaining, &stored);
+
+    let mut wrong = Vec::new();
+    for case in edited {
+        let mut stays_valid = true;
+        for object in &objects[case.name()] {
+            let key = key(object);
+            let stored = &stored[&key];
+            let observed = answers.outcome(&key, stored);
+            stays_valid &= (observed.created, observed.updated) == (ServerOutcome::Kept, ServerOutcome::Kept);
+            if let Some(predicted) =
+                predicted(&case.comparison, stored).filter(|predicted| *predicted != observed)
+            {
+                wrong.push(format!(
+                    "{}/{}: krator says {predicted:?}, the server does {observed:?}",
+                    case.name(),
+                    key.1
+                ));
+            }
+        }
+        let predicted = case.comparison.keeps_valid();
+        if predicted != stays_valid {
+            wrong.push(format!(
+                "{}: objects stay valid: krator says {predicted}, the server {stays_valid}",
+                case.name()
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Asserts that `krator diff --against cluster` counts as many objects as the case says in its section `counted`, such as
+/// `breaking 1, doubtful 0`. Doubtful are those of which only the API server can tell whether they break.
+fn counts_what_breaks(cluster: &Cluster, case: &EditCase, stored: &BTreeMap<Key, Value>) {
+    let Some(counted) = case.file.optional("counted") else {
+        return;
+    };
+    let (breaking, doubtful) = counted.trim().split_once(", ").expect("two numbers");
+    let number = |text: &str, name: &str| -> u64 {
+        let number = text
+            .strip_prefix(name)
+            .and_then(|number| number.trim().parse().ok());
+        number.unwrap_or_else(|| panic!("{}: no number of {name} in {counted}", case.name()))
+    };
+    let (breaking, doubtful) = (number(breaking, "breaking"), number(doubtful, "doubtful"));
+    let group = format!("{}.example.com", case.name());
+    let objects = stored.keys().filter(|(of, _)| *of == group).count();
+    let mut path = vec![cluster.assets().to_owned()];
+    path.extend(std::env::split_paths(
+        &std::env::var_os("PATH").unwrap_or_default(),
+    ));
+    let output = Command::new(crate::KRATOR)
+        .current_dir(case.folder().path())
+        .args([
+            "diff",
+            "old.yaml",
+            "new.yaml",
+            "--against",
+            "cluster",
+            "--format",
+            "json",
+        ])
+        .env("KUBECONFIG", cluster.kubeconfig("admin"))
+        // kubectl writes its cache there.
+        .env("HOME", cluster.dir())
+        .env("PATH", std::env::join_paths(path).expect("the parts of a path"))
+        .output()
+        .expect("krator runs");
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    let counted = &report["cluster"][0];
+    let expected = json!({"objects": objects, "breaking": breaking, "doubtful": doubtful});
+    for (key, expected) in expected.as_object().expect("made above") {
+        assert_eq!(&counted[key], expected, "{}: {key}: {counted:#}", case.name());
+    }
+}

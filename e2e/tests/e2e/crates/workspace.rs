@@ -1,0 +1,150 @@
+//! The crates of all good descriptions, and those of random large ones. They are members of one workspace, so that one run
+//! of cargo judges them all and compiles the runtime once. `KRATOR_CRATES` is the number of random ones, `KRATOR_SEED` the
+//! seed of the first description. A test run takes a slice, and `KRATOR_CRATES=60` is the thorough run.
+//!
+//! The descriptions of `testdata/crates/` are among them: forms that once failed, each by itself.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use krator::finding::has_errors;
+use krator::render::{self, Runtime};
+use serde_json::json;
+
+use super::defaults;
+use crate::case_file::entries;
+use crate::descriptions::cases;
+use crate::dice::{Dice, number};
+use crate::operator::{build_folder, cargo, write_handlers};
+use crate::random_description::{Documents, Size};
+
+/// What a crate has to pass, as arguments of cargo.
+const CHECKS: [&[&str]; 3] = [
+    // Not `--all`, which would follow the path to the runtime into this repository.
+    &["fmt", "--check"],
+    &[
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--keep-going",
+        "--",
+        "-D",
+        "warnings",
+    ],
+    &["doc", "--workspace", "--no-deps", "--keep-going"],
+];
+/// What it has to pass when its handlers count as written: until then tests are ignored.
+const TESTS: &[&str] = &["test", "--workspace", "--no-fail-fast"];
+
+/// The descriptions are as large as people write them; a few changes lead to forms that `check` accepts and few would write.
+const SIZE: Size = Size {
+    risks: 2,
+    ..Size::LARGE
+};
+
+/// The folder of the crates: always the same one, because cargo tells crates apart by where they are.
+fn folder() -> PathBuf {
+    build_folder().join("workspace")
+}
+
+/// A random description, and the name of its crate.
+fn random(seed: u64) -> (String, String) {
+    let mut dice = Dice::new(seed);
+    let mut documents = Documents::random(&mut dice, SIZE);
+    documents.own_taken_names(&mut dice);
+    let name = format!("seed-{seed}");
+    let first = documents.0[0].as_object_mut().expect("a mapping");
+    first.insert("operator".to_owned(), json!(name));
+    (name, documents.text())
+}
+
+/// Generates the crate of a description into the folder of this name, if the description is correct.
+fn generate(name: &str, text: &str) -> bool {
+    let checked = krator::check("krator.yaml", text.as_bytes());
+    let Some(description) = checked.description.filter(|_| !has_errors(&checked.findings)) else {
+        return false;
+    };
+    let runtime = format!("{}/crates/krator-runtime", crate::common::root().display());
+    let plan = render::plan(&description, &checked.source, &Runtime::Path(runtime));
+    let dir = folder().join(name);
+    for (path, file) in plan.files() {
+        let path = dir.join(path);
+        fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder of our own");
+        fs::write(path, &file.contents).expect("a folder of our own");
+    }
+    let manifest = fs::read_to_string(dir.join("Cargo.toml")).expect("generated");
+    // Profile and workspace belong to the root of the workspace that the crate is a member of here.
+    let (package, _) = manifest.split_once("\n# Optimized for size").expect("generated");
+    fs::write(dir.join("Cargo.toml"), package).expect("a folder of our own");
+    fs::rename(dir.join("Cargo.lock"), folder().join("Cargo.lock")).expect("a folder of our own");
+    let (test, data) = defaults::test(&plan);
+    for (name, text) in [("defaults.rs", test), ("defaults.json", data)] {
+        fs::write(dir.join("tests").join(name), text).expect("a folder of our own");
+    }
+    true
+}
+
+/// Generates the crate of the description in a file, which has to be correct.
+fn generate_good(name: &str, path: &Path) {
+    let text = fs::read_to_string(path).expect("a description");
+    assert!(generate(name, &text), "{}", path.display());
+}
+
+#[test]
+fn the_crates_of_all_descriptions_pass_their_own_checks() {
+    let (count, first) = (number("KRATOR_CRATES", 4), number("KRATOR_SEED", 1));
+    let _ = fs::remove_dir_all(folder());
+    fs::create_dir_all(folder()).expect("the target folder is ours");
+    let mut crates = Vec::new();
+    let mut seed = first;
+    while (crates.len() as u64) < count {
+        let (name, text) = random(seed);
+        if generate(&name, &text) {
+            crates.push(name);
+        }
+        seed += 1;
+    }
+    println!("{count} of {} descriptions are correct: {crates:?}", seed - first);
+    for file in entries("crates") {
+        let name = file.file_stem().expect("a name").to_string_lossy().into_owned();
+        generate_good(&name, &file);
+        crates.push(name);
+    }
+    for (name, case) in cases() {
+        generate_good(&name, &case.join("spec.yaml"));
+        crates.push(name);
+    }
+    let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = {crates:?}\n");
+    fs::write(folder().join("Cargo.toml"), manifest).expect("the target folder is ours");
+    // The settings of this repository are not those of generated crates.
+    for settings in ["rustfmt.toml", "clippy.toml"] {
+        fs::write(folder().join(settings), "").expect("the target folder is ours");
+    }
+    // Each check runs even where one has failed, because they find different mistakes.
+    let failed = CHECKS.iter().filter(|arguments| !passes(arguments)).count();
+    write_handlers(&folder());
+    let failed = failed + usize::from(!passes(TESTS));
+    assert_eq!(failed, 0, "the crates are in {}", folder().display());
+}
+
+/// Runs cargo in all crates, and prints its output if it fails.
+fn passes(arguments: &[&str]) -> bool {
+    let output = cargo()
+        .args(arguments)
+        .current_dir(folder())
+        .env("CARGO_NET_OFFLINE", "true")
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .stdin(Stdio::null())
+        .output()
+        .expect("cargo runs");
+    if !output.status.success() {
+        let wrote = [output.stdout, output.stderr].concat();
+        println!(
+            "cargo {}: {}",
+            arguments.join(" "),
+            String::from_utf8_lossy(&wrote)
+        );
+    }
+    output.status.success()
+}

@@ -1,0 +1,210 @@
+//! The types of Kubernetes itself, as krator's command has them in `src/model/kubernetes/types.tsv`.
+//!
+//! Each line is made from a Rust type of k8s-openapi: the compiler proves that the type exists, and plural and scope of a
+//! kind, the path of the type and its schema come from it. `KRATOR_UPDATE=1 cargo test kubernetes_types` rewrites the file,
+//! as for a new version of Kubernetes.
+
+mod table;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
+use k8s_openapi::schemars::generate::SchemaSettings;
+use k8s_openapi::schemars::{Schema, SchemaGenerator};
+use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
+use serde_json::{Map, Value as Json, json};
+
+use crate::case_file::is_update;
+use table::KNOWN;
+
+/// A type of Kubernetes' own.
+struct Known {
+    /// API group; `core` and `meta` by these names.
+    group: &'static str,
+    version: &'static str,
+    name: &'static str,
+    /// The name by which other schemas refer to it.
+    schema_name: fn() -> Cow<'static, str>,
+    /// Its schema, as k8s-openapi has it.
+    schema: fn(&mut SchemaGenerator) -> Schema,
+    /// The full name of its Rust type, private modules and all.
+    rust: fn() -> &'static str,
+    /// Whether the Rust type implements `Default`.
+    has_default: bool,
+    /// For a kind that can be listed: plural and scope.
+    resource: Option<(&'static str, &'static str)>,
+}
+
+impl Known {
+    fn reference(&self) -> String {
+        format!("{}/{}.{}", self.group, self.version, self.name)
+    }
+
+    /// The path by which code names the type. The compiler's name has two more segments: the module of the Kubernetes
+    /// version, and that of the type's own file.
+    fn rust_path(&self) -> String {
+        let full: Vec<&str> = (self.rust)().split("::").collect();
+        let [root, _version, path @ .., _file, name] = full.as_slice() else {
+            panic!("{full:?}");
+        };
+        format!("{root}::{}::{name}", path.join("::"))
+    }
+
+    /// Its line, whose columns are those of `Known` in `src/model/kubernetes.rs`.
+    fn line(&self, references: &BTreeMap<String, String>) -> String {
+        let mut generator = SchemaSettings::openapi3().into_generator();
+        let schema = (self.schema)(&mut generator).to_value();
+        let schema = structural(schema, generator.definitions(), references);
+        // What a CRD cannot carry is left out, and the keys are in the order of the API's own types.
+        let schema: JSONSchemaProps = serde_json::from_value(schema).expect("a schema of a CRD");
+        let (plural, scope) = self.resource.unwrap_or_default();
+        let default = if self.has_default { "default" } else { "" };
+        [
+            self.reference(),
+            plural.to_owned(),
+            scope.to_owned(),
+            self.rust_path(),
+            default.to_owned(),
+            serde_json::to_string(&schema).expect("JSON"),
+        ]
+        .join("\t")
+    }
+}
+
+/// Turns a schema of k8s-openapi into a structural one, whose references lead to other types of the file.
+fn structural(schema: Json, definitions: &Map<String, Json>, references: &BTreeMap<String, String>) -> Json {
+    let Json::Object(object) = schema else {
+        return json!({"x-kubernetes-preserve-unknown-fields": true});
+    };
+    let reference = object
+        .get("$ref")
+        .or_else(|| object.get("allOf")?.get(0)?.get("$ref"))
+        .and_then(Json::as_str);
+    if let Some(reference) = reference {
+        let name = reference.rsplit('/').next().unwrap_or_default();
+        if name.ends_with(".resource.Quantity") {
+            return json!({
+                "anyOf": [{"type": "integer"}, {"type": "string"}],
+                "pattern": krator::model::kubernetes::QUANTITY_PATTERN,
+                "x-kubernetes-int-or-string": true,
+            });
+        }
+        return match references.get(name) {
+            Some(reference) => json!({"$ref": reference}),
+            None => structural(definitions[name].clone(), definitions, references),
+        };
+    }
+    if object.get("x-kubernetes-int-or-string") == Some(&Json::Bool(true)) {
+        return json!({
+            "anyOf": [{"type": "integer"}, {"type": "string"}],
+            "x-kubernetes-int-or-string": true,
+        });
+    }
+    let mut out = Map::new();
+    for (key, value) in object {
+        let value = match (key.as_str(), value) {
+            ("description" | "title" | "$schema", _) => continue,
+            ("properties", Json::Object(fields)) => fields
+                .into_iter()
+                .map(|(name, field)| (name, structural(field, definitions, references)))
+                .collect(),
+            ("items" | "additionalProperties", value @ Json::Object(_)) => {
+                structural(value, definitions, references)
+            }
+            (_, value) => value,
+        };
+        out.insert(key, value);
+    }
+    let is_opaque = out.get("type").is_none_or(|kind| kind == "object")
+        && !out.contains_key("properties")
+        && !out.contains_key("additionalProperties");
+    if is_opaque {
+        out.insert("x-kubernetes-preserve-unknown-fields".to_owned(), true.into());
+    }
+    Json::Object(out)
+}
+
+#[test]
+fn the_types_are_those_of_the_command() {
+    let known = || KNOWN.iter().copied().flatten();
+    let references: BTreeMap<String, String> = known()
+        .map(|known| ((known.schema_name)().into_owned(), known.reference()))
+        .collect();
+    let now: String = known().map(|known| known.line(&references) + "\n").collect();
+    let path = crate::common::root().join("src/model/kubernetes/types.tsv");
+    if is_update(&path) {
+        std::fs::write(&path, &now).expect("a folder of our own");
+    }
+    let then = std::fs::read_to_string(&path).expect("the file is there");
+    let differ: Vec<_> = now
+        .lines()
+        .filter(|line| !then.lines().any(|other| other == *line))
+        .collect();
+    assert!(
+        now == then,
+        "`KRATOR_UPDATE=1 cargo test kubernetes_types` rewrites these lines of the file, and removes those of types that are \
+         gone:\n{}",
+        differ.join("\n")
+    );
+}
+
+trait HasScope {
+    const SCOPE: &'static str;
+}
+
+impl HasScope for ClusterResourceScope {
+    const SCOPE: &'static str = "Cluster";
+}
+
+impl HasScope for NamespaceResourceScope {
+    const SCOPE: &'static str = "Namespaced";
+}
+
+/// Tells whether a type implements `Default`: where it does, the constant of the `impl` block comes before that of the trait.
+struct Probe<T>(std::marker::PhantomData<T>);
+
+trait HasNoDefault {
+    const HAS_DEFAULT: bool = false;
+}
+
+impl<T> HasNoDefault for Probe<T> {}
+
+impl<T: Default> Probe<T> {
+    const HAS_DEFAULT: bool = true;
+}
+
+macro_rules! known {
+    ($($module:ident = $group:literal, $version:literal:
+        kinds {$($kind:ident,)*}
+        types {$($type:ident,)*}
+    )*) => {
+        /// All types, in one slice for each group and version.
+        pub(super) static KNOWN: &[&[Known]] = &[$(
+            &[$(Known {
+                group: $group,
+                version: $version,
+                name: stringify!($kind),
+                schema_name: <$module::$kind as JsonSchema>::schema_name,
+                schema: <$module::$kind as JsonSchema>::json_schema,
+                rust: std::any::type_name::<$module::$kind>,
+                has_default: <Probe<$module::$kind>>::HAS_DEFAULT,
+                resource: Some((
+                    <$module::$kind as Resource>::URL_PATH_SEGMENT,
+                    <<$module::$kind as Resource>::Scope as HasScope>::SCOPE,
+                )),
+            },)*
+            $(Known {
+                group: $group,
+                version: $version,
+                name: stringify!($type),
+                schema_name: <$module::$type as JsonSchema>::schema_name,
+                schema: <$module::$type as JsonSchema>::json_schema,
+                rust: std::any::type_name::<$module::$type>,
+                has_default: <Probe<$module::$type>>::HAS_DEFAULT,
+                resource: None,
+            },)*],
+        )*];
+    };
+}
+use known;

@@ -1,0 +1,74 @@
+//! Tests that need a server, compile many crates or take minutes, in one binary, so that they are linked once and share one
+//! API server. Everything that needs nothing but Rust and seconds is in `tests/it` of the repository.
+
+#[path = "../../../tests/common/mod.rs"]
+#[allow(dead_code, reason = "each of the two binaries that share it uses a part")]
+mod common;
+
+#[allow(unused_imports, reason = "as above")]
+use common::{
+    block, case_file, code_case, descriptions, dice, documents, edit_case, hostile_names, hostile_texts,
+    random_description, regenerate, unreadable, website, yaml,
+};
+
+/// The command under test.
+const KRATOR: &str = env!("CARGO_BIN_EXE_krator-e2e");
+const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+// Not tests, but what tests need: a real API server, and watches of it.
+mod cluster;
+// Installed and running operators.
+mod operator;
+// Operators whose handlers do what a test wants.
+mod scripted_operator;
+
+// The promises of the runtime, on a real API server, by the operator of the first example.
+mod moose;
+// Operators that run while somebody watches: `krator demo` and `krator dev`.
+mod live;
+// What an operator answers to probes.
+mod probes;
+// What an operator counts, measures and shows, and who may read it.
+mod metrics;
+// A rollout to another description and back.
+mod rollout;
+// Which rights an operator uses, and which it has.
+mod rights;
+// An operator of two kinds, on a real API server.
+mod karpenter;
+// Operators that live the same lives on the embedded API server and on a real one.
+mod lives;
+// The promises of the runtime under faults, judged by an oracle.
+mod contract;
+// A krator that is built from its packages, and the CRD that an operator prints.
+mod package;
+// The commands and the handlers in the documents.
+mod pages;
+// What an API server does with stored objects after an edit.
+mod compare;
+// The crate of every good description passes its own checks.
+mod crates;
+// Whether the tests of generated crates see defects of the runtime.
+mod planted;
+// The types of Kubernetes itself, and the file that the command has them in.
+mod kubernetes_types;
+// Handlers that use the types of a foreign kind.
+mod schemas;
+// Strings that some readers of YAML take for other types.
+mod manifests;
+// The watches that wake a state, on a real API server.
+mod watches;
+// Children of objects, on a real API server.
+mod children;
+// Generated manifests, and objects that break their schema, on a real API server.
+mod accept;
+// What krator and a real API server say of random descriptions and values.
+mod differential;
+// Texts and names with a special meaning, under the compiler and on a real API server.
+mod injection;
+// `krator gen` in crates that cargo judges.
+mod regen;
+// Hand-written code under the compiler.
+mod code;
+// Imported descriptions against the CRDs that they are from, on a real API server.
+mod import;

@@ -1,0 +1,82 @@
+//! A crate of an early krator, which this one regenerates; and what cargo has to build after a run.
+//!
+//! `testdata/upgrade/first.tar.gz` is what `krator new testdata/ok/moose/spec.yaml` generated at commit 18afccb, which was
+//! the first krator that could.
+
+use crate::moose::DESCRIPTION;
+use crate::operator::{Crate, files, run};
+use crate::regenerate::{generate, text};
+use krator_runtime::source;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn a_crate_of_the_first_krator_is_upgraded_by_one_run() {
+    let krate = Crate::of("moose-tracker", |dir| {
+        let parent = dir.parent().expect("a temporary folder");
+        let archive = crate::common::root().join("testdata/upgrade/first.tar.gz");
+        run(Command::new("tar")
+            .arg("-xzmf")
+            .arg(archive)
+            .arg("-C")
+            .arg(parent));
+        fs::rename(parent.join("moose-tracker"), dir).expect("our own");
+        let edit = |path: &str, from: &str, to: &str| {
+            let text = fs::read_to_string(dir.join(path)).expect("generated");
+            assert!(text.contains(from), "{path}");
+            fs::write(dir.join(path), text.replacen(from, to, 1)).expect("writable");
+        };
+        edit("Cargo.toml", "[dependencies]\n", "[dependencies]\n# Mine.\n");
+        edit("src/lib.rs", "pub mod shared;\n", "pub mod shared;\nmod mine;\n");
+        edit("src/main.rs", "use std::process", "// Mine.\nuse std::process");
+        fs::write(dir.join("src/mine.rs"), "//! Mine.\n").expect("writable");
+        edit(
+            "src/moose/states/roam.rs",
+            "        if cx",
+            "        // It is wild.\n        if cx",
+        );
+
+        let output = generate(dir, &[]);
+        let printed = text(output.stderr);
+        assert!(output.status.success(), "{printed}");
+        let now = files(dir);
+        for (path, contents) in source::FILES {
+            let path = Path::new("vendor/krator-runtime").join(path);
+            assert!(
+                now.get(&path).is_some_and(|there| there == contents.as_bytes()),
+                "{}",
+                path.display()
+            );
+        }
+        let count = now.keys().filter(|path| path.starts_with("vendor")).count();
+        assert_eq!(
+            count,
+            source::FILES.len() + 1,
+            "no file of the old runtime is left"
+        );
+        let there = |path: &str| text(now[Path::new(path)].clone());
+        assert!(there("Cargo.toml").contains("# Mine.\n"));
+        assert!(there("src/lib.rs").contains("mod mine;\n"));
+        assert!(there("src/main.rs").contains("// Mine.\n"));
+        assert!(there("src/moose/states/roam.rs").contains("// It is wild.\n"));
+        assert!(text(generate(dir, &["--diff"]).stdout).is_empty());
+    });
+    krate.cargo(&[&["test", "--locked", "--quiet"]]);
+}
+
+#[test]
+fn cargo_compiles_only_what_was_changed() {
+    // The crate has a name of its own, because crates of the same name are built in the same folder.
+    let description = DESCRIPTION.replace("operator: moose-tracker", "operator: moose-rebuilt");
+    let krate = Crate::generate(&description, |_| ());
+    krate.cargo(&[&["build", "--locked"]]);
+    assert!(generate(&krate.dir(), &[]).status.success());
+    assert_eq!(krate.compiled(), [""; 0]);
+    let handler = krate.dir().join("src/moose/states/roam.rs");
+    let text = fs::read_to_string(&handler).expect("generated");
+    fs::write(&handler, format!("{text}\n// Wilder.\n")).expect("writable");
+    assert!(generate(&krate.dir(), &[]).status.success());
+    // These are the library and the program of the operator.
+    assert_eq!(krate.compiled(), ["\"moose_rebuilt\"", "\"moose-rebuilt\""]);
+}

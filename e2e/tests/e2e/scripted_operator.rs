@@ -1,0 +1,321 @@
+//! Operators of several descriptions, whose handlers do what a test wants: each records its start, and then does what the
+//! annotation `script` of its object says, or what dice say where there is no script.
+
+mod handlers;
+mod route;
+
+pub use route::{Action, Route, route};
+
+use crate::cluster::watch::Watch;
+use crate::cluster::{self, Cluster};
+use crate::operator::{Crate, OperatorProcess};
+use crate::yaml::documents;
+use krator::model::{Description, Kind, Scope, State};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Which operator is built.
+pub struct Recipe {
+    /// The name of the operator and of its crate.
+    pub operator: &'static str,
+    /// The descriptions, by their folders in `testdata/ok/`.
+    pub cases: &'static [&'static str],
+    /// Changes each line of the descriptions.
+    pub line: fn(&str) -> String,
+    /// What the handler of a state does first, as Rust statements.
+    pub first: fn(&Kind, &State) -> String,
+    /// Features that the operator is built with.
+    pub features: &'static str,
+}
+
+/// The operator of the tests of the contract: five descriptions with short durations, and faults on demand.
+const CONTRACT: Recipe = Recipe {
+    operator: "scripted-operator",
+    cases: &["moose", "backup", "postgresql", "order", "helmrelease"],
+    line: with_short_durations,
+    first: |_, _| String::new(),
+    features: "krator-runtime/faults",
+};
+
+/// An operator that was built, for any number of clusters.
+pub struct Program {
+    pub description: Description,
+    binary: PathBuf,
+    samples: Vec<Value>,
+}
+
+/// The scripted operator and where its objects live: a control plane that has its kinds, the kinds that it watches, and its
+/// rights.
+pub struct ScriptedOperator {
+    pub cluster: &'static Cluster,
+    pub program: Program,
+}
+
+/// The scripted operator of the contract, which is built once in a test run. Its control plane ends with this process. None
+/// without an API server.
+pub fn prepared() -> Option<&'static ScriptedOperator> {
+    static PREPARED: OnceLock<ScriptedOperator> = OnceLock::new();
+    cluster::assets()?;
+    Some(PREPARED.get_or_init(|| {
+        let cluster = cluster::own(&[]).expect("there are binaries");
+        let (program, krate) = Program::build(&CONTRACT, cluster.dir());
+        program.install(&krate, cluster);
+        ScriptedOperator { cluster, program }
+    }))
+}
+
+impl Program {
+    /// Generates the operator, and builds it in a folder.
+    pub fn build(recipe: &Recipe, folder: &Path) -> (Program, Crate) {
+        let text = joined_descriptions(recipe);
+        let checked = krator::check("krator.yaml", text.as_bytes());
+        let description = checked.description.expect("good descriptions are good together");
+        let krate = Crate::generate(&text, |dir| handlers::replace(dir, &description, recipe.first));
+        let sample = fs::read(krate.dir().join("deploy/sample.yaml")).expect("generated");
+        let samples = documents(&sample);
+        assert_eq!(samples.len(), description.kinds.len());
+        let binary = folder.join(recipe.operator);
+        krate.build_with(&binary, &["--features", recipe.features]);
+        let program = Program {
+            description,
+            binary,
+            samples,
+        };
+        (program, krate)
+    }
+
+    /// Installs the operator's kinds, the kinds that it owns or watches, and its rights.
+    pub fn install(&self, krate: &Crate, cluster: &Cluster) {
+        krate.install(cluster);
+        install_foreign_kinds(cluster, &self.description);
+    }
+
+    /// An object to be created: the sample of its kind. With a script, its handlers follow that, else they throw dice.
+    pub fn object(&self, kind: &Kind, namespace: &str, name: &str, script: Option<&str>) -> Value {
+        let sample = self
+            .samples
+            .iter()
+            .find(|sample| sample["kind"] == kind.resource.kind.as_str());
+        let mut object = sample.expect("a sample for each kind").clone();
+        object["metadata"] = json!({"name": name});
+        if kind.resource.scope.value == Scope::Namespaced {
+            object["metadata"]["namespace"] = namespace.into();
+        }
+        if let Some(script) = script {
+            object["metadata"]["annotations"] = json!({"script": script});
+        }
+        object
+    }
+
+    /// A merge patch of an object's spec, a different one for each number. None for a kind whose spec may not change.
+    pub fn change(&self, kind: &Kind, number: usize) -> Option<String> {
+        let spec = match kind.resource.kind.as_str() {
+            "AnalysisRun" => json!({"ttlAfterCompletion": format!("{}h", 1 + number % 100)}),
+            "Backup" => json!({"ttl": format!("{}h", 1 + number % 100)}),
+            "BareMetalHost" => {
+                json!({"bmc": {"address": format!("ipmi://{number}"), "credentialsName": "bmc"}})
+            }
+            "ClusterExternalSecret" => json!({"namespaces": [format!("n{number}")]}),
+            "CronJob" => json!({"startingDeadlineSeconds": number}),
+            "ExternalSecret" => json!({"secretStore": format!("store-{number}")}),
+            "HelmRelease" => json!({"interval": format!("{}m", 1 + number % 50)}),
+            "Memcached" => json!({"size": 2 + number % 2}),
+            "Moose" => json!({"weight": 400 + number % 100}),
+            "NodePool" => json!({"replicas": number}),
+            "Postgresql" => json!({"numberOfInstances": number % 100}),
+            "Rollout" => json!({"revisionHistoryLimit": number}),
+            "TaskRun" => json!({"statusMessage": format!("message {number}")}),
+            _ if kind.resource.group.as_str() == "t.example.com" => json!({"x": number.to_string()}),
+            _ => return None,
+        };
+        Some(json!({"spec": spec}).to_string())
+    }
+
+    /// Starts the operator in a cluster for a namespace, with these arguments and environment variables.
+    pub fn start(
+        &self,
+        cluster: &'static Cluster,
+        namespace: &str,
+        files: &Files,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> OperatorProcess {
+        let starts = files.starts.to_str().expect("a plain name");
+        OperatorProcess::start_with(
+            cluster,
+            &self.binary,
+            &[&["run", "--namespace", namespace], arguments].concat(),
+            &files.log,
+            &[&[("KRATOR_STARTS", starts)], variables].concat(),
+        )
+    }
+}
+
+/// The descriptions of an operator in one file.
+fn joined_descriptions(recipe: &Recipe) -> String {
+    let texts = recipe.cases.iter().map(|case| {
+        let path = crate::common::root()
+            .join("testdata/ok")
+            .join(case)
+            .join("spec.yaml");
+        let text = fs::read_to_string(path).expect("a case has a description");
+        // The settings of the process are those of this one.
+        let is_of_one = |line: &str| !(line.starts_with("operator:") || line.starts_with("deploy:"));
+        let lines = text.lines().filter(|line| is_of_one(line)).map(recipe.line);
+        lines.collect::<Vec<String>>().join("\n")
+    });
+    let joined = texts.collect::<Vec<String>>().join("\n---\n");
+    joined.replacen(
+        "krator: 1\n",
+        &format!("krator: 1\noperator: {}\n", recipe.operator),
+        1,
+    )
+}
+
+/// A line of a description, with polls, timeouts and backoffs shortened so that a test need not wait for them. Ten retries
+/// still take less time than a timeout.
+fn with_short_durations(line: &str) -> String {
+    let mut quick = line.to_owned();
+    for (key, short) in [
+        ("poll", "500ms"),
+        ("after", "4s"),
+        ("initial", "100ms"),
+        ("max", "200ms"),
+    ] {
+        let Some(at) = quick.find(&format!("{key}: ")) else {
+            continue;
+        };
+        let begin = at + key.len() + 2;
+        let end = quick[begin..]
+            .find([',', '}', ' '])
+            .map_or(quick.len(), |end| begin + end);
+        // Only durations are replaced: a state may be called `initial`, and a period may be read from a field.
+        if krator::model::parse_duration(&quick[begin..end]).is_some() {
+            quick.replace_range(begin..end, short);
+        }
+    }
+    quick
+}
+
+/// Installs CRDs for the kinds that the operator owns or watches and that neither Kubernetes nor the description defines.
+fn install_foreign_kinds(cluster: &Cluster, description: &Description) {
+    let owned = description
+        .kinds
+        .iter()
+        .flat_map(|kind| &kind.owns)
+        .map(|owned| &owned.kind.value);
+    let watched = description
+        .kinds
+        .iter()
+        .flat_map(|kind| &kind.watches)
+        .map(|watch| &watch.kind.value);
+    for kind in owned
+        .chain(watched)
+        .filter(|kind| !kind.has_type && kind.described.is_none())
+    {
+        let (plural, name) = (kind.plural.as_str(), kind.kind.as_str());
+        let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+        let crd = json!({
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": format!("{plural}.{}", kind.group)},
+            "spec": {
+                "group": kind.group,
+                "scope": "Namespaced",
+                "names": {"kind": name, "plural": plural, "singular": name.to_lowercase()},
+                "versions": [{
+                    "name": kind.version, "served": true, "storage": true, "schema": {"openAPIV3Schema": schema},
+                }],
+            },
+        });
+        cluster.apply(&crd.to_string(), &[]);
+    }
+}
+
+impl ScriptedOperator {
+    /// A kind of the description.
+    pub fn kind(&self, name: &str) -> &Kind {
+        let mut kinds = self.program.description.kinds.iter();
+        kinds
+            .find(|kind| kind.resource.kind.as_str() == name)
+            .expect("a kind of the descriptions")
+    }
+
+    /// Creates objects.
+    pub fn create(&self, objects: &[Value]) {
+        let list = json!({"apiVersion": "v1", "kind": "List", "items": objects});
+        self.cluster.apply(&list.to_string(), &[]);
+    }
+
+    /// Watches the objects of a kind in a namespace.
+    pub fn watch(&self, kind: &Kind, namespace: &str) -> Watch {
+        assert_eq!(kind.resource.scope.value, Scope::Namespaced);
+        let (group, version) = (kind.resource.group.as_str(), kind.resource.version.as_str());
+        let plural = kind.resource.plural.as_str();
+        Watch::start(
+            self.cluster,
+            &format!("/apis/{group}/{version}/namespaces/{namespace}/{plural}"),
+        )
+    }
+
+    /// Starts the operator for a namespace, with these arguments. It injects `faults`, and its handlers record their starts
+    /// in `files.starts`.
+    pub fn start(
+        &self,
+        namespace: &str,
+        files: &Files,
+        faults: &Value,
+        arguments: &[&str],
+    ) -> OperatorProcess {
+        self.start_with(
+            namespace,
+            files,
+            arguments,
+            &[("KRATOR_FAULTS", &faults.to_string())],
+        )
+    }
+
+    /// Starts the operator for a namespace, with these arguments and environment variables.
+    pub fn start_with(
+        &self,
+        namespace: &str,
+        files: &Files,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> OperatorProcess {
+        self.program
+            .start(self.cluster, namespace, files, arguments, variables)
+    }
+}
+
+/// The files that the operators of a test write.
+pub struct Files {
+    pub log: PathBuf,
+    /// The starts of handlers, one a line: entry, state, uid of the object and process ID.
+    pub starts: PathBuf,
+}
+
+impl Files {
+    /// The files of a test of this name.
+    pub fn new(cluster: &Cluster, test: &str) -> Files {
+        Files {
+            log: cluster.dir().join(format!("{test}.log")),
+            starts: cluster.dir().join(format!("{test}.starts")),
+        }
+    }
+
+    /// The starts of handlers that were recorded so far.
+    pub fn handler_starts(&self) -> String {
+        fs::read_to_string(&self.starts).unwrap_or_default()
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- the operator's log\n{}", cluster::tail(&self.log));
+        }
+    }
+}

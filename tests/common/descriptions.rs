@@ -1,0 +1,33 @@
+//! The good descriptions of `testdata/ok/`, and their crates.
+
+use crate::common::case_file::entries;
+use krator::render::{self, Runtime};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The description of the moose operator.
+pub const MOOSE: &str = include_str!("../../testdata/ok/moose/spec.yaml");
+
+/// The folders of the good descriptions, by name.
+pub fn cases() -> BTreeMap<String, PathBuf> {
+    let name = |path: &Path| path.file_name().expect("a name").to_string_lossy().into_owned();
+    entries("ok")
+        .into_iter()
+        .map(|path| (name(&path), path))
+        .collect()
+}
+
+/// The files of the crate of a case, without those that `expected/` leaves out.
+pub fn crate_of(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let text = fs::read(case.join("spec.yaml")).expect("a case has a description");
+    let checked = krator::check("krator.yaml", &text);
+    let description = checked.description.expect("a good description");
+    let plan = render::plan(&description, &checked.source, &Runtime::Vendored);
+    plan.files()
+        .filter(|(path, _)| {
+            !path.starts_with("vendor/") && !path.starts_with(".krator/") && *path != "Cargo.lock"
+        })
+        .map(|(path, file)| (PathBuf::from(path), file.contents.clone().into_bytes()))
+        .collect()
+}

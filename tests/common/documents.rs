@@ -1,0 +1,47 @@
+//! The documents of this repository, and the blocks of code in them.
+
+use crate::common::block::{Block, blocks};
+use crate::common::root;
+use std::fs;
+use std::path::Path;
+
+/// The pages whose blocks are run one after the other, as a reader does.
+pub const TOLD_IN_ORDER: [&str; 1] = ["docs/tutorial.md"];
+
+/// The blocks of all documents but those that are told in order.
+pub fn blocks_out_of_order() -> Vec<Block> {
+    let pages = documents()
+        .into_iter()
+        .filter(|page| !TOLD_IN_ORDER.contains(&page.as_str()));
+    pages.flat_map(|page| blocks(&page, &read(&page))).collect()
+}
+
+/// Reads a file of the repository.
+pub fn read(path: impl AsRef<Path>) -> String {
+    let path = path.as_ref();
+    fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The Markdown files of the repository, but not the templates and the files that krator is expected to write.
+pub fn documents() -> Vec<String> {
+    let mut found = Vec::new();
+    for folder in [
+        "",
+        "docs",
+        "docs/concepts",
+        "e2e/benches/converge",
+        "crates/krator-apiserver",
+    ] {
+        let entries = fs::read_dir(root().join(folder)).expect("a folder of the repository");
+        for entry in entries {
+            let path = entry.expect("a folder of the repository").path();
+            if path.extension().is_some_and(|extension| extension == "md") {
+                let path = path.strip_prefix(root()).expect("found there");
+                found.push(path.to_str().expect("a plain name").to_owned());
+            }
+        }
+    }
+    assert!(found.len() >= 6, "{found:?}");
+    found.sort();
+    found
+}

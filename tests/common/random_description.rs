@@ -1,0 +1,190 @@
+//! Random descriptions that use every key and every type of the language: valid by construction, but for the values that
+//! `Size::risks` mixes in. This is no test of its own, but what tests need.
+
+mod foreign;
+mod kind;
+mod leaves;
+mod machine;
+mod mutate;
+mod names;
+mod rules;
+mod schema;
+
+use serde_json::{Map, Value, json};
+
+use crate::common::dice::Dice;
+#[allow(unused_imports, reason = "the crate of the tests uses a part")]
+pub use leaves::KUBERNETES;
+pub use mutate::mutate;
+use names::Names;
+use schema::Schemas;
+
+/// How large a description may become.
+#[derive(Debug, Clone, Copy)]
+pub struct Size {
+    /// The most kinds.
+    pub kinds: usize,
+    /// The most named types.
+    pub types: usize,
+    /// The most fields of an object.
+    pub fields: usize,
+    /// How deep lists, maps and objects are within each other.
+    pub depth: usize,
+    /// The most states of a kind.
+    pub states: usize,
+    /// How many changes are made that may break the description.
+    pub risks: usize,
+}
+
+impl Size {
+    /// One kind with few fields, for tests that try many.
+    pub const SMALL: Size = Size {
+        kinds: 1,
+        types: 3,
+        fields: 4,
+        depth: 2,
+        states: 3,
+        risks: 0,
+    };
+    /// Several kinds with many fields and states.
+    pub const LARGE: Size = Size {
+        kinds: 3,
+        types: 9,
+        fields: 9,
+        depth: 4,
+        states: 40,
+        risks: 0,
+    };
+}
+
+/// A description: one mapping for each of its documents.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Documents(pub Vec<Value>);
+
+impl Documents {
+    /// A random description.
+    pub fn random(dice: &mut Dice, size: Size) -> Documents {
+        let mut schemas = Schemas::new(size);
+        let mut names = Names::default();
+        for taken in RESERVED {
+            names.take(taken);
+        }
+        let types = dice.below(size.types + 1);
+        schemas.named_types(types, &mut names, dice);
+        let count = 1 + dice.below(size.kinds);
+        let mut described = Vec::new();
+        let mut documents = Vec::new();
+        for at in 0..count {
+            let mut document = Map::from_iter([("krator".to_owned(), json!(1))]);
+            if at == 0 && dice.one_in(2) {
+                document.insert(
+                    "operator".into(),
+                    json!(*dice.among(&["moose-tracker", "a", "k8s-9-lives"])),
+                );
+            }
+            if at == 0 && dice.one_in(3) {
+                document.insert("deploy".into(), deploy(dice));
+            }
+            document.extend(kind::kind(size, &mut schemas, &names, &mut described, dice));
+            if at == 0 && !schemas.named.is_empty() {
+                let types = schemas
+                    .named
+                    .iter()
+                    .map(|(name, drawn)| (name.clone(), drawn.node.clone()));
+                document.insert("types".into(), Value::Object(types.collect()));
+            }
+            documents.push(Value::Object(document));
+        }
+        let mut documents = Documents(documents);
+        for _ in 0..size.risks {
+            mutate(&mut documents, dice);
+        }
+        documents
+    }
+
+    /// The description as text: one line for each key of a document, and for each field, type and state.
+    pub fn text(&self) -> String {
+        let documents: Vec<String> = self.0.iter().map(document_text).collect();
+        documents.join("---\n")
+    }
+}
+
+/// A random description as text.
+pub fn describe(dice: &mut Dice, size: Size) -> String {
+    Documents::random(dice, size).text()
+}
+
+/// Names that generated code uses itself, which is a finding. Names that differ in case only are left out with them.
+const RESERVED: &[&str] = &[
+    "Box",
+    "Context",
+    "Err",
+    "None",
+    "ObjectState",
+    "Ok",
+    "Operator",
+    "Option",
+    "Result",
+    "SharedState",
+    "Some",
+    "State",
+    "String",
+    "Transition",
+    "Vec",
+    "Default",
+    "Deserialize",
+    "MachineStatus",
+    "ObjectStatus",
+    "Serialize",
+    "GRAPH",
+    "STATES",
+    "Self",
+    "Mod",
+    "Con",
+    "Aux",
+    "Nul",
+    "Prn",
+    "Super",
+    "Crate",
+];
+
+fn deploy(dice: &mut Dice) -> Value {
+    let mut deploy = json!({"resources": {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"memory": "128Mi", "example.com/gpu": 1}}});
+    // No key has dice of its own: each new one would change what all later dice give.
+    let has_namespaces = dice.one_in(2);
+    if has_namespaces {
+        deploy["namespaces"] = json!(["forest", "marsh"]);
+    } else {
+        deploy["events"] = json!("warnings");
+    }
+    if dice.one_in(4) {
+        deploy["replicas"] = json!(2);
+    } else if dice.one_in(4) {
+        deploy["replicas"] = json!(2);
+        deploy["shards"] = json!(4);
+    } else if has_namespaces {
+        deploy["leaderElection"] = json!(false);
+    }
+    deploy
+}
+
+fn document_text(document: &Value) -> String {
+    let mut text = String::new();
+    for (key, value) in document.as_object().into_iter().flatten() {
+        match value {
+            Value::Object(entries) if !entries.is_empty() => {
+                text += &format!("{key}:\n");
+                for (name, entry) in entries {
+                    text += &format!("  {}: {}\n", in_ascii(&json!(name)), in_ascii(entry));
+                }
+            }
+            value => text += &format!("{key}: {}\n", in_ascii(value)),
+        }
+    }
+    text
+}
+
+/// A value as JSON, which is YAML, too.
+fn in_ascii(value: &Value) -> String {
+    crate::common::hostile_texts::text_of(value)
+}

@@ -1,0 +1,484 @@
+//! Random kinds: the resource, its fields, and the other kinds that the operator uses.
+
+use serde_json::{Map, Value, json};
+
+use super::Size;
+use super::machine::machine;
+use super::names::{Names, text};
+use super::rules;
+use super::schema::{Drawn, Place, Schemas, Shape};
+use crate::common::dice::Dice;
+
+/// A field by its path from the top of the object.
+struct FieldAt {
+    path: String,
+    shape: Shape,
+    /// Whether each step of the path is a word, as some keys of a CRD require.
+    is_plain: bool,
+    is_in_list: bool,
+}
+
+/// What the states of a kind may refer to.
+pub struct Surroundings {
+    pub conditions: Vec<String>,
+    periods: Vec<String>,
+    counts: Vec<String>,
+    sources: Vec<String>,
+    /// Fields of the spec whose changes can be told apart.
+    told_apart: Vec<String>,
+}
+
+impl Surroundings {
+    /// A duration, or the path of a field with one.
+    pub fn period(&self, durations: &[&str], dice: &mut Dice) -> String {
+        match dice.pick(&self.periods) {
+            Some(path) if dice.one_in(3) => path.clone(),
+            _ => (*dice.among(durations)).to_owned(),
+        }
+    }
+
+    /// A number of entries, or the path of a field with one.
+    pub fn times(&self, dice: &mut Dice) -> Value {
+        match dice.pick(&self.counts) {
+            Some(path) if dice.one_in(3) => json!(path),
+            _ => json!(1 + dice.below(5)),
+        }
+    }
+
+    /// `onSpecChange`, where such a reaction does what the rest of the changes do.
+    pub fn on_spec_change(&self, reactions: &[Value], dice: &mut Dice) -> Value {
+        let mut entries = Vec::new();
+        let mut paths = self.told_apart.clone();
+        while !paths.is_empty() && dice.one_in(2) {
+            let mut of = vec![paths.swap_remove(dice.below(paths.len()))];
+            if !paths.is_empty() && dice.one_in(3) {
+                of.push(paths.swap_remove(dice.below(paths.len())));
+            }
+            let of = if of.len() == 1 && dice.one_in(2) {
+                json!(of[0])
+            } else {
+                json!(of)
+            };
+            entries.push(json!({"of": of, "to": dice.among(reactions)}));
+        }
+        let rest = dice.among(reactions).clone();
+        if entries.is_empty() {
+            return rest;
+        }
+        if !dice.one_in(4) {
+            entries.push(rest);
+        }
+        json!(entries)
+    }
+
+    /// `wait`.
+    pub fn wait(&self, polls: &[&str], dice: &mut Dice) -> Value {
+        let mut wait = json!({});
+        let watches = dice.one_in(2);
+        if watches {
+            let source = dice.among(&self.sources);
+            wait["watch"] = if dice.one_in(2) {
+                json!([source])
+            } else {
+                json!(source)
+            };
+        }
+        if !watches || dice.one_in(2) {
+            wait["poll"] = json!(self.period(polls, dice));
+        }
+        wait
+    }
+}
+
+/// Other kinds that a namespaced object may own, with whether Kubernetes has them.
+const OWNED: &[&str] = &[
+    "core/v1.ConfigMap",
+    "core/v1.Secret",
+    "core/v1.Service",
+    "apps/v1.Deployment",
+    "apps/v1.StatefulSet",
+    "batch/v1.Job",
+    "core/v1.Pod",
+    "core/v1.PersistentVolumeClaim",
+    "networking.k8s.io/v1.Ingress",
+    "policy/v1.PodDisruptionBudget",
+    "cert-manager.io/v1.Certificate",
+    "example.org/v1beta1.Widget",
+];
+
+const WATCHED: &[&str] = &[
+    "core/v1.Node",
+    "core/v1.ConfigMap",
+    "core/v1.Namespace",
+    "storage.k8s.io/v1.StorageClass",
+    "core/v1.Pod",
+    "apps/v1.ReplicaSet",
+    "example.org/v1.Gadget",
+    "karpenter.k8s.aws/v1.EC2NodeClass",
+];
+
+const KINDS: &[&str] = &[
+    "Moose",
+    "Herd",
+    "Forest",
+    "Marsh",
+    "Wolf",
+    "EC2Fleet",
+    "DBCluster",
+    "HTTPRoute",
+    "Fox",
+    "Policy",
+    "Box1",
+    "Gateway",
+    "Lynx",
+    "Cherry",
+    "K",
+    "Local",
+    "Error",
+    "States",
+];
+
+/// A kind as a document, but for what only the first document has.
+pub fn kind(
+    size: Size,
+    schemas: &mut Schemas,
+    types: &Names,
+    described: &mut Vec<(String, String, bool)>,
+    dice: &mut Dice,
+) -> Map<String, Value> {
+    let place = Place {
+        depth: size.depth,
+        count: 1,
+        is_field: true,
+        has_former: true,
+    };
+    let mut spec_names = Names::default();
+    spec_names.take("validations");
+    let spec = schemas.further_fields(place, true, &mut spec_names, dice);
+    let mut status_names = Names::default();
+    for taken in [
+        "state",
+        "phase",
+        "message",
+        "entry",
+        "stateEnteredTime",
+        "attempts",
+        "entries",
+        "observedGeneration",
+        "lastHandledRequest",
+        "conditions",
+        "machineStatus",
+    ] {
+        status_names.take(taken);
+    }
+    let status = schemas.further_fields(place, true, &mut status_names, dice);
+    let mut found = Vec::new();
+    collect(".spec", &spec, true, false, &mut found);
+    collect(".status", &status, true, false, &mut found);
+
+    let mut document = Map::new();
+    let name = loop {
+        let name = (*dice.among(KINDS)).to_owned();
+        if types.clone().take(&name) && described.iter().all(|(_, other, _)| *other != name) {
+            break name;
+        }
+    };
+    let group = *dice.among(&["animals.com", "a.b", "deep.group.example.com"]);
+    let is_cluster = dice.one_in(3);
+    described.push((format!("{group}/v1.{name}"), name.clone(), is_cluster));
+    if dice.one_in(2) {
+        document.insert("doc".into(), json!(text(dice)));
+    }
+    document.insert(
+        "resource".into(),
+        resource(group, &name, is_cluster, &found, dice),
+    );
+
+    let mut spec_node: Map<String, Value> = spec
+        .iter()
+        .map(|(name, field)| (name.clone(), field.node.clone()))
+        .collect();
+    if dice.one_in(3) {
+        let whole = Drawn {
+            node: Value::Null,
+            shape: Shape::Object(spec.clone()),
+            value: None,
+            may_be_absent: false,
+            nullable: false,
+            bounded: false,
+        };
+        let rules = rules::rules(&whole, true, dice);
+        if !rules.is_empty() {
+            spec_node.insert("validations".into(), rules.into());
+        }
+    }
+    let by_name = schemas
+        .named
+        .iter()
+        .filter(|(_, drawn)| matches!(drawn.shape, Shape::Object(_)) && !drawn.nullable);
+    let by_name: Vec<&String> = by_name.map(|(name, _)| name).collect();
+    match dice.pick(&by_name).filter(|_| dice.one_in(10)) {
+        Some(name) => {
+            // Paths into `.spec` would not be those of the type.
+            found.retain(|field| field.path.starts_with(".status"));
+            document["resource"]
+                .as_object_mut()
+                .expect("a mapping")
+                .retain(|key, _| !["scale", "selectableFields"].contains(&key.as_str()));
+            document.insert("spec".into(), json!(name));
+        }
+        None => {
+            document.insert("spec".into(), Value::Object(spec_node));
+        }
+    }
+    if !status.is_empty() {
+        let status = status
+            .iter()
+            .map(|(name, field)| (name.clone(), field.node.clone()))
+            .collect();
+        document.insert("status".into(), Value::Object(status));
+    }
+    if dice.one_in(2) {
+        document.insert("columns".into(), columns(&found, dice));
+    }
+    let mut condition_names = Names::default();
+    for standard in ["Ready", "Reconciling", "Stalled", "Paused"] {
+        condition_names.take(standard);
+    }
+    let conditions: Vec<String> = (0..dice.below(4)).map(|_| condition_names.pascal(dice)).collect();
+    if !conditions.is_empty() {
+        let written = conditions
+            .iter()
+            .map(|name| (name.clone(), json!(text(dice))))
+            .collect();
+        document.insert("conditions".into(), Value::Object(written));
+    }
+    let mut sources = vec!["self".to_owned()];
+    others(&mut document, is_cluster, &found, described, &mut sources, dice);
+    if dice.one_in(10) {
+        document.insert("webhooks".into(), webhooks(dice));
+    }
+    if dice.one_in(8) {
+        document.insert(
+            "allow".into(),
+            json!({"duplicate-phase": "users see fewer phases"}),
+        );
+    }
+    let paths = |wanted: fn(&Shape) -> bool| -> Vec<String> {
+        let found = found
+            .iter()
+            .filter(|field| !field.is_in_list && wanted(&field.shape));
+        found.map(|field| field.path.clone()).collect()
+    };
+    let around = Surroundings {
+        conditions,
+        periods: paths(|shape| matches!(shape, Shape::Duration | Shape::DateTime | Shape::Integer)),
+        counts: paths(|shape| matches!(shape, Shape::Integer)),
+        sources,
+        told_apart: {
+            let mut paths = paths(|_| true);
+            paths.retain(|path| path.starts_with(".spec."));
+            paths
+        },
+    };
+    let mut state_names = types.clone();
+    for (_, kind, _) in described.iter() {
+        for ending in ["", "Spec", "Status", "Machine", "State", "Operator"] {
+            state_names.take(&format!("{kind}{ending}"));
+        }
+    }
+    document.extend(machine(size.states, &mut state_names, &around, dice));
+    if document["machine"]["deletion"].is_string() {
+        outlive(document.get_mut("owns"), dice);
+    }
+    document
+}
+
+/// Has some owned kinds outlive the deletion path.
+fn outlive(owns: Option<&mut Value>, dice: &mut Dice) {
+    for owned in owns.and_then(Value::as_array_mut).into_iter().flatten() {
+        let deletion = dice.pick(&["owner", "last", "keep"]).copied();
+        if let Some(deletion) = deletion.filter(|_| dice.one_in(2)) {
+            if let Value::String(kind) = owned {
+                *owned = json!({"kind": kind});
+            }
+            owned["deletion"] = json!(deletion);
+        }
+    }
+}
+
+/// The fields below a path that are not objects.
+fn collect(
+    path: &str,
+    fields: &[(String, Drawn)],
+    is_plain: bool,
+    is_in_list: bool,
+    found: &mut Vec<FieldAt>,
+) {
+    for (name, field) in fields {
+        let is_plain = is_plain && rules::is_plain(name);
+        below(format!("{path}.{name}"), field, is_plain, is_in_list, found);
+    }
+}
+
+fn below(path: String, drawn: &Drawn, is_plain: bool, is_in_list: bool, found: &mut Vec<FieldAt>) {
+    match &drawn.shape {
+        Shape::Object(fields) => collect(&path, fields, is_plain, is_in_list, found),
+        Shape::List(items) => below(format!("{path}[*]"), items, is_plain, true, found),
+        shape => found.push(FieldAt {
+            path,
+            shape: shape.clone(),
+            is_plain,
+            is_in_list,
+        }),
+    }
+}
+
+fn resource(group: &str, name: &str, is_cluster: bool, found: &[FieldAt], dice: &mut Dice) -> Value {
+    let mut resource = json!({"group": group, "version": "v1", "kind": name});
+    if is_cluster || dice.one_in(6) {
+        resource["scope"] = json!(if is_cluster { "Cluster" } else { "Namespaced" });
+    }
+    let lower = name.to_ascii_lowercase();
+    if dice.one_in(4) {
+        resource["plural"] = json!(format!("{lower}-all"));
+    }
+    if dice.one_in(4) {
+        resource["singular"] = json!(format!("{lower}-one"));
+    }
+    if dice.one_in(4) {
+        resource["shortNames"] = json!([format!("{}x", &lower[..1]), format!("s-{lower}")]);
+    }
+    if dice.one_in(4) {
+        resource["categories"] = json!(["animals", "all"]);
+    }
+    let of = |root: &str, wanted: fn(&Shape) -> bool| -> Vec<&str> {
+        let fields = found.iter().filter(|field| field.is_plain && !field.is_in_list);
+        let fields = fields.filter(|field| field.path.starts_with(root) && wanted(&field.shape));
+        fields.map(|field| field.path.as_str()).collect()
+    };
+    let integer = |shape: &Shape| matches!(shape, Shape::Integer);
+    if let (Some(spec), Some(status)) = (of(".spec", integer).first(), of(".status", integer).first())
+        && dice.one_in(2)
+    {
+        resource["scale"] = json!({"spec": spec, "status": status});
+        if let Some(selector) = of(".status", |shape| matches!(shape, Shape::String)).first() {
+            resource["scale"]["selector"] = json!(selector);
+        }
+    }
+    let mut selectable = of(".spec", |shape| {
+        matches!(
+            shape,
+            Shape::String | Shape::Integer | Shape::Boolean | Shape::Enum
+        )
+    });
+    selectable.truncate(1 + dice.below(8));
+    if !selectable.is_empty() && dice.one_in(3) {
+        resource["selectableFields"] = json!(selectable);
+    }
+    resource
+}
+
+fn columns(found: &[FieldAt], dice: &mut Dice) -> Value {
+    let mut columns = vec![json!({"name": "Born", "path": ".metadata.creationTimestamp", "type": "date"})];
+    for at in 0..dice.below(4) {
+        let Some(field) = dice.pick(found).filter(|field| field.is_plain) else {
+            continue;
+        };
+        let mut column = json!({"name": format!("Column {at}"), "path": field.path});
+        match field.shape {
+            Shape::Integer if dice.one_in(2) => column["type"] = json!("integer"),
+            Shape::String if dice.one_in(2) => column["type"] = json!("string"),
+            _ => {}
+        }
+        if dice.one_in(3) {
+            column["priority"] = json!(1);
+        }
+        if dice.one_in(3) {
+            column["description"] = json!(text(dice));
+        }
+        columns.push(column);
+    }
+    if dice.one_in(3) {
+        columns.push(json!({"name": "Why", "path": ".status.conditions[?(@.type==\"Ready\")].reason"}));
+    }
+    columns.into()
+}
+
+/// `owns`, `watches` and `access`.
+fn others(
+    document: &mut Map<String, Value>,
+    is_cluster: bool,
+    found: &[FieldAt],
+    described: &[(String, String, bool)],
+    sources: &mut Vec<String>,
+    dice: &mut Dice,
+) {
+    let mut owned: Vec<&str> = OWNED.iter().copied().filter(|_| dice.one_in(5)).collect();
+    if !owned.is_empty() {
+        sources.extend(["owned".to_owned(), owned[0].to_owned()]);
+        // A kind of this file may be owned, too, where the scopes fit.
+        if let Some((other, _, other_is_cluster)) = dice.pick(&described[..described.len() - 1])
+            && (is_cluster || !other_is_cluster)
+        {
+            owned.push(other);
+        }
+        let owned: Vec<Value> = owned
+            .iter()
+            .map(|kind| match kind.split_once(".Widget") {
+                Some(_) => json!({"kind": kind, "plural": "widgetry"}),
+                None => json!(kind),
+            })
+            .collect();
+        document.insert("owns".into(), owned.into());
+    }
+    let watched: Vec<&str> = WATCHED.iter().copied().filter(|_| dice.one_in(5)).collect();
+    let names: Vec<&FieldAt> = found
+        .iter()
+        .filter(|field| matches!(field.shape, Shape::String | Shape::Enum))
+        .collect();
+    let mut watches = Vec::new();
+    for kind in watched {
+        let mut watch = json!({"kind": kind});
+        match (dice.below(4), dice.pick(&names)) {
+            (0, Some(field)) => watch["by"] = json!(field.path),
+            (1, _) => watch["by"] = json!(".metadata.labels.animals\\.com/herd"),
+            (2, _) => watch["label"] = json!("example.com/app"),
+            _ => watch["all"] = json!(true),
+        }
+        if watch.get("by").is_some() && (is_cluster || dice.one_in(3)) {
+            let by_field = dice
+                .pick(&names)
+                .filter(|field| !field.is_in_list && dice.one_in(2));
+            watch["namespace"] = by_field.map_or(json!("kube-system"), |field| json!(field.path));
+        }
+        if kind.starts_with("example.org") {
+            watch["plural"] = json!("gadgetry");
+        }
+        sources.push(kind.to_owned());
+        watches.push(watch);
+    }
+    if !watches.is_empty() {
+        sources.push("watched".to_owned());
+        document.insert("watches".into(), watches.into());
+    }
+    if dice.one_in(3) {
+        let access = json!([
+            {"kind": "core/v1.Node", "verbs": ["get", "list"]},
+            {"kind": "core/v1.Pod", "verbs": ["create"], "resource": *dice.among(&["pods/eviction", "pods/log", "bindings"])},
+        ]);
+        document.insert("access".into(), access);
+    }
+}
+
+fn webhooks(dice: &mut Dice) -> Value {
+    json!({
+        "validate": {
+            "operations": ["CREATE", "delete"],
+            "failurePolicy": "Ignore",
+            "timeout": "5s",
+            "matchConditions": [{"name": "named", "expression": "object.metadata.name != ''"}],
+        },
+        "mutate": dice.one_in(2),
+    })
+}

@@ -1,0 +1,55 @@
+//! `krator new` and `krator gen` in crates of tests.
+
+use crate::common::operator::{files, krator};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// Runs `krator gen` in a crate.
+pub fn generate(dir: &Path, args: &[&str]) -> Output {
+    Command::new(crate::KRATOR)
+        .arg("gen")
+        .args(args)
+        .current_dir(dir)
+        .env_clear()
+        .stdin(Stdio::null())
+        .output()
+        .expect("krator runs")
+}
+
+/// Writes files into a folder.
+pub fn write(files: &BTreeMap<PathBuf, Vec<u8>>, over: &Path) {
+    for (path, contents) in files {
+        let path = over.join(path);
+        fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder of our own");
+        fs::write(path, contents).expect("a folder of our own");
+    }
+}
+
+/// Generates the crate of a description.
+pub fn new(description: &Path, dir: &Path) {
+    let output = krator(&[Path::new("new"), description, Path::new("--out"), dir]);
+    assert!(output.status.success(), "{}", text(output.stderr));
+}
+
+pub fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).expect("krator prints text")
+}
+
+/// Edits a new crate of a case.
+pub fn edit(case: &Path, dir: &Path) {
+    write(&files(&case.join("before")), dir);
+    for path in fs::read_to_string(case.join("without"))
+        .unwrap_or_default()
+        .lines()
+    {
+        fs::remove_file(dir.join(path)).expect("a generated file");
+    }
+    write(&files(&case.join("edit")), dir);
+}
+
+/// The arguments of `krator gen` in a case.
+pub fn args(case: &Path) -> String {
+    fs::read_to_string(case.join("args")).unwrap_or_default()
+}
