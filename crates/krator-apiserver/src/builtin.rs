@@ -3,8 +3,7 @@
 //!
 //! A request that creates or updates an object goes through [`Builtin::decode`], [`Builtin::default`],
 //! [`Builtin::admit_create`] or [`Builtin::admit_update`], [`Builtin::allocate`], [`Builtin::prepare_create`] or
-//! [`Builtin::prepare_update`], [`Builtin::validate_create`] or [`Builtin::validate_update`], and [`Builtin::beyond`], in this
-//! order. `metadata` is checked elsewhere, for custom kinds, too.
+//! [`Builtin::prepare_update`], and [`Builtin::validate_create`] or [`Builtin::validate_update`], in this order. `metadata` is checked elsewhere, for custom kinds, too.
 
 mod admission;
 mod allocate;
@@ -175,12 +174,6 @@ impl Builtin {
         About::new(group, &self.kind.kind, name)
     }
 
-    /// What a valid object uses whose rules this server does not know, as the subject of a sentence. Such an object has to be
-    /// refused with [`Refusal::not_built`].
-    pub fn beyond(&self, object: &Json) -> Option<String> {
-        validate::beyond(self.type_name, object)
-    }
-
     /// Which names objects of this kind may have.
     pub fn name_rule(&self) -> NameRule {
         match self.type_name {
@@ -267,33 +260,4 @@ impl Builtin {
 }
 
 #[cfg(test)]
-mod recorded;
-
-#[cfg(test)]
-mod tests {
-    use super::of;
-    use serde_json::json;
-
-    #[test]
-    fn only_pods_on_nodes_are_deleted_later() {
-        let (pods, secrets) = (of("", "pods").expect("pods"), of("", "secrets").expect("secrets"));
-        let pod = |node: &str, phase: &str, grace: i64| json!({"spec": {"nodeName": node, "terminationGracePeriodSeconds": grace}, "status": {"phase": phase}});
-        for (object, asked, expected) in [
-            (pod("", "Pending", 30), None, 0),
-            (pod("a", "Running", 30), None, 30),
-            (pod("a", "Running", 30), Some(5), 5),
-            (pod("a", "Running", -3), None, 1),
-            (pod("a", "Failed", 30), None, 0),
-        ] {
-            assert_eq!(pods.grace_seconds(&object, asked), expected, "{object}");
-        }
-        assert_eq!(secrets.grace_seconds(&json!({}), Some(5)), 0);
-    }
-
-    #[test]
-    fn other_groups_and_resources_are_not_builtin() {
-        assert!(of("", "deployments").is_none());
-        assert!(of("apps", "deployments").is_some());
-        assert!(of("apiregistration.k8s.io", "apiservices").is_none());
-    }
-}
+mod tests;

@@ -199,7 +199,7 @@ impl Kind {
         of_metadata: &[FieldError],
     ) -> Result<Vec<FieldError>, Refusal> {
         match &self.of {
-            Of::Builtin(kind) => known(kind, object).map(|()| kind.validate_create(object)),
+            Of::Builtin(kind) => Ok(kind.validate_create(object)),
             Of::Custom(kind) => kind.validate(object, None, of_metadata),
         }
     }
@@ -213,10 +213,7 @@ impl Kind {
         of_metadata: &[FieldError],
     ) -> Result<Vec<FieldError>, Refusal> {
         match &self.of {
-            Of::Builtin(kind) => {
-                known(kind, new)?;
-                Ok(kind.validate_update(new, old, part_of(subresource)))
-            }
+            Of::Builtin(kind) => Ok(kind.validate_update(new, old, part_of(subresource))),
             Of::Custom(kind) => kind.validate(new, Some(old), of_metadata),
         }
     }
@@ -312,12 +309,6 @@ fn reset_fields(id: &ResourceId, part: Subresource) -> &'static [&'static [&'sta
         (_, _, Subresource::Status) => SPEC,
         _ => &[],
     }
-}
-
-/// Refuses an object that uses what this server does not know.
-fn known(kind: &Builtin, object: &Json) -> Result<(), Refusal> {
-    kind.beyond(object)
-        .map_or(Ok(()), |what| Err(Refusal::not_built(&what)))
 }
 
 /// What an update of a kind of Kubernetes itself is about. `/scale` changes the object itself.

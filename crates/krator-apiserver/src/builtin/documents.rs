@@ -46,6 +46,9 @@ const PATHS: &[(&str, &str)] = &[
     ),
 ];
 
+/// The schemas that several documents have.
+static COMMON: LazyLock<BTreeMap<&'static str, &'static str>> = LazyLock::new(|| entries(SCHEMAS).collect());
+
 /// One resource of the aggregated discovery documents.
 #[derive(Debug, Clone)]
 pub struct DiscoveredResource {
@@ -219,10 +222,23 @@ fn document(lines: &'static str) -> Json {
     })
 }
 
+/// The schema of a type by its full name, such as `io.k8s.api.core.v1.Pod`, with that name.
+pub(super) fn schema(name: &str) -> Option<(&'static str, &'static Json)> {
+    static PARSED: LazyLock<BTreeMap<&'static str, OnceLock<Json>>> =
+        LazyLock::new(|| COMMON.keys().map(|name| (*name, OnceLock::new())).collect());
+    let (name, text) = COMMON.get_key_value(name)?;
+    let schema = PARSED.get(name)?.get_or_init(|| parse(text));
+    Some((name, schema))
+}
+
+/// The name of the schema that another schema refers to.
+pub(super) fn referred(schema: &Json) -> Option<&str> {
+    let alone = schema.get("$ref").or_else(|| schema["allOf"].get(0)?.get("$ref"));
+    alone?.as_str()?.rsplit('/').next()
+}
+
 /// The schemas that paths refer to, directly or not.
 fn schemas_of(paths: &Json, own: &BTreeMap<&'static str, &'static str>) -> Map<String, Json> {
-    static COMMON: LazyLock<BTreeMap<&'static str, &'static str>> =
-        LazyLock::new(|| entries(SCHEMAS).collect());
     let mut wanted = BTreeSet::new();
     references(paths, &mut wanted);
     let mut schemas = BTreeMap::new();

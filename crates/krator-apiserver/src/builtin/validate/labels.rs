@@ -1,6 +1,7 @@
 //! Labels, annotations and selectors, after `pkg/apis/meta/v1/validation` and `pkg/labels` of `k8s.io/apimachinery`.
 
 use super::report::Report;
+use super::shape::TypeRule;
 use crate::builtin::json::{entries, list, text, texts};
 use crate::builtin::names;
 use krator_schema::Path;
@@ -8,6 +9,8 @@ use serde_json::Value as Json;
 
 /// All annotations of an object together.
 const MOST_ANNOTATION_BYTES: usize = 256 * 1024;
+
+pub(super) const TYPES: &[(&str, TypeRule)] = &[("meta.v1.LabelSelector", selector)];
 
 /// Checks a map of labels.
 pub(super) fn labels(report: &mut Report, at: &Path, labels: &Json) {
@@ -30,8 +33,7 @@ pub(super) fn annotations(report: &mut Report, at: &Path, annotations: &Json) {
     }
 }
 
-/// Checks a label selector.
-pub(super) fn selector(report: &mut Report, at: &Path, selector: &Json) {
+fn selector(report: &mut Report, at: &Path, selector: &Json) {
     labels(report, &at.field("matchLabels"), &selector["matchLabels"]);
     for (index, requirement) in list(selector, "matchExpressions").iter().enumerate() {
         let at = at.field("matchExpressions").index(index);

@@ -1,131 +1,99 @@
 //! Ingresses, IngressClasses and NetworkPolicies, after `pkg/apis/networking/validation`.
 
 use super::report::{Report, root};
-use super::services::cidr;
-use super::{batch, labels};
+use super::shape::TypeRule;
 use crate::builtin::json::{get, int, list, text, texts};
 use crate::builtin::names::{self, NameRule};
 use krator_schema::Path;
 use serde_json::Value as Json;
 use std::net::IpAddr;
 
+pub(super) const TYPES: &[(&str, TypeRule)] = &[
+    ("networking.v1.IngressTLS", |report, at, tls| {
+        for (index, name) in texts(tls, "hosts").into_iter().enumerate() {
+            report.messages(&at.field("hosts").index(index), name, host(name));
+        }
+        report.text(at, tls, "secretName", names::subdomain);
+    }),
+    ("networking.v1.IngressRule", |report, at, rule| {
+        if text(rule, "host").parse::<IpAddr>().is_ok() {
+            let detail = "must be a DNS name, not an IP address";
+            report.invalid(&at.field("host"), text(rule, "host"), detail);
+        }
+        report.text(at, rule, "host", host);
+    }),
+    ("networking.v1.HTTPIngressPath", http_path),
+    ("networking.v1.IngressBackend", backend),
+    ("networking.v1.IngressClassParametersReference", parameters),
+    ("networking.v1.NetworkPolicyPort", policy_port),
+    ("networking.v1.NetworkPolicyPeer", policy_peer),
+    ("networking.v1.IPBlock", |report, at, block| {
+        report.text(at, block, "cidr", cidr);
+        for (index, except) in texts(block, "except").into_iter().enumerate() {
+            report.messages(&at.field("except").index(index), except, cidr(except));
+        }
+    }),
+];
+
 pub(super) fn ingress(report: &mut Report, object: &Json) {
     let (at, spec) = (root("spec"), &object["spec"]);
-    let rules = list(spec, "rules");
-    let default = get(spec, "defaultBackend");
-    if rules.is_empty() && default.is_none() {
-        report.invalid(
-            &at,
-            spec["rules"].clone(),
-            "either `defaultBackend` or `rules` must be specified",
-        );
+    if list(spec, "rules").is_empty() && get(spec, "defaultBackend").is_none() {
+        let detail = "either `defaultBackend` or `rules` must be specified";
+        report.invalid(&at, spec["rules"].clone(), detail);
     }
-    if let Some(found) = default {
-        backend(report, &at.field("defaultBackend"), found);
-    }
-    for (index, rule) in rules.iter().enumerate() {
-        ingress_rule(report, &at.field("rules").index(index), rule);
-    }
-    for (index, tls) in list(spec, "tls").iter().enumerate() {
-        let at = at.field("tls").index(index);
-        for (host_index, name) in texts(tls, "hosts").into_iter().enumerate() {
-            host(report, &at.field("hosts").index(host_index), name);
-        }
-        let secret = text(tls, "secretName");
-        if !secret.is_empty() {
-            report.messages(&at.field("secretName"), secret, names::subdomain(secret));
-        }
-    }
-    if let Some(class) = get(spec, "ingressClassName").and_then(Json::as_str) {
-        report.messages(&at.field("ingressClassName"), class, names::subdomain(class));
-    }
+    report.text(&at, spec, "ingressClassName", names::subdomain);
 }
 
-fn host(report: &mut Report, at: &Path, host: &str) {
-    let messages = if host.contains('*') {
+fn host(host: &str) -> Vec<String> {
+    if host.contains('*') {
         names::wildcard_subdomain(host)
     } else {
         names::subdomain(host)
-    };
-    report.messages(at, host, messages);
-}
-
-fn ingress_rule(report: &mut Report, at: &Path, rule: &Json) {
-    let name = text(rule, "host");
-    if !name.is_empty() {
-        if name.parse::<IpAddr>().is_ok() {
-            report.invalid(&at.field("host"), name, "must be a DNS name, not an IP address");
-        }
-        host(report, &at.field("host"), name);
-    }
-    if let Some(http) = get(rule, "http") {
-        let at = at.field("http").field("paths");
-        let paths = list(http, "paths");
-        if paths.is_empty() {
-            report.required(&at, "");
-        }
-        for (index, path) in paths.iter().enumerate() {
-            http_path(report, &at.index(index), path);
-        }
     }
 }
 
 fn http_path(report: &mut Report, at: &Path, path: &Json) {
     let value = text(path, "path");
     let path_at = at.field("path");
-    match text(path, "pathType") {
-        "" => return report.required(&at.field("pathType"), "pathType must be specified"),
-        "Exact" | "Prefix" => {
-            if !value.starts_with('/') {
-                report.invalid(&path_at, value, "must be an absolute path");
-            }
-            for part in ["//", "/./", "/../", "%2f", "%2F"]
-                .into_iter()
-                .filter(|part| value.contains(part))
-            {
+    let type_ = text(path, "pathType");
+    let is_absolute = value.starts_with('/');
+    if !is_absolute && (matches!(type_, "Exact" | "Prefix") || !value.is_empty()) {
+        report.invalid(&path_at, value, "must be an absolute path");
+    }
+    if type_.is_empty() {
+        report.required(&at.field("pathType"), "pathType must be specified");
+    }
+    if matches!(type_, "Exact" | "Prefix") {
+        for part in ["//", "/./", "/../", "%2f", "%2F"] {
+            if value.contains(part) {
                 report.invalid(&path_at, value, format!("must not contain '{part}'"));
             }
-            for end in ["/..", "/."].into_iter().filter(|end| value.ends_with(end)) {
+        }
+        for end in ["/..", "/."] {
+            if value.ends_with(end) {
                 report.invalid(&path_at, value, format!("cannot end with '{end}'"));
             }
         }
-        "ImplementationSpecific" => {
-            if !value.is_empty() && !value.starts_with('/') {
-                report.invalid(&path_at, value, "must be an absolute path");
-            }
-        }
-        other => {
-            report.not_supported(
-                &at.field("pathType"),
-                other,
-                &["Exact", "ImplementationSpecific", "Prefix"],
-            );
-        }
     }
-    backend(report, &at.field("backend"), &path["backend"]);
 }
 
 fn backend(report: &mut Report, at: &Path, backend: &Json) {
-    match (get(backend, "resource"), get(backend, "service")) {
-        (Some(_), Some(_)) => report.invalid(at, "", "cannot set both resource and service backends"),
-        (Some(resource), None) => reference(report, &at.field("resource"), resource),
-        (None, Some(service)) => service_backend(report, at, service),
-        (None, None) => report.invalid(at, "", "resource or service backend is required"),
+    let Some(service) = get(backend, "service") else {
+        if get(backend, "resource").is_none() {
+            report.invalid(at, "", "resource or service backend is required");
+        }
+        return;
+    };
+    if get(backend, "resource").is_some() {
+        report.invalid(at, "", "cannot set both resource and service backends");
     }
-}
-
-fn service_backend(report: &mut Report, at: &Path, service: &Json) {
     let service_at = at.field("service");
-    match text(service, "name") {
-        "" => report.required(&service_at.field("name"), ""),
-        name => report.messages(&service_at.field("name"), name, names::label(name)),
-    }
-    let (name, number) = (
+    report.text(&service_at, service, "name", names::label);
+    let port_at = service_at.field("port");
+    match (
         text(service, "port.name"),
         int(service, "port.number").unwrap_or_default(),
-    );
-    let port_at = service_at.field("port");
-    match (name, number) {
+    ) {
         ("", 0) => report.required(at, "port name or number is required"),
         ("", number) => report.messages(&port_at.field("number"), number, names::port_number(number)),
         (name, 0) => report.messages(&port_at.field("name"), name, names::port_name(name)),
@@ -133,156 +101,82 @@ fn service_backend(report: &mut Report, at: &Path, service: &Json) {
     }
 }
 
-/// A reference to an object of any kind.
-fn reference(report: &mut Report, at: &Path, reference: &Json) {
-    if let Some(group) = get(reference, "apiGroup").and_then(Json::as_str) {
-        report.messages(&at.field("apiGroup"), group, names::subdomain(group));
-    }
-    for field in ["kind", "name"] {
-        match text(reference, field) {
-            "" => report.required(&at.field(field), ""),
-            value => report.messages(&at.field(field), value, NameRule::PathSegment.check(value, false)),
+/// A domain and a path, such as `acme.io/foo`.
+pub(super) fn domain_path(report: &mut Report, at: &Path, value: &str) {
+    match value.split_once('/') {
+        _ if value.is_empty() => report.required(at, ""),
+        Some((domain, path)) if !domain.is_empty() && !path.is_empty() => {
+            report.messages(at, domain, names::subdomain(domain));
+            report.messages(at, path, names::http_path(path));
+        }
+        _ => {
+            let detail = "must be a domain-prefixed path (such as \"acme.io/foo\")";
+            report.invalid(at, value, detail);
         }
     }
 }
 
 pub(super) fn ingress_class(report: &mut Report, object: &Json) {
-    let at = root("spec");
-    let controller = text(object, "spec.controller");
-    if controller.len() > 250 {
-        report.too_long(&at.field("controller"), 250);
-    }
-    batch::domain_path(report, &at.field("controller"), controller);
-    let Some(parameters) = get(object, "spec.parameters") else {
-        return;
-    };
-    let at = at.field("parameters");
-    reference(report, &at, parameters);
-    let namespace = get(parameters, "namespace").and_then(Json::as_str);
-    match (text(parameters, "scope"), namespace) {
-        ("Namespace", None) => {
-            report.required(&at.field("namespace"), "`parameters.scope` is set to 'Namespace'");
-        }
-        ("Namespace", Some(name)) => report.messages(&at.field("namespace"), name, names::label(name)),
-        ("Cluster", Some(_)) => {
-            report.forbidden(&at.field("namespace"), "`parameters.scope` is set to 'Cluster'");
-        }
-        ("Cluster", None) => {}
-        (scope, _) => report.not_supported(&at.field("scope"), scope, &["Cluster", "Namespace"]),
-    }
+    let at = root("spec.controller");
+    domain_path(report, &at, text(object, "spec.controller"));
 }
 
-pub(super) fn network_policy(report: &mut Report, object: &Json) {
-    let (at, spec) = (root("spec"), &object["spec"]);
-    labels::selector(report, &at.field("podSelector"), &spec["podSelector"]);
-    for (direction, peers) in [("ingress", "from"), ("egress", "to")] {
-        for (index, rule) in list(spec, direction).iter().enumerate() {
-            let at = at.field(direction).index(index);
-            for (index, port) in list(rule, "ports").iter().enumerate() {
-                policy_port(report, &at.field("ports").index(index), port);
-            }
-            for (index, peer) in list(rule, peers).iter().enumerate() {
-                policy_peer(report, &at.field(peers).index(index), peer);
-            }
-        }
+fn parameters(report: &mut Report, at: &Path, parameters: &Json) {
+    for field in ["kind", "name"] {
+        report.text(at, parameters, field, |name| {
+            NameRule::PathSegment.check(name, false)
+        });
     }
-    let types = texts(spec, "policyTypes");
-    let at = at.field("policyTypes");
-    if types.len() > 2 {
-        return report.invalid(
-            &at,
-            spec["policyTypes"].clone(),
-            "may not specify more than two policyTypes",
-        );
-    }
-    for (index, type_) in types.into_iter().enumerate() {
-        if !["Ingress", "Egress"].contains(&type_) {
-            report.not_supported(&at.index(index), type_, &["Ingress", "Egress"]);
-        }
+    let at = at.field("namespace");
+    match (text(parameters, "scope"), get(parameters, "namespace")) {
+        ("Namespace", None) => report.required(&at, "`parameters.scope` is set to 'Namespace'"),
+        ("Cluster", Some(_)) => report.forbidden(&at, "`parameters.scope` is set to 'Cluster'"),
+        _ => {}
     }
 }
 
 fn policy_port(report: &mut Report, at: &Path, port: &Json) {
-    let protocol = text(port, "protocol");
-    if !["TCP", "UDP", "SCTP"].contains(&protocol) {
-        report.not_supported(&at.field("protocol"), protocol, &["TCP", "UDP", "SCTP"]);
+    let number = &port["port"];
+    if !number.is_null() {
+        super::containers::number_or_name(report, &at.field("port"), number);
     }
-    let end = int(port, "endPort");
-    let end_at = at.field("endPort");
-    match (get(port, "port"), end) {
-        (None, Some(end)) => {
-            report.invalid(&end_at, end, "may not be specified when `port` is not specified")
-        }
-        (None, None) => {}
-        (Some(Json::String(name)), end) => {
-            if let Some(end) = end {
-                report.invalid(&end_at, end, "may not be specified when `port` is non-numeric");
+    let Some(end) = int(port, "endPort") else { return };
+    let at = at.field("endPort");
+    match number {
+        Json::Null => report.invalid(&at, end, "may not be specified when `port` is not specified"),
+        Json::String(_) => report.invalid(&at, end, "may not be specified when `port` is non-numeric"),
+        _ => {
+            if Some(end) < number.as_i64() {
+                report.invalid(&at, number.clone(), "must be greater than or equal to `port`");
             }
-            report.messages(&at.field("port"), name.as_str(), names::port_name(name));
-        }
-        (Some(number), end) => {
-            let number = number.as_i64().unwrap_or_default();
-            report.messages(&at.field("port"), number, names::port_number(number));
-            if let Some(end) = end {
-                if end < number {
-                    report.invalid(&end_at, number, "must be greater than or equal to `port`");
-                }
-                report.messages(&end_at, end, names::port_number(end));
-            }
+            report.messages(&at, end, names::port_number(end));
         }
     }
 }
 
 fn policy_peer(report: &mut Report, at: &Path, peer: &Json) {
-    let mut count = 0;
-    for field in ["podSelector", "namespaceSelector"] {
-        if let Some(selector) = get(peer, field) {
-            count += 1;
-            labels::selector(report, &at.field(field), selector);
-        }
-    }
-    if let Some(block) = get(peer, "ipBlock") {
-        ip_block(report, &at.field("ipBlock"), block);
-        if count > 0 {
-            report.forbidden(at, "may not specify both ipBlock and another peer");
-        }
-    } else if count == 0 {
-        report.required(at, "must specify a peer");
+    let selects = get(peer, "podSelector")
+        .or(get(peer, "namespaceSelector"))
+        .is_some();
+    match (get(peer, "ipBlock"), selects) {
+        (Some(_), true) => report.forbidden(at, "may not specify both ipBlock and another peer"),
+        (None, false) => report.required(at, "must specify a peer"),
+        _ => {}
     }
 }
 
-fn ip_block(report: &mut Report, at: &Path, block: &Json) {
-    let range = text(block, "cidr");
-    if range.is_empty() {
-        return report.required(&at.field("cidr"), "");
-    }
-    cidr(report, &at.field("cidr"), range);
-    let Some((base, bits)) = parse(range) else { return };
-    for (index, except) in texts(block, "except").into_iter().enumerate() {
-        let at = at.field("except").index(index);
-        cidr(report, &at, except);
-        let Some((address, except_bits)) = parse(except) else {
-            continue;
+/// A range of addresses, such as `10.9.8.0/24`.
+fn cidr(range: &str) -> Vec<String> {
+    let is_valid = range.split_once('/').is_some_and(|(address, bits)| {
+        let most = match address.parse() {
+            Ok(IpAddr::V4(_)) => 32,
+            Ok(IpAddr::V6(_)) => 128,
+            Err(_) => return false,
         };
-        let same_network = match (base, address) {
-            (IpAddr::V4(base), IpAddr::V4(address)) => {
-                same(base.to_bits().into(), address.to_bits().into(), 32, bits)
-            }
-            (IpAddr::V6(base), IpAddr::V6(address)) => same(base.to_bits(), address.to_bits(), 128, bits),
-            _ => false,
-        };
-        if !same_network || bits >= except_bits {
-            report.invalid(&at, except, "must be a strict subset of `cidr`");
-        }
+        bits.parse::<u8>().is_ok_and(|bits| bits <= most)
+    });
+    if is_valid {
+        return Vec::new();
     }
-}
-
-fn parse(range: &str) -> Option<(IpAddr, u32)> {
-    let (address, bits) = range.split_once('/')?;
-    Some((address.parse().ok()?, bits.parse().ok()?))
-}
-
-/// Whether two addresses have the same first bits.
-fn same(a: u128, b: u128, width: u32, bits: u32) -> bool {
-    bits == 0 || (a ^ b) >> (width.saturating_sub(bits)) == 0
+    vec!["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)".to_owned()]
 }
