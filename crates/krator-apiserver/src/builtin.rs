@@ -16,6 +16,7 @@ mod image;
 mod json;
 pub mod names;
 mod prepare;
+mod rules;
 pub mod quantity;
 mod scale;
 mod tables;
@@ -31,6 +32,7 @@ pub use times::human_duration;
 pub use names::NameRule;
 
 use crate::refusal::{About, FieldError, Refusal};
+use rules::Rules;
 use serde_json::Value as Json;
 use std::sync::LazyLock;
 
@@ -50,6 +52,7 @@ pub enum Subresource {
 pub struct Builtin {
     kind: &'static BuiltinKind,
     type_name: &'static str,
+    rules: &'static Rules,
 }
 
 /// What is wrong with the labels of an object.
@@ -60,9 +63,14 @@ pub(crate) fn label_errors(labels: &Json) -> Vec<FieldError> {
 /// All kinds that Kubernetes has itself and this server has.
 pub fn all() -> &'static [Builtin] {
     static BUILTINS: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
-        let builtin = |kind: &'static BuiltinKind| Builtin {
-            kind,
-            type_name: types::of_kind(kind.group, kind.version, &kind.kind),
+        let builtin = |kind: &'static BuiltinKind| {
+            let type_name = types::of_kind(kind.group, kind.version, &kind.kind);
+            let rules = rules::of(type_name);
+            Builtin {
+                kind,
+                type_name,
+                rules,
+            }
         };
         kinds().iter().map(builtin).collect()
     });
@@ -95,14 +103,13 @@ impl Builtin {
                 "{kind} in version {version:?} cannot be handled as a {kind}: {error}"
             ))
         })?;
-        convert::read(self.type_name, &mut read);
+        (self.rules.read)(&mut read);
         Ok((read, unknown))
     }
 
     /// Fills in the defaults of a decoded object.
     pub fn default(&self, object: &mut Json) {
         defaults::fill(self.type_name, object);
-        convert::write(self.type_name, object);
         self.put_in_order(object);
     }
 
@@ -112,12 +119,12 @@ impl Builtin {
     ///
     /// Why the object is forbidden, for [`Refusal::forbidden`].
     pub fn admit_create(&self, object: &mut Json) -> Result<(), String> {
-        admission::create(self.type_name, object)
+        (self.rules.admit)(object)
     }
 
     /// Changes an updated object as the admission plugins of a usual server do.
     pub fn admit_update(&self, object: &mut Json, old: &Json) {
-        admission::update(self.type_name, object, old);
+        (self.rules.admit_update)(object, old);
     }
 
     /// Sets what clients cannot: the status is reset, the generation is 1. The object must have its name and uid by now;
@@ -125,13 +132,13 @@ impl Builtin {
     ///
     /// `now` is for the kinds that note a time, such as PersistentVolume.
     pub fn prepare_create(&self, object: &mut Json, now: &str) {
-        prepare::create(self.type_name, object, now);
+        prepare::create(self.type_name, self.rules, object, now);
         self.default(object);
     }
 
     /// Restores what this kind of update cannot change, and counts the generation up if what is desired has changed.
     pub fn prepare_update(&self, object: &mut Json, old: &Json, subresource: Subresource) {
-        prepare::update(self.type_name, object, old, subresource);
+        prepare::update(self.type_name, self.rules, object, old, subresource);
         self.default(object);
     }
 
@@ -147,20 +154,20 @@ impl Builtin {
         old: Option<&Json>,
         others: impl IntoIterator<Item = &'a Json>,
     ) -> Result<(), Vec<FieldError>> {
-        match self.type_name {
-            "core/v1.Service" => allocate::allocate(object, old, others),
-            _ => Ok(()),
+        if !self.rules.allocates {
+            return Ok(());
         }
+        allocate::allocate(object, old, others)
     }
 
     /// The errors of a new object, without those of its `metadata`.
     pub fn validate_create(&self, object: &Json) -> Vec<FieldError> {
-        validate::create(self.type_name, object)
+        validate::create(self.type_name, self.rules, object)
     }
 
     /// The errors of a changed object, without those of its `metadata`.
     pub fn validate_update(&self, object: &Json, old: &Json, subresource: Subresource) -> Vec<FieldError> {
-        validate::update(self.type_name, object, old, subresource)
+        validate::update(self.type_name, self.rules, object, old, subresource)
     }
 
     /// What refusals of invalid objects are about. Events of both groups are one kind inside of the API server, so that
@@ -176,18 +183,13 @@ impl Builtin {
 
     /// Which names objects of this kind may have.
     pub fn name_rule(&self) -> NameRule {
-        match self.type_name {
-            "core/v1.Namespace" | "core/v1.Service" | "apps/v1.StatefulSet" => NameRule::Label,
-            // Events of the older form may have any name.
-            "core/v1.Event" => NameRule::PathSegment,
-            name if name.starts_with("rbac/") => NameRule::PathSegment,
-            _ => NameRule::Subdomain,
-        }
+        self.rules.names
     }
 
     /// The object of `/scale`, of the kinds that have it.
     pub fn scale(&self, object: &Json) -> Option<Json> {
-        scale::has(self.type_name).then(|| scale::of(object))
+        let mut below = self.kind.subresources.iter();
+        below.any(|sub| sub.name == "scale").then(|| scale::of(object))
     }
 
     /// Reads an object that is sent to `/scale`; as [`Self::decode`].
@@ -214,13 +216,13 @@ impl Builtin {
     ///
     /// What the API server says if lists of this kind cannot be selected by the field.
     pub fn selectable_field(&self, object: &Json, field: &str) -> Result<String, String> {
-        fields::value(self.type_name, object, field).ok_or_else(|| fields::unknown(self.type_name, field))
+        fields::value(self.rules.selectable, object, field)
     }
 
     /// How many seconds a deletion waits: only pods on a node wait for it to stop them. `asked` is from the request.
     /// After `CheckGracefulDelete` in `pkg/registry/core/pod/strategy.go`.
     pub fn grace_seconds(&self, object: &Json, asked: Option<i64>) -> i64 {
-        let waits = self.type_name == "core/v1.Pod"
+        let waits = self.rules.graceful
             && !json::text(object, "spec.nodeName").is_empty()
             && !matches!(json::text(object, "status.phase"), "Failed" | "Succeeded");
         if !waits {
@@ -238,17 +240,32 @@ impl Builtin {
     /// Whether a deletion that does not say otherwise leaves the dependents of the object, after
     /// `DefaultGarbageCollectionPolicy` of the strategies.
     pub fn orphans_by_default(&self) -> bool {
-        matches!(self.type_name, "batch/v1.Job" | "core/v1.ReplicationController")
+        self.rules.orphans
+    }
+
+    /// The paths that a request about a part of an object does not change, and whose fields nobody owns for that; after
+    /// `GetResetFields` of the strategies.
+    pub fn reset_fields(&self, subresource: Subresource) -> Vec<&'static str> {
+        match subresource {
+            Subresource::Main if prepare::has_status(self.type_name) && !self.is_review() => vec!["status"],
+            Subresource::Status => [&["spec"], self.rules.kept_by_status].concat(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether objects are only created, and never stored.
+    fn is_review(&self) -> bool {
+        self.kind.verbs == ["create"]
     }
 
     /// The columns of tables of these objects. Kinds that are never listed have none.
-    pub fn columns(&self) -> &'static [Column] {
-        tables::columns(self.kind.group, &self.kind.resource)
+    pub fn columns(&self) -> Vec<&'static Column> {
+        tables::columns(self.kind.group, &self.kind.resource, self.rules)
     }
 
     /// The cells of an object in a table, one for each column. `now` is in seconds since 1970, and ages count to it.
     pub fn cells(&self, object: &Json, now: i64) -> Vec<Json> {
-        tables::cells(self.type_name, object, now)
+        tables::cells(&self.columns(), self.rules, object, now)
     }
 
     /// Writes the fields in the order of Go, with the empty ones that Go writes.

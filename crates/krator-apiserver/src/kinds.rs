@@ -229,13 +229,16 @@ impl Kind {
 
     /// The fields that a request about a part of the object does not change, and nobody owns for that.
     pub fn ignored(&self, subresource: Subresource) -> FieldSet {
-        let paths: &[&[&str]] = match (subresource, &self.of) {
-            (Subresource::Status, Of::Custom(_)) => &[&["spec"], &["metadata"]],
-            (Subresource::None, Of::Custom(kind)) if kind.has_status() => &[&["status"]],
-            (part, Of::Builtin(_)) => reset_fields(&self.id, part),
-            _ => &[],
+        let paths = match (subresource, &self.of) {
+            (Subresource::Status, _) if self.is_custom() || self.is_definition() => vec!["spec", "metadata"],
+            (Subresource::None, Of::Custom(kind)) if kind.has_status() => vec!["status"],
+            (Subresource::None | Subresource::Status, Of::Builtin(kind)) => {
+                kind.reset_fields(part_of(subresource))
+            }
+            _ => Vec::new(),
         };
-        FieldSet::of(paths)
+        let paths: Vec<Vec<&str>> = paths.iter().map(|path| path.split('.').collect()).collect();
+        FieldSet::of(&paths.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 
     /// A field that selectors may use, as text.
@@ -270,44 +273,6 @@ impl Kind {
                 other => other.to_string(),
             },
         )
-    }
-}
-
-/// The fields of a kind of Kubernetes itself that a request about a part of an object does not change, after
-/// `GetResetFields` of the strategies.
-fn reset_fields(id: &ResourceId, part: Subresource) -> &'static [&'static [&'static str]] {
-    const STATUS: &[&[&str]] = &[&["status"]];
-    const SPEC: &[&[&str]] = &[&["spec"]];
-    const SPEC_AND_LABELS: &[&[&str]] = &[&["spec"], &["metadata", "labels"]];
-    const OF_PODS: &[&[&str]] = &[
-        &["spec"],
-        &["metadata", "deletionTimestamp"],
-        &["metadata", "ownerReferences"],
-    ];
-    const OF_DEFINITIONS: &[&[&str]] = &[&["metadata"], &["spec"]];
-    match (id.group.as_str(), id.resource.as_str(), part) {
-        (
-            "" | "apps" | "batch" | "policy" | "networking.k8s.io" | "apiextensions.k8s.io",
-            resource,
-            Subresource::None,
-        ) if ![
-            "configmaps",
-            "secrets",
-            "events",
-            "endpoints",
-            "leases",
-            "podtemplates",
-            "controllerrevisions",
-        ]
-        .contains(&resource) =>
-        {
-            STATUS
-        }
-        ("", "pods", Subresource::Status) => OF_PODS,
-        ("apps", "deployments", Subresource::Status) => SPEC_AND_LABELS,
-        ("apiextensions.k8s.io", _, Subresource::Status) => OF_DEFINITIONS,
-        (_, _, Subresource::Status) => SPEC,
-        _ => &[],
     }
 }
 

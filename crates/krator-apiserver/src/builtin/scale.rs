@@ -8,14 +8,6 @@ use serde_json::{Value as Json, json};
 /// The type of the objects of `/scale`.
 pub(super) const TYPE: &str = "autoscaling/v1.Scale";
 
-/// Whether objects of a type have `/scale`.
-pub(super) fn has(type_name: &str) -> bool {
-    matches!(
-        type_name,
-        "apps/v1.Deployment" | "apps/v1.ReplicaSet" | "apps/v1.StatefulSet" | "core/v1.ReplicationController"
-    )
-}
-
 /// The scale of an object.
 pub(super) fn of(object: &Json) -> Json {
     let mut scale =

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use std::collections::BTreeSet;
 
 /// Removes what the new type cannot have, if the request has only left it as it was.
-pub(super) fn drop_fields_of_old_type(service: &mut Json, old: &Json) {
+pub(in super::super) fn drop_fields_of_old_type(service: &mut Json, old: &Json) {
     let same = |service: &Json, path: &str| get(service, path) == get(old, path);
     if needs_cluster_ip(old) && !needs_cluster_ip(service) {
         if same(service, "spec.clusterIP") && same(service, "spec.clusterIPs") {

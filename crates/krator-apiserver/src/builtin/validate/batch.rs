@@ -10,7 +10,7 @@ use krator_schema::Path;
 use serde_json::{Value as Json, json};
 
 /// The fields of a Job that cannot change. The number of completions is another one, unless its pods are indexed.
-pub(super) const IMMUTABLE: &[&str] = &[
+pub(in super::super) const IMMUTABLE: &[&str] = &[
     "spec.selector",
     "spec.completionMode",
     "spec.podFailurePolicy",
@@ -30,7 +30,7 @@ fn generated_labels(job: &Json) -> [(&'static str, &str); 4] {
     ]
 }
 
-pub(super) fn job(report: &mut Report, job: &Json) {
+pub(in super::super) fn job(report: &mut Report, job: &Json) {
     let spec = &job["spec"];
     let selector = &spec["selector"];
     if selector.is_null() {
@@ -100,7 +100,7 @@ fn job_spec(report: &mut Report, at: &Path, spec: &Json) {
     }
 }
 
-pub(super) fn job_update(report: &mut Report, job: &Json, old: &Json) {
+pub(in super::super) fn job_update(report: &mut Report, job: &Json, old: &Json) {
     let completions_at = root("spec.completions");
     let completions = int(job, "spec.completions");
     if text(job, "spec.completionMode") != "Indexed" {
@@ -133,7 +133,7 @@ fn fixed_template(job: &Json, old: &Json) -> Json {
     template
 }
 
-pub(super) fn cron_job(report: &mut Report, cron: &Json) {
+pub(in super::super) fn cron_job(report: &mut Report, cron: &Json) {
     let (at, spec) = (root("spec"), &cron["spec"]);
     let schedule_at = at.field("schedule");
     let schedule = text(spec, "schedule");
@@ -163,7 +163,7 @@ pub(super) fn cron_job(report: &mut Report, cron: &Json) {
     }
 }
 
-pub(super) fn new_cron_job(report: &mut Report, cron: &Json) {
+pub(in super::super) fn new_cron_job(report: &mut Report, cron: &Json) {
     let name = text(cron, "metadata.name");
     if name.len() > 52 {
         report.invalid(&root("metadata.name"), name, "must be no more than 52 characters");

@@ -8,7 +8,7 @@ use krator_schema::Path;
 use serde_json::Value as Json;
 
 /// The spec of a claim, also in a template.
-pub(super) fn spec(report: &mut Report, at: &Path, spec: &Json) {
+pub(in super::super) fn spec(report: &mut Report, at: &Path, spec: &Json) {
     let modes = texts(spec, "accessModes");
     let modes_at = at.field("accessModes");
     if modes.is_empty() {
@@ -41,7 +41,7 @@ pub(super) fn spec(report: &mut Report, at: &Path, spec: &Json) {
 }
 
 /// A claim that exists can only grow, once it is bound.
-pub(super) fn update(report: &mut Report, claim: &Json, old: &Json) {
+pub(in super::super) fn update(report: &mut Report, claim: &Json, old: &Json) {
     let (mut new_spec, mut old_spec) = (claim["spec"].clone(), old["spec"].clone());
     if text(&old_spec, "volumeName").is_empty() {
         set_or_remove(&mut old_spec, "volumeName", get(&new_spec, "volumeName"));

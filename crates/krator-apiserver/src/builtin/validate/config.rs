@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 /// The size of all values of a ConfigMap or a Secret together.
 const MOST_BYTES: usize = 1024 * 1024;
 
-pub(super) fn config_map(report: &mut Report, object: &Json) {
+pub(in super::super) fn config_map(report: &mut Report, object: &Json) {
     let mut bytes = keys(report, object, "binaryData");
     keys(report, object, "data");
     for (key, value) in entries(object, "data") {
@@ -41,7 +41,7 @@ fn decoded(value: &Json) -> Vec<u8> {
 }
 
 /// The data cannot change once `immutable` is set.
-pub(super) fn frozen(report: &mut Report, object: &Json, old: &Json) {
+pub(in super::super) fn frozen(report: &mut Report, object: &Json, old: &Json) {
     if !flag(old, "immutable") {
         return;
     }
@@ -52,7 +52,7 @@ pub(super) fn frozen(report: &mut Report, object: &Json, old: &Json) {
     }
 }
 
-pub(super) fn secret(report: &mut Report, object: &Json) {
+pub(in super::super) fn secret(report: &mut Report, object: &Json) {
     let data = root("data");
     if keys(report, object, "data") > MOST_BYTES {
         report.too_long(&data, MOST_BYTES);
@@ -99,7 +99,7 @@ fn json_object(report: &mut Report, at: &krator_schema::Path, bytes: &[u8]) {
 }
 
 /// The finalizers in the spec of a namespace.
-pub(super) fn namespace(report: &mut Report, object: &Json) {
+pub(in super::super) fn namespace(report: &mut Report, object: &Json) {
     for (index, finalizer) in texts(object, "spec.finalizers").into_iter().enumerate() {
         let at = root("spec.finalizers").index(index);
         report.messages(&at, finalizer, names::qualified(finalizer));
@@ -111,14 +111,14 @@ pub(super) fn namespace(report: &mut Report, object: &Json) {
     }
 }
 
-pub(super) fn controller_revision(report: &mut Report, object: &Json) {
+pub(in super::super) fn controller_revision(report: &mut Report, object: &Json) {
     if get(object, "data").is_none() {
         report.required(&root("data"), "data is mandatory");
     }
 }
 
 /// After `pkg/apis/coordination/validation`.
-pub(super) fn lease(report: &mut Report, object: &Json) {
+pub(in super::super) fn lease(report: &mut Report, object: &Json) {
     let seconds = int(object, "spec.leaseDurationSeconds");
     if let Some(seconds) = seconds.filter(|seconds| *seconds <= 0) {
         report.invalid(
@@ -130,7 +130,7 @@ pub(super) fn lease(report: &mut Report, object: &Json) {
 }
 
 /// Newer events say when something happened. After `pkg/apis/core/validation/events.go`.
-pub(super) fn new_event(report: &mut Report, event: &Json) {
+pub(in super::super) fn new_event(report: &mut Report, event: &Json) {
     if get(event, "eventTime").is_none() {
         report.required(&root("eventTime"), "");
     }

@@ -35,7 +35,7 @@ pub(super) const TYPES: &[(&str, TypeRule)] = &[
     }),
 ];
 
-pub(super) fn ingress(report: &mut Report, object: &Json) {
+pub(in super::super) fn ingress(report: &mut Report, object: &Json) {
     let (at, spec) = (root("spec"), &object["spec"]);
     if list(spec, "rules").is_empty() && get(spec, "defaultBackend").is_none() {
         let detail = "either `defaultBackend` or `rules` must be specified";
@@ -102,7 +102,7 @@ fn backend(report: &mut Report, at: &Path, backend: &Json) {
 }
 
 /// A domain and a path, such as `acme.io/foo`.
-pub(super) fn domain_path(report: &mut Report, at: &Path, value: &str) {
+pub(in super::super) fn domain_path(report: &mut Report, at: &Path, value: &str) {
     match value.split_once('/') {
         _ if value.is_empty() => report.required(at, ""),
         Some((domain, path)) if !domain.is_empty() && !path.is_empty() => {
@@ -116,7 +116,7 @@ pub(super) fn domain_path(report: &mut Report, at: &Path, value: &str) {
     }
 }
 
-pub(super) fn ingress_class(report: &mut Report, object: &Json) {
+pub(in super::super) fn ingress_class(report: &mut Report, object: &Json) {
     let at = root("spec.controller");
     domain_path(report, &at, text(object, "spec.controller"));
 }

@@ -43,7 +43,7 @@ pub(super) const TYPES: &[(&str, TypeRule)] = &[
 const CHANGEABLE: &str = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
 /// A pod that is created.
-pub(super) fn create(report: &mut Report, pod: &Json) {
+pub(in super::super) fn create(report: &mut Report, pod: &Json) {
     let at = root("spec");
     if !list(pod, "spec.ephemeralContainers").is_empty() {
         report.forbidden(&at.field("ephemeralContainers"), "cannot be set on create");
@@ -136,7 +136,7 @@ fn dns_config(report: &mut Report, at: &Path, spec: &Json) {
 }
 
 /// The ids of users and groups in a security context.
-pub(super) fn users(report: &mut Report, at: &Path, context: &Json) {
+pub(in super::super) fn users(report: &mut Report, at: &Path, context: &Json) {
     for field in ["fsGroup", "runAsUser", "runAsGroup"] {
         report.range(at, context, field, 0, i64::from(i32::MAX));
     }
@@ -150,7 +150,7 @@ fn seccomp_profile(report: &mut Report, at: &Path, profile: &Json) {
 }
 
 /// An address that has to be one of IP.
-pub(super) fn ip(report: &mut Report, at: &Path, address: &str) {
+pub(in super::super) fn ip(report: &mut Report, at: &Path, address: &str) {
     if address.parse::<std::net::IpAddr>().is_err() {
         let detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
         report.invalid(at, address, detail);
@@ -166,7 +166,7 @@ fn host_alias(report: &mut Report, at: &Path, alias: &Json) {
 }
 
 /// A pod that is changed: only few fields can.
-pub(super) fn update(report: &mut Report, pod: &Json, old: &Json) {
+pub(in super::super) fn update(report: &mut Report, pod: &Json, old: &Json) {
     let at = root("spec");
     for field in ["containers", "initContainers"] {
         if list(&pod["spec"], field).len() != list(&old["spec"], field).len() {
@@ -225,6 +225,6 @@ fn without_changeable(pod: &Json, old: &Json) -> Json {
     spec
 }
 
-pub(super) fn status(report: &mut Report, pod: &Json, old: &Json) {
+pub(in super::super) fn status(report: &mut Report, pod: &Json, old: &Json) {
     report.immutable(&root("status.qosClass"), pod, old);
 }

@@ -54,7 +54,7 @@ fn rule(report: &mut Report, at: &Path, rule: &Json) {
     }
 }
 
-pub(super) fn role(report: &mut Report, role: &Json) {
+pub(in super::super) fn role(report: &mut Report, role: &Json) {
     for (index, rule) in list(role, "rules").iter().enumerate() {
         if let Some(urls) = get(rule, "nonResourceURLs") {
             let at = root("rules").index(index).field("nonResourceURLs");
@@ -67,7 +67,7 @@ pub(super) fn role(report: &mut Report, role: &Json) {
     }
 }
 
-pub(super) fn role_binding(report: &mut Report, binding: &Json) {
+pub(in super::super) fn role_binding(report: &mut Report, binding: &Json) {
     only(
         report,
         &root("roleRef"),
@@ -77,7 +77,7 @@ pub(super) fn role_binding(report: &mut Report, binding: &Json) {
     );
 }
 
-pub(super) fn cluster_role_binding(report: &mut Report, binding: &Json) {
+pub(in super::super) fn cluster_role_binding(report: &mut Report, binding: &Json) {
     only(
         report,
         &root("roleRef"),
@@ -106,7 +106,7 @@ fn subject(report: &mut Report, at: &Path, subject: &Json) {
 }
 
 /// A binding that exists always binds the same role.
-pub(super) fn same_role(report: &mut Report, binding: &Json, old: &Json) {
+pub(in super::super) fn same_role(report: &mut Report, binding: &Json, old: &Json) {
     if get(binding, "roleRef") != get(old, "roleRef") {
         // The original prints its internal type here, which has other names of fields.
         let reference = json!({

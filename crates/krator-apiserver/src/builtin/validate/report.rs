@@ -12,7 +12,7 @@ const NOT_FOUND: ProblemKind = ProblemKind::Invalid;
 
 /// Errors of fields, in the order in which they were found.
 #[derive(Default)]
-pub(super) struct Report {
+pub(in super::super) struct Report {
     errors: Vec<FieldError>,
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 
 /// A Service, to which addresses and ports have been allocated.
-pub(super) fn service(report: &mut Report, object: &Json) {
+pub(in super::super) fn service(report: &mut Report, object: &Json) {
     let (at, spec) = (root("spec"), &object["spec"]);
     let type_ = text(spec, "type");
     let is_headless = is_headless(spec);
@@ -147,7 +147,7 @@ fn traffic(report: &mut Report, at: &Path, spec: &Json) {
 }
 
 /// A Service that exists keeps its addresses.
-pub(super) fn update(report: &mut Report, object: &Json, old: &Json) {
+pub(in super::super) fn update(report: &mut Report, object: &Json, old: &Json) {
     let (new, before) = (&object["spec"], &old["spec"]);
     let is_name = |spec: &Json| text(spec, "type") == "ExternalName";
     if is_name(new) || is_name(before) {
@@ -163,7 +163,7 @@ pub(super) fn update(report: &mut Report, object: &Json, old: &Json) {
 }
 
 /// The status of a Service.
-pub(super) fn status(report: &mut Report, object: &Json, _old: &Json) {
+pub(in super::super) fn status(report: &mut Report, object: &Json, _old: &Json) {
     let ingress = list(object, "status.loadBalancer.ingress");
     if text(object, "spec.type") != "LoadBalancer" && !ingress.is_empty() {
         let detail = "may only be used when `spec.type` is 'LoadBalancer'";

@@ -36,7 +36,7 @@ pub(super) const TYPES: &[(&str, TypeRule)] = &[
     ("policy.v1.PodDisruptionBudgetSpec", disruption_budget),
 ];
 
-pub(super) fn deployment(report: &mut Report, object: &Json) {
+pub(in super::super) fn deployment(report: &mut Report, object: &Json) {
     let (at, spec) = (root("spec"), &object["spec"]);
     template_of(report, object, "deployment", "ReplicaSet");
     if text(spec, "strategy.type") == "Recreate" && get(spec, "strategy.rollingUpdate").is_some() {
@@ -50,16 +50,16 @@ pub(super) fn deployment(report: &mut Report, object: &Json) {
     }
 }
 
-pub(super) fn replica_set(report: &mut Report, object: &Json) {
+pub(in super::super) fn replica_set(report: &mut Report, object: &Json) {
     // The original says "deployment" here, too.
     template_of(report, object, "deployment", "ReplicaSet");
 }
 
-pub(super) fn daemon_set(report: &mut Report, object: &Json) {
+pub(in super::super) fn daemon_set(report: &mut Report, object: &Json) {
     template_of(report, object, "daemonset", "DaemonSet");
 }
 
-pub(super) fn replication_controller(report: &mut Report, object: &Json) {
+pub(in super::super) fn replication_controller(report: &mut Report, object: &Json) {
     if entries(object, "spec.selector").next().is_none() {
         report.required(&root("spec.selector"), "");
     }
@@ -90,7 +90,7 @@ fn template_of(report: &mut Report, object: &Json, kind: &str, controller: &str)
 }
 
 /// A selector selects the pods of a template; no selector selects nothing.
-pub(super) fn selects(report: &mut Report, selector: &Json, template: &Json) {
+pub(in super::super) fn selects(report: &mut Report, selector: &Json, template: &Json) {
     let found = &template["metadata"]["labels"];
     if selector.is_null() || !labels::selects(selector, found) {
         let detail = "`selector` does not match template `labels`";
@@ -133,7 +133,7 @@ fn amount(value: &Json) -> i64 {
     percent.or_else(|| value.as_i64()).unwrap_or_default()
 }
 
-pub(super) fn stateful_set(report: &mut Report, object: &Json) {
+pub(in super::super) fn stateful_set(report: &mut Report, object: &Json) {
     let (at, spec) = (root("spec"), &object["spec"]);
     template_of(report, object, "statefulset", "StatefulSet");
     if text(spec, "updateStrategy.type") == "OnDelete"
@@ -149,12 +149,12 @@ pub(super) fn stateful_set(report: &mut Report, object: &Json) {
     }
 }
 
-pub(super) fn new_stateful_set(report: &mut Report, object: &Json) {
+pub(in super::super) fn new_stateful_set(report: &mut Report, object: &Json) {
     report.text(&root("spec"), &object["spec"], "serviceName", names::label);
 }
 
 /// The pods of a StatefulSet have its claims as volumes, and the controller sets their names.
-pub(super) fn with_claims(object: &Json) -> Json {
+pub(in super::super) fn with_claims(object: &Json) -> Json {
     let mut object = object.clone();
     remove(&mut object, "spec.template.spec.subdomain");
     remove(&mut object, "spec.template.spec.hostname");
@@ -172,7 +172,7 @@ pub(super) fn with_claims(object: &Json) -> Json {
     object
 }
 
-pub(super) fn stateful_set_update(report: &mut Report, object: &Json, old: &Json) {
+pub(in super::super) fn stateful_set_update(report: &mut Report, object: &Json, old: &Json) {
     const CHANGEABLE: [&str; 7] = [
         "replicas",
         "template",
