@@ -12,7 +12,6 @@ mod decode;
 mod defaults;
 mod documents;
 mod fields;
-mod image;
 mod json;
 pub mod names;
 mod prepare;

@@ -3,7 +3,7 @@
 
 mod service;
 
-pub(super) use service::drop_fields_of_old_type as service_update;
+pub(super) use service::{checks_health, drop_fields_of_old_type as service_update, has_node_ports};
 
 use super::Subresource;
 use super::decode::zero;

@@ -1,7 +1,6 @@
 //! Defaults of `core/v1`.
 
 use super::Default;
-use crate::builtin::image;
 use crate::builtin::json::{
     entries, entry, flag, get, int, list, list_mut, remove, set, set_default, set_entry, text,
 };
@@ -73,8 +72,11 @@ fn volume(volume: &mut Json) {
     }
 }
 
+/// Images that can change under their name are pulled always.
 fn pull_policy(image: &str) -> &'static str {
-    if image::tag(image).is_some_and(|tag| tag == "latest") {
+    let name = image.rsplit('/').next().unwrap_or(image);
+    let is_latest = name.split_once(':').is_none_or(|(_, tag)| tag == "latest");
+    if is_latest && !image.contains('@') {
         "Always"
     } else {
         "IfNotPresent"
