@@ -17,7 +17,6 @@ pub mod names;
 mod prepare;
 mod rules;
 pub mod quantity;
-mod scale;
 mod tables;
 mod times;
 mod types;
@@ -185,28 +184,9 @@ impl Builtin {
         self.rules.names
     }
 
-    /// The object of `/scale`, of the kinds that have it.
-    pub fn scale(&self, object: &Json) -> Option<Json> {
-        let mut below = self.kind.subresources.iter();
-        below.any(|sub| sub.name == "scale").then(|| scale::of(object))
-    }
-
-    /// Reads an object that is sent to `/scale`; as [`Self::decode`].
-    ///
-    /// # Errors
-    ///
-    /// 400 if a field has a value of a wrong type.
-    pub fn decode_scale(&self, scale: &Json) -> Result<(Json, Vec<String>), Refusal> {
-        decode::decode(scale::TYPE, scale).map_err(|error| {
-            Refusal::bad_request(format!(
-                "Scale in version \"v1\" cannot be handled as a Scale: {error}"
-            ))
-        })
-    }
-
-    /// Gives an object the replicas of what is sent to `/scale`. The object is then updated as usual.
-    pub fn apply_scale(&self, object: &mut Json, scale: &Json) -> Vec<FieldError> {
-        scale::apply(object, scale)
+    /// The pods that an object selects, as `/scale` shows them.
+    pub fn selector_text(&self, object: &Json) -> String {
+        tables::selector_of(&object["spec"]["selector"])
     }
 
     /// The value of a field for a field selector, such as `status.phase` of pods.

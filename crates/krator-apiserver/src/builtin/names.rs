@@ -9,8 +9,6 @@ const LABEL: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const KEY: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const CONFIG_KEY: &str = "[-._a-zA-Z0-9]+";
 const PERCENT: &str = "[0-9]+%";
-const HEADER: &str = "[-A-Za-z0-9]+";
-const HTTP_PATH: &str = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+";
 
 /// Which names objects of a kind may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,8 +67,6 @@ macro_rules! pattern {
 pattern!(WILDCARD_PATTERN, r"\*\.", LABEL, r"(\.", LABEL, ")*");
 pattern!(CONFIG_KEY_PATTERN, CONFIG_KEY);
 pattern!(PERCENT_PATTERN, PERCENT);
-pattern!(HEADER_PATTERN, HEADER);
-pattern!(HTTP_PATH_PATTERN, HTTP_PATH);
 pattern!(PORT_PATTERN, "[-a-z0-9]+");
 
 fn too_long(length: usize, unit: &str) -> String {
@@ -78,9 +74,6 @@ fn too_long(length: usize, unit: &str) -> String {
 }
 
 fn not_matching(message: &str, pattern: &str, examples: &[&str]) -> String {
-    if examples.is_empty() {
-        return format!("{message} (regex used for validation is '{pattern}')");
-    }
     let examples: Vec<String> = examples.iter().map(|example| format!("'{example}', ")).collect();
     format!(
         "{message} (e.g. {}regex used for validation is '{pattern}')",
@@ -234,21 +227,4 @@ pub(super) fn percent(value: &str) -> Vec<String> {
     }
     let message = "a valid percent string must be a numeric string followed by an ending '%'";
     vec![not_matching(message, PERCENT, &["1%", "93%"])]
-}
-
-/// The name of a header of HTTP.
-pub(super) fn http_header(value: &str) -> Vec<String> {
-    if matches(value, &HEADER_PATTERN) {
-        return Vec::new();
-    }
-    let message = "a valid HTTP header must consist of alphanumeric characters or '-'";
-    vec![not_matching(message, HEADER, &["X-Header-Name"])]
-}
-
-/// A path after a domain, such as in `acme.io/foo`.
-pub(super) fn http_path(value: &str) -> Vec<String> {
-    if matches(value, &HTTP_PATH_PATTERN) {
-        return Vec::new();
-    }
-    vec![not_matching("Invalid path", HTTP_PATH, &[])]
 }

@@ -144,7 +144,6 @@ const POD: Rules = Rules {
     admit_update: admission::pod_update,
     prepare: prepare::pod,
     prepare_status: prepare::pod_status,
-    check_create: pods::create,
     check_update: pods::update,
     check_status: pods::status,
     cells: Some(tables::pod),
@@ -158,7 +157,6 @@ const SERVICE: Rules = Rules {
     prepare_update: prepare::service_update,
     check: services::service,
     check_update: services::update,
-    check_status: services::status,
     cells: Some(tables::service),
     ..NONE
 };
@@ -311,7 +309,6 @@ const INGRESS: Rules = Rules {
 
 const INGRESS_CLASS: Rules = Rules {
     generation: &["spec"],
-    check: networking::ingress_class,
     immutable: &["spec.controller"],
     ..NONE
 };
@@ -349,20 +346,12 @@ pub(super) fn of(type_name: &str) -> &'static Rules {
         "networking/v1.Ingress" => &INGRESS,
         "networking/v1.IngressClass" => &INGRESS_CLASS,
         "networking/v1.NetworkPolicy" | "policy/v1.PodDisruptionBudget" => &WITH_SPEC,
-        "rbac/v1.ClusterRole" => &RBAC,
+        "rbac/v1.ClusterRole" | "rbac/v1.Role" => &RBAC,
         "rbac/v1.ClusterRoleBinding" => {
             &const {
                 Rules {
                     check: rbac::cluster_role_binding,
                     check_update: rbac::same_role,
-                    ..RBAC
-                }
-            }
-        }
-        "rbac/v1.Role" => {
-            &const {
-                Rules {
-                    check: rbac::role,
                     ..RBAC
                 }
             }

@@ -2,9 +2,9 @@
 
 mod schedule;
 
+use super::labels;
 use super::report::{Report, root};
 use super::workloads::selects;
-use super::{labels, networking::domain_path};
 use crate::builtin::json::{entry, flag, get, int, remove, text};
 use krator_schema::Path;
 use serde_json::{Value as Json, json};
@@ -71,31 +71,9 @@ fn job_spec(report: &mut Report, at: &Path, spec: &Json) {
     if is_indexed && get(spec, "completions").is_none() {
         report.required(&at.field("completions"), "when completion mode is Indexed");
     }
-    if get(spec, "maxFailedIndexes").is_some() && get(spec, "backoffLimitPerIndex").is_none() {
-        report.required(
-            &at.field("backoffLimitPerIndex"),
-            "when maxFailedIndexes is specified",
-        );
-    }
-    for field in ["backoffLimitPerIndex", "maxFailedIndexes"] {
-        if let Some(value) = get(spec, field).filter(|_| !is_indexed) {
-            report.invalid(
-                &at.field(field),
-                value.clone(),
-                "requires indexed completion mode",
-            );
-        }
-    }
-    if get(spec, "managedBy").is_some() {
-        domain_path(report, &at.field("managedBy"), text(spec, "managedBy"));
-    }
     let at = at.field("template").field("spec").field("restartPolicy");
     match text(spec, "template.spec.restartPolicy") {
         "" | "Always" => report.required(&at, "valid values: \"OnFailure\", \"Never\""),
-        "OnFailure" if get(spec, "podFailurePolicy").is_some() => {
-            let detail = "only \"Never\" is supported when podFailurePolicy is specified";
-            report.invalid(&at, "OnFailure", detail);
-        }
         _ => {}
     }
 }

@@ -30,14 +30,6 @@ pub(in super::super) fn spec(report: &mut Report, at: &Path, spec: &Json) {
     for field in ["storageClassName", "volumeAttributesClassName"] {
         report.text(at, spec, field, names::subdomain);
     }
-    for field in ["dataSource", "dataSourceRef"] {
-        let source = &spec[field];
-        let kind = text(source, "kind");
-        if !source.is_null() && text(source, "apiGroup").is_empty() && kind != "PersistentVolumeClaim" {
-            let detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
-            report.invalid(&at.field(field), kind, detail);
-        }
-    }
 }
 
 /// A claim that exists can only grow, once it is bound.

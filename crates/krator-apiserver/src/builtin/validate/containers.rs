@@ -1,7 +1,6 @@
 //! Containers with their ports, variables, probes and mounts, after `validateContainerCommon` and its callers in
 //! `pkg/apis/core/validation`.
 
-use super::pods::users;
 use super::report::Report;
 use crate::builtin::json::{flag, get, int, list, text};
 use crate::builtin::names;
@@ -201,5 +200,4 @@ pub(super) fn security_context(report: &mut Report, at: &Path, context: &Json) {
         // As with the flags of a server that nobody has set.
         report.forbidden(&at.field("privileged"), "disallowed by cluster policy");
     }
-    users(report, at, context);
 }

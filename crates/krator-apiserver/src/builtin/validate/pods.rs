@@ -4,7 +4,7 @@ use super::containers;
 use super::labels;
 use super::report::{Report, root};
 use super::shape::TypeRule;
-use crate::builtin::json::{entry, flag, get, int, list, list_mut, remove, set_or_remove, text, texts};
+use crate::builtin::json::{entry, flag, get, int, list, list_mut, remove, set_or_remove, text};
 use crate::builtin::names;
 use krator_schema::Path;
 use serde_json::Value as Json;
@@ -22,18 +22,9 @@ pub(super) const TYPES: &[(&str, TypeRule)] = &[
     ("core.v1.LifecycleHandler", containers::handler),
     ("core.v1.HTTPGetAction", containers::action),
     ("core.v1.TCPSocketAction", containers::action),
-    ("core.v1.HTTPHeader", |report, at, header| {
-        report.text(at, header, "name", names::http_header);
-    }),
     ("core.v1.PodSpec", spec),
     ("core.v1.PodTemplateSpec", template),
-    ("core.v1.PodSecurityContext", users),
     ("core.v1.SecurityContext", containers::security_context),
-    ("core.v1.SeccompProfile", seccomp_profile),
-    ("core.v1.HostAlias", host_alias),
-    ("core.v1.PodReadinessGate", |report, at, gate| {
-        report.text(at, gate, "conditionType", names::qualified);
-    }),
     ("core.v1.Toleration", |report, at, toleration| {
         report.text(at, toleration, "key", names::qualified);
     }),
@@ -42,26 +33,10 @@ pub(super) const TYPES: &[(&str, TypeRule)] = &[
 /// The fields of a pod that can change, as the error about the others lists them.
 const CHANGEABLE: &str = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-/// A pod that is created.
-pub(in super::super) fn create(report: &mut Report, pod: &Json) {
-    let at = root("spec");
-    if !list(pod, "spec.ephemeralContainers").is_empty() {
-        report.forbidden(&at.field("ephemeralContainers"), "cannot be set on create");
-    }
-    if !text(pod, "spec.nodeName").is_empty() && !list(pod, "spec.schedulingGates").is_empty() {
-        let detail = "cannot be set until all schedulingGates have been cleared";
-        report.forbidden(&at.field("nodeName"), detail);
-    }
-}
-
 fn template(report: &mut Report, at: &Path, template: &Json) {
     let metadata = &template["metadata"];
     labels::labels(report, &at.field("labels"), &metadata["labels"]);
     labels::annotations(report, &at.field("annotations"), &metadata["annotations"]);
-    if !list(template, "spec.ephemeralContainers").is_empty() {
-        let at = at.field("spec").field("ephemeralContainers");
-        report.forbidden(&at, "ephemeral containers not allowed in pod template");
-    }
 }
 
 fn spec(report: &mut Report, at: &Path, spec: &Json) {
@@ -81,13 +56,8 @@ fn spec(report: &mut Report, at: &Path, spec: &Json) {
     let at_volume = |index| at.field("volumes").index(index).field("name");
     let volumes = list(spec, "volumes").iter().enumerate();
     report.unique(volumes.map(|(index, volume)| (at_volume(index), text(volume, "name"))));
-    dns_config(report, at, spec);
     containers::all(report, at, spec);
     host_ports(report, at, spec);
-    if flag(spec, "shareProcessNamespace") && flag(spec, "hostPID") {
-        let detail = "ShareProcessNamespace and HostPID cannot both be enabled";
-        report.invalid(&at.field("shareProcessNamespace"), true, detail);
-    }
 }
 
 /// Two containers of a pod cannot have the same port of the host, and a container in the network of the host has its
@@ -121,47 +91,11 @@ fn host_ports(report: &mut Report, at: &Path, spec: &Json) {
     }
 }
 
-fn dns_config(report: &mut Report, at: &Path, spec: &Json) {
-    let at = at.field("dnsConfig");
-    let servers = texts(spec, "dnsConfig.nameservers");
-    if text(spec, "dnsPolicy") == "None" && get(spec, "dnsConfig").is_none() {
-        report.required(&at, "must provide `dnsConfig` when `dnsPolicy` is None");
-    } else if text(spec, "dnsPolicy") == "None" && servers.is_empty() {
-        let detail = "must provide at least one DNS nameserver when `dnsPolicy` is None";
-        report.required(&at.field("nameservers"), detail);
-    }
-    for (index, server) in servers.into_iter().enumerate() {
-        ip(report, &at.field("nameservers").index(index), server);
-    }
-}
-
-/// The ids of users and groups in a security context.
-pub(in super::super) fn users(report: &mut Report, at: &Path, context: &Json) {
-    for field in ["fsGroup", "runAsUser", "runAsGroup"] {
-        report.range(at, context, field, 0, i64::from(i32::MAX));
-    }
-}
-
-fn seccomp_profile(report: &mut Report, at: &Path, profile: &Json) {
-    if text(profile, "type") == "Localhost" && text(profile, "localhostProfile").is_empty() {
-        let detail = "must be set when seccomp type is Localhost";
-        report.required(&at.field("localhostProfile"), detail);
-    }
-}
-
 /// An address that has to be one of IP.
 pub(in super::super) fn ip(report: &mut Report, at: &Path, address: &str) {
     if address.parse::<std::net::IpAddr>().is_err() {
         let detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
         report.invalid(at, address, detail);
-    }
-}
-
-fn host_alias(report: &mut Report, at: &Path, alias: &Json) {
-    ip(report, &at.field("ip"), text(alias, "ip"));
-    for (index, name) in texts(alias, "hostnames").into_iter().enumerate() {
-        let at = at.field("hostnames").index(index);
-        report.messages(&at, name, names::subdomain(name));
     }
 }
 

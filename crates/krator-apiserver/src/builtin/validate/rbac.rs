@@ -16,12 +16,6 @@ pub(super) const TYPES: &[(&str, TypeRule)] = &[
         });
     }),
     ("rbac.v1.Subject", subject),
-    ("rbac.v1.AggregationRule", |report, at, rule| {
-        if list(rule, "clusterRoleSelectors").is_empty() {
-            let detail = "at least one clusterRoleSelector required if aggregationRule is non-nil";
-            report.required(&at.field("clusterRoleSelectors"), detail);
-        }
-    }),
 ];
 
 const GROUP: &str = "rbac.authorization.k8s.io";
@@ -34,35 +28,14 @@ fn only(report: &mut Report, at: &Path, value: &Json, field: &str, supported: &[
 }
 
 fn rule(report: &mut Report, at: &Path, rule: &Json) {
-    let has = |field: &str| !list(rule, field).is_empty();
     let mut required = vec![("verbs", "verbs must contain at least one value")];
-    if !has("nonResourceURLs") {
+    if list(rule, "nonResourceURLs").is_empty() {
         required.push(("apiGroups", "resource rules must supply at least one api group"));
         required.push(("resources", "resource rules must supply at least one resource"));
-    } else if has("apiGroups") || has("resources") || has("resourceNames") {
-        let detail = "rules cannot apply to both regular resources and non-resource URLs";
-        report.invalid(
-            &at.field("nonResourceURLs"),
-            rule["nonResourceURLs"].clone(),
-            detail,
-        );
     }
     for (field, detail) in required {
-        if !has(field) {
+        if list(rule, field).is_empty() {
             report.required(&at.field(field), detail);
-        }
-    }
-}
-
-pub(in super::super) fn role(report: &mut Report, role: &Json) {
-    for (index, rule) in list(role, "rules").iter().enumerate() {
-        if let Some(urls) = get(rule, "nonResourceURLs") {
-            let at = root("rules").index(index).field("nonResourceURLs");
-            report.invalid(
-                &at,
-                urls.clone(),
-                "namespaced rules cannot apply to non-resource URLs",
-            );
         }
     }
 }

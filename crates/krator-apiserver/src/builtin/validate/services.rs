@@ -4,7 +4,7 @@ use super::containers::number_or_name;
 use super::labels;
 use super::pods::ip;
 use super::report::{Report, root};
-use crate::builtin::json::{get, int, list, text, texts};
+use crate::builtin::json::{int, list, text, texts};
 use crate::builtin::names;
 use crate::refusal::FieldError;
 use krator_schema::Path;
@@ -15,13 +15,9 @@ use std::collections::BTreeSet;
 pub(in super::super) fn service(report: &mut Report, object: &Json) {
     let (at, spec) = (root("spec"), &object["spec"]);
     let type_ = text(spec, "type");
-    let is_headless = is_headless(spec);
+    let is_headless = text(spec, "clusterIP") == "None";
     if list(spec, "ports").is_empty() && !is_headless && type_ != "ExternalName" {
         report.required(&at.field("ports"), "");
-    }
-    if matches!(type_, "LoadBalancer" | "NodePort") && is_headless {
-        let detail = format!("may not be set to 'None' for {type_} services");
-        report.invalid(&at.field("clusterIPs").index(0), "None", detail);
     }
     if type_ == "ExternalName" {
         external_name(report, &at, spec);
@@ -32,33 +28,9 @@ pub(in super::super) fn service(report: &mut Report, object: &Json) {
     for (index, address) in texts(spec, "externalIPs").into_iter().enumerate() {
         ip(report, &at.field("externalIPs").index(index), address);
     }
-    let timeout = int(spec, "sessionAffinityConfig.clientIP.timeoutSeconds");
-    if let Some(seconds) = timeout.filter(|seconds| !(1..=86400).contains(seconds)) {
-        let at = at
-            .field("sessionAffinityConfig")
-            .field("clientIP")
-            .field("timeoutSeconds");
-        report.invalid(&at, seconds, "must be greater than 0 and less than 86400");
-    }
-    for field in ["loadBalancerClass", "allocateLoadBalancerNodePorts"] {
-        if get(spec, field).is_some() && type_ != "LoadBalancer" {
-            let detail = "may only be used when `type` is 'LoadBalancer'";
-            report.forbidden(&at.field(field), detail);
-        }
-    }
-    traffic(report, &at, spec);
-}
-
-fn is_headless(spec: &Json) -> bool {
-    text(spec, "clusterIP") == "None"
 }
 
 fn external_name(report: &mut Report, at: &Path, spec: &Json) {
-    for field in ["clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
-        if get(spec, field).is_some() {
-            report.forbidden(&at.field(field), "may not be set for ExternalName services");
-        }
-    }
     let name = text(spec, "externalName");
     match name.strip_suffix('.').unwrap_or(name) {
         "" => report.required(&at.field("externalName"), ""),
@@ -130,22 +102,6 @@ pub(in super::super) fn cluster_ips(spec: &Json) -> Vec<FieldError> {
     report.into_errors()
 }
 
-fn traffic(report: &mut Report, at: &Path, spec: &Json) {
-    let type_ = text(spec, "type");
-    let is_external = matches!(type_, "LoadBalancer" | "NodePort")
-        || type_ == "ClusterIP" && !list(spec, "externalIPs").is_empty();
-    let policy = text(spec, "externalTrafficPolicy");
-    if !is_external && !policy.is_empty() {
-        let detail = "may only be set for externally-accessible services";
-        report.invalid(&at.field("externalTrafficPolicy"), policy, detail);
-    }
-    let port = int(spec, "healthCheckNodePort").unwrap_or_default();
-    if port != 0 && (type_ != "LoadBalancer" || policy != "Local") {
-        let detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
-        report.invalid(&at.field("healthCheckNodePort"), port, detail);
-    }
-}
-
 /// A Service that exists keeps its addresses.
 pub(in super::super) fn update(report: &mut Report, object: &Json, old: &Json) {
     let (new, before) = (&object["spec"], &old["spec"]);
@@ -159,14 +115,5 @@ pub(in super::super) fn update(report: &mut Report, object: &Json, old: &Json) {
             let at = root("spec").field(field).index(0);
             report.invalid(&at, new[field].clone(), "may not change once set");
         }
-    }
-}
-
-/// The status of a Service.
-pub(in super::super) fn status(report: &mut Report, object: &Json, _old: &Json) {
-    let ingress = list(object, "status.loadBalancer.ingress");
-    if text(object, "spec.type") != "LoadBalancer" && !ingress.is_empty() {
-        let detail = "may only be used when `spec.type` is 'LoadBalancer'";
-        report.forbidden(&root("status.loadBalancer.ingress"), detail);
     }
 }

@@ -134,19 +134,7 @@ fn amount(value: &Json) -> i64 {
 }
 
 pub(in super::super) fn stateful_set(report: &mut Report, object: &Json) {
-    let (at, spec) = (root("spec"), &object["spec"]);
     template_of(report, object, "statefulset", "StatefulSet");
-    if text(spec, "updateStrategy.type") == "OnDelete"
-        && let Some(rolling) = get(spec, "updateStrategy.rollingUpdate")
-    {
-        // The original prints its internal type, which has other names of fields.
-        let rolling = json!({
-            "Partition": int(rolling, "partition").unwrap_or_default(),
-            "MaxUnavailable": rolling["maxUnavailable"],
-        });
-        let at = at.field("updateStrategy").field("rollingUpdate");
-        report.invalid(&at, rolling, "only allowed for updateStrategy 'RollingUpdate'");
-    }
 }
 
 pub(in super::super) fn new_stateful_set(report: &mut Report, object: &Json) {
