@@ -23,7 +23,7 @@ mod types;
 mod validate;
 
 pub use convert::{event_to_core, event_to_events};
-pub use documents::{BuiltinKind, BuiltinSubresource, DiscoveredResource, discovery, kinds, openapi};
+pub use documents::{ServedKind, ServedSubresource, kinds, openapi};
 pub use tables::Column;
 pub use times::human_duration;
 
@@ -48,7 +48,7 @@ pub enum Subresource {
 /// What the server makes of the objects of one kind.
 #[derive(Debug)]
 pub struct Builtin {
-    kind: &'static BuiltinKind,
+    kind: &'static ServedKind,
     type_name: &'static str,
     rules: &'static Rules,
 }
@@ -61,8 +61,8 @@ pub(crate) fn label_errors(labels: &Json) -> Vec<FieldError> {
 /// All kinds that Kubernetes has itself and this server has.
 pub fn all() -> &'static [Builtin] {
     static BUILTINS: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
-        let builtin = |kind: &'static BuiltinKind| {
-            let type_name = types::of_kind(kind.group, kind.version, &kind.kind);
+        let builtin = |kind: &'static ServedKind| {
+            let type_name = types::of_kind(&kind.group, &kind.version, &kind.kind);
             let rules = rules::of(type_name);
             Builtin {
                 kind,
@@ -84,7 +84,7 @@ pub fn of(group: &str, resource: &str) -> Option<&'static Builtin> {
 
 impl Builtin {
     /// What the kind is called, and what requests can do.
-    pub fn kind(&self) -> &'static BuiltinKind {
+    pub fn kind(&self) -> &'static ServedKind {
         self.kind
     }
 
@@ -96,7 +96,7 @@ impl Builtin {
     /// 400 if a field has a value of a wrong type.
     pub fn decode(&self, object: &Json) -> Result<(Json, Vec<String>), Refusal> {
         let (mut read, unknown) = decode::decode(self.type_name, object).map_err(|error| {
-            let BuiltinKind { kind, version, .. } = self.kind;
+            let ServedKind { kind, version, .. } = self.kind;
             Refusal::bad_request(format!(
                 "{kind} in version {version:?} cannot be handled as a {kind}: {error}"
             ))
@@ -174,7 +174,7 @@ impl Builtin {
         let group = if self.type_name == "events/v1.Event" {
             ""
         } else {
-            self.kind.group
+            &self.kind.group
         };
         About::new(group, &self.kind.kind, name)
     }
@@ -239,7 +239,7 @@ impl Builtin {
 
     /// The columns of tables of these objects. Kinds that are never listed have none.
     pub fn columns(&self) -> Vec<&'static Column> {
-        tables::columns(self.kind.group, &self.kind.resource, self.rules)
+        tables::columns(&self.kind.group, &self.kind.resource, self.rules)
     }
 
     /// The cells of an object in a table, one for each column. `now` is in seconds since 1970, and ages count to it.

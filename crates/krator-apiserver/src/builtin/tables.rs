@@ -253,7 +253,7 @@ mod tests {
             .iter()
             .filter(|kind| kind.verbs.iter().any(|verb| verb == "list"))
         {
-            let builtin = of(kind.group, &kind.resource).expect("a builtin kind");
+            let builtin = of(&kind.group, &kind.resource).expect("a builtin kind");
             let columns = builtin.columns();
             assert!(!columns.is_empty(), "{} has no columns", kind.resource);
             assert_eq!(

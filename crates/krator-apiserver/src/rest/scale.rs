@@ -25,7 +25,10 @@ fn paths(kind: &Kind) -> [Vec<&str>; 2] {
     match &kind.of {
         Of::Builtin(_) => [vec!["spec", "replicas"], vec!["status", "replicas"]],
         Of::Custom(custom) => match custom.scale() {
-            Some(scale) => [steps(&scale.spec_replicas_path), steps(&scale.status_replicas_path)],
+            Some(scale) => [
+                steps(&scale.spec_replicas_path),
+                steps(&scale.status_replicas_path),
+            ],
             None => [Vec::new(), Vec::new()],
         },
     }
@@ -35,7 +38,9 @@ fn selector(kind: &Kind, object: &Json) -> String {
     match &kind.of {
         Of::Builtin(builtin) => builtin.selector_text(object),
         Of::Custom(custom) => {
-            let path = custom.scale().and_then(|scale| scale.label_selector_path.as_deref());
+            let path = custom
+                .scale()
+                .and_then(|scale| scale.label_selector_path.as_deref());
             let text = path.map(|path| at(object, &steps(path)));
             text.and_then(Json::as_str).unwrap_or_default().to_owned()
         }
@@ -107,7 +112,10 @@ pub(crate) fn write_scale(
     let wanted = at(&after, &["spec", "replicas"]).as_i64().unwrap_or(0);
     if wanted < 0 {
         let error = FieldError::invalid("spec.replicas", wanted, "must be greater than or equal to 0");
-        return Err(Refusal::invalid(About::new("autoscaling", "Scale", &key.name), &[error]));
+        return Err(Refusal::invalid(
+            About::new("autoscaling", "Scale", &key.name),
+            &[error],
+        ));
     }
     let mut place = &mut object;
     for part in path {

@@ -4,6 +4,7 @@
 use super::report::{Report, root};
 use super::{labels, networking, pods, rbac, resources, volumes, workloads};
 use crate::builtin::documents;
+use crate::types::referred;
 use krator_schema::Path;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
@@ -117,7 +118,7 @@ fn is_empty(value: &Json) -> bool {
 }
 
 fn contents(report: &mut Report, at: &Path, schema: &'static Json, value: &Json) {
-    if let Some(reference) = documents::referred(schema) {
+    if let Some(reference) = referred(schema) {
         if let Some((name, schema)) = documents::schema(reference) {
             of_type(report, at, name, schema, value);
         }
