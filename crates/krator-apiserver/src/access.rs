@@ -4,6 +4,7 @@
 use crate::{
     rbac::{self, Attributes},
     refusal::Refusal,
+    request::{decoded, header_text},
     state::{State, core},
     store::Key,
     users::{ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User, service_account_groups, split_service_account},
@@ -34,10 +35,7 @@ pub(crate) fn of_token(state: &State, token: &str) -> Result<User, Refusal> {
 ///
 /// If nobody has the token, or there has to be one.
 pub(crate) fn authenticate(state: &State, headers: &HeaderMap, caller: &User) -> Result<User, Refusal> {
-    let given = headers
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
+    let given = header_text(headers, header::AUTHORIZATION.as_str());
     match given.split_once(' ') {
         Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => of_token(state, token.trim()),
         _ if caller.name == ANONYMOUS && !state.rbac => Err(Refusal::unauthorized()),
@@ -62,12 +60,6 @@ pub(crate) fn acting(
     }
 }
 
-fn decoded(text: &str) -> String {
-    percent_encoding::percent_decode_str(text)
-        .decode_utf8_lossy()
-        .into_owned()
-}
-
 /// As whom a user wants to act, by the headers `Impersonate-…`.
 struct Wanted {
     user: User,
@@ -75,13 +67,7 @@ struct Wanted {
 
 impl Wanted {
     fn of(headers: &HeaderMap) -> Result<Option<Self>, Refusal> {
-        let text = |name: &str| {
-            headers
-                .get(name)
-                .and_then(|value| value.to_str().ok())
-                .unwrap_or_default()
-                .to_owned()
-        };
+        let text = |name: &str| header_text(headers, name).to_owned();
         let all = |name: &str| {
             headers
                 .get_all(name)

@@ -4,6 +4,7 @@
 use crate::{
     object::meta,
     rbac::{Attributes, Decision},
+    request::header_text,
     users::User,
 };
 use http::{HeaderMap, header};
@@ -44,10 +45,7 @@ impl Audit {
 
     /// Begins the line of a request.
     pub fn begin(&self, uri: &str, headers: &HeaderMap, asked: &Attributes) -> Entry {
-        let agent = headers
-            .get(header::USER_AGENT)
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default();
+        let agent = header_text(headers, header::USER_AGENT.as_str());
         let mut event = json!({
             "kind": "Event",
             "apiVersion": "audit.k8s.io/v1",

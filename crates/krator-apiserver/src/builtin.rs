@@ -3,8 +3,7 @@
 //!
 //! A request that creates or updates an object goes through [`Builtin::decode`], [`Builtin::default`],
 //! [`Builtin::admit_create`] or [`Builtin::admit_update`], [`Builtin::allocate`], [`Builtin::prepare_create`] or
-//! [`Builtin::prepare_update`], [`Builtin::validate_create`] or [`Builtin::validate_update`], and [`Builtin::beyond`], in this
-//! order. `metadata` is checked elsewhere, for custom kinds, too.
+//! [`Builtin::prepare_update`], and [`Builtin::validate_create`] or [`Builtin::validate_update`], in this order. `metadata` is checked elsewhere, for custom kinds, too.
 
 mod admission;
 mod allocate;
@@ -13,25 +12,25 @@ mod decode;
 mod defaults;
 mod documents;
 mod fields;
-mod image;
 mod json;
 pub mod names;
 mod prepare;
+mod rules;
 pub mod quantity;
-mod scale;
 mod tables;
 mod times;
 mod types;
 mod validate;
 
 pub use convert::{event_to_core, event_to_events};
-pub use documents::{BuiltinKind, BuiltinSubresource, DiscoveredResource, discovery, kinds, openapi};
+pub use documents::{ServedKind, ServedSubresource, kinds, openapi};
 pub use tables::Column;
 pub use times::human_duration;
 
 pub use names::NameRule;
 
 use crate::refusal::{About, FieldError, Refusal};
+use rules::Rules;
 use serde_json::Value as Json;
 use std::sync::LazyLock;
 
@@ -49,8 +48,9 @@ pub enum Subresource {
 /// What the server makes of the objects of one kind.
 #[derive(Debug)]
 pub struct Builtin {
-    kind: &'static BuiltinKind,
+    kind: &'static ServedKind,
     type_name: &'static str,
+    rules: &'static Rules,
 }
 
 /// What is wrong with the labels of an object.
@@ -61,9 +61,14 @@ pub(crate) fn label_errors(labels: &Json) -> Vec<FieldError> {
 /// All kinds that Kubernetes has itself and this server has.
 pub fn all() -> &'static [Builtin] {
     static BUILTINS: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
-        let builtin = |kind: &'static BuiltinKind| Builtin {
-            kind,
-            type_name: types::of_kind(kind.group, kind.version, &kind.kind),
+        let builtin = |kind: &'static ServedKind| {
+            let type_name = types::of_kind(&kind.group, &kind.version, &kind.kind);
+            let rules = rules::of(type_name);
+            Builtin {
+                kind,
+                type_name,
+                rules,
+            }
         };
         kinds().iter().map(builtin).collect()
     });
@@ -79,7 +84,7 @@ pub fn of(group: &str, resource: &str) -> Option<&'static Builtin> {
 
 impl Builtin {
     /// What the kind is called, and what requests can do.
-    pub fn kind(&self) -> &'static BuiltinKind {
+    pub fn kind(&self) -> &'static ServedKind {
         self.kind
     }
 
@@ -91,19 +96,18 @@ impl Builtin {
     /// 400 if a field has a value of a wrong type.
     pub fn decode(&self, object: &Json) -> Result<(Json, Vec<String>), Refusal> {
         let (mut read, unknown) = decode::decode(self.type_name, object).map_err(|error| {
-            let BuiltinKind { kind, version, .. } = self.kind;
+            let ServedKind { kind, version, .. } = self.kind;
             Refusal::bad_request(format!(
                 "{kind} in version {version:?} cannot be handled as a {kind}: {error}"
             ))
         })?;
-        convert::read(self.type_name, &mut read);
+        (self.rules.read)(&mut read);
         Ok((read, unknown))
     }
 
     /// Fills in the defaults of a decoded object.
     pub fn default(&self, object: &mut Json) {
         defaults::fill(self.type_name, object);
-        convert::write(self.type_name, object);
         self.put_in_order(object);
     }
 
@@ -113,12 +117,12 @@ impl Builtin {
     ///
     /// Why the object is forbidden, for [`Refusal::forbidden`].
     pub fn admit_create(&self, object: &mut Json) -> Result<(), String> {
-        admission::create(self.type_name, object)
+        (self.rules.admit)(object)
     }
 
     /// Changes an updated object as the admission plugins of a usual server do.
     pub fn admit_update(&self, object: &mut Json, old: &Json) {
-        admission::update(self.type_name, object, old);
+        (self.rules.admit_update)(object, old);
     }
 
     /// Sets what clients cannot: the status is reset, the generation is 1. The object must have its name and uid by now;
@@ -126,13 +130,13 @@ impl Builtin {
     ///
     /// `now` is for the kinds that note a time, such as PersistentVolume.
     pub fn prepare_create(&self, object: &mut Json, now: &str) {
-        prepare::create(self.type_name, object, now);
+        prepare::create(self.type_name, self.rules, object, now);
         self.default(object);
     }
 
     /// Restores what this kind of update cannot change, and counts the generation up if what is desired has changed.
     pub fn prepare_update(&self, object: &mut Json, old: &Json, subresource: Subresource) {
-        prepare::update(self.type_name, object, old, subresource);
+        prepare::update(self.type_name, self.rules, object, old, subresource);
         self.default(object);
     }
 
@@ -148,20 +152,20 @@ impl Builtin {
         old: Option<&Json>,
         others: impl IntoIterator<Item = &'a Json>,
     ) -> Result<(), Vec<FieldError>> {
-        match self.type_name {
-            "core/v1.Service" => allocate::allocate(object, old, others),
-            _ => Ok(()),
+        if !self.rules.allocates {
+            return Ok(());
         }
+        allocate::allocate(object, old, others)
     }
 
     /// The errors of a new object, without those of its `metadata`.
     pub fn validate_create(&self, object: &Json) -> Vec<FieldError> {
-        validate::create(self.type_name, object)
+        validate::create(self.type_name, self.rules, object)
     }
 
     /// The errors of a changed object, without those of its `metadata`.
     pub fn validate_update(&self, object: &Json, old: &Json, subresource: Subresource) -> Vec<FieldError> {
-        validate::update(self.type_name, object, old, subresource)
+        validate::update(self.type_name, self.rules, object, old, subresource)
     }
 
     /// What refusals of invalid objects are about. Events of both groups are one kind inside of the API server, so that
@@ -170,49 +174,19 @@ impl Builtin {
         let group = if self.type_name == "events/v1.Event" {
             ""
         } else {
-            self.kind.group
+            &self.kind.group
         };
         About::new(group, &self.kind.kind, name)
     }
 
-    /// What a valid object uses whose rules this server does not know, as the subject of a sentence. Such an object has to be
-    /// refused with [`Refusal::not_built`].
-    pub fn beyond(&self, object: &Json) -> Option<String> {
-        validate::beyond(self.type_name, object)
-    }
-
     /// Which names objects of this kind may have.
     pub fn name_rule(&self) -> NameRule {
-        match self.type_name {
-            "core/v1.Namespace" | "core/v1.Service" | "apps/v1.StatefulSet" => NameRule::Label,
-            // Events of the older form may have any name.
-            "core/v1.Event" => NameRule::PathSegment,
-            name if name.starts_with("rbac/") => NameRule::PathSegment,
-            _ => NameRule::Subdomain,
-        }
+        self.rules.names
     }
 
-    /// The object of `/scale`, of the kinds that have it.
-    pub fn scale(&self, object: &Json) -> Option<Json> {
-        scale::has(self.type_name).then(|| scale::of(object))
-    }
-
-    /// Reads an object that is sent to `/scale`; as [`Self::decode`].
-    ///
-    /// # Errors
-    ///
-    /// 400 if a field has a value of a wrong type.
-    pub fn decode_scale(&self, scale: &Json) -> Result<(Json, Vec<String>), Refusal> {
-        decode::decode(scale::TYPE, scale).map_err(|error| {
-            Refusal::bad_request(format!(
-                "Scale in version \"v1\" cannot be handled as a Scale: {error}"
-            ))
-        })
-    }
-
-    /// Gives an object the replicas of what is sent to `/scale`. The object is then updated as usual.
-    pub fn apply_scale(&self, object: &mut Json, scale: &Json) -> Vec<FieldError> {
-        scale::apply(object, scale)
+    /// The pods that an object selects, as `/scale` shows them.
+    pub fn selector_text(&self, object: &Json) -> String {
+        tables::selector_of(&object["spec"]["selector"])
     }
 
     /// The value of a field for a field selector, such as `status.phase` of pods.
@@ -221,13 +195,13 @@ impl Builtin {
     ///
     /// What the API server says if lists of this kind cannot be selected by the field.
     pub fn selectable_field(&self, object: &Json, field: &str) -> Result<String, String> {
-        fields::value(self.type_name, object, field).ok_or_else(|| fields::unknown(self.type_name, field))
+        fields::value(self.rules.selectable, object, field)
     }
 
     /// How many seconds a deletion waits: only pods on a node wait for it to stop them. `asked` is from the request.
     /// After `CheckGracefulDelete` in `pkg/registry/core/pod/strategy.go`.
     pub fn grace_seconds(&self, object: &Json, asked: Option<i64>) -> i64 {
-        let waits = self.type_name == "core/v1.Pod"
+        let waits = self.rules.graceful
             && !json::text(object, "spec.nodeName").is_empty()
             && !matches!(json::text(object, "status.phase"), "Failed" | "Succeeded");
         if !waits {
@@ -245,17 +219,32 @@ impl Builtin {
     /// Whether a deletion that does not say otherwise leaves the dependents of the object, after
     /// `DefaultGarbageCollectionPolicy` of the strategies.
     pub fn orphans_by_default(&self) -> bool {
-        matches!(self.type_name, "batch/v1.Job" | "core/v1.ReplicationController")
+        self.rules.orphans
+    }
+
+    /// The paths that a request about a part of an object does not change, and whose fields nobody owns for that; after
+    /// `GetResetFields` of the strategies.
+    pub fn reset_fields(&self, subresource: Subresource) -> Vec<&'static str> {
+        match subresource {
+            Subresource::Main if prepare::has_status(self.type_name) && !self.is_review() => vec!["status"],
+            Subresource::Status => [&["spec"], self.rules.kept_by_status].concat(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether objects are only created, and never stored.
+    fn is_review(&self) -> bool {
+        self.kind.verbs == ["create"]
     }
 
     /// The columns of tables of these objects. Kinds that are never listed have none.
-    pub fn columns(&self) -> &'static [Column] {
-        tables::columns(self.kind.group, &self.kind.resource)
+    pub fn columns(&self) -> Vec<&'static Column> {
+        tables::columns(&self.kind.group, &self.kind.resource, self.rules)
     }
 
     /// The cells of an object in a table, one for each column. `now` is in seconds since 1970, and ages count to it.
     pub fn cells(&self, object: &Json, now: i64) -> Vec<Json> {
-        tables::cells(self.type_name, object, now)
+        tables::cells(&self.columns(), self.rules, object, now)
     }
 
     /// Writes the fields in the order of Go, with the empty ones that Go writes.
@@ -267,33 +256,4 @@ impl Builtin {
 }
 
 #[cfg(test)]
-mod recorded;
-
-#[cfg(test)]
-mod tests {
-    use super::of;
-    use serde_json::json;
-
-    #[test]
-    fn only_pods_on_nodes_are_deleted_later() {
-        let (pods, secrets) = (of("", "pods").expect("pods"), of("", "secrets").expect("secrets"));
-        let pod = |node: &str, phase: &str, grace: i64| json!({"spec": {"nodeName": node, "terminationGracePeriodSeconds": grace}, "status": {"phase": phase}});
-        for (object, asked, expected) in [
-            (pod("", "Pending", 30), None, 0),
-            (pod("a", "Running", 30), None, 30),
-            (pod("a", "Running", 30), Some(5), 5),
-            (pod("a", "Running", -3), None, 1),
-            (pod("a", "Failed", 30), None, 0),
-        ] {
-            assert_eq!(pods.grace_seconds(&object, asked), expected, "{object}");
-        }
-        assert_eq!(secrets.grace_seconds(&json!({}), Some(5)), 0);
-    }
-
-    #[test]
-    fn other_groups_and_resources_are_not_builtin() {
-        assert!(of("", "deployments").is_none());
-        assert!(of("apps", "deployments").is_some());
-        assert!(of("apiregistration.k8s.io", "apiservices").is_none());
-    }
-}
+mod tests;

@@ -1,7 +1,7 @@
 //! The kinds that are served: those of Kubernetes itself, and those that CRDs define.
 
 use crate::{
-    builtin::{self, Builtin, BuiltinSubresource, NameRule},
+    builtin::{self, Builtin, NameRule, ServedKind, ServedSubresource},
     custom::{Custom, Subresource},
     definitions,
     field_set::FieldSet,
@@ -15,6 +15,7 @@ use serde_json::Value as Json;
 use std::{
     borrow::Cow,
     collections::BTreeMap,
+    ops::Deref,
     sync::{Arc, LazyLock},
 };
 
@@ -23,19 +24,18 @@ use std::{
 pub(crate) struct Kind {
     /// Where its objects are stored. Events of both groups are the same objects.
     pub id: ResourceId,
-    /// The group in which it is served.
-    pub group: String,
-    pub version: String,
-    pub kind: String,
-    pub list_kind: String,
-    pub singular: String,
-    pub short_names: Vec<String>,
-    pub categories: Vec<String>,
-    pub namespaced: bool,
-    pub verbs: Vec<String>,
-    pub subresources: Vec<BuiltinSubresource>,
+    /// What clients learn of it.
+    pub served: ServedKind,
     pub of: Of,
     pub types: Type,
+}
+
+impl Deref for Kind {
+    type Target = ServedKind;
+
+    fn deref(&self) -> &ServedKind {
+        &self.served
+    }
 }
 
 /// Who defines a kind.
@@ -49,7 +49,7 @@ pub(crate) enum Of {
 static TYPES: LazyLock<Types> = LazyLock::new(|| {
     let mut documents: Vec<String> = builtin::kinds()
         .iter()
-        .map(|kind| api_version(kind.group, kind.version))
+        .map(|kind| api_version(&kind.group, &kind.version))
         .collect();
     documents.dedup();
     let documents: Vec<Json> = documents
@@ -199,7 +199,7 @@ impl Kind {
         of_metadata: &[FieldError],
     ) -> Result<Vec<FieldError>, Refusal> {
         match &self.of {
-            Of::Builtin(kind) => known(kind, object).map(|()| kind.validate_create(object)),
+            Of::Builtin(kind) => Ok(kind.validate_create(object)),
             Of::Custom(kind) => kind.validate(object, None, of_metadata),
         }
     }
@@ -213,10 +213,7 @@ impl Kind {
         of_metadata: &[FieldError],
     ) -> Result<Vec<FieldError>, Refusal> {
         match &self.of {
-            Of::Builtin(kind) => {
-                known(kind, new)?;
-                Ok(kind.validate_update(new, old, part_of(subresource)))
-            }
+            Of::Builtin(kind) => Ok(kind.validate_update(new, old, part_of(subresource))),
             Of::Custom(kind) => kind.validate(new, Some(old), of_metadata),
         }
     }
@@ -232,13 +229,16 @@ impl Kind {
 
     /// The fields that a request about a part of the object does not change, and nobody owns for that.
     pub fn ignored(&self, subresource: Subresource) -> FieldSet {
-        let paths: &[&[&str]] = match (subresource, &self.of) {
-            (Subresource::Status, Of::Custom(_)) => &[&["spec"], &["metadata"]],
-            (Subresource::None, Of::Custom(kind)) if kind.has_status() => &[&["status"]],
-            (part, Of::Builtin(_)) => reset_fields(&self.id, part),
-            _ => &[],
+        let paths = match (subresource, &self.of) {
+            (Subresource::Status, _) if self.is_custom() || self.is_definition() => vec!["spec", "metadata"],
+            (Subresource::None, Of::Custom(kind)) if kind.has_status() => vec!["status"],
+            (Subresource::None | Subresource::Status, Of::Builtin(kind)) => {
+                kind.reset_fields(part_of(subresource))
+            }
+            _ => Vec::new(),
         };
-        FieldSet::of(paths)
+        let paths: Vec<Vec<&str>> = paths.iter().map(|path| path.split('.').collect()).collect();
+        FieldSet::of(&paths.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 
     /// A field that selectors may use, as text.
@@ -274,50 +274,6 @@ impl Kind {
             },
         )
     }
-}
-
-/// The fields of a kind of Kubernetes itself that a request about a part of an object does not change, after
-/// `GetResetFields` of the strategies.
-fn reset_fields(id: &ResourceId, part: Subresource) -> &'static [&'static [&'static str]] {
-    const STATUS: &[&[&str]] = &[&["status"]];
-    const SPEC: &[&[&str]] = &[&["spec"]];
-    const SPEC_AND_LABELS: &[&[&str]] = &[&["spec"], &["metadata", "labels"]];
-    const OF_PODS: &[&[&str]] = &[
-        &["spec"],
-        &["metadata", "deletionTimestamp"],
-        &["metadata", "ownerReferences"],
-    ];
-    const OF_DEFINITIONS: &[&[&str]] = &[&["metadata"], &["spec"]];
-    match (id.group.as_str(), id.resource.as_str(), part) {
-        (
-            "" | "apps" | "batch" | "policy" | "networking.k8s.io" | "apiextensions.k8s.io",
-            resource,
-            Subresource::None,
-        ) if ![
-            "configmaps",
-            "secrets",
-            "events",
-            "endpoints",
-            "leases",
-            "podtemplates",
-            "controllerrevisions",
-        ]
-        .contains(&resource) =>
-        {
-            STATUS
-        }
-        ("", "pods", Subresource::Status) => OF_PODS,
-        ("apps", "deployments", Subresource::Status) => SPEC_AND_LABELS,
-        ("apiextensions.k8s.io", _, Subresource::Status) => OF_DEFINITIONS,
-        (_, _, Subresource::Status) => SPEC,
-        _ => &[],
-    }
-}
-
-/// Refuses an object that uses what this server does not know.
-fn known(kind: &Builtin, object: &Json) -> Result<(), Refusal> {
-    kind.beyond(object)
-        .map_or(Ok(()), |what| Err(Refusal::not_built(&what)))
 }
 
 /// What an update of a kind of Kubernetes itself is about. `/scale` changes the object itself.
@@ -389,43 +345,27 @@ fn place(kind: &Kind) -> (String, String, String) {
 }
 
 fn of_builtin(builtin: &'static Builtin) -> Kind {
-    let kind = builtin.kind();
+    let served = builtin.kind().clone();
+    let group = if served.group == EVENTS { "" } else { &served.group };
     Kind {
         id: ResourceId {
-            group: if kind.group == EVENTS {
-                String::new()
-            } else {
-                kind.group.to_owned()
-            },
-            resource: kind.resource.clone(),
+            group: group.to_owned(),
+            resource: served.resource.clone(),
         },
-        group: kind.group.to_owned(),
-        version: kind.version.to_owned(),
-        kind: kind.kind.clone(),
-        list_kind: kind.list_kind.clone(),
-        singular: kind.singular.clone(),
-        short_names: kind.short_names.clone(),
-        categories: kind.categories.clone(),
-        namespaced: kind.namespaced,
-        verbs: kind.verbs.clone(),
-        subresources: kind.subresources.clone(),
+        types: type_of(&served.group, &served.version, &served.kind),
+        served,
         of: Of::Builtin(builtin),
-        types: type_of(kind.group, kind.version, &kind.kind),
     }
 }
 
 fn of_definition(definition: &Definition, version: &krator_schema::Version, spec: &Json) -> Kind {
     let names = &definition.names;
-    let schema = version
-        .schema
-        .as_ref()
-        .and_then(|schema| schema.open_api_v3_schema.as_ref());
     let versions = at(spec, &["versions"]).as_array().into_iter().flatten();
     let mut written = versions.filter(|it| it.get("name") == Some(&Json::from(version.name.as_str())));
     let written = written
         .next()
         .map(|version| at(version, &["schema", "openAPIV3Schema"]).clone());
-    let subresource = |name: &str, group: &str, version: &str, kind: &str| BuiltinSubresource {
+    let subresource = |name: &str, group: &str, version: &str, kind: &str| ServedSubresource {
         name: name.to_owned(),
         group: group.to_owned(),
         version: version.to_owned(),
@@ -442,17 +382,20 @@ fn of_definition(definition: &Definition, version: &krator_schema::Version, spec
             group: definition.group.clone(),
             resource: names.plural.clone(),
         },
-        group: definition.group.clone(),
-        version: version.name.clone(),
-        kind: names.kind.clone(),
-        list_kind: names.list_kind.clone(),
-        singular: names.singular.clone(),
-        short_names: names.short_names.clone(),
-        categories: names.categories.clone(),
-        namespaced: definition.scope == "Namespaced",
-        verbs: CUSTOM_VERBS.map(str::to_owned).to_vec(),
-        subresources: status.into_iter().chain(scale).collect(),
-        types: Type::of_custom_resource(schema),
+        served: ServedKind {
+            group: definition.group.clone(),
+            version: version.name.clone(),
+            kind: names.kind.clone(),
+            list_kind: names.list_kind.clone(),
+            resource: names.plural.clone(),
+            singular: names.singular.clone(),
+            short_names: names.short_names.clone(),
+            categories: names.categories.clone(),
+            namespaced: definition.scope == "Namespaced",
+            verbs: CUSTOM_VERBS.map(str::to_owned).to_vec(),
+            subresources: status.into_iter().chain(scale).collect(),
+        },
+        types: Type::of_custom_resource(written.as_ref().filter(|schema| schema.is_object())),
         of: Of::Custom(Box::new(Custom::new(
             version.clone(),
             written.unwrap_or_default(),

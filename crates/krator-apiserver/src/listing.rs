@@ -3,7 +3,7 @@
 use crate::{
     kinds::Kind,
     object::{at, meta, meta_map},
-    refusal::{Cause, Refusal},
+    refusal::{Cause, FieldError, Refusal},
     request::Query,
     selector::{FieldSelector, LabelSelector},
     state::State,
@@ -88,12 +88,9 @@ pub(crate) fn list(
     let current = state.store.version();
     let version = query.number("resourceVersion")?;
     if query.has("resourceVersionMatch") && version.is_none() {
-        let error = crate::refusal::FieldError::forbidden(
-            "resourceVersionMatch",
-            "resourceVersionMatch is forbidden unless resourceVersion is provided",
-        );
-        let about = crate::refusal::About::new("meta.k8s.io", "ListOptions", "");
-        return Err(Refusal::invalid(about, &[error]));
+        let detail = "resourceVersionMatch is forbidden unless resourceVersion is provided";
+        let error = FieldError::forbidden("resourceVersionMatch", detail);
+        return Err(Refusal::option("ListOptions", error));
     }
     let from = match query.text("continue") {
         "" => None,

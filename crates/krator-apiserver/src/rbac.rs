@@ -6,17 +6,15 @@
 mod aggregation;
 mod attributes;
 mod bootstrap;
-mod escalation;
 mod rule;
 
 pub(crate) use aggregation::aggregate;
 pub(crate) use attributes::Attributes;
 pub(crate) use bootstrap::seed;
-pub(crate) use escalation::{check_create, check_update};
 pub(crate) use rule::Rule;
 
 use crate::{
-    object::{at, meta},
+    object::at,
     refusal::{About, Refusal},
     state::{State, id},
     store::Key,
@@ -119,20 +117,20 @@ fn grant(state: &State, user: &User, binding: &Json, key: &Key, namespace: &str,
     let Some(subject) = subjects.find(|subject| is_user(user, subject, namespace)) else {
         return;
     };
-    let role = Reference::of(binding);
-    match rules_of_role(state, &role, namespace) {
-        Ok(rules) => {
-            let name = match namespace {
-                "" => format!("ClusterRoleBinding {:?}", key.name),
-                namespace => format!("RoleBinding {:?}", format!("{}/{namespace}", key.name)),
-            };
-            let whom = described(subject, namespace);
-            let source: Rc<str> = format!("{name} of {} {:?} to {whom}", role.kind, role.name).into();
-            into.rules
-                .extend(rules.into_iter().map(|rule| (Rc::clone(&source), rule)));
-        }
-        Err(Missing) => into.errors.push(role.missing()),
-    }
+    let role = at(binding, &["roleRef"]);
+    let (kind, role) = (text(role, "kind"), text(role, "name"));
+    let Some(rules) = rules_of_role(state, kind, role, namespace) else {
+        let missing = format!("{}.{GROUP} {role:?} not found", kind.to_lowercase());
+        return into.errors.push(missing);
+    };
+    let name = match namespace {
+        "" => format!("ClusterRoleBinding {:?}", key.name),
+        namespace => format!("RoleBinding {:?}", format!("{}/{namespace}", key.name)),
+    };
+    let whom = described(subject, namespace);
+    let source: Rc<str> = format!("{name} of {kind} {role:?} to {whom}").into();
+    let rules = rules.into_iter().map(|rule| (Rc::clone(&source), rule));
+    into.rules.extend(rules);
 }
 
 fn text<'a>(object: &'a Json, key: &str) -> &'a str {
@@ -162,61 +160,18 @@ fn described(subject: &Json, namespace: &str) -> String {
     }
 }
 
-/// The role that a binding is about.
-pub(crate) struct Reference<'a> {
-    pub kind: &'a str,
-    pub name: &'a str,
-}
-
-/// There is no such role.
-pub(crate) struct Missing;
-
-impl<'a> Reference<'a> {
-    pub fn of(binding: &'a Json) -> Self {
-        let role = at(binding, &["roleRef"]);
-        Self {
-            kind: text(role, "kind"),
-            name: text(role, "name"),
-        }
-    }
-
-    /// `roles` or `clusterroles`.
-    pub fn resource(&self) -> Option<&'static str> {
-        match self.kind {
-            "Role" => Some("roles"),
-            "ClusterRole" => Some("clusterroles"),
-            _ => None,
-        }
-    }
-
-    fn missing(&self) -> String {
-        match self.kind {
-            "Role" | "ClusterRole" => {
-                format!("{}.{GROUP} {:?} not found", self.kind.to_lowercase(), self.name)
-            }
-            kind => format!("unsupported role reference kind: {kind:?}"),
-        }
-    }
-}
-
-/// The rules of a role; a `Role` is in the namespace of its binding.
-pub(crate) fn rules_of_role(
-    state: &State,
-    role: &Reference<'_>,
-    namespace: &str,
-) -> Result<Vec<Rule>, Missing> {
-    let resource = role.resource().ok_or(Missing)?;
-    let namespace = if resource == "roles" { namespace } else { "" };
+/// The rules of the role that a binding is about; none if there is no such role. A `Role` is in the namespace of its
+/// binding.
+fn rules_of_role(state: &State, kind: &str, name: &str, namespace: &str) -> Option<Vec<Rule>> {
+    let (resource, namespace) = match kind {
+        "Role" => ("roles", namespace),
+        "ClusterRole" => ("clusterroles", ""),
+        _ => return None,
+    };
     let object = state
         .store
-        .get(&id(GROUP, resource), &Key::new(namespace, role.name))
-        .ok_or(Missing)?;
-    Ok(Rule::all_of(object))
-}
-
-/// The name of an object, in refusals.
-fn about(resource: &str, object: &Json) -> About {
-    About::new(GROUP, resource, meta(object, "name"))
+        .get(&id(GROUP, resource), &Key::new(namespace, name))?;
+    Some(Rule::all_of(object))
 }
 
 #[cfg(test)]

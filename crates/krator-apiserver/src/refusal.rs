@@ -247,6 +247,11 @@ impl Refusal {
         }
     }
 
+    /// An option of the request is not valid; `kind` is that of the options, such as `PatchOptions`.
+    pub fn option(kind: &str, error: FieldError) -> Self {
+        Self::invalid(About::new("meta.k8s.io", kind, ""), &[error])
+    }
+
     /// The request cannot be read.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, "BadRequest", About::default(), message)

@@ -2,7 +2,7 @@
 //! negotiation of `k8s.io/apiserver`.
 
 use crate::{
-    refusal::Refusal,
+    refusal::{FieldError, Refusal},
     selector::{FieldSelector, LabelSelector},
 };
 use http::{HeaderMap, Method, header};
@@ -69,10 +69,17 @@ impl Target {
     }
 }
 
-fn decoded(text: &str) -> String {
+/// A part of a URL without escapes.
+pub(crate) fn decoded(text: &str) -> String {
     percent_encoding::percent_decode_str(text)
         .decode_utf8_lossy()
         .into_owned()
+}
+
+/// The text of a header; empty if there is none.
+pub(crate) fn header_text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
+    let value = headers.get(name).and_then(|value| value.to_str().ok());
+    value.unwrap_or_default()
 }
 
 /// The parameters of a request.
@@ -132,9 +139,8 @@ impl Query {
             "All" => Ok(true),
             "" if !self.has("dryRun") => Ok(false),
             other => {
-                let error = crate::refusal::FieldError::not_supported("dryRun", vec![other], &["All"]);
-                let about = crate::refusal::About::new("meta.k8s.io", "CreateOptions", "");
-                Err(Refusal::invalid(about, &[error]))
+                let error = FieldError::not_supported("dryRun", vec![other], &["All"]);
+                Err(Refusal::option("CreateOptions", error))
             }
         }
     }
@@ -168,10 +174,7 @@ pub(crate) enum Form {
 ///
 /// If there is none.
 pub(crate) fn accepted(headers: &HeaderMap) -> Result<Form, Refusal> {
-    let accept = headers
-        .get(header::ACCEPT)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or("*/*");
+    let accept = header_text(headers, header::ACCEPT.as_str());
     for clause in accept.split(',') {
         let mut parts = clause.split(';').map(str::trim);
         if !matches!(
@@ -202,36 +205,24 @@ pub(crate) fn accepted(headers: &HeaderMap) -> Result<Form, Refusal> {
 
 /// The type of the body without its parameters; `application/json` if there is none.
 pub(crate) fn content_type(headers: &HeaderMap) -> &str {
-    let value = headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
-    let value = value
-        .and_then(|value| value.split(';').next())
-        .unwrap_or_default()
-        .trim();
-    if value.is_empty() {
-        "application/json"
-    } else {
-        value
+    let value = header_text(headers, header::CONTENT_TYPE.as_str());
+    match value.split(';').next().unwrap_or_default().trim() {
+        "" => "application/json",
+        form => form,
     }
 }
 
 /// Who changes fields: the parameter `fieldManager`, or else the first part of the user agent.
 pub(crate) fn manager(query: &Query, headers: &HeaderMap) -> String {
-    match query.text("fieldManager") {
-        "" => {
-            let agent = headers
-                .get(header::USER_AGENT)
-                .and_then(|value| value.to_str().ok());
-            let agent = agent.unwrap_or_default();
-            let name = agent.split('/').next().unwrap_or_default();
-            let name: String = name.chars().filter(|c| !c.is_control()).take(128).collect();
-            if name.is_empty() {
-                "unknown".to_owned()
-            } else {
-                name
-            }
-        }
-        manager => manager.to_owned(),
+    let manager = query.text("fieldManager");
+    if !manager.is_empty() {
+        return manager.to_owned();
+    }
+    let agent = header_text(headers, header::USER_AGENT.as_str());
+    let name = agent.split('/').next().unwrap_or_default();
+    let name: String = name.chars().filter(|c| !c.is_control()).take(128).collect();
+    match name.as_str() {
+        "" => "unknown".to_owned(),
+        _ => name,
     }
 }

@@ -99,57 +99,24 @@ fn access_review(state: &State, kind: &Kind, object: &Json, asks: &User) -> Resu
 
 fn errors_of(kind: &Kind, object: &Json) -> Vec<FieldError> {
     let spec = at(object, &["spec"]);
-    let (resource, path) = (
-        at(spec, &["resourceAttributes"]),
-        at(spec, &["nonResourceAttributes"]),
-    );
-    let shown = || json!({"Path": text(path, "path"), "Verb": text(path, "verb")});
-    let is_local = kind.kind == "LocalSubjectAccessReview";
+    let path = at(spec, &["nonResourceAttributes"]);
     let mut errors = Vec::new();
-    if !resource.is_null() && !path.is_null() {
-        let why = "cannot be specified in combination with resourceAttributes";
-        errors.push(FieldError::invalid("spec.nonResourceAttributes", shown(), why));
+    match (at(spec, &["resourceAttributes"]).is_null(), path.is_null()) {
+        (false, false) => {
+            let shown = json!({"Path": text(path, "path"), "Verb": text(path, "verb")});
+            let why = "cannot be specified in combination with resourceAttributes";
+            errors.push(FieldError::invalid("spec.nonResourceAttributes", shown, why));
+        }
+        (true, true) => {
+            let why = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+            errors.push(FieldError::invalid("spec.resourceAttributes", Json::Null, why));
+        }
+        _ => {}
     }
-    if resource.is_null() && path.is_null() {
-        let why = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
-        errors.push(FieldError::invalid("spec.resourceAttributes", Json::Null, why));
-    }
-    let has_groups = at(spec, &["groups"])
-        .as_array()
-        .is_some_and(|groups| !groups.is_empty());
-    if kind.kind != "SelfSubjectAccessReview" && text(spec, "user").is_empty() && !has_groups {
-        errors.push(FieldError::invalid(
-            "spec.user",
-            "",
-            "at least one of user or group must be specified",
-        ));
-    }
-    let mut metadata = at(object, &["metadata"]).as_object().cloned().unwrap_or_default();
-    metadata.retain(|key, _| key != "managedFields" && (!is_local || key != "namespace"));
-    if !metadata.is_empty() {
-        let why = if is_local {
-            "must be empty except for namespace"
-        } else {
-            "must be empty"
-        };
-        errors.push(FieldError::invalid(
-            "metadata",
-            at(object, &["metadata"]).clone(),
-            why,
-        ));
-    }
-    let namespace = text(resource, "namespace");
-    if is_local && !resource.is_null() && namespace != meta(object, "namespace") {
-        let field = "spec.resourceAttributes.namespace";
-        errors.push(FieldError::invalid(
-            field,
-            namespace,
-            "must match metadata.namespace",
-        ));
-    }
-    if is_local && !path.is_null() {
-        let why = "disallowed on this kind of request";
-        errors.push(FieldError::invalid("spec.nonResourceAttributes", shown(), why));
+    let asks_for_others = kind.kind != "SelfSubjectAccessReview";
+    if asks_for_others && text(spec, "user").is_empty() && texts(spec, "groups").is_empty() {
+        let why = "at least one of user or group must be specified";
+        errors.push(FieldError::invalid("spec.user", "", why));
     }
     errors
 }
@@ -195,21 +162,12 @@ fn asked(spec: &Json) -> Result<Attributes, Refusal> {
 /// Whom a review asks about. Unlike users who have authenticated, they are in no group that is not named.
 fn subject(spec: &Json) -> User {
     let extra = at(spec, &["extra"]).as_object().into_iter().flatten();
-    let values = |values: &Json| {
-        values
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Json::as_str)
-            .map(str::to_owned)
-            .collect()
-    };
     User {
         name: text(spec, "user").to_owned(),
         uid: text(spec, "uid").to_owned(),
         groups: texts(spec, "groups"),
         extra: extra
-            .map(|(key, list)| (key.to_lowercase(), values(list)))
+            .map(|(key, _)| (key.to_lowercase(), texts(at(spec, &["extra"]), key)))
             .collect(),
     }
 }
@@ -299,7 +257,6 @@ pub(crate) fn create_token(
     body: &Json,
     options: &Options,
 ) -> Result<Written, Refusal> {
-    let about = || About::new(AUTHENTICATION, "TokenRequest", "");
     let account = state.store.get(&core("serviceaccounts"), key);
     let account = account.ok_or_else(|| Refusal::not_found(About::new("", "serviceaccounts", &key.name)))?;
     let account = Account {
@@ -307,8 +264,16 @@ pub(crate) fn create_token(
         name: key.name.clone(),
         uid: meta(account, "uid").to_owned(),
     };
-    check_token_request(body, key, &account)?;
     let spec = at(body, &["spec"]);
+    if texts(spec, "audiences")
+        .iter()
+        .any(|audience| audience != AUDIENCE)
+    {
+        return Err(Refusal::not_built("Tokens for other audiences"));
+    }
+    if !at(spec, &["boundObjectRef"]).is_null() {
+        return Err(Refusal::not_built("Tokens that are bound to objects"));
+    }
     let seconds = at(spec, &["expirationSeconds"]).as_i64().unwrap_or(3600);
     let why = match seconds {
         ..SHORTEST_TOKEN => Some("may not specify a duration less than 10 minutes"),
@@ -316,9 +281,10 @@ pub(crate) fn create_token(
         _ => None,
     };
     if let Some(why) = why {
+        let error = FieldError::invalid("spec.expirationSeconds", seconds, why);
         return Err(Refusal::invalid(
-            about(),
-            &[FieldError::invalid("spec.expirationSeconds", seconds, why)],
+            About::new(AUTHENTICATION, "TokenRequest", ""),
+            &[error],
         ));
     }
     let until = Timestamp::now() + SignedDuration::from_secs(seconds);
@@ -357,35 +323,4 @@ fn tracked(spec: &Json, seconds: i64, options: &Options) -> Json {
     };
     let type_ = kinds::type_of(AUTHENTICATION, "v1", "TokenRequest");
     managed::update(None, request, &type_, &by, &now(), &FieldSet::default())
-}
-
-fn check_token_request(body: &Json, key: &Key, account: &Account) -> Result<(), Refusal> {
-    let about = |name: &str| About::new(AUTHENTICATION, "TokenRequest", name);
-    for (field, expected, what) in [
-        ("name", &key.name, "name"),
-        ("namespace", &key.namespace, "namespace"),
-    ] {
-        let found = meta(body, field);
-        if !found.is_empty() && found != expected {
-            let why = format!("must match the service account {what} if specified");
-            let error = FieldError::invalid(format!("metadata.{field}"), found, why);
-            return Err(Refusal::invalid(about(&key.name), &[error]));
-        }
-    }
-    let uid = meta(body, "uid");
-    if !uid.is_empty() && uid != account.uid {
-        let why = format!(
-            "the UID in the token request ({uid}) does not match the UID of the service account ({})",
-            account.uid
-        );
-        return Err(Refusal::conflict(about(&key.name), &why));
-    }
-    let audiences = texts(at(body, &["spec"]), "audiences");
-    if audiences.iter().any(|audience| audience != AUDIENCE) {
-        return Err(Refusal::not_built("Tokens for other audiences"));
-    }
-    if !at(body, &["spec", "boundObjectRef"]).is_null() {
-        return Err(Refusal::not_built("Tokens that are bound to objects"));
-    }
-    Ok(())
 }

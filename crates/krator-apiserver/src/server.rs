@@ -149,7 +149,7 @@ impl Server {
         let parts: Vec<&str> = asked.path.split('/').filter(|part| !part.is_empty()).collect();
         let is_read = [Method::GET, Method::HEAD].contains(&asked.method);
         let state = || lock(&self.state);
-        let accept = asked.header(&header::ACCEPT);
+        let accept = request::header_text(&asked.headers, header::ACCEPT.as_str());
         let aggregated = discovery::is_aggregated(accept);
         let found = match parts.as_slice() {
             ["healthz" | "livez" | "readyz", ..] if is_read => return Ok(text("ok")),
@@ -284,15 +284,6 @@ struct Asked {
     headers: HeaderMap,
     body: Bytes,
     user: Arc<User>,
-}
-
-impl Asked {
-    fn header(&self, name: &header::HeaderName) -> &str {
-        self.headers
-            .get(name)
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default()
-    }
 }
 
 #[cfg(test)]

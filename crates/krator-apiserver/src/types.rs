@@ -6,7 +6,8 @@ mod openapi;
 mod custom;
 mod empty;
 
-use krator_schema::Schema;
+pub(crate) use openapi::referred;
+
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -52,7 +53,7 @@ pub struct Type {
 
 impl Type {
     /// The type of a custom resource with a schema, or without one. `metadata` is always ObjectMeta.
-    pub fn of_custom_resource(schema: Option<&Schema>) -> Self {
+    pub fn of_custom_resource(schema: Option<&Json>) -> Self {
         custom::read(schema)
     }
 

@@ -2,7 +2,7 @@
 //! `RuntimeClass`, `StorageObjectInUseProtection` and `TaintNodesByCondition`, after `plugin/pkg/admission` of Kubernetes.
 //! This server has no PriorityClasses of its own, and no RuntimeClasses.
 
-use super::json::{entry, get, int, list, set, text, texts};
+use super::json::{get, int, list, set, text, texts};
 use serde_json::{Value as Json, json};
 
 /// PriorityClasses that every cluster has.
@@ -11,42 +11,28 @@ const SYSTEM_CLASSES: [(&str, i64); 2] = [
     ("system-node-critical", 2_000_001_000),
 ];
 
-/// Changes a new object; the error says why it is forbidden.
-pub(super) fn create(type_name: &str, object: &mut Json) -> Result<(), String> {
-    match type_name {
-        "core/v1.Pod" => pod(object),
-        "core/v1.PersistentVolumeClaim" => {
-            add_finalizer(object, "kubernetes.io/pvc-protection");
-            Ok(())
-        }
-        "core/v1.PersistentVolume" => {
-            add_finalizer(object, "kubernetes.io/pv-protection");
-            Ok(())
-        }
-        "core/v1.Node" => {
-            let taint = json!({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"});
-            let mut taints = list(object, "spec.taints").to_vec();
-            let is_there = |taint: &Json| text(taint, "key") == "node.kubernetes.io/not-ready";
-            if !taints.iter().any(is_there) {
-                taints.push(taint);
-            }
-            set(object, "spec.taints", taints);
-            Ok(())
-        }
-        _ => Ok(()),
+pub(super) fn node(node: &mut Json) -> Result<(), String> {
+    let taint = json!({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"});
+    let mut taints = list(node, "spec.taints").to_vec();
+    if !taints.iter().any(|other| other["key"] == taint["key"]) {
+        taints.push(taint);
     }
+    set(node, "spec.taints", taints);
+    Ok(())
 }
 
-fn add_finalizer(object: &mut Json, finalizer: &str) {
+/// Keeps an object until nothing uses it.
+pub(super) fn add_finalizer(object: &mut Json, finalizer: &str) -> Result<(), String> {
     let mut finalizers = texts(object, "metadata.finalizers");
     if !finalizers.contains(&finalizer) {
         finalizers.push(finalizer);
     }
     let finalizers = json!(finalizers);
     set(object, "metadata.finalizers", finalizers);
+    Ok(())
 }
 
-fn pod(pod: &mut Json) -> Result<(), String> {
+pub(super) fn pod(pod: &mut Json) -> Result<(), String> {
     priority(pod)?;
     let class = text(pod, "spec.runtimeClassName");
     if !class.is_empty() {
@@ -97,20 +83,16 @@ fn toleration_seconds(pod: &mut Json) {
     set(pod, "spec.tolerations", tolerations);
 }
 
-/// Changes an updated object.
-pub(super) fn update(type_name: &str, object: &mut Json, old: &Json) {
-    if type_name != "core/v1.Pod" {
-        return;
-    }
-    // What an update leaves out was computed before.
+/// What an update leaves out was computed before.
+pub(super) fn pod_update(pod: &mut Json, old: &Json) {
     for field in ["spec.priority", "spec.preemptionPolicy"] {
-        if get(object, field).is_none()
+        if get(pod, field).is_none()
             && let Some(value) = get(old, field)
         {
-            set(object, field, value.clone());
+            set(pod, field, value.clone());
         }
     }
-    if entry(object, "metadata", "deletionTimestamp").is_none() {
-        toleration_seconds(object);
+    if get(pod, "metadata.deletionTimestamp").is_none() {
+        toleration_seconds(pod);
     }
 }

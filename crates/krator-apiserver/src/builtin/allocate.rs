@@ -1,12 +1,12 @@
 //! Addresses and node ports of Services, after `pkg/registry/core/service/storage/alloc.go` of Kubernetes. Which ones are
 //! taken is said by the Services that exist, and the first free one is given; a real server draws them at random.
 
-use super::json::{get, int, list, list_mut, remove, set, set_default, text, texts};
+use super::json::{get, int, list, list_mut, remove, set, set_default, set_or_remove, text, texts};
+use super::prepare::{checks_health, has_node_ports};
 use super::validate::cluster_ips;
 use crate::refusal::FieldError;
 use serde_json::{Value as Json, json};
-use std::collections::BTreeSet;
-use std::net::Ipv4Addr;
+use std::collections::{BTreeMap, BTreeSet};
 
 const NODE_PORTS: std::ops::RangeInclusive<i64> = 30000..=32767;
 
@@ -21,36 +21,29 @@ impl Taken {
     fn by<'a>(services: impl IntoIterator<Item = &'a Json>) -> Self {
         let mut taken = Self::default();
         for service in services {
-            taken
-                .addresses
-                .extend(texts(service, "spec.clusterIPs").into_iter().map(str::to_owned));
-            let ports = list(service, "spec.ports")
-                .iter()
-                .filter_map(|port| int(port, "nodePort"));
-            taken
-                .node_ports
-                .extend(ports.chain(int(service, "spec.healthCheckNodePort")));
+            let addresses = texts(service, "spec.clusterIPs").into_iter().map(str::to_owned);
+            taken.addresses.extend(addresses);
+            taken.node_ports.extend(numbers(service));
+            taken.node_ports.extend(int(service, "spec.healthCheckNodePort"));
         }
         taken
     }
 
     fn next_address(&mut self) -> Option<String> {
         // The first address is that of the API server's own Service.
-        let free = (2..255).map(|host| Ipv4Addr::new(10, 0, 0, host).to_string());
-        let address = free
-            .into_iter()
-            .find(|address| !self.addresses.contains(address))?;
-        self.addresses.insert(address.clone());
-        Some(address)
+        let mut free = (2..255).map(|host| format!("10.0.0.{host}"));
+        free.find(|address| self.addresses.insert(address.clone()))
     }
 
     fn next_port(&mut self) -> Option<i64> {
-        let port = NODE_PORTS
-            .into_iter()
-            .find(|port| !self.node_ports.contains(port))?;
-        self.node_ports.insert(port);
-        Some(port)
+        NODE_PORTS.into_iter().find(|port| self.node_ports.insert(*port))
     }
+}
+
+/// The node ports of a Service.
+fn numbers(service: &Json) -> Vec<i64> {
+    let ports = list(service, "spec.ports").iter();
+    ports.filter_map(|port| int(port, "nodePort")).collect()
 }
 
 /// Allocates what a Service needs. `others` are all other Services; `old` is the Service as it was.
@@ -93,38 +86,29 @@ fn keep_allocated(service: &mut Json, old: &Json) {
             set_default(service, "spec.clusterIP", address.clone());
         }
         if list(service, "spec.clusterIPs").is_empty() && text(service, "spec.clusterIP") == address {
-            super::json::set_or_remove(service, "spec.clusterIPs", get(old, "spec.clusterIPs"));
+            set_or_remove(service, "spec.clusterIPs", get(old, "spec.clusterIPs"));
         }
     }
-    let has_ports = |service: &Json| matches!(text(service, "spec.type"), "NodePort" | "LoadBalancer");
-    if has_ports(old) && has_ports(service) {
-        let used: Vec<i64> = list(service, "spec.ports")
-            .iter()
-            .filter_map(|port| int(port, "nodePort"))
-            .collect();
+    if has_node_ports(old) && has_node_ports(service) {
+        let used = numbers(service);
         for port in list_mut(service, "spec.ports") {
-            let same = list(old, "spec.ports")
-                .iter()
-                .find(|old| text(old, "name") == text(port, "name"));
-            let number = same
-                .and_then(|old| int(old, "nodePort"))
-                .filter(|number| !used.contains(number));
-            if let (Some(number), 0) = (number, int(port, "nodePort").unwrap_or_default()) {
+            let mut same = list(old, "spec.ports").iter();
+            let same = same.find(|old| text(old, "name") == text(port, "name"));
+            let number = same.and_then(|old| int(old, "nodePort"));
+            if let Some(number) = number.filter(|number| !used.contains(number))
+                && int(port, "nodePort").unwrap_or_default() == 0
+            {
                 set(port, "nodePort", number);
             }
         }
     }
     if checks_health(old) && checks_health(service) && int(service, "spec.healthCheckNodePort").is_none() {
-        super::json::set_or_remove(
+        set_or_remove(
             service,
             "spec.healthCheckNodePort",
             get(old, "spec.healthCheckNodePort"),
         );
     }
-}
-
-fn checks_health(service: &Json) -> bool {
-    text(service, "spec.type") == "LoadBalancer" && text(service, "spec.externalTrafficPolicy") == "Local"
 }
 
 /// Clients that only know `clusterIP` change only that.
@@ -145,179 +129,112 @@ fn normalize_update(service: &mut Json, old: &Json) {
 
 /// `ipFamilyPolicy` and `ipFamilies`, in a cluster that only has IPv4.
 fn families(service: &mut Json, old: Option<&Json>) -> Result<(), Vec<FieldError>> {
-    let selects = get(service, "spec.selector").is_some();
     let is_headless = text(service, "spec.clusterIP") == "None";
-    let policy = match old
-        .map(|old| text(old, "spec.ipFamilyPolicy"))
-        .filter(|policy| !policy.is_empty())
-    {
-        Some(policy) => policy,
-        None if is_headless && !selects => "RequireDualStack",
-        None => "SingleStack",
+    let any_family = is_headless && get(service, "spec.selector").is_none();
+    let before = old.map_or("", |old| text(old, "spec.ipFamilyPolicy"));
+    let policy = match before {
+        "" if any_family => "RequireDualStack",
+        "" => "SingleStack",
+        before => before,
     };
     set_default(service, "spec.ipFamilyPolicy", policy);
-    let errors = cluster_ips(&service["spec"]);
-    if !errors.is_empty() {
-        return Err(errors);
+    let mut errors = cluster_ips(&service["spec"]);
+    let mut families = texts(service, "spec.ipFamilies");
+    if families.is_empty() {
+        families.push("IPv4");
     }
-    let mut errors = Vec::new();
-    let policy = text(service, "spec.ipFamilyPolicy").to_owned();
-    let at = "spec.ipFamilyPolicy";
-    if policy == "SingleStack" {
-        for (field, what) in [("clusterIPs", "cluster IPs"), ("ipFamilies", "IP families")] {
-            if list(&service["spec"], field).len() == 2 {
-                let detail = format!(
-                    "must be 'RequireDualStack' or 'PreferDualStack' when multiple {what} are specified"
-                );
-                errors.push(FieldError::invalid(at, policy.as_str(), detail));
-            }
-        }
-    }
-    let mut families: Vec<String> = texts(service, "spec.ipFamilies")
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
-    for (index, address) in texts(service, "spec.clusterIPs").into_iter().enumerate() {
-        if address == "None" || index < families.len() {
-            continue;
-        }
-        if address.contains(':') {
-            let value = service["spec"]["clusterIPs"].clone();
-            let field = format!("spec.clusterIPs[{index}]");
-            errors.push(FieldError::invalid(
-                field,
-                value,
-                "IPv6 is not configured on this cluster",
-            ));
-        } else {
-            families.push("IPv4".to_owned());
-        }
-    }
-    if is_headless && !selects {
-        if families.is_empty() {
-            families.push("IPv4".to_owned());
-        }
+    let policy = text(service, "spec.ipFamilyPolicy");
+    if any_family {
         if families.len() < 2 && policy != "SingleStack" {
-            let other = if families[0] == "IPv4" { "IPv6" } else { "IPv4" };
-            families.push(other.to_owned());
+            families.push(if families[0] == "IPv4" { "IPv6" } else { "IPv4" });
         }
     } else {
         if policy == "RequireDualStack" {
             let detail = "this cluster is not configured for dual-stack services";
-            errors.push(FieldError::invalid(at, policy.as_str(), detail));
+            errors.push(FieldError::invalid("spec.ipFamilyPolicy", policy, detail));
         }
         for (index, family) in families
             .iter()
             .enumerate()
-            .filter(|(_, family)| *family != "IPv4")
+            .filter(|(_, family)| **family != "IPv4")
         {
             let field = format!("spec.ipFamilies[{index}]");
             errors.push(FieldError::invalid(
                 field,
-                family.as_str(),
+                *family,
                 "not configured on this cluster",
             ));
-        }
-        if families.is_empty() {
-            families.push("IPv4".to_owned());
         }
     }
     if !errors.is_empty() {
         return Err(errors);
     }
+    let families = json!(families);
     set(service, "spec.ipFamilies", families);
     Ok(())
 }
 
 fn addresses(service: &mut Json, old: Option<&Json>, taken: &mut Taken) -> Result<(), Vec<FieldError>> {
     let had_address = old.is_some_and(|old| text(old, "spec.type") != "ExternalName");
-    if had_address || text(service, "spec.clusterIP") == "None" {
+    let asked = text(service, "spec.clusterIP").to_owned();
+    if had_address || asked == "None" {
         return Ok(());
     }
-    let invalid = |service: &Json, detail: String| {
-        Err(vec![FieldError::invalid(
-            "spec.clusterIPs",
-            service["spec"]["clusterIPs"].clone(),
-            detail,
-        )])
-    };
-    let asked = text(service, "spec.clusterIP").to_owned();
-    if asked.is_empty() {
+    let why = if asked.is_empty() {
         let Some(address) = taken.next_address() else {
-            return invalid(service, "failed to allocate IP: range is full".to_owned());
+            return Err(vec![FieldError::forbidden(
+                "spec.clusterIPs",
+                "failed to allocate IP: range is full",
+            )]);
         };
         set(service, "spec.clusterIP", address.as_str());
         set(service, "spec.clusterIPs", json!([address]));
         return Ok(());
-    }
-    let in_range = asked
-        .parse::<Ipv4Addr>()
-        .is_ok_and(|address| address.octets()[..3] == [10, 0, 0]);
-    if !in_range {
-        let detail =
-            format!("failed to allocate IP {asked}: the provided network does not match the current range");
-        return invalid(service, detail);
-    }
-    if taken.addresses.contains(&asked) || asked == "10.0.0.1" {
-        return invalid(
-            service,
-            format!("failed to allocate IP {asked}: provided IP is already allocated"),
-        );
-    }
-    Ok(())
+    } else if !asked.starts_with("10.0.0.") {
+        "the provided network does not match the current range"
+    } else if taken.addresses.contains(&asked) || asked == "10.0.0.1" {
+        "provided IP is already allocated"
+    } else {
+        return Ok(());
+    };
+    let detail = format!("failed to allocate IP {asked}: {why}");
+    let value = service["spec"]["clusterIPs"].clone();
+    Err(vec![FieldError::invalid("spec.clusterIPs", value, detail)])
 }
 
 fn node_ports(service: &mut Json, old: Option<&Json>, taken: &mut Taken) -> Result<(), Vec<FieldError>> {
-    let type_ = text(service, "spec.type").to_owned();
-    let wants_ports = type_ == "NodePort"
-        || type_ == "LoadBalancer"
-            && get(service, "spec.allocateLoadBalancerNodePorts") != Some(&Json::Bool(false));
-    let own: Vec<i64> = old
-        .map(|old| {
-            list(old, "spec.ports")
-                .iter()
-                .filter_map(|port| int(port, "nodePort"))
-                .collect()
-        })
-        .unwrap_or_default();
+    if !has_node_ports(service) {
+        return Ok(());
+    }
+    let allocates = get(service, "spec.allocateLoadBalancerNodePorts") != Some(&Json::Bool(false));
+    let own: Vec<i64> = old.map(numbers).unwrap_or_default();
     let mut errors = Vec::new();
-    let mut given: Vec<(i64, i64)> = Vec::new();
-    if matches!(type_.as_str(), "NodePort" | "LoadBalancer") {
-        for (index, port) in list_mut(service, "spec.ports").enumerate() {
-            let (number, asked) = (
-                int(port, "port").unwrap_or_default(),
-                int(port, "nodePort").unwrap_or_default(),
-            );
-            let known = given
-                .iter()
-                .find(|(port, _)| *port == number)
-                .map(|(_, node)| *node);
-            if asked == 0 {
-                // The same port with another protocol gets the same number.
-                let node = known.or_else(|| if wants_ports { taken.next_port() } else { None });
-                if let Some(node) = node {
-                    set(port, "nodePort", node);
-                    given.push((number, node));
-                }
-                continue;
+    // The same port with another protocol gets the same number.
+    let mut given = BTreeMap::new();
+    for (index, port) in list_mut(service, "spec.ports").enumerate() {
+        let (number, asked) = (int(port, "port"), int(port, "nodePort").unwrap_or_default());
+        let known = given.get(&number).copied();
+        if asked == 0 {
+            if let Some(node) = known.or_else(|| taken.next_port().filter(|_| allocates)) {
+                set(port, "nodePort", node);
+                given.insert(number, node);
             }
-            let detail = match () {
-                () if own.contains(&asked) || known == Some(asked) => None,
-                () if !NODE_PORTS.contains(&asked) => {
-                    Some("provided port is not in the valid range. The range of valid ports is 30000-32767")
-                }
-                () if !taken.node_ports.insert(asked) => Some("provided port is already allocated"),
-                () => None,
-            };
-            if let Some(detail) = detail {
-                errors.push(FieldError::invalid(
-                    format!("spec.ports[{index}].nodePort"),
-                    asked,
-                    detail,
-                ));
-            }
-            given.push((number, asked));
+            continue;
         }
+        given.insert(number, asked);
+        let detail = match () {
+            () if own.contains(&asked) || known == Some(asked) => continue,
+            () if !NODE_PORTS.contains(&asked) => {
+                "provided port is not in the valid range. The range of valid ports is 30000-32767"
+            }
+            () if !taken.node_ports.insert(asked) => "provided port is already allocated",
+            () => continue,
+        };
+        errors.push(FieldError::invalid(
+            format!("spec.ports[{index}].nodePort"),
+            asked,
+            detail,
+        ));
     }
     if checks_health(service)
         && int(service, "spec.healthCheckNodePort").unwrap_or_default() == 0

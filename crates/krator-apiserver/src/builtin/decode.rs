@@ -31,48 +31,44 @@ pub(super) fn decode(type_name: &'static str, value: &Json) -> Result<(Json, Vec
     let read = decoder.read(&Type::Named(type_name), Some(value))?;
     match decoder.first_error {
         Some(error) => Err(error),
-        None => Ok((read.json, decoder.unknown)),
+        None => Ok((read, decoder.unknown)),
     }
 }
 
 /// The zero value of a named type as Go writes it.
 pub(super) fn zero(type_name: &'static str) -> Json {
-    let read = Decoder::default().read(&Type::Named(type_name), None);
-    read.map_or(Json::Null, |read| read.json)
+    zero_of(&Type::Named(type_name))
 }
 
-/// A value that was read.
-struct Read {
-    json: Json,
-    /// Whether `omitempty` drops it.
-    empty: bool,
-    /// Whether `omitzero` drops it.
-    zero: bool,
+/// The zero value of a type as Go writes it. Nil and unset times are null.
+fn zero_of(type_: &Type) -> Json {
+    match type_ {
+        Type::Named(name) => match named(name) {
+            Named::Struct(fields) => {
+                let shown = fields.fields.iter().filter(|field| {
+                    let is_empty = field.omit_empty && has_empty(&field.type_);
+                    !is_empty && !field.omit_zero
+                });
+                let fields = shown.map(|field| (field.name.to_owned(), zero_of(&field.type_)));
+                Json::Object(fields.collect())
+            }
+            Named::Alias(type_) => zero_of(type_),
+            Named::Custom if *name == "api/resource.Quantity" => Json::from("0"),
+            Named::Custom if *name == "util/intstr.IntOrString" => Json::from(0),
+            Named::Custom => Json::Null,
+        },
+        Type::String => Json::from(""),
+        Type::Bool => Json::from(false),
+        Type::Integer(_) | Type::Float => Json::from(0),
+        Type::Bytes | Type::Pointer(_) | Type::List(_) | Type::Map(_) => Json::Null,
+    }
 }
 
-impl Read {
-    fn some(json: Json) -> Self {
-        Self {
-            json,
-            empty: false,
-            zero: false,
-        }
-    }
-
-    fn nil() -> Self {
-        Self {
-            json: Json::Null,
-            empty: true,
-            zero: true,
-        }
-    }
-
-    fn scalar(json: Json, zero: bool) -> Self {
-        Self {
-            json,
-            empty: zero,
-            zero,
-        }
+/// Whether `omitempty` drops the zero value of a type; structs are never empty.
+fn has_empty(type_: &Type) -> bool {
+    match type_ {
+        Type::Named(name) => matches!(named(name), Named::Alias(type_) if has_empty(type_)),
+        _ => true,
     }
 }
 
@@ -93,96 +89,58 @@ struct Decoder {
 
 impl Decoder {
     /// Reads a value; none is an absent one. Errors are those that end the reading at once.
-    fn read(&mut self, type_: &Type, value: Option<&Json>) -> Result<Read, String> {
-        self.read_shown(type_, type_, value.filter(|value| !value.is_null()))
+    fn read(&mut self, type_: &Type, value: Option<&Json>) -> Result<Json, String> {
+        match value.filter(|value| !value.is_null()) {
+            Some(value) => self.read_shown(type_, type_, value),
+            None => Ok(zero_of(type_)),
+        }
     }
 
     /// `shown` is the type that errors name.
-    fn read_shown(&mut self, type_: &Type, shown: &Type, value: Option<&Json>) -> Result<Read, String> {
-        match type_ {
-            Type::Named(name) => match named(name) {
+    fn read_shown(&mut self, type_: &Type, shown: &Type, value: &Json) -> Result<Json, String> {
+        match (type_, value) {
+            (Type::Named(name), _) => match named(name) {
                 Named::Struct(fields) => self.structure(name, fields, shown, value),
                 Named::Custom => self.custom(name, value),
                 Named::Alias(type_) => self.read_shown(type_, shown, value),
             },
-            Type::Pointer(element) => match value {
-                Some(value) => Ok(Read::some(self.read(element, Some(value))?.json)),
-                None => Ok(Read::nil()),
-            },
-            Type::List(element) => self.list(element, shown, value),
-            Type::Map(element) => self.map(element, shown, value),
-            Type::Bytes => self.bytes(shown, value),
-            Type::String | Type::Bool | Type::Integer(_) | Type::Float => {
-                Ok(self.scalar(type_, shown, value))
-            }
+            (Type::Pointer(element), _) => self.read(element, Some(value)),
+            (Type::List(element), Json::Array(items)) => self.list(element, items),
+            (Type::Map(element), Json::Object(entries)) => self.map(element, entries),
+            (Type::Bytes, Json::String(text)) => Ok(self.bytes(text)),
+            (Type::String, Json::String(_))
+            | (Type::Bool, Json::Bool(_))
+            | (Type::Float, Json::Number(_)) => Ok(value.clone()),
+            (Type::Integer(bits), Json::Number(number)) => Ok(match integer(number, *bits) {
+                Some(number) => Json::from(number),
+                None => self.wrong_type(&format!("number {number}"), type_, shown),
+            }),
+            (_, other) => Ok(self.wrong_type(value_name(other), type_, shown)),
         }
     }
 
-    fn scalar(&mut self, type_: &Type, shown: &Type, value: Option<&Json>) -> Read {
-        match (type_, value) {
-            (Type::String, None) => Read::scalar(Json::String(String::new()), true),
-            (Type::String, Some(Json::String(text))) => {
-                Read::scalar(Json::String(text.clone()), text.is_empty())
-            }
-            (Type::Bool, None) => Read::scalar(Json::Bool(false), true),
-            (Type::Bool, Some(Json::Bool(flag))) => Read::scalar(Json::Bool(*flag), !flag),
-            (Type::Float, None) => Read::scalar(Json::from(0), true),
-            (Type::Float, Some(Json::Number(number))) => {
-                Read::scalar(Json::Number(number.clone()), number.as_f64() == Some(0.0))
-            }
-            (Type::Integer(_), None) => Read::scalar(Json::from(0), true),
-            (Type::Integer(bits), Some(Json::Number(number))) => match integer(number, *bits) {
-                Some(number) => Read::scalar(Json::from(number), number == 0),
-                None => {
-                    self.wrong_type(&format!("number {number}"), &display(shown));
-                    Read::scalar(Json::from(0), true)
-                }
-            },
-            (_, Some(other)) => {
-                self.wrong_type(value_name(other), &display(shown));
-                self.scalar(type_, shown, None)
-            }
-            (_, None) => Read::nil(),
-        }
-    }
-
-    fn list(&mut self, element: &Type, shown: &Type, value: Option<&Json>) -> Result<Read, String> {
-        let items = match value {
-            Some(Json::Array(items)) => items.as_slice(),
-            Some(other) => {
-                self.wrong_type(value_name(other), &display(shown));
-                &[]
-            }
-            None => &[],
-        };
+    /// Empty lists and maps are nil.
+    fn list(&mut self, element: &Type, items: &[Json]) -> Result<Json, String> {
         let mut read = Vec::with_capacity(items.len());
         for (at, item) in items.iter().enumerate() {
             let outside = self.step_path(&format!("[{at}]"));
-            read.push(self.read(element, Some(item))?.json);
+            read.push(self.read(element, Some(item))?);
             self.path.truncate(outside);
         }
         Ok(if read.is_empty() {
-            Read::nil()
+            Json::Null
         } else {
-            Read::some(Json::Array(read))
+            Json::Array(read)
         })
     }
 
-    fn map(&mut self, element: &Type, shown: &Type, value: Option<&Json>) -> Result<Read, String> {
-        let entries = match value {
-            Some(Json::Object(entries)) => entries,
-            Some(other) => {
-                self.wrong_type(value_name(other), &display(shown));
-                return Ok(Read::nil());
-            }
-            None => return Ok(Read::nil()),
-        };
+    fn map(&mut self, element: &Type, entries: &Map<String, Json>) -> Result<Json, String> {
         let mut read = Map::new();
         for (key, value) in entries {
             let outside = self.step_path_field(key);
-            let mut value = self.read(element, Some(value))?.json;
+            let mut value = self.read(element, Some(value))?;
             if *element == Type::Bytes && value.is_null() {
-                value = Json::String(String::new());
+                value = Json::from("");
             }
             read.insert(key.clone(), value);
             self.path.truncate(outside);
@@ -190,34 +148,22 @@ impl Decoder {
         // Go writes maps in the order of their keys.
         read.sort_keys();
         Ok(if read.is_empty() {
-            Read::nil()
+            Json::Null
         } else {
-            Read::some(Json::Object(read))
+            Json::Object(read)
         })
     }
 
-    fn bytes(&mut self, shown: &Type, value: Option<&Json>) -> Result<Read, String> {
-        let text = match value {
-            None => return Ok(Read::nil()),
-            Some(Json::String(text)) => text,
-            Some(other) => {
-                self.wrong_type(value_name(other), &display(shown));
-                return Ok(Read::nil());
-            }
-        };
+    fn bytes(&mut self, text: &str) -> Json {
         // Go skips line breaks in base64.
         let text: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
         match BASE64.decode(&text) {
-            Ok(bytes) => Ok(Read::scalar(
-                Json::String(BASE64.encode(&bytes)),
-                bytes.is_empty(),
-            )),
+            Ok(bytes) => Json::String(BASE64.encode(&bytes)),
             Err(error) => {
-                self.save(format!(
-                    "illegal base64 data at input byte {}",
-                    offset(error, &text)
-                ));
-                Ok(Read::nil())
+                let at = offset(error, &text);
+                self.first_error
+                    .get_or_insert(format!("illegal base64 data at input byte {at}"));
+                Json::Null
             }
         }
     }
@@ -227,41 +173,31 @@ impl Decoder {
         name: &'static str,
         fields: &'static Struct,
         shown: &Type,
-        value: Option<&Json>,
-    ) -> Result<Read, String> {
-        let mut read: Vec<Option<Read>> = fields.fields.iter().map(|_| None).collect();
-        match value {
-            Some(Json::Object(entries)) => {
-                for (key, value) in entries {
-                    match fields.field(key) {
-                        Some((at, field)) => read[at] = Some(self.field(name, field, value)?),
-                        None => self.unknown_field(key),
-                    }
-                }
+        value: &Json,
+    ) -> Result<Json, String> {
+        let Json::Object(entries) = value else {
+            return Ok(self.wrong_type(value_name(value), &Type::Named(name), shown));
+        };
+        let mut read: Vec<Option<Json>> = fields.fields.iter().map(|_| None).collect();
+        for (key, value) in entries {
+            match fields.field(key) {
+                Some((at, field)) => read[at] = Some(self.field(name, field, value)?),
+                None => self.unknown_field(key),
             }
-            Some(other) => self.wrong_type(value_name(other), &display(shown)),
-            None => {}
         }
         let mut json = Map::new();
-        let mut zero = true;
         for (field, read) in fields.fields.iter().zip(read) {
-            let read = match read {
-                Some(read) => read,
-                None => self.read(&field.type_, None)?,
-            };
-            zero &= read.zero;
-            if !(field.omit_empty && read.empty || field.omit_zero && read.zero) {
-                json.insert(field.name.to_owned(), read.json);
+            let read = read.unwrap_or_else(|| zero_of(&field.type_));
+            let may_go = field.omit_empty && has_empty(&field.type_) || field.omit_zero;
+            let is_nothing = || read == zero_of(&field.type_) || read == "" && field.type_ == Type::Bytes;
+            if !may_go || !is_nothing() {
+                json.insert(field.name.to_owned(), read);
             }
         }
-        Ok(Read {
-            json: Json::Object(json),
-            empty: false,
-            zero,
-        })
+        Ok(Json::Object(json))
     }
 
-    fn field(&mut self, within: &'static str, field: &Field, value: &Json) -> Result<Read, String> {
+    fn field(&mut self, within: &'static str, field: &Field, value: &Json) -> Result<Json, String> {
         let outside = self.step_path_field(field.name);
         let outer = self.within.replace(within);
         self.fields.push(format!("{}{}", field.embedded, field.name));
@@ -273,58 +209,31 @@ impl Decoder {
     }
 
     /// Types that read themselves. Errors of these end the reading at once.
-    fn custom(&mut self, name: &str, value: Option<&Json>) -> Result<Read, String> {
-        let Some(value) = value else {
-            return Ok(match name {
-                "api/resource.Quantity" => Read {
-                    json: Json::from("0"),
-                    empty: false,
-                    zero: true,
-                },
-                "util/intstr.IntOrString" => Read {
-                    json: Json::from(0),
-                    empty: false,
-                    zero: true,
-                },
-                _ => Read {
-                    json: Json::Null,
-                    empty: false,
-                    zero: true,
-                },
-            });
-        };
-        let json = match name {
-            "api/resource.Quantity" => {
-                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                Json::from(Quantity::parse(text.trim())?.to_string())
-            }
-            "meta/v1.Time" => self.time(value, canonical_time)?,
-            "meta/v1.MicroTime" => self.time(value, canonical_micro_time)?,
-            "util/intstr.IntOrString" => self.int_or_string(value)?,
-            "apiextensions/v1.JSONSchemaPropsOrBool" | "apiextensions/v1.JSONSchemaPropsOrArray" => {
-                self.schemas(value)?
-            }
-            "apiextensions/v1.JSONSchemaPropsOrStringArray" if value.is_object() => self.schemas(value)?,
-            _ => value.clone(),
-        };
-        Ok(Read::some(json))
-    }
-
-    fn time(&self, value: &Json, canonical: fn(&str) -> Result<String, String>) -> Result<Json, String> {
-        match value {
+    fn custom(&mut self, name: &str, value: &Json) -> Result<Json, String> {
+        let time = |canonical: fn(&str) -> Result<String, String>| match value {
             Json::String(text) => canonical(text).map(Json::from),
             other => Err(self.type_error(value_name(other), "string")),
-        }
-    }
-
-    fn int_or_string(&self, value: &Json) -> Result<Json, String> {
-        match value {
-            Json::String(_) => Ok(value.clone()),
-            Json::Number(number) => match integer(number, 32) {
-                Some(number) => Ok(Json::from(number)),
-                None => Err(self.type_error(&format!("number {number}"), "int32")),
+        };
+        match name {
+            "api/resource.Quantity" => {
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                Ok(Json::from(Quantity::parse(text.trim())?.to_string()))
+            }
+            "meta/v1.Time" => time(canonical_time),
+            "meta/v1.MicroTime" => time(canonical_micro_time),
+            "util/intstr.IntOrString" => match value {
+                Json::String(_) => Ok(value.clone()),
+                Json::Number(number) => match integer(number, 32) {
+                    Some(number) => Ok(Json::from(number)),
+                    None => Err(self.type_error(&format!("number {number}"), "int32")),
+                },
+                other => Err(self.type_error(value_name(other), "int32")),
             },
-            other => Err(self.type_error(value_name(other), "int32")),
+            "apiextensions/v1.JSONSchemaPropsOrBool" | "apiextensions/v1.JSONSchemaPropsOrArray" => {
+                self.schemas(value)
+            }
+            "apiextensions/v1.JSONSchemaPropsOrStringArray" if value.is_object() => self.schemas(value),
+            _ => Ok(value.clone()),
         }
     }
 
@@ -333,9 +242,9 @@ impl Decoder {
         const SCHEMA: Type = Type::Named("apiextensions/v1.JSONSchemaProps");
         self.lenient += 1;
         let read = match value {
-            Json::Object(_) => self.read(&SCHEMA, Some(value))?.json,
+            Json::Object(_) => self.read(&SCHEMA, Some(value))?,
             Json::Array(items) => {
-                let read = items.iter().map(|item| Ok(self.read(&SCHEMA, Some(item))?.json));
+                let read = items.iter().map(|item| self.read(&SCHEMA, Some(item)));
                 Json::Array(read.collect::<Result<_, String>>()?)
             }
             other => other.clone(),
@@ -371,9 +280,11 @@ impl Decoder {
         before
     }
 
-    fn wrong_type(&mut self, value: &str, type_: &str) {
-        let error = self.type_error(value, type_);
-        self.save(error);
+    /// Notes a value of a wrong type, and gives the zero value instead.
+    fn wrong_type(&mut self, value: &str, type_: &Type, shown: &Type) -> Json {
+        let error = self.type_error(value, &display(shown));
+        self.first_error.get_or_insert(error);
+        zero_of(type_)
     }
 
     fn type_error(&self, value: &str, type_: &str) -> String {
@@ -387,10 +298,6 @@ impl Decoder {
             }
             None => format!("json: cannot unmarshal {value} into Go value of type {type_}"),
         }
-    }
-
-    fn save(&mut self, error: String) {
-        self.first_error.get_or_insert(error);
     }
 }
 

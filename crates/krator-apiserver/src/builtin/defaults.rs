@@ -4,6 +4,8 @@
 mod core;
 mod workloads;
 
+use super::documents;
+use super::json::set_default;
 use super::types::{Named, Type, named};
 use serde_json::Value as Json;
 
@@ -25,6 +27,7 @@ fn fill_type(type_: &Type, value: &mut Json) {
             }
             match named(name) {
                 Named::Struct(fields) => {
+                    fill_from_schema(name, value);
                     for field in &fields.fields {
                         if let Some(value) = value.get_mut(field.name) {
                             fill_type(&field.type_, value);
@@ -47,6 +50,19 @@ fn fill_type(type_: &Type, value: &mut Json) {
             }
         }
         Type::String | Type::Bool | Type::Integer(_) | Type::Float | Type::Bytes => {}
+    }
+}
+
+/// The few defaults that the schema of a type tells. Others of its defaults are the zero values of Go.
+fn fill_from_schema(type_name: &str, value: &mut Json) {
+    let name = format!("io.k8s.api.{}", type_name.replace('/', "."));
+    let Some((_, schema)) = documents::schema(&name) else {
+        return;
+    };
+    for (field, schema) in schema["properties"].as_object().into_iter().flatten() {
+        if let Some(Json::String(default)) = schema.get("default").filter(|default| **default != "") {
+            set_default(value, field, default.as_str());
+        }
     }
 }
 

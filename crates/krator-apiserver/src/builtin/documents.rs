@@ -1,7 +1,6 @@
 //! The documents by which clients discover the kinds and their schemas, drawn from a real API server by
 //! `tools/openapi/draw`.
 
-use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{LazyLock, OnceLock};
@@ -46,24 +45,16 @@ const PATHS: &[(&str, &str)] = &[
     ),
 ];
 
-/// One resource of the aggregated discovery documents.
-#[derive(Debug, Clone)]
-pub struct DiscoveredResource {
-    /// The API group; empty for core.
-    pub group: &'static str,
-    /// The version.
-    pub version: &'static str,
-    /// `APIResourceDiscovery` of `apidiscovery.k8s.io/v2`.
-    pub resource: Json,
-}
+/// The schemas that several documents have.
+static COMMON: LazyLock<BTreeMap<&'static str, &'static str>> = LazyLock::new(|| entries(SCHEMAS).collect());
 
-/// One kind that Kubernetes has itself.
+/// A kind in a version, as discovery describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BuiltinKind {
+pub struct ServedKind {
     /// The API group; empty for core.
-    pub group: &'static str,
+    pub group: String,
     /// The version.
-    pub version: &'static str,
+    pub version: String,
     /// The kind, such as `Pod`.
     pub kind: String,
     /// The kind of lists, such as `PodList`.
@@ -81,12 +72,12 @@ pub struct BuiltinKind {
     /// What requests can do, such as `create`.
     pub verbs: Vec<String>,
     /// Paths below objects, such as `status`.
-    pub subresources: Vec<BuiltinSubresource>,
+    pub subresources: Vec<ServedSubresource>,
 }
 
 /// A path below the objects of a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BuiltinSubresource {
+pub struct ServedSubresource {
     /// The last element of the path, such as `status`.
     pub name: String,
     /// The group of the kind that it speaks; empty for that of the objects.
@@ -99,86 +90,46 @@ pub struct BuiltinSubresource {
     pub verbs: Vec<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Discovered {
-    resource: String,
-    response_kind: ResponseKind,
-    scope: String,
-    singular_resource: String,
-    #[serde(default)]
-    short_names: Vec<String>,
-    #[serde(default)]
-    categories: Vec<String>,
-    verbs: Vec<String>,
-    #[serde(default)]
-    subresources: Vec<DiscoveredSubresource>,
-}
-
-#[derive(Deserialize)]
-struct DiscoveredSubresource {
-    subresource: String,
-    #[serde(rename = "responseKind")]
-    response_kind: ResponseKind,
-    verbs: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct ResponseKind {
-    group: String,
-    version: String,
-    kind: String,
-}
-
-/// The resources of the aggregated discovery documents, in the order in which the API server lists groups and resources.
-pub fn discovery() -> &'static [DiscoveredResource] {
-    static RESOURCES: LazyLock<Vec<DiscoveredResource>> = LazyLock::new(|| {
-        let resource = |line: &'static str| {
-            let mut words = line.splitn(3, ' ');
-            let group = words.next().unwrap_or_default();
-            DiscoveredResource {
-                group: if group == "core" { "" } else { group },
-                version: words.next().unwrap_or_default(),
-                resource: parse(words.next().unwrap_or_default()),
-            }
-        };
-        DISCOVERY.lines().map(resource).collect()
-    });
-    &RESOURCES
-}
-
-/// The kinds that Kubernetes has itself and that this server has, in the order of [`discovery`].
-pub fn kinds() -> &'static [BuiltinKind] {
-    static KINDS: LazyLock<Vec<BuiltinKind>> =
-        LazyLock::new(|| discovery().iter().map(BuiltinKind::of).collect());
+/// The kinds that Kubernetes has itself and that this server has, in the order in which a real server lists groups and
+/// resources.
+pub fn kinds() -> &'static [ServedKind] {
+    static KINDS: LazyLock<Vec<ServedKind>> = LazyLock::new(|| DISCOVERY.lines().filter_map(kind).collect());
     &KINDS
 }
 
-impl BuiltinKind {
-    fn of(discovered: &DiscoveredResource) -> Self {
-        let from: Discovered = serde_json::from_value(discovered.resource.clone())
-            .expect("the tests read all of the discovery data");
-        let subresource = |sub: DiscoveredSubresource| BuiltinSubresource {
-            name: sub.subresource,
-            group: sub.response_kind.group,
-            version: sub.response_kind.version,
-            kind: sub.response_kind.kind,
-            verbs: sub.verbs,
-        };
-        Self {
-            group: discovered.group,
-            version: discovered.version,
-            list_kind: format!("{}List", from.response_kind.kind),
-            kind: from.response_kind.kind,
-            resource: from.resource,
-            singular: from.singular_resource,
-            short_names: from.short_names,
-            categories: from.categories,
-            namespaced: from.scope == "Namespaced",
-            verbs: from.verbs,
-            subresources: from.subresources.into_iter().map(subresource).collect(),
-        }
-    }
+/// Reads a line of the discovery data: the group, the version and an `APIResourceDiscovery` of `apidiscovery.k8s.io/v2`.
+fn kind(line: &str) -> Option<ServedKind> {
+    let mut words = line.splitn(3, ' ');
+    let (group, version) = (words.next()?, words.next()?);
+    let resource = parse(words.next()?);
+    let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
+    let texts = |list: &Json| list.as_array().into_iter().flatten().map(text).collect();
+    let subresources = resource["subresources"].as_array().into_iter().flatten();
+    let subresource = |sub: &Json| ServedSubresource {
+        name: text(&sub["subresource"]),
+        group: text(&sub["responseKind"]["group"]),
+        version: text(&sub["responseKind"]["version"]),
+        kind: text(&sub["responseKind"]["kind"]),
+        verbs: texts(&sub["verbs"]),
+    };
+    let kind = text(&resource["responseKind"]["kind"]);
+    Some(ServedKind {
+        group: if group == "core" {
+            String::new()
+        } else {
+            group.to_owned()
+        },
+        version: version.to_owned(),
+        list_kind: format!("{kind}List"),
+        kind,
+        resource: text(&resource["resource"]),
+        singular: text(&resource["singularResource"]),
+        short_names: texts(&resource["shortNames"]),
+        categories: texts(&resource["categories"]),
+        namespaced: resource["scope"] == "Namespaced",
+        verbs: texts(&resource["verbs"]),
+        subresources: subresources.map(subresource).collect(),
+    })
 }
 
 /// The OpenAPI v3 document of a group version, such as `apps/v1` or `v1`, reduced to the kinds served.
@@ -219,10 +170,17 @@ fn document(lines: &'static str) -> Json {
     })
 }
 
+/// The schema of a type by its full name, such as `io.k8s.api.core.v1.Pod`, with that name.
+pub(super) fn schema(name: &str) -> Option<(&'static str, &'static Json)> {
+    static PARSED: LazyLock<BTreeMap<&'static str, OnceLock<Json>>> =
+        LazyLock::new(|| COMMON.keys().map(|name| (*name, OnceLock::new())).collect());
+    let (name, text) = COMMON.get_key_value(name)?;
+    let schema = PARSED.get(name)?.get_or_init(|| parse(text));
+    Some((name, schema))
+}
+
 /// The schemas that paths refer to, directly or not.
 fn schemas_of(paths: &Json, own: &BTreeMap<&'static str, &'static str>) -> Map<String, Json> {
-    static COMMON: LazyLock<BTreeMap<&'static str, &'static str>> =
-        LazyLock::new(|| entries(SCHEMAS).collect());
     let mut wanted = BTreeSet::new();
     references(paths, &mut wanted);
     let mut schemas = BTreeMap::new();
@@ -288,7 +246,7 @@ mod tests {
     #[test]
     fn every_kind_has_paths_and_a_schema() {
         for kind in kinds() {
-            let group_version = match kind.group {
+            let group_version = match kind.group.as_str() {
                 "" => kind.version.to_owned(),
                 group => format!("{group}/{}", kind.version),
             };
@@ -336,7 +294,7 @@ mod tests {
             .iter()
             .find(|kind| kind.resource == "deployments")
             .expect("deployments");
-        assert_eq!((found.group, found.version), ("apps", "v1"));
+        assert_eq!((found.group.as_str(), found.version.as_str()), ("apps", "v1"));
         assert_eq!(
             (found.kind.as_str(), found.list_kind.as_str()),
             ("Deployment", "DeploymentList")

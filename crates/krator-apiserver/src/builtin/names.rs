@@ -1,6 +1,7 @@
 //! Names of objects, labels, ports and keys, after `k8s.io/apimachinery/pkg/util/validation` and
 //! `pkg/api/validate/content`. Each function gives a message for each thing that is wrong.
 
+use krator_schema::names::{dns_1123_label, dns_1123_subdomain, qualified_name};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -8,8 +9,6 @@ const LABEL: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const KEY: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const CONFIG_KEY: &str = "[-._a-zA-Z0-9]+";
 const PERCENT: &str = "[0-9]+%";
-const HEADER: &str = "[-A-Za-z0-9]+";
-const HTTP_PATH: &str = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+";
 
 /// Which names objects of a kind may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,15 +64,9 @@ macro_rules! pattern {
     };
 }
 
-pattern!(LABEL_PATTERN, LABEL);
-pattern!(SUBDOMAIN_PATTERN, LABEL, r"(\.", LABEL, ")*");
 pattern!(WILDCARD_PATTERN, r"\*\.", LABEL, r"(\.", LABEL, ")*");
-pattern!(KEY_PATTERN, KEY);
-pattern!(VALUE_PATTERN, "(", KEY, ")?");
 pattern!(CONFIG_KEY_PATTERN, CONFIG_KEY);
 pattern!(PERCENT_PATTERN, PERCENT);
-pattern!(HEADER_PATTERN, HEADER);
-pattern!(HTTP_PATH_PATTERN, HTTP_PATH);
 pattern!(PORT_PATTERN, "[-a-z0-9]+");
 
 fn too_long(length: usize, unit: &str) -> String {
@@ -81,9 +74,6 @@ fn too_long(length: usize, unit: &str) -> String {
 }
 
 fn not_matching(message: &str, pattern: &str, examples: &[&str]) -> String {
-    if examples.is_empty() {
-        return format!("{message} (regex used for validation is '{pattern}')");
-    }
     let examples: Vec<String> = examples.iter().map(|example| format!("'{example}', ")).collect();
     format!(
         "{message} (e.g. {}regex used for validation is '{pattern}')",
@@ -91,43 +81,39 @@ fn not_matching(message: &str, pattern: &str, examples: &[&str]) -> String {
     )
 }
 
+/// Messages of `krator-schema` with what the API server adds to them: examples and the pattern.
+fn with_pattern(messages: Vec<String>, pattern: &str, examples: &[&str]) -> Vec<String> {
+    let add = |message: String| match message.ends_with("alphanumeric character") {
+        true => not_matching(&message, pattern, examples),
+        false => message,
+    };
+    messages.into_iter().map(add).collect()
+}
+
+/// The older functions of the original speak of characters instead of bytes.
+fn in_characters(messages: Vec<String>) -> Vec<String> {
+    let older = |message: String| message.replace(" bytes", " characters");
+    messages.into_iter().map(older).collect()
+}
+
 /// A lower-case label of RFC 1123, such as `my-name`.
 pub(super) fn label(value: &str) -> Vec<String> {
-    let mut errors = Vec::new();
-    if value.len() > 63 {
-        errors.push(too_long(63, "characters"));
+    let mut errors = in_characters(dns_1123_label(value));
+    if value.contains('.') && dns_1123_subdomain(value).is_empty() {
+        errors.pop();
+        errors.push("must not contain dots".to_owned());
     }
-    if !matches(value, &LABEL_PATTERN) {
-        errors.push(if matches(value, &SUBDOMAIN_PATTERN) {
-            "must not contain dots".to_owned()
-        } else {
-            let message = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
-            not_matching(message, LABEL, &["my-name", "123-abc"])
-        });
-    }
-    errors
+    with_pattern(errors, LABEL, &["my-name", "123-abc"])
 }
 
 /// Labels with dots between them, such as `example.com`.
 pub(super) fn subdomain(value: &str) -> Vec<String> {
-    subdomain_in(value, "characters")
-}
-
-/// The newer functions of the original count bytes, and say so.
-fn subdomain_in(value: &str, unit: &str) -> Vec<String> {
-    let mut errors = Vec::new();
-    if value.len() > 253 {
-        errors.push(too_long(253, unit));
-    }
-    if !matches(value, &SUBDOMAIN_PATTERN) {
-        let message = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
-        errors.push(not_matching(
-            message,
-            &format!(r"{LABEL}(\.{LABEL})*"),
-            &["example.com"],
-        ));
-    }
-    errors
+    let pattern = format!(r"{LABEL}(\.{LABEL})*");
+    with_pattern(
+        in_characters(dns_1123_subdomain(value)),
+        &pattern,
+        &["example.com"],
+    )
 }
 
 /// `*.` before a subdomain.
@@ -149,56 +135,20 @@ pub(super) fn wildcard_subdomain(value: &str) -> Vec<String> {
 
 /// The key of a label, with or without a prefix: `app` or `example.com/app`.
 pub(super) fn qualified(value: &str) -> Vec<String> {
-    const MESSAGE: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
-    const EXAMPLES: [&str; 3] = ["MyName", "my.name", "123-abc"];
-    let mut errors = Vec::new();
-    let parts: Vec<&str> = value.split('/').collect();
-    let name = match parts.as_slice() {
-        [name] => name,
-        [prefix, name] => {
-            if prefix.is_empty() {
-                errors.push("prefix part must be non-empty".to_owned());
-            } else {
-                errors.extend(
-                    subdomain_in(prefix, "bytes")
-                        .iter()
-                        .map(|error| format!("prefix part {error}")),
-                );
-            }
-            name
-        }
-        _ => {
-            let rule = not_matching(MESSAGE, KEY, &EXAMPLES);
-            let optional = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
-            return vec![format!("a valid label key {rule} {optional}")];
-        }
-    };
-    if name.is_empty() {
-        errors.push("name part must be non-empty".to_owned());
-    } else if name.len() > 63 {
-        errors.push(format!("name part {}", too_long(63, "bytes")));
-    }
-    if !matches(name, &KEY_PATTERN) {
-        errors.push(format!("name part {}", not_matching(MESSAGE, KEY, &EXAMPLES)));
-    }
+    let prefix = value.split_once('/').map_or("", |(prefix, _)| prefix);
+    let pattern = format!(r"{LABEL}(\.{LABEL})*");
+    let (of_prefix, of_name): (Vec<String>, Vec<String>) = qualified_name(value)
+        .into_iter()
+        .partition(|message| !prefix.is_empty() && message.starts_with("prefix part"));
+    let mut errors = with_pattern(of_prefix, &pattern, &["example.com"]);
+    errors.extend(with_pattern(of_name, KEY, &["MyName", "my.name", "123-abc"]));
     errors
 }
 
 /// The value of a label.
 pub(super) fn label_value(value: &str) -> Vec<String> {
-    let mut errors = Vec::new();
-    if value.len() > 63 {
-        errors.push(too_long(63, "bytes"));
-    }
-    if !matches(value, &VALUE_PATTERN) {
-        let message = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
-        errors.push(not_matching(
-            message,
-            &format!("({KEY})?"),
-            &["MyValue", "my_value", "12345"],
-        ));
-    }
-    errors
+    let messages = krator_schema::names::label_value(value);
+    with_pattern(messages, &format!("({KEY})?"), &["MyValue", "my_value", "12345"])
 }
 
 /// A key of a ConfigMap or a Secret.
@@ -277,21 +227,4 @@ pub(super) fn percent(value: &str) -> Vec<String> {
     }
     let message = "a valid percent string must be a numeric string followed by an ending '%'";
     vec![not_matching(message, PERCENT, &["1%", "93%"])]
-}
-
-/// The name of a header of HTTP.
-pub(super) fn http_header(value: &str) -> Vec<String> {
-    if matches(value, &HEADER_PATTERN) {
-        return Vec::new();
-    }
-    let message = "a valid HTTP header must consist of alphanumeric characters or '-'";
-    vec![not_matching(message, HEADER, &["X-Header-Name"])]
-}
-
-/// A path after a domain, such as in `acme.io/foo`.
-pub(super) fn http_path(value: &str) -> Vec<String> {
-    if matches(value, &HTTP_PATH_PATTERN) {
-        return Vec::new();
-    }
-    vec![not_matching("Invalid path", HTTP_PATH, &[])]
 }

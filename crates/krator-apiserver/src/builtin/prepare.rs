@@ -3,185 +3,142 @@
 
 mod service;
 
+pub(super) use service::{checks_health, drop_fields_of_old_type as service_update, has_node_ports};
+
 use super::Subresource;
-use super::convert::TEMPLATE_GENERATION;
 use super::decode::zero;
 use super::json::{
     entries, entry, flag, get, int, list, list_mut, remove, set, set_entry, set_or_remove, text, texts,
 };
+use super::rules::Rules;
+use super::types::{Named, named};
 use serde_json::{Value as Json, json};
 
-/// How updates of a kind change its generation.
-#[derive(PartialEq)]
-enum Generation {
-    /// The kind has none.
-    None,
-    /// It goes up if one of these fields changes.
-    Of(&'static [&'static str]),
+/// What a DaemonSet counts its templates with.
+pub(super) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+
+/// Whether a type has a status, which writes of the object itself ignore.
+pub(super) fn has_status(type_name: &str) -> bool {
+    matches!(named(type_name), Named::Struct(fields) if fields.field("status").is_some())
 }
 
-fn generation(type_name: &str) -> Generation {
-    match type_name {
-        "apps/v1.Deployment" => Generation::Of(&["spec", "metadata.annotations"]),
-        "core/v1.PodTemplate" => Generation::Of(&["template"]),
-        "apps/v1.StatefulSet"
-        | "apps/v1.DaemonSet"
-        | "apps/v1.ReplicaSet"
-        | "core/v1.ReplicationController"
-        | "core/v1.Pod"
-        | "batch/v1.Job"
-        | "batch/v1.CronJob"
-        | "networking/v1.Ingress"
-        | "networking/v1.IngressClass"
-        | "networking/v1.NetworkPolicy"
-        | "policy/v1.PodDisruptionBudget"
-        | "apiextensions/v1.CustomResourceDefinition" => Generation::Of(&["spec"]),
-        _ => Generation::None,
-    }
-}
-
-/// Whether writes of the object itself ignore the status.
-fn has_status(type_name: &str) -> bool {
-    matches!(super::types::named(type_name), super::types::Named::Struct(fields) if fields.field("status").is_some())
-}
-
-pub(super) fn create(type_name: &'static str, object: &mut Json, now: &str) {
-    // Nodes say their status themselves when they register.
-    if has_status(type_name) && type_name != "core/v1.Node" && !is_review(type_name) {
+pub(super) fn create(type_name: &'static str, rules: &Rules, object: &mut Json, now: &str) {
+    if has_status(type_name) && !rules.comes_with_status {
         remove(object, "status");
     }
-    if generation(type_name) == Generation::None {
+    if rules.generation.is_empty() {
         remove(object, "metadata.generation");
     } else {
         set(object, "metadata.generation", 1);
     }
-    match type_name {
-        "core/v1.Namespace" => {
-            set(object, "status.phase", "Active");
-            let mut finalizers = texts(object, "spec.finalizers");
-            if !finalizers.contains(&"kubernetes") {
-                finalizers.push("kubernetes");
-            }
-            let finalizers = json!(finalizers);
-            set(object, "spec.finalizers", finalizers);
-        }
-        "core/v1.Pod" => {
-            set(object, "status.phase", "Pending");
-            let class = quality_of_service(object);
-            set(object, "status.qosClass", class);
-            scheduling_gates(object, now);
-            merge_match_label_keys(object);
-        }
-        "coordination/v1.Lease" => coordinated_election(object),
-        "apps/v1.StatefulSet" => remove(object, "spec.updateStrategy.rollingUpdate.maxUnavailable"),
-        "core/v1.PersistentVolume" => set(object, "status.lastPhaseTransitionTime", now),
-        "core/v1.ServiceAccount" => secrets_by_name(object),
-        "core/v1.PersistentVolumeClaim" => data_sources(object),
-        "apps/v1.DaemonSet" => {
-            let given = entry(object, "metadata.annotations", TEMPLATE_GENERATION).and_then(Json::as_str);
-            let count = given
-                .and_then(|text| text.parse::<i64>().ok())
-                .unwrap_or_default()
-                .max(1);
-            set_entry(
-                object,
-                "metadata.annotations",
-                TEMPLATE_GENERATION,
-                count.to_string(),
-            );
-        }
-        "batch/v1.Job" if !flag(object, "spec.manualSelector") => job_selector(object),
-        _ => {}
-    }
+    (rules.prepare)(object, now);
 }
 
-fn is_review(type_name: &str) -> bool {
-    type_name.ends_with("Review")
-}
-
-pub(super) fn update(type_name: &'static str, object: &mut Json, old: &Json, subresource: Subresource) {
+pub(super) fn update(
+    type_name: &'static str,
+    rules: &Rules,
+    object: &mut Json,
+    old: &Json,
+    subresource: Subresource,
+) {
     match subresource {
-        Subresource::Main => update_main(type_name, object, old),
-        Subresource::Status => update_status(type_name, object, old),
-        Subresource::Finalize => set_or_remove(object, "status", get(old, "status")),
+        Subresource::Main => update_main(type_name, rules, object, old),
+        Subresource::Status => update_status(type_name, rules, object, old),
+        Subresource::Finalize => keep(object, old, "status"),
     }
 }
 
-fn update_main(type_name: &'static str, object: &mut Json, old: &Json) {
+/// Restores the value at a path.
+fn keep(object: &mut Json, old: &Json, path: &str) {
+    set_or_remove(object, path, get(old, path));
+}
+
+fn update_main(type_name: &'static str, rules: &Rules, object: &mut Json, old: &Json) {
     if has_status(type_name) {
-        set_or_remove(object, "status", get(old, "status"));
+        keep(object, old, "status");
     }
-    match type_name {
-        "core/v1.Namespace" => set_or_remove(object, "spec.finalizers", get(old, "spec.finalizers")),
-        "core/v1.Secret" if text(object, "type").is_empty() => {
-            set_or_remove(object, "type", get(old, "type"))
-        }
-        "core/v1.Service" => service::drop_fields_of_old_type(object, old),
-        "core/v1.ServiceAccount" => secrets_by_name(object),
-        "coordination/v1.Lease" => coordinated_election(object),
-        "apps/v1.StatefulSet" => remove(object, "spec.updateStrategy.rollingUpdate.maxUnavailable"),
-        "core/v1.PersistentVolumeClaim" => data_sources(object),
-        "apps/v1.DaemonSet" => {
-            let before = entry(old, "metadata.annotations", TEMPLATE_GENERATION).and_then(Json::as_str);
-            let before = before
-                .and_then(|text| text.parse::<i64>().ok())
-                .unwrap_or_default();
-            let changed = get(object, "spec.template") != get(old, "spec.template");
-            let count = before + i64::from(changed);
-            set_entry(
-                object,
-                "metadata.annotations",
-                TEMPLATE_GENERATION,
-                count.to_string(),
-            );
-        }
-        _ => {}
+    (rules.prepare_update)(object, old);
+    keep(object, old, "metadata.generation");
+    if rules
+        .generation
+        .iter()
+        .any(|path| get(object, path) != get(old, path))
+    {
+        let before = int(old, "metadata.generation").unwrap_or_default();
+        set(object, "metadata.generation", before + 1);
     }
-    let before = int(old, "metadata.generation");
-    let after = match generation(type_name) {
-        Generation::Of(fields) if fields.iter().any(|field| get(object, field) != get(old, field)) => {
-            Some(before.unwrap_or_default() + 1)
-        }
-        _ => before,
-    };
-    set_or_remove(object, "metadata.generation", after.map(Json::from).as_ref());
 }
 
-fn update_status(type_name: &'static str, object: &mut Json, old: &Json) {
-    set_or_remove(object, "spec", get(old, "spec"));
-    set_or_remove(object, "metadata.generation", get(old, "metadata.generation"));
-    match type_name {
-        "apps/v1.Deployment" => set_or_remove(object, "metadata.labels", get(old, "metadata.labels")),
-        "core/v1.Pod" => {
-            remove(object, "metadata.deletionTimestamp");
-            set_or_remove(
-                object,
-                "metadata.deletionTimestamp",
-                get(old, "metadata.deletionTimestamp"),
-            );
-            set_or_remove(
-                object,
-                "metadata.ownerReferences",
-                get(old, "metadata.ownerReferences"),
-            );
-            if text(object, "status.qosClass").is_empty() {
-                set_or_remove(object, "status.qosClass", get(old, "status.qosClass"));
-            }
-            if int(object, "status.observedGeneration").unwrap_or_default() == 0 {
-                set_or_remove(
-                    object,
-                    "status.observedGeneration",
-                    get(old, "status.observedGeneration"),
-                );
-            }
-        }
-        _ => {}
+fn update_status(type_name: &'static str, rules: &Rules, object: &mut Json, old: &Json) {
+    for path in ["spec", "metadata.generation"].iter().chain(rules.kept_by_status) {
+        keep(object, old, path);
     }
+    (rules.prepare_status)(object, old);
     if get(object, "status").is_none() && has_status(type_name) {
-        let empty = get(&zero(type_name), "status")
-            .cloned()
-            .unwrap_or_else(|| json!({}));
-        set(object, "status", empty);
+        let empty = get(&zero(type_name), "status").cloned();
+        set(object, "status", empty.unwrap_or_else(|| json!({})));
+    }
+}
+
+pub(super) fn namespace(namespace: &mut Json, _now: &str) {
+    set(namespace, "status.phase", "Active");
+    let mut finalizers = texts(namespace, "spec.finalizers");
+    if !finalizers.contains(&"kubernetes") {
+        finalizers.push("kubernetes");
+    }
+    let finalizers = json!(finalizers);
+    set(namespace, "spec.finalizers", finalizers);
+}
+
+pub(super) fn namespace_update(namespace: &mut Json, old: &Json) {
+    keep(namespace, old, "spec.finalizers");
+}
+
+pub(super) fn secret_update(secret: &mut Json, old: &Json) {
+    if text(secret, "type").is_empty() {
+        keep(secret, old, "type");
+    }
+}
+
+pub(super) fn volume(volume: &mut Json, now: &str) {
+    set(volume, "status.lastPhaseTransitionTime", now);
+}
+
+fn template_generation(object: &Json) -> i64 {
+    let count = entry(object, "metadata.annotations", TEMPLATE_GENERATION).and_then(Json::as_str);
+    count.and_then(|text| text.parse().ok()).unwrap_or_default()
+}
+
+pub(super) fn daemon_set(daemons: &mut Json, _now: &str) {
+    let count = template_generation(daemons).max(1).to_string();
+    set_entry(daemons, "metadata.annotations", TEMPLATE_GENERATION, count);
+}
+
+pub(super) fn daemon_set_update(daemons: &mut Json, old: &Json) {
+    let changed = get(daemons, "spec.template") != get(old, "spec.template");
+    let count = template_generation(old) + i64::from(changed);
+    set_entry(
+        daemons,
+        "metadata.annotations",
+        TEMPLATE_GENERATION,
+        count.to_string(),
+    );
+}
+
+pub(super) fn pod(pod: &mut Json, now: &str) {
+    set(pod, "status.phase", "Pending");
+    let class = quality_of_service(pod);
+    set(pod, "status.qosClass", class);
+    scheduling_gates(pod, now);
+    merge_match_label_keys(pod);
+}
+
+pub(super) fn pod_status(pod: &mut Json, old: &Json) {
+    if text(pod, "status.qosClass").is_empty() {
+        keep(pod, old, "status.qosClass");
+    }
+    if int(pod, "status.observedGeneration").unwrap_or_default() == 0 {
+        keep(pod, old, "status.observedGeneration");
     }
 }
 
@@ -261,46 +218,11 @@ fn merge_keys(term: &mut Json, labels: &Json, keys: &str, operator: &str) {
     }
 }
 
-/// Fields of a feature that is off unless an administrator turns it on.
-fn coordinated_election(lease: &mut Json) {
-    remove(lease, "spec.strategy");
-    remove(lease, "spec.preferredHolder");
-}
-
-/// Only the names of secrets are kept.
-fn secrets_by_name(account: &mut Json) {
-    for secret in list_mut(account, "secrets") {
-        *secret = json!({"name": text(secret, "name")});
-    }
-}
-
-/// `dataSource` and `dataSourceRef` are filled from each other. Only claims and snapshots can be a `dataSource`; others are
-/// ignored, as they were before `dataSourceRef` was there.
-fn data_sources(claim: &mut Json) {
-    let source = &claim["spec"]["dataSource"];
-    let is_known = matches!(
-        (text(source, "apiGroup"), text(source, "kind")),
-        ("", "PersistentVolumeClaim") | ("snapshot.storage.k8s.io", "VolumeSnapshot")
-    );
-    if !is_known {
-        remove(claim, "spec.dataSource");
-    }
-    let (source, reference) = (
-        get(claim, "spec.dataSource").cloned(),
-        get(claim, "spec.dataSourceRef").cloned(),
-    );
-    match (source, reference) {
-        (Some(source), None) => set(claim, "spec.dataSourceRef", source),
-        (None, Some(reference)) if text(&reference, "namespace").is_empty() => {
-            set(claim, "spec.dataSource", reference);
-            remove(claim, "spec.dataSource.namespace");
-        }
-        _ => {}
-    }
-}
-
 /// A Job selects its pods by its own uid, unless it says that it selects them itself.
-fn job_selector(job: &mut Json) {
+pub(super) fn job(job: &mut Json, _now: &str) {
+    if flag(job, "spec.manualSelector") {
+        return;
+    }
     let (name, uid) = (
         text(job, "metadata.name").to_owned(),
         text(job, "metadata.uid").to_owned(),

@@ -1,13 +1,16 @@
 //! Tables, as `kubectl get` prints them, after `pkg/printers/internalversion` of Kubernetes. The columns are drawn from a
 //! real server by `tools/openapi/draw`; it always makes those of `-o wide`, too, and kubectl leaves them out.
 
-mod access;
 mod pods;
 mod services;
-mod storage;
 mod workloads;
 
+pub(super) use pods::{event, pod};
+pub(super) use services::{ingress, service};
+pub(super) use workloads::{cron_job, daemon_set, deployment, job, replicas, stateful_set};
+
 use super::json::{entry, get, int, list, text};
+use super::rules::Rules;
 use super::times::{human_duration, read_time};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -32,8 +35,14 @@ pub struct Column {
     pub priority: i32,
 }
 
+/// The cells of an object besides its name and its age; the number is the time in seconds since 1970.
+pub(super) type Cells = fn(&Json, i64) -> Vec<Json>;
+
+/// The columns that every table may have.
+const COMMON: [&str; 3] = ["Name", "Age", "Created At"];
+
 /// The columns of the tables of a resource. Those that are never listed have none.
-pub(super) fn columns(group: &str, resource: &str) -> &'static [Column] {
+pub(super) fn columns(group: &str, resource: &str, rules: &Rules) -> Vec<&'static Column> {
     static TABLE: LazyLock<BTreeMap<(&'static str, &'static str), Vec<Column>>> = LazyLock::new(|| {
         let mut table = BTreeMap::<_, Vec<Column>>::new();
         for line in COLUMNS.lines() {
@@ -41,70 +50,91 @@ pub(super) fn columns(group: &str, resource: &str) -> &'static [Column] {
             let (version, resource) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
             let group = version.split_once('/').map_or("", |(group, _)| group);
             let column = serde_json::from_str(words.next().unwrap_or_default());
-            table
-                .entry((group, resource))
-                .or_default()
-                .push(column.expect("the tests read all columns"));
+            let columns = table.entry((group, resource)).or_default();
+            columns.push(column.expect("the tests read all columns"));
         }
         table
     });
     let found = TABLE.iter().find(|(key, _)| **key == (group, resource));
-    found.map(|(_, columns)| columns.as_slice()).unwrap_or_default()
+    let columns = found.into_iter().flat_map(|(_, columns)| columns);
+    let is_shown = |column: &&Column| rules.cells.is_some() || COMMON.contains(&column.name.as_str());
+    columns.filter(is_shown).collect()
 }
 
-/// The cells of an object, one for each column. `now` is in seconds since 1970.
-pub(super) fn cells(type_name: &str, object: &Json, now: i64) -> Vec<Json> {
-    let name = text(object, "metadata.name");
-    let age = age(get(object, "metadata.creationTimestamp"), now);
-    match type_name {
-        "core/v1.Pod" => pods::pod(object, now),
-        "core/v1.PodTemplate" => pods::template(object),
-        "core/v1.Event" => pods::event(object, now),
-        "events/v1.Event" => pods::event(&super::event_to_core(object), now),
-        "core/v1.Node" => pods::node(object, age),
-        "core/v1.ReplicationController" | "apps/v1.ReplicaSet" => workloads::replicas(object, age),
-        "apps/v1.Deployment" => workloads::deployment(object, age),
-        "apps/v1.StatefulSet" => workloads::stateful_set(object, age),
-        "apps/v1.DaemonSet" => workloads::daemon_set(object, age),
-        "apps/v1.ControllerRevision" => workloads::controller_revision(object, age),
-        "batch/v1.Job" => workloads::job(object, age, now),
-        "batch/v1.CronJob" => workloads::cron_job(object, age, now),
-        "policy/v1.PodDisruptionBudget" => workloads::disruption_budget(object, age),
-        "core/v1.Service" => services::service(object, age),
-        "core/v1.Endpoints" => services::endpoints(object, age),
-        "networking/v1.Ingress" => services::ingress(object, age),
-        "networking/v1.IngressClass" => services::ingress_class(object, age),
-        "networking/v1.NetworkPolicy" => {
-            vec![
-                json!(name),
-                json!(selector_or_none(&object["spec"]["podSelector"])),
-                json!(age),
-            ]
-        }
-        "core/v1.PersistentVolumeClaim" => storage::claim(object, age),
-        "core/v1.PersistentVolume" => storage::volume(object, age),
-        "core/v1.ResourceQuota" => storage::quota(object, age),
-        "core/v1.ConfigMap" => {
-            let count = count(object, "data") + count(object, "binaryData");
-            vec![json!(name), json!(count), json!(age)]
-        }
-        "core/v1.Secret" => vec![
-            json!(name),
-            json!(text(object, "type")),
-            json!(count(object, "data")),
-            json!(age),
-        ],
-        "core/v1.Namespace" => vec![json!(name), json!(text(object, "status.phase")), json!(age)],
-        "coordination/v1.Lease" => vec![
-            json!(name),
-            json!(text(object, "spec.holderIdentity")),
-            json!(age),
-        ],
-        "rbac/v1.RoleBinding" | "rbac/v1.ClusterRoleBinding" => access::binding(object, age),
-        "core/v1.ServiceAccount" => vec![json!(name), json!(age)],
-        // Kinds without a printer of their own show when they were created.
-        _ => vec![json!(name), object["metadata"]["creationTimestamp"].clone()],
-    }
+/// The cells of an object, one for each column.
+pub(super) fn cells(columns: &[&Column], rules: &Rules, object: &Json, now: i64) -> Vec<Json> {
+    let created = get(object, "metadata.creationTimestamp");
+    let own = rules.cells.map(|cells| cells(object, now));
+    let mut own = own.into_iter().flatten();
+    let cell = |column: &&Column| match column.name.as_str() {
+        "Name" => json!(text(object, "metadata.name")),
+        "Age" => json!(age(created, now)),
+        "Created At" => created.cloned().unwrap_or_default(),
+        _ => own.next().unwrap_or_default(),
+    };
+    columns.iter().map(cell).collect()
+}
+
+/// The texts at some paths.
+pub(super) fn texts(object: &Json, paths: &[&str]) -> Vec<Json> {
+    paths.iter().map(|path| json!(text(object, path))).collect()
+}
+
+pub(super) fn config_map(object: &Json, _now: i64) -> Vec<Json> {
+    vec![json!(count(object, "data") + count(object, "binaryData"))]
+}
+
+pub(super) fn secret(object: &Json, _now: i64) -> Vec<Json> {
+    vec![json!(text(object, "type")), json!(count(object, "data"))]
+}
+
+fn modes(modes: &[&str]) -> String {
+    const SHORT: [(&str, &str); 4] = [
+        ("ReadWriteOnce", "RWO"),
+        ("ReadOnlyMany", "ROX"),
+        ("ReadWriteMany", "RWX"),
+        ("ReadWriteOncePod", "RWOP"),
+    ];
+    let found = SHORT
+        .iter()
+        .filter(|(mode, _)| modes.contains(mode))
+        .map(|(_, short)| *short);
+    found.collect::<Vec<_>>().join(",")
+}
+
+/// The storage class, which used to be an annotation.
+fn class(object: &Json) -> String {
+    const ANNOTATION: &str = "volume.beta.kubernetes.io/storage-class";
+    let old = entry(object, "metadata.annotations", ANNOTATION).and_then(Json::as_str);
+    old.unwrap_or_else(|| text(object, "spec.storageClassName"))
+        .to_owned()
+}
+
+pub(super) fn claim(claim: &Json, _now: i64) -> Vec<Json> {
+    let volume = text(claim, "spec.volumeName");
+    let (capacity, access) = match volume {
+        "" => (String::new(), String::new()),
+        _ => (
+            entry(claim, "status.capacity", "storage")
+                .and_then(Json::as_str)
+                .unwrap_or("0")
+                .to_owned(),
+            modes(&super::json::texts(claim, "status.accessModes")),
+        ),
+    };
+    vec![
+        // Claims that are being deleted say so instead of their phase.
+        match get(claim, "metadata.deletionTimestamp") {
+            Some(_) => json!("Terminating"),
+            None => json!(text(claim, "status.phase")),
+        },
+        json!(volume),
+        json!(capacity),
+        json!(access),
+        json!(class(claim)),
+        json!(text_or(claim, "spec.volumeAttributesClassName", "<unset>")),
+        json!(text_or(claim, "spec.volumeMode", "<unset>")),
+    ]
 }
 
 fn count(object: &Json, map: &str) -> usize {
@@ -122,17 +152,11 @@ fn age(time: Option<&Json>, now: i64) -> String {
 }
 
 /// The names and the images of containers.
-fn containers(list_of: &[Json]) -> [Json; 2] {
-    let join = |field: &str| {
-        json!(
-            list_of
-                .iter()
-                .map(|container| text(container, field))
-                .collect::<Vec<_>>()
-                .join(",")
-        )
-    };
-    [join("name"), join("image")]
+fn containers(object: &Json, path: &str) -> [Json; 2] {
+    ["name", "image"].map(|field| {
+        let texts = list(object, path).iter().map(|container| text(container, field));
+        json!(texts.collect::<Vec<_>>().join(","))
+    })
 }
 
 /// Labels as `a=b,c=d`.
@@ -218,13 +242,6 @@ fn has_condition(conditions: &[Json], type_: &str) -> bool {
     found.is_some_and(|condition| text(condition, "status") == "True")
 }
 
-/// The storage in a map of quantities.
-fn storage_of<'a>(object: &'a Json, path: &str) -> &'a str {
-    entry(object, path, "storage")
-        .and_then(Json::as_str)
-        .unwrap_or("0")
-}
-
 #[cfg(test)]
 mod tests {
     use crate::builtin::{kinds, of};
@@ -236,7 +253,7 @@ mod tests {
             .iter()
             .filter(|kind| kind.verbs.iter().any(|verb| verb == "list"))
         {
-            let builtin = of(kind.group, &kind.resource).expect("a builtin kind");
+            let builtin = of(&kind.group, &kind.resource).expect("a builtin kind");
             let columns = builtin.columns();
             assert!(!columns.is_empty(), "{} has no columns", kind.resource);
             assert_eq!(

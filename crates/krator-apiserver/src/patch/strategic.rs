@@ -1,19 +1,16 @@
 //! Strategic merge patches, after `k8s.io/apimachinery/pkg/util/strategicpatch/patch.go`: the types of fields tell
 //! which lists are merged and by which key, and directives in the patch say what is deleted, replaced or ordered.
 
-mod lists;
-mod order;
-
 use super::{as_patch_map, unprocessable};
 use crate::refusal::Refusal;
 use crate::types::{Arena, PatchMeta, Shape, Type, TypeId};
-use crate::values;
+use crate::values::{go_type, plain};
 use serde_json::{Map, Value as Json};
 
 const DIRECTIVE: &str = "$patch";
 const RETAIN_KEYS: &str = "$retainKeys";
-const DELETE_FROM: &str = "$deleteFromPrimitiveList";
-const ELEMENT_ORDER: &str = "$setElementOrder";
+const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
+const ELEMENT_ORDER: &str = "$setElementOrder/";
 
 /// The object after a strategic merge patch. Only built-in kinds have them; for others the API server answers 415.
 ///
@@ -24,57 +21,28 @@ pub fn strategic_merge_patch(live: &Json, patch: &Json, type_: &Type) -> Result<
     let patch = as_patch_map(patch, "")?.cloned().unwrap_or_default();
     let object = live.as_object().cloned().unwrap_or_default();
     let merger = Merger { arena: type_.arena() };
-    merger
-        .map(object, patch, type_.root())
-        .map(Json::Object)
-        .map_err(Wrong::refusal)
+    merger.map(object, patch, type_.root()).map(Json::Object)
 }
 
-/// Why a patch cannot be applied.
-enum Wrong {
-    /// The patch is malformed.
-    Format(&'static str),
-    ListOfLists,
-    /// It does not fit the object.
-    Other(String),
+/// The patch does not fit the object.
+fn wrong(message: impl Into<String>) -> Refusal {
+    Refusal::failed(message)
 }
 
-const BAD_PRIMITIVE_LIST: Wrong = Wrong::Format("invalid patch format of primitive list");
-const BAD_RETAIN_KEYS: Wrong = Wrong::Format("invalid patch format of retainKeys");
-const BAD_ELEMENT_ORDER: Wrong = Wrong::Format("invalid patch format of setElementOrder list");
+fn bad_retain_keys() -> Refusal {
+    Refusal::bad_request("invalid patch format of retainKeys")
+}
 
-impl Wrong {
-    fn refusal(self) -> Refusal {
-        match self {
-            Self::Format(message) => Refusal::bad_request(message),
-            Self::ListOfLists => unprocessable(),
-            Self::Other(message) => Refusal {
-                code: 500,
-                reason: "",
-                ..Refusal::bad_request(message)
-            },
-        }
-    }
+fn unknown_directive(map: &Json) -> Refusal {
+    let directive = plain(&map[DIRECTIVE]);
+    wrong(format!("unknown patch type: {directive} in map: {}", plain(map)))
+}
 
-    fn argument(expected: &str, actual: &Json) -> Self {
-        let actual = match actual {
-            Json::Null => "%!s(<nil>)",
-            other => values::go_type(other),
-        };
-        Self::Other(format!("expected a {expected}, but received a {actual}"))
-    }
-
-    fn no_merge_key(map: &Map<String, Json>, key: &str) -> Self {
-        let map = values::plain(&Json::Object(map.clone()));
-        Self::Other(format!("map: {map} does not contain declared merge key: {key}"))
-    }
-
-    fn directive(directive: &Json, map: &Map<String, Json>) -> Self {
-        let map = values::plain(&Json::Object(map.clone()));
-        Self::Other(format!(
-            "unknown patch type: {} in map: {map}",
-            values::plain(directive)
-        ))
+/// The items of a list that a directive has.
+fn items(directive: Json, name: &str) -> Result<Vec<Json>, Refusal> {
+    match directive {
+        Json::Array(items) => Ok(items),
+        _ => Err(Refusal::bad_request(format!("invalid patch format of {name}"))),
     }
 }
 
@@ -91,7 +59,7 @@ struct Merger<'a> {
 }
 
 impl<'a> Merger<'a> {
-    fn field(&self, id: TypeId, key: &str) -> Result<FieldMeta<'a>, Wrong> {
+    fn field(&self, id: TypeId, key: &str) -> Result<FieldMeta<'a>, Refusal> {
         let Shape::Map(map) = self.arena.atom(id).deduce(None).shape() else {
             return Err(not_a_struct("interface"));
         };
@@ -99,7 +67,7 @@ impl<'a> Merger<'a> {
             return Err(not_a_struct("map"));
         }
         let Some(field) = map.fields.get(key) else {
-            return Err(Wrong::Other(format!(
+            return Err(wrong(format!(
                 "unable to find api field in struct {} for the json field {key:?}",
                 map.name
             )));
@@ -118,16 +86,14 @@ impl<'a> Merger<'a> {
     }
 
     /// A field that is a list, with the type of its items.
-    fn list_field(&self, id: TypeId, key: &str) -> Result<FieldMeta<'a>, Wrong> {
+    fn list_field(&self, id: TypeId, key: &str) -> Result<FieldMeta<'a>, Refusal> {
         let meta = self.field(id, key)?;
         match self.arena.atom(meta.type_).deduce(None).shape() {
             Shape::List(list) => Ok(FieldMeta {
                 type_: list.element,
                 ..meta
             }),
-            _ => Err(Wrong::Other(
-                "expected slice or array type, but got: struct".to_owned(),
-            )),
+            _ => Err(wrong("expected slice or array type, but got: struct")),
         }
     }
 
@@ -136,25 +102,39 @@ impl<'a> Merger<'a> {
         mut object: Map<String, Json>,
         mut patch: Map<String, Json>,
         id: TypeId,
-    ) -> Result<Map<String, Json>, Wrong> {
-        if let Some(directive) = patch.get(DIRECTIVE) {
-            return match directive.as_str() {
-                Some("replace") => {
-                    patch.shift_remove(DIRECTIVE);
-                    Ok(patch)
-                }
-                Some("delete") => Ok(Map::new()),
-                _ => Err(Wrong::directive(directive, &patch)),
-            };
+    ) -> Result<Map<String, Json>, Refusal> {
+        match patch.get(DIRECTIVE).map(Json::as_str) {
+            None => {}
+            Some(Some("replace")) => {
+                patch.shift_remove(DIRECTIVE);
+                return Ok(patch);
+            }
+            Some(Some("delete")) => return Ok(Map::new()),
+            Some(_) => return Err(unknown_directive(&Json::Object(patch))),
         }
         retain_keys(&mut object, &mut patch)?;
-        self.ordered_lists(&mut object, &mut patch, id)?;
+        let (orders, patch): (Map<_, _>, Map<_, _>) = patch
+            .into_iter()
+            .partition(|(key, _)| key.starts_with(ELEMENT_ORDER));
         for (key, value) in patch {
-            if key.starts_with(DELETE_FROM) {
-                let list = parallel_to(&key, DELETE_FROM).ok_or(BAD_PRIMITIVE_LIST)?;
-                self.delete_from_list(&mut object, list, value, id)?;
+            if let Some(list) = key.strip_prefix(DELETE_FROM) {
+                let gone = items(value, "primitive list")?;
+                if let Some(Json::Array(items)) = object.get_mut(list) {
+                    items.retain(|item| !gone.contains(item));
+                }
+            } else if key.starts_with('$') {
+                return Err(Refusal::bad_request("invalid patch format of primitive list"));
             } else {
-                self.entry(&mut object, key, value, id)?;
+                let order = orders.get(&format!("{ELEMENT_ORDER}{key}"));
+                self.entry(&mut object, key, value, order.and_then(Json::as_array), id)?;
+            }
+        }
+        for (directive, wanted) in orders {
+            let wanted = items(wanted, "setElementOrder list")?;
+            let list = directive.trim_start_matches(ELEMENT_ORDER);
+            let meta = self.list_field(id, list)?;
+            if let Some(Json::Array(items)) = object.get_mut(list) {
+                *items = ordered(items.clone(), &wanted, items, meta.merge_key);
             }
         }
         Ok(object)
@@ -165,87 +145,148 @@ impl<'a> Merger<'a> {
         object: &mut Map<String, Json>,
         key: String,
         value: Json,
+        order: Option<&Vec<Json>>,
         id: TypeId,
-    ) -> Result<(), Wrong> {
-        if value.is_null() {
-            object.shift_remove(&key);
-            return Ok(());
-        }
-        match (object.get_mut(&key), value) {
+    ) -> Result<(), Refusal> {
+        let value = match (object.get_mut(&key), value) {
+            (_, Json::Null) => None,
             (Some(Json::Object(old)), Json::Object(patch)) => {
                 let meta = self.field(id, &key)?;
-                let merged = if meta.strategy == "replace" {
-                    patch
-                } else {
-                    self.map(std::mem::take(old), patch, meta.type_)?
-                };
-                object.insert(key, Json::Object(merged));
+                Some(Json::Object(match meta.strategy {
+                    "replace" => patch,
+                    _ => self.map(std::mem::take(old), patch, meta.type_)?,
+                }))
             }
             (Some(Json::Array(old)), Json::Array(patch)) => {
                 let meta = self.list_field(id, &key)?;
-                let merged = self.list(std::mem::take(old), patch, &meta)?;
-                object.insert(key, Json::Array(merged));
+                Some(Json::Array(self.list(old, patch, order, &meta)?))
             }
-            (_, value) => match without_directives(without_nulls(value)) {
-                Some(value) => {
-                    object.insert(key, value);
-                }
-                None => {
-                    object.shift_remove(&key);
-                }
-            },
-        }
+            (_, value) => without_directives(without_nulls(value)),
+        };
+        match value {
+            Some(value) => object.insert(key, value),
+            None => object.shift_remove(&key),
+        };
         Ok(())
     }
 
-    fn delete_from_list(
+    /// Merges a list, or replaces it if its type does not say that it is merged.
+    fn list(
         &self,
-        object: &mut Map<String, Json>,
-        key: &str,
-        value: Json,
-        id: TypeId,
-    ) -> Result<(), Wrong> {
-        match (object.get_mut(key), value) {
-            (_, Json::Null) => {
-                object.shift_remove(key);
-                Ok(())
-            }
-            (Some(Json::Array(items)), Json::Array(gone)) => {
-                self.list_field(id, key)?;
-                lists::delete(items, &gone)
-            }
-            (Some(old), gone) if values::go_type(old) == values::go_type(&gone) => Err(BAD_PRIMITIVE_LIST),
-            _ => Ok(()),
+        old: &[Json],
+        patch: Vec<Json>,
+        order: Option<&Vec<Json>>,
+        meta: &FieldMeta<'_>,
+    ) -> Result<Vec<Json>, Refusal> {
+        if meta.strategy != "merge" {
+            return Ok(patch);
         }
+        let mut types = old.iter().chain(&patch).map(go_type);
+        let first = types.next();
+        if types.any(|type_| Some(type_) != first) {
+            let lists = plain(&Json::from(vec![Json::from(old.to_vec()), Json::from(patch)]));
+            return Err(wrong(format!("list element types are not identical: {lists}")));
+        }
+        if first == Some("[]interface {}") {
+            return Err(unprocessable());
+        }
+        let key = meta.merge_key;
+        let directive = |item: &Json| item.get(DIRECTIVE).cloned();
+        let replaces = patch.iter().any(|item| directive(item) == Some("replace".into()));
+        let mut merged = if replaces { Vec::new() } else { old.to_vec() };
+        let mut patched = Vec::new();
+        for item in patch {
+            let directive = directive(&item);
+            if directive == Some("replace".into()) {
+                continue;
+            }
+            if item.is_object() && item.get(key).is_none() {
+                let map = plain(&item);
+                return Err(wrong(format!(
+                    "map: {map} does not contain declared merge key: {key}"
+                )));
+            }
+            match directive {
+                Some(directive) if directive == "delete" => {
+                    merged.retain(|other| !is_same(other, &item, key))
+                }
+                Some(_) => return Err(unknown_directive(&item)),
+                None => {
+                    match (merged.iter_mut().find(|other| is_same(other, &item, key)), &item) {
+                        (Some(Json::Object(old)), Json::Object(patch)) => {
+                            *old = self.map(std::mem::take(old), patch.clone(), meta.type_)?;
+                        }
+                        (Some(_), _) => {}
+                        (None, _) => merged.push(item.clone()),
+                    }
+                    patched.push(item);
+                }
+            }
+        }
+        let order = order.unwrap_or(&patched);
+        let places = patched
+            .iter()
+            .map(|item| order.iter().position(|other| is_same(other, item, key)));
+        if !places.is_sorted() {
+            let (patched, order) = (
+                plain(&Json::from(patched.clone())),
+                plain(&Json::from(order.clone())),
+            );
+            return Err(wrong(format!(
+                "The order in patch list:\n{patched}\n doesn't match $setElementOrder list:\n{order}\n"
+            )));
+        }
+        Ok(ordered(merged, order, old, key))
     }
 }
 
-fn not_a_struct(kind: &str) -> Wrong {
-    Wrong::Other(format!(
+/// Whether two items of a list are the same: maps by the value of the merge key, and scalars by their value.
+fn is_same(one: &Json, other: &Json, merge_key: &str) -> bool {
+    match (one.get(merge_key), other.get(merge_key)) {
+        (None, None) => one == other,
+        (one, other) => one == other,
+    }
+}
+
+/// Orders the items of a list: those that are wanted in an order are in it, and others come before them where they did so
+/// on the server.
+fn ordered(items: Vec<Json>, wanted: &[Json], server: &[Json], merge_key: &str) -> Vec<Json> {
+    let place = |list: &[Json], item: &Json| list.iter().position(|other| is_same(other, item, merge_key));
+    let (mut listed, others): (Vec<Json>, Vec<Json>) =
+        items.into_iter().partition(|item| place(wanted, item).is_some());
+    listed.sort_by_key(|item| place(wanted, item));
+    let mut others = others.into_iter().peekable();
+    let mut out = Vec::new();
+    for item in listed {
+        let at = place(server, &item);
+        while let Some(other) = others.next_if(|other| at.is_some() && place(server, other) < at) {
+            out.push(other);
+        }
+        out.push(item);
+    }
+    out.extend(others);
+    out
+}
+
+fn not_a_struct(kind: &str) -> Refusal {
+    wrong(format!(
         "merging an object in json but data type is not struct, instead is: {kind}"
     ))
 }
 
-/// The name of the list to which a directive such as `$setElementOrder/containers` belongs.
-fn parallel_to<'a>(key: &'a str, directive: &str) -> Option<&'a str> {
-    key.split_once('/')
-        .filter(|(prefix, _)| *prefix == directive)
-        .map(|(_, name)| name)
-}
-
 /// Removes the fields that `$retainKeys` does not list.
-fn retain_keys(object: &mut Map<String, Json>, patch: &mut Map<String, Json>) -> Result<(), Wrong> {
+fn retain_keys(object: &mut Map<String, Json>, patch: &mut Map<String, Json>) -> Result<(), Refusal> {
     let Some(directive) = patch.shift_remove(RETAIN_KEYS) else {
         return Ok(());
     };
-    let retained = directive.as_array().ok_or(BAD_RETAIN_KEYS)?;
+    let retained = directive.as_array().ok_or_else(bad_retain_keys)?;
     let is_retained = |key: &str| retained.iter().any(|retained| retained == key);
     let is_field = |key: &str| !key.starts_with(DELETE_FROM) && !key.starts_with(ELEMENT_ORDER);
     if patch
         .iter()
         .any(|(key, value)| !value.is_null() && is_field(key) && !is_retained(key))
     {
-        return Err(BAD_RETAIN_KEYS);
+        return Err(bad_retain_keys());
     }
     object.retain(|key, _| is_retained(key));
     Ok(())

@@ -1,6 +1,9 @@
 //! What requests ask for, as roles name it, after `RequestInfo` of `k8s.io/apiserver`.
 
-use crate::{request::Query, selector::FieldSelector};
+use crate::{
+    request::{Query, Target, decoded},
+    selector::FieldSelector,
+};
 use http::Method;
 
 /// What somebody wants to do.
@@ -20,67 +23,34 @@ pub(crate) struct Attributes {
 impl Attributes {
     /// What a request asks for.
     pub fn of(method: &Method, path: &str, query: &Query) -> Self {
-        let parts: Vec<String> = path.trim_matches('/').split('/').map(decoded).collect();
-        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-        let (group, mut rest) = match parts.as_slice() {
-            ["api", _, rest @ ..] if !rest.is_empty() => ("", rest),
-            ["apis", group, _, rest @ ..] if !rest.is_empty() => (*group, rest),
-            _ => {
-                return Attributes {
-                    verb: method.as_str().to_lowercase(),
-                    path: Some(decoded(path)),
-                    ..Attributes::default()
-                };
-            }
+        let Some(target) = Target::of(path) else {
+            return Attributes {
+                verb: method.as_str().to_lowercase(),
+                path: Some(decoded(path)),
+                ..Attributes::default()
+            };
         };
+        let verb = target.verb(method, query);
         let mut asked = Attributes {
-            group: group.to_owned(),
-            ..Attributes::default()
+            verb: verb.to_owned(),
+            group: target.group,
+            resource: target.resource,
+            subresource: target.subresource,
+            namespace: target.namespace,
+            name: target.name,
+            path: None,
         };
         // A namespace itself is in the namespace of its name, too.
-        if let ["namespaces", namespace, after @ ..] = rest {
-            asked.namespace = (*namespace).to_owned();
-            if after
-                .first()
-                .is_some_and(|first| !["status", "finalize"].contains(first))
-            {
-                rest = after;
-            }
+        if asked.group.is_empty() && asked.resource == "namespaces" {
+            asked.namespace = asked.name.clone();
         }
-        let part = |at: usize| rest.get(at).map(|part| (*part).to_owned()).unwrap_or_default();
-        (asked.resource, asked.name, asked.subresource) = (part(0), part(1), part(2));
-        asked.verb = verb(method, &asked.name, query).to_owned();
-        if ["list", "watch"].contains(&asked.verb.as_str()) {
-            asked.name = name_in_selector(query);
+        // A list of the one object with a name is about this object.
+        if ["list", "watch"].contains(&verb) {
+            let selector = FieldSelector::parse(query.text("fieldSelector")).unwrap_or_default();
+            asked.name = selector.exactly("metadata.name").unwrap_or_default().to_owned();
         }
         asked
     }
-}
-
-fn verb(method: &Method, name: &str, query: &Query) -> &'static str {
-    match *method {
-        Method::POST => "create",
-        Method::PUT => "update",
-        Method::PATCH => "patch",
-        Method::DELETE if name.is_empty() => "deletecollection",
-        Method::DELETE => "delete",
-        Method::GET | Method::HEAD if !name.is_empty() => "get",
-        Method::GET | Method::HEAD if query.flag("watch") => "watch",
-        Method::GET | Method::HEAD => "list",
-        _ => "",
-    }
-}
-
-/// A list of the one object with a name is about this object.
-fn name_in_selector(query: &Query) -> String {
-    let selector = FieldSelector::parse(query.text("fieldSelector")).unwrap_or_default();
-    selector.exactly("metadata.name").unwrap_or_default().to_owned()
-}
-
-fn decoded(text: &str) -> String {
-    percent_encoding::percent_decode_str(text)
-        .decode_utf8_lossy()
-        .into_owned()
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use crate::{
     kinds::Kind,
     managed,
     object::{meta, set_meta},
-    rbac,
     refusal::Refusal,
     state::{State, clear, generated_name, now, stamp},
     store::Key,
@@ -50,7 +49,6 @@ pub(crate) fn create(
     }
     clear(&mut object);
     kind.default(&mut object);
-    rbac::check_create(state, &kind.id, &Key::new(namespace, ""), &object, &options.user)?;
     let by = options.manager(kind);
     let object = managed::update(
         None,

@@ -4,7 +4,7 @@ use super::waits;
 use crate::{
     kinds::{Kind, Of},
     object::{at, finalizers, is_deleting, meta, set_meta},
-    refusal::Refusal,
+    refusal::{About, FieldError, Refusal},
     state::{State, now},
     store::Key,
 };
@@ -56,9 +56,8 @@ impl DeleteOptions {
             Some("Orphan") => Some(Propagation::Orphan),
             Some(other) => {
                 let all = ["Background", "Foreground", "Orphan", "nil"];
-                let error = crate::refusal::FieldError::not_supported("propagationPolicy", other, &all);
-                let about = crate::refusal::About::new("meta.k8s.io", "DeleteOptions", "");
-                return Err(Refusal::invalid(about, &[error]));
+                let error = FieldError::not_supported("propagationPolicy", other, &all);
+                return Err(Refusal::option("DeleteOptions", error));
             }
         };
         let orphans = body.get("orphanDependents").and_then(Json::as_bool);
@@ -161,7 +160,7 @@ pub(crate) fn remove_finalizer(state: &mut State, kind: &Kind, key: &Key, finali
 }
 
 fn check_preconditions(kind: &Kind, key: &Key, live: &Json, options: &DeleteOptions) -> Result<(), Refusal> {
-    let about = || crate::refusal::About::new(&kind.id.group, &kind.kind, &key.name);
+    let about = || About::new(&kind.id.group, &kind.kind, &key.name);
     if let Some(uid) = &options.uid
         && uid != meta(live, "uid")
     {

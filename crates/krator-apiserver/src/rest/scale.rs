@@ -1,13 +1,12 @@
 //! The subresource `/scale`: how many replicas an object wants and has, whatever its fields are called.
 
-use super::{Edit, Options, Written, refuse_invalid, update};
+use super::{Edit, Options, Written, update};
 use crate::{
-    custom::Custom,
     kinds::{Kind, Of, scale_type},
     managed::{self, Manager, ScaleFields},
     object::{at, fields_mut, meta, set_meta},
     patch,
-    refusal::{About, Refusal},
+    refusal::{About, FieldError, Refusal},
     state::{State, now},
     store::Key,
 };
@@ -21,14 +20,30 @@ fn steps(path: &str) -> Vec<&str> {
     path.split('.').filter(|part| !part.is_empty()).collect()
 }
 
-/// Where the number is that an object wants.
-fn wanted_path(kind: &Kind) -> Vec<&str> {
+/// Where the numbers are that an object wants and has.
+fn paths(kind: &Kind) -> [Vec<&str>; 2] {
     match &kind.of {
-        Of::Custom(custom) => custom
-            .scale()
-            .map(|scale| steps(&scale.spec_replicas_path))
-            .unwrap_or_default(),
-        Of::Builtin(_) => vec!["spec", "replicas"],
+        Of::Builtin(_) => [vec!["spec", "replicas"], vec!["status", "replicas"]],
+        Of::Custom(custom) => match custom.scale() {
+            Some(scale) => [
+                steps(&scale.spec_replicas_path),
+                steps(&scale.status_replicas_path),
+            ],
+            None => [Vec::new(), Vec::new()],
+        },
+    }
+}
+
+fn selector(kind: &Kind, object: &Json) -> String {
+    match &kind.of {
+        Of::Builtin(builtin) => builtin.selector_text(object),
+        Of::Custom(custom) => {
+            let path = custom
+                .scale()
+                .and_then(|scale| scale.label_selector_path.as_deref());
+            let text = path.map(|path| at(object, &steps(path)));
+            text.and_then(Json::as_str).unwrap_or_default().to_owned()
+        }
     }
 }
 
@@ -44,16 +59,6 @@ pub(crate) fn read_scale(state: &State, kind: &Kind, key: &Key) -> Result<Json, 
 }
 
 fn scale_of(kind: &Kind, object: &Json) -> Json {
-    match &kind.of {
-        Of::Builtin(builtin) => builtin.scale(object).unwrap_or_default(),
-        Of::Custom(custom) => custom_scale(custom, object),
-    }
-}
-
-fn custom_scale(custom: &Custom, object: &Json) -> Json {
-    let Some(scale) = custom.scale() else {
-        return Json::Null;
-    };
     let mut metadata = json!({"name": meta(object, "name")});
     for field in ["namespace", "uid", "resourceVersion", "creationTimestamp"] {
         let value = at(object, &["metadata", field]);
@@ -61,16 +66,13 @@ fn custom_scale(custom: &Custom, object: &Json) -> Json {
             metadata[field] = value.clone();
         }
     }
-    let number = |path: &str| at(object, &steps(path)).as_i64().unwrap_or(0);
-    let mut status = json!({"replicas": number(&scale.status_replicas_path)});
-    let selector = scale
-        .label_selector_path
-        .as_deref()
-        .map(|path| at(object, &steps(path)));
-    if let Some(selector) = selector.and_then(Json::as_str).filter(|text| !text.is_empty()) {
+    let [wanted, status] = paths(kind).map(|path| at(object, &path).as_i64().unwrap_or(0));
+    let mut status = json!({"replicas": status});
+    let selector = selector(kind, object);
+    if !selector.is_empty() {
         status["selector"] = selector.into();
     }
-    let wanted = match number(&scale.spec_replicas_path) {
+    let wanted = match wanted {
         0 => json!({}),
         wanted => json!({"replicas": wanted}),
     };
@@ -91,7 +93,7 @@ pub(crate) fn write_scale(
 ) -> Result<Written, Refusal> {
     let live = state.store.get(&kind.id, key).map(Arc::clone);
     let live = live.ok_or_else(|| Refusal::not_found(kind.about(&key.name)))?;
-    let path = wanted_path(kind);
+    let [path, _] = paths(kind);
     let fields = ScaleFields {
         api_version: kind.api_version(),
         replicas: BTreeMap::from([(
@@ -107,21 +109,19 @@ pub(crate) fn write_scale(
         "resourceVersion",
         at(&after, &["metadata", "resourceVersion"]).clone(),
     );
-    let wanted = at(&after, &["spec", "replicas"]);
-    if let Of::Builtin(builtin) = &kind.of {
-        let errors = builtin.apply_scale(&mut object, &after);
-        refuse_invalid(About::new("autoscaling", "Scale", &key.name), &errors)?;
-    } else {
-        let mut place = &mut object;
-        for part in path {
-            place = fields_mut(place).entry(part).or_insert(Json::Null);
-        }
-        *place = if wanted.is_null() {
-            0.into()
-        } else {
-            wanted.clone()
-        };
+    let wanted = at(&after, &["spec", "replicas"]).as_i64().unwrap_or(0);
+    if wanted < 0 {
+        let error = FieldError::invalid("spec.replicas", wanted, "must be greater than or equal to 0");
+        return Err(Refusal::invalid(
+            About::new("autoscaling", "Scale", &key.name),
+            &[error],
+        ));
     }
+    let mut place = &mut object;
+    for part in path {
+        place = fields_mut(place).entry(part).or_insert(Json::Null);
+    }
+    *place = wanted.into();
     let written = update(state, kind, key, (Edit::Tracked(object), Vec::new()), options)?;
     Ok(Written {
         object: Arc::new(scale_of(kind, &written.object)),

@@ -9,7 +9,7 @@ use crate::{
     kinds::{Kind, Of},
     managed,
     object::{at, finalizers, is_deleting, meta, set_meta},
-    patch, rbac,
+    patch,
     refusal::{About, FieldError, Refusal},
     state::{State, now},
     store::Key,
@@ -79,10 +79,6 @@ pub(crate) fn update(
         )));
     }
     settle_namespace(kind, &mut object, &key.namespace)?;
-    match live {
-        Some(live) => rbac::check_update(state, &kind.id, key, (live, &object), &options.user)?,
-        None => rbac::check_create(state, &kind.id, key, &object, &options.user)?,
-    }
     let (Some(stored), Some(live)) = (&stored, live) else {
         if !meta(&object, "uid").is_empty() {
             let why = format!(

@@ -9,7 +9,7 @@ use crate::{
     kinds::Kind,
     listing::{self, Selection},
     object::at,
-    refusal::Refusal,
+    refusal::{FieldError, Refusal},
     request::{self, Form},
     rest::{self, DeleteOptions, Edit, Options, Unknown, Written},
     reviews,
@@ -94,9 +94,8 @@ impl Call<'_> {
                 "" | "Warn" => Unknown::Warn,
                 other => {
                     let all = ["Ignore", "Strict", "Warn"];
-                    let error = crate::refusal::FieldError::not_supported("fieldValidation", other, &all);
-                    let about = crate::refusal::About::new("meta.k8s.io", "CreateOptions", "");
-                    return Err(Refusal::invalid(about, &[error]));
+                    let error = FieldError::not_supported("fieldValidation", other, &all);
+                    return Err(Refusal::option("CreateOptions", error));
                 }
             },
         })
@@ -170,15 +169,12 @@ impl Call<'_> {
         }
         let is_apply = form == "application/apply-patch+yaml";
         if query.has("force") && !is_apply {
-            let error =
-                crate::refusal::FieldError::forbidden("force", "may not be specified for non-apply patch");
-            let about = crate::refusal::About::new("meta.k8s.io", "PatchOptions", "");
-            return Err(Refusal::invalid(about, &[error]));
+            let error = FieldError::forbidden("force", "may not be specified for non-apply patch");
+            return Err(Refusal::option("PatchOptions", error));
         }
         if is_apply && query.text("fieldManager").is_empty() {
-            let error = crate::refusal::FieldError::required("fieldManager", "is required for apply patch");
-            let about = crate::refusal::About::new("meta.k8s.io", "PatchOptions", "");
-            return Err(Refusal::invalid(about, &[error]));
+            let error = FieldError::required("fieldManager", "is required for apply patch");
+            return Err(Refusal::option("PatchOptions", error));
         }
         let (patch, twice) = body::read(form, &self.asked.body)?;
         let edit = match form {

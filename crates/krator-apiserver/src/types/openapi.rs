@@ -203,7 +203,7 @@ impl Reader<'_> {
 }
 
 /// The name of the schema that this one refers to. Defaults may only stand beside an `allOf` of a single reference.
-pub(super) fn referred(schema: &Json) -> Option<&str> {
+pub(crate) fn referred(schema: &Json) -> Option<&str> {
     let alone = schema.get("$ref");
     let reference = alone.or_else(|| match schema["allOf"].as_array().map(Vec::as_slice) {
         Some([one]) => one.get("$ref"),

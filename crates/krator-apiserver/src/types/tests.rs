@@ -89,7 +89,6 @@ fn types_come_from_the_schema_of_a_custom_resource() {
         }},
         "status": {"type": "object", "properties": {"a": {"type": "string", "format": "date"}}},
     }});
-    let schema: Schema = serde_json::from_value(schema).expect("a valid schema");
     let type_ = Type::of_custom_resource(Some(&schema));
     for metadata in ["metadata", "spec.object.metadata"] {
         let owners = at(&type_, &format!("{metadata}.ownerReferences"))

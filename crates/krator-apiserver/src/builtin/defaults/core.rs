@@ -1,8 +1,9 @@
 //! Defaults of `core/v1`.
 
 use super::Default;
-use crate::builtin::image;
-use crate::builtin::json::{entries, flag, get, int, list_mut, set, set_default, set_entry, text};
+use crate::builtin::json::{
+    entries, entry, flag, get, int, list, list_mut, remove, set, set_default, set_entry, text,
+};
 use crate::builtin::quantity::Quantity;
 use serde_json::{Value as Json, json};
 
@@ -14,7 +15,6 @@ pub(super) fn of(type_name: &str) -> Option<Default> {
         "core/v1.ResourceList" => resource_list,
         "core/v1.Volume" => volume,
         "core/v1.Container" | "core/v1.EphemeralContainer" => container,
-        "core/v1.ContainerPort" => |port| set_default(port, "protocol", "TCP"),
         "core/v1.EndpointPort" => |port| set_default(port, "protocol", "TCP"),
         "core/v1.Service" => service,
         "core/v1.Pod" => pod,
@@ -29,7 +29,7 @@ pub(super) fn of(type_name: &str) -> Option<Default> {
         "authentication/v1.TokenRequestSpec" => |token| set_default(token, "expirationSeconds", 3600),
         "core/v1.Secret" => |secret| set_default(secret, "type", "Opaque"),
         "core/v1.PersistentVolume" => persistent_volume,
-        "core/v1.PersistentVolumeClaim" => |claim| set_default(claim, "status.phase", "Pending"),
+        "core/v1.PersistentVolumeClaim" => claim,
         "core/v1.PersistentVolumeClaimSpec" => |claim| set_default(claim, "volumeMode", "Filesystem"),
         "core/v1.HTTPGetAction" => http_get,
         "core/v1.Namespace" => namespace,
@@ -39,12 +39,7 @@ pub(super) fn of(type_name: &str) -> Option<Default> {
         "core/v1.FileKeySelector" => |selector| set_default(selector, "optional", false),
         "core/v1.LimitRangeItem" => limit_range_item,
         "core/v1.HostPathVolumeSource" => host_path,
-        "core/v1.RBDVolumeSource" | "core/v1.RBDPersistentVolumeSource" => rbd,
-        "core/v1.ISCSIVolumeSource" | "core/v1.ISCSIPersistentVolumeSource" => {
-            |source| set_default(source, "iscsiInterface", "default")
-        }
-        "core/v1.AzureDiskVolumeSource" => azure_disk,
-        "core/v1.ScaleIOVolumeSource" | "core/v1.ScaleIOPersistentVolumeSource" => scale_io,
+        "core/v1.ServiceAccount" => service_account,
         "core/v1.ReplicationController" => replication_controller,
         _ => return None,
     })
@@ -77,8 +72,11 @@ fn volume(volume: &mut Json) {
     }
 }
 
+/// Images that can change under their name are pulled always.
 fn pull_policy(image: &str) -> &'static str {
-    if image::tag(image).is_some_and(|tag| tag == "latest") {
+    let name = image.rsplit('/').next().unwrap_or(image);
+    let is_latest = name.split_once(':').is_none_or(|(_, tag)| tag == "latest");
+    if is_latest && !image.contains('@') {
         "Always"
     } else {
         "IfNotPresent"
@@ -95,7 +93,7 @@ fn container(container: &mut Json) {
 fn service(service: &mut Json) {
     set_default(service, "spec.sessionAffinity", "None");
     match text(service, "spec.sessionAffinity") {
-        "None" => crate::builtin::json::remove(service, "spec.sessionAffinityConfig"),
+        "None" => remove(service, "spec.sessionAffinityConfig"),
         "ClientIP" => set_default(
             service,
             "spec.sessionAffinityConfig.clientIP.timeoutSeconds",
@@ -105,7 +103,6 @@ fn service(service: &mut Json) {
     }
     set_default(service, "spec.type", "ClusterIP");
     for port in list_mut(service, "spec.ports") {
-        set_default(port, "protocol", "TCP");
         let number = int(port, "port").unwrap_or_default();
         if matches!(get(port, "targetPort"), None | Some(Json::String(_)) if text(port, "targetPort").is_empty())
             || int(port, "targetPort") == Some(0)
@@ -115,7 +112,7 @@ fn service(service: &mut Json) {
     }
     let type_ = text(service, "spec.type").to_owned();
     let external = matches!(type_.as_str(), "LoadBalancer" | "NodePort")
-        || type_ == "ClusterIP" && !crate::builtin::json::list(service, "spec.externalIPs").is_empty();
+        || type_ == "ClusterIP" && !list(service, "spec.externalIPs").is_empty();
     if external {
         set_default(service, "spec.externalTrafficPolicy", "Cluster");
     }
@@ -123,6 +120,9 @@ fn service(service: &mut Json) {
         && get(service, "spec.internalTrafficPolicy").is_none()
     {
         set(service, "spec.internalTrafficPolicy", "Cluster");
+    }
+    if type_ == "ExternalName" {
+        remove(service, "spec.internalTrafficPolicy");
     }
     if type_ == "LoadBalancer" {
         set_default(service, "spec.allocateLoadBalancerNodePorts", true);
@@ -141,6 +141,9 @@ fn pod(pod: &mut Json) {
         }
     }
     set_default(pod, "spec.enableServiceLinks", true);
+    if int(pod, "spec.terminationGracePeriodSeconds").is_some_and(|seconds| seconds < 0) {
+        set(pod, "spec.terminationGracePeriodSeconds", 1);
+    }
     if flag(pod, "spec.hostNetwork") {
         for containers in ["spec.containers", "spec.initContainers"] {
             for port in list_mut(pod, containers).flat_map(|container| {
@@ -162,7 +165,7 @@ fn pod(pod: &mut Json) {
 /// Copies the entries of one map that another lacks.
 fn fill_from(value: &mut Json, from: &str, to: &str) {
     let missing: Vec<(String, Json)> = entries(value, from)
-        .filter(|(key, _)| crate::builtin::json::entry(value, to, key).is_none())
+        .filter(|(key, _)| entry(value, to, key).is_none())
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
     for (key, quantity) in missing {
@@ -176,6 +179,19 @@ fn pod_spec(spec: &mut Json) {
     set_default(spec, "securityContext", json!({}));
     set_default(spec, "terminationGracePeriodSeconds", 30);
     set_default(spec, "schedulerName", "default-scheduler");
+    // `serviceAccount` is an older name of `serviceAccountName`, and both are written.
+    let old_name = text(spec, "serviceAccount").to_owned();
+    if !old_name.is_empty() {
+        set_default(spec, "serviceAccountName", old_name);
+    }
+    let name = text(spec, "serviceAccountName").to_owned();
+    if !name.is_empty() {
+        set(spec, "serviceAccount", name);
+    }
+    // False is not written, but null would stay.
+    if !flag(spec, "hostNetwork") {
+        remove(spec, "hostNetwork");
+    }
 }
 
 fn probe(probe: &mut Json) {
@@ -229,28 +245,43 @@ fn host_path(source: &mut Json) {
     }
 }
 
-fn rbd(source: &mut Json) {
-    set_default(source, "pool", "rbd");
-    set_default(source, "user", "admin");
-    set_default(source, "keyring", "/etc/ceph/keyring");
-}
-
-fn azure_disk(source: &mut Json) {
-    set_default(source, "cachingMode", "ReadWrite");
-    set_default(source, "fsType", "ext4");
-    set_default(source, "readOnly", false);
-    set_default(source, "kind", "Shared");
-}
-
-fn scale_io(source: &mut Json) {
-    set_default(source, "storageMode", "ThinProvisioned");
-    set_default(source, "fsType", "xfs");
-}
-
 fn replication_controller(controller: &mut Json) {
     if let Some(labels) = get(controller, "spec.template.metadata.labels").cloned() {
         set_default(controller, "spec.selector", labels.clone());
         set_default(controller, "metadata.labels", labels);
     }
     set_default(controller, "spec.replicas", 1);
+}
+
+/// Only the names of secrets are kept.
+fn service_account(account: &mut Json) {
+    for secret in list_mut(account, "secrets") {
+        *secret = json!({"name": text(secret, "name")});
+    }
+}
+
+/// `dataSource` and `dataSourceRef` are filled from each other. Only claims and snapshots can be a `dataSource`; others are
+/// ignored, as they were before `dataSourceRef` was there.
+fn claim(claim: &mut Json) {
+    set_default(claim, "status.phase", "Pending");
+    let source = &claim["spec"]["dataSource"];
+    let is_known = matches!(
+        (text(source, "apiGroup"), text(source, "kind")),
+        ("", "PersistentVolumeClaim") | ("snapshot.storage.k8s.io", "VolumeSnapshot")
+    );
+    if !is_known {
+        remove(claim, "spec.dataSource");
+    }
+    let (source, reference) = (
+        get(claim, "spec.dataSource").cloned(),
+        get(claim, "spec.dataSourceRef").cloned(),
+    );
+    match (source, reference) {
+        (Some(source), None) => set(claim, "spec.dataSourceRef", source),
+        (None, Some(reference)) if text(&reference, "namespace").is_empty() => {
+            set(claim, "spec.dataSource", reference);
+            remove(claim, "spec.dataSource.namespace");
+        }
+        _ => {}
+    }
 }

@@ -1,7 +1,8 @@
 //! Defaults of `apps/v1`, `batch/v1`, `networking.k8s.io/v1` and `rbac.authorization.k8s.io/v1`.
 
 use super::Default;
-use crate::builtin::json::{get, list, set, set_default, text};
+use crate::builtin::json::{entry, get, list, list_mut, remove, set, set_default, set_entry, text};
+use crate::builtin::prepare::TEMPLATE_GENERATION;
 use serde_json::{Value as Json, json};
 
 const RBAC: &str = "rbac.authorization.k8s.io";
@@ -22,6 +23,7 @@ pub(super) fn of(type_name: &str) -> Option<Default> {
             |binding| set_default(binding, "roleRef.apiGroup", RBAC)
         }
         "rbac/v1.Subject" => subject,
+        "coordination/v1.LeaseSpec" => lease,
         _ => return None,
     })
 }
@@ -52,9 +54,23 @@ fn daemon_set(daemons: &mut Json) {
         default_if_none(daemons, "spec.updateStrategy.rollingUpdate.maxSurge", 0);
     }
     set_default(daemons, "spec.revisionHistoryLimit", 10);
+    if entry(daemons, "metadata.annotations", TEMPLATE_GENERATION).is_none() {
+        set_entry(daemons, "metadata.annotations", TEMPLATE_GENERATION, "0");
+    }
+}
+
+/// Fields of a feature that is off unless an administrator turns it on.
+fn lease(spec: &mut Json) {
+    remove(spec, "strategy");
+    remove(spec, "preferredHolder");
 }
 
 fn stateful_set(sets: &mut Json) {
+    remove(sets, "spec.updateStrategy.rollingUpdate.maxUnavailable");
+    for claim in list_mut(sets, "spec.volumeClaimTemplates") {
+        set(claim, "apiVersion", "v1");
+        set(claim, "kind", "PersistentVolumeClaim");
+    }
     set_default(sets, "spec.podManagementPolicy", "OrderedReady");
     if text(sets, "spec.updateStrategy.type").is_empty() {
         set(sets, "spec.updateStrategy.type", "RollingUpdate");

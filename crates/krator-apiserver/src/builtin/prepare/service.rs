@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use std::collections::BTreeSet;
 
 /// Removes what the new type cannot have, if the request has only left it as it was.
-pub(super) fn drop_fields_of_old_type(service: &mut Json, old: &Json) {
+pub(in super::super) fn drop_fields_of_old_type(service: &mut Json, old: &Json) {
     let same = |service: &Json, path: &str| get(service, path) == get(old, path);
     if needs_cluster_ip(old) && !needs_cluster_ip(service) {
         if same(service, "spec.clusterIP") && same(service, "spec.clusterIPs") {
@@ -18,11 +18,10 @@ pub(super) fn drop_fields_of_old_type(service: &mut Json, old: &Json) {
             }
         }
     }
-    if needs_node_port(old) && !needs_node_port(service) && node_ports(old).is_superset(&node_ports(service))
-    {
+    if has_node_ports(old) && !has_node_ports(service) && node_ports(old).is_superset(&node_ports(service)) {
         list_mut(service, "spec.ports").for_each(|port| remove(port, "nodePort"));
     }
-    if needs_health_check(old) && !needs_health_check(service) && same(service, "spec.healthCheckNodePort") {
+    if checks_health(old) && !checks_health(service) && same(service, "spec.healthCheckNodePort") {
         remove(service, "spec.healthCheckNodePort");
     }
     if is_load_balancer(old) && !is_load_balancer(service) {
@@ -44,7 +43,7 @@ fn needs_cluster_ip(service: &Json) -> bool {
     text(service, "spec.type") != "ExternalName"
 }
 
-fn needs_node_port(service: &Json) -> bool {
+pub(in super::super) fn has_node_ports(service: &Json) -> bool {
     matches!(text(service, "spec.type"), "NodePort" | "LoadBalancer")
 }
 
@@ -52,12 +51,12 @@ fn is_load_balancer(service: &Json) -> bool {
     text(service, "spec.type") == "LoadBalancer"
 }
 
-fn needs_health_check(service: &Json) -> bool {
+pub(in super::super) fn checks_health(service: &Json) -> bool {
     is_load_balancer(service) && text(service, "spec.externalTrafficPolicy") == "Local"
 }
 
 fn is_external(service: &Json) -> bool {
-    needs_node_port(service)
+    has_node_ports(service)
         || text(service, "spec.type") == "ClusterIP" && !list(service, "spec.externalIPs").is_empty()
 }
 

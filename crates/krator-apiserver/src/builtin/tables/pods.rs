@@ -1,9 +1,8 @@
-//! Rows of pods, their templates, events and nodes.
+//! Rows of pods and events.
 
-use super::{age, containers, has_condition, labels, number, text_or};
-use crate::builtin::json::{entries, flag, get, int, list, text};
+use super::{age, has_condition, number, text_or};
+use crate::builtin::json::{flag, get, int, list, text};
 use serde_json::{Value as Json, json};
-use std::collections::BTreeSet;
 
 /// What `kubectl get pods` says of a pod.
 struct Summary {
@@ -25,7 +24,7 @@ impl Summary {
     }
 }
 
-pub(super) fn pod(pod: &Json, now: i64) -> Vec<Json> {
+pub(in super::super) fn pod(pod: &Json, now: i64) -> Vec<Json> {
     let restartable = |container: &&Json| text(container, "restartPolicy") == "Always";
     let total = list(pod, "spec.containers").len()
         + list(pod, "spec.initContainers")
@@ -41,11 +40,9 @@ pub(super) fn pod(pod: &Json, now: i64) -> Vec<Json> {
     };
     let ip = list(pod, "status.podIPs").first().map_or("", |ip| text(ip, "ip"));
     vec![
-        json!(text(pod, "metadata.name")),
         json!(format!("{}/{total}", summary.ready)),
         json!(summary.reason),
         json!(restarts),
-        json!(age(get(pod, "metadata.creationTimestamp"), now)),
         json!(if ip.is_empty() { "<none>" } else { ip }),
         json!(text_or(pod, "spec.nodeName", "<none>")),
         json!(text_or(pod, "status.nominatedNodeName", "<none>")),
@@ -171,17 +168,7 @@ fn regular_containers(pod: &Json, summary: &mut Summary) {
     }
 }
 
-pub(super) fn template(template: &Json) -> Vec<Json> {
-    let [names, images] = containers(list(template, "template.spec.containers"));
-    vec![
-        json!(text(template, "metadata.name")),
-        names,
-        images,
-        json!(labels(&template["template"]["metadata"]["labels"])),
-    ]
-}
-
-pub(super) fn event(event: &Json, now: i64) -> Vec<Json> {
+pub(in super::super) fn event(event: &Json, now: i64) -> Vec<Json> {
     let first = get(event, "firstTimestamp").or_else(|| get(event, "eventTime"));
     let series = get(event, "series");
     let last = match series {
@@ -212,60 +199,5 @@ pub(super) fn event(event: &Json, now: i64) -> Vec<Json> {
         json!(text(event, "message").trim()),
         json!(age(first, now)),
         json!(count),
-        json!(text(event, "metadata.name")),
-    ]
-}
-
-pub(super) fn node(node: &Json, age: String) -> Vec<Json> {
-    let conditions = list(node, "status.conditions");
-    let is_known = conditions
-        .iter()
-        .any(|condition| text(condition, "type") == "Ready");
-    let mut status = match (is_known, has_condition(conditions, "Ready")) {
-        (false, _) => "Unknown".to_owned(),
-        (true, true) => "Ready".to_owned(),
-        (true, false) => "NotReady".to_owned(),
-    };
-    if flag(node, "spec.unschedulable") {
-        status.push_str(",SchedulingDisabled");
-    }
-    let roles: BTreeSet<&str> = entries(node, "metadata.labels")
-        .filter_map(|(key, value)| match key.as_str() {
-            "kubernetes.io/role" => value.as_str(),
-            key => key.strip_prefix("node-role.kubernetes.io/"),
-        })
-        .filter(|role| !role.is_empty())
-        .collect();
-    let roles: Vec<&str> = roles.into_iter().collect();
-    let address = |type_: &str| {
-        let found = list(node, "status.addresses")
-            .iter()
-            .find(|address| text(address, "type") == type_);
-        json!(found.map_or("<none>", |address| text(address, "address")))
-    };
-    let mut kernel = text_or(node, "status.nodeInfo.kernelVersion", "<unknown>").to_owned();
-    let architecture = text(node, "status.nodeInfo.architecture");
-    if !architecture.is_empty() {
-        kernel.push_str(&format!(" ({architecture})"));
-    }
-    vec![
-        json!(text(node, "metadata.name")),
-        json!(status),
-        json!(if roles.is_empty() {
-            "<none>".to_owned()
-        } else {
-            roles.join(",")
-        }),
-        json!(age),
-        json!(text(node, "status.nodeInfo.kubeletVersion")),
-        address("InternalIP"),
-        address("ExternalIP"),
-        json!(text_or(node, "status.nodeInfo.osImage", "<unknown>")),
-        json!(kernel),
-        json!(text_or(
-            node,
-            "status.nodeInfo.containerRuntimeVersion",
-            "<unknown>"
-        )),
     ]
 }

@@ -1,21 +1,20 @@
-//! Rows of Services and of what leads to them.
+//! Rows of Services, and of Ingresses that lead to them.
 
 use super::{labels, number, text_or};
-use crate::builtin::json::{entry, get, list, text, texts};
+use crate::builtin::json::{list, text, texts};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 
 /// Lists of hosts and addresses end after so many.
 const MOST: usize = 3;
 
-pub(super) fn service(service: &Json, age: String) -> Vec<Json> {
+pub(in super::super) fn service(service: &Json, _now: i64) -> Vec<Json> {
     let address = texts(service, "spec.clusterIPs")
         .first()
         .copied()
         .unwrap_or("<none>");
     let ports: Vec<String> = list(service, "spec.ports").iter().map(port).collect();
     vec![
-        json!(text(service, "metadata.name")),
         json!(text(service, "spec.type")),
         json!(address),
         json!(external(service)),
@@ -24,7 +23,6 @@ pub(super) fn service(service: &Json, age: String) -> Vec<Json> {
         } else {
             ports.join(",")
         }),
-        json!(age),
         json!(labels(&service["spec"]["selector"])),
     ]
 }
@@ -66,55 +64,17 @@ fn balancers(object: &Json) -> Vec<&str> {
         .collect()
 }
 
-pub(super) fn endpoints(endpoints: &Json, age: String) -> Vec<Json> {
-    let mut all = Vec::new();
-    for subset in list(endpoints, "subsets") {
-        let addresses = || {
-            list(subset, "addresses")
-                .iter()
-                .map(|address| text(address, "ip"))
-        };
-        let ports = list(subset, "ports");
-        if ports.is_empty() {
-            all.extend(addresses().map(str::to_owned));
-        }
-        for port in ports {
-            let number = number(port, "port");
-            all.extend(addresses().map(|address| match address.contains(':') {
-                true => format!("[{address}]:{number}"),
-                false => format!("{address}:{number}"),
-            }));
-        }
-    }
-    let shown = if list(endpoints, "subsets").is_empty() {
-        "<none>".to_owned()
-    } else {
-        some(&all)
-    };
-    vec![json!(text(endpoints, "metadata.name")), json!(shown), json!(age)]
-}
-
-/// The first few of a list.
-fn some(all: &[String]) -> String {
-    match all.get(..MOST) {
-        Some(first) if all.len() > MOST => format!("{} + {} more...", first.join(","), all.len() - MOST),
-        _ => all.join(","),
-    }
-}
-
-pub(super) fn ingress(ingress: &Json, age: String) -> Vec<Json> {
+pub(in super::super) fn ingress(ingress: &Json, _now: i64) -> Vec<Json> {
     let ports = if list(ingress, "spec.tls").is_empty() {
         "80"
     } else {
         "80, 443"
     };
     vec![
-        json!(text(ingress, "metadata.name")),
         json!(text_or(ingress, "spec.ingressClassName", "<none>")),
         json!(hosts(list(ingress, "spec.rules"))),
         json!(balancers(ingress).join(",")),
         json!(ports),
-        json!(age),
     ]
 }
 
@@ -133,27 +93,4 @@ fn hosts(rules: &[Json]) -> String {
         (false, true) => format!("{} + {} more...", shown.join(","), rules.len() - MOST),
         (false, false) => shown.join(","),
     }
-}
-
-pub(super) fn ingress_class(class: &Json, age: String) -> Vec<Json> {
-    const DEFAULT: &str = "ingressclass.kubernetes.io/is-default-class";
-    let is_default = entry(class, "metadata.annotations", DEFAULT).and_then(Json::as_str) == Some("true");
-    let name = text(class, "metadata.name");
-    let parameters = get(class, "spec.parameters").map(|parameters| {
-        let group = match text(parameters, "apiGroup") {
-            "" => String::new(),
-            group => format!(".{group}"),
-        };
-        format!("{}{group}/{}", text(parameters, "kind"), text(parameters, "name"))
-    });
-    vec![
-        json!(if is_default {
-            format!("{name} (default)")
-        } else {
-            name.to_owned()
-        }),
-        json!(text(class, "spec.controller")),
-        json!(parameters.unwrap_or_else(|| "<none>".to_owned())),
-        json!(age),
-    ]
 }

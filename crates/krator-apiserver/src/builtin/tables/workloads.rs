@@ -1,30 +1,25 @@
 //! Rows of the kinds that keep pods running.
 
 use super::{
-    age as age_of, containers, has_condition, labels, number, selector, selector_of, selector_or_none,
-    text_or,
+    age, containers, has_condition, labels, number, selector, selector_of, selector_or_none, text_or,
 };
 use crate::builtin::json::{flag, get, int, list, text};
 use crate::builtin::times::{human_duration, read_time};
 use serde_json::{Value as Json, json};
 
-fn name(object: &Json) -> Json {
-    json!(text(object, "metadata.name"))
-}
+const CONTAINERS: &str = "spec.template.spec.containers";
 
-fn template_containers(object: &Json) -> [Json; 2] {
-    containers(list(object, "spec.template.spec.containers"))
+fn count(object: &Json, field: &str) -> Json {
+    json!(number(object, field))
 }
 
 /// ReplicaSets and ReplicationControllers, whose selectors are only labels.
-pub(super) fn replicas(object: &Json, age: String) -> Vec<Json> {
-    let [names, images] = template_containers(object);
+pub(in super::super) fn replicas(object: &Json, _now: i64) -> Vec<Json> {
+    let [names, images] = containers(object, CONTAINERS);
     vec![
-        name(object),
-        json!(number(object, "spec.replicas")),
-        json!(number(object, "status.replicas")),
-        json!(number(object, "status.readyReplicas")),
-        json!(age),
+        count(object, "spec.replicas"),
+        count(object, "status.replicas"),
+        count(object, "status.readyReplicas"),
         names,
         images,
         json!(selector_of(&object["spec"]["selector"])),
@@ -32,75 +27,47 @@ pub(super) fn replicas(object: &Json, age: String) -> Vec<Json> {
 }
 
 fn ready(object: &Json) -> Json {
-    json!(format!(
-        "{}/{}",
+    let (ready, all) = (
         number(object, "status.readyReplicas"),
-        number(object, "spec.replicas")
-    ))
+        number(object, "spec.replicas"),
+    );
+    json!(format!("{ready}/{all}"))
 }
 
-pub(super) fn deployment(object: &Json, age: String) -> Vec<Json> {
-    let [names, images] = template_containers(object);
+pub(in super::super) fn deployment(object: &Json, _now: i64) -> Vec<Json> {
+    let [names, images] = containers(object, CONTAINERS);
     vec![
-        name(object),
         ready(object),
-        json!(number(object, "status.updatedReplicas")),
-        json!(number(object, "status.availableReplicas")),
-        json!(age),
+        count(object, "status.updatedReplicas"),
+        count(object, "status.availableReplicas"),
         names,
         images,
         json!(selector(&object["spec"]["selector"])),
     ]
 }
 
-pub(super) fn stateful_set(object: &Json, age: String) -> Vec<Json> {
-    let [names, images] = template_containers(object);
-    vec![name(object), ready(object), json!(age), names, images]
+pub(in super::super) fn stateful_set(object: &Json, _now: i64) -> Vec<Json> {
+    let [names, images] = containers(object, CONTAINERS);
+    vec![ready(object), names, images]
 }
 
-pub(super) fn daemon_set(object: &Json, age: String) -> Vec<Json> {
-    let [names, images] = template_containers(object);
-    let count = |field: &str| json!(number(&object["status"], field));
+pub(in super::super) fn daemon_set(object: &Json, _now: i64) -> Vec<Json> {
+    let [names, images] = containers(object, CONTAINERS);
     vec![
-        name(object),
-        count("desiredNumberScheduled"),
-        count("currentNumberScheduled"),
-        count("numberReady"),
-        count("updatedNumberScheduled"),
-        count("numberAvailable"),
+        count(object, "status.desiredNumberScheduled"),
+        count(object, "status.currentNumberScheduled"),
+        count(object, "status.numberReady"),
+        count(object, "status.updatedNumberScheduled"),
+        count(object, "status.numberAvailable"),
         json!(labels(&object["spec"]["template"]["spec"]["nodeSelector"])),
-        json!(age),
         names,
         images,
         json!(selector_or_none(&object["spec"]["selector"])),
     ]
 }
 
-pub(super) fn controller_revision(object: &Json, age: String) -> Vec<Json> {
-    let owners = list(object, "metadata.ownerReferences");
-    let controller = owners
-        .iter()
-        .find(|owner| flag(owner, "controller"))
-        .map(|owner| {
-            let group = text(owner, "apiVersion")
-                .split_once('/')
-                .map_or(String::new(), |(group, _)| format!(".{group}"));
-            format!(
-                "{}{group}/{}",
-                text(owner, "kind").to_lowercase(),
-                text(owner, "name")
-            )
-        });
-    vec![
-        name(object),
-        json!(controller.unwrap_or_else(|| "<none>".to_owned())),
-        json!(number(object, "revision")),
-        json!(age),
-    ]
-}
-
-pub(super) fn job(object: &Json, age: String, now: i64) -> Vec<Json> {
-    let [names, images] = template_containers(object);
+pub(in super::super) fn job(object: &Json, now: i64) -> Vec<Json> {
+    let [names, images] = containers(object, CONTAINERS);
     let succeeded = number(object, "status.succeeded");
     let completions = match (
         int(object, "spec.completions"),
@@ -115,11 +82,9 @@ pub(super) fn job(object: &Json, age: String, now: i64) -> Vec<Json> {
         human_duration(time("status.completionTime").unwrap_or(now) - start)
     });
     vec![
-        name(object),
         json!(job_status(object)),
         json!(completions),
         json!(duration),
-        json!(age),
         names,
         images,
         json!(selector_or_none(&object["spec"]["selector"])),
@@ -140,8 +105,8 @@ fn job_status(job: &Json) -> &'static str {
     }
 }
 
-pub(super) fn cron_job(object: &Json, age: String, now: i64) -> Vec<Json> {
-    let [names, images] = containers(list(object, "spec.jobTemplate.spec.template.spec.containers"));
+pub(in super::super) fn cron_job(object: &Json, now: i64) -> Vec<Json> {
+    let [names, images] = containers(object, "spec.jobTemplate.spec.template.spec.containers");
     let last = get(object, "status.lastScheduleTime");
     let suspend = match get(object, "spec.suspend") {
         Some(_) if flag(object, "spec.suspend") => "True",
@@ -149,32 +114,15 @@ pub(super) fn cron_job(object: &Json, age: String, now: i64) -> Vec<Json> {
         None => "<unset>",
     };
     vec![
-        name(object),
         json!(text(object, "spec.schedule")),
         json!(text_or(object, "spec.timeZone", "<none>")),
         json!(suspend),
         json!(list(object, "status.active").len()),
-        json!(last.map_or("<none>".to_owned(), |last| age_of(Some(last), now))),
-        json!(age),
+        json!(last.map_or("<none>".to_owned(), |last| age(Some(last), now))),
         names,
         images,
         json!(selector_or_none(
             &object["spec"]["jobTemplate"]["spec"]["selector"]
         )),
-    ]
-}
-
-pub(super) fn disruption_budget(object: &Json, age: String) -> Vec<Json> {
-    let amount = |field: &str| match get(&object["spec"], field) {
-        Some(Json::String(percent)) => json!(percent),
-        Some(number) => json!(number.to_string()),
-        None => json!("N/A"),
-    };
-    vec![
-        name(object),
-        amount("minAvailable"),
-        amount("maxUnavailable"),
-        json!(number(object, "status.disruptionsAllowed")),
-        json!(age),
     ]
 }

@@ -1,13 +1,17 @@
 //! Labels, annotations and selectors, after `pkg/apis/meta/v1/validation` and `pkg/labels` of `k8s.io/apimachinery`.
 
 use super::report::Report;
+use super::shape::TypeRule;
 use crate::builtin::json::{entries, list, text, texts};
 use crate::builtin::names;
+use crate::selector::LabelSelector;
 use krator_schema::Path;
 use serde_json::Value as Json;
 
 /// All annotations of an object together.
 const MOST_ANNOTATION_BYTES: usize = 256 * 1024;
+
+pub(super) const TYPES: &[(&str, TypeRule)] = &[("meta.v1.LabelSelector", selector)];
 
 /// Checks a map of labels.
 pub(super) fn labels(report: &mut Report, at: &Path, labels: &Json) {
@@ -30,8 +34,7 @@ pub(super) fn annotations(report: &mut Report, at: &Path, annotations: &Json) {
     }
 }
 
-/// Checks a label selector.
-pub(super) fn selector(report: &mut Report, at: &Path, selector: &Json) {
+fn selector(report: &mut Report, at: &Path, selector: &Json) {
     labels(report, &at.field("matchLabels"), &selector["matchLabels"]);
     for (index, requirement) in list(selector, "matchExpressions").iter().enumerate() {
         let at = at.field("matchExpressions").index(index);
@@ -64,38 +67,15 @@ pub(super) fn is_empty(selector: &Json) -> bool {
     entries(selector, "matchLabels").next().is_none() && list(selector, "matchExpressions").is_empty()
 }
 
-/// Whether a selector can be evaluated, as `LabelSelectorAsSelector` of the original decides it.
-pub(super) fn can_be_evaluated(selector: &Json) -> bool {
-    let good_labels = entries(selector, "matchLabels").all(|(key, value)| {
-        names::qualified(key).is_empty() && names::label_value(value.as_str().unwrap_or_default()).is_empty()
-    });
-    let good_expression = |requirement: &Json| {
-        let values = texts(requirement, "values");
-        let counted = match text(requirement, "operator") {
-            "In" | "NotIn" => !values.is_empty(),
-            "Exists" | "DoesNotExist" => values.is_empty(),
-            _ => false,
-        };
-        counted
-            && names::qualified(text(requirement, "key")).is_empty()
-            && values.iter().all(|value| names::label_value(value).is_empty())
-    };
-    good_labels && list(selector, "matchExpressions").iter().all(good_expression)
+/// Whether a selector is valid, so that it can be compared with labels.
+pub(super) fn can_be_evaluated(of_object: &Json) -> bool {
+    let mut report = Report::default();
+    selector(&mut report, &Path::root(), of_object);
+    report.into_errors().is_empty()
 }
 
 /// Whether a selector selects an object with these labels.
 pub(super) fn selects(selector: &Json, labels: &Json) -> bool {
     let label = |key: &str| labels.get(key).and_then(Json::as_str);
-    let expression = |requirement: &Json| {
-        let found = label(text(requirement, "key"));
-        let values = texts(requirement, "values");
-        match text(requirement, "operator") {
-            "In" => found.is_some_and(|found| values.contains(&found)),
-            "NotIn" => found.is_none_or(|found| !values.contains(&found)),
-            "Exists" => found.is_some(),
-            _ => found.is_none(),
-        }
-    };
-    entries(selector, "matchLabels").all(|(key, value)| label(key) == value.as_str())
-        && list(selector, "matchExpressions").iter().all(expression)
+    LabelSelector::of(selector).is_some_and(|selector| selector.matches(label))
 }

@@ -1,117 +1,92 @@
 //! Roles and bindings, after `pkg/apis/rbac/validation`.
 
-use super::labels;
 use super::report::{Report, root};
+use super::shape::TypeRule;
 use crate::builtin::json::{get, list, text};
 use crate::builtin::names::{self, NameRule};
 use krator_schema::Path;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
+
+pub(super) const TYPES: &[(&str, TypeRule)] = &[
+    ("rbac.v1.PolicyRule", rule),
+    ("rbac.v1.RoleRef", |report, at, reference| {
+        only(report, at, reference, "apiGroup", &[GROUP]);
+        report.text(at, reference, "name", |name| {
+            NameRule::PathSegment.check(name, false)
+        });
+    }),
+    ("rbac.v1.Subject", subject),
+];
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
-pub(super) fn role(report: &mut Report, object: &Json, namespaced: bool) {
-    for (index, item) in list(object, "rules").iter().enumerate() {
-        rule(report, &root("rules").index(index), item, namespaced);
+fn only(report: &mut Report, at: &Path, value: &Json, field: &str, supported: &[&str]) {
+    let found = text(value, field);
+    if !supported.contains(&found) {
+        report.not_supported(&at.field(field), found, supported);
     }
-    if !namespaced && get(object, "aggregationRule").is_some() {
-        let at = root("aggregationRule.clusterRoleSelectors");
-        let selectors = list(object, "aggregationRule.clusterRoleSelectors");
-        if selectors.is_empty() {
-            report.required(
-                &at,
-                "at least one clusterRoleSelector required if aggregationRule is non-nil",
-            );
-        }
-        for (index, selector) in selectors.iter().enumerate() {
-            labels::selector(report, &at.index(index), selector);
+}
+
+fn rule(report: &mut Report, at: &Path, rule: &Json) {
+    let mut required = vec![("verbs", "verbs must contain at least one value")];
+    if list(rule, "nonResourceURLs").is_empty() {
+        required.push(("apiGroups", "resource rules must supply at least one api group"));
+        required.push(("resources", "resource rules must supply at least one resource"));
+    }
+    for (field, detail) in required {
+        if list(rule, field).is_empty() {
+            report.required(&at.field(field), detail);
         }
     }
 }
 
-fn rule(report: &mut Report, at: &Path, rule: &Json, namespaced: bool) {
-    let is_empty = |field: &str| list(rule, field).is_empty();
-    if is_empty("verbs") {
-        report.required(&at.field("verbs"), "verbs must contain at least one value");
-    }
-    if !is_empty("nonResourceURLs") {
-        let at = at.field("nonResourceURLs");
-        let urls = &rule["nonResourceURLs"];
-        if namespaced {
-            report.invalid(
-                &at,
-                urls.clone(),
-                "namespaced rules cannot apply to non-resource URLs",
-            );
+pub(in super::super) fn role_binding(report: &mut Report, binding: &Json) {
+    only(
+        report,
+        &root("roleRef"),
+        &binding["roleRef"],
+        "kind",
+        &["Role", "ClusterRole"],
+    );
+}
+
+pub(in super::super) fn cluster_role_binding(report: &mut Report, binding: &Json) {
+    only(
+        report,
+        &root("roleRef"),
+        &binding["roleRef"],
+        "kind",
+        &["ClusterRole"],
+    );
+    for (index, subject) in list(binding, "subjects").iter().enumerate() {
+        if text(subject, "kind") == "ServiceAccount" && text(subject, "namespace").is_empty() {
+            report.required(&root("subjects").index(index).field("namespace"), "");
         }
-        if !is_empty("apiGroups") || !is_empty("resources") || !is_empty("resourceNames") {
-            report.invalid(
-                &at,
-                urls.clone(),
-                "rules cannot apply to both regular resources and non-resource URLs",
-            );
-        }
-        return;
-    }
-    if is_empty("apiGroups") {
-        report.required(
-            &at.field("apiGroups"),
-            "resource rules must supply at least one api group",
-        );
-    }
-    if is_empty("resources") {
-        report.required(
-            &at.field("resources"),
-            "resource rules must supply at least one resource",
-        );
     }
 }
 
-pub(super) fn binding(report: &mut Report, object: &Json, namespaced: bool) {
-    let at = root("roleRef");
-    let group = text(object, "roleRef.apiGroup");
-    if group != GROUP {
-        report.not_supported(&at.field("apiGroup"), group, &[GROUP]);
-    }
-    let kinds: &[&str] = if namespaced {
-        &["Role", "ClusterRole"]
-    } else {
-        &["ClusterRole"]
-    };
-    let kind = text(object, "roleRef.kind");
-    if !kinds.contains(&kind) {
-        report.not_supported(&at.field("kind"), kind, kinds);
-    }
-    match text(object, "roleRef.name") {
-        "" => report.required(&at.field("name"), ""),
-        name => report.messages(&at.field("name"), name, NameRule::PathSegment.check(name, false)),
-    }
-    for (index, item) in list(object, "subjects").iter().enumerate() {
-        subject(report, &root("subjects").index(index), item, namespaced);
-    }
-}
-
-fn subject(report: &mut Report, at: &Path, subject: &Json, namespaced: bool) {
-    let (name, group) = (text(subject, "name"), text(subject, "apiGroup"));
-    if name.is_empty() {
-        report.required(&at.field("name"), "");
-    }
+fn subject(report: &mut Report, at: &Path, subject: &Json) {
     match text(subject, "kind") {
         "ServiceAccount" => {
-            if !name.is_empty() {
-                report.messages(&at.field("name"), name, names::subdomain(name));
-            }
-            if !group.is_empty() {
-                report.not_supported(&at.field("apiGroup"), group, &[""]);
-            }
-            if !namespaced && text(subject, "namespace").is_empty() {
-                report.required(&at.field("namespace"), "");
+            report.text(at, subject, "name", names::subdomain);
+            if get(subject, "apiGroup").is_some() {
+                only(report, at, subject, "apiGroup", &[""]);
             }
         }
-        "User" | "Group" => {
-            if group != GROUP {
-                report.not_supported(&at.field("apiGroup"), group, &[GROUP]);
-            }
-        }
-        kind => report.not_supported(&at.field("kind"), kind, &["ServiceAccount", "User", "Group"]),
+        "User" | "Group" => only(report, at, subject, "apiGroup", &[GROUP]),
+        _ => only(report, at, subject, "kind", &["ServiceAccount", "User", "Group"]),
+    }
+}
+
+/// A binding that exists always binds the same role.
+pub(in super::super) fn same_role(report: &mut Report, binding: &Json, old: &Json) {
+    if get(binding, "roleRef") != get(old, "roleRef") {
+        // The original prints its internal type here, which has other names of fields.
+        let reference = json!({
+            "APIGroup": text(binding, "roleRef.apiGroup"),
+            "Kind": text(binding, "roleRef.kind"),
+            "Name": text(binding, "roleRef.name"),
+        });
+        report.invalid(&root("roleRef"), reference, "cannot change roleRef");
     }
 }

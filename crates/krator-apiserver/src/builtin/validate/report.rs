@@ -1,16 +1,18 @@
 //! Collects the errors of fields.
 
-use crate::builtin::json::get;
+use crate::builtin::json::{get, int, text};
+use crate::builtin::names;
 use crate::refusal::FieldError;
 use krator_schema::{Path, ProblemKind};
 use serde_json::Value as Json;
+use std::collections::BTreeSet;
 
 /// The kind of "Not found" errors. `ProblemKind` lacks one; the refusal is right, and its first words differ.
 const NOT_FOUND: ProblemKind = ProblemKind::Invalid;
 
 /// Errors of fields, in the order in which they were found.
 #[derive(Default)]
-pub(super) struct Report {
+pub(in super::super) struct Report {
     errors: Vec<FieldError>,
 }
 
@@ -25,12 +27,8 @@ impl Report {
         self.errors
     }
 
-    pub fn extend(&mut self, errors: Vec<FieldError>) {
-        self.errors.extend(errors);
-    }
-
-    pub fn len(&self) -> usize {
-        self.errors.len()
+    pub fn push(&mut self, error: FieldError) {
+        self.errors.push(error);
     }
 
     pub fn invalid(&mut self, at: &Path, value: impl Into<Json>, detail: impl Into<String>) {
@@ -43,6 +41,31 @@ impl Report {
         let value = value.into();
         for message in messages {
             self.invalid(at, value.clone(), message);
+        }
+    }
+
+    /// Checks the text at a field, unless it is absent or empty.
+    pub fn text(&mut self, at: &Path, value: &Json, field: &str, check: fn(&str) -> Vec<String>) {
+        let text = text(value, field);
+        if !text.is_empty() {
+            self.messages(&at.field(field), text, check(text));
+        }
+    }
+
+    /// Checks the number at a field, if there is one.
+    pub fn range(&mut self, at: &Path, value: &Json, field: &str, least: i64, most: i64) {
+        if let Some(number) = int(value, field) {
+            self.messages(&at.field(field), number, names::in_range(number, least, most));
+        }
+    }
+
+    /// Several values cannot be the same. Absent and empty ones are left out.
+    pub fn unique<'a>(&mut self, values: impl IntoIterator<Item = (Path, &'a str)>) {
+        let mut seen = BTreeSet::new();
+        for (at, value) in values {
+            if !value.is_empty() && !seen.insert(value) {
+                self.duplicate(&at, value);
+            }
         }
     }
 
@@ -75,51 +98,16 @@ impl Report {
             .push(FieldError::new(at.to_string(), NOT_FOUND, Some(value.into()), ""));
     }
 
-    pub fn without_value(&mut self, at: &Path, kind: ProblemKind, detail: &str) {
-        self.errors
-            .push(FieldError::new(at.to_string(), kind, None, detail));
-    }
-
     pub fn too_long(&mut self, at: &Path, most: usize) {
         let detail = format!("may not be more than {most} bytes");
-        self.errors.push(FieldError::new(
-            at.to_string(),
-            ProblemKind::TooLong,
-            None,
-            detail,
-        ));
-    }
-
-    pub fn too_many(&mut self, at: &Path, found: usize, most: usize) {
-        let detail = format!("must have at most {most} items");
-        self.errors.push(FieldError::new(
-            at.to_string(),
-            ProblemKind::TooMany,
-            Some(found.into()),
-            detail,
-        ));
+        let error = FieldError::new(at.to_string(), ProblemKind::TooLong, None, detail);
+        self.errors.push(error);
     }
 
     /// The value, if there is one, must not be negative.
     pub fn non_negative(&mut self, at: &Path, value: &Json) {
         if let Some(number) = value.as_i64().filter(|number| *number < 0) {
             self.invalid(at, number, "must be greater than or equal to 0");
-        }
-    }
-
-    /// The values at some fields must not be negative.
-    pub fn all_non_negative(&mut self, at: &Path, value: &Json, fields: &[&str]) {
-        for field in fields {
-            self.non_negative(&at.field(*field), &value[field]);
-        }
-    }
-
-    /// The value must be one of these; an empty one counts as missing.
-    pub fn one_of(&mut self, at: &Path, value: &str, supported: &[&str]) {
-        if value.is_empty() {
-            self.required(at, "");
-        } else if !supported.contains(&value) {
-            self.not_supported(at, value, supported);
         }
     }
 

@@ -1,40 +1,21 @@
 //! Schedules, after `github.com/robfig/cron/v3`, and the names of time zones.
 
-/// The least and the most of a field, and names for its numbers.
-struct Bounds {
-    least: u32,
-    most: u32,
-    names: &'static [&'static str],
-}
+use regex::Regex;
+use std::sync::LazyLock;
 
+/// The least and the most of a field, and names for its numbers.
+type Bounds = (i64, i64, &'static [&'static str]);
+
+const MONTHS: [&str; 12] = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
+const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 const FIELDS: [Bounds; 5] = [
-    Bounds {
-        least: 0,
-        most: 59,
-        names: &[],
-    },
-    Bounds {
-        least: 0,
-        most: 23,
-        names: &[],
-    },
-    Bounds {
-        least: 1,
-        most: 31,
-        names: &[],
-    },
-    Bounds {
-        least: 1,
-        most: 12,
-        names: &[
-            "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-        ],
-    },
-    Bounds {
-        least: 0,
-        most: 6,
-        names: &["sun", "mon", "tue", "wed", "thu", "fri", "sat"],
-    },
+    (0, 59, &[]),
+    (0, 23, &[]),
+    (1, 31, &[]),
+    (1, 12, &MONTHS),
+    (0, 6, &DAYS),
 ];
 
 /// What is wrong with a schedule.
@@ -80,53 +61,31 @@ fn descriptor(schedule: &str, name: &str) -> Result<(), String> {
 
 /// Whether the text is a duration of Go, such as `1h30m`.
 fn is_duration(text: &str) -> bool {
-    let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
-    if rest == "0" {
-        return true;
-    }
-    let mut any = false;
-    while !rest.is_empty() {
-        let unit = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-        let found = ["ns", "us", "µs", "ms", "s", "m", "h"]
-            .iter()
-            .filter(|name| unit.starts_with(**name));
-        let Some(found) = found
-            .max_by_key(|name| name.len())
-            .filter(|_| unit.len() < rest.len())
-        else {
-            return false;
-        };
-        rest = &unit[found.len()..];
-        any = true;
-    }
-    any
+    static DURATION: LazyLock<Regex> = LazyLock::new(|| {
+        let pattern = r"^[-+]?(0|([0-9.]*[0-9][0-9.]*(ns|us|µs|ms|s|m|h))+)$";
+        Regex::new(pattern).expect("a constant pattern")
+    });
+    DURATION.is_match(text)
 }
 
-fn check_range(range: &str, bounds: &Bounds) -> Result<(), String> {
-    let parts: Vec<&str> = range.split('/').collect();
-    let ends: Vec<&str> = parts[0].split('-').collect();
-    let (start, mut end) = if matches!(ends[0], "*" | "?") {
-        (bounds.least, bounds.most)
-    } else {
-        let start = number_or_name(ends[0], bounds)?;
-        match ends.as_slice() {
-            [_] => (start, start),
-            [_, end] => (start, number_or_name(end, bounds)?),
-            _ => return Err(format!("too many hyphens: {range}")),
+fn check_range(range: &str, (least, most, names): &Bounds) -> Result<(), String> {
+    let number_or_name = |text: &str| {
+        let lower = text.to_lowercase();
+        let named = (*least..).zip(*names).find(|(_, name)| **name == lower);
+        named.map_or_else(|| number(text), |(at, _)| Ok(at))
+    };
+    let (ends, step) = range
+        .split_once('/')
+        .map_or((range, None), |(ends, step)| (ends, Some(step)));
+    let (start, end) = match ends.split_once('-') {
+        _ if matches!(ends, "*" | "?") => (*least, *most),
+        Some((start, end)) => (number_or_name(start)?, number_or_name(end)?),
+        None => {
+            let start = number_or_name(ends)?;
+            (start, if step.is_some() { *most } else { start })
         }
     };
-    let step = match parts.as_slice() {
-        [_] => 1,
-        [_, step] => {
-            let step = number(step)?;
-            if ends.len() == 1 {
-                end = bounds.most;
-            }
-            step
-        }
-        _ => return Err(format!("too many slashes: {range}")),
-    };
-    let Bounds { least, most, .. } = bounds;
+    let step = step.map_or(Ok(1), number)?;
     match () {
         () if start < *least => Err(format!(
             "beginning of range ({start}) below minimum ({least}): {range}"
@@ -140,19 +99,10 @@ fn check_range(range: &str, bounds: &Bounds) -> Result<(), String> {
     }
 }
 
-fn number_or_name(text: &str, bounds: &Bounds) -> Result<u32, String> {
-    let lower = text.to_lowercase();
-    match bounds.names.iter().position(|name| *name == lower) {
-        Some(at) => Ok(u32::try_from(at).unwrap_or_default() + bounds.least),
-        None => number(text),
-    }
-}
-
-fn number(text: &str) -> Result<u32, String> {
-    match text.parse::<i64>() {
-        Ok(number) => {
-            u32::try_from(number).map_err(|_| format!("negative number ({number}) not allowed: {text}"))
-        }
+fn number(text: &str) -> Result<i64, String> {
+    match text.parse() {
+        Ok(number) if number < 0 => Err(format!("negative number ({number}) not allowed: {text}")),
+        Ok(number) => Ok(number),
         Err(_) => {
             let reason = format!("strconv.Atoi: parsing {text:?}: invalid syntax");
             Err(format!("failed to parse int from {text}: {reason}"))
@@ -160,8 +110,7 @@ fn number(text: &str) -> Result<u32, String> {
     }
 }
 
-/// What is wrong with the name of a time zone, as far as its form says. Whether there is such a zone is left to
-/// `beyond`.
+/// What is wrong with the name of a time zone, as far as its form tells.
 pub(super) fn check_time_zone(zone: &str) -> Vec<String> {
     if zone.is_empty() {
         return vec!["timeZone must be nil or non-empty string".to_owned()];

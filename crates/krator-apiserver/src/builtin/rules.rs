@@ -1,0 +1,370 @@
+//! What the API server does with the objects of each kind beyond what their schemas say. A kind of Kubernetes is its schema
+//! and one value of [`Rules`]; a kind without a value here is completed, checked by its schema and stored.
+
+use super::names::NameRule;
+use super::tables::{self, Cells};
+use super::validate::{Report, batch, claims, config, networking, pods, rbac, services, workloads};
+use super::{admission, convert, prepare};
+use serde_json::Value as Json;
+
+/// A field by which lists can be selected: its name in selectors, its path, and its text if it is absent.
+pub(super) type Selectable = [&'static str; 3];
+
+/// What the API server does with the objects of one kind.
+#[derive(Debug)]
+pub(super) struct Rules {
+    /// Which names objects may have.
+    pub names: NameRule,
+    /// The paths whose changes count `metadata.generation` up; none if the kind has no generation.
+    pub generation: &'static [&'static str],
+    /// The paths of metadata that an update of the status keeps.
+    pub kept_by_status: &'static [&'static str],
+    /// The fields of selectors, besides the name and the namespace.
+    pub selectable: &'static [Selectable],
+    /// Whether the status of a new object is that of the request.
+    pub comes_with_status: bool,
+    /// Whether a deletion leaves the dependents unless the request says otherwise.
+    pub orphans: bool,
+    /// Whether objects are stopped by a node before they are removed.
+    pub graceful: bool,
+    /// Whether objects are given addresses and ports.
+    pub allocates: bool,
+    /// Moves what has another place in the internal form of the original.
+    pub read: fn(&mut Json),
+    /// Admission plugins change or forbid a new object.
+    pub admit: fn(&mut Json) -> Result<(), String>,
+    /// Admission plugins change an updated object.
+    pub admit_update: fn(&mut Json, &Json),
+    /// Sets what clients cannot set in a new object; the text is the time.
+    pub prepare: fn(&mut Json, &str),
+    /// Restores what clients cannot change.
+    pub prepare_update: fn(&mut Json, &Json),
+    /// Restores what an update of the status cannot change.
+    pub prepare_status: fn(&mut Json, &Json),
+    /// Adds to an object what its controller adds, for the rules of its types.
+    pub completed: fn(&Json) -> Json,
+    /// Checks new and changed objects.
+    pub check: fn(&mut Report, &Json),
+    /// Checks new objects.
+    pub check_create: fn(&mut Report, &Json),
+    /// Checks changed objects.
+    pub check_update: fn(&mut Report, &Json, &Json),
+    /// Checks changes of the status.
+    pub check_status: fn(&mut Report, &Json, &Json),
+    /// The paths of the fields that cannot change.
+    pub immutable: &'static [&'static str],
+    /// The cells of its tables, if they show more than the name and the age.
+    pub cells: Option<Cells>,
+}
+
+const NONE: Rules = Rules {
+    names: NameRule::Subdomain,
+    generation: &[],
+    kept_by_status: &[],
+    selectable: &[],
+    comes_with_status: false,
+    orphans: false,
+    graceful: false,
+    allocates: false,
+    read: |_| {},
+    admit: |_| Ok(()),
+    admit_update: |_, _| {},
+    prepare: |_, _| {},
+    prepare_update: |_, _| {},
+    prepare_status: |_, _| {},
+    completed: Json::clone,
+    check: |_, _| {},
+    check_create: |_, _| {},
+    check_update: |_, _, _| {},
+    check_status: |_, _, _| {},
+    immutable: &[],
+    cells: None,
+};
+
+/// Kinds that count the changes of their spec.
+const WITH_SPEC: Rules = Rules {
+    generation: &["spec"],
+    ..NONE
+};
+
+const RBAC: Rules = Rules {
+    names: NameRule::PathSegment,
+    ..NONE
+};
+
+const fn field(name: &'static str) -> Selectable {
+    [name, name, ""]
+}
+
+const CONFIG_MAP: Rules = Rules {
+    check: config::config_map,
+    check_update: config::frozen,
+    cells: Some(tables::config_map),
+    ..NONE
+};
+
+const SECRET: Rules = Rules {
+    selectable: &[field("type")],
+    read: convert::string_data_to_data,
+    prepare_update: prepare::secret_update,
+    check: config::secret,
+    check_update: config::frozen,
+    immutable: &["type"],
+    cells: Some(tables::secret),
+    ..NONE
+};
+
+const NAMESPACE: Rules = Rules {
+    names: NameRule::Label,
+    selectable: &[field("status.phase")],
+    prepare: prepare::namespace,
+    prepare_update: prepare::namespace_update,
+    check: config::namespace,
+    cells: Some(|object, _| tables::texts(object, &["status.phase"])),
+    ..NONE
+};
+
+const POD: Rules = Rules {
+    generation: &["spec"],
+    kept_by_status: &["metadata.deletionTimestamp", "metadata.ownerReferences"],
+    selectable: &[
+        field("spec.nodeName"),
+        field("spec.restartPolicy"),
+        field("spec.schedulerName"),
+        field("spec.serviceAccountName"),
+        field("status.phase"),
+        field("status.nominatedNodeName"),
+        ["spec.hostNetwork", "spec.hostNetwork", "false"],
+        field("status.podIP"),
+        ["status.podIPs", "status.podIP", ""],
+    ],
+    graceful: true,
+    read: convert::pod_addresses,
+    admit: admission::pod,
+    admit_update: admission::pod_update,
+    prepare: prepare::pod,
+    prepare_status: prepare::pod_status,
+    check_update: pods::update,
+    check_status: pods::status,
+    cells: Some(tables::pod),
+    ..NONE
+};
+
+const SERVICE: Rules = Rules {
+    names: NameRule::Label,
+    selectable: &[field("spec.clusterIP"), field("spec.type")],
+    allocates: true,
+    prepare_update: prepare::service_update,
+    check: services::service,
+    check_update: services::update,
+    cells: Some(tables::service),
+    ..NONE
+};
+
+const CLAIM: Rules = Rules {
+    admit: |object| admission::add_finalizer(object, "kubernetes.io/pvc-protection"),
+    check_update: claims::update,
+    immutable: &["spec.volumeMode"],
+    cells: Some(tables::claim),
+    ..NONE
+};
+
+const VOLUME: Rules = Rules {
+    admit: |object| admission::add_finalizer(object, "kubernetes.io/pv-protection"),
+    prepare: prepare::volume,
+    ..NONE
+};
+
+const NODE: Rules = Rules {
+    selectable: &[["spec.unschedulable", "spec.unschedulable", "false"]],
+    // Nodes say their status themselves when they register.
+    comes_with_status: true,
+    admit: admission::node,
+    ..NONE
+};
+
+const CORE_EVENT: Rules = Rules {
+    // Events of the older form may have any name.
+    names: NameRule::PathSegment,
+    selectable: &[
+        field("involvedObject.kind"),
+        field("involvedObject.namespace"),
+        field("involvedObject.name"),
+        field("involvedObject.uid"),
+        field("involvedObject.apiVersion"),
+        field("involvedObject.resourceVersion"),
+        field("involvedObject.fieldPath"),
+        field("reason"),
+        field("reportingComponent"),
+        ["source", "source.component", ""],
+        field("type"),
+    ],
+    cells: Some(tables::event),
+    ..NONE
+};
+
+const EVENT: Rules = Rules {
+    selectable: &[
+        field("regarding.kind"),
+        field("regarding.namespace"),
+        field("regarding.name"),
+        field("regarding.uid"),
+        field("regarding.apiVersion"),
+        field("regarding.resourceVersion"),
+        field("regarding.fieldPath"),
+        field("reason"),
+        field("reportingController"),
+        field("type"),
+    ],
+    check_create: config::new_event,
+    cells: Some(|event, now| tables::event(&convert::event_to_core(event), now)),
+    ..NONE
+};
+
+const REPLICATION_CONTROLLER: Rules = Rules {
+    generation: &["spec"],
+    selectable: &[["status.replicas", "status.replicas", "0"]],
+    orphans: true,
+    check: workloads::replication_controller,
+    cells: Some(tables::replicas),
+    ..NONE
+};
+
+const DEPLOYMENT: Rules = Rules {
+    generation: &["spec", "metadata.annotations"],
+    kept_by_status: &["metadata.labels"],
+    check: workloads::deployment,
+    immutable: &["spec.selector"],
+    cells: Some(tables::deployment),
+    ..NONE
+};
+
+const REPLICA_SET: Rules = Rules {
+    generation: &["spec"],
+    check: workloads::replica_set,
+    immutable: &["spec.selector"],
+    cells: Some(tables::replicas),
+    ..NONE
+};
+
+const STATEFUL_SET: Rules = Rules {
+    names: NameRule::Label,
+    generation: &["spec"],
+    completed: workloads::with_claims,
+    check: workloads::stateful_set,
+    check_create: workloads::new_stateful_set,
+    check_update: workloads::stateful_set_update,
+    cells: Some(tables::stateful_set),
+    ..NONE
+};
+
+const DAEMON_SET: Rules = Rules {
+    generation: &["spec"],
+    prepare: prepare::daemon_set,
+    prepare_update: prepare::daemon_set_update,
+    check: workloads::daemon_set,
+    immutable: &["spec.selector"],
+    cells: Some(tables::daemon_set),
+    ..NONE
+};
+
+const CONTROLLER_REVISION: Rules = Rules {
+    check: config::controller_revision,
+    immutable: &["data"],
+    ..NONE
+};
+
+const JOB: Rules = Rules {
+    generation: &["spec"],
+    selectable: &[["status.successful", "status.succeeded", "0"]],
+    orphans: true,
+    prepare: prepare::job,
+    check: batch::job,
+    check_update: batch::job_update,
+    immutable: batch::IMMUTABLE,
+    cells: Some(tables::job),
+    ..NONE
+};
+
+const CRON_JOB: Rules = Rules {
+    generation: &["spec"],
+    check: batch::cron_job,
+    check_create: batch::new_cron_job,
+    cells: Some(tables::cron_job),
+    ..NONE
+};
+
+const LEASE: Rules = Rules {
+    check: config::lease,
+    cells: Some(|object, _| tables::texts(object, &["spec.holderIdentity"])),
+    ..NONE
+};
+
+const INGRESS: Rules = Rules {
+    generation: &["spec"],
+    check: networking::ingress,
+    cells: Some(tables::ingress),
+    ..NONE
+};
+
+const INGRESS_CLASS: Rules = Rules {
+    generation: &["spec"],
+    immutable: &["spec.controller"],
+    ..NONE
+};
+
+/// The rules of a kind by its type, such as `core/v1.Pod`.
+pub(super) fn of(type_name: &str) -> &'static Rules {
+    match type_name {
+        "apps/v1.ControllerRevision" => &CONTROLLER_REVISION,
+        "apps/v1.DaemonSet" => &DAEMON_SET,
+        "apps/v1.Deployment" => &DEPLOYMENT,
+        "apps/v1.ReplicaSet" => &REPLICA_SET,
+        "apps/v1.StatefulSet" => &STATEFUL_SET,
+        "batch/v1.CronJob" => &CRON_JOB,
+        "batch/v1.Job" => &JOB,
+        "coordination/v1.Lease" => &LEASE,
+        "core/v1.ConfigMap" => &CONFIG_MAP,
+        "core/v1.Event" => &CORE_EVENT,
+        "core/v1.Namespace" => &NAMESPACE,
+        "core/v1.Node" => &NODE,
+        "core/v1.PersistentVolume" => &VOLUME,
+        "core/v1.PersistentVolumeClaim" => &CLAIM,
+        "core/v1.Pod" => &POD,
+        "core/v1.PodTemplate" => {
+            &const {
+                Rules {
+                    generation: &["template"],
+                    ..NONE
+                }
+            }
+        }
+        "core/v1.ReplicationController" => &REPLICATION_CONTROLLER,
+        "core/v1.Secret" => &SECRET,
+        "core/v1.Service" => &SERVICE,
+        "events/v1.Event" => &EVENT,
+        "networking/v1.Ingress" => &INGRESS,
+        "networking/v1.IngressClass" => &INGRESS_CLASS,
+        "networking/v1.NetworkPolicy" | "policy/v1.PodDisruptionBudget" => &WITH_SPEC,
+        "rbac/v1.ClusterRole" | "rbac/v1.Role" => &RBAC,
+        "rbac/v1.ClusterRoleBinding" => {
+            &const {
+                Rules {
+                    check: rbac::cluster_role_binding,
+                    check_update: rbac::same_role,
+                    ..RBAC
+                }
+            }
+        }
+        "rbac/v1.RoleBinding" => {
+            &const {
+                Rules {
+                    check: rbac::role_binding,
+                    check_update: rbac::same_role,
+                    ..RBAC
+                }
+            }
+        }
+        _ => &NONE,
+    }
+}

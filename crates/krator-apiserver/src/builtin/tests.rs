@@ -1,0 +1,390 @@
+//! Compares with answers of a real API server, which `testdata/builtin` has: an object that is created, the answer, and
+//! updates with their answers. Uids, times and what is drawn at random are replaced by fixed values in the records.
+//!
+//! Answers and cells are equal, and so are refusals, up to the order and the words of the errors. The README lists the
+//! errors that only a real server finds; in an object that is refused anyway, this server may find more.
+
+use super::{Subresource, of};
+use crate::refusal::{About, Refusal};
+use regex::Regex;
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::LazyLock;
+
+#[derive(Deserialize)]
+struct Record {
+    name: String,
+    group: String,
+    resource: String,
+    create: Json,
+    code: u16,
+    answer: Option<Json>,
+    refusal: Option<Json>,
+    cells: Option<Json>,
+    #[serde(default)]
+    unknown: Vec<String>,
+    #[serde(default)]
+    then: Vec<Step>,
+}
+
+#[derive(Deserialize)]
+struct Step {
+    sub: String,
+    update: Json,
+    code: u16,
+    answer: Option<Json>,
+    cells: Option<Json>,
+    refusal: Option<Json>,
+}
+
+/// What this server makes of a request.
+type Outcome = Result<Json, Refusal>;
+
+fn name_of(object: &Json) -> &str {
+    object["metadata"]["name"].as_str().unwrap_or_default()
+}
+
+impl Record {
+    fn create(&self) -> Outcome {
+        let builtin = of(&self.group, &self.resource).expect("a builtin kind");
+        let (mut object, unknown) = builtin.decode(&self.create)?;
+        assert_eq!(unknown, self.unknown, "{}", self.name);
+        builtin.default(&mut object);
+        if let Err(why) = builtin.admit_create(&mut object) {
+            let about = About::new(&self.group, &self.resource, name_of(&object));
+            return Err(Refusal::forbidden(about, &why));
+        }
+        let invalid =
+            |object: &Json, errors: &[_]| Refusal::invalid(builtin.about_invalid(name_of(object)), errors);
+        builtin
+            .allocate(&mut object, None, [])
+            .map_err(|errors| invalid(&object, &errors))?;
+        object["metadata"]["uid"] = json!("UID");
+        if builtin.kind().namespaced {
+            object["metadata"]["namespace"] = json!("default");
+        }
+        builtin.prepare_create(&mut object, "2024-01-01T00:00:00Z");
+        match builtin.validate_create(&object) {
+            errors if errors.is_empty() => Ok(object),
+            errors => Err(invalid(&object, &errors)),
+        }
+    }
+
+    fn update(&self, step: &Step, old: &Json) -> Outcome {
+        let builtin = of(&self.group, &self.resource).expect("a builtin kind");
+        let subresource = match step.sub.as_str() {
+            "status" => Subresource::Status,
+            "finalize" => Subresource::Finalize,
+            _ => Subresource::Main,
+        };
+        let (mut object, _) = builtin.decode(&step.update)?;
+        builtin.default(&mut object);
+        let invalid =
+            |object: &Json, errors: &[_]| Refusal::invalid(builtin.about_invalid(name_of(object)), errors);
+        if subresource == Subresource::Main {
+            builtin.admit_update(&mut object, old);
+            builtin
+                .allocate(&mut object, Some(old), [])
+                .map_err(|errors| invalid(&object, &errors))?;
+        }
+        builtin.prepare_update(&mut object, old, subresource);
+        match builtin.validate_update(&object, old, subresource) {
+            errors if errors.is_empty() => Ok(object),
+            errors => Err(invalid(&object, &errors)),
+        }
+    }
+}
+
+/// The fields and the errors that a refusal names; no field if it is about no field.
+fn causes(message: &str) -> BTreeSet<(String, String)> {
+    static BEGIN: LazyLock<Regex> = LazyLock::new(|| {
+        let kinds = "Required value|Invalid value|Unsupported value|Forbidden|Duplicate value|Too long|Too many|Not found";
+        Regex::new(&format!(
+            r"(?:^|, )([A-Za-z][^ ,]*(?:\[[^\]]*\])?[^ ,]*): (?:{kinds})"
+        ))
+        .expect("a constant pattern")
+    });
+    let all = message
+        .split_once(" is invalid: ")
+        .map_or(message, |(_, all)| all);
+    let all = all
+        .strip_prefix('[')
+        .and_then(|all| all.strip_suffix(']'))
+        .unwrap_or(all);
+    let begins: Vec<_> = BEGIN
+        .captures_iter(all)
+        .filter_map(|found| found.get(1))
+        .collect();
+    let ends = begins
+        .iter()
+        .skip(1)
+        .map(|next| next.start() - ", ".len())
+        .chain([all.len()]);
+    let causes = begins.iter().zip(ends).map(|(field, end)| {
+        let message = &all[field.end() + ": ".len()..end];
+        (field.as_str().to_owned(), words(message))
+    });
+    let causes: BTreeSet<_> = causes.collect();
+    if causes.is_empty() {
+        return BTreeSet::from([(String::new(), words(message))]);
+    }
+    causes
+}
+
+/// The errors of a real server that this one does not find.
+type Missed = BTreeSet<(String, String)>;
+
+fn message_of(refusal: &Json) -> &str {
+    refusal["message"].as_str().unwrap_or_default()
+}
+
+/// The difference between two outcomes that may not be, or the errors that are missed.
+fn difference(
+    ours: &Outcome,
+    code: u16,
+    answer: Option<&Json>,
+    refusal: Option<&Json>,
+) -> Result<Missed, String> {
+    match (ours, answer, refusal) {
+        (Ok(ours), Some(theirs), _) => match diff("", &without_times(ours), &without_times(theirs)) {
+            Some(found) => Err(found),
+            None => Ok(Missed::new()),
+        },
+        (Ok(_), _, Some(theirs)) => Ok(causes(message_of(theirs))),
+        (Err(ours), _, Some(theirs)) => {
+            let (found, theirs) = (causes(&ours.message), causes(message_of(theirs)));
+            let mut missed: Missed = theirs.difference(&found).cloned().collect();
+            // The same error may have other words, or a place that is more exact.
+            for (field, _) in found.difference(&theirs) {
+                let same = missed
+                    .iter()
+                    .find(|(theirs, _)| field.starts_with(theirs))
+                    .cloned();
+                same.map(|same| missed.remove(&same));
+            }
+            match ours.code == code && (code == 422 || missed.is_empty()) {
+                true => Ok(missed),
+                false => Err(format!(
+                    "\n  here: {} {found:?}\n  there: {code} {theirs:?}",
+                    ours.code
+                )),
+            }
+        }
+        (Err(ours), ..) => Err(format!("refused, but accepted there: {}", ours.message)),
+        (Ok(_), None, None) => Err("a record without an answer".to_owned()),
+    }
+}
+
+/// What is read and written again must stay as it was.
+fn stored_difference(record: &Record, answer: &Json) -> Option<String> {
+    let builtin = of(&record.group, &record.resource).expect("a builtin kind");
+    let (mut again, unknown) = builtin.decode(answer).expect("an answer of the real server");
+    builtin.default(&mut again);
+    assert!(unknown.is_empty(), "{}: {unknown:?}", record.name);
+    let (ours, theirs) = (again.to_string(), answer.to_string());
+    let order = (ours != theirs).then(|| format!("other order: {again} and {answer}"));
+    diff("read again", &again, answer).or(order)
+}
+
+/// The first difference between the rows of a table. The records have no times, so that ages are not known.
+fn row_difference(record: &Record, object: Option<&Json>, theirs: Option<&Json>) -> Option<String> {
+    let builtin = of(&record.group, &record.resource).expect("a builtin kind");
+    let (object, theirs) = (object?, theirs?);
+    let ours = builtin.cells(object, 1_800_000_000);
+    assert_eq!(
+        ours.len(),
+        builtin.columns().len(),
+        "cells of {}",
+        record.resource
+    );
+    // Tables that nobody looks at only have some of the columns.
+    let is_whole = theirs.as_array().is_some_and(|theirs| theirs.len() == ours.len());
+    let ours = Json::Array(ours.into_iter().map(without_age).collect());
+    is_whole.then(|| diff("cells", &ours, theirs)).flatten()
+}
+
+fn without_age(cell: Json) -> Json {
+    let is_age = |text: &str| {
+        text == "<unknown>"
+            || Regex::new("^([0-9]+[smhdy])+$")
+                .expect("a constant pattern")
+                .is_match(text)
+    };
+    match cell {
+        Json::Null => json!("AGE"),
+        Json::String(text) if is_age(&text) => json!("AGE"),
+        Json::String(text) => match text.split_once(" (") {
+            Some((count, ago)) if ago.ends_with(" ago)") => json!(format!("{count} (AGE ago)")),
+            _ => Json::String(text),
+        },
+        other => other,
+    }
+}
+
+/// A message of a real server without what this one leaves out: differences of specs as Go prints them, the kind of
+/// "Not found" errors, and the order of supported values.
+fn words(message: &str) -> String {
+    let message = message.replace("Not found: ", "Invalid value: ");
+    if let Some((head, _)) = message.split_once("\n@@") {
+        return format!("{head}\n");
+    }
+    match message.split_once("supported values: ") {
+        Some((head, values)) => {
+            let mut values: Vec<&str> = values.split(", ").collect();
+            values.sort_unstable();
+            format!("{head}supported values: {}", values.join(", "))
+        }
+        None => message,
+    }
+}
+
+fn without_times(object: &Json) -> Json {
+    let mut object = object.clone();
+    if let Some(status) = object["status"].as_object_mut() {
+        status.shift_remove("lastPhaseTransitionTime");
+        for condition in status
+            .get_mut("conditions")
+            .and_then(Json::as_array_mut)
+            .into_iter()
+            .flatten()
+        {
+            condition["lastTransitionTime"] = Json::Null;
+        }
+    }
+    object
+}
+
+fn diff(path: &str, ours: &Json, theirs: &Json) -> Option<String> {
+    match (ours, theirs) {
+        (Json::Object(ours), Json::Object(theirs)) => {
+            let mut keys: Vec<&String> = ours.keys().chain(theirs.keys()).collect();
+            keys.sort();
+            keys.dedup();
+            keys.into_iter().find_map(|key| {
+                let path = format!("{path}/{key}");
+                match (ours.get(key), theirs.get(key)) {
+                    (Some(ours), Some(theirs)) => diff(&path, ours, theirs),
+                    (ours, theirs) => Some(format!("{path}: ours {ours:?}, theirs {theirs:?}")),
+                }
+            })
+        }
+        (Json::Array(ours), Json::Array(theirs)) if ours.len() == theirs.len() => {
+            let mut pairs = ours.iter().zip(theirs).enumerate();
+            pairs.find_map(|(index, (ours, theirs))| diff(&format!("{path}/{index}"), ours, theirs))
+        }
+        _ => (ours != theirs).then(|| format!("{path}: ours {ours}, theirs {theirs}")),
+    }
+}
+
+/// The errors that are missed, by resource: their fields without places in lists, with the kinds of the errors.
+type Accepted = BTreeMap<String, BTreeSet<String>>;
+
+fn note(accepted: &mut Accepted, resource: &str, missed: Missed) {
+    let place = Regex::new(r"\[[^\]]*\]").expect("a constant pattern");
+    for (field, message) in missed {
+        let kind = message.split(':').next().unwrap_or_default();
+        let what = format!("`{}` ({})", place.replace_all(&field, ""), kind.to_lowercase());
+        accepted.entry(resource.to_owned()).or_default().insert(what);
+    }
+}
+
+#[test]
+fn answers_are_those_of_a_real_server() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/builtin");
+    let mut differences = Vec::new();
+    let mut accepted = Accepted::new();
+    let mut count = 0;
+    for file in std::fs::read_dir(folder).expect("the folder of the records") {
+        let text = std::fs::read_to_string(file.expect("a file").path()).expect("a file of records");
+        for line in text.lines() {
+            let record: Record = serde_json::from_str(line).expect("a record");
+            count += 1;
+            let title = format!("{} {}", record.resource, record.name);
+            match difference(
+                &record.create(),
+                record.code,
+                record.answer.as_ref(),
+                record.refusal.as_ref(),
+            ) {
+                Ok(missed) => note(&mut accepted, &record.resource, missed),
+                Err(found) => differences.push(format!("{title}: {found}")),
+            }
+            let row = row_difference(&record, record.answer.as_ref(), record.cells.as_ref());
+            let stored = record
+                .answer
+                .iter()
+                .filter_map(|answer| stored_difference(&record, answer));
+            differences.extend(
+                row.into_iter()
+                    .chain(stored)
+                    .map(|found| format!("{title}: {found}")),
+            );
+            // Later steps start from what the real server has stored, so that one difference does not cause others.
+            let mut old = record.answer.clone().unwrap_or_default();
+            for (index, step) in record.then.iter().enumerate() {
+                let title = format!("{title}, step {index}");
+                let ours = record.update(step, &old);
+                match difference(&ours, step.code, step.answer.as_ref(), step.refusal.as_ref()) {
+                    Ok(missed) => note(&mut accepted, &record.resource, missed),
+                    Err(found) => differences.push(format!("{title}: {found}")),
+                }
+                let row = row_difference(&record, step.answer.as_ref(), step.cells.as_ref());
+                differences.extend(row.map(|found| format!("{title}: {found}")));
+                old = step.answer.clone().unwrap_or(old);
+            }
+        }
+    }
+    assert!(count > 100, "too few records were found: {count}");
+    let text = differences.join("\n");
+    assert!(
+        differences.is_empty(),
+        "{} differences:\n{text}",
+        differences.len()
+    );
+    the_readme_lists(&accepted);
+}
+
+fn the_readme_lists(accepted: &Accepted) {
+    const BEGIN: &str = "<!-- accepted: written by a test -->\n";
+    const END: &str = "<!-- end of accepted -->";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = std::fs::read_to_string(&path).expect("the README");
+    let (head, rest) = readme.split_once(BEGIN).expect("the beginning of the list");
+    let (list, tail) = rest.split_once(END).expect("the end of the list");
+    let mut expected = String::from("\n");
+    for (resource, missed) in accepted {
+        let missed: Vec<&str> = missed.iter().map(String::as_str).collect();
+        expected.push_str(&format!("- {resource}: {}\n", missed.join(", ")));
+    }
+    expected.push('\n');
+    if std::env::var_os("KRATOR_UPDATE").is_some() {
+        std::fs::write(&path, [head, BEGIN, &expected, END, tail].concat()).expect("the README is written");
+    } else {
+        assert_eq!(list, expected, "KRATOR_UPDATE=1 writes the list in README.md");
+    }
+}
+
+#[test]
+fn only_pods_on_nodes_are_deleted_later() {
+    let (pods, secrets) = (of("", "pods").expect("pods"), of("", "secrets").expect("secrets"));
+    let pod = |node: &str, phase: &str, grace: i64| json!({"spec": {"nodeName": node, "terminationGracePeriodSeconds": grace}, "status": {"phase": phase}});
+    for (object, asked, expected) in [
+        (pod("", "Pending", 30), None, 0),
+        (pod("a", "Running", 30), None, 30),
+        (pod("a", "Running", 30), Some(5), 5),
+        (pod("a", "Running", -3), None, 1),
+        (pod("a", "Failed", 30), None, 0),
+    ] {
+        assert_eq!(pods.grace_seconds(&object, asked), expected, "{object}");
+    }
+    assert_eq!(secrets.grace_seconds(&json!({}), Some(5)), 0);
+}
+
+#[test]
+fn other_groups_and_resources_are_not_builtin() {
+    assert!(of("", "deployments").is_none());
+    assert!(of("apps", "deployments").is_some());
+    assert!(of("apiregistration.k8s.io", "apiservices").is_none());
+}

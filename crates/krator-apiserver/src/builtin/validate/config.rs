@@ -1,0 +1,119 @@
+//! Kinds that hold data: ConfigMap, Secret, ControllerRevision and Lease; and the finalizers of namespaces.
+
+use super::report::{Report, root};
+use crate::builtin::decode::BASE64;
+use crate::builtin::json::{entries, entry, flag, get, int, text, texts};
+use crate::builtin::names;
+use base64::Engine as _;
+use serde_json::Value as Json;
+
+/// The size of all values of a ConfigMap or a Secret together.
+const MOST_BYTES: usize = 1024 * 1024;
+
+pub(in super::super) fn config_map(report: &mut Report, object: &Json) {
+    let mut bytes = keys(report, object, "binaryData");
+    keys(report, object, "data");
+    for (key, value) in entries(object, "data") {
+        if entry(object, "binaryData", key).is_some() {
+            let detail = "duplicate of key present in binaryData";
+            report.invalid(&root("data").key(key), key.as_str(), detail);
+        }
+        bytes += value.as_str().map_or(0, str::len);
+    }
+    if bytes > MOST_BYTES {
+        report.too_long(&root(""), MOST_BYTES);
+    }
+}
+
+/// Checks the keys of a map, and gives the size of its values as bytes.
+fn keys(report: &mut Report, object: &Json, field: &str) -> usize {
+    let mut bytes = 0;
+    for (key, value) in entries(object, field) {
+        report.messages(&root(field).key(key), key.as_str(), names::config_key(key));
+        bytes += decoded(value).len();
+    }
+    bytes
+}
+
+fn decoded(value: &Json) -> Vec<u8> {
+    let bytes = value.as_str().and_then(|text| BASE64.decode(text).ok());
+    bytes.unwrap_or_default()
+}
+
+/// The data cannot change once `immutable` is set.
+pub(in super::super) fn frozen(report: &mut Report, object: &Json, old: &Json) {
+    if !flag(old, "immutable") {
+        return;
+    }
+    for field in ["data", "binaryData", "immutable"] {
+        if get(object, field) != get(old, field) {
+            report.forbidden(&root(field), "field is immutable when `immutable` is set");
+        }
+    }
+}
+
+pub(in super::super) fn secret(report: &mut Report, object: &Json) {
+    let data = root("data");
+    if keys(report, object, "data") > MOST_BYTES {
+        report.too_long(&data, MOST_BYTES);
+    }
+    let has = |key: &str| entry(object, "data", key).is_some();
+    let required: &[&str] = match text(object, "type") {
+        "kubernetes.io/service-account-token" => {
+            const NAME: &str = "kubernetes.io/service-account.name";
+            if entry(object, "metadata.annotations", NAME).is_none() {
+                report.required(&root("metadata.annotations").key(NAME), "");
+            }
+            &[]
+        }
+        "kubernetes.io/dockercfg" => &[".dockercfg"],
+        "kubernetes.io/dockerconfigjson" => &[".dockerconfigjson"],
+        "kubernetes.io/basic-auth" if !has("username") && !has("password") => &["username", "password"],
+        "kubernetes.io/ssh-auth" => &["ssh-privatekey"],
+        "kubernetes.io/tls" => &["tls.crt", "tls.key"],
+        _ => &[],
+    };
+    for key in required {
+        if !has(key) {
+            report.required(&data.key(*key), "");
+        }
+    }
+}
+
+/// The finalizers in the spec of a namespace.
+pub(in super::super) fn namespace(report: &mut Report, object: &Json) {
+    for (index, finalizer) in texts(object, "spec.finalizers").into_iter().enumerate() {
+        let at = root("spec.finalizers").index(index);
+        report.messages(&at, finalizer, names::qualified(finalizer));
+        let is_standard = matches!(finalizer, "kubernetes" | "orphan" | "foregroundDeletion");
+        if !finalizer.contains('/') && !is_standard {
+            let detail = "name is neither a standard finalizer name nor is it fully qualified";
+            report.invalid(&at, finalizer, detail);
+        }
+    }
+}
+
+pub(in super::super) fn controller_revision(report: &mut Report, object: &Json) {
+    if get(object, "data").is_none() {
+        report.required(&root("data"), "data is mandatory");
+    }
+}
+
+/// After `pkg/apis/coordination/validation`.
+pub(in super::super) fn lease(report: &mut Report, object: &Json) {
+    let seconds = int(object, "spec.leaseDurationSeconds");
+    if let Some(seconds) = seconds.filter(|seconds| *seconds <= 0) {
+        report.invalid(
+            &root("spec.leaseDurationSeconds"),
+            seconds,
+            "must be greater than 0",
+        );
+    }
+}
+
+/// Newer events say when something happened. After `pkg/apis/core/validation/events.go`.
+pub(in super::super) fn new_event(report: &mut Report, event: &Json) {
+    if get(event, "eventTime").is_none() {
+        report.required(&root("eventTime"), "");
+    }
+}

@@ -1,0 +1,159 @@
+//! One walk over an object beside its recorded OpenAPI schema. It checks required fields, enumerations and signs of
+//! numbers wherever they occur, and calls the rules of each type that has some.
+
+use super::report::{Report, root};
+use super::{labels, networking, pods, rbac, resources, volumes, workloads};
+use crate::builtin::documents;
+use crate::types::referred;
+use krator_schema::Path;
+use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// Checks one value of a type.
+pub(super) type TypeRule = fn(&mut Report, &Path, &Json);
+
+/// The rules of types, by group, version and name. Each file has those of its family.
+static RULES: LazyLock<BTreeMap<&'static str, TypeRule>> = LazyLock::new(|| {
+    let families = [
+        labels::TYPES,
+        networking::TYPES,
+        pods::TYPES,
+        rbac::TYPES,
+        resources::TYPES,
+        volumes::TYPES,
+        workloads::TYPES,
+    ];
+    families.into_iter().flatten().copied().collect()
+});
+
+/// Required fields that may be empty, and those whose rules have a message of their own.
+const NOT_REQUIRED: [(&str, &str); 10] = [
+    ("apps.v1.DaemonSetSpec", "selector"),
+    ("core.v1.ExecAction", "command"),
+    ("core.v1.HTTPHeader", "value"),
+    ("core.v1.LimitRangeSpec", "limits"),
+    ("core.v1.Sysctl", "value"),
+    ("batch.v1.PodFailurePolicy", "rules"),
+    ("networking.v1.HTTPIngressPath", "pathType"),
+    ("rbac.v1.PolicyRule", "verbs"),
+    ("core.v1.TypedLocalObjectReference", "kind"),
+    ("core.v1.TypedLocalObjectReference", "name"),
+];
+
+/// Numbers outside of a status that must not be negative. Other numbers have rules of their own, or may be.
+const NOT_NEGATIVE: [&str; 24] = [
+    "activeDeadlineSeconds",
+    "backoffLimit",
+    "backoffLimitPerIndex",
+    "completions",
+    "failedJobsHistoryLimit",
+    "failureThreshold",
+    "initialDelaySeconds",
+    "leaseTransitions",
+    "maxFailedIndexes",
+    "minReadySeconds",
+    "parallelism",
+    "partition",
+    "periodSeconds",
+    "progressDeadlineSeconds",
+    "replicas",
+    "revision",
+    "revisionHistoryLimit",
+    "start",
+    "startingDeadlineSeconds",
+    "succeededCount",
+    "successThreshold",
+    "successfulJobsHistoryLimit",
+    "timeoutSeconds",
+    "ttlSecondsAfterFinished",
+];
+
+/// Checks an object without its metadata and its status.
+pub(super) fn object(report: &mut Report, type_name: &str, object: &Json) {
+    let name = format!("io.k8s.api.{}", type_name.replace('/', "."));
+    let Some((name, schema)) = documents::schema(&name) else {
+        return;
+    };
+    let mut without_status = object.clone();
+    if let Some(fields) = without_status.as_object_mut() {
+        fields.shift_remove("status");
+    }
+    of_type(report, &Path::root(), name, schema, &without_status);
+}
+
+/// Checks the numbers of a status: all of them count something.
+pub(super) fn status(report: &mut Report, object: &Json) {
+    for (field, value) in object["status"].as_object().into_iter().flatten() {
+        report.non_negative(&root("status").field(field), value);
+    }
+}
+
+fn of_type(report: &mut Report, at: &Path, name: &'static str, schema: &'static Json, value: &Json) {
+    let short = name.rsplitn(4, '.').take(3).map(str::len).sum::<usize>() + 2;
+    let name = &name[name.len().saturating_sub(short)..];
+    if name == "meta.v1.ObjectMeta" {
+        return;
+    }
+    if let Some(rule) = RULES.get(name) {
+        rule(report, at, value);
+    }
+    let required = schema["required"].as_array().into_iter().flatten();
+    for field in required.filter_map(Json::as_str) {
+        if is_empty(&value[field]) && !NOT_REQUIRED.contains(&(name, field)) {
+            report.required(&at.field(field), "");
+        }
+    }
+    contents(report, at, schema, value);
+}
+
+/// Whether a required field counts as missing. Zero is a number, and booleans are never missing.
+fn is_empty(value: &Json) -> bool {
+    match value {
+        Json::Null => true,
+        Json::String(text) => text.is_empty(),
+        Json::Array(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
+fn contents(report: &mut Report, at: &Path, schema: &'static Json, value: &Json) {
+    if let Some(reference) = referred(schema) {
+        if let Some((name, schema)) = documents::schema(reference) {
+            of_type(report, at, name, schema, value);
+        }
+        return;
+    }
+    match value {
+        Json::Object(fields) => members(report, at, schema, fields),
+        Json::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                contents(report, &at.index(index), &schema["items"], item);
+            }
+        }
+        // Empty texts are missing, and count as such where they are required.
+        Json::String(text) if !text.is_empty() => {
+            let allowed = schema["enum"].as_array().into_iter().flatten();
+            let allowed: Vec<&str> = allowed.filter_map(Json::as_str).collect();
+            if !allowed.is_empty() && !allowed.contains(&text.as_str()) {
+                report.not_supported(at, text.as_str(), &allowed);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn members(report: &mut Report, at: &Path, schema: &'static Json, fields: &Map<String, Json>) {
+    for (name, value) in fields {
+        match schema["properties"].get(name) {
+            Some(member) => {
+                let at = at.field(name);
+                if NOT_NEGATIVE.contains(&name.as_str()) {
+                    report.non_negative(&at, value);
+                }
+                contents(report, &at, member, value);
+            }
+            None => contents(report, &at.key(name), &schema["additionalProperties"], value),
+        }
+    }
+}
