@@ -54,9 +54,6 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         None => plan,
     };
     disk::create(&out, &render::with_record(plan.clone(), &source))?;
-    for notice in render::unserved(&description) {
-        say(format_args!("note: {notice}"));
-    }
     let states = || {
         let kinds = description.kinds.iter();
         kinds.flat_map(|kind| kind.states.iter().map(move |state| (kind, state)))

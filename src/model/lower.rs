@@ -30,7 +30,7 @@ use paths::Fields;
 use schema::Types;
 use sink::Sink;
 
-use super::{Deploy, Description, Kind, Schema, Shape, Webhooks, status::is_machine_field};
+use super::{Deploy, Description, Kind, Schema, Shape, status::is_machine_field};
 use crate::catalog::keys::{DocumentKey, SectionKey, SpecKey};
 use crate::catalog::{MISSING_KEY, NAME_COLLISION, SYNTAX, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Source, Span, Spanned};
@@ -160,7 +160,6 @@ fn description(documents: &[Node], files: &Files, sink: &mut Sink<'_>) -> Option
         foreign: foreign.kinds,
         schema_files: foreign.files,
         deploy,
-        unserved: sink.take_unserved(),
         has_sound_schemas: sink.has_sound_schemas(),
     })
 }
@@ -308,9 +307,6 @@ fn kind<'a>(
         .map(|node| kinds.watches(node, &fields, sink))
         .unwrap_or_default();
     let access = keys.read_all(DocumentKey::Access, sink, |node, sink| kinds.access(node, sink));
-    let webhooks = keys
-        .get(DocumentKey::Webhooks, sink)
-        .map_or_else(Webhooks::default, |node| deploy::webhooks(node, sink));
     let allow = keys.read_all(DocumentKey::Allow, sink, deploy::allow);
 
     let machine_node = keys.get(DocumentKey::Machine, sink);
@@ -318,7 +314,6 @@ fn kind<'a>(
         .get(DocumentKey::States, sink)
         .map(|node| (node, entries(node, "states by name", sink)));
     let properties_node = keys.get(DocumentKey::Properties, sink);
-    let simulate_node = keys.get(DocumentKey::Simulate, sink);
     let head = keys.head();
     keys.finish(sink);
     let (states_node, state_entries) = state_entries?;
@@ -346,17 +341,14 @@ fn kind<'a>(
         has_watched: watches_node.is_some(),
     };
     let mut table = states::Table::of(state_entries);
-    let (machine, states, properties, simulate) = sink.beside_schema(|sink| {
+    let (machine, states, properties) = sink.beside_schema(|sink| {
         let mut machine = machine::machine(machine_node, head, &mut table, &context.fields, sink);
         let written = states::states(state_entries, &mut table, &context, sink);
         let states = machine::resolve(&mut machine, written, sink);
         let properties = properties_node
             .map(|node| machine::properties(node, &mut table, sink))
             .unwrap_or_default();
-        let simulate = simulate_node
-            .map(|node| machine::simulate(node, &mut table, sink))
-            .unwrap_or_default();
-        (machine.machine, states, properties, simulate)
+        (machine.machine, states, properties)
     });
     Some(Kind {
         span,
@@ -371,10 +363,8 @@ fn kind<'a>(
         owns,
         watches,
         access,
-        webhooks,
         properties,
         allow,
-        simulate,
         lacks_edges: table.lacks_edges,
     })
 }

@@ -138,22 +138,9 @@ impl<'a, K: SectionKey> Keys<'a, K> {
         }
     }
 
-    /// Reports every key that was not read, and takes down those that are not served yet.
+    /// Reports every key that was not read.
     pub fn finish(self, sink: &mut Sink<'_>) {
         let section = K::section();
-        for key in section.keys.iter().filter(|key| !key.is_served) {
-            let written = self.mapping.entries.iter().find(|entry| entry.key == key.name);
-            // The default is what an operator does anyway.
-            let is_default = |node: &Node| match key.absent {
-                Absent::Default(default) => node
-                    .scalar()
-                    .is_some_and(|scalar| scalar.text == default.trim_matches('`')),
-                _ => false,
-            };
-            if let Some(entry) = written.filter(|entry| !is_default(&entry.value)) {
-                sink.unserved(Spanned::new(key.name, entry.key_span), entry.value.span);
-            }
-        }
         for (entry, _) in self
             .mapping
             .entries

@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 
 use super::keys::Keys;
-use super::nodes::{duration, is_empty_list, limited_list, list, number};
+use super::nodes::{is_empty_list, limited_list, list};
 use super::paths::Fields;
 use super::retries::{WrittenRetry, judge_retry, retry};
 use super::sink::Sink;
 use super::spec_changes::{WrittenSpecChange, on_spec_change};
-use super::states::{Table, WrittenOnDelete, WrittenState, keyed, on_delete};
+use super::states::{Table, WrittenOnDelete, WrittenState, on_delete};
 use super::waits::default_watch;
-use crate::catalog::keys::{DocumentKey, MachineKey, PropertyKey, SimulateKey};
+use crate::catalog::keys::{DocumentKey, MachineKey, PropertyKey};
 use crate::catalog::{KEY_WITHOUT_EFFECT, MISSING_KEY, RESUME_HAZARD, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{
-    Effects, Machine, OnDelete, OnSpecChange, Property, PropertyKind, Retry, RetryLimit, Simulated,
-    StandardConditions, State, StateId, StateKind, StateSet, Wait,
+    Effects, Machine, OnDelete, OnSpecChange, Property, PropertyKind, Retry, RetryLimit, StandardConditions,
+    State, StateId, StateKind, StateSet, Wait,
 };
 use crate::spec::Node;
 use crate::text::shown;
@@ -494,21 +494,4 @@ fn arrow(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Option<Prop
     let from = end(from, from_at, sink);
     let to = end(to, to_at, sink);
     Some(PropertyKind::Never { from: from?, to: to? })
-}
-
-/// Reads `simulate`.
-pub(super) fn simulate(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Vec<Simulated> {
-    let mut simulated = Vec::new();
-    for (state, value) in keyed(node, table, sink) {
-        let Some(mut keys) = Keys::of(value, sink) else {
-            continue;
-        };
-        let time = keys.read(SimulateKey::Time, sink, duration);
-        let errors = keys.read(SimulateKey::Errors, sink, |node, sink| {
-            number(node, SimulateKey::Errors, sink)
-        });
-        keys.finish(sink);
-        simulated.push(Simulated { state, time, errors });
-    }
-    simulated
 }

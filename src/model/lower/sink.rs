@@ -1,15 +1,13 @@
 //! The findings of lowering.
 
 use crate::catalog::{Rule, WRONG_TYPE};
-use crate::finding::{Finding, Source, Span, Spanned, closest};
+use crate::finding::{Finding, Source, Span, closest};
 use crate::spec::Node;
 
 /// Collects the findings of lowering.
 pub(super) struct Sink<'a> {
     pub source: &'a Source,
     pub findings: Vec<Finding>,
-    /// The keys that are written and not served yet, each with the place of its value.
-    unserved: Vec<(Spanned<&'static str>, Span)>,
     suggestions_left: usize,
     /// How many of the findings are about parts that no schema depends on.
     beside_schema: usize,
@@ -23,7 +21,6 @@ impl<'a> Sink<'a> {
         Sink {
             source,
             findings: Vec::new(),
-            unserved: Vec::new(),
             suggestions_left: 100,
             beside_schema: 0,
             has_rival: false,
@@ -54,25 +51,6 @@ impl<'a> Sink<'a> {
 
     pub fn error(&mut self, rule: &'static Rule, span: Span, message: impl Into<String>) {
         self.findings.push(Finding::new(rule, span, message));
-    }
-
-    /// Takes down a key that is not served yet, and the place of its value.
-    pub fn unserved(&mut self, key: Spanned<&'static str>, value: Span) {
-        self.unserved.push((key, value));
-    }
-
-    /// The keys that are written and not served yet, in the order of the text. A key inside the value of another one is
-    /// left out.
-    pub fn take_unserved(&mut self) -> Vec<Spanned<&'static str>> {
-        let mut keys = std::mem::take(&mut self.unserved);
-        keys.sort_unstable_by_key(|(key, _)| key.span);
-        let mut end = 0;
-        keys.retain(|(key, value)| {
-            let is_outside = key.span.start >= end;
-            end = end.max(value.end);
-            is_outside
-        });
-        keys.into_iter().map(|(key, _)| key).collect()
     }
 
     /// Whether there will be more suggestions.

@@ -435,19 +435,3 @@ fn renamed_from(node: &Node, sink: &mut Sink<'_>) -> Vec<Spanned<StateName>> {
         .filter_map(|node| super::nodes::name(node, "state", StateName::parse, sink))
         .collect()
 }
-
-/// Reports a state with no name in `states`, for tables that are keyed by states.
-pub(super) fn keyed<'a>(
-    node: &'a Node,
-    table: &mut Table<'_>,
-    sink: &mut Sink<'_>,
-) -> Vec<(Spanned<StateId>, &'a Node)> {
-    // An unknown state in such a table does not mean that an edge is missing.
-    let lacks_edges = table.lacks_edges;
-    let found = entries(node, "values by state", sink)
-        .iter()
-        .filter_map(|entry| Some((table.named(&entry.key, entry.key_span, sink)?, &entry.value)))
-        .collect();
-    table.lacks_edges = lacks_edges;
-    found
-}
