@@ -9,7 +9,7 @@ mod numbers;
 mod time;
 mod uri;
 
-pub(crate) use time::is_rfc3339;
+pub(crate) use time::{is_go_duration, is_rfc3339};
 pub(crate) use uri::is_url_with_host;
 
 /// Whether the API server checks the format of strings.
