@@ -13,7 +13,7 @@ use krator::text::shown;
 use krator::workspace::DESCRIPTION;
 use krator::{disk, examples, record};
 
-use super::{found_path, into_sound, is_there, read, say, spec_path};
+use super::{found_path, into_sound, is_there, read, spec_path};
 
 /// Writes a complete operator crate from a description
 #[derive(Debug, clap::Args)]

@@ -88,7 +88,7 @@ fn span<T>(written: &Option<Spanned<T>>) -> Option<Span> {
 }
 
 /// Checks the limits that `written` sets on the type that it means.
-pub(super) fn check(meant: &Schema, written: &Schema, sink: &mut Sink<'_>) {
+pub(super) fn check(meant: &Schema, written: &Schema, sink: &Sink<'_>) {
     let value_type = LimitedType::of(&meant.shape);
     let bounds = &written.constraints;
     for (key, limited, span) in limits(bounds) {
@@ -131,7 +131,7 @@ fn ordered<T: PartialOrd>(
     name: &str,
     least: &Option<Spanned<T>>,
     most: &Option<Spanned<T>>,
-    sink: &mut Sink<'_>,
+    sink: &Sink<'_>,
 ) {
     if let (Some(least), Some(most)) = (least, most)
         && least.value > most.value
@@ -143,7 +143,7 @@ fn ordered<T: PartialOrd>(
 
 /// Checks that the values of an `enum` are of the type, and that the limits beside it allow each of them: a value that is
 /// listed and never accepted is a mistake in one of the two.
-fn check_enum(meant: &Schema, written: &Schema, sink: &mut Sink<'_>) {
+fn check_enum(meant: &Schema, written: &Schema, sink: &Sink<'_>) {
     let numbers = written
         .constraints
         .one_of
