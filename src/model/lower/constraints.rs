@@ -3,8 +3,9 @@
 use serde::Deserialize as _;
 use serde_json::Value as Json;
 
+use super::bounds::LIMITS;
 use super::keys::Keys;
-use super::nodes::{Input, boolean, name_of, text};
+use super::nodes::{Input, boolean, integer, name, number, text};
 use super::sink::Sink;
 use super::values::json_of;
 use crate::catalog::keys::{SectionKey as _, Type, TypeKey, ValidationKey};
@@ -122,37 +123,24 @@ pub(super) fn refuse_repeated(validations: &[Validation], sink: &Sink<'_>) {
     }
 }
 
-pub(super) fn constraints(keys: &mut Keys<'_, TypeKey>, sink: &Sink<'_>) -> Constraints {
-    let mut number = |key: TypeKey| {
-        let node = keys.get(key)?;
-        match json_of(&node) {
-            Json::Number(number) => Some(Spanned::new(number, node.span)),
-            _ => {
-                sink.wrong_type(&node, "a number");
-                None
-            }
-        }
-    };
-    let minimum = number(TypeKey::Minimum);
-    let maximum = number(TypeKey::Maximum);
-    let multiple_of = number(TypeKey::MultipleOf);
-    let is_format = |text: &str| FormatName::parse(text).map(|format| format.as_str().to_owned());
-    let format = keys.read(TypeKey::Format, name_of("format", is_format));
-    let pattern = keys.read(TypeKey::Pattern, text);
+/// The keys that limit values.
+pub(super) fn constraints(keys: &mut Keys<'_, TypeKey>) -> Constraints {
+    let limits = LIMITS.iter().filter_map(|(key, _)| {
+        let limit = keys.read(*key, |node| {
+            Some(match key.key().value {
+                Type::Boolean => boolean(node)?.map(Json::from),
+                Type::Number(_) => number(node, *key)?.map(Json::from),
+                Type::Integer { .. } => integer::<u64>(node, *key)?.map(Json::from),
+                Type::Name(_) => {
+                    name(node, "format", FormatName::parse)?.map(|format| format.as_str().into())
+                }
+                _ => text(node)?.map(Json::from),
+            })
+        });
+        Some((key.key().name, limit?))
+    });
     Constraints {
-        format,
-        minimum,
-        maximum,
-        exclusive_minimum: keys.read(TypeKey::ExclusiveMinimum, boolean),
-        exclusive_maximum: keys.read(TypeKey::ExclusiveMaximum, boolean),
-        multiple_of,
-        min_length: keys.integer(TypeKey::MinLength),
-        max_length: keys.integer(TypeKey::MaxLength),
-        pattern,
-        min_items: keys.integer(TypeKey::MinItems),
-        max_items: keys.integer(TypeKey::MaxItems),
-        min_properties: keys.integer(TypeKey::MinProperties),
-        max_properties: keys.integer(TypeKey::MaxProperties),
+        limits: limits.collect(),
         one_of: Vec::new(),
     }
 }

@@ -165,7 +165,8 @@ pub(super) fn number(node: Input<'_>, key: impl SectionKey) -> Option<Spanned<f6
     let Type::Number(range) = key.key().value else {
         return None;
     };
-    let Some(value) = node.scalar().and_then(|scalar| scalar.number()) else {
+    let number = node.scalar().and_then(|scalar| scalar.number());
+    let Some(value) = number.filter(|number| number.is_finite()) else {
         node.sink.wrong_type(&node, "a number");
         return None;
     };

@@ -166,7 +166,7 @@ impl<'a> Types<'a> {
         if let Some(optional) = keys.read(TypeKey::Optional, boolean) {
             schema.optional = optional.value;
         }
-        schema.constraints = constraints(&mut keys, node.sink);
+        schema.constraints = constraints(&mut keys);
         if let Some(values) = one_of {
             self.one_of(&mut schema, values, node);
         }
@@ -204,17 +204,19 @@ impl<'a> Types<'a> {
 
     /// `type: integer` with `format: int32` is `int32`, and so on.
     fn narrow(&self, schema: &mut Schema, sink: &Sink<'_>) {
-        let Some(format) = &schema.constraints.format else {
+        let limits = &schema.constraints.limits;
+        let Some(Spanned { value, span }) = limits.get("format") else {
             return;
         };
-        if matches!(self.resolve(schema).shape, Shape::Int32) && format.value != "int32" {
-            let message = format!("the format of an `int32` is not `{}`", format.value);
+        let format = value.as_str().unwrap_or_default();
+        if matches!(self.resolve(schema).shape, Shape::Int32) && format != "int32" {
+            let message = format!("the format of an `int32` is not `{format}`");
             sink.report(
-                Finding::new(&INVALID_SCHEMA, format.span, message)
+                Finding::new(&INVALID_SCHEMA, *span, message)
                     .help("leave `format` out, or use the type `integer`, which has 64 bits"),
             );
         }
-        let shape = match (&schema.shape, format.value.as_str()) {
+        let shape = match (&schema.shape, format) {
             (Shape::Integer | Shape::Int32, "int32") => Shape::Int32,
             (Shape::Integer, "int64") => Shape::Integer,
             (Shape::Number, "double") => Shape::Number,
@@ -222,7 +224,7 @@ impl<'a> Types<'a> {
             _ => return,
         };
         schema.shape = shape;
-        schema.constraints.format = None;
+        schema.constraints.limits.remove("format");
     }
 
     /// Strings of an `enum` become a shape of their own; numbers constrain the shape that is there.
