@@ -82,9 +82,6 @@ impl Builder {
                 description += &format!(" Default: {text}.");
             }
         }
-        if !key.is_served {
-            description += " Not served yet: it is checked, and generated operators do not act on it.";
-        }
         let mut schema = json!({"description": description});
         if let Some(default) = default {
             schema["default"] = default;

@@ -12,7 +12,7 @@
 //!     spec: Schema, status       a tree to walk, see Schema and Shape             (model/schema.rs)
 //!     machine, states            a State is referenced by its StateId             (model/machine.rs)
 //!     owns, watches, access      other kinds                                      (model/resource.rs)
-//!     webhooks, properties, allow, simulate
+//!     properties, allow
 //! ```
 //!
 //! Names are valid (crate::names), durations parsed and defaults filled in. What a state inherits from the machine is
@@ -36,15 +36,14 @@ pub use lineage::{KindLineage, Lineage};
 pub(crate) use lower::{DEEPEST_PHRASE, lower, type_words};
 pub use machine::{
     ConditionSetting, ConditionStatus, Effects, Limit, Machine, Next, OnDelete, OnSpecChange, Property,
-    PropertyKind, Ready, Retry, RetryLimit, Simulated, SpecChange, StandardConditions, State, StateKind,
-    StateSet, Timeout, Times, Wait, WatchSource,
+    PropertyKind, Ready, Retry, RetryLimit, SpecChange, StandardConditions, State, StateKind, StateSet,
+    Timeout, Times, Wait, WatchSource,
 };
 pub use path::{FieldPath, PathRoot, Segment};
 pub use period::{MomentField, MomentUnit, Period, format_duration, parse_duration};
 pub use resource::{
-    Access, ChildDeletion, Column, ColumnType, DeclaredCondition, Deploy, FailurePolicy, Grant, LookIn,
-    MatchCondition, ObjectKind, Operation, Owned, PodResources, PublishedEvents, Resource, Scale, Scope,
-    Watch, WatchBy, Webhook, Webhooks,
+    Access, ChildDeletion, Column, ColumnType, DeclaredCondition, Deploy, Grant, LookIn, ObjectKind, Owned,
+    PodResources, PublishedEvents, Resource, Scale, Scope, Watch, WatchBy,
 };
 pub use schema::{Constraints, Field, KubernetesType, NamedType, Schema, Shape, Validation};
 pub use status::machine_status;
@@ -82,8 +81,6 @@ pub struct Description {
     pub schema_files: std::collections::BTreeMap<String, String>,
     /// How it is run.
     pub deploy: Deploy,
-    /// The keys that are written, and that generated operators do not act on yet, in the order of the text.
-    pub unserved: Vec<Spanned<&'static str>>,
     /// Whether everything that schemas depend on could be read; otherwise they have something harmless in place of it.
     pub has_sound_schemas: bool,
 }
@@ -115,14 +112,10 @@ pub struct Kind {
     pub watches: Vec<Watch>,
     /// Further rights.
     pub access: Vec<Access>,
-    /// Admission.
-    pub webhooks: Webhooks,
     /// What must hold of the graph.
     pub properties: Vec<Property>,
     /// The accepted findings that belong to no state.
     pub allow: Vec<Allow>,
-    /// Input of `krator simulate`.
-    pub simulate: Vec<Simulated>,
     /// Some edges failed to parse and were reported already, so rules must not conclude anything from missing edges.
     pub lacks_edges: bool,
 }

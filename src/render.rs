@@ -12,7 +12,6 @@ pub mod sample;
 mod templates;
 #[cfg(test)]
 mod testing;
-mod unserved;
 mod wording;
 pub(crate) mod yaml;
 
@@ -32,7 +31,6 @@ use templates::Template;
 
 pub(crate) use cargo::followed as followed_runtime;
 pub(crate) use deploy::Rollout;
-pub use unserved::unserved;
 pub(crate) use wording::first_wording;
 
 /// Where a generated crate gets the runtime from.

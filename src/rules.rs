@@ -29,7 +29,6 @@ mod no_backoff;
 mod no_exit;
 mod no_path_to_final;
 mod no_timeout;
-mod not_served;
 mod outlives_nothing;
 mod phase_in_status;
 mod property_violated;
@@ -91,7 +90,6 @@ static CHECKS: &[Check] = &[
     no_exit::CHECK,
     no_path_to_final::CHECK,
     no_timeout::CHECK,
-    not_served::CHECK,
     outlives_nothing::CHECK,
     phase_in_status::CHECK,
     property_violated::CHECK,

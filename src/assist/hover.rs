@@ -53,9 +53,6 @@ fn of_key(key: &Key) -> String {
         Absent::Default(default) => text += &format!("\n\nDefault: {default}."),
         Absent::Nothing => {}
     }
-    if !key.is_served {
-        text += "\n\nIt is checked, but generated operators do not act on it yet.";
-    }
     text
 }
 

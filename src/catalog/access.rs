@@ -33,9 +33,9 @@ Good:
     machine: {initial: Roam, deletion: Released}
     owns: [{kind: apps/v1.StatefulSet, deletion: last}]
     states: {Released: {kind: final}}";
-    Error UNELECTED_REPLICAS "unelected-replicas": "`replicas` is over 1 with `leaderElection: false` and without `shards`",
+    Error UNELECTED_REPLICAS "unelected-replicas": "`replicas` is over 1 with `leaderElection: false`",
 "Without leader election, every replica works on every object, so each handler runs several times at the same time.
-Either let the replicas elect a leader, which is the default, or split the objects among the replicas with `shards`.
+Let the replicas elect a leader, which is the default.
 
 Bad:
 

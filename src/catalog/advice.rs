@@ -37,19 +37,6 @@ Bad:
 Good:
 
     retry: {initial: 100ms, factor: 2}";
-    Warning NOT_SERVED "not-served": "a key that generated operators do not act on yet",
-"Some keys of the language are read and checked, but what they ask for is not implemented yet. The reference marks them
-with *Not served yet*. An operator is generated as if they were not there: it has no admission handlers, one pod works on
-all objects, and it gets no rights for either. `allow` the rule if the description should already say what the operator
-will do.
-
-Bad:
-
-    webhooks: {validate: true}
-
-Good:
-
-    deploy: {namespaces: [forest]}";
     Warning MISSPELLED_CONDITION "misspelled-condition": "a state sets a condition whose name is almost that of a declared one",
 "States may set conditions that `conditions` does not declare. If the name of one is very similar to a declared one, it is
 probably misspelled: users would wait for the declared condition, which this state does not set.

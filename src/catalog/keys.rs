@@ -10,11 +10,10 @@ mod machine;
 mod schema;
 mod text;
 
-pub(crate) use deploy::{DeployKey, MatchConditionKey, ResourcesKey, WebhookKey, WebhooksKey};
+pub(crate) use deploy::{DeployKey, ResourcesKey};
 pub(crate) use document::{AccessKey, ColumnKey, DocumentKey, OwnedKey, ResourceKey, ScaleKey, WatchKey};
 pub(crate) use machine::{
-    EdgeKey, LimitKey, MachineKey, PropertyKey, RetryKey, SimulateKey, SpecChangeKey, StateKey, TimeoutKey,
-    WaitKey,
+    EdgeKey, LimitKey, MachineKey, PropertyKey, RetryKey, SpecChangeKey, StateKey, TimeoutKey, WaitKey,
 };
 pub(crate) use schema::{SpecKey, TypeKey, ValidationKey};
 
@@ -119,8 +118,6 @@ pub struct Key {
     pub value: Type,
     /// What holds without it.
     pub absent: Absent,
-    /// Whether generated operators do what it asks for; other keys are read and judged, and do nothing yet.
-    pub is_served: bool,
     /// What it means, in full sentences.
     pub doc: &'static str,
     /// A part of a description, from its top level, that uses the key.
@@ -150,7 +147,6 @@ const fn optional(name: &'static str, value: Type, doc: &'static str, example: &
         name,
         value,
         absent: Absent::Nothing,
-        is_served: true,
         doc,
         example,
     }
@@ -167,13 +163,6 @@ impl Key {
     const fn default(self, default: &'static str) -> Key {
         Key {
             absent: Absent::Default(default),
-            ..self
-        }
-    }
-
-    const fn unserved(self) -> Key {
-        Key {
-            is_served: false,
             ..self
         }
     }

@@ -91,12 +91,6 @@ fn explain_key(out: &mut impl Write, located: &Located) -> std::io::Result<()> {
         Absent::Default(default) => writeln!(out, "Default: {default}.")?,
         Absent::Nothing => {}
     }
-    if !key.is_served {
-        writeln!(
-            out,
-            "It is checked, but generated operators do not act on it yet."
-        )?;
-    }
     writeln!(out, "\nExample:\n")?;
     for line in key.example.lines() {
         writeln!(out, "    {line}")?;

@@ -13,7 +13,7 @@ use crate::workspace::DESCRIPTION;
 use crate::{disk, examples, record};
 use anyhow::{Context as _, bail};
 
-use super::{found_path, into_sound, is_there, read, say, spec_path};
+use super::{found_path, into_sound, is_there, read, spec_path};
 
 /// Writes a complete operator crate from a description
 #[derive(Debug, clap::Args)]
@@ -54,9 +54,6 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         None => plan,
     };
     disk::create(&out, &render::with_record(plan.clone(), &source))?;
-    for notice in render::unserved(&description) {
-        say(format_args!("note: {notice}"));
-    }
     let states = || {
         let kinds = description.kinds.iter();
         kinds.flat_map(|kind| kind.states.iter().map(move |state| (kind, state)))

@@ -152,6 +152,19 @@ mod tests {
         "03-217-5104-3",
     ];
 
+    /// The formats that krator-schema leaves to the API server, so that nothing here knows their texts.
+    const UNCHECKED: [&str; 9] = [
+        "bsonobjectid",
+        "email",
+        "isbn",
+        "isbn10",
+        "isbn13",
+        "creditcard",
+        "ssn",
+        "hexcolor",
+        "rgbcolor",
+    ];
+
     /// What the API server accepts of the texts, by the format.
     fn accepted(format: &str) -> Vec<&'static str> {
         let schema = krator_schema::Schema {
@@ -166,11 +179,14 @@ mod tests {
     #[test]
     fn a_format_contains_another_one_if_the_api_server_accepts_all_of_its_values() {
         let mut wrong = Vec::new();
-        for new in OF_STRINGS {
+        let checked = OF_STRINGS
+            .into_iter()
+            .filter(|format| !UNCHECKED.contains(format));
+        for new in checked.clone() {
             let accepts = accepted(new);
             assert!(!accepts.is_empty(), "no text is of the format {new}");
             assert!(accepts.len() < TEXTS.len(), "each text is of the format {new}");
-            for old in OF_STRINGS {
+            for old in checked.clone() {
                 let is_contained = accepted(old).iter().all(|text| accepts.contains(text));
                 let claimed = contains(CheckedFormat::Text(new), Some(CheckedFormat::Text(old)));
                 if claimed != is_contained {

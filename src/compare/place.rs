@@ -2,7 +2,7 @@
 
 use super::{PathStep, SchemaPath};
 use crate::finding::Span;
-use crate::model::{Constraints, Description, Field, Kind, Schema, Shape};
+use crate::model::{Description, Field, Kind, Schema, Shape};
 
 /// The part of a value's schema that a change is about.
 #[derive(Debug, Clone, Copy)]
@@ -107,11 +107,8 @@ impl<'a> SchemaPosition<'a> {
                         Some(values.first()?.span.to(values.last()?.span))
                     }
                 },
-                Part::Default => Some(schema.default.as_ref()?.span),
-                Part::Key(key) => bound(&schema.constraints, key).or_else(|| {
-                    let extension = schema.extensions.iter().find(|(name, _)| name.value == key);
-                    extension.map(|(name, _)| name.span)
-                }),
+                Part::Default => schema.key_span("default"),
+                Part::Key(key) => schema.key_span(key),
                 Part::Rule(rule) => {
                     let written = schema
                         .validations
@@ -127,29 +124,5 @@ fn one_line(schema: &Schema) -> Span {
     match schema.shape {
         Shape::Object(_) => beginning(schema.span),
         _ => schema.span,
-    }
-}
-
-fn bound(bounds: &Constraints, key: &str) -> Option<Span> {
-    macro_rules! span_of {
-        ($($key:literal => $field:ident,)*) => {
-            match key {
-                $($key => bounds.$field.as_ref().map(|bound| bound.span),)*
-                _ => None,
-            }
-        };
-    }
-    span_of! {
-        "format" => format,
-        "minimum" => minimum,
-        "maximum" => maximum,
-        "multipleOf" => multiple_of,
-        "minLength" => min_length,
-        "maxLength" => max_length,
-        "pattern" => pattern,
-        "minItems" => min_items,
-        "maxItems" => max_items,
-        "minProperties" => min_properties,
-        "maxProperties" => max_properties,
     }
 }

@@ -2,8 +2,8 @@
 
 use krator_schema::{Path, Segment};
 
-use crate::finding::{Span, Spanned};
-use crate::model::{Constraints, Description, Kind, Schema, Shape, Validation};
+use crate::finding::Span;
+use crate::model::{Description, Kind, Schema, Shape, Validation};
 
 /// The place in the description that has to change where the API server refuses this part of the CRD of a kind.
 pub(crate) fn place(description: &Description, kind: &Kind, path: &Path) -> Span {
@@ -169,17 +169,9 @@ fn at_key(description: &Description, schema: &Schema, key: &str, rest: &[Segment
         };
         return rules.get(at).map(|rule| in_rule(rule, rest));
     }
-    layers(description, schema).into_iter().find_map(|layer| {
-        let extension = layer.extensions.iter().find(|(name, _)| name.value == key);
-        match key {
-            "default" => layer.default.as_ref().map(|default| default.span),
-            "example" => layer.example.as_ref().map(|example| example.span),
-            "description" => layer.description.as_ref().map(|text| text.span),
-            _ => extension
-                .map(|(name, _)| name.span)
-                .or_else(|| of_constraint(&layer.constraints, key)),
-        }
-    })
+    layers(description, schema)
+        .into_iter()
+        .find_map(|layer| layer.key_span(key))
 }
 
 fn in_rule(rule: &Validation, segments: &[Segment]) -> Span {
@@ -194,27 +186,4 @@ fn in_rule(rule: &Validation, segments: &[Segment]) -> Span {
         _ => None,
     };
     written.unwrap_or(&rule.rule).span
-}
-
-fn of_constraint(constraints: &Constraints, key: &str) -> Option<Span> {
-    fn span<T>(written: &Option<Spanned<T>>) -> Option<Span> {
-        written.as_ref().map(|written| written.span)
-    }
-    match key {
-        "format" => span(&constraints.format),
-        "minimum" => span(&constraints.minimum),
-        "maximum" => span(&constraints.maximum),
-        "exclusiveMinimum" => span(&constraints.exclusive_minimum),
-        "exclusiveMaximum" => span(&constraints.exclusive_maximum),
-        "multipleOf" => span(&constraints.multiple_of),
-        "minLength" => span(&constraints.min_length),
-        "maxLength" => span(&constraints.max_length),
-        "pattern" => span(&constraints.pattern),
-        "minItems" => span(&constraints.min_items),
-        "maxItems" => span(&constraints.max_items),
-        "minProperties" => span(&constraints.min_properties),
-        "maxProperties" => span(&constraints.max_properties),
-        "enum" => constraints.one_of.first().map(|value| value.span),
-        _ => None,
-    }
 }

@@ -1,10 +1,10 @@
 //! The structural OpenAPI schema of a CRD, from the schemas of the model.
 
-use serde_json::{Map, Number, Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::finding::Spanned;
 use crate::model::kubernetes::{QUANTITY_PATTERN, kubernetes_schema};
-use crate::model::{Constraints, Description, Field, KubernetesType, Schema, Shape, Validation};
+use crate::model::{Description, Field, KubernetesType, Schema, Shape, Validation};
 
 /// Durations in the format of Go's `time.ParseDuration`, without a sign.
 pub(crate) const DURATION_PATTERN: &str = r"^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$";
@@ -43,7 +43,12 @@ fn keys_of(description: &Description, schema: &Schema) -> Map<String, Json> {
         Shape::Kubernetes(reference) => kubernetes(reference),
     };
     add_annotations(&mut out, schema);
-    bound(&mut out, &schema.constraints);
+    let limits = schema.constraints.limits.iter();
+    out.extend(limits.map(|(keyword, limit)| ((*keyword).to_owned(), limit.value.clone())));
+    if !schema.constraints.one_of.is_empty() {
+        let numbers = schema.constraints.one_of.iter().map(|number| json!(number.value));
+        out.insert("enum".to_owned(), numbers.collect());
+    }
     out.sort_keys();
     out
 }
@@ -159,37 +164,6 @@ fn rule(validation: &Validation) -> Json {
         ("reason", text(&validation.reason)),
         ("rule", Some(validation.rule.value.clone().into())),
     ])
-}
-
-fn bound(out: &mut Map<String, Json>, bounds: &Constraints) {
-    macro_rules! take {
-        ($($field:ident as $key:literal: $convert:expr;)*) => {$(
-            if let Some(bound) = &bounds.$field {
-                out.insert($key.to_owned(), $convert(&bound.value));
-            }
-        )*};
-    }
-    // The API server reads these numbers as floats.
-    let float = |number: &Number| number.as_f64().into();
-    take! {
-        format as "format": |text: &String| text.clone().into();
-        pattern as "pattern": |text: &String| text.clone().into();
-        minimum as "minimum": float;
-        maximum as "maximum": float;
-        multiple_of as "multipleOf": float;
-        exclusive_minimum as "exclusiveMinimum": |flag: &bool| Json::from(*flag);
-        exclusive_maximum as "exclusiveMaximum": |flag: &bool| Json::from(*flag);
-        min_length as "minLength": |length: &u64| Json::from(*length);
-        max_length as "maxLength": |length: &u64| Json::from(*length);
-        min_items as "minItems": |length: &u64| Json::from(*length);
-        max_items as "maxItems": |length: &u64| Json::from(*length);
-        min_properties as "minProperties": |length: &u64| Json::from(*length);
-        max_properties as "maxProperties": |length: &u64| Json::from(*length);
-    }
-    if !bounds.one_of.is_empty() {
-        let numbers: Vec<Json> = bounds.one_of.iter().map(|number| json!(number.value)).collect();
-        out.insert("enum".to_owned(), numbers.into());
-    }
 }
 
 #[cfg(test)]

@@ -25,17 +25,17 @@ use constraints::{refuse_repeated, validation_list};
 use foreign::Foreign;
 use keys::Keys;
 use kinds::Kinds;
-use nodes::{entries, name, text};
+use nodes::{Input, entries, name, text};
 use paths::Fields;
 use schema::Types;
 use sink::Sink;
 
-use super::{Deploy, Description, Kind, Schema, Shape, Webhooks, status::is_machine_field};
+use super::{Description, Kind, Resource, Schema, Shape, status::is_machine_field};
 use crate::catalog::keys::{DocumentKey, SectionKey, SpecKey};
 use crate::catalog::{MISSING_KEY, NAME_COLLISION, SYNTAX, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Source, Span, Spanned};
 use crate::names::{OperatorName, kebab, unusable_operator};
-use crate::spec::{Entry, Files, Node, NodeKind};
+use crate::spec::{Files, Node, NodeKind};
 
 /// Builds the model. There is none if the text lacks kinds or states, which findings report. `files` has the files that
 /// the description names.
@@ -44,52 +44,50 @@ pub(crate) fn lower(
     documents: &[Node],
     files: &Files,
 ) -> (Option<Description>, Vec<Finding>) {
-    let mut sink = Sink::new(source);
-    let description = description(documents, files, &mut sink);
-    (description, sink.findings)
+    let sink = Sink::new(source);
+    let description = description(documents, files, &sink);
+    (description, sink.into_findings())
 }
 
 /// A document of which only those keys have been read that other documents may refer to.
 struct Document<'a> {
     keys: Keys<'a, DocumentKey>,
-    span: Span,
-    resource: super::Resource,
-    resource_node: &'a Node,
+    input: Input<'a>,
+    doc: Option<Spanned<String>>,
+    resource: Option<Resource>,
 }
 
-fn description(documents: &[Node], files: &Files, sink: &mut Sink<'_>) -> Option<Description> {
-    let written: Vec<&Node> = documents.iter().filter(|node| !node.is_null()).collect();
-    if written.is_empty() {
+fn description<'a>(documents: &'a [Node], files: &Files, sink: &'a Sink<'a>) -> Option<Description> {
+    let inputs = documents.iter().map(|node| Input { node, sink });
+    let inputs: Vec<Input<'a>> = inputs.filter(|document| !document.is_null()).collect();
+    if inputs.is_empty() {
         sink.report(
             Finding::new(&SYNTAX, Span::default(), "the description is empty")
                 .help("it begins with `krator: 1`, `resource`, `spec`, `machine` and `states`"),
         );
         return None;
     }
-    if let Some(finding) = written.iter().find_map(|node| other_version(node, sink.source)) {
+    if let Some(finding) = inputs.iter().find_map(|document| other_version(*document)) {
         sink.report(finding);
         return None;
     }
+    let mut documents = Vec::new();
     let mut type_nodes = Vec::new();
     let mut schema_nodes = Vec::new();
-    let mut begun = Vec::new();
     let mut operator = None;
-    let mut doc = None;
     let mut deploy = None;
-    for (at, node) in written.iter().copied().enumerate() {
-        if let Some(finding) = object_of_kubernetes(node) {
+    for (at, input) in inputs.iter().copied().enumerate() {
+        if let Some(finding) = object_of_kubernetes(input) {
             sink.report(finding);
             continue;
         }
-        let Some(mut keys) = Keys::of(node, sink) else {
+        let Some(mut keys) = Keys::of(input) else {
             continue;
         };
         version(&mut keys, sink);
         if at == 0 {
-            operator = keys.read(DocumentKey::Operator, sink, operator_name);
-            deploy = keys
-                .get(DocumentKey::Deploy, sink)
-                .map(|node| deploy::deploy(node, sink));
+            operator = keys.read(DocumentKey::Operator, operator_name);
+            deploy = keys.get(DocumentKey::Deploy).map(deploy::deploy);
         } else {
             for key in [DocumentKey::Operator, DocumentKey::Deploy] {
                 if let Some(entry) = keys.entry(key) {
@@ -98,79 +96,53 @@ fn description(documents: &[Node], files: &Files, sink: &mut Sink<'_>) -> Option
                 }
             }
         }
-        type_nodes.extend(keys.get(DocumentKey::Types, sink));
-        schema_nodes.extend(keys.get(DocumentKey::Schemas, sink));
-        let own_doc = keys.read(DocumentKey::Doc, sink, text);
-        if at == 0 {
-            doc = own_doc.clone();
-        }
-        let resource_node = keys.get(DocumentKey::Resource, sink);
-        let resource = resource_node.and_then(|node| resource::resource(node, sink));
-        begun.push((node.span, keys, resource_node, resource, own_doc));
+        type_nodes.extend(keys.get(DocumentKey::Types));
+        schema_nodes.extend(keys.get(DocumentKey::Schemas));
+        documents.push(Document {
+            input,
+            doc: keys.read(DocumentKey::Doc, text),
+            resource: keys.read(DocumentKey::Resource, resource::resource),
+            keys,
+        });
     }
     let mut types = Types::declare(type_nodes, sink);
-    let mut read = Vec::new();
-    for (span, keys, resource_node, resource, own_doc) in begun {
-        match (resource_node, resource) {
-            (Some(resource_node), Some(resource)) => {
-                read.push((
-                    Document {
-                        keys,
-                        span,
-                        resource,
-                        resource_node,
-                    },
-                    own_doc,
-                ));
-            }
-            // The rest of the document is checked anyway, except for what needs the resource.
-            _ => skim(keys, &mut types, sink),
-        }
-    }
-    let resources: Vec<super::Resource> = read
-        .iter()
-        .map(|(document, _)| document.resource.clone())
-        .collect();
+    let resources = documents.iter().filter_map(|document| document.resource.clone());
+    let resources: Vec<Resource> = resources.collect();
     let mut foreign = Foreign::default();
     for node in schema_nodes {
-        foreign.read(node, files, &resources, sink);
+        foreign.read(node, files, &resources);
     }
-    let is_complete = resources.len() == written.len();
+    let doc = documents.first().and_then(|document| document.doc.clone());
     let mut kinds = Vec::new();
-    for (document, own_doc) in read {
+    for document in documents {
         let others = Kinds {
             described: &resources,
             foreign: &foreign.kinds,
         };
-        kinds.extend(kind(document, own_doc, &mut types, others, sink));
+        kinds.extend(kind(document, &mut types, others, sink));
     }
-    if is_complete && kinds.len() == resources.len() {
+    let is_complete = kinds.len() == inputs.len();
+    if is_complete {
         foreign.refuse_unused(&kinds, sink);
     }
     let types = types.finish(sink);
-    let first = kinds.first()?;
-    let kind_name = &first.resource.kind;
-    let operator = operator.unwrap_or_else(|| default_operator(kind_name));
-    let deploy: Deploy = deploy.unwrap_or_else(|| deploy::default_deploy(kind_name.span));
-    (is_complete && kinds.len() == resources.len()).then_some(Description {
-        operator,
+    let kind_name = kinds.first()?.resource.kind.clone();
+    is_complete.then(|| Description {
+        operator: operator.unwrap_or_else(|| default_operator(&kind_name)),
         doc,
         types,
-        kinds,
+        deploy: deploy.unwrap_or_else(|| deploy::default_deploy(kind_name.span)),
         foreign: foreign.kinds,
         schema_files: foreign.files,
-        deploy,
-        unserved: sink.take_unserved(),
         has_sound_schemas: sink.has_sound_schemas(),
+        kinds,
     })
 }
 
-/// What there is to say of a document that is an object of Kubernetes: one thing, because none of its keys means anything here.
-fn object_of_kubernetes(node: &Node) -> Option<Finding> {
-    let NodeKind::Mapping(mapping) = &node.kind else {
-        return None;
-    };
-    let named = |key: &str| mapping.entries.iter().find(|entry| entry.key == key);
+/// Reports an object of Kubernetes once instead of key by key.
+fn object_of_kubernetes(document: Input<'_>) -> Option<Finding> {
+    let entries = document.entries();
+    let named = |key: &str| entries.iter().find(|entry| entry.key == key);
     let (version, kind) = (named("apiVersion")?, named("kind")?);
     if named(DocumentKey::Krator.key().name).is_some() {
         return None;
@@ -191,7 +163,7 @@ fn object_of_kubernetes(node: &Node) -> Option<Finding> {
 }
 
 /// The language's version: required, and first.
-fn version(keys: &mut Keys<'_, DocumentKey>, sink: &mut Sink<'_>) {
+fn version(keys: &mut Keys<'_, DocumentKey>, sink: &Sink<'_>) {
     let head = keys.head();
     let Some(entry) = keys.entry(DocumentKey::Krator) else {
         let finding = Finding::new(
@@ -219,23 +191,24 @@ fn version(keys: &mut Keys<'_, DocumentKey>, sink: &mut Sink<'_>) {
     }
 }
 
-/// What there is to say of a document in another version of the language: one thing, because its keys may mean anything.
-fn other_version(node: &Node, source: &Source) -> Option<Finding> {
-    let mut entries = mapping_entries(node).iter();
+/// Reports a document in another version of the language once, because its keys may mean anything.
+fn other_version(document: Input<'_>) -> Option<Finding> {
+    let mut entries = document.entries().into_iter();
     let entry = entries.find(|entry| entry.key == DocumentKey::Krator.key().name)?;
     if entry.value.scalar().and_then(|scalar| scalar.integer()) == Some(1) {
         return None;
     }
-    let found = crate::text::shown(source.at(entry.value.span));
+    let found = crate::text::shown(document.sink.source.at(entry.value.span));
     let message = format!("this krator reads version 1 of the language, not `{found}`");
     Some(Finding::new(&WRONG_TYPE, entry.value.span, message))
 }
 
-fn operator_name(node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<OperatorName>> {
-    let operator = name(node, "operator", OperatorName::parse, sink)?;
+fn operator_name(node: Input<'_>) -> Option<Spanned<OperatorName>> {
+    let operator = name(node, "operator", OperatorName::parse)?;
     if let Some(reason) = unusable_operator(operator.as_str()) {
         let message = format!("an operator cannot be called `{}`", operator.value);
-        sink.report(Finding::new(&NAME_COLLISION, operator.span, message).label(reason));
+        node.sink
+            .report(Finding::new(&NAME_COLLISION, operator.span, message).label(reason));
     }
     Some(operator)
 }
@@ -253,34 +226,26 @@ fn default_operator(kind: &Spanned<crate::names::KindName>) -> Spanned<OperatorN
     Spanned::new(OperatorName::parse(&text).unwrap(), kind.span)
 }
 
-/// Checks what can be checked of a document without its resource.
-fn skim<'a>(mut keys: Keys<'a, DocumentKey>, types: &mut Types<'a>, sink: &mut Sink<'_>) {
-    if let Some(node) = keys.get(DocumentKey::Status, sink) {
-        types.fields(node, sink);
-    }
-    keys.skip_known();
-    keys.finish(sink);
-}
-
+/// Reads a document. What does not need the resource is checked without it, too.
 fn kind<'a>(
     document: Document<'a>,
-    doc: Option<Spanned<String>>,
     types: &mut Types<'a>,
     kinds: Kinds<'_>,
-    sink: &mut Sink<'_>,
+    sink: &Sink<'_>,
 ) -> Option<Kind> {
-    let Document {
-        mut keys,
-        span,
-        mut resource,
-        resource_node,
-    } = document;
-    let spec = match keys.get(DocumentKey::Spec, sink) {
-        Some(node) => spec_schema(node, types, sink),
+    let mut keys = document.keys;
+    let Some(mut resource) = document.resource else {
+        keys.read_all(DocumentKey::Status, |node| types.fields(node));
+        keys.skip_known();
+        keys.finish();
+        return None;
+    };
+    let spec = match keys.get(DocumentKey::Spec) {
+        Some(node) => spec_schema(node, types),
         None => Schema::plain(Shape::Any, keys.head()),
     };
     types.refuse_giants(&spec, sink);
-    let status = keys.read_all(DocumentKey::Status, sink, |node, sink| types.fields(node, sink));
+    let status = keys.read_all(DocumentKey::Status, |node| types.fields(node));
     for field in &status {
         types.refuse_giants(&field.schema, sink);
         if is_machine_field(&field.name) {
@@ -294,41 +259,31 @@ fn kind<'a>(
         status: &status,
         names_phases: keys
             .entry(DocumentKey::States)
-            .is_some_and(|states| names_phases(&states.value)),
+            .is_some_and(|states| names_phases(states.value)),
     };
-    resource::resource_paths(resource_node, &mut resource, &fields, sink);
-    let columns = keys.read_all(DocumentKey::Columns, sink, |node, sink| {
-        resource::columns(node, &fields, sink)
-    });
-    let conditions = keys.read_all(DocumentKey::Conditions, sink, resource::conditions);
-    let owns_node = keys.get(DocumentKey::Owns, sink);
-    let owns = owns_node.map(|node| kinds.owns(node, sink)).unwrap_or_default();
-    let watches_node = keys.get(DocumentKey::Watches, sink);
-    let watches = watches_node
-        .map(|node| kinds.watches(node, &fields, sink))
-        .unwrap_or_default();
-    let access = keys.read_all(DocumentKey::Access, sink, |node, sink| kinds.access(node, sink));
-    let webhooks = keys
-        .get(DocumentKey::Webhooks, sink)
-        .map_or_else(Webhooks::default, |node| deploy::webhooks(node, sink));
-    let allow = keys.read_all(DocumentKey::Allow, sink, deploy::allow);
+    if let Some(node) = keys.get(DocumentKey::Resource) {
+        resource::resource_paths(node, &mut resource, &fields);
+    }
+    let columns = keys.read_all(DocumentKey::Columns, |node| resource::columns(node, &fields));
+    let conditions = keys.read_all(DocumentKey::Conditions, resource::conditions);
+    // A list with mistakes counts as well: they are reported already.
+    let (has_owned, has_watched) = (keys.has(DocumentKey::Owns), keys.has(DocumentKey::Watches));
+    let owns = keys.read_all(DocumentKey::Owns, |node| kinds.owns(node));
+    let watches = keys.read_all(DocumentKey::Watches, |node| kinds.watches(node, &fields));
+    let access = keys.read_all(DocumentKey::Access, |node| kinds.access(node));
+    let allow = keys.read_all(DocumentKey::Allow, deploy::allow);
 
-    let machine_node = keys.get(DocumentKey::Machine, sink);
-    let state_entries = keys
-        .get(DocumentKey::States, sink)
-        .map(|node| (node, entries(node, "states by name", sink)));
-    let properties_node = keys.get(DocumentKey::Properties, sink);
-    let simulate_node = keys.get(DocumentKey::Simulate, sink);
+    let machine_node = keys.get(DocumentKey::Machine);
+    let states_node = keys.get(DocumentKey::States);
+    let state_entries = states_node.map(|node| entries(node, "states by name"));
+    let properties_node = keys.get(DocumentKey::Properties);
     let head = keys.head();
-    keys.finish(sink);
-    let (states_node, state_entries) = state_entries?;
+    keys.finish();
+    let (states_node, state_entries) = (states_node?, state_entries?);
     if state_entries.is_empty() {
         if let NodeKind::Mapping(_) = states_node.kind {
-            sink.error(
-                &MISSING_KEY,
-                states_node.span,
-                "`states` needs at least one state",
-            );
+            let message = "`states` needs at least one state";
+            sink.error(&MISSING_KEY, states_node.span, message);
         }
         return None;
     }
@@ -341,26 +296,20 @@ fn kind<'a>(
         fields,
         kinds,
         in_view,
-        // A list with mistakes counts as well: they are reported already.
-        has_owned: owns_node.is_some(),
-        has_watched: watches_node.is_some(),
+        has_owned,
+        has_watched,
     };
-    let mut table = states::Table::of(state_entries);
-    let (machine, states, properties, simulate) = sink.beside_schema(|sink| {
-        let mut machine = machine::machine(machine_node, head, &mut table, &context.fields, sink);
-        let written = states::states(state_entries, &mut table, &context, sink);
+    let mut table = states::Table::of(&state_entries);
+    let (machine, states, properties) = sink.beside_schema(|| {
+        let mut machine = machine::machine(machine_node, head, &mut table, &context.fields);
+        let written = states::states(&state_entries, &mut table, &context);
         let states = machine::resolve(&mut machine, written, sink);
-        let properties = properties_node
-            .map(|node| machine::properties(node, &mut table, sink))
-            .unwrap_or_default();
-        let simulate = simulate_node
-            .map(|node| machine::simulate(node, &mut table, sink))
-            .unwrap_or_default();
-        (machine.machine, states, properties, simulate)
+        let properties = properties_node.map(|node| machine::properties(node, &mut table));
+        (machine.machine, states, properties.unwrap_or_default())
     });
     Some(Kind {
-        span,
-        doc,
+        span: document.input.span,
+        doc: document.doc,
         resource,
         spec,
         status,
@@ -371,49 +320,40 @@ fn kind<'a>(
         owns,
         watches,
         access,
-        webhooks,
         properties,
         allow,
-        simulate,
         lacks_edges: table.lacks_edges,
     })
 }
 
-/// Whether a state below this node has a `phase`. Paths have to know this before the states are read.
-fn names_phases(states: &Node) -> bool {
-    let below = |state: &Entry| mapping_entries(&state.value).iter().any(|key| key.key == "phase");
-    mapping_entries(states).iter().any(below)
-}
-
-fn mapping_entries(node: &Node) -> &[Entry] {
-    match &node.kind {
-        NodeKind::Mapping(mapping) => &mapping.entries,
-        _ => &[],
-    }
+/// Whether a state has a `phase`. Paths have to know this before the states are read.
+fn names_phases(states: Input<'_>) -> bool {
+    let mut states = states.entries().into_iter();
+    states.any(|state| state.value.entries().iter().any(|key| key.key == "phase"))
 }
 
 /// Reads `spec`: the name of a type, or fields with `validations` beside them.
-fn spec_schema<'a>(node: &'a Node, types: &mut Types<'a>, sink: &mut Sink<'_>) -> Schema {
-    let NodeKind::Mapping(mapping) = &node.kind else {
-        let schema = types.schema(node, sink);
+fn spec_schema<'a>(node: Input<'a>, types: &mut Types<'a>) -> Schema {
+    if !matches!(node.kind, NodeKind::Mapping(_)) {
+        let schema = types.schema(node);
         let is_object = matches!(
             types.resolve(&schema).shape,
             Shape::Object(_) | Shape::FreeForm | Shape::Kubernetes(_) | Shape::Map(_)
         );
         if !is_object && !matches!(schema.shape, Shape::Any) {
-            sink.error(&WRONG_TYPE, node.span, "`spec` is an object");
+            node.sink.error(&WRONG_TYPE, node.span, "`spec` is an object");
         }
-        schema::refuse_optional(&schema, "`.spec`", sink);
+        schema::refuse_optional(&schema, "`.spec`", node.sink);
         return schema;
-    };
+    }
     let mut fields = Vec::new();
     let mut validations = Vec::new();
-    for entry in &mapping.entries {
+    for entry in node.entries() {
         if entry.key == SpecKey::Validations.key().name {
-            validations = validation_list(&entry.value, sink);
-            refuse_repeated(&validations, sink);
+            validations = validation_list(entry.value);
+            refuse_repeated(&validations, node.sink);
         } else {
-            fields.extend(types.field(entry, sink));
+            fields.extend(types.field(entry));
         }
     }
     let mut schema = Schema::plain(Shape::Object(fields), node.span);

@@ -388,14 +388,3 @@ pub enum StateSet {
     /// These.
     These(Vec<Spanned<StateId>>),
 }
-
-/// Input of `krator simulate` for one state.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Simulated {
-    /// The state.
-    pub state: Spanned<StateId>,
-    /// How long its handler's work takes.
-    pub time: Option<Spanned<Duration>>,
-    /// The share of runs that fail.
-    pub errors: Option<Spanned<f64>>,
-}

@@ -1,7 +1,5 @@
 //! The custom resource, the other kinds that its operator uses, and how the operator is deployed.
 
-use std::time::Duration;
-
 use super::{FieldPath, KindId};
 use crate::finding::{Span, Spanned};
 use crate::names::{
@@ -237,70 +235,6 @@ pub struct Grant {
     pub subresource: Option<ResourceName>,
 }
 
-/// Admission handlers.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Webhooks {
-    /// The validating webhook.
-    pub validate: Option<Webhook>,
-    /// The mutating webhook.
-    pub mutate: Option<Webhook>,
-}
-
-/// How the API server calls an admission handler.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Webhook {
-    /// The place in the description.
-    pub span: Span,
-    /// The operations that it is called for; by default create and update.
-    pub operations: Vec<Spanned<Operation>>,
-    /// What the API server does with a request if the webhook cannot be reached.
-    pub failure_policy: FailurePolicy,
-    /// How long the API server waits for an answer: 1 to 30 seconds, by default 10.
-    pub timeout: Duration,
-    /// CEL expressions, all of which must be true for the handler to be called.
-    pub match_conditions: Vec<MatchCondition>,
-}
-
-/// An operation of the API server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Operation {
-    /// `CREATE`.
-    Create,
-    /// `UPDATE`.
-    Update,
-    /// `DELETE`.
-    Delete,
-}
-
-impl Operation {
-    /// The name in a webhook configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Operation::Create => "CREATE",
-            Operation::Update => "UPDATE",
-            Operation::Delete => "DELETE",
-        }
-    }
-}
-
-/// What the API server does with a request if a webhook cannot be reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FailurePolicy {
-    /// It rejects the request.
-    Fail,
-    /// It ignores the webhook.
-    Ignore,
-}
-
-/// A match condition of a webhook.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MatchCondition {
-    /// Its name.
-    pub name: Spanned<LabelKey>,
-    /// The CEL expression.
-    pub expression: Spanned<String>,
-}
-
 /// How the operator is deployed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Deploy {
@@ -308,8 +242,6 @@ pub struct Deploy {
     pub replicas: Spanned<u32>,
     /// Whether the pods elect a leader; true by default.
     pub leader_election: Spanned<bool>,
-    /// The number of shards among which the objects are divided.
-    pub shards: Option<Spanned<u32>>,
     /// The namespaces that it works in. Empty for all namespaces.
     pub namespaces: Vec<Spanned<NamespaceName>>,
     /// The events that it publishes.

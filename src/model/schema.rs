@@ -1,6 +1,8 @@
 //! Schemas as a tree: the CRD is written from it and the Rust types are, neither by looking at strings.
 
-use serde_json::Value as Json;
+use std::collections::BTreeMap;
+
+use serde_json::{Number, Value as Json};
 
 use super::TypeId;
 use crate::finding::{Span, Spanned};
@@ -109,25 +111,13 @@ impl KubernetesType {
     }
 }
 
-/// Bounds of a schema, by the names that OpenAPI gives them; each was checked to fit the shape.
+/// Bounds of a schema; each was checked to fit the shape.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[allow(missing_docs, reason = "OpenAPI's own words")]
 pub struct Constraints {
-    pub format: Option<Spanned<String>>,
-    pub minimum: Option<Spanned<serde_json::Number>>,
-    pub maximum: Option<Spanned<serde_json::Number>>,
-    pub exclusive_minimum: Option<Spanned<bool>>,
-    pub exclusive_maximum: Option<Spanned<bool>>,
-    pub multiple_of: Option<Spanned<serde_json::Number>>,
-    pub min_length: Option<Spanned<u64>>,
-    pub max_length: Option<Spanned<u64>>,
-    pub pattern: Option<Spanned<String>>,
-    pub min_items: Option<Spanned<u64>>,
-    pub max_items: Option<Spanned<u64>>,
-    pub min_properties: Option<Spanned<u64>>,
-    pub max_properties: Option<Spanned<u64>>,
+    /// The values of OpenAPI's keywords, such as `minimum`, `pattern` and `format`, by the keyword and as the CRD has them.
+    pub limits: BTreeMap<&'static str, Spanned<Json>>,
     /// `enum` of a number or integer; that of a string is [`Shape::Enum`].
-    pub one_of: Vec<Spanned<serde_json::Number>>,
+    pub one_of: Vec<Spanned<Number>>,
 }
 
 /// A CEL rule.
@@ -170,6 +160,23 @@ impl Schema {
             .iter()
             .find(|(key, _)| key.value == name)
             .map(|(_, value)| value)
+    }
+
+    /// Where a key beside the type is written, by its keyword in OpenAPI.
+    pub(crate) fn key_span(&self, keyword: &str) -> Option<Span> {
+        match keyword {
+            "default" => self.default.as_ref().map(|default| default.span),
+            "example" => self.example.as_ref().map(|example| example.span),
+            "description" => self.description.as_ref().map(|text| text.span),
+            "enum" => self.constraints.one_of.first().map(|value| value.span),
+            _ => {
+                let extension = self.extensions.iter().find(|(key, _)| key.value == keyword);
+                let limit = self.constraints.limits.get(keyword);
+                extension
+                    .map(|(key, _)| key.span)
+                    .or(limit.map(|limit| limit.span))
+            }
+        }
     }
 
     /// The schemas right below this one.

@@ -131,14 +131,9 @@ mod tests {
         // Both numbers are spelled out: what an apply leaves out keeps its default, which `Recreate` does not allow.
         let rolling = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}});
         assert_eq!(elected["strategy"], rolling);
-        for alone in [
-            "deploy: {leaderElection: false}",
-            "deploy: {leaderElection: false, replicas: 3, shards: 3}",
-        ] {
-            let alone = spec(alone);
-            assert_eq!(alone["replicas"], 1);
-            assert_eq!(alone["strategy"], json!({"type": "Recreate"}));
-        }
+        let alone = spec("deploy: {leaderElection: false}");
+        assert_eq!(alone["replicas"], 1);
+        assert_eq!(alone["strategy"], json!({"type": "Recreate"}));
     }
 
     #[test]

@@ -250,10 +250,4 @@ mod tests {
             [KIND, STATUS, "default: events.k8s.io/events create,patch", LEASE]
         );
     }
-
-    #[test]
-    fn what_is_not_served_yet_needs_no_rights() {
-        let text = "webhooks: {validate: true, mutate: true}\ndeploy: {replicas: 2, shards: 2}";
-        assert_eq!(rules(&described(text)), rules(&described("")));
-    }
 }

@@ -12,11 +12,11 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let fields = spec_fields::fields(subject.description, subject.kind).into_iter();
     let is_any_text = |schema: &Schema| {
         let meant = subject.description.resolve(schema);
-        let limits = [&schema.constraints, &meant.constraints];
-        matches!(meant.shape, Shape::String)
-            && limits
-                .iter()
-                .all(|limits| limits.format.is_none() && limits.pattern.is_none())
+        let is_limited = |schema: &Schema| {
+            let limits = &schema.constraints.limits;
+            limits.contains_key("format") || limits.contains_key("pattern")
+        };
+        matches!(meant.shape, Shape::String) && !is_limited(schema) && !is_limited(meant)
     };
     fields
         .filter(|field| sounds_like_a_duration(field.name.as_str()) && is_any_text(&field.schema))

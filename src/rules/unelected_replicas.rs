@@ -9,8 +9,7 @@ pub(super) const CHECK: Check = Check::of_description(&UNELECTED_REPLICAS, find)
 
 fn find(description: &Description) -> Vec<Finding> {
     let deploy = &description.deploy;
-    let is_elected = deploy.leader_election.value || deploy.shards.is_some();
-    if deploy.replicas.value <= 1 || is_elected {
+    if deploy.replicas.value <= 1 || deploy.leader_election.value {
         return Vec::new();
     }
     let message = format!(
@@ -18,8 +17,7 @@ fn find(description: &Description) -> Vec<Finding> {
         deploy.replicas.value
     );
     vec![
-        Finding::new(&UNELECTED_REPLICAS, deploy.replicas.span, message).help(
-            "elect a leader: remove `leaderElection: false`; or split the objects among the replicas: `shards: 2`",
-        ),
+        Finding::new(&UNELECTED_REPLICAS, deploy.replicas.span, message)
+            .help("elect a leader: remove `leaderElection: false`"),
     ]
 }

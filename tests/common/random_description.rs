@@ -159,9 +159,6 @@ fn deploy(dice: &mut Dice) -> Value {
     }
     if dice.one_in(4) {
         deploy["replicas"] = json!(2);
-    } else if dice.one_in(4) {
-        deploy["replicas"] = json!(2);
-        deploy["shards"] = json!(4);
     } else if has_namespaces {
         deploy["leaderElection"] = json!(false);
     }

@@ -19,7 +19,6 @@ mod program;
 mod range;
 mod rules;
 mod schema_types;
-mod times;
 mod sizes;
 mod stack;
 mod tokens;

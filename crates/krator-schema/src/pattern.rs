@@ -2,11 +2,11 @@
 //!
 //! Rust's `regex` has the same engine, but another grammar: it knows set operations in classes, nested classes and more
 //! names of Unicode properties, reads `\d` and `\b` as Unicode does, and has other limits. A [`Pattern`] is therefore
-//! parsed by Go's grammar and written anew, in the part of Rust's grammar that means the same in both.
+//! translated into the part of Rust's grammar that means the same in both.
 
 mod class;
-mod parser;
-mod unicode;
+mod scan;
+mod translate;
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -16,6 +16,8 @@ use regex::{Regex, RegexBuilder};
 /// The most memory that a compiled pattern may need. Go has no such limit for a pattern that it accepts, so it is far
 /// above what a pattern of a schema needs.
 const COMPILED_SIZE: usize = 256 << 20;
+/// How deeply the parts of a pattern may nest for its compilation, which recurses: Go's own limit is 1000 levels.
+const NEST_LIMIT: u32 = 1_100;
 
 /// A pattern that the API server accepts.
 #[derive(Debug, Clone)]
@@ -29,7 +31,7 @@ impl Pattern {
     /// Reads a pattern as Go's `regexp.Compile` does.
     pub fn new(pattern: &str) -> Result<Self, PatternError> {
         Ok(Pattern {
-            rewritten: parser::rewrite(pattern)?,
+            rewritten: translate::translate(pattern)?,
             regex: OnceLock::new(),
         })
     }
@@ -44,7 +46,7 @@ impl Pattern {
         let regex = self.regex.get_or_init(|| {
             RegexBuilder::new(&self.rewritten)
                 .size_limit(COMPILED_SIZE)
-                .nest_limit(u32::MAX)
+                .nest_limit(NEST_LIMIT)
                 .build()
                 .ok()
         });

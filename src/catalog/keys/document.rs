@@ -3,8 +3,8 @@
 use super::Type::{
     Either, Integer, Kind, List, Map, Mapping, Name, Path, Phrase, Schema, String, True, Word,
 };
-use super::deploy::{DEPLOY, WEBHOOKS};
-use super::machine::{MACHINE, PROPERTY, SIMULATE, STATE};
+use super::deploy::DEPLOY;
+use super::machine::{MACHINE, PROPERTY, STATE};
 use super::schema::SPEC;
 use super::{NameOf, optional, required, section};
 use crate::names::{
@@ -61,10 +61,6 @@ section! {
     Schemas = optional("schemas", Map { by: NameOf::Kind, of: &String },
         "Files with the CustomResourceDefinitions of other kinds, whose objects then have Rust types: a path in the folder of the description for each `group/version.Kind`. They are common to all documents.",
         "{owns: [core/v1.ConfigMap, certs.example.com/v1.Certificate], schemas: {certs.example.com/v1.Certificate: crds/certificate.yaml}}");
-    Webhooks = optional("webhooks", Mapping(&WEBHOOKS),
-        "Admission handlers of the operator.",
-        "webhooks: {validate: true}")
-        .unserved();
     Deploy = optional("deploy", Mapping(&DEPLOY),
         "How the operator runs in the cluster. Only the first document has it.",
         "deploy: {namespaces: [forest]}");
@@ -75,10 +71,6 @@ section! {
     Allow = optional("allow", Map { by: NameOf::Rule, of: &String },
         "Silences warnings and infos that belong to no state. The value is the reason.",
         "allow: {no-timeout: Moose take their time.}");
-    Simulate = optional("simulate", Map { by: NameOf::State, of: &Mapping(&SIMULATE) },
-        "How long the work of a state takes and how often it fails, for a simulation.",
-        "simulate: {Roam: {time: 2s, errors: 0.1}}")
-        .unserved();
 }
 
 section! {

@@ -249,16 +249,3 @@ section! {
         "The state that every path passes; required with `only`.",
         "properties: [{only: Roam, through: Tagged}]");
 }
-
-section! {
-    /// A state under `simulate`.
-    SimulateKey in SIMULATE, "a simulated state":
-    Time = optional("time", Duration,
-        "How long the handler's work takes.",
-        "simulate: {Roam: {time: 2s}}")
-        .unserved();
-    Errors = optional("errors", Number(Some((0.0, 1.0))),
-        "The share of runs that fail.",
-        "simulate: {Roam: {errors: 0.1}}")
-        .unserved();
-}

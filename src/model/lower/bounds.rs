@@ -1,16 +1,17 @@
 //! Whether the limits of a type fit it.
 
-use serde_json::{Number, Value as Json};
+use krator_schema::{CompiledSchema, Pattern};
+use serde_json::{Map, Number, Value as Json};
 
 use super::sink::Sink;
 use crate::catalog::INVALID_SCHEMA;
 use crate::catalog::keys::{SectionKey as _, TypeKey};
-use crate::finding::{Finding, Span, Spanned};
+use crate::finding::{Finding, Span};
 use crate::model::{Constraints, Schema, Shape};
 
 /// What limits of a schema distinguish between types.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum LimitedType {
+pub(super) enum LimitedType {
     Number,
     String,
     /// A string or a number: only patterns apply.
@@ -47,103 +48,63 @@ impl LimitedType {
     }
 }
 
-/// Where each limit is written, if it is, and the type that it limits.
-fn limits(constraints: &Constraints) -> [(TypeKey, LimitedType, Option<Span>); 12] {
-    use LimitedType::{List, Number, Object, String};
-    // A new constraint has to be added here, or named as one that limits no type.
-    let Constraints {
-        format: _,
-        minimum,
-        maximum,
-        exclusive_minimum,
-        exclusive_maximum,
-        multiple_of,
-        min_length,
-        max_length,
-        pattern,
-        min_items,
-        max_items,
-        min_properties,
-        max_properties,
-        one_of: _,
-    } = constraints;
-    [
-        (TypeKey::Minimum, Number, span(minimum)),
-        (TypeKey::Maximum, Number, span(maximum)),
-        (TypeKey::ExclusiveMinimum, Number, span(exclusive_minimum)),
-        (TypeKey::ExclusiveMaximum, Number, span(exclusive_maximum)),
-        (TypeKey::MultipleOf, Number, span(multiple_of)),
-        (TypeKey::MinLength, String, span(min_length)),
-        (TypeKey::MaxLength, String, span(max_length)),
-        (TypeKey::Pattern, String, span(pattern)),
-        (TypeKey::MinItems, List, span(min_items)),
-        (TypeKey::MaxItems, List, span(max_items)),
-        (TypeKey::MinProperties, Object, span(min_properties)),
-        (TypeKey::MaxProperties, Object, span(max_properties)),
-    ]
-}
-
-fn span<T>(written: &Option<Spanned<T>>) -> Option<Span> {
-    written.as_ref().map(|written| written.span)
-}
+/// The keys that limit values, each with the type that it limits. A format may belong to any type.
+pub(super) const LIMITS: [(TypeKey, LimitedType); 13] = [
+    (TypeKey::Format, LimitedType::Unknown),
+    (TypeKey::Minimum, LimitedType::Number),
+    (TypeKey::Maximum, LimitedType::Number),
+    (TypeKey::ExclusiveMinimum, LimitedType::Number),
+    (TypeKey::ExclusiveMaximum, LimitedType::Number),
+    (TypeKey::MultipleOf, LimitedType::Number),
+    (TypeKey::MinLength, LimitedType::String),
+    (TypeKey::MaxLength, LimitedType::String),
+    (TypeKey::Pattern, LimitedType::String),
+    (TypeKey::MinItems, LimitedType::List),
+    (TypeKey::MaxItems, LimitedType::List),
+    (TypeKey::MinProperties, LimitedType::Object),
+    (TypeKey::MaxProperties, LimitedType::Object),
+];
 
 /// Checks the limits that `written` sets on the type that it means.
-pub(super) fn check(meant: &Schema, written: &Schema, sink: &mut Sink<'_>) {
+pub(super) fn check(meant: &Schema, written: &Schema, sink: &Sink<'_>) {
     let value_type = LimitedType::of(&meant.shape);
-    let bounds = &written.constraints;
-    for (key, limited, span) in limits(bounds) {
+    let limits = &written.constraints.limits;
+    for (key, limited) in LIMITS {
+        let name = key.key().name;
         let applies = value_type == limited
             || value_type == LimitedType::Unknown
+            || limited == LimitedType::Unknown
             || value_type == LimitedType::StringOrNumber && key == TypeKey::Pattern;
-        if let (Some(span), false) = (span, applies) {
-            let (name, limited) = (key.key().name, limited.described());
+        if let (Some(limit), false) = (limits.get(name), applies) {
+            let limited = limited.described();
             let message = format!("`{name}` limits {limited}, which this type is not");
-            sink.error(&INVALID_SCHEMA, span, message);
+            sink.error(&INVALID_SCHEMA, limit.span, message);
         }
     }
-
     check_enum(meant, written, sink);
-    ordered("minLength", &bounds.min_length, &bounds.max_length, sink);
-    ordered("minItems", &bounds.min_items, &bounds.max_items, sink);
-    ordered(
-        "minProperties",
-        &bounds.min_properties,
-        &bounds.max_properties,
-        sink,
-    );
-    let decimal = |number: &Option<Spanned<Number>>| {
-        number
-            .as_ref()
-            .and_then(|number| Some(Spanned::new(number.as_f64()?, number.span)))
-    };
-    ordered(
-        "minimum",
-        &decimal(&bounds.minimum),
-        &decimal(&bounds.maximum),
-        sink,
-    );
-    if let Some(step) = decimal(&bounds.multiple_of).filter(|step| step.value <= 0.0) {
-        sink.error(&INVALID_SCHEMA, step.span, "`multipleOf` has to be more than 0");
+    let number = |name: &str| Some((limits.get(name)?.value.as_f64()?, limits.get(name)?.span));
+    for (least, most) in [
+        ("minLength", "maxLength"),
+        ("minItems", "maxItems"),
+        ("minProperties", "maxProperties"),
+        ("minimum", "maximum"),
+    ] {
+        if let (Some((least_value, span)), Some((most_value, most_span))) = (number(least), number(most))
+            && least_value > most_value
+        {
+            let message = format!("`{least}` is more than its maximum");
+            let finding = Finding::new(&INVALID_SCHEMA, span, message);
+            sink.report(finding.related(most_span, "the maximum"));
+        }
     }
-}
-
-fn ordered<T: PartialOrd>(
-    name: &str,
-    least: &Option<Spanned<T>>,
-    most: &Option<Spanned<T>>,
-    sink: &mut Sink<'_>,
-) {
-    if let (Some(least), Some(most)) = (least, most)
-        && least.value > most.value
-    {
-        let message = format!("`{name}` is more than its maximum");
-        sink.report(Finding::new(&INVALID_SCHEMA, least.span, message).related(most.span, "the maximum"));
+    if let Some((_, span)) = number("multipleOf").filter(|(step, _)| *step <= 0.0) {
+        sink.error(&INVALID_SCHEMA, span, "`multipleOf` has to be more than 0");
     }
 }
 
 /// Checks that the values of an `enum` are of the type, and that the limits beside it allow each of them: a value that is
 /// listed and never accepted is a mistake in one of the two.
-fn check_enum(meant: &Schema, written: &Schema, sink: &mut Sink<'_>) {
+fn check_enum(meant: &Schema, written: &Schema, sink: &Sink<'_>) {
     let numbers = written
         .constraints
         .one_of
@@ -168,13 +129,16 @@ fn check_enum(meant: &Schema, written: &Schema, sink: &mut Sink<'_>) {
     if values.is_empty() {
         return;
     }
-    for limit in enum_limits(&written.constraints) {
-        for (value, span) in values.iter().filter(|(value, _)| !(limit.allows)(value)) {
-            let name = limit.key.key().name;
-            let message = format!(
-                "`{name}` forbids the value {} of the `enum`",
-                crate::text::shown(&value.to_string())
-            );
+    for (name, limit) in &written.constraints.limits {
+        let Some(allowed) = alone(name, &written.constraints) else {
+            continue;
+        };
+        for (value, span) in values
+            .iter()
+            .filter(|(value, _)| !allowed.validate(value).is_empty())
+        {
+            let value = crate::text::shown(&value.to_string());
+            let message = format!("`{name}` forbids the value {value} of the `enum`");
             sink.report(
                 Finding::new(&INVALID_SCHEMA, *span, message)
                     .related(limit.span, "this is the limit")
@@ -182,6 +146,31 @@ fn check_enum(meant: &Schema, written: &Schema, sink: &mut Sink<'_>) {
             );
         }
     }
+}
+
+/// The schema that has only this limit; none if the limit itself is a mistake, which is reported elsewhere.
+fn alone(name: &str, constraints: &Constraints) -> Option<CompiledSchema> {
+    let exclusive = match name {
+        "minimum" => "exclusiveMinimum",
+        "maximum" => "exclusiveMaximum",
+        _ => "",
+    };
+    let limits = constraints
+        .limits
+        .iter()
+        .filter(|(key, _)| [name, exclusive].contains(key));
+    let limits: Map<String, Json> = limits
+        .map(|(key, limit)| ((*key).to_owned(), limit.value.clone()))
+        .collect();
+    let is_mistake = match name {
+        "multipleOf" => limits[name].as_f64().is_none_or(|step| step <= 0.0),
+        "pattern" => limits[name]
+            .as_str()
+            .is_none_or(|pattern| Pattern::new(pattern).is_err()),
+        _ => false,
+    };
+    let schema = serde_json::from_value(limits.into()).ok()?;
+    (!is_mistake).then(|| CompiledSchema::new(schema))
 }
 
 /// What a number of an `enum` should be and is not.
@@ -197,79 +186,6 @@ fn not_of_type(number: &Number, shape: &Shape) -> Option<&'static str> {
         Shape::Integer if integer.is_none() => Some("an integer"),
         _ => None,
     }
-}
-
-/// A limit beside an `enum`.
-struct EnumLimit {
-    key: TypeKey,
-    span: Span,
-    allows: Box<dyn Fn(&Json) -> bool>,
-}
-
-fn enum_limits(bounds: &Constraints) -> Vec<EnumLimit> {
-    use krator_schema::Schema as Read;
-    let mut limits: Vec<EnumLimit> = Vec::new();
-    let mut add = |key: TypeKey, span: Option<Span>, read: Read| {
-        limits.extend(span.map(|span| EnumLimit {
-            key,
-            span,
-            allows: Box::new(move |value| krator_schema::validate(&read, value).is_empty()),
-        }));
-    };
-    let number = |bound: &Option<Spanned<Number>>| bound.as_ref().map(|bound| bound.value.clone());
-    let count = |bound: &Option<Spanned<u64>>| {
-        bound
-            .as_ref()
-            .map(|bound| i64::try_from(bound.value).unwrap_or(i64::MAX))
-    };
-    let flag = |flag: &Option<Spanned<bool>>| flag.as_ref().map(|flag| flag.value);
-    let read = Read {
-        minimum: number(&bounds.minimum),
-        exclusive_minimum: flag(&bounds.exclusive_minimum),
-        ..Read::default()
-    };
-    add(TypeKey::Minimum, span(&bounds.minimum), read);
-    let read = Read {
-        maximum: number(&bounds.maximum),
-        exclusive_maximum: flag(&bounds.exclusive_maximum),
-        ..Read::default()
-    };
-    add(TypeKey::Maximum, span(&bounds.maximum), read);
-    let read = Read {
-        multiple_of: number(&bounds.multiple_of).filter(|step| step.as_f64().is_some_and(|step| step > 0.0)),
-        ..Read::default()
-    };
-    add(TypeKey::MultipleOf, span(&bounds.multiple_of), read);
-    let read = Read {
-        min_length: count(&bounds.min_length),
-        ..Read::default()
-    };
-    add(TypeKey::MinLength, span(&bounds.min_length), read);
-    let read = Read {
-        max_length: count(&bounds.max_length),
-        ..Read::default()
-    };
-    add(TypeKey::MaxLength, span(&bounds.max_length), read);
-    let read = Read {
-        format: bounds.format.as_ref().map(|format| format.value.clone()),
-        ..Read::default()
-    };
-    add(TypeKey::Format, span(&bounds.format), read);
-    if let Some(pattern) = &bounds.pattern
-        // Compiled once, because an `enum` may have thousands of values. What is no pattern is reported elsewhere.
-        && let Ok(compiled) = krator_schema::Pattern::new(&pattern.value)
-    {
-        limits.push(EnumLimit {
-            key: TypeKey::Pattern,
-            span: pattern.span,
-            allows: Box::new(move |value| {
-                value
-                    .as_str()
-                    .is_none_or(|text| compiled.is_match(text) != Some(false))
-            }),
-        });
-    }
-    limits
 }
 
 /// Whether a string is a quantity of Kubernetes: `500Mi`, `1.5`, `1e3`.

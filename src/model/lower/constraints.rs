@@ -3,8 +3,9 @@
 use serde::Deserialize as _;
 use serde_json::Value as Json;
 
+use super::bounds::LIMITS;
 use super::keys::Keys;
-use super::nodes::{boolean, list, name_of, text};
+use super::nodes::{Input, boolean, integer, name, number, text};
 use super::sink::Sink;
 use super::values::json_of;
 use crate::catalog::keys::{SectionKey as _, Type, TypeKey, ValidationKey};
@@ -12,7 +13,6 @@ use crate::catalog::{INVALID_RULE, INVALID_SCHEMA, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};
 use crate::model::{Constraints, Shape, Validation};
 use crate::names::FormatName;
-use crate::spec::Node;
 use crate::text::shown;
 
 /// Whether the extension repeats what the shape already means in the CRD.
@@ -25,7 +25,7 @@ pub(super) fn is_implied_by_shape(extension: &str, shape: &Shape) -> bool {
 }
 
 /// The extensions of Kubernetes and the schemas that a CRD carries as they are, in the order of the text.
-pub(super) fn extensions(keys: &mut Keys<'_, TypeKey>, sink: &mut Sink<'_>) -> Vec<(Spanned<String>, Json)> {
+pub(super) fn extensions(keys: &mut Keys<'_, TypeKey>, sink: &Sink<'_>) -> Vec<(Spanned<String>, Json)> {
     const EXTENSIONS: [TypeKey; 10] = [
         TypeKey::PreserveUnknownFields,
         TypeKey::EmbeddedResource,
@@ -41,7 +41,7 @@ pub(super) fn extensions(keys: &mut Keys<'_, TypeKey>, sink: &mut Sink<'_>) -> V
     let mut extensions = Vec::new();
     for key in EXTENSIONS {
         let Some(entry) = keys.entry(key) else { continue };
-        let value = json_of(&entry.value);
+        let value = json_of(entry.value.node);
         let is_strings = |items: &Vec<Json>| !items.is_empty() && items.iter().all(Json::is_string);
         let is_schemas = |items: &Vec<Json>| !items.is_empty() && items.iter().all(is_schema);
         let fits = match key.key().value {
@@ -52,7 +52,7 @@ pub(super) fn extensions(keys: &mut Keys<'_, TypeKey>, sink: &mut Sink<'_>) -> V
             _ => value == Json::Bool(true),
         };
         if fits {
-            extensions.push((Spanned::new(entry.key.clone(), entry.key_span), value));
+            extensions.push((Spanned::new(entry.key.to_owned(), entry.key_span), value));
         } else {
             let message = format!("`{}` does not take this value", entry.key);
             sink.error(&INVALID_SCHEMA, entry.value.span, message);
@@ -63,56 +63,44 @@ pub(super) fn extensions(keys: &mut Keys<'_, TypeKey>, sink: &mut Sink<'_>) -> V
 }
 
 /// `validations`, here or beside the fields of `spec`.
-pub(super) fn validation_list(node: &Node, sink: &mut Sink<'_>) -> Vec<Validation> {
-    let mut validations = Vec::new();
-    for item in list(node, "a list of rules", sink) {
-        let Some(mut keys) = Keys::of(item, sink) else {
-            continue;
-        };
-        let rule = keys.read(ValidationKey::Rule, sink, text);
-        let message = keys.read(ValidationKey::Message, sink, text);
-        let message_expression = keys.read(ValidationKey::MessageExpression, sink, text);
-        let reason = keys.read(ValidationKey::Reason, sink, text);
-        let field_path = keys.read(ValidationKey::FieldPath, sink, text);
-        let optional_old_self = keys
-            .read(ValidationKey::OptionalOldSelf, sink, only_true)
-            .is_some();
-        if let Some(reason) = &reason {
-            let known = ValidationKey::Reason.key().value.words();
-            if !known.contains(&reason.as_str()) {
-                let suggestion = sink.suggest(reason, known.iter().copied());
-                let message = format!("`{}` is not a reason of the API", shown(reason));
-                let finding = Finding::new(&WRONG_TYPE, reason.span, message).did_you_mean(suggestion);
-                sink.report(finding.help(format!("known: {}", known.join(", "))));
-            }
+pub(super) fn validation_list(node: Input<'_>) -> Vec<Validation> {
+    Keys::list(node, "a list of rules", |keys| {
+        let rule = keys.read(ValidationKey::Rule, text);
+        let message = keys.read(ValidationKey::Message, text);
+        let message_expression = keys.read(ValidationKey::MessageExpression, text);
+        let reason = keys.read(ValidationKey::Reason, text);
+        let field_path = keys.read(ValidationKey::FieldPath, text);
+        let optional_old_self = keys.read(ValidationKey::OptionalOldSelf, only_true).is_some();
+        let known = ValidationKey::Reason.key().value.words();
+        if let Some(reason) = reason.as_ref().filter(|reason| !known.contains(&reason.as_str())) {
+            let suggestion = node.sink.suggest(reason, known.iter().copied());
+            let message = format!("`{}` is not a reason of the API", shown(reason));
+            let finding = Finding::new(&WRONG_TYPE, reason.span, message).did_you_mean(suggestion);
+            node.sink
+                .report(finding.help(format!("known: {}", known.join(", "))));
         }
-        if let Some(message) = message
-            .as_ref()
-            .filter(|message| message.contains('\n') || message.trim().is_empty())
-        {
-            sink.error(&INVALID_SCHEMA, message.span, "the message of a rule is one line");
+        let is_no_line = |text: &&Spanned<String>| text.contains('\n') || text.trim().is_empty();
+        if let Some(message) = message.as_ref().filter(is_no_line) {
+            let text = "the message of a rule is one line";
+            node.sink.error(&INVALID_SCHEMA, message.span, text);
         }
-        keys.finish(sink);
-        if let Some(rule) = rule {
-            validations.push(Validation {
-                rule,
-                message,
-                message_expression,
-                reason,
-                field_path,
-                optional_old_self,
-            });
-        }
-    }
-    validations
+        Some(Validation {
+            rule: rule?,
+            message,
+            message_expression,
+            reason,
+            field_path,
+            optional_old_self,
+        })
+    })
 }
 
 /// A key that is only written to say yes.
-fn only_true(node: &Node, sink: &mut Sink<'_>) -> Option<()> {
+fn only_true(node: Input<'_>) -> Option<()> {
     match node.scalar().and_then(|scalar| scalar.boolean()) {
         Some(true) => Some(()),
         _ => {
-            sink.wrong_type(node, "`true`");
+            node.sink.wrong_type(&node, "`true`");
             None
         }
     }
@@ -124,7 +112,7 @@ fn is_schema(value: &Json) -> bool {
 }
 
 /// Reports rules that are listed twice: server-side apply identifies a rule by its text, and would refuse the CRD.
-pub(super) fn refuse_repeated(validations: &[Validation], sink: &mut Sink<'_>) {
+pub(super) fn refuse_repeated(validations: &[Validation], sink: &Sink<'_>) {
     for (at, validation) in validations.iter().enumerate() {
         let rule = &validation.rule;
         let mut before = validations[..at].iter();
@@ -135,37 +123,24 @@ pub(super) fn refuse_repeated(validations: &[Validation], sink: &mut Sink<'_>) {
     }
 }
 
-pub(super) fn constraints(keys: &mut Keys<'_, TypeKey>, sink: &mut Sink<'_>) -> Constraints {
-    let mut number = |key: TypeKey| {
-        let node = keys.get(key, sink)?;
-        match json_of(node) {
-            Json::Number(number) => Some(Spanned::new(number, node.span)),
-            _ => {
-                sink.wrong_type(node, "a number");
-                None
-            }
-        }
-    };
-    let minimum = number(TypeKey::Minimum);
-    let maximum = number(TypeKey::Maximum);
-    let multiple_of = number(TypeKey::MultipleOf);
-    let is_format = |text: &str| FormatName::parse(text).map(|format| format.as_str().to_owned());
-    let format = keys.read(TypeKey::Format, sink, name_of("format", is_format));
-    let pattern = keys.read(TypeKey::Pattern, sink, text);
+/// The keys that limit values.
+pub(super) fn constraints(keys: &mut Keys<'_, TypeKey>) -> Constraints {
+    let limits = LIMITS.iter().filter_map(|(key, _)| {
+        let limit = keys.read(*key, |node| {
+            Some(match key.key().value {
+                Type::Boolean => boolean(node)?.map(Json::from),
+                Type::Number(_) => number(node, *key)?.map(Json::from),
+                Type::Integer { .. } => integer::<u64>(node, *key)?.map(Json::from),
+                Type::Name(_) => {
+                    name(node, "format", FormatName::parse)?.map(|format| format.as_str().into())
+                }
+                _ => text(node)?.map(Json::from),
+            })
+        });
+        Some((key.key().name, limit?))
+    });
     Constraints {
-        format,
-        minimum,
-        maximum,
-        exclusive_minimum: keys.read(TypeKey::ExclusiveMinimum, sink, boolean),
-        exclusive_maximum: keys.read(TypeKey::ExclusiveMaximum, sink, boolean),
-        multiple_of,
-        min_length: keys.integer(TypeKey::MinLength, sink),
-        max_length: keys.integer(TypeKey::MaxLength, sink),
-        pattern,
-        min_items: keys.integer(TypeKey::MinItems, sink),
-        max_items: keys.integer(TypeKey::MaxItems, sink),
-        min_properties: keys.integer(TypeKey::MinProperties, sink),
-        max_properties: keys.integer(TypeKey::MaxProperties, sink),
+        limits: limits.collect(),
         one_of: Vec::new(),
     }
 }

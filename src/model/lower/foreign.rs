@@ -5,14 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::nodes::{entries, named, text};
-use super::schema::kubernetes_reference;
+use super::kinds::reference_of;
+use super::nodes::{Input, InputEntry, entries, text};
 use super::sink::Sink;
 use crate::catalog::{SCHEMA_FILE, UNKNOWN_KIND};
 use crate::finding::{Finding, Source, Span, Spanned};
 use crate::model::{Field, ForeignKind, KubernetesType, Resource, Schema, Scope, Shape, kubernetes};
-use crate::names::{FieldName, GroupName, KindName, ResourceName, VersionName};
-use crate::spec::{self, Entry, Files, Node, NodeKind};
+use crate::names::{FieldName, KindName, ResourceName};
+use crate::spec::{self, Files, Node, NodeKind};
 use crate::text::shown;
 
 /// Values that are nested deeper than this are JSON in Rust. The deepest schemas of well-known kinds have 20 levels.
@@ -29,10 +29,10 @@ pub(super) struct Foreign {
 
 impl Foreign {
     /// Reads the `schemas` of one document.
-    pub fn read(&mut self, node: &Node, files: &Files, resources: &[Resource], sink: &mut Sink<'_>) {
-        for entry in entries(node, "paths by kind", sink) {
-            let kind = reference(entry, resources, sink);
-            let Some(path) = path(&entry.value, sink) else {
+    pub fn read(&mut self, node: Input<'_>, files: &Files, resources: &[Resource]) {
+        for entry in entries(node, "paths by kind") {
+            let kind = reference(entry, resources, node.sink);
+            let Some(path) = path(entry.value) else {
                 continue;
             };
             let Some((reference, name)) = kind else { continue };
@@ -45,9 +45,9 @@ impl Foreign {
                     let is_same =
                         |other: &ForeignKind| (&other.group, &other.kind) == (&kind.group, &kind.kind);
                     if let Some(at) = self.kinds.iter().position(is_same) {
-                        let message = format!("`{}` has a schema twice", shown(&entry.key));
+                        let message = format!("`{}` has a schema twice", shown(entry.key));
                         let finding = Finding::new(&SCHEMA_FILE, entry.key_span, message);
-                        sink.report(finding.related(self.spans[at], "first here"));
+                        node.sink.report(finding.related(self.spans[at], "first here"));
                         continue;
                     }
                     self.files.insert(path.value.clone(), text.to_owned());
@@ -56,7 +56,7 @@ impl Foreign {
                 }
                 Err((message, help)) => {
                     let finding = Finding::new(&SCHEMA_FILE, path.span, message);
-                    sink.report(match help {
+                    node.sink.report(match help {
                         Some(help) => finding.help(help),
                         None => finding,
                     });
@@ -66,7 +66,7 @@ impl Foreign {
     }
 
     /// Reports the kinds that the description has no use for.
-    pub fn refuse_unused(&self, kinds: &[crate::model::Kind], sink: &mut Sink<'_>) {
+    pub fn refuse_unused(&self, kinds: &[crate::model::Kind], sink: &Sink<'_>) {
         for (foreign, span) in self.kinds.iter().zip(&self.spans) {
             let is_used = kinds.iter().any(|kind| {
                 let owned = kind.owns.iter().map(|owned| &owned.kind.value);
@@ -86,42 +86,36 @@ impl Foreign {
 
 /// The kind that a key of `schemas` names.
 fn reference(
-    entry: &Entry,
+    entry: InputEntry<'_>,
     resources: &[Resource],
-    sink: &mut Sink<'_>,
+    sink: &Sink<'_>,
 ) -> Option<(KubernetesType, KindName)> {
     let span = entry.key_span;
-    let Some(reference) = kubernetes_reference(&entry.key) else {
-        let message = format!("`{}` is not a reference to a kind", shown(&entry.key));
-        let help = "a kind is `group/version.Kind`, such as `certs.example.com/v1.Certificate`";
-        sink.report(Finding::new(&crate::catalog::INVALID_NAME, span, message).help(help));
-        return None;
-    };
-    let kind = named(&reference.name, span, "kind", KindName::parse, sink)?;
+    let example = "`certs.example.com/v1.Certificate`";
+    let (reference, kind) = reference_of(entry.key, span, example, sink)?;
     if kubernetes::has_group(&reference.group) {
-        let message = format!("krator has the types of `{}` already", shown(&entry.key));
+        let message = format!("krator has the types of `{}` already", shown(entry.key));
         sink.report(Finding::new(&SCHEMA_FILE, span, message).help("`schemas` is for custom resources"));
         return None;
     }
-    named(&reference.version, span, "version", VersionName::parse, sink)?;
-    named(&reference.group, span, "group", GroupName::parse, sink)?;
     let own = resources.iter().find(|resource| {
         resource.group.as_str() == reference.group && resource.kind.as_str() == reference.name
     });
     if let Some(own) = own {
-        let message = format!("this file describes `{}` itself", shown(&entry.key));
+        let message = format!("this file describes `{}` itself", shown(entry.key));
         sink.report(Finding::new(&SCHEMA_FILE, span, message).related(own.kind.span, "described here"));
         return None;
     }
-    Some((reference, kind.value))
+    Some((reference, kind))
 }
 
-fn path(node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<String>> {
-    let path = text(node, sink)?;
+fn path(node: Input<'_>) -> Option<Spanned<String>> {
+    let path = text(node)?;
     if !spec::is_schema_path(&path.value) {
         let message = format!("`{}` is not the path of a schema", shown(&path.value));
         let help = format!("expected {}", spec::PATH_EXPECTED);
-        sink.report(Finding::new(&SCHEMA_FILE, path.span, message).help(help));
+        node.sink
+            .report(Finding::new(&SCHEMA_FILE, path.span, message).help(help));
         return None;
     }
     Some(path)

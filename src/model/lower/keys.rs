@@ -2,17 +2,16 @@
 
 use std::marker::PhantomData;
 
-use super::nodes::{integer, word};
-use super::sink::Sink;
+use super::nodes::{Input, InputEntry, integer, list, number, word};
 use crate::catalog::keys::{Absent, SectionKey};
 use crate::catalog::{MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
-use crate::spec::{Entry, Mapping, Node, NodeKind};
+use crate::spec::{Mapping, NodeKind};
 use crate::text::shown;
 
 /// A mapping of one section of the language, read key by key.
 pub(super) struct Keys<'a, K> {
-    span: Span,
+    input: Input<'a>,
     mapping: &'a Mapping,
     used: Vec<bool>,
     section: PhantomData<K>,
@@ -20,13 +19,14 @@ pub(super) struct Keys<'a, K> {
 
 impl<'a, K: SectionKey> Keys<'a, K> {
     /// The keys of a node, or a finding that it is not a mapping.
-    pub fn of(node: &'a Node, sink: &mut Sink<'_>) -> Option<Self> {
-        let NodeKind::Mapping(mapping) = &node.kind else {
-            sink.wrong_type(node, &format!("{} as a mapping", K::section().called));
+    pub fn of(node: Input<'a>) -> Option<Self> {
+        let NodeKind::Mapping(mapping) = &node.node.kind else {
+            node.sink
+                .wrong_type(&node, &format!("{} as a mapping", K::section().called));
             return None;
         };
         Some(Keys {
-            span: node.span,
+            input: node,
             mapping,
             used: vec![false; mapping.entries.len()],
             section: PhantomData,
@@ -34,7 +34,7 @@ impl<'a, K: SectionKey> Keys<'a, K> {
     }
 
     pub fn span(&self) -> Span {
-        self.span
+        self.input.span
     }
 
     pub fn has(&self, key: K) -> bool {
@@ -52,75 +52,79 @@ impl<'a, K: SectionKey> Keys<'a, K> {
     }
 
     /// The entry of a key, whatever its value. A missing one is not a finding.
-    pub fn entry(&mut self, key: K) -> Option<&'a Entry> {
+    pub fn entry(&mut self, key: K) -> Option<InputEntry<'a>> {
         let at = self.position(key)?;
         self.used[at] = true;
-        Some(&self.mapping.entries[at])
+        Some(self.input.entry(&self.mapping.entries[at]))
     }
 
     /// The value of a key. It is a finding that the key has no value, and that a required key is missing.
-    pub fn get(&mut self, key: K, sink: &mut Sink<'_>) -> Option<&'a Node> {
+    pub fn get(&mut self, key: K) -> Option<Input<'a>> {
         if key.key().absent == Absent::Required {
-            return self.need(key, sink);
+            return self.need(key);
         }
-        self.value(key, sink)
+        self.value(key)
     }
 
     /// The value of a key that is required here, whether or not it is required everywhere.
-    pub fn need(&mut self, key: K, sink: &mut Sink<'_>) -> Option<&'a Node> {
+    pub fn need(&mut self, key: K) -> Option<Input<'a>> {
         if !self.has(key) {
             let message = format!("{} has no `{}`", K::section().called, key.key().name);
-            sink.report(Finding::new(&MISSING_KEY, self.head(), message).label("required here"));
+            self.input
+                .sink
+                .report(Finding::new(&MISSING_KEY, self.head(), message).label("required here"));
         }
-        self.value(key, sink)
+        self.value(key)
     }
 
-    fn value(&mut self, key: K, sink: &mut Sink<'_>) -> Option<&'a Node> {
+    fn value(&mut self, key: K) -> Option<Input<'a>> {
         let entry = self.entry(key)?;
         if entry.value.is_null() {
             let message = format!("`{}` has no value", key.key().name);
-            sink.error(&WRONG_TYPE, entry.key_span, message);
+            self.input.sink.error(&WRONG_TYPE, entry.key_span, message);
             return None;
         }
-        Some(&entry.value)
+        Some(entry.value)
+    }
+
+    /// What `parse` makes of a mapping.
+    pub fn mapping<T>(node: Input<'a>, parse: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let mut keys = Keys::of(node)?;
+        let value = parse(&mut keys);
+        keys.finish();
+        value
+    }
+
+    /// What `parse` makes of each mapping in a list.
+    pub fn list<T>(node: Input<'a>, expected: &str, mut parse: impl FnMut(&mut Self) -> Option<T>) -> Vec<T> {
+        let items = list(node, expected).into_iter();
+        items.filter_map(|item| Keys::mapping(item, &mut parse)).collect()
     }
 
     /// What `parse` makes of the value of a key.
-    pub fn read<T>(
-        &mut self,
-        key: K,
-        sink: &mut Sink<'_>,
-        parse: impl FnOnce(&'a Node, &mut Sink<'_>) -> Option<T>,
-    ) -> Option<T> {
-        let node = self.get(key, sink)?;
-        parse(node, sink)
+    pub fn read<T>(&mut self, key: K, parse: impl FnOnce(Input<'a>) -> Option<T>) -> Option<T> {
+        let node = self.get(key)?;
+        parse(node)
     }
 
     /// What `parse` makes of the value of a key, and an empty list where the key is missing.
-    pub fn read_all<T>(
-        &mut self,
-        key: K,
-        sink: &mut Sink<'_>,
-        parse: impl FnOnce(&'a Node, &mut Sink<'_>) -> Vec<T>,
-    ) -> Vec<T> {
-        self.get(key, sink)
-            .map(|node| parse(node, sink))
-            .unwrap_or_default()
+    pub fn read_all<T>(&mut self, key: K, parse: impl FnOnce(Input<'a>) -> Vec<T>) -> Vec<T> {
+        self.get(key).map(parse).unwrap_or_default()
     }
 
     /// The integer of a key, in the range of the table.
-    pub fn integer<T: TryFrom<i64>>(&mut self, key: K, sink: &mut Sink<'_>) -> Option<Spanned<T>> {
-        self.read(key, sink, |node, sink| integer(node, key, sink))
+    pub fn integer<T: TryFrom<i64>>(&mut self, key: K) -> Option<Spanned<T>> {
+        self.read(key, |node| integer(node, key))
+    }
+
+    /// The number of a key, in the range of the table.
+    pub fn number(&mut self, key: K) -> Option<Spanned<f64>> {
+        self.read(key, |node| number(node, key))
     }
 
     /// The word of a key; `words` are those of the table with what they mean.
-    pub fn word<T: Copy>(
-        &mut self,
-        key: K,
-        words: &[(&'static str, T)],
-        sink: &mut Sink<'_>,
-    ) -> Option<Spanned<T>> {
-        self.read(key, sink, |node, sink| word(node, key, words, sink))
+    pub fn word<T: Copy>(&mut self, key: K, words: &[(&'static str, T)]) -> Option<Spanned<T>> {
+        self.read(key, |node| word(node, key, words))
     }
 
     /// A short span that stands for the whole mapping: that of its first key.
@@ -128,7 +132,7 @@ impl<'a, K: SectionKey> Keys<'a, K> {
         self.mapping
             .entries
             .first()
-            .map_or(self.span, |entry| entry.key_span)
+            .map_or(self.input.span, |entry| entry.key_span)
     }
 
     /// Takes the remaining keys of the section as read, so that only unknown keys are left to report.
@@ -138,22 +142,9 @@ impl<'a, K: SectionKey> Keys<'a, K> {
         }
     }
 
-    /// Reports every key that was not read, and takes down those that are not served yet.
-    pub fn finish(self, sink: &mut Sink<'_>) {
+    /// Reports every key that was not read.
+    pub fn finish(self) {
         let section = K::section();
-        for key in section.keys.iter().filter(|key| !key.is_served) {
-            let written = self.mapping.entries.iter().find(|entry| entry.key == key.name);
-            // The default is what an operator does anyway.
-            let is_default = |node: &Node| match key.absent {
-                Absent::Default(default) => node
-                    .scalar()
-                    .is_some_and(|scalar| scalar.text == default.trim_matches('`')),
-                _ => false,
-            };
-            if let Some(entry) = written.filter(|entry| !is_default(&entry.value)) {
-                sink.unserved(Spanned::new(key.name, entry.key_span), entry.value.span);
-            }
-        }
         for (entry, _) in self
             .mapping
             .entries
@@ -168,13 +159,16 @@ impl<'a, K: SectionKey> Keys<'a, K> {
                 format!("{} has no key `{key}`", section.called),
             );
             // A mapping in braces whose extra key has no value: `{to: Eat, when: hungry, tired}`.
-            if self.mapping.flow && entry.value.is_null() && sink.source.at(entry.value.span).is_empty() {
+            if self.mapping.flow
+                && entry.value.is_null()
+                && self.input.sink.source.at(entry.value.span).is_empty()
+            {
                 finding = finding
                     .label("an unquoted comma inside `{}` starts a new key")
                     .help("quote the whole string: `\"…, …\"`");
             } else {
                 let known = || section.keys.iter().map(|key| key.name);
-                let suggestion = sink.suggest(&entry.key, known());
+                let suggestion = self.input.sink.suggest(&entry.key, known());
                 finding = if suggestion.is_some() {
                     finding.did_you_mean(suggestion)
                 } else if section.called == "a type" && entry.key == "required" {
@@ -186,7 +180,7 @@ impl<'a, K: SectionKey> Keys<'a, K> {
                     finding.help(format!("known here: {}", known.join(", ")))
                 };
             }
-            sink.report(finding);
+            self.input.sink.report(finding);
         }
     }
 }

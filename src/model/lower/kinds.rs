@@ -1,21 +1,18 @@
 //! Other kinds, as `owns`, `watches`, `access` and `wait` name them.
 
-use std::collections::BTreeMap;
-
 use super::keys::Keys;
-use super::nodes::{boolean, is_empty_list, list, name, name_of, named, text};
+use super::nodes::{Input, boolean, is_empty_list, list, name, name_of, named, text};
 use super::paths::{Fields, Leaf};
 use super::schema::kubernetes_reference;
 use super::sink::Sink;
 use crate::catalog::keys::{AccessKey, OwnedKey, SectionKey as _, WatchKey};
 use crate::catalog::{INVALID_NAME, MISSING_KEY, UNKNOWN_KIND, WILDCARD_ACCESS, WRONG_TYPE};
-use crate::finding::{Finding, Spanned};
+use crate::finding::{Finding, Span, Spanned};
 use crate::model::{
-    Access, ChildDeletion, FieldPath, ForeignKind, Grant, KindId, LookIn, ObjectKind, Owned, PathRoot,
-    Resource, Watch, WatchBy, kubernetes,
+    Access, ChildDeletion, FieldPath, ForeignKind, Grant, KindId, KubernetesType, LookIn, ObjectKind, Owned,
+    PathRoot, Resource, Scope, Watch, WatchBy, kubernetes,
 };
 use crate::names::{GroupName, KindName, LabelKey, NamespaceName, ResourceName, Verb, VersionName, plural};
-use crate::spec::Node;
 use crate::text::shown;
 
 /// Resolves references to kinds: a kind of this file first, then those of `schemas` and of Kubernetes, then unknown ones.
@@ -26,45 +23,25 @@ pub(super) struct Kinds<'m> {
 
 impl Kinds<'_> {
     /// Reads `group/version.Kind`, with the `plural` that is written beside it, if any.
-    fn reference(
-        &self,
-        node: &Node,
-        plural_node: Option<&Node>,
-        sink: &mut Sink<'_>,
-    ) -> Option<Spanned<ObjectKind>> {
-        let written = text(node, sink)?;
-        if written.contains('*') {
-            sink.report(
-                Finding::new(
-                    &WILDCARD_ACCESS,
-                    written.span,
-                    "`*` grants more than anybody can know",
-                )
-                .help("name each kind, verb and resource"),
-            );
+    fn reference(&self, node: Input<'_>, plural_node: Option<Input<'_>>) -> Option<Spanned<ObjectKind>> {
+        let written = text(node)?;
+        if refuse_wildcard(&written, "name each kind, verb and resource", node.sink) {
             return None;
         }
-        let Some(reference) = kubernetes_reference(&written.value) else {
-            let message = format!("`{}` is not a reference to a kind", shown(&written.value));
-            let help = "a kind is `group/version.Kind`, such as `core/v1.Service` or `apps/v1.Deployment`";
-            sink.report(Finding::new(&INVALID_NAME, written.span, message).help(help));
-            return None;
-        };
         let plural_node = plural_node
-            .and_then(|node| name(node, "plural", ResourceName::parse, sink))
+            .and_then(|node| name(node, "plural", ResourceName::parse))
             .map(|plural| plural.value);
-        let kind = named(&reference.name, written.span, "kind", KindName::parse, sink)?.value;
-        named(
-            &reference.version,
-            written.span,
-            "version",
-            VersionName::parse,
-            sink,
-        )?;
-        let is_native = kubernetes::has_group(&reference.group);
-        if !is_native {
-            named(&reference.group, written.span, "group", GroupName::parse, sink)?;
-        }
+        let example = "`core/v1.Service` or `apps/v1.Deployment`";
+        let (reference, kind) = reference_of(&written, written.span, example, node.sink)?;
+        let of = |plural: ResourceName, scope: Option<Scope>| ObjectKind {
+            group: reference.group.clone(),
+            version: reference.version.clone(),
+            kind: kind.clone(),
+            plural,
+            scope,
+            described: None,
+            has_type: false,
+        };
         let described = self.described.iter().position(|resource| {
             resource.group.as_str() == reference.group && resource.kind.as_str() == reference.name
         });
@@ -75,19 +52,14 @@ impl Kinds<'_> {
                     "this file describes version `{}` of the kind",
                     resource.version.value
                 );
-                sink.report(
+                node.sink.report(
                     Finding::new(&UNKNOWN_KIND, written.span, message)
                         .related(resource.version.span, "described here"),
                 );
             }
             return Some(written.map(|_| ObjectKind {
-                group: reference.group,
-                version: reference.version,
-                kind,
-                plural: resource.plural.value.clone(),
-                scope: Some(resource.scope.value),
                 described: Some(KindId(id)),
-                has_type: false,
+                ..of(resource.plural.value.clone(), Some(resource.scope.value))
             }));
         }
         let foreign = self.foreign.iter().find(|foreign| {
@@ -95,21 +67,14 @@ impl Kinds<'_> {
                 && foreign.kind == kind
         });
         if let Some(foreign) = foreign {
-            return Some(written.map(|_| ObjectKind {
-                group: reference.group,
-                version: reference.version,
-                kind,
-                plural: foreign.plural.clone(),
-                scope: Some(foreign.scope),
-                described: None,
-                has_type: false,
-            }));
+            return Some(written.map(|_| of(foreign.plural.clone(), Some(foreign.scope))));
         }
         let known = kubernetes::resource(&reference.group, &reference.version, &reference.name);
-        if known.is_none() && is_native && kubernetes::has_version(&reference.group, &reference.version) {
+        if known.is_none() && kubernetes::has_version(&reference.group, &reference.version) {
             let message = format!("Kubernetes has no kind `{}`", shown(&written.value));
-            let suggestion = sink.suggest(&written.value, kubernetes::kinds());
-            sink.report(Finding::new(&UNKNOWN_KIND, written.span, message).did_you_mean(suggestion));
+            let suggestion = node.sink.suggest(&written.value, kubernetes::kinds());
+            node.sink
+                .report(Finding::new(&UNKNOWN_KIND, written.span, message).did_you_mean(suggestion));
             return None;
         }
         let plural = match (plural_node, known) {
@@ -117,52 +82,44 @@ impl Kinds<'_> {
             (None, Some((plural, _))) => ResourceName::parse(plural).ok()?,
             (None, None) => ResourceName::parse(&plural(kind.as_str())).ok()?,
         };
-        let group = if reference.group == "core" {
-            String::new()
-        } else {
-            reference.group
-        };
+        let found = of(plural, known.map(|(_, scope)| scope));
         Some(written.map(|_| ObjectKind {
-            group,
-            version: reference.version,
-            kind,
-            plural,
-            scope: known.map(|(_, scope)| scope),
-            described: None,
+            group: if found.group == "core" {
+                String::new()
+            } else {
+                found.group
+            },
             has_type: known.is_some(),
+            ..found
         }))
     }
 
     /// Reads a kind that is written as a reference only.
-    pub fn kind(&self, node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<ObjectKind>> {
-        self.reference(node, None, sink)
+    pub fn kind(&self, node: Input<'_>) -> Option<Spanned<ObjectKind>> {
+        self.reference(node, None)
     }
 
     /// Reads `owns`.
-    pub fn owns(&self, node: &Node, sink: &mut Sink<'_>) -> Vec<Owned> {
+    pub fn owns(&self, node: Input<'_>) -> Vec<Owned> {
         let mut owned: Vec<Owned> = Vec::new();
-        let mut seen = BTreeMap::new();
-        for item in list(node, "a list of kinds", sink) {
-            let (kind, deletion) = if item.scalar().is_some() {
-                (self.kind(item, sink), None)
-            } else if let Some(mut keys) = Keys::of(item, sink) {
-                let kind = keys.get(OwnedKey::Kind, sink);
-                let plural = keys.get(OwnedKey::Plural, sink);
-                let deletion = keys.word(OwnedKey::Deletion, &ChildDeletion::ALL, sink);
-                keys.finish(sink);
-                let kind = kind.and_then(|kind| self.reference(kind, plural, sink));
-                (kind, deletion)
-            } else {
-                (None, None)
+        for item in list(node, "a list of kinds") {
+            let read = match item.scalar() {
+                Some(_) => self.kind(item).map(|kind| (kind, None)),
+                None => Keys::mapping(item, |keys| {
+                    let kind = keys.get(OwnedKey::Kind);
+                    let plural = keys.get(OwnedKey::Plural);
+                    let deletion = keys.word(OwnedKey::Deletion, &ChildDeletion::ALL);
+                    Some((self.reference(kind?, plural)?, deletion))
+                }),
             };
-            let Some(kind) = kind else { continue };
-            let key = (kind.group.clone(), kind.kind.clone());
-            if let Some(first) = seen.get(&key) {
+            let Some((kind, deletion)) = read else { continue };
+            let is_same = |other: &&Owned| (&other.kind.group, &other.kind.kind) == (&kind.group, &kind.kind);
+            if let Some(first) = owned.iter().find(is_same) {
                 let message = format!("`{}` is owned twice", kind.reference());
-                sink.report(Finding::new(&WRONG_TYPE, kind.span, message).related(*first, "first here"));
+                let finding = Finding::new(&WRONG_TYPE, kind.span, message);
+                node.sink.report(finding.related(first.kind.span, "first here"));
                 continue;
             }
-            seen.insert(key, kind.span);
             let deletion = deletion.unwrap_or_else(|| Spanned::new(ChildDeletion::default(), kind.span));
             owned.push(Owned { kind, deletion });
         }
@@ -170,117 +127,119 @@ impl Kinds<'_> {
     }
 
     /// Reads `watches`.
-    pub fn watches(&self, node: &Node, fields: &Fields<'_, '_>, sink: &mut Sink<'_>) -> Vec<Watch> {
-        let mut watches = Vec::new();
-        for item in list(node, "a list of watched kinds", sink) {
-            let Some(mut keys) = Keys::of(item, sink) else {
-                continue;
-            };
-            let kind_node = keys.get(WatchKey::Kind, sink);
-            let plural = keys.get(WatchKey::Plural, sink);
-            let kind = kind_node.and_then(|node| self.reference(node, plural, sink));
-            let ways: Vec<&str> = [WatchKey::By, WatchKey::Label, WatchKey::All]
-                .into_iter()
-                .filter(|key| keys.has(*key))
-                .map(|key| key.key().name)
-                .collect();
-            let head = keys.head();
+    pub fn watches(&self, node: Input<'_>, fields: &Fields<'_, '_>) -> Vec<Watch> {
+        Keys::list(node, "a list of watched kinds", |keys| {
+            let kind = keys.get(WatchKey::Kind);
+            let plural = keys.get(WatchKey::Plural);
+            let kind = kind.and_then(|node| self.reference(node, plural));
+            let mut ways = vec![WatchKey::By, WatchKey::Label, WatchKey::All];
+            ways.retain(|key| keys.has(*key));
             match ways[..] {
                 [_] => {}
-                [] => sink.report(
-                    Finding::new(&MISSING_KEY, head, "a watched kind has no `by`")
+                [] => node.sink.report(
+                    Finding::new(&MISSING_KEY, keys.head(), "a watched kind has no `by`")
                         .help("`by: PATH` for objects that a field names, `label: KEY`, or `all: true`"),
                 ),
-                _ => sink.error(
-                    &WRONG_TYPE,
-                    head,
-                    format!("a watched kind has only one of {}", ways.join(", ")),
-                ),
+                _ => {
+                    let names: Vec<&str> = ways.iter().map(|key| key.key().name).collect();
+                    let message = format!("a watched kind has only one of {}", names.join(", "));
+                    node.sink.error(&WRONG_TYPE, keys.head(), message);
+                }
             }
-            let names = &[Leaf::String, Leaf::Open];
-            let by_path = keys
-                .read(WatchKey::By, sink, |node, sink| {
-                    watched_path(node, fields, names, sink)
-                })
-                .map(WatchBy::Path);
-            let by_label = keys
-                .read(WatchKey::Label, sink, name_of("label", LabelKey::parse))
-                .map(WatchBy::Label);
-            let all = keys.read(WatchKey::All, sink, |node, sink| {
-                let all = boolean(node, sink)?;
+            let by_path = keys.read(WatchKey::By, |node| watched_path(node, fields));
+            let by_label = keys.read(WatchKey::Label, name_of("label", LabelKey::parse));
+            let all = keys.read(WatchKey::All, |node| {
+                let all = boolean(node)?;
                 if !all.value {
-                    sink.error(&WRONG_TYPE, all.span, "`all` is `true` or absent");
+                    node.sink
+                        .error(&WRONG_TYPE, all.span, "`all` is `true` or absent");
                 }
                 Some(WatchBy::All)
             });
-            let namespace = keys.read(WatchKey::Namespace, sink, |node, sink| {
-                if node.scalar().is_some_and(|scalar| scalar.text.starts_with('.')) {
-                    Some(watched_path(node, fields, names, sink)?.map(LookIn::Path))
-                } else {
-                    Some(name(node, "namespace", NamespaceName::parse, sink)?.map(LookIn::Name))
-                }
+            let namespace = keys.read(WatchKey::Namespace, |node| match node.is_path() {
+                true => Some(watched_path(node, fields)?.map(LookIn::Path)),
+                false => Some(name(node, "namespace", NamespaceName::parse)?.map(LookIn::Name)),
             });
-            keys.finish(sink);
-            if let (Some(kind), Some(by)) = (kind, by_path.or(by_label).or(all)) {
-                watches.push(Watch { kind, by, namespace });
-            }
-        }
-        watches
+            let by = by_path
+                .map(WatchBy::Path)
+                .or(by_label.map(WatchBy::Label))
+                .or(all);
+            Some(Watch {
+                kind: kind?,
+                by: by?,
+                namespace,
+            })
+        })
     }
 
     /// Reads `access`.
-    pub fn access(&self, node: &Node, sink: &mut Sink<'_>) -> Vec<Access> {
-        let mut access = Vec::new();
-        for item in list(node, "a list of rights", sink) {
-            let Some(mut keys) = Keys::of(item, sink) else {
-                continue;
-            };
-            let kind = keys.read(AccessKey::Kind, sink, |node, sink| self.kind(node, sink));
-            let verbs = keys.read_all(AccessKey::Verbs, sink, |node, sink| {
-                let nodes = list(node, "a list of verbs", sink);
+    pub fn access(&self, node: Input<'_>) -> Vec<Access> {
+        Keys::list(node, "a list of rights", |keys| {
+            let kind = keys.read(AccessKey::Kind, |node| self.kind(node));
+            let verbs = keys.read_all(AccessKey::Verbs, |node| {
+                let nodes = list(node, "a list of verbs");
                 if is_empty_list(node) {
-                    sink.report(
-                        Finding::new(&WRONG_TYPE, node.span, "a right needs at least one verb").help(
-                            "name what the operator does, as in `[get, list]`, or remove the whole right",
-                        ),
-                    );
+                    let help = "name what the operator does, as in `[get, list]`, or remove the whole right";
+                    let message = "a right needs at least one verb";
+                    node.sink
+                        .report(Finding::new(&WRONG_TYPE, node.span, message).help(help));
                 }
-                nodes.iter().filter_map(|node| verb(node, sink)).collect()
+                nodes.into_iter().filter_map(verb).collect()
             });
-            let resource = keys.read(AccessKey::Resource, sink, grant);
-            keys.finish(sink);
-            if let (Some(kind), false) = (kind, verbs.is_empty()) {
-                access.push(Access {
-                    kind,
-                    verbs,
-                    resource,
-                });
-            }
-        }
-        access
+            let resource = keys.read(AccessKey::Resource, grant);
+            let kind = kind.filter(|_| !verbs.is_empty())?;
+            Some(Access {
+                kind,
+                verbs,
+                resource,
+            })
+        })
     }
 }
 
-/// A path into `.spec`, `.status` or `.metadata.labels`.
-fn watched_path(
-    node: &Node,
-    fields: &Fields<'_, '_>,
-    wanted: &[Leaf],
-    sink: &mut Sink<'_>,
-) -> Option<Spanned<FieldPath>> {
-    let path = fields.path(node, wanted, sink)?;
+/// Reads `group/version.Kind` without looking for the kind.
+pub(super) fn reference_of(
+    written: &str,
+    span: Span,
+    example: &str,
+    sink: &Sink<'_>,
+) -> Option<(KubernetesType, KindName)> {
+    let Some(reference) = kubernetes_reference(written) else {
+        let message = format!("`{}` is not a reference to a kind", shown(written));
+        let help = format!("a kind is `group/version.Kind`, such as {example}");
+        sink.report(Finding::new(&INVALID_NAME, span, message).help(help));
+        return None;
+    };
+    let kind = named(&reference.name, span, "kind", KindName::parse, sink)?;
+    named(&reference.version, span, "version", VersionName::parse, sink)?;
+    if !kubernetes::has_group(&reference.group) {
+        named(&reference.group, span, "group", GroupName::parse, sink)?;
+    }
+    Some((reference, kind.value))
+}
+
+/// Reports `*` where each right has to be named.
+fn refuse_wildcard(written: &Spanned<String>, help: &str, sink: &Sink<'_>) -> bool {
+    let is_wildcard = written.contains('*');
+    if is_wildcard {
+        let message = "`*` grants more than anybody can know";
+        sink.report(Finding::new(&WILDCARD_ACCESS, written.span, message).help(help));
+    }
+    is_wildcard
+}
+
+/// A path into `.spec`, `.status` or `.metadata.labels` to the name of another object.
+fn watched_path(node: Input<'_>, fields: &Fields<'_, '_>) -> Option<Spanned<FieldPath>> {
+    let path = fields.path(node, &[Leaf::String, Leaf::Open])?;
     if path.root == PathRoot::Metadata {
-        sink.error(
-            &WRONG_TYPE,
-            path.span,
-            "only `.spec`, `.status` and `.metadata.labels` name other objects",
-        );
+        let message = "only `.spec`, `.status` and `.metadata.labels` name other objects";
+        node.sink.error(&WRONG_TYPE, path.span, message);
         return None;
     }
     Some(path)
 }
 
-fn verb(node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<Verb>> {
+fn verb(node: Input<'_>) -> Option<Spanned<Verb>> {
     const KNOWN: [&str; 13] = [
         "get",
         "list",
@@ -296,57 +255,35 @@ fn verb(node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<Verb>> {
         "use",
         "approve",
     ];
-    if node.scalar().is_some_and(|scalar| scalar.text.contains('*')) {
-        sink.report(
-            Finding::new(
-                &WILDCARD_ACCESS,
-                node.span,
-                "`*` grants more than anybody can know",
-            )
-            .help("name each verb"),
-        );
+    let written = text(node)?;
+    if refuse_wildcard(&written, "name each verb", node.sink) {
         return None;
     }
-    let verb = name(node, "verb", Verb::parse, sink)?;
+    let verb = named(&written, node.span, "verb", Verb::parse, node.sink)?;
     // Other verbs exist (`sign`, `attest`), but not one that is nearly one of these.
     if !KNOWN.contains(&verb.as_str())
-        && let Some(suggestion) = sink.suggest(verb.as_str(), KNOWN)
+        && let Some(suggestion) = node.sink.suggest(verb.as_str(), KNOWN)
     {
         let message = format!("`{}` is not a verb", verb.value);
-        sink.report(Finding::new(&WRONG_TYPE, verb.span, message).did_you_mean(Some(suggestion)));
+        node.sink
+            .report(Finding::new(&WRONG_TYPE, verb.span, message).did_you_mean(Some(suggestion)));
     }
     Some(verb)
 }
 
-fn grant(node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<Grant>> {
-    let written = text(node, sink)?;
-    if written.contains('*') {
-        sink.report(
-            Finding::new(
-                &WILDCARD_ACCESS,
-                node.span,
-                "`*` grants more than anybody can know",
-            )
-            .help("name each resource"),
-        );
+fn grant(node: Input<'_>) -> Option<Spanned<Grant>> {
+    let written = text(node)?;
+    if refuse_wildcard(&written, "name each resource", node.sink) {
         return None;
     }
+    let part = |text: &str, what: &str| named(text, node.span, what, ResourceName::parse, node.sink);
     let (plural, subresource) = match written.split_once('/') {
         Some((plural, subresource)) => (plural, Some(subresource)),
         None => (written.as_str(), None),
     };
-    let plural = named(plural, written.span, "resource", ResourceName::parse, sink)?.value;
+    let plural = part(plural, "resource")?.value;
     let subresource = match subresource {
-        Some(subresource) => Some(
-            named(
-                subresource,
-                written.span,
-                "subresource",
-                ResourceName::parse,
-                sink,
-            )?
-            .value,
-        ),
+        Some(subresource) => Some(part(subresource, "subresource")?.value),
         None => None,
     };
     Some(written.map(|_| Grant { plural, subresource }))

@@ -3,21 +3,20 @@
 use std::collections::BTreeSet;
 
 use super::keys::Keys;
-use super::nodes::{duration, is_empty_list, limited_list, list, number};
+use super::nodes::{Input, is_empty_list, limited_list, one_or_list, text};
 use super::paths::Fields;
 use super::retries::{WrittenRetry, judge_retry, retry};
 use super::sink::Sink;
 use super::spec_changes::{WrittenSpecChange, on_spec_change};
-use super::states::{Table, WrittenOnDelete, WrittenState, keyed, on_delete};
+use super::states::{Table, WrittenOnDelete, WrittenState, on_delete};
 use super::waits::default_watch;
-use crate::catalog::keys::{DocumentKey, MachineKey, PropertyKey, SimulateKey};
+use crate::catalog::keys::{DocumentKey, MachineKey, PropertyKey};
 use crate::catalog::{KEY_WITHOUT_EFFECT, MISSING_KEY, RESUME_HAZARD, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{
-    Effects, Machine, OnDelete, OnSpecChange, Property, PropertyKind, Retry, RetryLimit, Simulated,
-    StandardConditions, State, StateId, StateKind, StateSet, Wait,
+    Effects, Machine, OnDelete, OnSpecChange, Property, PropertyKind, Retry, RetryLimit, State, StateId,
+    StateKind, StateSet, Wait,
 };
-use crate::spec::Node;
 use crate::text::shown;
 
 /// `machine` as written.
@@ -32,11 +31,10 @@ pub(super) struct WrittenMachine {
 
 /// Reads `machine`. Where it or a correct `initial` is missing, the first state is a stand-in for `initial`.
 pub(super) fn machine(
-    node: Option<&Node>,
+    node: Option<Input<'_>>,
     fallback: Span,
     table: &mut Table<'_>,
     fields: &Fields<'_, '_>,
-    sink: &mut Sink<'_>,
 ) -> WrittenMachine {
     let mut written = WrittenMachine {
         machine: Machine {
@@ -50,35 +48,30 @@ pub(super) fn machine(
         on_delete: None,
         has_deletion: false,
     };
-    let Some(mut keys) = node.and_then(|node| Keys::of(node, sink)) else {
+    let Some(mut keys) = node.and_then(Keys::of) else {
         table.lacks_edges = true;
         return written;
     };
     written.machine.span = keys.span();
-    match keys.read(MachineKey::Initial, sink, |node, sink| table.state(node, sink)) {
+    match keys.read(MachineKey::Initial, |node| table.state(node)) {
         Some(initial) => written.machine.initial = initial,
         None => table.lacks_edges = true,
     }
     written.has_deletion = keys.has(MachineKey::Deletion);
-    written.machine.deletion = keys.read(MachineKey::Deletion, sink, |node, sink| table.state(node, sink));
-    written.retry = keys.read(MachineKey::Retry, sink, |node, sink| retry(node, table, sink));
-    if let Some(retry) = &written.retry {
+    written.machine.deletion = keys.read(MachineKey::Deletion, |node| table.state(node));
+    written.retry = keys.read(MachineKey::Retry, |node| {
+        let retry = retry(node, table)?;
         // A `then` of the machine may wait for a `limit` of a state, so that only the limit is judged here.
-        if let Some(Spanned {
-            value: RetryLimit::Times(_),
-            ..
-        }) = &retry.limit
-        {
-            judge_retry(retry, RetryLimit::Times(0), retry.has_then, sink);
+        if matches!(retry.limit.map(|limit| limit.value), Some(RetryLimit::Times(_))) {
+            judge_retry(&retry, RetryLimit::Times(0), retry.has_then, node.sink);
         }
-    }
-    written.on_spec_change = keys.read(MachineKey::OnSpecChange, sink, |node, sink| {
-        on_spec_change(node, table, fields, sink)
+        Some(retry)
     });
-    written.on_delete = keys.read(MachineKey::OnDelete, sink, |node, sink| {
-        on_delete(node, None, sink)
+    written.on_spec_change = keys.read(MachineKey::OnSpecChange, |node| {
+        on_spec_change(node, table, fields)
     });
-    keys.finish(sink);
+    written.on_delete = keys.read(MachineKey::OnDelete, |node| on_delete(node, None));
+    keys.finish();
     written
 }
 
@@ -86,7 +79,7 @@ pub(super) fn machine(
 pub(super) fn resolve(
     machine: &mut WrittenMachine,
     written: Vec<WrittenState>,
-    sink: &mut Sink<'_>,
+    sink: &Sink<'_>,
 ) -> Vec<State> {
     machine.machine.deletion_entries = deletion_entries(machine, &written);
     let on_path = deletion_path(&machine.machine.deletion_entries, &written);
@@ -121,18 +114,19 @@ fn deletion_path(entries: &BTreeSet<StateId>, states: &[WrittenState]) -> Vec<bo
         if std::mem::replace(&mut on_path[id.0], true) {
             continue;
         }
-        let state = &states[id.0];
-        queue.extend(state.next.iter().map(|next| next.to.value));
-        queue.extend(state.timeout.as_ref().map(|timeout| timeout.to.value));
+        let WrittenState { state, retry, .. } = &states[id.0];
+        let then = retry.as_ref().and_then(|retry| retry.then);
+        let timeout = state.timeout.as_ref().map(|timeout| timeout.to);
+        let limit = state.limit.as_ref().map(|limit| limit.then);
+        let others = [then, timeout, limit, state.resume].into_iter().flatten();
         queue.extend(
             state
-                .retry
-                .as_ref()
-                .and_then(|retry| retry.then.as_ref())
-                .map(|then| then.value),
+                .next
+                .iter()
+                .map(|next| next.to)
+                .chain(others)
+                .map(|to| to.value),
         );
-        queue.extend(state.limit.as_ref().map(|limit| limit.then.value));
-        queue.extend(state.resume.as_ref().map(|resume| resume.value));
     }
     on_path
 }
@@ -142,47 +136,31 @@ fn resolve_state(
     machine: &WrittenMachine,
     written: WrittenState,
     on_deletion_path: bool,
-    sink: &mut Sink<'_>,
+    sink: &Sink<'_>,
 ) -> State {
-    // A key that is read but not resolved here is an unused variable.
     let WrittenState {
-        name,
-        doc,
-        phase,
-        message,
-        kind,
-        next,
-        wait,
-        timeout,
+        mut state,
         retry,
         on_spec_change,
         on_delete,
-        effects,
-        resume,
-        limit,
-        conditions,
-        ready,
-        checkpoint,
-        renamed_from,
-        legacy,
-        group,
-        allow,
-        lacks_edges,
     } = written;
-    let span = name.span;
-    let kind = kind.unwrap_or(Spanned::new(StateKind::Working, span));
-    let mut effects = effects.unwrap_or(Spanned::new(Effects::Idempotent, span));
-    if kind.value == StateKind::Final && effects.value == Effects::Once {
-        let message = format!("the final state `{}` cannot have `effects: once`", name.value);
+    let (span, kind) = (state.name.span, state.kind);
+    state.on_deletion_path = on_deletion_path;
+    if kind.value == StateKind::Final && state.effects.value == Effects::Once {
+        let message = format!(
+            "the final state `{}` cannot have `effects: once`",
+            state.name.value
+        );
         sink.report(
-            Finding::new(&KEY_WITHOUT_EFFECT, effects.span, message)
+            Finding::new(&KEY_WITHOUT_EFFECT, state.effects.span, message)
                 .label("a restarted operator has to finish what the final state began")
                 .related(kind.span, "final here")
                 .help("do what may happen only once in a state before it"),
         );
         // Otherwise the rules of `once` would ask for a `resume`, which a final state cannot have either.
-        effects.value = Effects::Idempotent;
+        state.effects.value = Effects::Idempotent;
     }
+    let runs_once = state.effects.value == Effects::Once;
     let ignores = |change: &WrittenSpecChange| {
         change.of.is_empty() && change.rest.is_some_and(|rest| rest.value == OnSpecChange::Ignore)
     };
@@ -193,34 +171,23 @@ fn resolve_state(
             _ => None,
         };
         if let Some(place) = place {
-            let message = format!(
-                "a change of the spec has no effect in `{}`, which {place}",
-                name.value
-            );
+            let name = &state.name.value;
+            let message = format!("a change of the spec has no effect in `{name}`, which {place}");
             sink.report(Finding::new(&KEY_WITHOUT_EFFECT, change.span, message).did_you_mean(Some("ignore")));
         }
     }
-    let inherits_edges = kind.value != StateKind::Final && !on_deletion_path;
-    if let Some(retry) = retry.as_ref().filter(|_| effects.value == Effects::Once) {
+    let inherits_edges = inherits_edges(&state);
+    if let Some(retry) = retry.as_ref().filter(|_| runs_once) {
+        let message = format!("`retry` does not apply to `{}`", state.name.value);
         sink.report(
-            Finding::new(
-                &RESUME_HAZARD,
-                retry.span,
-                format!("`retry` does not apply to `{}`", name.value),
-            )
-            .label("a handler with `effects: once` is not run again")
-            .related(effects.span, "once here")
-            .help("after an error the object goes to `resume`"),
+            Finding::new(&RESUME_HAZARD, retry.span, message)
+                .label("a handler with `effects: once` is not run again")
+                .related(state.effects.span, "once here")
+                .help("after an error the object goes to `resume`"),
         );
     }
-
-    let state = RetryingState {
-        id,
-        span,
-        kind: kind.value,
-        inherits_edges,
-    };
-    let resolved_retry = resolve_retry(&state, machine, retry.as_ref(), sink);
+    let resolved_retry = resolve_retry(id, &state, machine, retry.as_ref(), sink);
+    state.retry = (!runs_once).then_some(resolved_retry);
     let inherited = || {
         let mut change = machine.on_spec_change.clone()?;
         if !inherits_edges {
@@ -231,284 +198,185 @@ fn resolve_state(
         }
         Some(change)
     };
-    let (on_spec_change_of, rest) = on_spec_change
-        .or_else(inherited)
-        .map_or((Vec::new(), None), |change| (change.of, change.rest));
-    let on_spec_change = rest.unwrap_or(Spanned::new(OnSpecChange::Wake, span));
-    if let Some(Spanned {
-        value: WrittenOnDelete::To(_),
-        span,
-    }) = on_delete
-        && !machine.has_deletion
-    {
+    if let Some(change) = on_spec_change.or_else(inherited) {
+        state.on_spec_change_of = change.of;
+        state.on_spec_change = change.rest.unwrap_or(state.on_spec_change);
+    }
+    let names_state = |on_delete: &Spanned<_>| matches!(on_delete.value, WrittenOnDelete::To(_));
+    if let Some(named) = on_delete.filter(names_state).filter(|_| !machine.has_deletion) {
+        let message = "`onDelete` names a state, and `machine` has no `deletion`";
         sink.report(
-            Finding::new(
-                &MISSING_KEY,
-                span,
-                "`onDelete` names a state, and `machine` has no `deletion`",
-            )
-            .help("only with `deletion` does a finalizer hold the object"),
+            Finding::new(&MISSING_KEY, named.span, message)
+                .help("only with `deletion` does a finalizer hold the object"),
         );
     }
-    let inherited = machine
-        .on_delete
-        .unwrap_or(Spanned::new(WrittenOnDelete::Interrupt, span));
-    let on_delete = on_delete.unwrap_or(inherited);
+    let by_default = Spanned::new(WrittenOnDelete::Interrupt, span);
+    let on_delete = on_delete.or(machine.on_delete).unwrap_or(by_default);
     let to = match on_delete.value {
         _ if on_deletion_path => None,
         WrittenOnDelete::To(state) => Some(state),
         _ => machine.machine.deletion.map(|deletion| deletion.value),
     };
-    let waits = match on_delete.value {
-        WrittenOnDelete::Wait => true,
-        // A state that names another one overrides the machine's `wait`: its handler is interrupted.
-        WrittenOnDelete::Interrupt | WrittenOnDelete::To(_) => false,
-    };
-    let rests =
-        matches!(kind.value, StateKind::Ready | StateKind::Failed) && effects.value == Effects::Idempotent;
-    let wait = wait.or_else(|| {
-        rests.then(|| Wait {
+    // A state that names another one overrides the machine's `wait`: its handler is interrupted.
+    let waits = matches!(on_delete.value, WrittenOnDelete::Wait);
+    state.on_delete = Spanned::new(OnDelete { waits, to }, on_delete.span);
+    if matches!(kind.value, StateKind::Ready | StateKind::Failed) && !runs_once {
+        state.wait.get_or_insert_with(|| Wait {
             span,
             poll: None,
             watch: default_watch(span),
             is_written: false,
-        })
-    });
-    let mut standard_conditions = StandardConditions::of(kind.value);
-    if let Some(ready) = ready {
-        standard_conditions.ready = ready;
+        });
     }
-    State {
-        name,
-        phase,
-        doc,
-        message,
-        kind,
-        next,
-        wait,
-        timeout,
-        retry: (effects.value == Effects::Idempotent).then_some(resolved_retry),
-        on_spec_change_of,
-        on_spec_change,
-        on_delete: Spanned::new(OnDelete { waits, to }, on_delete.span),
-        effects,
-        resume,
-        limit,
-        conditions,
-        standard_conditions,
-        checkpoint: checkpoint.unwrap_or(Spanned::new(true, span)),
-        renamed_from,
-        legacy,
-        group,
-        allow,
-        on_deletion_path,
-        lacks_edges,
-    }
+    state
 }
 
-/// What the retry policy of a state depends on beside the policies that are written.
-struct RetryingState {
-    id: StateId,
-    span: Span,
-    kind: StateKind,
-    /// Whether the machine's edges to other states apply to the state.
-    inherits_edges: bool,
+/// Whether the machine's edges to other states apply to the state.
+fn inherits_edges(state: &State) -> bool {
+    state.kind.value != StateKind::Final && !state.on_deletion_path
 }
 
 /// Each key comes from the state or else from the machine. `then` of the machine does not apply where edges are not
 /// inherited, nor to the state that it names.
 fn resolve_retry(
-    state: &RetryingState,
+    id: StateId,
+    state: &State,
     machine: &WrittenMachine,
     own: Option<&WrittenRetry>,
-    sink: &mut Sink<'_>,
+    sink: &Sink<'_>,
 ) -> Retry {
     const DEFAULT: krator_runtime::Retry = krator_runtime::Retry::DEFAULT;
     const FINAL_LIMIT: RetryLimit = RetryLimit::Times(krator_runtime::Retry::FINAL_LIMIT);
     let base = machine.retry.as_ref();
-    let by_default = base.map_or(state.span, |base| base.span);
-    let initial = own
-        .and_then(|own| own.initial)
-        .or(base.and_then(|base| base.initial))
-        .unwrap_or(Spanned::new(DEFAULT.initial, by_default));
-    let factor = own
-        .and_then(|own| own.factor)
-        .or(base.and_then(|base| base.factor))
-        .unwrap_or(Spanned::new(DEFAULT.factor, by_default));
-    let max = own
-        .and_then(|own| own.max)
-        .or(base.and_then(|base| base.max))
-        .unwrap_or(Spanned::new(initial.value.max(DEFAULT.max), by_default));
-
-    let own_limit = own.and_then(|own| own.limit);
-    if state.kind == StateKind::Final {
-        let limit = own_limit.unwrap_or(Spanned::new(FINAL_LIMIT, state.span));
-        return Retry {
-            limit,
-            initial,
-            factor,
-            max,
-            then: own.and_then(|own| own.then),
-        };
+    let by_default = base.map_or(state.name.span, |base| base.span);
+    let inherits_edges = inherits_edges(state);
+    let written = || own.into_iter().chain(base);
+    let default = |value| Spanned::new(value, by_default);
+    let initial = written().find_map(|retry| retry.initial);
+    let initial = initial.unwrap_or(default(DEFAULT.initial));
+    let factor = written().find_map(|retry| retry.factor);
+    let max = written().find_map(|retry| retry.max);
+    let policy = |limit, then| Retry {
+        limit,
+        initial,
+        factor: factor.unwrap_or(Spanned::new(DEFAULT.factor, by_default)),
+        max: max.unwrap_or(default(initial.value.max(DEFAULT.max))),
+        then,
+    };
+    if state.kind.value == StateKind::Final {
+        let limit = own.and_then(|own| own.limit);
+        let limit = limit.unwrap_or(Spanned::new(FINAL_LIMIT, state.name.span));
+        return policy(limit, own.and_then(|own| own.then));
     }
     let inherited_then = base
         .and_then(|base| base.then)
-        .filter(|then| state.inherits_edges && then.value != state.id);
+        .filter(|then| inherits_edges && then.value != id);
     let then = own.and_then(|own| own.then).or(inherited_then);
-    let limit = own_limit
-        .or(base.and_then(|base| base.limit))
-        .unwrap_or(Spanned::new(RetryLimit::Unlimited, by_default));
+    let limit = written().find_map(|retry| retry.limit);
+    let limit = limit.unwrap_or(Spanned::new(RetryLimit::Unlimited, by_default));
     if let Some(own) = own {
         let has_then = then.is_some()
             || own.has_then
-            || (state.inherits_edges && base.is_some_and(|base| base.has_then && base.then.is_none()));
+            || (inherits_edges && base.is_some_and(|base| base.has_then && base.then.is_none()));
         judge_retry(own, limit.value, has_then, sink);
     }
     match (limit.value, then) {
-        (RetryLimit::Times(_), Some(then)) => Retry {
-            limit,
-            initial,
-            factor,
-            max,
-            then: Some(then),
-        },
-        _ => Retry {
-            limit: limit.map(|_| RetryLimit::Unlimited),
-            initial,
-            factor,
-            max,
-            then: None,
-        },
+        (RetryLimit::Times(_), Some(_)) => policy(limit, then),
+        _ => policy(limit.map(|_| RetryLimit::Unlimited), None),
     }
 }
 
 /// Reads `properties`.
-pub(super) fn properties(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Vec<Property> {
+pub(super) fn properties(node: Input<'_>, table: &mut Table<'_>) -> Vec<Property> {
     // A property with an unknown state does not mean that an edge is missing.
     let lacks_edges = table.lacks_edges;
-    let mut properties = Vec::new();
-    for item in limited_list(node, DocumentKey::Properties, "a list of properties", sink) {
-        let Some(mut keys) = Keys::of(item, sink) else {
-            continue;
-        };
-        let span = keys.span();
-        let forms: Vec<PropertyKey> = [
-            PropertyKey::CanReach,
-            PropertyKey::Never,
-            PropertyKey::Only,
-            PropertyKey::LeadsTo,
-        ]
-        .into_iter()
-        .filter(|key| keys.has(*key))
-        .collect();
-        let kind = match forms[..] {
-            [PropertyKey::CanReach] => {
-                let to = keys.read(PropertyKey::CanReach, sink, |node, sink| table.state(node, sink));
-                let from = keys
-                    .need(PropertyKey::From, sink)
-                    .and_then(|node| state_set(node, table, sink));
-                from.zip(to).map(|(from, to)| PropertyKind::CanReach { from, to })
-            }
-            [PropertyKey::LeadsTo] => {
-                let state = keys.read(PropertyKey::LeadsTo, sink, |node, sink| table.state(node, sink));
-                let from = keys
-                    .need(PropertyKey::From, sink)
-                    .and_then(|node| state_set(node, table, sink));
-                from.zip(state)
-                    .map(|(from, state)| PropertyKind::LeadsTo { state, from })
-            }
-            [PropertyKey::Only] => {
-                let state = keys.read(PropertyKey::Only, sink, |node, sink| table.state(node, sink));
-                let through = keys
-                    .need(PropertyKey::Through, sink)
-                    .and_then(|node| table.state(node, sink));
-                state
-                    .zip(through)
-                    .map(|(state, through)| PropertyKind::Only { state, through })
-            }
-            [PropertyKey::Never] => {
-                keys.read(PropertyKey::Never, sink, |node, sink| arrow(node, table, sink))
-            }
-            _ => {
-                let message = "a property has one of `canReach`, `never`, `only` and `leadsTo`";
-                sink.error(
-                    if forms.is_empty() {
-                        &MISSING_KEY
-                    } else {
-                        &WRONG_TYPE
-                    },
-                    keys.head(),
-                    message,
-                );
-                keys.skip_known();
-                None
-            }
-        };
-        keys.finish(sink);
-        properties.extend(kind.map(|kind| Property { span, kind }));
-    }
+    let items = limited_list(node, DocumentKey::Properties, "a list of properties").into_iter();
+    let properties = items.filter_map(|item| Keys::mapping(item, |keys| property(item, keys, table)));
+    let properties = properties.collect();
     table.lacks_edges = lacks_edges;
     properties
 }
 
-fn state_set(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Option<StateSet> {
-    match node.scalar() {
-        Some(scalar) if scalar.text == "*" => Some(StateSet::All),
-        Some(_) => Some(StateSet::These(vec![table.state(node, sink)?])),
-        None => {
-            let nodes = list(node, "a list of states, or `\"*\"`", sink);
-            if is_empty_list(node) {
-                let message = "a property needs at least one state to start from";
-                sink.report(
-                    Finding::new(&WRONG_TYPE, node.span, message)
-                        .did_you_mean(Some("\"*\""))
-                        .perhaps(),
-                );
+fn property(node: Input<'_>, keys: &mut Keys<'_, PropertyKey>, table: &mut Table<'_>) -> Option<Property> {
+    let mut forms = vec![
+        PropertyKey::CanReach,
+        PropertyKey::Never,
+        PropertyKey::Only,
+        PropertyKey::LeadsTo,
+    ];
+    forms.retain(|key| keys.has(*key));
+    let kind = match forms[..] {
+        [PropertyKey::Never] => keys.read(PropertyKey::Never, |node| arrow(node, table))?,
+        [PropertyKey::Only] => {
+            let state = keys.read(PropertyKey::Only, |node| table.state(node));
+            let through = keys.need(PropertyKey::Through).and_then(|node| table.state(node));
+            PropertyKind::Only {
+                state: state?,
+                through: through?,
             }
-            let states: Vec<_> = nodes.iter().filter_map(|node| table.state(node, sink)).collect();
-            (states.len() == nodes.len() && !states.is_empty()).then_some(StateSet::These(states))
         }
+        [form] => {
+            let state = keys.read(form, |node| table.state(node));
+            let from = keys
+                .need(PropertyKey::From)
+                .and_then(|node| state_set(node, table));
+            let (from, state) = (from?, state?);
+            match form {
+                PropertyKey::CanReach => PropertyKind::CanReach { from, to: state },
+                _ => PropertyKind::LeadsTo { state, from },
+            }
+        }
+        _ => {
+            let rule = if forms.is_empty() {
+                &MISSING_KEY
+            } else {
+                &WRONG_TYPE
+            };
+            let message = "a property has one of `canReach`, `never`, `only` and `leadsTo`";
+            node.sink.error(rule, keys.head(), message);
+            keys.skip_known();
+            return None;
+        }
+    };
+    Some(Property {
+        span: node.span,
+        kind,
+    })
+}
+
+fn state_set(node: Input<'_>, table: &mut Table<'_>) -> Option<StateSet> {
+    if node.scalar().is_some_and(|scalar| scalar.text == "*") {
+        return Some(StateSet::All);
     }
+    let items = one_or_list(node, "a list of states, or `\"*\"`");
+    if is_empty_list(node) {
+        let message = "a property needs at least one state to start from";
+        let finding = Finding::new(&WRONG_TYPE, node.span, message);
+        node.sink.report(finding.did_you_mean(Some("\"*\"")).perhaps());
+    }
+    let states: Vec<_> = items.iter().filter_map(|node| table.state(*node)).collect();
+    (states.len() == items.len() && !states.is_empty()).then_some(StateSet::These(states))
 }
 
 /// `A -> B`.
-fn arrow(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Option<PropertyKind> {
-    let written = super::nodes::text(node, sink)?;
+fn arrow(node: Input<'_>, table: &mut Table<'_>) -> Option<PropertyKind> {
+    let written = text(node)?;
     let Some((from, to)) = written.value.split_once("->") else {
         let message = format!("expected `A -> B`, found `{}`", shown(&written.value));
-        sink.error(&WRONG_TYPE, node.span, message);
+        node.sink.error(&WRONG_TYPE, node.span, message);
         return None;
     };
-    let mut end = |name: &str, at: Option<usize>, sink: &mut Sink<'_>| {
-        let name = name.trim();
-        let start = at.map_or(node.span.start, |at| node.span.start + at);
-        let span = Span {
+    let (from, to) = (from.trim(), to.trim());
+    let source = node.sink.source.at(node.span);
+    let mut end = |name: &str, at: Option<usize>| {
+        let start = at.filter(|_| !name.is_empty()).map(|at| node.span.start + at);
+        let span = start.map_or(node.span, |start| Span {
             start,
-            end: at.map_or(node.span.end, |_| start + name.len()),
-        };
-        table.named(name, span, sink)
-    };
-    let source = sink.source.at(node.span).to_owned();
-    let from_at = source.find(from.trim()).filter(|_| !from.trim().is_empty());
-    let to_at = source.rfind(to.trim()).filter(|_| !to.trim().is_empty());
-    let from = end(from, from_at, sink);
-    let to = end(to, to_at, sink);
-    Some(PropertyKind::Never { from: from?, to: to? })
-}
-
-/// Reads `simulate`.
-pub(super) fn simulate(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Vec<Simulated> {
-    let mut simulated = Vec::new();
-    for (state, value) in keyed(node, table, sink) {
-        let Some(mut keys) = Keys::of(value, sink) else {
-            continue;
-        };
-        let time = keys.read(SimulateKey::Time, sink, duration);
-        let errors = keys.read(SimulateKey::Errors, sink, |node, sink| {
-            number(node, SimulateKey::Errors, sink)
+            end: start + name.len(),
         });
-        keys.finish(sink);
-        simulated.push(Simulated { state, time, errors });
-    }
-    simulated
+        table.named(name, span, node.sink)
+    };
+    let from = end(from, source.find(from));
+    let to = end(to, source.rfind(to));
+    Some(PropertyKind::Never { from: from?, to: to? })
 }

@@ -1,5 +1,8 @@
 //! Reading one value: lists, entries, names and scalars, so that what is of the wrong type becomes a finding.
 
+use std::ops::Deref;
+use std::time::Duration;
+
 use super::sink::Sink;
 use crate::catalog::keys::{SectionKey, Type};
 use crate::catalog::{INVALID_DURATION, INVALID_NAME, WRONG_TYPE};
@@ -8,87 +11,138 @@ use crate::model::parse_duration;
 use crate::names::{NotAName, capitalized};
 use crate::spec::{Entry, Node, NodeKind};
 use crate::text::shown;
-use std::time::Duration;
+
+/// A value of the text, and where findings about it go.
+#[derive(Clone, Copy)]
+pub(super) struct Input<'a> {
+    pub node: &'a Node,
+    pub sink: &'a Sink<'a>,
+}
+
+impl Deref for Input<'_> {
+    type Target = Node;
+
+    fn deref(&self) -> &Node {
+        self.node
+    }
+}
+
+/// An entry of a mapping, and where findings about it go.
+#[derive(Clone, Copy)]
+pub(super) struct InputEntry<'a> {
+    pub key: &'a str,
+    pub key_span: Span,
+    pub value: Input<'a>,
+}
+
+impl<'a> Input<'a> {
+    /// Another value of the text.
+    fn with(self, node: &'a Node) -> Self {
+        Input { node, ..self }
+    }
+
+    pub fn entry(self, entry: &'a Entry) -> InputEntry<'a> {
+        InputEntry {
+            key: &entry.key,
+            key_span: entry.key_span,
+            value: self.with(&entry.value),
+        }
+    }
+
+    /// Whether it is the path of a field where something else may be written as well.
+    pub fn is_path(self) -> bool {
+        self.scalar().is_some_and(|scalar| scalar.text.starts_with('.'))
+    }
+
+    /// The entries of a mapping; none of another value.
+    pub fn entries(self) -> Vec<InputEntry<'a>> {
+        match &self.node.kind {
+            NodeKind::Mapping(mapping) => mapping.entries.iter().map(|entry| self.entry(entry)).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl InputEntry<'_> {
+    /// The key as a name; `what` is the noun for messages: "state".
+    pub fn name<T>(self, what: &str, parse: impl Fn(&str) -> Result<T, NotAName>) -> Option<Spanned<T>> {
+        named(self.key, self.key_span, what, parse, self.value.sink)
+    }
+}
 
 /// The items of a list.
-pub(super) fn list<'a>(node: &'a Node, expected: &str, sink: &mut Sink<'_>) -> &'a [Node] {
-    match &node.kind {
-        NodeKind::Sequence(items) => items,
+pub(super) fn list<'a>(node: Input<'a>, expected: &str) -> Vec<Input<'a>> {
+    match &node.node.kind {
+        NodeKind::Sequence(items) => return items.iter().map(|item| node.with(item)).collect(),
         NodeKind::Scalar(scalar) if !scalar.is_null() => {
             let message = format!("expected {expected}, found {}", node.describe());
             let finding = Finding::new(&WRONG_TYPE, node.span, message);
-            sink.report(finding.did_you_mean(Some(&format!("[{}]", sink.source.at(node.span)))));
-            &[]
+            let meant = format!("[{}]", node.sink.source.at(node.span));
+            node.sink.report(finding.did_you_mean(Some(&meant)));
         }
-        _ => {
-            sink.wrong_type(node, expected);
-            &[]
-        }
+        _ => node.sink.wrong_type(&node, expected),
+    }
+    Vec::new()
+}
+
+/// The items of a list, or a scalar that stands for the list with this one item.
+pub(super) fn one_or_list<'a>(node: Input<'a>, expected: &str) -> Vec<Input<'a>> {
+    match node.scalar() {
+        Some(_) => vec![node],
+        None => list(node, expected),
     }
 }
 
 /// Whether a list is written that has no items, for keys that need at least one.
-pub(super) fn is_empty_list(node: &Node) -> bool {
+pub(super) fn is_empty_list(node: Input<'_>) -> bool {
     matches!(&node.kind, NodeKind::Sequence(items) if items.is_empty())
 }
 
 /// The items of a list, as many as the table allows for the key.
-pub(super) fn limited_list<'a>(
-    node: &'a Node,
-    key: impl SectionKey,
-    expected: &str,
-    sink: &mut Sink<'_>,
-) -> &'a [Node] {
-    let items = list(node, expected, sink);
-    match key.key().value {
-        Type::List { max: Some(max), .. } if items.len() > max => {
-            let message = format!("`{}` has at most {max} items", key.key().name);
-            sink.error(&WRONG_TYPE, node.span, message);
-            &items[..max]
-        }
-        _ => items,
+pub(super) fn limited_list<'a>(node: Input<'a>, key: impl SectionKey, expected: &str) -> Vec<Input<'a>> {
+    let mut items = list(node, expected);
+    if let Type::List { max: Some(max), .. } = key.key().value
+        && items.len() > max
+    {
+        let message = format!("`{}` has at most {max} items", key.key().name);
+        node.sink.error(&WRONG_TYPE, node.span, message);
+        items.truncate(max);
     }
+    items
 }
 
 /// The entries of a mapping whose keys are names that the description chooses.
-pub(super) fn entries<'a>(node: &'a Node, expected: &str, sink: &mut Sink<'_>) -> &'a [Entry] {
-    match &node.kind {
-        NodeKind::Mapping(mapping) => &mapping.entries,
-        _ => {
-            sink.wrong_type(node, expected);
-            &[]
-        }
+pub(super) fn entries<'a>(node: Input<'a>, expected: &str) -> Vec<InputEntry<'a>> {
+    if !matches!(node.kind, NodeKind::Mapping(_)) {
+        node.sink.wrong_type(&node, expected);
     }
+    node.entries()
 }
 
 /// A string: any scalar but null.
-pub(super) fn text(node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<String>> {
+pub(super) fn text(node: Input<'_>) -> Option<Spanned<String>> {
     match node.scalar() {
         Some(scalar) if !scalar.is_null() => Some(Spanned::new(scalar.text.clone(), node.span)),
         _ => {
-            sink.wrong_type(node, "a string");
+            node.sink.wrong_type(&node, "a string");
             None
         }
     }
 }
 
 /// A boolean.
-pub(super) fn boolean(node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<bool>> {
+pub(super) fn boolean(node: Input<'_>) -> Option<Spanned<bool>> {
     match node.scalar().and_then(|scalar| scalar.boolean()) {
         Some(value) => Some(Spanned::new(value, node.span)),
         None => {
-            sink.wrong_type(node, "`true` or `false`");
+            node.sink.wrong_type(&node, "`true` or `false`");
             None
         }
     }
 }
 
 /// An integer in the range that the table has for the key.
-pub(super) fn integer<T: TryFrom<i64>>(
-    node: &Node,
-    key: impl SectionKey,
-    sink: &mut Sink<'_>,
-) -> Option<Spanned<T>> {
+pub(super) fn integer<T: TryFrom<i64>>(node: Input<'_>, key: impl SectionKey) -> Option<Spanned<T>> {
     let (min, max) = key.key().value.range()?;
     match node.scalar().and_then(|scalar| scalar.integer()) {
         Some(value) if (min..=max).contains(&value) => {
@@ -96,29 +150,30 @@ pub(super) fn integer<T: TryFrom<i64>>(
         }
         Some(_) => {
             let message = format!("expected an integer from {min} to {max}");
-            sink.error(&WRONG_TYPE, node.span, message);
+            node.sink.error(&WRONG_TYPE, node.span, message);
             None
         }
         None => {
-            sink.wrong_type(node, "an integer");
+            node.sink.wrong_type(&node, "an integer");
             None
         }
     }
 }
 
 /// A number in the range that the table has for the key.
-pub(super) fn number(node: &Node, key: impl SectionKey, sink: &mut Sink<'_>) -> Option<Spanned<f64>> {
+pub(super) fn number(node: Input<'_>, key: impl SectionKey) -> Option<Spanned<f64>> {
     let Type::Number(range) = key.key().value else {
         return None;
     };
-    let Some(value) = node.scalar().and_then(|scalar| scalar.number()) else {
-        sink.wrong_type(node, "a number");
+    let number = node.scalar().and_then(|scalar| scalar.number());
+    let Some(value) = number.filter(|number| number.is_finite()) else {
+        node.sink.wrong_type(&node, "a number");
         return None;
     };
     match range {
         Some((min, max)) if !(min..=max).contains(&value) => {
             let message = format!("expected a number from {min} to {max}");
-            sink.error(&WRONG_TYPE, node.span, message);
+            node.sink.error(&WRONG_TYPE, node.span, message);
             None
         }
         _ => Some(Spanned::new(value, node.span)),
@@ -127,10 +182,9 @@ pub(super) fn number(node: &Node, key: impl SectionKey, sink: &mut Sink<'_>) -> 
 
 /// One of the words that the table has for the key; `words` pairs each with its meaning.
 pub(super) fn word<T: Copy>(
-    node: &Node,
+    node: Input<'_>,
     key: impl SectionKey,
     words: &[(&'static str, T)],
-    sink: &mut Sink<'_>,
 ) -> Option<Spanned<T>> {
     debug_assert!(
         words.iter().map(|(word, _)| word).eq(key.key().value.words()),
@@ -145,7 +199,7 @@ pub(super) fn word<T: Copy>(
     let expected = format!("expected one of {}", all.join(", "));
     let finding = match written {
         Some(written) if !node.is_null() => {
-            let suggestion = sink.suggest(written, words.iter().map(|(word, _)| *word));
+            let suggestion = node.sink.suggest(written, words.iter().map(|(word, _)| *word));
             Finding::new(
                 &WRONG_TYPE,
                 node.span,
@@ -159,39 +213,37 @@ pub(super) fn word<T: Copy>(
             format!("{expected}, found {}", node.describe()),
         ),
     };
-    sink.report(finding);
+    node.sink.report(finding);
     None
 }
 
 /// Reads a name; `what` is the noun for messages: "state".
 pub(super) fn name<T>(
-    node: &Node,
+    node: Input<'_>,
     what: &str,
     parse: impl Fn(&str) -> Result<T, NotAName>,
-    sink: &mut Sink<'_>,
 ) -> Option<Spanned<T>> {
-    let written = text(node, sink)?;
-    named(&written.value, written.span, what, parse, sink)
+    let written = text(node)?;
+    named(&written.value, written.span, what, parse, node.sink)
 }
 
 /// A reader of names, for [`Keys::read`].
 pub(super) fn name_of<T>(
     what: &str,
     parse: impl Fn(&str) -> Result<T, NotAName>,
-) -> impl FnOnce(&Node, &mut Sink<'_>) -> Option<Spanned<T>> {
-    move |node, sink| name(node, what, parse, sink)
+) -> impl FnOnce(Input<'_>) -> Option<Spanned<T>> {
+    move |node| name(node, what, parse)
 }
 
 /// The names in a list.
 pub(super) fn names<T>(
-    node: &Node,
+    node: Input<'_>,
     what: &str,
     parse: impl Fn(&str) -> Result<T, NotAName>,
-    sink: &mut Sink<'_>,
 ) -> Vec<Spanned<T>> {
-    list(node, "a list of names", sink)
-        .iter()
-        .filter_map(|node| name(node, what, &parse, sink))
+    list(node, "a list of names")
+        .into_iter()
+        .filter_map(|node| name(node, what, &parse))
         .collect()
 }
 
@@ -201,7 +253,7 @@ pub(super) fn named<T>(
     span: Span,
     what: &str,
     parse: impl Fn(&str) -> Result<T, NotAName>,
-    sink: &mut Sink<'_>,
+    sink: &Sink<'_>,
 ) -> Option<Spanned<T>> {
     match parse(written) {
         Ok(name) => Some(Spanned::new(name, span)),
@@ -218,8 +270,8 @@ pub(super) fn named<T>(
 }
 
 /// A duration.
-pub(super) fn duration(node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<Duration>> {
-    let written = text(node, sink)?;
+pub(super) fn duration(node: Input<'_>) -> Option<Spanned<Duration>> {
+    let written = text(node)?;
     match parse_duration(&written.value) {
         Some(duration) => Some(written.map(|_| duration)),
         None => {
@@ -230,7 +282,7 @@ pub(super) fn duration(node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<Durat
                 Ok(seconds) => finding.did_you_mean(Some(&format!("{seconds}s"))).perhaps(),
                 Err(_) => finding.help("durations are written as in Go: `1h30m`, `10s`, `750ms`"),
             };
-            sink.report(finding);
+            node.sink.report(finding);
             None
         }
     }

@@ -4,16 +4,14 @@ use std::borrow::Cow;
 
 use serde_json::Value as Json;
 
-use super::nodes::{duration, text};
+use super::nodes::{Input, duration, text};
 use super::schema::Types;
-use super::sink::Sink;
 use crate::catalog::{UNKNOWN_FIELD, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};
 use crate::model::{
     Field, FieldPath, MomentField, MomentUnit, PathRoot, Period, Schema, Segment, Shape, kubernetes,
     machine_status_of,
 };
-use crate::spec::Node;
 use crate::text::shown;
 
 /// The fields that paths of one kind can lead to.
@@ -89,18 +87,17 @@ impl From<Lost> for Astray {
 
 impl Fields<'_, '_> {
     /// Reads a path that leads to one of these types, or reports a finding.
-    pub fn path(&self, node: &Node, wanted: &[Leaf], sink: &mut Sink<'_>) -> Option<Spanned<FieldPath>> {
-        self.path_and_leaf(node, wanted, sink).map(|(path, _)| path)
+    pub fn path(&self, node: Input<'_>, wanted: &[Leaf]) -> Option<Spanned<FieldPath>> {
+        self.path_and_leaf(node, wanted).map(|(path, _)| path)
     }
 
     /// The same, with the type that the path leads to.
     pub(crate) fn path_and_leaf(
         &self,
-        node: &Node,
+        node: Input<'_>,
         wanted: &[Leaf],
-        sink: &mut Sink<'_>,
     ) -> Option<(Spanned<FieldPath>, Leaf)> {
-        let written = text(node, sink)?;
+        let written = text(node)?;
         let path = match FieldPath::parse(&written.value) {
             Ok(path) => path,
             Err(reason) => {
@@ -111,7 +108,7 @@ impl Fields<'_, '_> {
                 ];
                 let mended = mended.iter().find(|text| FieldPath::parse(text).is_ok());
                 let finding = Finding::new(&WRONG_TYPE, written.span, message).help(reason);
-                sink.report(finding.did_you_mean(mended.map(String::as_str)));
+                node.sink.report(finding.did_you_mean(mended.map(String::as_str)));
                 return None;
             }
         };
@@ -129,7 +126,7 @@ impl Fields<'_, '_> {
                     leaf.describe(),
                     expected.join(" or ")
                 );
-                sink.error(&UNKNOWN_FIELD, written.span, message);
+                node.sink.error(&UNKNOWN_FIELD, written.span, message);
                 None
             }
             Err(Astray::NoItem { message, texts }) => {
@@ -138,12 +135,13 @@ impl Fields<'_, '_> {
                     let texts: Vec<String> = texts.iter().map(|text| format!("`{}`", shown(text))).collect();
                     finding = finding.help(format!("it is one of {}", texts.join(", ")));
                 }
-                sink.report(finding);
+                node.sink.report(finding);
                 None
             }
             Err(Astray::Lost(lost)) => {
                 let message = format!("the schema has no field `{}`", shown(&lost.step));
-                let suggestion = sink
+                let suggestion = node
+                    .sink
                     .suggest(&lost.step, lost.known.iter().map(String::as_str))
                     .map(str::to_owned);
                 let mut finding = Finding::new(&UNKNOWN_FIELD, written.span, message);
@@ -166,24 +164,23 @@ impl Fields<'_, '_> {
                         finding.help(format!("known there: {}", known.join(", ")))
                     }
                 };
-                sink.report(finding);
+                node.sink.report(finding);
                 None
             }
         }
     }
 
     /// Reads a duration, or the path of a field that holds a time.
-    pub fn period(&self, node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<Period>> {
+    pub fn period(&self, node: Input<'_>) -> Option<Spanned<Period>> {
         let is_path = node.scalar().is_some_and(|scalar| {
             scalar.text.starts_with('.') && scalar.text[1..].starts_with(|c: char| c.is_ascii_alphabetic())
         });
         if !is_path {
-            return duration(node, sink).map(|duration| duration.map(Period::Fixed));
+            return duration(node).map(|duration| duration.map(Period::Fixed));
         }
-        let (path, leaf) =
-            self.path_and_leaf(node, &[Leaf::Duration, Leaf::Integer, Leaf::DateTime], sink)?;
+        let (path, leaf) = self.path_and_leaf(node, &[Leaf::Duration, Leaf::Integer, Leaf::DateTime])?;
         if path.is_plural() {
-            sink.error(
+            node.sink.error(
                 &UNKNOWN_FIELD,
                 node.span,
                 "a time has to be in one field, not in the items of a list",

@@ -1,9 +1,8 @@
 //! Reads the custom resource, its columns and its conditions.
 
 use super::keys::Keys;
-use super::nodes::{entries, limited_list, list, name_of, named, names, text};
+use super::nodes::{Input, entries, limited_list, name_of, names, text};
 use super::paths::{Fields, Leaf};
-use super::sink::Sink;
 use crate::catalog::keys::{ColumnKey, ResourceKey, ScaleKey};
 use crate::catalog::{INVALID_NAME, MISSING_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};
@@ -11,19 +10,18 @@ use crate::model::{Column, ColumnType, DeclaredCondition, Resource, Scale, Scope
 use crate::names::{
     Category, ColumnName, ConditionName, GroupName, KindName, NotAName, ResourceName, VersionName, plural,
 };
-use crate::spec::Node;
 
 /// How many characters the name of an object may have.
 const LONGEST_CRD_NAME: usize = 253;
 
 /// Reads `resource`, but for its paths, which need the schema.
-pub(super) fn resource(node: &Node, sink: &mut Sink<'_>) -> Option<Resource> {
-    let mut keys = Keys::of(node, sink)?;
-    let group = keys.read(ResourceKey::Group, sink, name_of("group", GroupName::parse));
-    let version = keys.read(ResourceKey::Version, sink, name_of("version", VersionName::parse));
-    let kind = keys.read(ResourceKey::Kind, sink, name_of("kind", KindName::parse));
+pub(super) fn resource(node: Input<'_>) -> Option<Resource> {
+    let mut keys = Keys::of(node)?;
+    let group = keys.read(ResourceKey::Group, name_of("group", GroupName::parse));
+    let version = keys.read(ResourceKey::Version, name_of("version", VersionName::parse));
+    let kind = keys.read(ResourceKey::Kind, name_of("kind", KindName::parse));
     let has_approval = keys.has(ResourceKey::ApiApproved);
-    let api_approved = keys.read(ResourceKey::ApiApproved, sink, name_of("approval", approval));
+    let api_approved = keys.read(ResourceKey::ApiApproved, name_of("approval", approval));
     if let Some(group) = &group
         && is_protected(group.as_str())
         && !has_approval
@@ -31,27 +29,24 @@ pub(super) fn resource(node: &Node, sink: &mut Sink<'_>) -> Option<Resource> {
         let message = format!("the group `{}` belongs to Kubernetes", group.value);
         let help = "groups under k8s.io and kubernetes.io need approval: use a domain of your own, or say in `apiApproved` \
                     where the API was approved";
-        sink.report(Finding::new(&INVALID_NAME, group.span, message).help(help));
+        node.sink
+            .report(Finding::new(&INVALID_NAME, group.span, message).help(help));
     }
-    let plural_node = keys.read(ResourceKey::Plural, sink, name_of("plural", ResourceName::parse));
-    let singular = keys.read(
-        ResourceKey::Singular,
-        sink,
-        name_of("singular", ResourceName::parse),
-    );
-    let short_names = keys.read_all(ResourceKey::ShortNames, sink, |node, sink| {
-        names(node, "short", ResourceName::parse, sink)
+    let plural_node = keys.read(ResourceKey::Plural, name_of("plural", ResourceName::parse));
+    let singular = keys.read(ResourceKey::Singular, name_of("singular", ResourceName::parse));
+    let short_names = keys.read_all(ResourceKey::ShortNames, |node| {
+        names(node, "short", ResourceName::parse)
     });
-    let categories = keys.read_all(ResourceKey::Categories, sink, |node, sink| {
-        names(node, "category", Category::parse, sink)
+    let categories = keys.read_all(ResourceKey::Categories, |node| {
+        names(node, "category", Category::parse)
     });
     let scopes = [("Namespaced", Scope::Namespaced), ("Cluster", Scope::Cluster)];
-    let scope = keys.word(ResourceKey::Scope, &scopes, sink);
+    let scope = keys.word(ResourceKey::Scope, &scopes);
     // Read later, with the schema at hand.
     keys.entry(ResourceKey::Scale);
     keys.entry(ResourceKey::SelectableFields);
     let span = keys.span();
-    keys.finish(sink);
+    keys.finish();
 
     let kind = kind?;
     let default = |text: String| {
@@ -63,7 +58,7 @@ pub(super) fn resource(node: &Node, sink: &mut Sink<'_>) -> Option<Resource> {
     let plural = plural_node.or_else(|| default(plural(kind.as_str())));
     let singular = singular.or_else(|| default(kind.as_str().to_ascii_lowercase()));
     if plural.is_none() {
-        sink.error(
+        node.sink.error(
             &MISSING_KEY,
             kind.span,
             "the kind is too long for a plural by default; give it one",
@@ -74,7 +69,8 @@ pub(super) fn resource(node: &Node, sink: &mut Sink<'_>) -> Option<Resource> {
     {
         let message =
             format!("the name of the CRD, `<plural>.<group>`, has more than {LONGEST_CRD_NAME} characters");
-        sink.report(Finding::new(&INVALID_NAME, group.span, message).help("shorten the group or the plural"));
+        node.sink
+            .report(Finding::new(&INVALID_NAME, group.span, message).help("shorten the group or the plural"));
     }
     Some(Resource {
         span,
@@ -112,52 +108,39 @@ fn approval(text: &str) -> Result<String, NotAName> {
 }
 
 /// Reads the paths of `resource`.
-pub(super) fn resource_paths(
-    node: &Node,
-    resource: &mut Resource,
-    fields: &Fields<'_, '_>,
-    sink: &mut Sink<'_>,
-) {
+pub(super) fn resource_paths(node: Input<'_>, resource: &mut Resource, fields: &Fields<'_, '_>) {
     // The other keys of `resource` have been checked already.
-    let Some(mut keys) = Keys::of(node, sink) else {
+    let Some(mut keys) = Keys::of(node) else {
         return;
     };
-    if let Some(scale) = keys.get(ResourceKey::Scale, sink)
-        && let Some(mut keys) = Keys::of(scale, sink)
-    {
-        let counts = &[Leaf::Integer];
-        let spec = keys.read(ScaleKey::Spec, sink, |node, sink| fields.path(node, counts, sink));
-        let status = keys.read(ScaleKey::Status, sink, |node, sink| {
-            fields.path(node, counts, sink)
-        });
-        let selector = keys.read(ScaleKey::Selector, sink, |node, sink| {
-            fields.path(node, &[Leaf::String], sink)
-        });
-        keys.finish(sink);
-        resource.scale = spec.zip(status).map(|(spec, status)| Scale {
-            spec,
-            status,
-            selector,
-        });
-    }
-    if let Some(node) = keys.get(ResourceKey::SelectableFields, sink) {
-        let simple = &[
-            Leaf::String,
-            Leaf::Integer,
-            Leaf::Boolean,
-            Leaf::DateTime,
-            Leaf::Duration,
-        ];
-        let paths = limited_list(node, ResourceKey::SelectableFields, "a list of paths", sink);
-        resource.selectable_fields = paths
-            .iter()
-            .filter_map(|node| fields.path(node, simple, sink))
-            .collect();
-    }
+    let counts = &[Leaf::Integer];
+    resource.scale = keys.read(ResourceKey::Scale, |node| {
+        Keys::mapping(node, |keys| {
+            let spec = keys.read(ScaleKey::Spec, |node| fields.path(node, counts));
+            let status = keys.read(ScaleKey::Status, |node| fields.path(node, counts));
+            let selector = keys.read(ScaleKey::Selector, |node| fields.path(node, &[Leaf::String]));
+            Some(Scale {
+                spec: spec?,
+                status: status?,
+                selector,
+            })
+        })
+    });
+    let simple = &[
+        Leaf::String,
+        Leaf::Integer,
+        Leaf::Boolean,
+        Leaf::DateTime,
+        Leaf::Duration,
+    ];
+    resource.selectable_fields = keys.read_all(ResourceKey::SelectableFields, |node| {
+        let paths = limited_list(node, ResourceKey::SelectableFields, "a list of paths").into_iter();
+        paths.filter_map(|node| fields.path(node, simple)).collect()
+    });
 }
 
 /// Reads `columns`.
-pub(super) fn columns(node: &Node, fields: &Fields<'_, '_>, sink: &mut Sink<'_>) -> Vec<Column> {
+pub(super) fn columns(node: Input<'_>, fields: &Fields<'_, '_>) -> Vec<Column> {
     const TYPES: [(&str, ColumnType); 5] = [
         ("string", ColumnType::String),
         ("integer", ColumnType::Integer),
@@ -165,22 +148,13 @@ pub(super) fn columns(node: &Node, fields: &Fields<'_, '_>, sink: &mut Sink<'_>)
         ("boolean", ColumnType::Boolean),
         ("date", ColumnType::Date),
     ];
-    let mut columns = Vec::new();
-    for item in list(node, "a list of columns", sink) {
-        let Some(mut keys) = Keys::of(item, sink) else {
-            continue;
-        };
-        let head = keys.read(ColumnKey::Name, sink, name_of("column", ColumnName::parse));
-        let path = keys.read(ColumnKey::Path, sink, |node, sink| {
-            fields.path_and_leaf(node, &[], sink)
-        });
-        let column_type = keys.word(ColumnKey::Type, &TYPES, sink);
-        let priority = keys.integer(ColumnKey::Priority, sink);
-        let description = keys.read(ColumnKey::Description, sink, text);
-        keys.finish(sink);
-        let (Some(name), Some((path, leaf))) = (head, path) else {
-            continue;
-        };
+    Keys::list(node, "a list of columns", |keys| {
+        let name = keys.read(ColumnKey::Name, name_of("column", ColumnName::parse));
+        let path = keys.read(ColumnKey::Path, |node| fields.path_and_leaf(node, &[]));
+        let column_type = keys.word(ColumnKey::Type, &TYPES);
+        let priority = keys.integer(ColumnKey::Priority);
+        let description = keys.read(ColumnKey::Description, text);
+        let (name, (path, leaf)) = (name?, path?);
         let follows = match leaf {
             Leaf::Integer => ColumnType::Integer,
             Leaf::Number => ColumnType::Number,
@@ -190,34 +164,27 @@ pub(super) fn columns(node: &Node, fields: &Fields<'_, '_>, sink: &mut Sink<'_>)
                 ColumnType::String
             }
         };
-        columns.push(Column {
+        Some(Column {
             name,
             path,
             column_type: column_type.map_or(follows, |written| written.value),
             priority: priority.map_or(0, |priority| priority.value),
             description,
-        });
-    }
-    columns
+        })
+    })
 }
 
 /// Reads `conditions` of a document.
-pub(super) fn conditions(node: &Node, sink: &mut Sink<'_>) -> Vec<DeclaredCondition> {
-    entries(node, "conditions by type", sink)
-        .iter()
+pub(super) fn conditions(node: Input<'_>) -> Vec<DeclaredCondition> {
+    let entries = entries(node, "conditions by type").into_iter();
+    entries
         .filter_map(|entry| {
-            let name = named(
-                &entry.key,
-                entry.key_span,
-                "condition",
-                ConditionName::parse,
-                sink,
-            );
-            let doc = text(&entry.value, sink);
+            let name = entry.name("condition", ConditionName::parse);
+            let doc = text(entry.value);
             let name = name?;
             if is_standard_condition(name.as_str()) {
                 let message = format!("the machine sets the condition `{}` itself", name.value);
-                sink.error(&WRONG_TYPE, name.span, message);
+                node.sink.error(&WRONG_TYPE, name.span, message);
                 return None;
             }
             Some(DeclaredCondition { name, doc: doc? })

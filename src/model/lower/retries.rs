@@ -3,14 +3,13 @@
 use std::time::Duration;
 
 use super::keys::Keys;
-use super::nodes::{duration, integer, number};
+use super::nodes::{Input, duration, integer};
 use super::sink::Sink;
 use super::states::Table;
 use crate::catalog::keys::RetryKey;
 use crate::catalog::{MISSING_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{RetryLimit, StateId};
-use crate::spec::Node;
 
 /// `retry` as written.
 #[derive(Default)]
@@ -26,47 +25,38 @@ pub(super) struct WrittenRetry {
 }
 
 /// Reads `retry`, of the machine or of a state.
-pub(super) fn retry(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Option<WrittenRetry> {
-    let mut keys = Keys::of(node, sink)?;
-    let limit = keys.read(RetryKey::Limit, sink, |node, sink| {
-        if node.scalar().is_some_and(|scalar| scalar.text == "unlimited") {
-            return Some(Spanned::new(RetryLimit::Unlimited, node.span));
-        }
-        if node.scalar().is_some_and(|scalar| scalar.integer().is_none()) {
-            sink.error(
-                &WRONG_TYPE,
-                node.span,
-                format!("expected an integer or `unlimited`, found {}", node.describe()),
+pub(super) fn retry(node: Input<'_>, table: &mut Table<'_>) -> Option<WrittenRetry> {
+    Keys::mapping(node, |keys| {
+        let limit = keys.read(RetryKey::Limit, |node| match node.scalar() {
+            Some(scalar) if scalar.text == "unlimited" => {
+                Some(Spanned::new(RetryLimit::Unlimited, node.span))
+            }
+            Some(scalar) if scalar.integer().is_none() => {
+                node.sink.wrong_type(&node, "an integer or `unlimited`");
+                None
+            }
+            _ => Some(integer::<u32>(node, RetryKey::Limit)?.map(RetryLimit::Times)),
+        });
+        let initial = keys.read(RetryKey::Initial, duration);
+        let factor = keys.number(RetryKey::Factor);
+        let max = keys.read(RetryKey::Max, duration);
+        if let (Some(initial), Some(max)) = (&initial, &max)
+            && initial.value > max.value
+        {
+            node.sink.report(
+                Finding::new(&WRONG_TYPE, initial.span, "`initial` is longer than `max`")
+                    .related(max.span, "the longest delay"),
             );
-            return None;
         }
-        Some(integer::<u32>(node, RetryKey::Limit, sink)?.map(RetryLimit::Times))
-    });
-    let initial = keys.read(RetryKey::Initial, sink, duration);
-    let factor = keys.read(RetryKey::Factor, sink, |node, sink| {
-        number(node, RetryKey::Factor, sink)
-    });
-    let max = keys.read(RetryKey::Max, sink, duration);
-    if let (Some(initial), Some(max)) = (&initial, &max)
-        && initial.value > max.value
-    {
-        sink.report(
-            Finding::new(&WRONG_TYPE, initial.span, "`initial` is longer than `max`")
-                .related(max.span, "the longest delay"),
-        );
-    }
-    let has_then = keys.has(RetryKey::Then);
-    let then = keys.read(RetryKey::Then, sink, |node, sink| table.state(node, sink));
-    let span = keys.head();
-    keys.finish(sink);
-    Some(WrittenRetry {
-        span,
-        limit,
-        initial,
-        factor,
-        max,
-        then,
-        has_then,
+        Some(WrittenRetry {
+            span: keys.head(),
+            limit,
+            initial,
+            factor,
+            max,
+            then: keys.read(RetryKey::Then, |node| table.state(node)),
+            has_then: keys.has(RetryKey::Then),
+        })
     })
 }
 
@@ -75,7 +65,7 @@ pub(super) fn judge_retry(
     written: &WrittenRetry,
     resolved_limit: RetryLimit,
     has_then: bool,
-    sink: &mut Sink<'_>,
+    sink: &Sink<'_>,
 ) {
     if let Some(limit) = &written.limit
         && let RetryLimit::Times(_) = limit.value

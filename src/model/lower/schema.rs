@@ -9,13 +9,13 @@ pub(crate) use phrase::{DEEPEST_PHRASE, type_words};
 
 use std::collections::BTreeMap;
 
-use super::nodes::{entries, named};
+use super::nodes::{Input, InputEntry, entries};
 use super::sink::Sink;
 use crate::catalog::{INVALID_SCHEMA, NAME_COLLISION};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{Field, NamedType, Schema, Shape, TypeId};
 use crate::names::{FieldName, TypeName, is_rust_keyword};
-use crate::spec::{Entry, Node, NodeKind};
+use crate::spec::NodeKind;
 use crate::text::shown;
 
 /// How deep named types may build upon each other.
@@ -35,7 +35,7 @@ pub(super) struct Types<'a> {
 
 struct Slot<'a> {
     name: Spanned<TypeName>,
-    node: &'a Node,
+    node: Input<'a>,
     state: SlotState,
 }
 
@@ -54,36 +54,32 @@ struct Extent {
 
 impl<'a> Types<'a> {
     /// The names of `types` of all documents.
-    pub fn declare(nodes: impl IntoIterator<Item = &'a Node>, sink: &mut Sink<'_>) -> Self {
+    pub fn declare(nodes: impl IntoIterator<Item = Input<'a>>, sink: &Sink<'_>) -> Self {
         let mut types = Types {
             slots: Vec::new(),
             by_name: BTreeMap::new(),
             depth: 0,
         };
-        for entry in nodes
-            .into_iter()
-            .flat_map(|node| entries(node, "types by name", sink))
-            .collect::<Vec<_>>()
-        {
-            if let Some(first) = types.by_name.get(entry.key.as_str()) {
+        for entry in nodes.into_iter().flat_map(|node| entries(node, "types by name")) {
+            if let Some(first) = types.by_name.get(entry.key) {
                 let first = types.slots[first.0].name.span;
-                let message = format!("the type `{}` is declared twice", shown(&entry.key));
+                let message = format!("the type `{}` is declared twice", shown(entry.key));
                 sink.report(
                     Finding::new(&NAME_COLLISION, entry.key_span, message).related(first, "first here"),
                 );
                 continue;
             }
-            let Some(name) = named(&entry.key, entry.key_span, "type", TypeName::parse, sink) else {
+            let Some(name) = entry.name("type", TypeName::parse) else {
                 continue;
             };
             if is_rust_keyword(name.as_str()) {
                 let message = format!("`{}` cannot be the name of a Rust type", name.value);
                 sink.error(&NAME_COLLISION, name.span, message);
             }
-            types.by_name.insert(&entry.key, TypeId(types.slots.len()));
+            types.by_name.insert(entry.key, TypeId(types.slots.len()));
             types.slots.push(Slot {
                 name,
-                node: &entry.value,
+                node: entry.value,
                 state: SlotState::Unread,
             });
         }
@@ -91,7 +87,7 @@ impl<'a> Types<'a> {
     }
 
     /// All types, once everything has been read.
-    pub fn finish(mut self, sink: &mut Sink<'_>) -> Vec<NamedType> {
+    pub fn finish(mut self, sink: &Sink<'_>) -> Vec<NamedType> {
         for at in 0..self.slots.len() {
             self.read(TypeId(at), self.slots[at].name.span, sink);
         }
@@ -123,7 +119,7 @@ impl<'a> Types<'a> {
     }
 
     /// Reads a named type; false when it cannot be used from here.
-    fn read(&mut self, id: TypeId, used_at: Span, sink: &mut Sink<'_>) -> bool {
+    fn read(&mut self, id: TypeId, used_at: Span, sink: &Sink<'_>) -> bool {
         let slot = &mut self.slots[id.0];
         match slot.state {
             SlotState::Read { .. } => return true,
@@ -147,7 +143,7 @@ impl<'a> Types<'a> {
         }
         let node = slot.node;
         self.depth += 1;
-        let schema = self.schema(node, sink);
+        let schema = self.schema(node);
         self.depth -= 1;
         refuse_optional(&schema, "a type of `types`", sink);
         let extent = self.extent(&schema);
@@ -195,7 +191,7 @@ impl<'a> Types<'a> {
     }
 
     /// Reports a schema that no API server would store.
-    pub(crate) fn refuse_giants(&self, schema: &Schema, sink: &mut Sink<'_>) {
+    pub(crate) fn refuse_giants(&self, schema: &Schema, sink: &Sink<'_>) {
         let extent = self.extent(schema);
         if extent.values > LARGEST_SCHEMA {
             let message = format!("the schema has more than {LARGEST_SCHEMA} values with all types expanded");
@@ -211,29 +207,27 @@ impl<'a> Types<'a> {
     }
 
     /// A type: a phrase or a mapping. What is wrong becomes a finding and [`Shape::Any`] takes its place.
-    pub fn schema(&mut self, node: &'a Node, sink: &mut Sink<'_>) -> Schema {
+    pub fn schema(&mut self, node: Input<'a>) -> Schema {
         match &node.kind {
-            NodeKind::Scalar(scalar) if !scalar.is_null() => self.phrase(&scalar.text, node.span, sink),
-            NodeKind::Mapping(_) => self.mapping(node, sink),
+            NodeKind::Scalar(scalar) if !scalar.is_null() => self.phrase(&scalar.text, node.span, node.sink),
+            NodeKind::Mapping(_) => self.mapping(node),
             _ => {
-                sink.wrong_type(node, "a type");
+                node.sink.wrong_type(&node, "a type");
                 Schema::plain(Shape::Any, node.span)
             }
         }
     }
 
     /// The fields of a mapping from names to types.
-    pub fn fields(&mut self, node: &'a Node, sink: &mut Sink<'_>) -> Vec<Field> {
-        entries(node, "fields by name", sink)
-            .iter()
-            .filter_map(|entry| self.field(entry, sink))
-            .collect()
+    pub fn fields(&mut self, node: Input<'a>) -> Vec<Field> {
+        let entries = entries(node, "fields by name").into_iter();
+        entries.filter_map(|entry| self.field(entry)).collect()
     }
 
     /// One field.
-    pub fn field(&mut self, entry: &'a Entry, sink: &mut Sink<'_>) -> Option<Field> {
-        let schema = self.schema(&entry.value, sink);
-        let name = named(&entry.key, entry.key_span, "field", FieldName::parse, sink)?;
+    pub fn field(&mut self, entry: InputEntry<'a>) -> Option<Field> {
+        let schema = self.schema(entry.value);
+        let name = entry.name("field", FieldName::parse)?;
         Some(Field { name, schema })
     }
 }

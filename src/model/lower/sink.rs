@@ -1,20 +1,20 @@
 //! The findings of lowering.
 
+use std::cell::{Cell, RefCell};
+
 use crate::catalog::{Rule, WRONG_TYPE};
-use crate::finding::{Finding, Source, Span, Spanned, closest};
+use crate::finding::{Finding, Source, Span, closest};
 use crate::spec::Node;
 
 /// Collects the findings of lowering.
 pub(super) struct Sink<'a> {
     pub source: &'a Source,
-    pub findings: Vec<Finding>,
-    /// The keys that are written and not served yet, each with the place of its value.
-    unserved: Vec<(Spanned<&'static str>, Span)>,
-    suggestions_left: usize,
+    findings: RefCell<Vec<Finding>>,
+    suggestions_left: Cell<usize>,
     /// How many of the findings are about parts that no schema depends on.
-    beside_schema: usize,
+    beside_schema: Cell<usize>,
     /// Whether the last suggestion is one of several that are equally near. It belongs to the finding that is reported next.
-    has_rival: bool,
+    has_rival: Cell<bool>,
 }
 
 impl<'a> Sink<'a> {
@@ -22,77 +22,68 @@ impl<'a> Sink<'a> {
         // A suggestion compares every candidate, so a hostile file could make it compare millions of times.
         Sink {
             source,
-            findings: Vec::new(),
-            unserved: Vec::new(),
-            suggestions_left: 100,
-            beside_schema: 0,
-            has_rival: false,
+            findings: RefCell::default(),
+            suggestions_left: Cell::new(100),
+            beside_schema: Cell::new(0),
+            has_rival: Cell::new(false),
         }
     }
 
     /// Reads a part of the description that no schema depends on.
-    pub fn beside_schema<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
-        let before = self.findings.len();
-        let value = read(self);
-        self.beside_schema += self.findings.len() - before;
+    pub fn beside_schema<T>(&self, read: impl FnOnce() -> T) -> T {
+        let before = self.count();
+        let value = read();
+        self.beside_schema.update(|beside| beside + self.count() - before);
         value
+    }
+
+    /// The findings.
+    pub fn into_findings(self) -> Vec<Finding> {
+        self.findings.into_inner()
+    }
+
+    /// How many findings there are so far.
+    pub fn count(&self) -> usize {
+        self.findings.borrow().len()
     }
 
     /// Whether all findings are about parts that no schema depends on.
     pub fn has_sound_schemas(&self) -> bool {
-        self.findings.len() == self.beside_schema
+        self.count() == self.beside_schema.get()
     }
 
-    pub fn report(&mut self, mut finding: Finding) {
-        let has_rival = std::mem::take(&mut self.has_rival);
+    pub fn report(&self, mut finding: Finding) {
+        let has_rival = self.has_rival.take();
         if let Some(fix) = &mut finding.fix {
             fix.is_certain &= !has_rival;
             fix.replacement = quoted_like(self.source.at(fix.span), std::mem::take(&mut fix.replacement));
         }
-        self.findings.push(finding);
+        self.findings.borrow_mut().push(finding);
     }
 
-    pub fn error(&mut self, rule: &'static Rule, span: Span, message: impl Into<String>) {
-        self.findings.push(Finding::new(rule, span, message));
-    }
-
-    /// Takes down a key that is not served yet, and the place of its value.
-    pub fn unserved(&mut self, key: Spanned<&'static str>, value: Span) {
-        self.unserved.push((key, value));
-    }
-
-    /// The keys that are written and not served yet, in the order of the text. A key inside the value of another one is
-    /// left out.
-    pub fn take_unserved(&mut self) -> Vec<Spanned<&'static str>> {
-        let mut keys = std::mem::take(&mut self.unserved);
-        keys.sort_unstable_by_key(|(key, _)| key.span);
-        let mut end = 0;
-        keys.retain(|(key, value)| {
-            let is_outside = key.span.start >= end;
-            end = end.max(value.end);
-            is_outside
-        });
-        keys.into_iter().map(|(key, _)| key).collect()
+    pub fn error(&self, rule: &'static Rule, span: Span, message: impl Into<String>) {
+        self.findings.borrow_mut().push(Finding::new(rule, span, message));
     }
 
     /// Whether there will be more suggestions.
     pub(crate) fn has_suggestions(&self) -> bool {
-        self.suggestions_left > 0
+        self.suggestions_left.get() > 0
     }
 
     pub(crate) fn suggest<'c>(
-        &mut self,
+        &self,
         written: &str,
         candidates: impl IntoIterator<Item = &'c str>,
     ) -> Option<&'c str> {
-        self.suggestions_left = self.suggestions_left.checked_sub(1)?;
+        self.suggestions_left
+            .set(self.suggestions_left.get().checked_sub(1)?);
         let closest = closest(written, candidates)?;
-        self.has_rival = !closest.is_only;
+        self.has_rival.set(!closest.is_only);
         Some(closest.name)
     }
 
     /// Reports that a value of another type was expected.
-    pub(crate) fn wrong_type(&mut self, node: &Node, expected: &str) {
+    pub(crate) fn wrong_type(&self, node: &Node, expected: &str) {
         self.error(
             &WRONG_TYPE,
             node.span,

@@ -1,15 +1,14 @@
 //! Reads `onSpecChange`.
 
 use super::keys::Keys;
-use super::nodes::list;
+use super::nodes::{Input, list, one_or_list};
 use super::paths::Fields;
-use super::sink::Sink;
 use super::states::Table;
 use crate::catalog::keys::SpecChangeKey;
 use crate::catalog::{UNKNOWN_FIELD, UNREACHED_CHANGE, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{FieldPath, OnSpecChange, PathRoot, SpecChange};
-use crate::spec::{Node, NodeKind};
+use crate::spec::NodeKind;
 
 /// `onSpecChange` as written: a list, or what is a list of one entry without `of`.
 #[derive(Clone)]
@@ -21,35 +20,37 @@ pub(super) struct WrittenSpecChange {
 
 /// Reads `onSpecChange`, of the machine or of a state.
 pub(super) fn on_spec_change(
-    node: &Node,
+    node: Input<'_>,
     table: &mut Table<'_>,
     fields: &Fields<'_, '_>,
-    sink: &mut Sink<'_>,
 ) -> Option<WrittenSpecChange> {
     let mut written = WrittenSpecChange {
         span: node.span,
         of: Vec::new(),
         rest: None,
     };
-    let NodeKind::Sequence(items) = &node.kind else {
-        written.rest = Some(reaction(node, table, sink)?);
+    if !matches!(node.kind, NodeKind::Sequence(_)) {
+        written.rest = Some(reaction(node, table)?);
         return Some(written);
-    };
+    }
+    let items = list(node, "a list of changes");
     if items.is_empty() {
-        sink.error(&WRONG_TYPE, node.span, "`onSpecChange` needs at least one entry");
+        node.sink
+            .error(&WRONG_TYPE, node.span, "`onSpecChange` needs at least one entry");
         return None;
     }
-    for (at, item) in items.iter().enumerate() {
+    for (at, item) in items.iter().copied().enumerate() {
         if let NodeKind::Mapping(_) = item.kind {
-            written.of.extend(change(item, table, fields, sink));
+            written.of.extend(change(item, table, fields));
             continue;
         }
-        written.rest = reaction(item, table, sink);
+        written.rest = reaction(item, table);
         if let Some(next) = items.get(at + 1) {
             let message = "this entry is for all changes, so those behind it are never reached";
             let finding =
                 Finding::new(&UNREACHED_CHANGE, item.span, message).related(next.span, "never reached");
-            sink.report(finding.help("an entry without `of` stands last"));
+            node.sink
+                .report(finding.help("an entry without `of` stands last"));
             break;
         }
     }
@@ -57,42 +58,36 @@ pub(super) fn on_spec_change(
 }
 
 /// What a change does: `wake`, `ignore`, or a state.
-fn reaction(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Option<Spanned<OnSpecChange>> {
+fn reaction(node: Input<'_>, table: &mut Table<'_>) -> Option<Spanned<OnSpecChange>> {
     match node.scalar().map(|scalar| scalar.text.as_str()) {
         Some("wake") => Some(Spanned::new(OnSpecChange::Wake, node.span)),
         Some("ignore") => Some(Spanned::new(OnSpecChange::Ignore, node.span)),
-        _ => Some(table.state(node, sink)?.map(OnSpecChange::Enter)),
+        _ => Some(table.state(node)?.map(OnSpecChange::Enter)),
     }
 }
 
 /// An entry with `of`.
-fn change(
-    node: &Node,
-    table: &mut Table<'_>,
-    fields: &Fields<'_, '_>,
-    sink: &mut Sink<'_>,
-) -> Option<SpecChange> {
-    let before = sink.findings.len();
-    let mut keys = Keys::of(node, sink)?;
-    let of = keys.read_all(SpecChangeKey::Of, sink, |node, sink| {
-        let nodes = match &node.kind {
-            NodeKind::Scalar(_) => std::slice::from_ref(node),
-            _ => list(node, "a list of paths", sink),
-        };
-        if nodes.is_empty() {
-            sink.error(&WRONG_TYPE, node.span, "`of` needs at least one path");
-        }
-        nodes.iter().filter_map(|node| path(node, fields, sink)).collect()
+fn change(node: Input<'_>, table: &mut Table<'_>, fields: &Fields<'_, '_>) -> Option<SpecChange> {
+    let before = node.sink.count();
+    let change = Keys::mapping(node, |keys| {
+        let of = keys.read_all(SpecChangeKey::Of, |node| {
+            let nodes = one_or_list(node, "a list of paths");
+            if nodes.is_empty() {
+                let message = "`of` needs at least one path";
+                node.sink.error(&WRONG_TYPE, node.span, message);
+            }
+            nodes.into_iter().filter_map(|node| path(node, fields)).collect()
+        });
+        let does = keys.read(SpecChangeKey::To, |node| reaction(node, table));
+        (!of.is_empty()).then_some(SpecChange { of, does: does? })
     });
-    let does = keys.read(SpecChangeKey::To, sink, |node, sink| reaction(node, table, sink));
-    keys.finish(sink);
     // An entry that is not read may have led somewhere.
-    table.lacks_edges |= sink.findings.len() > before;
-    (!of.is_empty()).then_some(SpecChange { of, does: does? })
+    table.lacks_edges |= node.sink.count() > before;
+    change
 }
 
-fn path(node: &Node, fields: &Fields<'_, '_>, sink: &mut Sink<'_>) -> Option<Spanned<FieldPath>> {
-    let path = fields.path(node, &[], sink)?;
+fn path(node: Input<'_>, fields: &Fields<'_, '_>) -> Option<Spanned<FieldPath>> {
+    let path = fields.path(node, &[])?;
     let (message, help) = if path.value.root != PathRoot::Spec {
         (
             "only changes of `.spec` run this: the path begins with `.spec.`",
@@ -106,6 +101,7 @@ fn path(node: &Node, fields: &Fields<'_, '_>, sink: &mut Sink<'_>) -> Option<Spa
     } else {
         return Some(path);
     };
-    sink.report(Finding::new(&UNKNOWN_FIELD, path.span, message).help(help));
+    node.sink
+        .report(Finding::new(&UNKNOWN_FIELD, path.span, message).help(help));
     None
 }

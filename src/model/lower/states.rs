@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::deploy::allow;
 use super::keys::Keys;
 use super::kinds::Kinds;
-use super::nodes::{boolean, entries, integer, list, named, text, word};
+use super::nodes::{Input, InputEntry, boolean, entries, integer, list, name, one_or_list, text, word};
 use super::paths::{Fields, Leaf};
 use super::resource::is_standard_condition;
 use super::retries::{WrittenRetry, retry};
@@ -16,11 +16,10 @@ use crate::catalog::keys::{EdgeKey, LimitKey, SectionKey as _, StateKey, Timeout
 use crate::catalog::{INVALID_DURATION, KEY_WITHOUT_EFFECT, UNKNOWN_STATE, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{
-    Allow, ConditionSetting, ConditionStatus, Effects, Limit, Next, Period, Ready, StateId, StateKind,
-    Timeout, Times, Wait,
+    ConditionSetting, ConditionStatus, Effects, Limit, Next, OnDelete, OnSpecChange, Period, Ready,
+    StandardConditions, State, StateId, StateKind, Timeout, Times,
 };
 use crate::names::{ConditionName, StateName, capitalized};
-use crate::spec::{Entry, Node};
 use crate::text::shown;
 
 /// The names of the states, by which edges find their targets.
@@ -31,11 +30,11 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    pub fn of(entries: &'a [Entry]) -> Self {
+    pub fn of(entries: &[InputEntry<'a>]) -> Self {
         let by_name = entries
             .iter()
             .enumerate()
-            .map(|(at, entry)| (entry.key.as_str(), StateId(at)))
+            .map(|(at, entry)| (entry.key, StateId(at)))
             .collect();
         Table {
             by_name,
@@ -44,16 +43,16 @@ impl<'a> Table<'a> {
     }
 
     /// The state that a value names.
-    pub fn state(&mut self, node: &Node, sink: &mut Sink<'_>) -> Option<Spanned<StateId>> {
-        let written = text(node, sink);
+    pub fn state(&mut self, node: Input<'_>) -> Option<Spanned<StateId>> {
+        let written = text(node);
         if written.is_none() {
             self.lacks_edges = true;
         }
-        self.named(&written?.value, node.span, sink)
+        self.named(&written?.value, node.span, node.sink)
     }
 
     /// The state of a name.
-    pub fn named(&mut self, name: &str, span: Span, sink: &mut Sink<'_>) -> Option<Spanned<StateId>> {
+    pub fn named(&mut self, name: &str, span: Span, sink: &Sink<'_>) -> Option<Spanned<StateId>> {
         if let Some(id) = self.by_name.get(name) {
             return Some(Spanned::new(*id, span));
         }
@@ -101,43 +100,24 @@ pub(super) enum WrittenOnDelete {
     To(StateId),
 }
 
-/// A state as written.
+/// A state as written, with the keys that may be inherited from the machine or depend on it.
 pub(super) struct WrittenState {
-    pub name: Spanned<StateName>,
-    pub doc: Option<Spanned<String>>,
-    pub phase: Option<Spanned<String>>,
-    pub message: Option<Spanned<String>>,
-    pub kind: Option<Spanned<StateKind>>,
-    pub next: Vec<Next>,
-    pub wait: Option<Wait>,
-    pub timeout: Option<Timeout>,
+    /// The state as far as it does not depend on the machine.
+    pub state: State,
     pub retry: Option<WrittenRetry>,
     pub on_spec_change: Option<WrittenSpecChange>,
     pub on_delete: Option<Spanned<WrittenOnDelete>>,
-    pub effects: Option<Spanned<Effects>>,
-    pub resume: Option<Spanned<StateId>>,
-    pub limit: Option<Limit>,
-    pub conditions: Vec<ConditionSetting>,
-    pub ready: Option<Ready>,
-    pub checkpoint: Option<Spanned<bool>>,
-    pub renamed_from: Vec<Spanned<StateName>>,
-    pub legacy: Option<Span>,
-    pub group: Option<Spanned<String>>,
-    pub allow: Vec<Allow>,
-    pub lacks_edges: bool,
 }
 
 /// Reads all states.
 pub(super) fn states(
-    entries: &[Entry],
+    entries: &[InputEntry<'_>],
     table: &mut Table<'_>,
     context: &BuildContext<'_, '_>,
-    sink: &mut Sink<'_>,
 ) -> Vec<WrittenState> {
+    let entries = entries.iter().enumerate();
     entries
-        .iter()
-        .enumerate()
-        .map(|(at, entry)| state(at, entry, table, context, sink))
+        .map(|(at, entry)| state(at, *entry, table, context))
         .collect()
 }
 
@@ -153,105 +133,118 @@ fn stand_in(written: &str, at: usize, table: &Table<'_>) -> StateName {
         })
 }
 
-fn state(
-    at: usize,
-    entry: &Entry,
-    table: &mut Table<'_>,
-    context: &BuildContext<'_, '_>,
-    sink: &mut Sink<'_>,
-) -> WrittenState {
-    let name = named(&entry.key, entry.key_span, "state", StateName::parse, sink)
-        .unwrap_or_else(|| Spanned::new(stand_in(&entry.key, at, table), entry.key_span));
-    let mut written = WrittenState {
+/// A state without keys.
+fn empty_state(name: Spanned<StateName>) -> State {
+    let span = name.span;
+    State {
         name,
-        doc: None,
         phase: None,
+        doc: None,
         message: None,
-        kind: None,
+        kind: Spanned::new(StateKind::Working, span),
         next: Vec::new(),
         wait: None,
         timeout: None,
         retry: None,
-        on_spec_change: None,
-        on_delete: None,
-        effects: None,
+        on_spec_change_of: Vec::new(),
+        on_spec_change: Spanned::new(OnSpecChange::Wake, span),
+        on_delete: Spanned::new(
+            OnDelete {
+                waits: false,
+                to: None,
+            },
+            span,
+        ),
+        effects: Spanned::new(Effects::Idempotent, span),
         resume: None,
         limit: None,
         conditions: Vec::new(),
-        ready: None,
-        checkpoint: None,
+        standard_conditions: StandardConditions::of(StateKind::Working),
+        checkpoint: Spanned::new(true, span),
         renamed_from: Vec::new(),
         legacy: None,
         group: None,
         allow: Vec::new(),
+        on_deletion_path: false,
         lacks_edges: false,
+    }
+}
+
+fn state(
+    at: usize,
+    entry: InputEntry<'_>,
+    table: &mut Table<'_>,
+    context: &BuildContext<'_, '_>,
+) -> WrittenState {
+    let sink = entry.value.sink;
+    let name = entry
+        .name("state", StateName::parse)
+        .unwrap_or_else(|| Spanned::new(stand_in(entry.key, at, table), entry.key_span));
+    let mut written = WrittenState {
+        state: empty_state(name),
+        retry: None,
+        on_spec_change: None,
+        on_delete: None,
     };
-    let Some(mut keys) = Keys::of(&entry.value, sink) else {
+    let state = &mut written.state;
+    let Some(mut keys) = Keys::of(entry.value) else {
         table.lacks_edges = true;
-        written.lacks_edges = true;
+        state.lacks_edges = true;
         return written;
     };
     let kinds = STATE_KINDS.map(|kind| (kind.as_str(), kind));
     let others_lack_edges = std::mem::replace(&mut table.lacks_edges, false);
-    written.doc = keys.read(StateKey::Doc, sink, text);
-    written.phase = keys.read(StateKey::Phase, sink, text);
-    written.message = keys.read(StateKey::Message, sink, text);
-    written.kind = keys.word(StateKey::Kind, &kinds, sink);
+    state.doc = keys.read(StateKey::Doc, text);
+    state.phase = keys.read(StateKey::Phase, text);
+    state.message = keys.read(StateKey::Message, text);
+    let kind = keys.word(StateKey::Kind, &kinds);
     // A state whose kind cannot be read may be one without edges.
-    table.lacks_edges |= keys.has(StateKey::Kind) && written.kind.is_none();
-    if let Some(kind) = written.kind.filter(|kind| kind.value == StateKind::Final) {
-        refuse_in_final(&keys, kind.span, &written.name, sink);
+    table.lacks_edges |= keys.has(StateKey::Kind) && kind.is_none();
+    state.kind = kind.unwrap_or(state.kind);
+    state.standard_conditions = StandardConditions::of(state.kind.value);
+    let is_final = state.kind.value == StateKind::Final;
+    if is_final {
+        refuse_in_final(&keys, state, sink);
     }
-    let before = sink.findings.len();
-    written.next = keys.read_all(StateKey::Next, sink, |node, sink| next(node, table, sink));
-    written.timeout = keys.read(StateKey::Timeout, sink, |node, sink| {
-        timeout(node, table, context, sink)
-    });
-    written.retry = keys.read(StateKey::Retry, sink, |node, sink| retry(node, table, sink));
-    written.limit = keys.read(StateKey::Limit, sink, |node, sink| {
-        limit(node, table, context, sink)
-    });
-    written.wait = keys.read(StateKey::Wait, sink, |node, sink| wait(node, context, sink));
+    let before = sink.count();
+    state.next = keys.read_all(StateKey::Next, |node| next(node, table));
+    state.timeout = keys.read(StateKey::Timeout, |node| timeout(node, table, context));
+    written.retry = keys.read(StateKey::Retry, |node| retry(node, table));
+    state.limit = keys.read(StateKey::Limit, |node| limit(node, table, context));
+    state.wait = keys.read(StateKey::Wait, |node| wait(node, context));
     // A `timeout` whose `after` is wrong is a missing edge too.
-    table.lacks_edges |= sink.findings.len() > before;
-    written.on_spec_change = keys.read(StateKey::OnSpecChange, sink, |node, sink| {
-        on_spec_change(node, table, &context.fields, sink)
+    table.lacks_edges |= sink.count() > before;
+    written.on_spec_change = keys.read(StateKey::OnSpecChange, |node| {
+        on_spec_change(node, table, &context.fields)
     });
-    written.on_delete = keys.read(StateKey::OnDelete, sink, |node, sink| {
-        on_delete(node, Some(table), sink)
-    });
-    written.effects = keys.word(StateKey::Effects, &EFFECTS, sink);
-    written.resume = keys.read(StateKey::Resume, sink, |node, sink| table.state(node, sink));
-    if let Some(node) = keys.get(StateKey::Conditions, sink) {
-        conditions(node, &mut written, sink);
+    written.on_delete = keys.read(StateKey::OnDelete, |node| on_delete(node, Some(table)));
+    state.effects = keys.word(StateKey::Effects, &EFFECTS).unwrap_or(state.effects);
+    state.resume = keys.read(StateKey::Resume, |node| table.state(node));
+    if let Some(node) = keys.get(StateKey::Conditions) {
+        conditions(node, state);
     }
-    written.checkpoint = keys.read(StateKey::Checkpoint, sink, boolean);
-    written.renamed_from = keys.read_all(StateKey::RenamedFrom, sink, renamed_from);
-    written.legacy = keys
-        .read(StateKey::Legacy, sink, boolean)
-        .filter(|legacy| legacy.value)
-        .map(|legacy| legacy.span);
-    written.group = keys.read(StateKey::Group, sink, text);
-    written.allow = keys.read_all(StateKey::Allow, sink, allow);
+    state.checkpoint = keys
+        .read(StateKey::Checkpoint, boolean)
+        .unwrap_or(state.checkpoint);
+    state.renamed_from = keys.read_all(StateKey::RenamedFrom, renamed_from);
+    let legacy = keys.read(StateKey::Legacy, boolean);
+    state.legacy = legacy.filter(|legacy| legacy.value).map(|legacy| legacy.span);
+    state.group = keys.read(StateKey::Group, text);
+    state.allow = keys.read_all(StateKey::Allow, allow);
     // A misspelled `next` means missing edges.
-    keys.finish(sink);
-    if written.kind.is_some_and(|kind| kind.value == StateKind::Final) {
+    keys.finish();
+    if is_final {
         // They are refused above; as edges they would only lead to more findings.
-        (written.wait, written.limit, written.resume) = (None, None, None);
+        (state.wait, state.limit, state.resume) = (None, None, None);
     }
-    written.lacks_edges = table.lacks_edges || sink.findings.len() > before && written.next.is_empty();
-    table.lacks_edges |= others_lack_edges || written.lacks_edges;
+    state.lacks_edges = table.lacks_edges || sink.count() > before && state.next.is_empty();
+    table.lacks_edges |= others_lack_edges || state.lacks_edges;
     written
 }
 
 /// Reports the keys that say how an object stays in a state, comes back to it, or leaves it. After a final state the
 /// machine is over. Edges that handlers and timeouts take are findings of the rule `no-exit`.
-fn refuse_in_final(
-    keys: &Keys<'_, StateKey>,
-    final_at: Span,
-    name: &Spanned<StateName>,
-    sink: &mut Sink<'_>,
-) {
+fn refuse_in_final(keys: &Keys<'_, StateKey>, state: &State, sink: &Sink<'_>) {
     const REASONS: [(StateKey, &str, &str); 3] = [
         (
             StateKey::Wait,
@@ -271,13 +264,10 @@ fn refuse_in_final(
     ];
     for (key, reason, help) in REASONS {
         if let Some(span) = keys.key_span(key) {
-            let message = format!(
-                "`{}` has no effect in the final state `{}`",
-                key.key().name,
-                name.value
-            );
+            let (key, name) = (key.key().name, &state.name.value);
+            let message = format!("`{key}` has no effect in the final state `{name}`");
             let finding = Finding::new(&KEY_WITHOUT_EFFECT, span, message).label(reason);
-            sink.report(finding.related(final_at, "final here").help(help));
+            sink.report(finding.related(state.kind.span, "final here").help(help));
         }
     }
 }
@@ -291,88 +281,58 @@ const STATE_KINDS: [StateKind; 4] = [
 
 const EFFECTS: [(&str, Effects); 2] = [("idempotent", Effects::Idempotent), ("once", Effects::Once)];
 
-fn next(node: &Node, table: &mut Table<'_>, sink: &mut Sink<'_>) -> Vec<Next> {
-    let mut next = Vec::new();
-    for item in list(node, "a list of states", sink) {
-        if item.scalar().is_some() {
-            next.extend(table.state(item, sink).map(|to| Next { to, when: None }));
-            continue;
-        }
-        let Some(mut keys) = Keys::of(item, sink) else {
-            continue;
-        };
-        let to = keys.read(EdgeKey::To, sink, |node, sink| table.state(node, sink));
-        let when = keys.read(EdgeKey::When, sink, text);
-        keys.finish(sink);
-        next.extend(to.map(|to| Next { to, when }));
-    }
-    next
+fn next(node: Input<'_>, table: &mut Table<'_>) -> Vec<Next> {
+    let items = list(node, "a list of states").into_iter();
+    items
+        .filter_map(|item| match item.scalar() {
+            Some(_) => table.state(item).map(|to| Next { to, when: None }),
+            None => Keys::mapping(item, |keys| {
+                let to = keys.read(EdgeKey::To, |node| table.state(node));
+                let when = keys.read(EdgeKey::When, text);
+                Some(Next { to: to?, when })
+            }),
+        })
+        .collect()
 }
 
-fn timeout(
-    node: &Node,
-    table: &mut Table<'_>,
-    context: &BuildContext<'_, '_>,
-    sink: &mut Sink<'_>,
-) -> Option<Timeout> {
-    let mut keys = Keys::of(node, sink)?;
-    let after = keys.read(TimeoutKey::After, sink, |node, sink| {
-        let after = context.fields.period(node, sink)?;
-        if matches!(&after.value, Period::Fixed(period) if period.is_zero()) {
-            sink.report(
-                Finding::new(
-                    &INVALID_DURATION,
-                    node.span,
-                    "this timeout is over before the handler can run",
-                )
-                .help("name a longer time; a state that always leads on at once does so by `next`"),
-            );
-            return None;
-        }
-        Some(after)
-    });
-    let to = keys.read(TimeoutKey::To, sink, |node, sink| table.state(node, sink));
-    keys.finish(sink);
-    Some(Timeout {
-        span: node.span,
-        after: after?,
-        to: to?,
+fn timeout(node: Input<'_>, table: &mut Table<'_>, context: &BuildContext<'_, '_>) -> Option<Timeout> {
+    Keys::mapping(node, |keys| {
+        let after = keys.read(TimeoutKey::After, |node| {
+            let after = context.fields.period(node)?;
+            if matches!(&after.value, Period::Fixed(period) if period.is_zero()) {
+                let message = "this timeout is over before the handler can run";
+                let help = "name a longer time; a state that always leads on at once does so by `next`";
+                let finding = Finding::new(&INVALID_DURATION, node.span, message);
+                node.sink.report(finding.help(help));
+                return None;
+            }
+            Some(after)
+        });
+        let to = keys.read(TimeoutKey::To, |node| table.state(node));
+        Some(Timeout {
+            span: node.span,
+            after: after?,
+            to: to?,
+        })
     })
 }
 
-fn limit(
-    node: &Node,
-    table: &mut Table<'_>,
-    context: &BuildContext<'_, '_>,
-    sink: &mut Sink<'_>,
-) -> Option<Limit> {
-    let mut keys = Keys::of(node, sink)?;
-    let times = keys.read(LimitKey::Times, sink, |node, sink| {
-        if node.scalar().is_some_and(|scalar| scalar.text.starts_with('.')) {
-            Some(
-                context
-                    .fields
-                    .path(node, &[Leaf::Integer], sink)?
-                    .map(Times::Field),
-            )
-        } else {
-            Some(integer::<u32>(node, LimitKey::Times, sink)?.map(Times::Number))
-        }
-    });
-    let then = keys.read(LimitKey::Then, sink, |node, sink| table.state(node, sink));
-    keys.finish(sink);
-    Some(Limit {
-        times: times?,
-        then: then?,
+fn limit(node: Input<'_>, table: &mut Table<'_>, context: &BuildContext<'_, '_>) -> Option<Limit> {
+    Keys::mapping(node, |keys| {
+        let times = keys.read(LimitKey::Times, |node| match node.is_path() {
+            true => Some(context.fields.path(node, &[Leaf::Integer])?.map(Times::Field)),
+            false => Some(integer::<u32>(node, LimitKey::Times)?.map(Times::Number)),
+        });
+        let then = keys.read(LimitKey::Then, |node| table.state(node));
+        Some(Limit {
+            times: times?,
+            then: then?,
+        })
     })
 }
 
 /// Reads `onDelete`; only a state may name another one.
-pub(super) fn on_delete(
-    node: &Node,
-    table: Option<&mut Table<'_>>,
-    sink: &mut Sink<'_>,
-) -> Option<Spanned<WrittenOnDelete>> {
+pub(super) fn on_delete(node: Input<'_>, table: Option<&mut Table<'_>>) -> Option<Spanned<WrittenOnDelete>> {
     let words = [
         ("interrupt", WrittenOnDelete::Interrupt),
         ("wait", WrittenOnDelete::Wait),
@@ -381,73 +341,48 @@ pub(super) fn on_delete(
         .scalar()
         .is_some_and(|scalar| words.iter().any(|(word, _)| *word == scalar.text));
     match table {
-        Some(table) if !is_word => Some(table.state(node, sink)?.map(WrittenOnDelete::To)),
-        _ => word(node, StateKey::OnDelete, &words, sink),
+        Some(table) if !is_word => Some(table.state(node)?.map(WrittenOnDelete::To)),
+        _ => word(node, StateKey::OnDelete, &words),
     }
 }
 
-fn conditions(node: &Node, written: &mut WrittenState, sink: &mut Sink<'_>) {
+fn conditions(node: Input<'_>, state: &mut State) {
     const STATUSES: [(&str, ConditionStatus); 3] = [
         ("True", ConditionStatus::True),
         ("False", ConditionStatus::False),
         ("Unknown", ConditionStatus::Unknown),
     ];
-    for entry in entries(node, "conditions by type", sink) {
-        let Some(name) = named(
-            &entry.key,
-            entry.key_span,
-            "condition",
-            ConditionName::parse,
-            sink,
-        ) else {
+    for entry in entries(node, "conditions by type") {
+        let Some(name) = entry.name("condition", ConditionName::parse) else {
             continue;
         };
         let is_keep = entry.value.scalar().is_some_and(|scalar| scalar.text == "keep");
         if name.as_str() == "Ready" && is_keep {
-            written.ready = Some(Ready::Keep);
+            state.standard_conditions.ready = Ready::Keep;
         } else if is_standard_condition(name.as_str()) {
-            let (message, help) = if name.as_str() == "Paused" {
+            let (cause, help) = if name.as_str() == "Paused" {
                 (
-                    "the condition `Paused` follows from an annotation of the object".to_owned(),
+                    "an annotation of the object",
                     "choose another name for the condition",
                 )
             } else {
                 (
-                    format!("the condition `{}` follows from the state's `kind`", name.value),
+                    "the state's `kind`",
                     "`kind` gives Ready, Reconciling and Stalled; only `Ready: keep` can be written here",
                 )
             };
-            sink.report(Finding::new(&WRONG_TYPE, entry.key_span, message).help(help));
-        } else if let Some(status) = word(&entry.value, StateKey::Conditions, &STATUSES, sink) {
-            written.conditions.push(ConditionSetting { name, status });
+            let message = format!("the condition `{}` follows from {cause}", name.value);
+            node.sink
+                .report(Finding::new(&WRONG_TYPE, entry.key_span, message).help(help));
+        } else if let Some(status) = word(entry.value, StateKey::Conditions, &STATUSES) {
+            state.conditions.push(ConditionSetting { name, status });
         }
     }
 }
 
-fn renamed_from(node: &Node, sink: &mut Sink<'_>) -> Vec<Spanned<StateName>> {
-    let items = if node.scalar().is_some() {
-        std::slice::from_ref(node)
-    } else {
-        list(node, "a list of earlier names", sink)
-    };
+fn renamed_from(node: Input<'_>) -> Vec<Spanned<StateName>> {
+    let items = one_or_list(node, "a list of earlier names").into_iter();
     items
-        .iter()
-        .filter_map(|node| super::nodes::name(node, "state", StateName::parse, sink))
+        .filter_map(|node| name(node, "state", StateName::parse))
         .collect()
-}
-
-/// Reports a state with no name in `states`, for tables that are keyed by states.
-pub(super) fn keyed<'a>(
-    node: &'a Node,
-    table: &mut Table<'_>,
-    sink: &mut Sink<'_>,
-) -> Vec<(Spanned<StateId>, &'a Node)> {
-    // An unknown state in such a table does not mean that an edge is missing.
-    let lacks_edges = table.lacks_edges;
-    let found = entries(node, "values by state", sink)
-        .iter()
-        .filter_map(|entry| Some((table.named(&entry.key, entry.key_span, sink)?, &entry.value)))
-        .collect();
-    table.lacks_edges = lacks_edges;
-    found
 }

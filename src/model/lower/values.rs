@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Number, Value as Json};
 
+use super::nodes::{Input, InputEntry, list};
 use super::schema::Types;
-use super::sink::Sink;
 use crate::catalog::INVALID_SCHEMA;
 use crate::finding::Finding;
-use crate::model::{Schema, Shape, parse_duration};
-use crate::spec::{Node, NodeKind};
+use crate::model::{Field, Schema, Shape, parse_duration};
+use crate::spec::{Node, NodeKind, Scalar};
 use crate::text::shown;
 
 /// Converts a value by YAML 1.2's core schema.
@@ -47,162 +47,143 @@ fn number_of(number: f64) -> Json {
 
 /// Converts a default or an example, as `role` says, by the schema of its type: a string stays a string even where it
 /// looks like a number.
-pub(super) fn typed_json(
-    role: &str,
-    node: &Node,
-    schema: &Schema,
-    types: &Types<'_>,
-    sink: &mut Sink<'_>,
-) -> Option<Json> {
-    let mismatch = |expected: &str, sink: &mut Sink<'_>| {
-        let message = format!("the {role} is not {expected}");
-        sink.report(
-            Finding::new(&INVALID_SCHEMA, node.span, message).label(format!("this is {}", node.describe())),
-        );
-        None
-    };
+pub(super) fn typed_json(role: &str, node: Input<'_>, schema: &Schema, types: &Types<'_>) -> Option<Json> {
     // `nullable` may be said where a named type is used.
     let meant = types.resolve(schema);
     if node.is_null() && (schema.nullable || meant.nullable) {
         return Some(Json::Null);
     }
-    let is_open = [schema, meant]
-        .iter()
-        .any(|schema| schema.extension("x-kubernetes-preserve-unknown-fields").is_some());
-    let schema = meant;
-    let scalar = node.scalar();
-    match &schema.shape {
-        // `default:` without a value is not a default of any type.
-        _ if node.is_null() && scalar.is_some_and(|scalar| scalar.text.is_empty()) => mismatch("there", sink),
+    let is_text = matches!(
+        meant.shape,
         Shape::String
-        | Shape::DateTime
-        | Shape::Duration
-        | Shape::Enum(_)
-        | Shape::Quantity
-        | Shape::IntOrString
-            if node.is_null() =>
-        {
-            let message = "null is not a value of this type";
-            sink.report(
-                Finding::new(&INVALID_SCHEMA, node.span, message)
+            | Shape::DateTime
+            | Shape::Duration
+            | Shape::Enum(_)
+            | Shape::Quantity
+            | Shape::IntOrString
+    );
+    match (&meant.shape, &node.node.kind) {
+        // `default:` without a value is not a default of any type.
+        (_, NodeKind::Scalar(scalar)) if scalar.is_null() && scalar.text.is_empty() => {
+            mismatch(role, node, "there")
+        }
+        _ if is_text && node.is_null() => {
+            node.sink.report(
+                Finding::new(&INVALID_SCHEMA, node.span, "null is not a value of this type")
                     .help("leave it out, write `nullable: true` beside it, or put quotes around a text"),
             );
             None
         }
-        // The API server knows the form of a duration, but not how long one may be.
-        Shape::Duration if scalar.is_some_and(|scalar| parse_duration(&scalar.text).is_none()) => {
-            mismatch("a duration", sink)
-        }
-        Shape::String | Shape::DateTime | Shape::Duration => match scalar {
-            Some(scalar) => Some(scalar.text.clone().into()),
-            None => mismatch("a string", sink),
-        },
-        Shape::Enum(values) => match scalar {
-            Some(scalar) if values.iter().any(|value| value.value == scalar.text) => {
-                Some(scalar.text.clone().into())
-            }
-            Some(scalar) => {
-                let suggestion = sink
-                    .suggest(&scalar.text, values.iter().map(|value| value.as_str()))
-                    .map(str::to_owned);
+        (Shape::Enum(values), NodeKind::Scalar(scalar)) => {
+            let values = values.iter().map(|value| value.as_str());
+            if !values.clone().any(|value| value == scalar.text) {
+                let suggestion = node.sink.suggest(&scalar.text, values);
                 let message = format!("the {role} `{}` is not in the `enum`", shown(&scalar.text));
-                sink.report(
-                    Finding::new(&INVALID_SCHEMA, node.span, message).did_you_mean(suggestion.as_deref()),
-                );
-                None
+                let finding = Finding::new(&INVALID_SCHEMA, node.span, message);
+                node.sink.report(finding.did_you_mean(suggestion));
+                return None;
             }
-            None => mismatch("a string", sink),
-        },
-        Shape::Boolean => match scalar.and_then(|scalar| scalar.boolean()) {
-            Some(value) => Some(value.into()),
-            None => mismatch("`true` or `false`", sink),
-        },
-        Shape::Integer => match scalar.and_then(|scalar| scalar.integer()) {
-            Some(value) => Some(value.into()),
-            None => mismatch("an integer", sink),
-        },
-        Shape::Int32 => match scalar
-            .and_then(|scalar| scalar.integer())
-            .and_then(|value| i32::try_from(value).ok())
-        {
-            Some(value) => Some(value.into()),
-            None => mismatch("an integer of 32 bits", sink),
-        },
-        Shape::Number => match scalar.filter(|scalar| scalar.number().is_some()) {
-            Some(_) => Some(json_of(node)),
-            None => mismatch("a number", sink),
-        },
-        Shape::IntOrString | Shape::Quantity => match scalar {
-            Some(scalar) => Some(
-                scalar
-                    .integer()
-                    .map_or_else(|| scalar.text.clone().into(), Json::from),
-            ),
-            None => mismatch("a number or a string", sink),
-        },
-        Shape::List(items) => match &node.kind {
-            NodeKind::Sequence(nodes) => nodes
-                .iter()
-                .map(|node| typed_json(role, node, items, types, sink))
-                .collect(),
-            _ => mismatch("a list", sink),
-        },
-        Shape::Map(values) => match &node.kind {
-            NodeKind::Mapping(mapping) => mapping
-                .entries
-                .iter()
-                .map(|entry| {
-                    Some((
-                        entry.key.clone(),
-                        typed_json(role, &entry.value, values, types, sink)?,
-                    ))
-                })
+            Some(scalar.text.clone().into())
+        }
+        (Shape::List(items), NodeKind::Sequence(_)) => {
+            let nodes = list(node, "a list").into_iter();
+            nodes.map(|node| typed_json(role, node, items, types)).collect()
+        }
+        (Shape::Map(values), NodeKind::Mapping(_)) => {
+            let entries = node.entries().into_iter();
+            let typed = |entry: InputEntry<'_>| {
+                let value = typed_json(role, entry.value, values, types)?;
+                Some((entry.key.to_owned(), value))
+            };
+            entries
+                .map(typed)
                 .collect::<Option<Map<_, _>>>()
-                .map(Json::Object),
-            _ => mismatch("a mapping", sink),
-        },
-        Shape::Object(fields) => match &node.kind {
-            NodeKind::Mapping(mapping) => {
-                let mut object = Map::new();
-                for entry in &mapping.entries {
-                    let Some(field) = fields.iter().find(|field| field.name.as_str() == entry.key) else {
-                        if is_open {
-                            object.insert(entry.key.clone(), json_of(&entry.value));
-                            continue;
-                        }
-                        let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
-                        let suggestion = sink.suggest(&entry.key, known.iter().copied());
-                        let message = format!(
-                            "the {role} has a field `{}` that the type lacks",
-                            shown(&entry.key)
-                        );
-                        sink.report(
-                            Finding::new(&INVALID_SCHEMA, entry.key_span, message).did_you_mean(suggestion),
-                        );
-                        continue;
-                    };
-                    object.insert(
-                        entry.key.clone(),
-                        typed_json(role, &entry.value, &field.schema, types, sink)?,
-                    );
-                }
-                let missing = fields.iter().find(|field| {
-                    !field.schema.optional
-                        && field.schema.default.is_none()
-                        && !object.contains_key(field.name.as_str())
-                });
-                match missing {
-                    Some(field) => mismatch(&format!("complete: it lacks `{}`", field.name.value), sink),
-                    None => Some(Json::Object(object)),
-                }
+                .map(Json::Object)
+        }
+        (Shape::Object(fields), NodeKind::Mapping(_)) => {
+            let is_open = [schema, meant]
+                .iter()
+                .any(|schema| schema.extension("x-kubernetes-preserve-unknown-fields").is_some());
+            object(role, node, fields, is_open, types)
+        }
+        (Shape::FreeForm, NodeKind::Mapping(_))
+        | (Shape::Kubernetes(_) | Shape::Any | Shape::Named(_), _) => Some(json_of(&node)),
+        (shape, NodeKind::Scalar(scalar)) => {
+            scalar_json(shape, scalar).or_else(|| mismatch(role, node, expected(shape)))
+        }
+        (shape, _) => mismatch(role, node, expected(shape)),
+    }
+}
+
+fn mismatch(role: &str, node: Input<'_>, expected: &str) -> Option<Json> {
+    let message = format!("the {role} is not {expected}");
+    let finding = Finding::new(&INVALID_SCHEMA, node.span, message);
+    node.sink
+        .report(finding.label(format!("this is {}", node.describe())));
+    None
+}
+
+/// What values of a shape are called.
+fn expected(shape: &Shape) -> &'static str {
+    match shape {
+        Shape::String | Shape::DateTime | Shape::Enum(_) => "a string",
+        Shape::Duration => "a duration",
+        Shape::Boolean => "`true` or `false`",
+        Shape::Integer => "an integer",
+        Shape::Int32 => "an integer of 32 bits",
+        Shape::Number => "a number",
+        Shape::IntOrString | Shape::Quantity => "a number or a string",
+        Shape::List(_) => "a list",
+        Shape::Map(_) | Shape::Object(_) | Shape::FreeForm => "a mapping",
+        Shape::Any | Shape::Named(_) | Shape::Kubernetes(_) => "a value",
+    }
+}
+
+/// A scalar as a value of the shape, if it is one.
+fn scalar_json(shape: &Shape, scalar: &Scalar) -> Option<Json> {
+    let text = || Json::from(scalar.text.clone());
+    match shape {
+        Shape::String | Shape::DateTime => Some(text()),
+        // The API server knows the form of a duration, but not how long one may be.
+        Shape::Duration => parse_duration(&scalar.text).map(|_| text()),
+        Shape::Boolean => scalar.boolean().map(Json::from),
+        Shape::Integer => scalar.integer().map(Json::from),
+        Shape::Int32 => i32::try_from(scalar.integer()?).ok().map(Json::from),
+        Shape::Number => scalar.number().map(number_of),
+        Shape::IntOrString | Shape::Quantity => Some(scalar.integer().map_or_else(text, Json::from)),
+        _ => None,
+    }
+}
+
+fn object(role: &str, node: Input<'_>, fields: &[Field], is_open: bool, types: &Types<'_>) -> Option<Json> {
+    let mut object = Map::new();
+    for entry in node.entries() {
+        match fields.iter().find(|field| field.name.as_str() == entry.key) {
+            Some(field) => {
+                let value = typed_json(role, entry.value, &field.schema, types)?;
+                object.insert(entry.key.to_owned(), value);
             }
-            _ => mismatch("a mapping", sink),
-        },
-        Shape::FreeForm | Shape::Kubernetes(_) => match &node.kind {
-            NodeKind::Mapping(_) => Some(json_of(node)),
-            _ if matches!(schema.shape, Shape::Kubernetes(_)) => Some(json_of(node)),
-            _ => mismatch("a mapping", sink),
-        },
-        Shape::Any | Shape::Named(_) => Some(json_of(node)),
+            None if is_open => {
+                object.insert(entry.key.to_owned(), json_of(&entry.value));
+            }
+            None => {
+                let known = fields.iter().map(|field| field.name.as_str());
+                let suggestion = node.sink.suggest(entry.key, known);
+                let name = shown(entry.key);
+                let message = format!("the {role} has a field `{name}` that the type lacks");
+                let finding = Finding::new(&INVALID_SCHEMA, entry.key_span, message);
+                node.sink.report(finding.did_you_mean(suggestion));
+            }
+        }
+    }
+    let is_missing = |field: &&Field| {
+        let Schema {
+            optional, default, ..
+        } = &field.schema;
+        !optional && default.is_none() && !object.contains_key(field.name.as_str())
+    };
+    match fields.iter().find(is_missing) {
+        Some(field) => mismatch(role, node, &format!("complete: it lacks `{}`", field.name.value)),
+        None => Some(Json::Object(object)),
     }
 }

@@ -255,9 +255,6 @@ pub fn kind(
     }
     let mut sources = vec!["self".to_owned()];
     others(&mut document, is_cluster, &found, described, &mut sources, dice);
-    if dice.one_in(10) {
-        document.insert("webhooks".into(), webhooks(dice));
-    }
     if dice.one_in(8) {
         document.insert(
             "allow".into(),
@@ -469,16 +466,4 @@ fn others(
         ]);
         document.insert("access".into(), access);
     }
-}
-
-fn webhooks(dice: &mut Dice) -> Value {
-    json!({
-        "validate": {
-            "operations": ["CREATE", "delete"],
-            "failurePolicy": "Ignore",
-            "timeout": "5s",
-            "matchConditions": [{"name": "named", "expression": "object.metadata.name != ''"}],
-        },
-        "mutate": dice.one_in(2),
-    })
 }

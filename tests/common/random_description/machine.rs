@@ -17,7 +17,7 @@ struct Layout {
 const POLLS: &[&str] = &["1s", "30s", "1m30s", "1h"];
 const PERIODS: &[&str] = &["5s", "10m", "8h", "90m"];
 
-/// `machine`, `states`, `properties` and `simulate` of a kind.
+/// `machine`, `states` and `properties` of a kind.
 pub fn machine(most: usize, names: &mut Names, around: &Surroundings, dice: &mut Dice) -> Map<String, Value> {
     let count = 1 + dice.below(most);
     let has_deletion = count > 2 && !dice.one_in(3);
@@ -93,10 +93,6 @@ pub fn machine(most: usize, names: &mut Names, around: &Surroundings, dice: &mut
     document.insert("states".into(), Value::Object(states.into_iter().collect()));
     if dice.one_in(3) {
         document.insert("properties".into(), properties(&layout, dice));
-    }
-    if dice.one_in(6) {
-        let name = dice.among(&layout.ordinary);
-        document.insert("simulate".into(), json!({name: {"time": "2s", "errors": 0.25}}));
     }
     document
 }

@@ -48,9 +48,8 @@ fn row(key: &Key) -> String {
         Absent::Nothing => "–",
         Absent::Default(default) => default,
     };
-    let unserved = if key.is_served { "" } else { " *Not served yet.*" };
     let (value, doc) = (cell(&key.value.to_string()), cell(key.doc));
-    format!("| `{}` | {value} | {absent} | {doc}{unserved} |\n", key.name)
+    format!("| `{}` | {value} | {absent} | {doc} |\n", key.name)
 }
 
 /// A text that is one cell of a table.

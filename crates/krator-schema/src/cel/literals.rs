@@ -1,13 +1,18 @@
 //! Literals that the API server checks when a rule is compiled: elements of one type, and the texts of regular
 //! expressions, durations and timestamps.
 
+use std::ops::RangeInclusive;
+
 use crate::Pattern;
+use crate::value::formats::{is_go_duration, is_rfc3339};
 
 use super::check::{Checked, Mistake};
 use super::parse::Parsed;
-use super::times;
 use super::tree::{Kind, Literal, Node};
 use super::types::Type;
+
+/// From the year 1 to the year 9999.
+const TIMESTAMP_SECONDS: RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
 
 /// The mistakes in the literals of an expression whose types are right.
 pub(super) fn check(parsed: &Parsed, checked: &Checked) -> Vec<Mistake> {
@@ -68,6 +73,11 @@ fn is_bool(text: &str) -> bool {
     )
 }
 
+/// Go reads the year 0, too, which is out of range.
+fn is_timestamp(text: &str) -> bool {
+    is_rfc3339(text) && !text.starts_with("0000")
+}
+
 fn is_integer(digits: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
@@ -93,8 +103,8 @@ fn texts(node: &Node, mistakes: &mut Vec<Mistake>) {
         ("matches" | "find" | "findAll", Literal::String(pattern)) if Pattern::new(pattern).is_err() => {
             "no regular expression of Go"
         }
-        ("duration", Literal::String(text)) if !times::may_be_duration(text) => "no duration such as '1h30m'",
-        ("timestamp", Literal::String(text)) if !times::may_be_timestamp(text) => {
+        ("duration", Literal::String(text)) if !is_go_duration(text) => "no duration such as '1h30m'",
+        ("timestamp", Literal::String(text)) if !is_timestamp(text) => {
             "no timestamp such as '2006-01-02T15:04:05Z'"
         }
         // An overload of this type is declared, but cel-go does not evaluate it.
@@ -106,7 +116,7 @@ fn texts(node: &Node, mistakes: &mut Vec<Mistake>) {
         ("uint", Literal::String(text)) if !is_integer(text) => "no text of an unsigned integer",
         ("uint", Literal::Int(..=-1)) => "negative",
         ("double", Literal::String(text)) if !may_be_number(text) => "no text of a number",
-        ("timestamp", Literal::Int(seconds)) if !times::TIMESTAMP_SECONDS.contains(seconds) => {
+        ("timestamp", Literal::Int(seconds)) if !TIMESTAMP_SECONDS.contains(seconds) => {
             "no timestamp: out of range"
         }
         _ => return,
@@ -115,4 +125,35 @@ fn texts(node: &Node, mistakes: &mut Vec<Mistake>) {
         detail: format!("the operand of `{function}` is {wrong}"),
         about: Some(function.clone()),
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timestamps() {
+        for good in ["2020-02-29T23:59:59Z", "0001-01-01T0:00:00.5+01:00"] {
+            assert!(is_timestamp(good), "{good}");
+        }
+        for bad in [
+            "2020",
+            "2021-02-29T00:00:00Z",
+            "2020-01-01T24:00:00Z",
+            "2020-01-01T00:00:00",
+            "0000-01-01T00:00:00Z",
+        ] {
+            assert!(!is_timestamp(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn durations() {
+        for good in ["1h", "-1.5h3m.5s", "0", "1.s", "2562047h"] {
+            assert!(is_go_duration(good), "{good}");
+        }
+        for bad in ["", "1", "h", "1d", ".s", "1h ", "2600000h", "-"] {
+            assert!(!is_go_duration(bad), "{bad}");
+        }
+    }
 }

@@ -2,6 +2,14 @@
 
 use std::fmt::Write;
 
+use regex::Regex;
+
+/// The classes of POSIX, which are the same in both grammars.
+const POSIX: [&str; 14] = [
+    "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space",
+    "upper", "word", "xdigit",
+];
+
 /// A class as its items are met, one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Class {
@@ -19,10 +27,53 @@ impl Class {
         }
     }
 
-    /// A class that is written in Rust's grammar, or everything else.
-    pub(super) fn named(&mut self, items: &str, negated: bool) {
-        let sign = if negated { "^" } else { "" };
+    /// Adds the class of `\d`, `\s`, `\w` or, for the letter in upper case, everything else; false for other letters.
+    pub(super) fn perl(&mut self, letter: char) -> bool {
+        let items = match letter.to_ascii_lowercase() {
+            'd' => "0-9",
+            // Rust's `\s` also holds the vertical tab.
+            's' => r"\t\n\x{C}\r\x{20}",
+            'w' => "0-9A-Za-z_",
+            _ => return false,
+        };
+        let sign = if letter.is_ascii_uppercase() { "^" } else { "" };
         let _ = write!(self.items, "[{sign}{items}]");
+        true
+    }
+
+    /// Adds a class such as `[:alpha:]` or `[:^alpha:]` by its name; false if there is none.
+    pub(super) fn posix(&mut self, name: &str) -> bool {
+        let is_known = POSIX.contains(&name.strip_prefix('^').unwrap_or(name));
+        if is_known {
+            let _ = write!(self.items, "[:{name}:]");
+        }
+        is_known
+    }
+
+    /// Adds the class that Go has under a name of Unicode, or everything else; false if there is none.
+    pub(super) fn unicode(&mut self, name: &str, negated: bool) -> bool {
+        // Go leaves separators out of names, and therefore finds no script whose name has one.
+        let separator = |c: char| matches!(c, '_' | '-' | ' ');
+        let plain = name.replace(separator, "").to_ascii_lowercase();
+        if !plain.chars().all(|c| c.is_ascii_alphanumeric()) {
+            return false;
+        }
+        // Go's strings may hold surrogates, and the texts of JSON cannot.
+        if matches!(plain.as_str(), "cs" | "surrogate") {
+            if negated {
+                self.range(0, u32::from(char::MAX));
+            }
+            return true;
+        }
+        let letter = if negated { 'P' } else { 'p' };
+        let items = ["gc", "sc"].map(|property| format!(r"\{letter}{{{property}={plain}}}"));
+        let [category, script] = items.each_ref().map(|item| Regex::new(item).is_ok());
+        match (category, script && !name.contains(separator)) {
+            (true, _) => self.items.push_str(&items[0]),
+            (false, true) => self.items.push_str(&items[1]),
+            (false, false) => return false,
+        }
+        true
     }
 
     /// The class in Rust's grammar.
@@ -35,35 +86,4 @@ impl Class {
             (false, true) => format!("[^{}]", self.items),
         }
     }
-}
-
-/// What `\d`, `\s` and `\w` hold in Go.
-pub(super) fn perl(letter: char) -> Option<&'static str> {
-    Some(match letter.to_ascii_lowercase() {
-        'd' => "0-9",
-        's' => r"\t\n\x{C}\r\x{20}",
-        'w' => "0-9A-Za-z_",
-        _ => return None,
-    })
-}
-
-/// What a class such as `[:alpha:]` holds.
-pub(super) fn posix(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "alnum" => "0-9A-Za-z",
-        "alpha" => "A-Za-z",
-        "ascii" => r"\x{0}-\x{7F}",
-        "blank" => r"\t\x{20}",
-        "cntrl" => r"\x{0}-\x{1F}\x{7F}",
-        "digit" => "0-9",
-        "graph" => r"\x{21}-\x{7E}",
-        "lower" => "a-z",
-        "print" => r"\x{20}-\x{7E}",
-        "punct" => r"\x{21}-\x{2F}\x{3A}-\x{40}\x{5B}-\x{60}\x{7B}-\x{7E}",
-        "space" => r"\x{9}-\x{D}\x{20}",
-        "upper" => "A-Z",
-        "word" => "0-9A-Za-z_",
-        "xdigit" => "0-9A-Fa-f",
-        _ => return None,
-    })
 }

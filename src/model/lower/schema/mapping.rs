@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value as Json;
+
 use super::Types;
 use crate::catalog::keys::TypeKey;
 use crate::catalog::{INVALID_SCHEMA, WRONG_TYPE};
@@ -11,15 +13,14 @@ use crate::model::lower::constraints::{
     constraints, extensions, is_implied_by_shape, refuse_repeated, validation_list,
 };
 use crate::model::lower::keys::Keys;
-use crate::model::lower::nodes::{boolean, list, text};
+use crate::model::lower::nodes::{Input, InputEntry, boolean, list, text};
 use crate::model::lower::sink::Sink;
 use crate::model::lower::values::{json_of, typed_json};
 use crate::model::{Schema, Shape};
-use crate::spec::Node;
 use crate::text::shown;
 
 /// Reports `properties`, `items` or `additionalProperties` beside a type that has none, with the form that is meant.
-fn refuse_beside_phrase(key: &str, type_node: &Node, sink: &mut Sink<'_>) {
+fn refuse_beside_phrase(key: &str, type_node: Input<'_>, sink: &Sink<'_>) {
     let phrase = type_node
         .scalar()
         .map(|scalar| scalar.text.trim())
@@ -45,7 +46,7 @@ fn refuse_beside_phrase(key: &str, type_node: &Node, sink: &mut Sink<'_>) {
 }
 
 /// Reports `optional` where no field is that could be left out. An alias may repeat a type that is optional elsewhere.
-pub(in crate::model::lower) fn refuse_optional(schema: &Schema, what: &str, sink: &mut Sink<'_>) {
+pub(in crate::model::lower) fn refuse_optional(schema: &Schema, what: &str, sink: &Sink<'_>) {
     let is_alias = sink.source.at(schema.span).starts_with('*');
     if schema.optional && !is_alias {
         let message = format!("{what} cannot be optional");
@@ -58,28 +59,24 @@ pub(in crate::model::lower) fn refuse_optional(schema: &Schema, what: &str, sink
 }
 
 impl<'a> Types<'a> {
-    pub(super) fn mapping(&mut self, node: &'a Node, sink: &mut Sink<'_>) -> Schema {
-        let Some(mut keys) = Keys::of(node, sink) else {
+    pub(super) fn mapping(&mut self, node: Input<'a>) -> Schema {
+        let Some(mut keys) = Keys::of(node) else {
             return Schema::plain(Shape::Any, node.span);
         };
-        let type_node = keys.get(TypeKey::Type, sink);
-        let properties = keys
-            .get(TypeKey::Properties, sink)
-            .map(|node| self.fields(node, sink));
-        let items = keys.get(TypeKey::Items, sink).map(|node| self.schema(node, sink));
-        let additional = keys.get(TypeKey::AdditionalProperties, sink).map(|node| {
+        let type_node = keys.get(TypeKey::Type);
+        let properties = keys.get(TypeKey::Properties).map(|node| self.fields(node));
+        let items = keys.get(TypeKey::Items).map(|node| self.schema(node));
+        let additional = keys.get(TypeKey::AdditionalProperties).map(|node| {
             match node.scalar().and_then(|s| s.boolean()) {
                 Some(true) => Schema::plain(Shape::Any, node.span),
-                _ => self.schema(node, sink),
+                _ => self.schema(node),
             }
         });
-        let one_of = keys
-            .get(TypeKey::Enum, sink)
-            .map(|node| list(node, "a list of values", sink));
-        let mut extensions = extensions(&mut keys, sink);
-        let mut validations = keys.read_all(TypeKey::KubernetesValidations, sink, validation_list);
-        validations.extend(keys.read_all(TypeKey::Validations, sink, validation_list));
-        refuse_repeated(&validations, sink);
+        let one_of = keys.get(TypeKey::Enum).map(|node| list(node, "a list of values"));
+        let mut extensions = extensions(&mut keys, node.sink);
+        let mut validations = keys.read_all(TypeKey::KubernetesValidations, validation_list);
+        validations.extend(keys.read_all(TypeKey::Validations, validation_list));
+        refuse_repeated(&validations, node.sink);
         let has = |name: &str| {
             extensions
                 .iter()
@@ -96,15 +93,15 @@ impl<'a> Types<'a> {
                     schema
                 }
                 Some("array") => {
-                    sink.report(
+                    node.sink.report(
                         Finding::new(&INVALID_SCHEMA, node.span, "an array needs `items`")
                             .help("or write `list of TYPE`"),
                     );
                     Schema::plain(Shape::Any, node.span)
                 }
-                Some(phrase) => self.phrase(phrase, node.span, sink),
+                Some(phrase) => self.phrase(phrase, node.span, node.sink),
                 None => {
-                    sink.wrong_type(node, "a type as a phrase");
+                    node.sink.wrong_type(&node, "a type as a phrase");
                     Schema::plain(Shape::Any, node.span)
                 }
             },
@@ -127,7 +124,7 @@ impl<'a> Types<'a> {
         });
         let inner = [properties.is_some(), items.is_some(), additional.is_some()];
         if inner.iter().filter(|present| **present).count() > 1 {
-            sink.error(
+            node.sink.error(
                 &INVALID_SCHEMA,
                 keys.head(),
                 "a type has one of `properties`, `items` and `additionalProperties`",
@@ -138,15 +135,15 @@ impl<'a> Types<'a> {
                 .zip(inner)
                 .find_map(|(key, is_there)| is_there.then_some(key))
                 .unwrap_or_default();
-            refuse_beside_phrase(key, node, sink);
+            refuse_beside_phrase(key, node, node.sink);
         }
         if let Some(fields) = properties {
             schema.shape = Shape::Object(fields);
         } else if let Some(items) = items {
-            refuse_optional(&items, "an item of a list", sink);
+            refuse_optional(&items, "an item of a list", node.sink);
             schema.shape = Shape::List(Box::new(items));
         } else if let Some(values) = additional {
-            refuse_optional(&values, "a value of a map", sink);
+            refuse_optional(&values, "a value of a map", node.sink);
             schema.shape = Shape::Map(Box::new(values));
         } else if type_node.is_none()
             && one_of.is_none()
@@ -155,42 +152,43 @@ impl<'a> Types<'a> {
                 .any(|(key, _)| key.value.starts_with("x-kubernetes-"))
         {
             let help = "`type` may be left out where `properties`, `items`, `additionalProperties` or `enum` gives it";
-            sink.report(Finding::new(&INVALID_SCHEMA, keys.head(), "this type has no `type`").help(help));
+            node.sink
+                .report(Finding::new(&INVALID_SCHEMA, keys.head(), "this type has no `type`").help(help));
         }
         schema.span = node.span;
         schema.validations = validations;
         extensions.retain(|(key, _)| !is_implied_by_shape(&key.value, &schema.shape));
         schema.extensions = extensions;
-        schema.description = keys.read(TypeKey::Description, sink, text);
-        let nullable = keys.read(TypeKey::Nullable, sink, boolean);
+        schema.description = keys.read(TypeKey::Description, text);
+        let nullable = keys.read(TypeKey::Nullable, boolean);
         let nullable = nullable.filter(|value| value.value);
         schema.nullable = nullable.is_some();
-        if let Some(optional) = keys.read(TypeKey::Optional, sink, boolean) {
+        if let Some(optional) = keys.read(TypeKey::Optional, boolean) {
             schema.optional = optional.value;
         }
-        schema.constraints = constraints(&mut keys, sink);
+        schema.constraints = constraints(&mut keys);
         if let Some(values) = one_of {
-            self.one_of(&mut schema, values, node, sink);
+            self.one_of(&mut schema, values, node);
         }
         if let Some(nullable) = nullable {
-            self.refuse_null_in_enum(&schema, nullable.span, sink);
+            self.refuse_null_in_enum(&schema, nullable.span, node.sink);
         }
-        self.narrow(&mut schema, sink);
-        bounds::check(self.resolve(&schema), &schema, sink);
-        if let Some(value) = keys.entry(TypeKey::Default) {
-            let json = typed_json("default", &value.value, &schema, self, sink);
-            schema.default = json.map(|json| Spanned::new(json, value.value.span));
-        }
-        if let Some(value) = keys.entry(TypeKey::Example) {
-            let json = typed_json("example", &value.value, &schema, self, sink);
-            schema.example = json.map(|json| Spanned::new(json, value.value.span));
-        }
-        keys.finish(sink);
+        self.narrow(&mut schema, node.sink);
+        bounds::check(self.resolve(&schema), &schema, node.sink);
+        let typed = |key: Option<InputEntry<'_>>, role: &str| {
+            let value = key?.value;
+            let json = typed_json(role, value, &schema, self)?;
+            Some(Spanned::new(json, value.span))
+        };
+        let default = typed(keys.entry(TypeKey::Default), "default");
+        let example = typed(keys.entry(TypeKey::Example), "example");
+        (schema.default, schema.example) = (default, example);
+        keys.finish();
         schema
     }
 
     /// The API server refuses null where there is an `enum`, even where the `enum` lists it.
-    fn refuse_null_in_enum(&self, schema: &Schema, span: Span, sink: &mut Sink<'_>) {
+    fn refuse_null_in_enum(&self, schema: &Schema, span: Span, sink: &Sink<'_>) {
         let meant = self.resolve(schema);
         let has_enum = matches!(meant.shape, Shape::Enum(_))
             || !meant.constraints.one_of.is_empty()
@@ -205,18 +203,20 @@ impl<'a> Types<'a> {
     }
 
     /// `type: integer` with `format: int32` is `int32`, and so on.
-    fn narrow(&self, schema: &mut Schema, sink: &mut Sink<'_>) {
-        let Some(format) = &schema.constraints.format else {
+    fn narrow(&self, schema: &mut Schema, sink: &Sink<'_>) {
+        let limits = &schema.constraints.limits;
+        let Some(Spanned { value, span }) = limits.get("format") else {
             return;
         };
-        if matches!(self.resolve(schema).shape, Shape::Int32) && format.value != "int32" {
-            let message = format!("the format of an `int32` is not `{}`", format.value);
+        let format = value.as_str().unwrap_or_default();
+        if matches!(self.resolve(schema).shape, Shape::Int32) && format != "int32" {
+            let message = format!("the format of an `int32` is not `{format}`");
             sink.report(
-                Finding::new(&INVALID_SCHEMA, format.span, message)
+                Finding::new(&INVALID_SCHEMA, *span, message)
                     .help("leave `format` out, or use the type `integer`, which has 64 bits"),
             );
         }
-        let shape = match (&schema.shape, format.value.as_str()) {
+        let shape = match (&schema.shape, format) {
             (Shape::Integer | Shape::Int32, "int32") => Shape::Int32,
             (Shape::Integer, "int64") => Shape::Integer,
             (Shape::Number, "double") => Shape::Number,
@@ -224,72 +224,82 @@ impl<'a> Types<'a> {
             _ => return,
         };
         schema.shape = shape;
-        schema.constraints.format = None;
+        schema.constraints.limits.remove("format");
     }
 
     /// Strings of an `enum` become a shape of their own; numbers constrain the shape that is there.
-    fn one_of(&self, schema: &mut Schema, values: &'a [Node], node: &Node, sink: &mut Sink<'_>) {
+    fn one_of(&self, schema: &mut Schema, values: Vec<Input<'_>>, node: Input<'_>) {
+        let sink = node.sink;
         if values.is_empty() {
             sink.error(&INVALID_SCHEMA, node.span, "an `enum` has at least one value");
             return;
         }
-        match self.resolve(schema).shape {
-            Shape::Integer | Shape::Int32 | Shape::Number => {
-                for value in values {
-                    match json_of(value) {
-                        serde_json::Value::Number(number) => {
-                            let seen = &mut schema.constraints.one_of;
-                            if let Some(first) = seen.iter().find(|one| one.as_f64() == number.as_f64()) {
-                                let message = format!("the value `{number}` is listed twice");
-                                let finding = Finding::new(&INVALID_SCHEMA, value.span, message);
-                                sink.report(finding.related(first.span, "first here"));
-                            } else {
-                                seen.push(Spanned::new(number, value.span));
-                            }
-                        }
-                        _ => sink.wrong_type(value, "a number"),
-                    }
-                }
+        let is_number = match self.resolve(schema).shape {
+            Shape::Integer | Shape::Int32 | Shape::Number => true,
+            Shape::String | Shape::Any => false,
+            _ => {
+                let message = "only strings and numbers can have an `enum`";
+                sink.error(&INVALID_SCHEMA, node.span, message);
+                return;
             }
-            Shape::String | Shape::Any => {
-                let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
-                let mut strings = Vec::new();
-                for value in values {
-                    // Values of an `enum` are data: an unquoted `true` or `1` is a string too.
-                    let Some(scalar) = value.scalar() else {
-                        sink.wrong_type(value, "a string");
-                        continue;
-                    };
-                    if value.is_null() {
-                        let written = sink.source.at(value.span).to_owned();
-                        let message = format!("expected a string, found {}", value.describe());
-                        let finding = Finding::new(&WRONG_TYPE, value.span, message);
-                        let quoted = (!written.is_empty()).then(|| format!("\"{written}\""));
-                        sink.report(
-                            finding
-                                .did_you_mean(quoted.as_deref())
-                                .help("a field that may be null is `nullable`, and a field that may be absent `optional`"),
-                        );
-                        continue;
-                    }
-                    if let Some(first) = seen.insert(&scalar.text, value.span) {
-                        let message = format!("the value `{}` is listed twice", shown(&scalar.text));
-                        sink.report(
-                            Finding::new(&INVALID_SCHEMA, value.span, message).related(first, "first here"),
-                        );
-                    } else {
-                        strings.push(Spanned::new(scalar.text.clone(), value.span));
-                    }
-                }
-                if !strings.is_empty() {
-                    schema.shape = Shape::Enum(strings);
-                }
+        };
+        let mut strings = Vec::new();
+        let mut seen: BTreeMap<String, Span> = BTreeMap::new();
+        for value in values {
+            let read = if is_number {
+                number_of_enum(value)
+            } else {
+                text_of_enum(value)
+            };
+            let Some(read) = read else { continue };
+            // To the API server 1 and 1.0 are the same.
+            let same = read
+                .as_f64()
+                .map_or_else(|| read.to_string(), |number| number.to_string());
+            if let Some(first) = seen.get(&same) {
+                let written = read.as_str().map_or_else(|| read.to_string(), str::to_owned);
+                let message = format!("the value `{}` is listed twice", shown(&written));
+                let finding = Finding::new(&INVALID_SCHEMA, value.span, message);
+                sink.report(finding.related(*first, "first here"));
+                continue;
             }
-            _ => sink.error(
-                &INVALID_SCHEMA,
-                node.span,
-                "only strings and numbers can have an `enum`",
-            ),
+            seen.insert(same, value.span);
+            match read {
+                Json::Number(number) => schema.constraints.one_of.push(Spanned::new(number, value.span)),
+                Json::String(text) => strings.push(Spanned::new(text, value.span)),
+                _ => {}
+            }
+        }
+        if !strings.is_empty() {
+            schema.shape = Shape::Enum(strings);
         }
     }
+}
+
+fn number_of_enum(value: Input<'_>) -> Option<Json> {
+    let number = json_of(&value);
+    if !number.is_number() {
+        value.sink.wrong_type(&value, "a number");
+        return None;
+    }
+    Some(number)
+}
+
+/// Values of an `enum` are data: an unquoted `true` or `1` is a string too.
+fn text_of_enum(value: Input<'_>) -> Option<Json> {
+    let scalar = value.scalar();
+    if let Some(text) = scalar.filter(|scalar| !scalar.is_null()) {
+        return Some(text.text.clone().into());
+    }
+    let message = format!("expected a string, found {}", value.describe());
+    let mut finding = Finding::new(&WRONG_TYPE, value.span, message);
+    if scalar.is_some() {
+        let written = value.sink.source.at(value.span);
+        let quoted = (!written.is_empty()).then(|| format!("\"{written}\""));
+        finding = finding
+            .did_you_mean(quoted.as_deref())
+            .help("a field that may be null is `nullable`, and a field that may be absent `optional`");
+    }
+    value.sink.report(finding);
+    None
 }

@@ -32,7 +32,7 @@ pub(crate) fn type_words() -> impl Iterator<Item = &'static str> {
 
 impl Types<'_> {
     /// `[optional] [list of | map of]… TYPE`.
-    pub(super) fn phrase(&mut self, phrase: &str, span: Span, sink: &mut Sink<'_>) -> Schema {
+    pub(super) fn phrase(&mut self, phrase: &str, span: Span, sink: &Sink<'_>) -> Schema {
         let mut words: Vec<&str> = phrase.split_ascii_whitespace().collect();
         words.reverse();
         let optional = words.last() == Some(&"optional");
@@ -72,7 +72,7 @@ impl Types<'_> {
         schema
     }
 
-    fn word(&mut self, word: &str, span: Span, sink: &mut Sink<'_>) -> Shape {
+    fn word(&mut self, word: &str, span: Span, sink: &Sink<'_>) -> Shape {
         if let Some((_, shape)) = WORDS.iter().find(|(name, _)| *name == word) {
             return shape.clone();
         }

@@ -107,7 +107,7 @@ pub const FORMATS: &[&str] = &[
     "uuid",
     "byte",
     "uri",
-    "email",
+    "mac",
     "x",
 ];
 

@@ -58,11 +58,6 @@ fn is_ipv4_only(text: &str) -> bool {
     rest.is_empty()
 }
 
-/// An address of either kind, as the standard library of Go parses it.
-pub(super) fn is_ip(text: &str) -> bool {
-    is_ipv6(text) || is_strict_ipv4(text)
-}
-
 /// The standard library of Go allows no leading zeros.
 fn is_strict_ipv4(text: &str) -> bool {
     let leading = |part: &str| part.len() > 1 && part.starts_with('0');

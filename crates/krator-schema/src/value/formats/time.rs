@@ -88,7 +88,7 @@ pub(crate) fn is_rfc3339(text: &str) -> bool {
     };
     let offset = |text: &str| {
         text.split_once(':')
-            .is_some_and(|(hours, minutes)| number(hours, &[2], 24) && number(minutes, &[2], 59))
+            .is_some_and(|(hours, minutes)| number(hours, &[2], 24) && number(minutes, &[2], 60))
     };
     is_date(date)
         && number(hour, &[1, 2], 23)
@@ -103,7 +103,7 @@ pub(super) fn is_duration(text: &str) -> bool {
     is_go_duration(text) || is_worded_duration(text)
 }
 
-fn is_go_duration(text: &str) -> bool {
+pub(crate) fn is_go_duration(text: &str) -> bool {
     let negative = text.starts_with('-');
     let text = text.strip_prefix(['+', '-']).unwrap_or(text);
     if text == "0" {

@@ -99,7 +99,7 @@ fn rename_states(document: &mut Json, renames: &[(String, String)]) -> Option<St
     for name in states(document) {
         state(document, &name).shift_remove("renamedFrom");
     }
-    for part in ["machine", "states", "simulate"] {
+    for part in ["machine", "states"] {
         if let Some(part) = document.get_mut(part) {
             rename(part, &map);
         }

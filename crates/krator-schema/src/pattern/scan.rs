@@ -1,9 +1,7 @@
 //! The signs of a pattern: what stands at the beginning of a text, and what follows it.
 
-use super::super::PatternError;
-use super::super::class::Class;
-use super::super::unicode;
-use super::REPETITIONS;
+use super::PatternError;
+use super::class::Class;
 
 pub(super) fn error(reason: &'static str, part: &str) -> PatternError {
     PatternError {
@@ -22,23 +20,15 @@ pub(super) fn split_first(text: &str) -> Option<(char, &str)> {
     chars.next().map(|c| (c, chars.as_str()))
 }
 
-type Bounds = (u64, Option<u64>);
-
-/// `{2}`, `{2,}` or `{2,5}` at the beginning of the text: the bounds unless they are out of the limits, and what follows.
-pub(super) fn repetition(text: &str) -> Option<(Option<Bounds>, &str)> {
+/// `{2}`, `{2,}` or `{2,5}` at the beginning of the text: the least and the greatest count, and what follows.
+pub(super) fn repetition(text: &str) -> Option<(u64, Option<u64>, &str)> {
     let (min, rest) = integer(text.strip_prefix('{')?)?;
     let (max, rest) = match rest.strip_prefix(',') {
         None => (Some(min), rest),
         Some(rest) if rest.starts_with('}') => (None, rest),
-        Some(rest) => {
-            let (max, rest) = integer(rest)?;
-            (Some(max), rest)
-        }
+        Some(rest) => integer(rest).map(|(max, rest)| (Some(max), rest))?,
     };
-    let after = rest.strip_prefix('}')?;
-    let within = |value: u64| value <= REPETITIONS;
-    let valid = within(min) && max.is_none_or(|max| within(max) && min <= max);
-    Some((valid.then_some((min, max)), after))
+    Some((min, max, rest.strip_prefix('}')?))
 }
 
 /// A decimal number without leading zeros; one that is far too large is the largest number.
@@ -68,14 +58,8 @@ pub(super) fn unicode_class<'a>(text: &'a str, class: &mut Class) -> Result<&'a 
         negated = !negated;
         name = rest;
     }
-    let Some(property) = unicode::property(name) else {
+    if !class.unicode(name, negated) {
         return Err(error("invalid character class range", consumed(text, after)));
-    };
-    match (property.as_str(), negated) {
-        // Go's strings may hold surrogates, and the texts of JSON cannot.
-        ("gc=Cs", false) => {}
-        ("gc=Cs", true) => class.named(r"\x{0}-\x{10FFFF}", false),
-        (property, negated) => class.named(&format!(r"\p{{{property}}}"), negated),
     }
     Ok(after)
 }
