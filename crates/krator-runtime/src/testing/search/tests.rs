@@ -1,5 +1,4 @@
-//! A bounded search of interleavings over the engine, the actor and a world in memory; see
-//! [`krator_runtime::testing::search`]. A run takes a slice of the machines, and `KRATOR_SEARCH=all` takes all of them,
+//! The search goes through every small machine: a run takes a slice of them, `KRATOR_SEARCH=all` takes all, and
 //! `KRATOR_SEARCH=50` one of fifty.
 
 #![allow(
@@ -11,7 +10,7 @@
 mod machines;
 mod planted;
 
-use krator_runtime::testing::{Bounds, search};
+use super::{Bounds, search};
 use machines::{Small, graphs};
 use std::env;
 

@@ -1,7 +1,7 @@
 //! The small machines that the search goes through: every graph of `next` edges with up to three states, alone, with
 //! each key of the language at each place, and with each pair of keys.
 
-use krator_runtime::{Graph, OnDelete, OnSpecChange, Policy, Retry, SpecChange, StateId, StateKind, Watch};
+use crate::graph::{Graph, OnDelete, OnSpecChange, Policy, Retry, SpecChange, StateId, StateKind, Watch};
 use std::collections::BTreeSet;
 use std::time::Duration;
 

@@ -1,9 +1,8 @@
 //! A test of the search: for each promise, a machine that breaks it. The runtime obeys one graph and is judged by
 //! another, which is a defect that needs no other build of the runtime.
 
-use crate::ONE_KEY;
-use krator_runtime::testing::search;
-use krator_runtime::{Graph, OnSpecChange, Policy, SpecChange, StateId, StateKind, Watch};
+use super::{ONE_KEY, search};
+use crate::graph::{Graph, OnSpecChange, Policy, SpecChange, StateId, StateKind, Watch};
 
 const A: StateId = StateId(0);
 const B: StateId = StateId(1);

@@ -1,4 +1,4 @@
-//! Where the edges of a graph lead, as the judge understands them.
+//! Where the edges of a graph lead. The judge reads them anew, because the engine is what it judges.
 use crate::graph::{Graph, StateId};
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ fn edges_of(graph: &Graph<'_>, from: StateId) -> BTreeSet<StateId> {
 /// Where an object may be stored next if a new process resumes it in the state `at`: there, or where the limit of that
 /// state leads, or where any of these leads at once, because the process resumes the object before it observes a deletion
 /// or a change of the spec.
-pub(in crate::testing) fn resumed(graph: &Graph<'_>, at: StateId) -> BTreeSet<StateId> {
+pub(super) fn resumed(graph: &Graph<'_>, at: StateId) -> BTreeSet<StateId> {
     let mut all = within_limits(graph, at);
     for at in all.clone() {
         let policy = graph.state(at);
@@ -41,7 +41,7 @@ pub(in crate::testing) fn resumed(graph: &Graph<'_>, at: StateId) -> BTreeSet<St
 }
 
 /// The state, and those that an object enters instead when limits are exceeded.
-pub(in crate::testing) fn within_limits(graph: &Graph<'_>, at: StateId) -> BTreeSet<StateId> {
+pub(super) fn within_limits(graph: &Graph<'_>, at: StateId) -> BTreeSet<StateId> {
     let mut all = BTreeSet::from([at]);
     let mut next = at;
     while let Some((_, then)) = graph.state(next).limit
