@@ -200,7 +200,11 @@ fn vendored_manifest() -> String {
         let condition = format!("feature = \"{feature}\"");
         source::FILES.iter().any(|(_, text)| text.contains(&condition))
     };
-    for (feature, enables) in runtime.features.iter().filter(|(feature, _)| is_vendored(feature)) {
+    for (feature, enables) in runtime
+        .features
+        .iter()
+        .filter(|(feature, _)| is_vendored(feature))
+    {
         let enables: Vec<String> = enables.iter().map(|e| toml_string(e)).collect();
         text.push_str(&format!("{feature} = [{}]\n", enables.join(", ")));
     }

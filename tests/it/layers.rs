@@ -161,10 +161,12 @@ fn a_cycle_that_was_removed_is_found_when_it_comes_back() {
 fn a_circle_within_a_room_is_found_when_it_comes_back() {
     let (name, folder) = ("krator_runtime", "crates/krator-runtime/src");
     let mut sources = sources_at(folder);
-    let text = sources.get_mut("PLANTED_FILE").expect("a file of the crate");
-    text.push_str("use PLANTED_USE;");
+    let text = sources
+        .get_mut("cluster/others/watches/cache.rs")
+        .expect("a file of the crate");
+    text.push_str("use crate::cluster::objects::remote::Remote;");
     let line = text.lines().count();
     let circles = new_circles(name, &sources);
-    let edge = format!("PLANTED_EDGE: PLANTED_FILE:{line}\n");
+    let edge = format!("others -> objects: cluster/others/watches/cache.rs:{line}\n");
     assert!(circles.contains(&edge), "{circles}");
 }
