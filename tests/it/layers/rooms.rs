@@ -1,7 +1,7 @@
 //! Which room uses which: the modules' paths, resolved to the rooms that define what they name.
 
 use super::modules::{Module, ModulePath, Modules, Segments, Sources, and, read};
-use petgraph::{algo::tarjan_scc, graphmap::DiGraphMap};
+use petgraph::{algo::tarjan_scc, graph::DiGraph};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A top-level module, or `lib` and `main` for what the roots define themselves.
@@ -48,12 +48,14 @@ pub fn inner_cycles(name: &str, sources: &Sources) -> Vec<Cycle> {
     for parent in modules.keys().filter(|parent| parent.len() > 1) {
         let child = |of: &[String]| of.strip_prefix(&parent[..])?.first().cloned();
         let edges = edges(&uses, |from, to| child(from).zip(child(to)));
-        let graph = DiGraphMap::<&str, ()>::from_edges(edges.keys().map(|(from, to)| (&**from, &**to)));
-        for component in tarjan_scc(&graph)
-            .into_iter()
-            .filter(|component| component.len() > 1)
-        {
-            let members: BTreeSet<String> = component.into_iter().map(str::to_owned).collect();
+        let mut graph = DiGraph::<&str, ()>::new();
+        let names: BTreeSet<&Room> = edges.keys().flat_map(|(from, to)| [from, to]).collect();
+        let nodes: BTreeMap<&Room, _> = names.iter().map(|name| (*name, graph.add_node(name))).collect();
+        for (from, to) in edges.keys() {
+            graph.add_edge(nodes[from], nodes[to], ());
+        }
+        for component in tarjan_scc(&graph).iter().filter(|component| component.len() > 1) {
+            let members: BTreeSet<String> = component.iter().map(|at| graph[*at].to_owned()).collect();
             let within = edges
                 .iter()
                 .filter(|((from, to), _)| members.contains(from) && members.contains(to));
