@@ -1,44 +1,29 @@
 //! The cluster: runs machines for the objects of an API server.
-mod access;
-mod apis;
-mod children;
-mod clock;
-mod command;
-mod control;
-#[cfg(feature = "dev")]
-mod dev;
-mod dispatch;
+
+// In the order of the layers, lowest first: a module imports only from those above it in this list.
+mod api;
 #[cfg(feature = "faults")]
 mod faults;
-mod health;
-mod in_tests;
-mod inspect;
-mod lease;
-mod links;
-mod mandate;
-mod metrics;
-mod namespaces;
-mod patch;
 mod process;
-mod raw;
-mod reach;
-mod recorder;
-mod remote;
-mod serve;
-mod skew;
-mod undecodable;
-mod watch_index;
-mod watches;
+mod others;
+mod children;
+mod access;
+mod shown;
+mod objects;
+#[cfg(feature = "dev")]
+mod dev;
+mod site;
+mod start;
+mod command;
 
-pub use access::{Grants, Owns, Watches};
-pub use apis::{ApiCaching, ApiHandles};
+pub use api::apis::{ApiCaching, ApiHandles};
 pub use command::{About, main, main_with};
-pub use links::{Concerns, Link, Linked, LookIn};
+pub use others::links::{Concerns, Grants, Link, Linked, LookIn, Owns, Watches};
 
 use crate::{machine::ManifestOf, operator::Operator, resource::KubeObject};
 use kube::Config;
-use metrics::MetricsServer;
-use process::{Start, run_kind};
+use site::MetricsServer;
+use start::{Start, run_kind};
 use std::path::PathBuf;
 
 /// Runs the operators of one process. [`main`] makes one from the command line and passes it to your `main.rs`.

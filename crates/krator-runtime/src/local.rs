@@ -4,6 +4,8 @@ mod api;
 mod fixture;
 mod memory;
 mod object;
+#[cfg(feature = "kube")]
+mod others;
 
 #[cfg(feature = "kube")]
 pub(crate) use api::{InMemoryApi, collection};

@@ -8,9 +8,12 @@
 //! before or after the write, the write fails, its answer is lost, or another client writes first. Each time the
 //! object must arrive, and a judge checks everything that was stored on the way.
 mod case;
+mod edges;
 mod judge;
 mod recorder;
 mod scripted;
+mod script;
+#[cfg(test)]
 mod search;
 mod walk;
 mod witness;
@@ -21,7 +24,6 @@ use crate::{
 };
 use case::Case;
 pub use case::Cause;
-pub use search::{Bounds, Searched, search};
 use std::{future::Future, pin::Pin};
 
 /// A test of one edge, to be run on tokio's paused clock. It returns everything that is wrong.
@@ -171,7 +173,7 @@ pub async fn drive(graph: &Graph<'_>, from: StateId, cause: Cause, to: Option<St
         wrong.extend(plain.wrong);
         if wrong.is_empty() {
             let is_hasty = case.is_hasty(graph);
-            let faults = (0..plain.writes).flat_map(witness::Fault::at);
+            let faults = (0..plain.writes).flat_map(script::Fault::at);
             for fault in faults.filter(|fault| !(is_hasty && fault.delays())) {
                 wrong.extend(walk::walk(graph, &case, Some(fault)).await.wrong);
             }

@@ -10,6 +10,7 @@ mod run;
 mod seen;
 
 use crate::cluster::{self, Cluster, say};
+use crate::operator::Crate;
 use crate::scripted_operator::{Program, Recipe};
 use life::Life;
 
@@ -39,7 +40,7 @@ const RECIPE: Recipe = Recipe {
     line: |line| line.replace("after: 1ms", "after: 1h"),
     first: offspring::applied,
     // Its clock can be turned on.
-    features: "dev",
+    build: Crate::build_for_development,
 };
 
 /// Those controllers of a real server that do what the embedded one does itself.

@@ -204,7 +204,7 @@ fn every_right_is_used_and_no_request_lacks_one() {
     let namespace = cluster.namespace("rights");
     krate.install(cluster);
     let binary = cluster.dir().join("grantee");
-    krate.build_with(&binary, &["--features", "krator-runtime/faults"]);
+    krate.build_with_faults(&binary);
     let here = ["--namespace", namespace.as_str()];
     cluster.kubectl(&[&["create", "secret", "generic", "key"], &here[..]].concat());
     let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "one", "labels": {"grant": "one"}}});

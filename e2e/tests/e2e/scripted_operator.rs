@@ -26,8 +26,8 @@ pub struct Recipe {
     pub line: fn(&str) -> String,
     /// What the handler of a state does first, as Rust statements.
     pub first: fn(&Kind, &State) -> String,
-    /// Features that the operator is built with.
-    pub features: &'static str,
+    /// Builds the crate as a binary.
+    pub build: fn(&Crate, &Path),
 }
 
 /// The operator of the tests of the contract: five descriptions with short durations, and faults on demand.
@@ -36,7 +36,7 @@ const CONTRACT: Recipe = Recipe {
     cases: &["moose", "backup", "postgresql", "order", "helmrelease"],
     line: with_short_durations,
     first: |_, _| String::new(),
-    features: "krator-runtime/faults",
+    build: Crate::build_with_faults,
 };
 
 /// An operator that was built, for any number of clusters.
@@ -77,7 +77,7 @@ impl Program {
         let samples = documents(&sample);
         assert_eq!(samples.len(), description.kinds.len());
         let binary = folder.join(recipe.operator);
-        krate.build_with(&binary, &["--features", recipe.features]);
+        (recipe.build)(&krate, &binary);
         let program = Program {
             description,
             binary,

@@ -91,12 +91,29 @@ impl Crate {
 
     /// Builds the operator as `binary`.
     pub fn build(&self, binary: &Path) {
-        self.build_with(binary, &[]);
+        self.build_in(&BuildFolder::take(self), binary, &[]);
     }
 
-    /// Builds the operator as `binary`, with further arguments for cargo.
-    pub fn build_with(&self, binary: &Path, args: &[&str]) {
+    /// Builds the operator as `binary`, with the controls of development.
+    pub fn build_for_development(&self, binary: &Path) {
+        self.build_in(&BuildFolder::take(self), binary, &["--features", "dev"]);
+    }
+
+    /// Builds the operator as `binary`, with faults on demand. The vendored runtime has none, so that of the repository takes
+    /// its place.
+    pub fn build_with_faults(&self, binary: &Path) {
         let folder = BuildFolder::take(self);
+        let manifest = folder.crate_dir.join("Cargo.toml");
+        let text = fs::read_to_string(&manifest).expect("generated");
+        let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/krator-runtime");
+        let path = |folder: &Path| format!("path = {:?}", folder.display().to_string());
+        let vendored = path(Path::new("vendor/krator-runtime"));
+        assert!(text.contains(&vendored), "{text}");
+        fs::write(&manifest, text.replace(&vendored, &path(&runtime))).expect("a folder of our own");
+        self.build_in(&folder, binary, &["--features", "krator-runtime/faults"]);
+    }
+
+    fn build_in(&self, folder: &BuildFolder, binary: &Path, args: &[&str]) {
         folder.cargo(&[&["build", "--locked"], args].concat());
         // `fs::copy` would not do: a binary that is open for writing while another thread forks cannot be run for a moment.
         run(Command::new("cp")

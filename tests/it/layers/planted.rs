@@ -1,16 +1,30 @@
 //! Cycles that are planted in small crates, each found at its lines.
 
 use super::modules::Sources;
-use super::rooms::rooms_of;
+use super::rooms::{inner_cycles, rooms_of};
 
 /// The shortest cycle of a crate whose files follow lines `== NAME`.
 fn cycle_in(files: &str) -> String {
+    rooms_of("planted", &sources_of(files))
+        .cycle_report()
+        .unwrap_or_default()
+}
+
+fn sources_of(files: &str) -> Sources {
     let mut sources = Sources::new();
     for file in files.split("== ").skip(1) {
         let (name, text) = file.split_once('\n').expect("a name has a line of its own");
         sources.insert(name.to_owned(), text.to_owned());
     }
-    rooms_of("planted", &sources).cycle_report().unwrap_or_default()
+    sources
+}
+
+/// The circles within the rooms of a crate, in the same form.
+fn inner_cycles_in(files: &str) -> String {
+    let cycles = inner_cycles("planted", &sources_of(files)).into_iter();
+    cycles
+        .map(|cycle| format!("{}:\n{}", cycle.parent, cycle.report))
+        .collect()
 }
 
 #[test]
@@ -198,4 +212,27 @@ fn rooms_are_listed_before_those_that_use_them() {
         listed("mod high;\nmod low;").as_deref(),
         Some("high -> low: high.rs:1\n")
     );
+}
+
+#[test]
+fn circles_within_a_room_are_those_of_its_children() {
+    let room = "\
+== lib.rs
+mod room;
+== room.rs
+mod a;
+mod b;
+pub struct OfAll;
+fn f() { a::f(); b::f() }
+";
+    let children =
+        |a: &str, b: &str| inner_cycles_in(&format!("{room}== room/a.rs\n{a}\n== room/b.rs\n{b}\n"));
+    assert_eq!(
+        children(
+            "use super::b::f;",
+            "mod deep;\n== room/b/deep.rs\nuse crate::room::a;"
+        ),
+        "room:\na -> b: room/a.rs:1\nb -> a: room/b/deep.rs:1\n"
+    );
+    assert_eq!(children("use super::{OfAll, b};", "use super::OfAll;"), "");
 }

@@ -1,6 +1,7 @@
 //! Which room uses which: the modules' paths, resolved to the rooms that define what they name.
 
 use super::modules::{Module, ModulePath, Modules, Segments, Sources, and, read};
+use petgraph::{algo::tarjan_scc, graph::DiGraph};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A top-level module, or `lib` and `main` for what the roots define themselves.
@@ -12,52 +13,122 @@ pub type Lines = BTreeSet<(String, usize)>;
 pub struct Rooms {
     /// The rooms of the library in the order in which `lib.rs` lists them.
     pub listed: Vec<Room>,
-    pub edges: BTreeMap<(Room, Room), Lines>,
+    pub edges: Edges,
+}
+
+pub type Edges = BTreeMap<(Room, Room), Lines>;
+
+/// A path in a module that leads through another module, or to it.
+struct Use {
+    from: ModulePath,
+    to: ModulePath,
+    place: (String, usize),
+    is_bare: bool,
 }
 
 /// Reads a crate. `name` is what the binary of the same package calls the library.
 pub fn rooms_of(name: &str, sources: &Sources) -> Rooms {
+    let modules = expanded(name, sources);
+    let rooms = |from: &[String], to: &[String]| Some((room(from).clone(), room(to).clone()));
+    let listed = modules
+        .get(&["lib".to_owned()][..])
+        .map(|lib| lib.children.clone());
+    Rooms {
+        listed: listed.unwrap_or_default(),
+        edges: edges(&uses(name, &modules), rooms),
+    }
+}
+
+/// The circles within the rooms of a crate: modules that are children of the same one and use each other, each module
+/// together with everything below it. A module and its children may use each other.
+pub fn inner_cycles(name: &str, sources: &Sources) -> Vec<Cycle> {
+    let modules = expanded(name, sources);
+    let uses = uses(name, &modules);
+    let mut cycles = Vec::new();
+    for parent in modules.keys().filter(|parent| parent.len() > 1) {
+        let child = |of: &[String]| of.strip_prefix(&parent[..])?.first().cloned();
+        let edges = edges(&uses, |from, to| child(from).zip(child(to)));
+        let mut graph = DiGraph::<&str, ()>::new();
+        let names: BTreeSet<&Room> = edges.keys().flat_map(|(from, to)| [from, to]).collect();
+        let nodes: BTreeMap<&Room, _> = names.iter().map(|name| (*name, graph.add_node(name))).collect();
+        for (from, to) in edges.keys() {
+            graph.add_edge(nodes[from], nodes[to], ());
+        }
+        for component in tarjan_scc(&graph).iter().filter(|component| component.len() > 1) {
+            let members: BTreeSet<String> = component.iter().map(|at| graph[*at].to_owned()).collect();
+            let within = edges
+                .iter()
+                .filter(|((from, to), _)| members.contains(from) && members.contains(to));
+            let report = within
+                .map(|((from, to), lines)| line_of(from, to, lines))
+                .collect();
+            cycles.push(Cycle {
+                parent: parent[1..].join("/"),
+                members,
+                report,
+            });
+        }
+    }
+    cycles
+}
+
+/// Modules that use each other.
+pub struct Cycle {
+    /// The module whose children they are, as a path below `src`.
+    pub parent: String,
+    pub members: BTreeSet<String>,
+    /// The lines at which they do so, for people.
+    pub report: String,
+}
+
+fn expanded(name: &str, sources: &Sources) -> Modules {
     let mut modules = read(sources);
     expand_globs(name, &mut modules);
-    let mut edges: BTreeMap<_, Lines> = BTreeMap::new();
-    // A name that was imported is a second reason only where it leads to a room that the import did not name.
+    modules
+}
+
+fn uses(name: &str, modules: &Modules) -> Vec<Use> {
+    let mut uses = Vec::new();
+    for (from, module) in modules {
+        for mention in &module.mentions {
+            let mut used = BTreeSet::new();
+            let mut resolver = Resolver {
+                name,
+                modules,
+                seen: BTreeSet::new(),
+            };
+            resolver.add(from, &mention.segments, &mut used);
+            uses.extend(used.into_iter().map(|to| Use {
+                from: from.clone(),
+                to,
+                place: (mention.file.clone(), mention.line),
+                is_bare: mention.is_bare(name),
+            }));
+        }
+    }
+    uses
+}
+
+/// The uses as edges between the units that `units` says for two modules; those within a unit are none.
+fn edges(uses: &[Use], units: impl Fn(&[String], &[String]) -> Option<(Room, Room)>) -> Edges {
+    let mut edges = Edges::new();
+    // A name that was imported is a second reason only where it leads to a unit that the import did not name.
     for is_bare in [false, true] {
         let mut found = Vec::new();
-        for (path, module) in &modules {
-            for mention in module
-                .mentions
-                .iter()
-                .filter(|mention| mention.is_bare(name) == is_bare)
-            {
-                let mut used = BTreeSet::new();
-                Resolver {
-                    name,
-                    modules: &modules,
-                    seen: BTreeSet::new(),
-                }
-                .add(path, &mention.segments, &mut used);
-                for to in used.into_iter().filter(|to| to != room(path)) {
-                    let edge = (room(path).clone(), to);
-                    let known: Option<&Lines> = edges.get(&edge);
-                    if !is_bare
-                        || known.is_none_or(|lines| lines.iter().all(|(file, _)| *file != mention.file))
-                    {
-                        found.push((edge, (mention.file.clone(), mention.line)));
-                    }
-                }
+        for used in uses.iter().filter(|used| used.is_bare == is_bare) {
+            let Some(edge) = units(&used.from, &used.to).filter(|(from, to)| from != to) else {
+                continue;
+            };
+            let known: Option<&Lines> = edges.get(&edge);
+            if !is_bare || known.is_none_or(|lines| lines.iter().all(|(file, _)| *file != used.place.0)) {
+                found.push((edge, used.place.clone()));
             }
         }
         for (edge, line) in found {
             edges.entry(edge).or_default().insert(line);
         }
     }
-    let listed = modules
-        .get(&["lib".to_owned()][..])
-        .map(|lib| lib.children.clone());
-    Rooms {
-        listed: listed.unwrap_or_default(),
-        edges,
-    }
+    edges
 }
 
 fn room(module: &[String]) -> &Room {
@@ -110,10 +181,10 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// Adds the rooms that the path `segments`, written in `module`, leads through and to.
-    fn add(&mut self, module: &[String], segments: &[String], rooms: &mut BTreeSet<Room>) {
+    /// Adds the modules that the path `segments`, written in `module`, leads through and to.
+    fn add(&mut self, module: &[String], segments: &[String], found: &mut BTreeSet<ModulePath>) {
         if let Some((base, rest)) = self.absolute(module, segments) {
-            self.walk(&base, rest, rooms);
+            self.walk(&base, rest, found);
         }
     }
 
@@ -140,28 +211,28 @@ impl Resolver<'_> {
         Some((base, rest))
     }
 
-    fn walk(&mut self, module: &ModulePath, rest: &[String], rooms: &mut BTreeSet<Room>) {
+    fn walk(&mut self, module: &ModulePath, rest: &[String], found: &mut BTreeSet<ModulePath>) {
         if module.len() > 1 {
-            rooms.insert(room(module).clone());
+            found.insert(module.clone());
         }
         let Some((first, more)) = rest.split_first() else {
-            rooms.insert(room(module).clone());
+            found.insert(module.clone());
             return;
         };
         let known = &self.modules[module];
         let child = and(module, first);
         let is_child = self.modules.contains_key(&child);
         if is_child {
-            self.walk(&child, more, rooms);
+            self.walk(&child, more, found);
         }
         let targets = known.bindings.get(first);
         if targets.is_some() && self.seen.insert((module.clone(), first.clone())) {
             for target in targets.into_iter().flatten() {
-                self.add(module, &[&target[..], more].concat(), rooms);
+                self.add(module, &[&target[..], more].concat(), found);
             }
         } else if !is_child && targets.is_none() {
             // An item of this module, and what follows are its variants or associated items.
-            rooms.insert(room(module).clone());
+            found.insert(module.clone());
         }
     }
 
@@ -237,11 +308,14 @@ impl Rooms {
     }
 
     fn edge_report(&self, from: &Room, to: &Room) -> String {
-        let lines = &self.edges[&(from.clone(), to.clone())];
-        let lines: Vec<String> = lines
-            .iter()
-            .map(|(file, line)| format!("{file}:{line}"))
-            .collect();
-        format!("{from} -> {to}: {}\n", lines.join(", "))
+        line_of(from, to, &self.edges[&(from.clone(), to.clone())])
     }
+}
+
+fn line_of(from: &Room, to: &Room, lines: &Lines) -> String {
+    let lines: Vec<String> = lines
+        .iter()
+        .map(|(file, line)| format!("{file}:{line}"))
+        .collect();
+    format!("{from} -> {to}: {}\n", lines.join(", "))
 }

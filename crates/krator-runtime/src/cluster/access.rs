@@ -1,53 +1,26 @@
 //! How handlers reach objects of other kinds. What the description does not grant does not compile.
-use super::{
-    children::{Children, Request},
-    in_tests::concerning,
-    links::Linked,
-    reach::Cluster,
-    watches::KindCache,
-};
+mod in_tests;
+
 use crate::{
+    cluster::{
+        children::{Children, Request},
+        others::{
+            links::{Grants, Owns, Watches},
+            reach::Cluster,
+            watches::KindCache,
+        },
+    },
     error::{Error, Result},
     local::{InMemoryApi, collection},
     machine::{Context, Machine, Object as _},
     readiness::Readiness,
-    resource::{Child, ChildDeletion, Owner, Place},
+    resource::{Child, Owner, Place},
 };
 use futures::future::BoxFuture;
+use in_tests::concerning;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{Api, Resource};
 use std::{any::type_name, sync::Arc};
-
-/// The description grants the operator of this machine access to `K`. Generated.
-#[diagnostic::on_unimplemented(
-    message = "the operator has no access to `{K}`",
-    label = "no rights on `{K}`",
-    note = "add the kind to `owns`, `watches` or `access` in krator.yaml, then run `krator gen`"
-)]
-pub trait Grants<K>: Machine {
-    /// What the API server gives a new object of the kind as its status, as JSON: the default that its
-    /// CustomResourceDefinition has. Empty if there is none.
-    const NEW_STATUS: &'static str = "";
-}
-
-/// The description lists `K` under `owns`. Generated.
-#[diagnostic::on_unimplemented(
-    message = "the operator does not own `{K}`",
-    label = "not in `owns`",
-    note = "add the kind to `owns` in krator.yaml, then run `krator gen`"
-)]
-pub trait Owns<K>: Grants<K> {
-    /// What becomes of the children of this kind when an object is deleted.
-    const DELETION: ChildDeletion = ChildDeletion::Owner;
-}
-
-/// The description lists `K` under `watches`. Generated.
-#[diagnostic::on_unimplemented(
-    message = "the operator does not watch `{K}`",
-    label = "not in `watches`",
-    note = "add the kind to `watches` in krator.yaml, then run `krator gen`"
-)]
-pub trait Watches<K>: Grants<K> + Linked {}
 
 /// What the [`Backend`](crate::machine::Backend) of a handler is.
 enum OtherKinds<'a, M: Machine> {

@@ -6,9 +6,9 @@ mod strays;
 
 pub(super) use strays::Stray;
 
-use super::watches::KindCache;
 use crate::{
     applied::Applied,
+    cluster::others::watches::KindCache,
     error::{Error, Result},
     resource::{Child, ChildDeletion, Owner, Place},
 };

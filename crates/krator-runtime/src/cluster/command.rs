@@ -1,8 +1,10 @@
 //! The command line of a generated operator.
-use super::OperatorRuntime;
-use crate::error::{Error, Result};
-use crate::resource::Selector;
-use crate::text::printable;
+use crate::{
+    cluster::OperatorRuntime,
+    error::{Error, Result},
+    resource::Selector,
+    text::printable,
+};
 use clap::{ArgAction, ArgMatches, Args, FromArgMatches as _, ValueEnum};
 use kube::config::{Config, KubeConfigOptions, Kubeconfig};
 use std::{

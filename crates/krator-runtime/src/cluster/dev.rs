@@ -5,36 +5,30 @@
 //! They exist on the loopback interface without TLS only, and answer no website: beside what is asked of `Host` and
 //! `Origin`, each request has the header [`HEADER`], which a browser sends for the page of another site only after it has
 //! asked whether it may, and that question is refused.
-mod failures;
 mod objects;
 #[cfg(test)]
 mod tests;
 mod walk;
 
-pub(super) use failures::Failures;
 pub(super) use walk::walk;
 
-use super::{
-    inspect::{Inspection, protect},
-    raw::Endpoint,
-    serve::text,
-};
 use crate::{
+    cluster::{
+        process::serve::text,
+        shown::{
+            Problem,
+            development::{Planned, Served, Target},
+            inspect::{Inspection, protect},
+        },
+    },
     error::{Error, Result},
-    machine::Object,
 };
-use failures::Planned;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header, request::Parts};
 use hyper::body::{Body as _, Incoming};
 use kube::{Client, Config};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
-use std::{
-    future::poll_fn,
-    pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{future::poll_fn, pin::Pin, sync::Arc, time::Duration};
 
 pub(super) const CONTROLS_STYLE: &str = include_str!("dev/controls.css");
 pub(super) const CONTROLS_SCRIPT: &str = include_str!("dev/controls.js");
@@ -47,87 +41,6 @@ const HEADER: &str = "krator-dev";
 const LONGEST_BODY: usize = 3 << 20;
 /// How far the clock may be turned on, so that times stay in the range of dates.
 const FURTHEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
-
-/// Why something was not done: the status of the answer, and a text for people.
-type Problem = (StatusCode, String);
-
-/// What the controls of the process act on, beside the objects.
-#[derive(Default)]
-pub(super) struct Development {
-    failures: Arc<Failures>,
-    kinds: Mutex<Vec<Arc<Served>>>,
-}
-
-/// A kind whose objects the controls change.
-struct Served {
-    endpoint: Endpoint,
-    sample: &'static str,
-    /// Where samples are created unless people say another one; empty for that of the kubeconfig.
-    namespace: String,
-}
-
-impl Development {
-    /// Lets the controls change objects of a kind, which the operator looks after in these namespaces. Returns the failures
-    /// that people plan.
-    pub fn serve(&self, endpoint: Endpoint, sample: &'static str, namespaces: &[String]) -> Arc<Failures> {
-        let served = Served {
-            endpoint,
-            sample,
-            namespace: namespaces.first().cloned().unwrap_or_default(),
-        };
-        self.kinds
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(Arc::new(served));
-        Arc::clone(&self.failures)
-    }
-
-    fn served(&self, group: &str, kind: &str) -> Result<Arc<Served>, Problem> {
-        let kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut kinds = kinds.iter();
-        let found = kinds.find(|served| served.endpoint.group() == group && served.endpoint.kind() == kind);
-        found.cloned().ok_or_else(|| {
-            let problem = format!("this operator does not look after the kind `{kind}` of `{group}`");
-            (StatusCode::NOT_FOUND, problem)
-        })
-    }
-}
-
-/// An object that a control is about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Target {
-    pub group: String,
-    pub kind: String,
-    /// Empty for an object of the cluster.
-    #[serde(default)]
-    pub namespace: String,
-    pub name: String,
-}
-
-impl Target {
-    /// An object of this kind.
-    pub fn of(endpoint: &Endpoint, object: &impl Object) -> Self {
-        Self {
-            group: endpoint.group().to_owned(),
-            kind: endpoint.kind().to_owned(),
-            namespace: object.namespace().to_owned(),
-            name: object.name().to_owned(),
-        }
-    }
-    /// Its name for people.
-    fn full(&self) -> String {
-        full(&self.namespace, &self.name)
-    }
-}
-
-fn full(namespace: &str, name: &str) -> String {
-    if namespace.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{namespace}/{name}")
-    }
-}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

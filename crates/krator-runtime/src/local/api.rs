@@ -4,10 +4,8 @@ mod controllers;
 mod objects;
 mod request;
 
-use super::{Fixture, Handle};
 use crate::{
     error::Result,
-    machine::Machine,
     resource::{Child, ChildDeletion},
 };
 use controllers::Outcome;
@@ -70,7 +68,7 @@ impl InMemoryApi {
                 async move {
                     let answer = match api {
                         Some(api) => request::answer(&api, request).await,
-                        None => Err(request::refusal(503, "ServiceUnavailable", "the test is over")),
+                        None => Err(objects::refusal(503, "ServiceUnavailable", "the test is over")),
                     };
                     let (code, body) = match answer {
                         Ok((code, body)) => (code, body.to_string()),
@@ -125,7 +123,7 @@ impl InMemoryApi {
     }
 
     /// The objects of a kind that handlers applied, as each was applied last, sorted by namespace and name.
-    fn applied<K: Child>(&self) -> Vec<K> {
+    pub fn applied<K: Child>(&self) -> Vec<K> {
         let (collection, objects) = (collection::<K>(), self.locked());
         let applied = objects.applied(&collection);
         applied
@@ -171,54 +169,6 @@ impl InMemoryApi {
 
     fn locked(&self) -> MutexGuard<'_, Objects> {
         self.objects.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<M: Machine> Handle<M> {
-    /// All objects of another kind: those that handlers applied or created, and those that the test created.
-    pub fn all<K: Child>(&self) -> Vec<Arc<K>> {
-        self.others.all()
-    }
-    /// The objects of another kind that handlers applied, as each was applied last.
-    pub fn applied<K: Child>(&self) -> Vec<K> {
-        self.others.applied()
-    }
-}
-
-impl<M: Machine> Fixture<M> {
-    /// All objects of another kind: those that handlers applied or created, and those that the test created.
-    pub fn all<K: Child>(&self) -> Vec<Arc<K>> {
-        self.others.all()
-    }
-    /// The objects of another kind that the handler applied, as each was applied last: what it sent, with the metadata
-    /// that the runtime adds.
-    pub fn applied<K: Child>(&self) -> Vec<K> {
-        self.others.applied()
-    }
-    /// Gives all objects of this kind the status that their controller writes when it has succeeded, for the next call
-    /// of a handler.
-    ///
-    /// # Panics
-    ///
-    /// If there are none.
-    pub fn make_ready<K: Child>(&self) {
-        self.others.make_ready::<K>();
-    }
-    /// Gives all objects of this kind the status that their controller writes when it has failed for good.
-    ///
-    /// # Panics
-    ///
-    /// If there are none.
-    pub fn fail<K: Child>(&self) {
-        self.others.fail::<K>();
-    }
-    /// Creates or replaces an object of another kind, for the handler to find.
-    ///
-    /// # Errors
-    ///
-    /// If the object cannot be written as JSON.
-    pub fn put<K: Child>(&self, object: &K) -> Result<()> {
-        self.others.put(object)
     }
 }
 

@@ -3,7 +3,7 @@ mod route;
 
 pub(super) use route::{field_values, timeout};
 
-use super::judge::within_limits;
+use super::edges::within_limits;
 use crate::graph::{
     Effects, Exit, Graph, OnDelete, OnSpecChange, Policy, Retry, SpecChange, StateId, Times, Watch,
 };
@@ -338,23 +338,6 @@ impl Case {
         });
         let mut timeouts = entered.filter_map(|state| timeout(graph, graph.state(state)));
         timeouts.any(|after| after <= Retry::OF_REQUESTS.initial)
-    }
-
-    /// An object that is new, or found in a state, without anything that has to happen.
-    pub fn found(graph: &Graph<'_>, state: Option<StateId>) -> Self {
-        Self {
-            name: String::new(),
-            route: vec![state.unwrap_or(graph.initial())],
-            is_new: state.is_none(),
-            answers: BTreeMap::new(),
-            goal: Goal::Rest,
-            entries: BTreeMap::new(),
-            attempts: 0,
-            changed_before: None,
-            deleted_before: state.is_some_and(|state| graph.state(state).deletion_path),
-            runs: None,
-            stays: None,
-        }
     }
 
     fn staying(graph: &Graph<'_>, from: StateId) -> Vec<Self> {

@@ -1,16 +1,16 @@
 //! Checks the promises that hold whatever goes wrong, from what was stored and which handlers ran.
 mod changes;
-mod edges;
 mod reports;
 mod undisturbed;
 
-use super::recorder::{Note, Recorder, Started, Stored};
+use super::{
+    edges::{self, leads, resumed},
+    recorder::{Note, Recorder, Started, Stored},
+};
 use crate::{
     graph::{Effects, Exit, Graph, Policy, STANDARD_CONDITIONS, StateId, StateKind},
     status::{EntryId, MachineStatus},
 };
-use edges::leads;
-pub(super) use edges::{resumed, within_limits};
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,

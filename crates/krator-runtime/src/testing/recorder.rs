@@ -1,7 +1,7 @@
 //! Records what happens during one walk, in order. The world and the handlers write it, the judge reads it.
 use super::{
     case::{Case, Goal},
-    judge,
+    edges::{resumed, within_limits},
 };
 use crate::{
     engine,
@@ -223,11 +223,11 @@ impl Recorder {
                     Goal::Started(to) => Some(to),
                     _ => None,
                 };
-                let mut resumed = stored_in
+                let mut found = stored_in
                     .iter()
                     .filter_map(|found: &StateId| graph.state(*found).resume);
-                let leads = |at: StateId| judge::within_limits(graph, at).contains(&start.state);
-                let resumes = resumed.any(|at| judge::resumed(graph, at).into_iter().any(leads));
+                let leads = |at: StateId| within_limits(graph, at).contains(&start.state);
+                let resumes = found.any(|at| resumed(graph, at).into_iter().any(leads));
                 reached || (is_new_process && resumes) || (died && is_anew && to.is_some_and(leads))
             }
             Note::Moved { .. } | Note::Ended(_) | Note::Dropped => false,

@@ -1,18 +1,18 @@
 //! A machine whose handlers follow a script, for any graph, and the objects that it drives.
 use super::{
-    case::{Answer, covers, timeout},
+    case::covers,
     recorder::{Note, Recorder, Started, Stored},
-    search::{self, Search},
 };
 use crate::{
-    error::{Error, Result},
+    error::Result,
     field_value::FieldValue,
-    graph::{Exit, Graph, StateId, Watch},
+    graph::{Exit, Graph, StateId},
     local::Handle,
     machine::{Context, Dispatch, Edit, Machine, ManifestOf, Object, ObjectState, StatusOf},
     spec_digest::SpecDigest,
     status::{EntryId, MachineStatus, ObjectStatus},
 };
+use futures::future::BoxFuture;
 use std::{collections::BTreeMap, sync::Arc};
 
 /// A state of the graph under test. The graph is a value that the actor is given, so one type serves all graphs.
@@ -45,8 +45,44 @@ impl Machine for Scripted {
 pub(super) struct Role {
     pub recorder: Arc<Recorder>,
     pub outside: Handle<Scripted>,
-    /// The search that decides what handlers do, instead of a case.
-    pub search: Option<Arc<Search>>,
+    pub plan: Arc<dyn Plan>,
+}
+
+impl Role {
+    /// Notes what is stored now.
+    pub fn look(&self, graph: &Graph<'_>) {
+        let stored = self.outside.stored();
+        self.recorder
+            .saw(stored.as_deref().map(|object| object.seen(graph)));
+    }
+}
+
+/// Decides what goes wrong, and what handlers do.
+pub(super) trait Plan: Send + Sync {
+    /// What goes wrong at the write of this number.
+    fn before_write<'a>(
+        &'a self,
+        nth: usize,
+        role: &'a Role,
+        graph: &'a Graph<'_>,
+    ) -> BoxFuture<'a, Option<FaultKind>>;
+    /// Runs the handler of a state, which has run so many times before.
+    fn act<'a>(
+        &'a self,
+        state: StateId,
+        nth: usize,
+        cx: &'a mut Context<'_, Scripted>,
+    ) -> BoxFuture<'a, Result<Exit>>;
+}
+
+/// What can go wrong at a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FaultKind {
+    DiesBefore,
+    DiesAfter,
+    Fails,
+    AnswerIsLost,
+    AnotherClientIsFaster,
 }
 
 impl ObjectState for Role {
@@ -55,13 +91,9 @@ impl ObjectState for Role {
 }
 
 async fn act(state: StateId, cx: &mut Context<'_, Scripted>) -> Result<Exit> {
-    let (recorder, outside, graph) = (
-        Arc::clone(&cx.object.recorder),
-        cx.object.outside.clone(),
-        cx.graph,
-    );
+    let recorder = Arc::clone(&cx.object.recorder);
     let nth = recorder.starts(state);
-    let entry = cx.entry().parse().unwrap_or(EntryId::new(0));
+    let entry = entry(cx);
     recorder.note(Note::Started(Started {
         state,
         entry,
@@ -70,62 +102,15 @@ async fn act(state: StateId, cx: &mut Context<'_, Scripted>) -> Result<Exit> {
         deleting: cx.deleting(),
     }));
     let running = Running(Some(&recorder));
-    if let Some(search) = cx.object.search.clone() {
-        let ended = search::act(&search, &recorder, state, cx).await;
-        running.end(ended.as_ref().ok().copied());
-        return ended;
-    }
-    // What another client does happens during the first run only.
-    let once = |act: &dyn Fn(&Handle<Scripted>)| {
-        if nth == 0 {
-            act(&outside);
-            recorder.saw(outside.stored().as_deref().map(|object| object.seen(graph)));
-        }
-    };
-    let forever = std::future::pending::<Exit>();
-    let ended = match recorder.case.answers.get(&state).copied() {
-        None | Some(Answer::Hang) => Ok(forever.await),
-        Some(Answer::Exit(exit)) => Ok(exit),
-        Some(Answer::Fail) => Err(Error::transient("the script says so")),
-        Some(Answer::FailForGood) => Err(Error::permanent("the script says so")),
-        // On the deletion path the first stay may be one that could not be stored.
-        Some(Answer::Die(after)) if nth < 2 && recorder.is_first(entry) => {
-            tokio::time::sleep(after).await;
-            recorder.dies.notify_one();
-            Ok(forever.await)
-        }
-        Some(answer @ (Answer::Linger { .. } | Answer::Die(_))) => {
-            let policy = graph.state(state);
-            let may_stay = policy.wait.poll.is_some() || !policy.wait.watch.is_empty();
-            let stays = matches!(answer, Answer::Linger { stays } if nth < stays);
-            // A timeout that passed before the run takes effect when the run has ended, or has taken as long again.
-            let late = timeout(graph, policy).is_some_and(|after| after <= cx.in_state_for());
-            match (stays || late, may_stay) {
-                (true, true) => Ok(Exit::Stay),
-                _ => Ok(forever.await),
-            }
-        }
-        Some(Answer::BeDeleted(after, exit)) => {
-            once(&|outside| outside.delete());
-            // A deletion interrupts the handler at its next await point, however short the time.
-            tokio::task::yield_now().await;
-            tokio::time::sleep(after).await;
-            Ok(exit)
-        }
-        Some(Answer::SeeChange(changed)) => {
-            once(&|outside| outside.update_spec(|object| object.change(changed)));
-            Ok(Exit::Stay)
-        }
-        Some(Answer::SeeWatched(what)) => {
-            once(&|outside| match what {
-                Watch::Itself => outside.update(|object| object.label += 1),
-                other => outside.changed(other),
-            });
-            Ok(Exit::Stay)
-        }
-    };
+    let plan = Arc::clone(&cx.object.plan);
+    let ended = plan.act(state, nth, cx).await;
     running.end(ended.as_ref().ok().copied());
     ended
+}
+
+/// The stay that a handler runs in.
+pub(super) fn entry(cx: &Context<'_, Scripted>) -> EntryId {
+    cx.entry().parse().unwrap_or(EntryId::new(0))
 }
 
 /// Notes how a run ended, also when it is dropped.

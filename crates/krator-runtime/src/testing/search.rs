@@ -9,31 +9,26 @@
 mod choices;
 mod play;
 
-pub use choices::Bounds;
-pub(super) use choices::{Choices, Kind};
-pub(super) use play::{Search, act};
+mod tests;
+
+use choices::{Bounds, Choices, Kind};
 
 use crate::graph::{Graph, StateId};
 use std::sync::Arc;
 
 /// The result of a search.
 #[derive(Debug, Default)]
-pub struct Searched {
+struct Searched {
     /// How many schedules were replayed.
-    pub schedules: u64,
+    schedules: u64,
     /// What is wrong with the first schedule that breaks a promise, and its trace.
-    pub wrong: Vec<String>,
+    wrong: Vec<String>,
 }
 
 /// Replays every schedule within `bounds` of an object that is new, or found in the state `found`, and stops at the
 /// first one that breaks a promise. The machine obeys the graph `driven`; what it does is judged by `graph`. They differ
 /// only in a test of the search itself. It has to run on tokio's paused clock.
-pub async fn search(
-    graph: &Graph<'_>,
-    driven: &Graph<'_>,
-    found: Option<StateId>,
-    bounds: Bounds,
-) -> Searched {
+async fn search(graph: &Graph<'_>, driven: &Graph<'_>, found: Option<StateId>, bounds: Bounds) -> Searched {
     let mut searched = Searched::default();
     let mut path = Some(Vec::new());
     while let Some(known) = path.take() {

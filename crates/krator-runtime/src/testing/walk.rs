@@ -3,8 +3,9 @@ use super::{
     case::{Case, Goal, field_values},
     judge::{self, Disturbance},
     recorder::{Note, Recorder},
+    script::{Fault, Script},
     scripted::{Scripted, TestObject, TestStatus, stored_digests},
-    witness::{Fault, Plan, Witness},
+    witness::Witness,
 };
 use crate::{
     actor::{Actor, Step},
@@ -77,7 +78,7 @@ pub(super) async fn walk(graph: &Graph<'_>, case: &Case, fault: Option<Fault>) -
         graph,
         memory: Memory::new(found(graph, case, began), Arc::new(()), graph.finalizer(), began),
         recorder: Arc::clone(&recorder),
-        plan: Plan::Fault(fault),
+        plan: Arc::new(Script(fault)),
         writes: AtomicUsize::new(0),
     };
     world.look();

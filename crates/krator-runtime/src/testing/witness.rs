@@ -1,14 +1,13 @@
 //! A world in memory that records everything that is stored, and in which one write goes wrong.
 use super::{
     recorder::{Note, Recorder},
-    scripted::{Role, Scripted, TestObject, TestStatus},
-    search::Search,
+    scripted::{FaultKind, Plan, Role, Scripted, TestObject, TestStatus},
 };
 use crate::{
     engine::{Moved, Now},
     error::Result,
     graph::Graph,
-    local::{Handle, Memory},
+    local::Memory,
     machine::Event,
     status::Condition,
     world::{World, WriteError},
@@ -24,78 +23,34 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// What goes wrong, and at which write of a walk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fault {
-    pub kind: FaultKind,
-    pub write: usize,
-}
-
-/// What can go wrong at a write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FaultKind {
-    DiesBefore,
-    DiesAfter,
-    Fails,
-    AnswerIsLost,
-    AnotherClientIsFaster,
-}
-
-impl Fault {
-    /// Whether the request is made again only after a while.
-    pub fn delays(self) -> bool {
-        matches!(self.kind, FaultKind::Fails | FaultKind::AnswerIsLost)
-    }
-
-    /// Everything that can go wrong at this write.
-    pub fn at(write: usize) -> [Self; 5] {
-        [
-            FaultKind::DiesBefore,
-            FaultKind::DiesAfter,
-            FaultKind::Fails,
-            FaultKind::AnswerIsLost,
-            FaultKind::AnotherClientIsFaster,
-        ]
-        .map(|kind| Self { kind, write })
-    }
-}
-
-/// What decides about the writes of a world.
-pub(super) enum Plan {
-    /// At most one goes wrong.
-    Fault(Option<Fault>),
-    /// A schedule of a search.
-    Search(Arc<Search>),
-}
-
 pub(super) struct Witness<'g> {
     pub graph: &'g Graph<'g>,
     pub memory: Memory<Scripted>,
     pub recorder: Arc<Recorder>,
-    pub plan: Plan,
+    pub plan: Arc<dyn Plan>,
     pub writes: AtomicUsize,
 }
 
 impl Witness<'_> {
-    fn outside(&self) -> &Handle<Scripted> {
-        &self.memory.handle
+    fn role(&self) -> Role {
+        Role {
+            recorder: Arc::clone(&self.recorder),
+            outside: self.memory.handle.clone(),
+            plan: Arc::clone(&self.plan),
+        }
     }
 
     /// Notes what is stored now.
     pub fn look(&self) {
-        let stored = self.outside().stored();
-        self.recorder
-            .saw(stored.as_deref().map(|object| object.seen(self.graph)));
+        self.role().look(self.graph);
     }
 
     async fn faulty<T>(&self, write: impl Future<Output = Result<T, WriteError>>) -> Result<T, WriteError> {
         let nth = self.writes.fetch_add(1, Relaxed);
-        let kind = match &self.plan {
-            Plan::Fault(fault) => fault.filter(|fault| fault.write == nth).map(|fault| fault.kind),
-            Plan::Search(search) => search.before_write(self).await,
-        };
+        let role = self.role();
+        let kind = self.plan.before_write(nth, &role, self.graph).await;
         if kind == Some(FaultKind::AnotherClientIsFaster) {
-            self.outside().update_unseen(|object| object.label += 1);
+            role.outside.update_unseen(|object| object.label += 1);
         }
         let lost = || WriteError::Other("no answer".into());
         if matches!(kind, Some(FaultKind::DiesBefore | FaultKind::Fails)) {
@@ -133,14 +88,7 @@ impl World<Scripted> for Witness<'_> {
         self.memory.shared()
     }
     async fn initialize(&self, _: &TestObject) -> Result<Role> {
-        Ok(Role {
-            recorder: Arc::clone(&self.recorder),
-            outside: self.outside().clone(),
-            search: match &self.plan {
-                Plan::Search(search) => Some(Arc::clone(search)),
-                Plan::Fault(_) => None,
-            },
-        })
+        Ok(self.role())
     }
     async fn write_status(
         &self,

@@ -1,13 +1,11 @@
 //! Applying a child: never an object that belongs to somebody else, not even one that was created a moment ago.
-use super::{
-    super::{
-        patch,
-        watches::{Known, drop_managed_fields},
-    },
-    Children, emptied,
-};
+use super::{Children, emptied};
 use crate::{
     applied::ChildKey,
+    cluster::{
+        api::patch,
+        others::watches::{Known, drop_managed_fields},
+    },
     error::Result,
     resource::{Child, Owner, Place, may_apply, version},
 };
@@ -126,7 +124,8 @@ fn hash(body: &Value) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{cluster::watches::KindCache, error::Class};
+    use crate::cluster::others::watches::KindCache;
+    use crate::error::Class;
     use http::{Method, Request, Response, StatusCode};
     use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::OwnerReference};
     use kube::{Client, client::Body};

@@ -1,7 +1,7 @@
 //! The end of the children that outlive the deletion path of their owner: they are deleted or released after it, before the
 //! finalizer goes. Whatever a crash leaves undone is found again by the label of the children.
 use crate::{
-    cluster::{links::Link, reach::Cluster},
+    cluster::others::{links::Link, reach::Cluster},
     error::Result,
     machine::{Machine, ManifestOf, Object as _},
     resource::{ChildDeletion, controller_in, owner_uid, release},

@@ -2,7 +2,10 @@
 //! finalizer was removed by force, or a request about the child arrived after its end.
 use super::ends::{name_of, without_controller};
 use crate::{
-    cluster::{links::Link, raw::Endpoint, reach::Cluster},
+    cluster::{
+        api::raw::Endpoint,
+        others::{links::Link, reach::Cluster},
+    },
     error::Result,
     machine::Machine,
     resource::{ChildDeletion, controller_in, labelled_owner},
@@ -14,7 +17,7 @@ use k8s_openapi::{
 use serde_json::{Value, json};
 
 /// A child that may need something. Whether it does is decided when it has been read.
-pub(in super::super) struct Stray {
+pub(in crate::cluster) struct Stray {
     /// The number of the link.
     link: usize,
     namespace: String,

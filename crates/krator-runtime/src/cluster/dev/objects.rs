@@ -1,6 +1,12 @@
 //! Objects as people change them. The API server judges each change, and its refusal is the answer.
-use super::{Controls, Create, Edit, Problem, Served, Target, full, is_name};
-use crate::error::Error;
+use super::{Controls, Create, Edit, is_name};
+use crate::{
+    cluster::shown::{
+        Problem,
+        development::{Served, Target, full},
+    },
+    error::Error,
+};
 use http::{Method, Request, StatusCode, header};
 use serde_json::{Value, json};
 use std::time::Duration;

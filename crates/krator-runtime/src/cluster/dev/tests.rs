@@ -1,7 +1,8 @@
 use super::*;
+use crate::cluster::api::raw::Endpoint;
 use http::{Method, Request};
 use kube::client::Body;
-use std::convert::Infallible;
+use std::{convert::Infallible, sync::Mutex};
 
 /// What the API server was asked: the method, the path with its query, and the body.
 type Asked = Arc<Mutex<Vec<(Method, String, Value)>>>;

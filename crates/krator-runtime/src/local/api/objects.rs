@@ -1,5 +1,4 @@
 //! The objects of a test, and what requests do to them.
-use super::request::refusal;
 use crate::resource::{ChildDeletion, owner_uid, release};
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -7,6 +6,11 @@ use kube::core::Status;
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+
+/// A refusal, as the API server writes it.
+pub(super) fn refusal(code: u16, reason: &str, message: &str) -> Box<Status> {
+    Status::failure(message, reason).with_code(code).boxed()
+}
 
 /// What identifies an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,7 @@
 //! Requests to the API server of a test: what they ask for, and the answers.
 use super::{
     InMemoryApi,
-    objects::{Key, Objects, Part, merge_patch},
+    objects::{Key, Objects, Part, merge_patch, refusal},
 };
 use crate::resource::Selector;
 use http::{Method, Request, request::Parts};
@@ -11,11 +11,6 @@ use kube::{client::Body, core::Status};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-
-/// A refusal, as the API server writes it.
-pub(super) fn refusal(code: u16, reason: &str, message: &str) -> Box<Status> {
-    Status::failure(message, reason).with_code(code).boxed()
-}
 
 /// What a cluster may do and a test does not.
 fn not_here(what: &str) -> Box<Status> {

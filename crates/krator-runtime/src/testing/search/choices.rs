@@ -3,7 +3,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How far a search goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub(super) struct Bounds {
     /// How many writes go wrong in one schedule.
     pub faults: u8,
     /// How often another client or process does something.
@@ -18,7 +18,7 @@ pub struct Bounds {
 
 /// What is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::testing) enum Kind {
+pub(super) enum Kind {
     Fault,
     Event,
     Answer,
@@ -26,7 +26,7 @@ pub(in crate::testing) enum Kind {
 
 /// One choice: what was taken, and of how many.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::testing) struct Choice {
+pub(super) struct Choice {
     taken: u8,
     of: u8,
 }
@@ -38,7 +38,7 @@ struct Progress {
 }
 
 /// The choices of one schedule: those that are known, and then the ordinary ones.
-pub(in crate::testing) struct Choices(Mutex<Progress>);
+pub(super) struct Choices(Mutex<Progress>);
 
 impl Choices {
     pub fn new(path: Vec<Choice>, bounds: Bounds) -> Self {

@@ -7,18 +7,19 @@ use crate::{
     local::{FOREVER, Handle, Memory},
     machine::Context,
     testing::{
-        case::{Case, on_change_of},
+        case::{Case, Goal, on_change_of},
         judge::{self, Disturbance},
         recorder::{Note, Recorder},
-        scripted::Scripted,
+        scripted::{FaultKind, Plan, Role, Scripted},
         walk,
-        witness::{FaultKind, Plan, Witness},
+        witness::Witness,
     },
     world::{Mailbox, World as _},
 };
-use futures::FutureExt as _;
+use futures::{FutureExt as _, future::BoxFuture};
 use jiff::Timestamp;
 use std::{
+    collections::BTreeMap,
     pin::pin,
     sync::{
         Arc, Mutex, PoisonError,
@@ -35,7 +36,7 @@ const STEPS: usize = 40;
 const WAITS: usize = 4;
 
 /// What happens in one replay.
-pub(in crate::testing) struct Search {
+struct Search {
     choices: Arc<Choices>,
     runs: AtomicUsize,
     most_runs: usize,
@@ -113,37 +114,49 @@ impl Search {
         *self.event.lock().unwrap_or_else(PoisonError::into_inner) = Some((event, after));
         Some(event)
     }
+}
 
-    /// What happens before a write, and what goes wrong with it.
-    pub async fn before_write(&self, world: &Witness<'_>) -> Option<FaultKind> {
-        match self.event(&world.recorder, &world.memory.handle, true) {
-            Some(EventKind::Twin) => {
-                self.freezes.notify_one();
-                self.thaws.notified().await;
+impl Plan for Search {
+    fn before_write<'a>(
+        &'a self,
+        _: usize,
+        role: &'a Role,
+        graph: &'a Graph<'_>,
+    ) -> BoxFuture<'a, Option<FaultKind>> {
+        async move {
+            match self.event(&role.recorder, &role.outside, true) {
+                Some(EventKind::Twin) => {
+                    self.freezes.notify_one();
+                    self.thaws.notified().await;
+                }
+                Some(_) => role.look(graph),
+                None => {}
             }
-            Some(_) => world.look(),
-            None => {}
+            let fault = self.choose(Kind::Fault, FAULTS.len() + 1).checked_sub(1)?;
+            FAULTS.get(fault).copied()
         }
-        let fault = self.choose(Kind::Fault, FAULTS.len() + 1).checked_sub(1)?;
-        FAULTS.get(fault).copied()
+        .boxed()
+    }
+
+    fn act<'a>(
+        &'a self,
+        state: StateId,
+        _: usize,
+        cx: &'a mut Context<'_, Scripted>,
+    ) -> BoxFuture<'a, Result<Exit>> {
+        act(self, state, cx).boxed()
     }
 }
 
 /// A run of a handler in a search.
-pub(in crate::testing) async fn act(
-    search: &Arc<Search>,
-    recorder: &Recorder,
-    state: StateId,
-    cx: &mut Context<'_, Scripted>,
-) -> Result<Exit> {
+async fn act(search: &Search, state: StateId, cx: &Context<'_, Scripted>) -> Result<Exit> {
     if search.runs.fetch_add(1, Relaxed) >= search.most_runs {
         search.enough.notify_one();
         return std::future::pending().await;
     }
-    let outside = cx.object.outside.clone();
-    let graph = cx.graph;
-    if search.event(recorder, &outside, false).is_some() {
-        recorder.saw(outside.stored().as_deref().map(|object| object.seen(graph)));
+    let (role, graph) = (&*cx.object, cx.graph);
+    if search.event(&role.recorder, &role.outside, false).is_some() {
+        role.look(graph);
     }
     // Where a handler awaits, it may be interrupted.
     tokio::task::yield_now().await;
@@ -174,6 +187,23 @@ enum End {
     Far,
 }
 
+/// An object that is new, or found in a state, without anything that has to happen.
+fn case(graph: &Graph<'_>, state: Option<StateId>) -> Case {
+    Case {
+        name: String::new(),
+        route: vec![state.unwrap_or(graph.initial())],
+        is_new: state.is_none(),
+        answers: BTreeMap::new(),
+        goal: Goal::Rest,
+        entries: BTreeMap::new(),
+        attempts: 0,
+        changed_before: None,
+        deleted_before: state.is_some_and(|state| graph.state(state).deletion_path),
+        runs: None,
+        stays: None,
+    }
+}
+
 /// Replays one schedule, and returns what is wrong with it.
 pub(super) async fn replay(
     graph: &Graph<'_>,
@@ -181,7 +211,7 @@ pub(super) async fn replay(
     found: Option<StateId>,
     choices: &Arc<Choices>,
 ) -> Vec<String> {
-    let case = Case::found(graph, found);
+    let case = case(graph, found);
     let began = Timestamp::UNIX_EPOCH;
     let search = Arc::new(Search {
         choices: Arc::clone(choices),
@@ -205,7 +235,7 @@ pub(super) async fn replay(
             began,
         ),
         recorder: Arc::new(Recorder::new(case, true)),
-        plan: Plan::Search(Arc::clone(&search)),
+        plan: Arc::clone(&search) as _,
         writes: AtomicUsize::new(0),
     };
     world.look();

@@ -172,7 +172,7 @@ pub fn installed() -> Option<&'static Installed> {
                 krate.install(&cluster);
             }
             let binary = cluster.dir().join(format!("vaults-{rotation}"));
-            krate.build_with(&binary, &["--features", "krator-runtime/faults"]);
+            krate.build_with_faults(&binary);
             binaries.push(binary);
         }
         cluster.start_controllers(&["garbage-collector-controller"]);

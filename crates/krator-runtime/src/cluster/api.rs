@@ -1,0 +1,13 @@
+//! How the runtime talks to the API server: kinds and where they are served, objects as they are received, and limits.
+pub(super) mod apis;
+pub(super) mod backoff;
+pub(super) mod patch;
+pub(super) mod raw;
+
+use std::time::Duration;
+
+/// The most requests in flight at once, not counting watches. More of them do not make anything faster, but take
+/// memory.
+pub(in crate::cluster) const REQUESTS: usize = 32;
+/// The longest that a request of the runtime may take. A connection that no longer responds becomes an error.
+pub(in crate::cluster) const LONGEST_REQUEST: Duration = Duration::from_secs(30);

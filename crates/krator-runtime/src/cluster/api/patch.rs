@@ -1,0 +1,50 @@
+//! Patches for server-side apply, as text that the API server reads cheaply.
+use kube::{Error, api::Patch};
+use serde::Serialize;
+use serde_json::{Serializer, ser::PrettyFormatter, value::RawValue};
+
+/// A patch with each value on a line of its own.
+///
+/// The API server reads such patches as YAML, where a `{` at the beginning or in a list may begin a key. Its parser therefore
+/// looks for a colon behind the `}`, for up to 1,024 characters, and keeps the tokens that it meets on the way. As a key never
+/// spans lines, the end of the line ends the search at once: on one line, the status of an object cost the server a fifth of
+/// all the memory that it allocates for a write.
+///
+/// # Errors
+///
+/// If `patch` cannot be serialized.
+pub(in crate::cluster) fn apply(patch: &impl Serialize) -> Result<Patch<Box<RawValue>>, Error> {
+    let mut text = Vec::new();
+    let mut serializer = Serializer::with_formatter(&mut text, PrettyFormatter::with_indent(b""));
+    let text = patch
+        .serialize(&mut serializer)
+        .and_then(|()| serde_json::from_slice(&text));
+    text.map(Patch::Apply).map_err(Error::SerdeError)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn no_line_goes_on_behind_the_beginning_of_a_mapping_or_a_list() {
+        let status = json!({
+            "kind": "Moose",
+            "metadata": {"resourceVersion": "7"},
+            "status": {"conditions": [{"message": "a\nb {", "type": "Ready"}, {"type": "Stalled"}]},
+        });
+
+        let Ok(Patch::Apply(text)) = apply(&status) else {
+            panic!("values can be serialized")
+        };
+
+        let text = text.get();
+        assert_eq!(serde_json::from_str::<Value>(text).expect("JSON"), status);
+        assert_eq!(
+            text,
+            "{\n\"kind\": \"Moose\",\n\"metadata\": {\n\"resourceVersion\": \"7\"\n},\n\"status\": {\n\"conditions\": [\n\
+             {\n\"message\": \"a\\nb {\",\n\"type\": \"Ready\"\n},\n{\n\"type\": \"Stalled\"\n}\n]\n}\n}"
+        );
+    }
+}

@@ -1,0 +1,7 @@
+//! The objects of one kind: the loop that looks after them, and the reads and writes that their machines make.
+pub(super) mod dispatch;
+pub(super) mod remote;
+mod skew;
+mod undecodable;
+
+pub(super) use skew::Skew;

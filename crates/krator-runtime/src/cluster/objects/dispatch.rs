@@ -1,0 +1,509 @@
+//! Looks after all objects of one kind: passes the events of watches on to the objects that they concern. An object
+//! has a task only while it has something to do.
+use super::remote::Remote;
+#[cfg(feature = "dev")]
+use crate::graph::StateId;
+use crate::{
+    actor::{Actor, Step},
+    cluster::{
+        api::raw::Raw,
+        children::Stray,
+        others::{
+            links::{Link, Linked},
+            watch_index::{Uid, WatchIndex},
+            watches::{LinkEvent, ObservedChange, OwnObjects},
+        },
+        process::health::{self, Turning},
+        shown::{
+            inspect::{Question, View},
+            metrics::Counted,
+        },
+    },
+    machine::{Machine, ManifestOf},
+    operator::Operator,
+    resource::{KubeObject, version},
+    world::{Change, Mail, Mailbox, ObservedObject, World as _},
+};
+use futures::{
+    FutureExt as _, StreamExt as _,
+    stream::{BoxStream, select_all},
+};
+use kube::runtime::watcher;
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+    time::Duration,
+};
+use tokio::{
+    sync::{mpsc, watch},
+    task::{Id, JoinError, JoinSet},
+    time::{Instant, MissedTickBehavior},
+};
+use tokio_util::time::{DelayQueue, delay_queue};
+
+/// How long a timer may run. The queue of timers takes none of more than two years, and an object whose timer is due too
+/// early only gets another one.
+const LONGEST_TIMER: Duration = Duration::from_secs(365 * 24 * 3600);
+/// The result of an object's task.
+type Ended<O> = (Uid, Box<Tracked<<O as Operator>::Machine>>, Step);
+
+/// An actor, and where the metrics count its object.
+struct Tracked<M: Machine> {
+    actor: Actor<'static, M>,
+    counted: Counted,
+}
+
+/// An object that the operator looks after.
+struct Slot<O: Operator> {
+    life: Life<O>,
+    /// The number of the watch that observed the object.
+    source: usize,
+    /// The last of the watch's listings that contained it.
+    listing: u64,
+}
+
+enum Life<O: Operator> {
+    /// Nothing is due, or not before the timer.
+    Resting {
+        tracked: Box<Tracked<O::Machine>>,
+        timer: Option<delay_queue::Key>,
+    },
+    /// A task takes steps.
+    Running {
+        task: Id,
+        mailbox: Arc<Mailbox<ManifestOf<O::Machine>>>,
+        view: Arc<View<ManifestOf<O::Machine>>>,
+    },
+}
+
+pub(in crate::cluster) struct Dispatcher<O: Operator> {
+    world: Arc<Remote<O>>,
+    slots: HashMap<Uid, Slot<O>>,
+    index: WatchIndex,
+    /// How often each watch has listed all objects.
+    listings: HashMap<usize, u64>,
+    turning: Turning,
+    /// What people ask who look at the objects.
+    questions: mpsc::Receiver<Question>,
+    timers: DelayQueue<Uid>,
+    tasks: JoinSet<Ended<O>>,
+    /// Whether all objects were listed since this replica acts, so that it is known which of them there are.
+    listed: bool,
+    /// What is being done about children whose owner does not.
+    settling: JoinSet<()>,
+}
+
+impl<O: Operator<Machine: Linked>> Dispatcher<O>
+where
+    ManifestOf<O::Machine>: KubeObject,
+{
+    pub fn new(world: Remote<O>, turning: Turning, questions: mpsc::Receiver<Question>) -> Self {
+        Self {
+            world: Arc::new(world),
+            slots: HashMap::new(),
+            index: WatchIndex::default(),
+            listings: HashMap::new(),
+            turning,
+            questions,
+            timers: DelayQueue::new(),
+            tasks: JoinSet::new(),
+            listed: false,
+            settling: JoinSet::new(),
+        }
+    }
+
+    /// Looks after the objects from when this replica `leads` until `stop` is true. Handlers that are running then have
+    /// the time `grace` to end. Before it leads, a replica only watches, so that its caches are filled and it is known
+    /// whether it has the rights for that; `objects` are listed once more when it leads.
+    pub async fn run(
+        mut self,
+        mut objects: OwnObjects,
+        others: Vec<BoxStream<'static, LinkEvent>>,
+        mut leads: watch::Receiver<bool>,
+        mut stop: watch::Receiver<bool>,
+        grace: Duration,
+    ) {
+        let mut acts = *leads.borrow();
+        // Handlers start when the caches of other kinds are filled. A kind that cannot be listed does not delay them.
+        let mut unlisted: BTreeSet<usize> = (0..others.len()).collect();
+        let others = others
+            .into_iter()
+            .enumerate()
+            .map(|(at, seen)| seen.map(move |seen| (at, seen)).boxed());
+        let mut others = select_all(others);
+        let mut turn = tokio::time::interval(health::TURN);
+        turn.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                biased;
+                _ = stop.wait_for(|stop| *stop) => break,
+                _ = turn.tick() => self.turning.turned(),
+                Some(question) = self.questions.recv() => self.show(question),
+                Ok(_) = leads.wait_for(|leads| *leads), if !acts => {
+                    acts = true;
+                }
+                Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
+                Some(timer) = self.timers.next() => self.due(&timer.into_inner()),
+                // Before those of other kinds: where the deletions of an object and of its children have both arrived, its
+                // handler must not apply the children again.
+                Some((source, seen)) = objects.next(), if unlisted.is_empty() => if acts {
+                    self.saw(source, seen);
+                },
+                Some((at, seen)) = others.next() => match seen {
+                    LinkEvent::Listed => {
+                        unlisted.remove(&at);
+                        self.settle_all();
+                    }
+                    LinkEvent::Changed(change) => self.other_changed(at, &change),
+                },
+            }
+        }
+        drop(objects);
+        self.drain(grace).await;
+    }
+
+    /// Waits until the running handlers have ended. Those that take longer are dropped and resumed after a restart.
+    async fn drain(mut self, grace: Duration) {
+        drop(self.turning);
+        for slot in self.slots.values() {
+            if let Life::Running { mailbox, .. } = &slot.life {
+                mailbox.post(|mail| mail.stop = true);
+            }
+        }
+        let ended = async { while self.tasks.join_next().await.is_some() {} };
+        if tokio::time::timeout(grace, ended).await.is_err() {
+            tracing::warn!(
+                runs = self.tasks.len(),
+                "dropping handlers that did not end in time"
+            );
+        }
+    }
+
+    /// Answers somebody who looks at the objects.
+    fn show(&mut self, mut question: Question) {
+        #[cfg(feature = "dev")]
+        if question.wants_timers_again() {
+            self.set_timers_again();
+        }
+        #[cfg(feature = "dev")]
+        if let Some(to) = question.takes() {
+            self.take_by_hand(&question, to);
+        }
+        for slot in self.slots.values() {
+            match &slot.life {
+                Life::Resting { tracked, .. } => {
+                    question.see(tracked.actor.at(), tracked.actor.manifest());
+                }
+                Life::Running { view, .. } => view.show(&mut question),
+            }
+        }
+        question.answer();
+    }
+
+    /// Sets the timers of all objects again, and the deadlines of the handlers that run, because the clock was turned on.
+    #[cfg(feature = "dev")]
+    fn set_timers_again(&mut self) {
+        for uid in self.slots.keys().cloned().collect::<Vec<_>>() {
+            self.notify(&uid, |_| {});
+        }
+    }
+
+    /// Leads the object that the question names over an edge, in the place of its handler.
+    #[cfg(feature = "dev")]
+    fn take_by_hand(&mut self, question: &Question, to: StateId) {
+        let is_named = |slot: &Slot<O>| match &slot.life {
+            Life::Resting { tracked, .. } => question.names(&**tracked.actor.manifest()),
+            Life::Running { view, .. } => view.is_named_by(question),
+        };
+        let named = self.slots.iter().find(|(_, slot)| is_named(slot));
+        if let Some(uid) = named.map(|(uid, _)| Arc::clone(uid)) {
+            self.notify(&uid, |mail| mail.by_hand = Some(to));
+        }
+    }
+
+    fn saw(&mut self, source: usize, seen: watcher::Event<Arc<Raw>>) {
+        match seen {
+            watcher::Event::Init => *self.listings.entry(source).or_default() += 1,
+            watcher::Event::InitApply(object) | watcher::Event::Apply(object) => self.changed(source, object),
+            watcher::Event::InitDone => {
+                let listing = self.listing(source);
+                let unlisted = self
+                    .slots
+                    .iter()
+                    .filter(|(_, s)| s.source == source && s.listing != listing);
+                for uid in unlisted.map(|(uid, _)| Arc::clone(uid)).collect::<Vec<_>>() {
+                    self.notify(&uid, |mail| mail.gone = true);
+                }
+                self.listed = true;
+                self.settle_all();
+            }
+            watcher::Event::Delete(object) => {
+                self.notify(object.uid(), |mail| mail.gone = true);
+                // Of one that is looked after, children may still arrive until that has ended.
+                if !self.slots.contains_key(object.uid()) {
+                    self.settle(self.world.cluster().left_by(object.uid()));
+                }
+            }
+        }
+    }
+
+    /// Settles all children that need something. Until the objects are listed, nobody knows whose owner is gone.
+    fn settle_all(&mut self) {
+        if self.listed {
+            let strays = self.world.cluster().strays(|uid| self.slots.contains_key(uid));
+            self.settle(strays);
+        }
+    }
+
+    fn settle(&mut self, strays: impl IntoIterator<Item = Stray>) {
+        while self.settling.try_join_next().is_some() {}
+        for stray in strays {
+            let world = Arc::clone(&self.world);
+            self.settling.spawn(async move { world.settle(stray).await });
+        }
+    }
+
+    /// The number of a watch's last listing.
+    fn listing(&self, source: usize) -> u64 {
+        self.listings.get(&source).copied().unwrap_or_default()
+    }
+
+    fn changed(&mut self, source: usize, raw: Arc<Raw>) {
+        let listing = self.listing(source);
+        let uid: Uid = raw.uid().into();
+        if let Some(slot) = self.slots.get_mut(&uid) {
+            slot.listing = listing;
+            let observed = if self.world.links().iter().all(Link::is_owned) {
+                let world = Arc::clone(&self.world);
+                ObservedObject::new(version(&*raw), move || world.decode(&raw))
+            } else {
+                // The index has to follow, because the object may refer to other objects now.
+                let Some(object) = self.world.decode(&raw) else {
+                    return;
+                };
+                self.index.update(&uid, &*object, self.world.links());
+                object.into()
+            };
+            return self.notify(&uid, |mail| mail.object = Some(observed));
+        }
+        let Some(object) = self.world.decode(&raw) else {
+            return;
+        };
+        if !Actor::<O::Machine>::is_responsible_for(O::Machine::GRAPH, &object) {
+            return;
+        }
+        self.index.update(&uid, &*object, self.world.links());
+        let graph = O::Machine::GRAPH;
+        let actor = Actor::<O::Machine>::new(graph, Arc::clone(&object), None, self.world.now());
+        let counted = Counted::new(Arc::clone(self.world.metrics()), actor.at());
+        let tracked = Box::new(Tracked { actor, counted });
+        let life = self.spawn(Arc::clone(&uid), tracked, Mail::default());
+        self.slots.insert(
+            uid,
+            Slot {
+                life,
+                source,
+                listing,
+            },
+        );
+    }
+
+    /// Notifies the objects that a change of another kind concerns.
+    fn other_changed(&mut self, at: usize, observed: &ObservedChange) {
+        let world = Arc::clone(&self.world);
+        let Some(link) = world.links().get(at) else {
+            return;
+        };
+        let child = link.is_owned().then(|| (link.child(observed), observed.version));
+        let change = Change {
+            names: link.names(),
+            child,
+        };
+        for uid in self.index.of(at, link, observed) {
+            self.notify(&uid, |mail| mail.changes.push(change.clone()));
+        }
+        if self.listed {
+            let child = (&*observed.namespace, &*observed.name);
+            let owner = (observed.controller.as_deref(), link.labelled(observed));
+            let stray = world
+                .cluster()
+                .stray(at, child, owner, |uid| self.slots.contains_key(uid));
+            self.settle(stray);
+        }
+    }
+
+    /// Adds to the mail of an object, if the operator looks after it.
+    fn notify(&mut self, uid: &str, write: impl FnOnce(&mut Mail<ManifestOf<O::Machine>>)) {
+        match self.slots.get(uid).map(|slot| &slot.life) {
+            Some(Life::Running { mailbox, .. }) => mailbox.post(write),
+            Some(Life::Resting { .. }) => {
+                let mut mail = Mail::default();
+                write(&mut mail);
+                self.receive(uid, mail);
+            }
+            None => {}
+        }
+    }
+
+    fn due(&mut self, uid: &Uid) {
+        if let Some(Slot {
+            life: Life::Resting { timer, .. },
+            ..
+        }) = self.slots.get_mut(uid)
+        {
+            *timer = None;
+            self.receive(uid, Mail::default());
+        }
+    }
+
+    /// Gives mail to an object at rest. It stays at rest, or gets a task.
+    fn receive(&mut self, uid: &str, mut mail: Mail<ManifestOf<O::Machine>>) {
+        let Some((uid, slot)) = self.slots.remove_entry(uid) else {
+            return;
+        };
+        let Slot {
+            life,
+            source,
+            listing,
+        } = slot;
+        let life = match life {
+            Life::Resting { mut tracked, timer } => {
+                let gone = mail.gone;
+                match tracked.actor.receive(std::mem::take(&mut mail), self.world.now()) {
+                    Step::Wait(until) => self.rest(&uid, tracked, until, timer),
+                    Step::Again | Step::Over => {
+                        if let Some(timer) = timer {
+                            self.timers.remove(&timer);
+                        }
+                        self.spawn(
+                            Arc::clone(&uid),
+                            tracked,
+                            Mail {
+                                gone,
+                                ..Mail::default()
+                            },
+                        )
+                    }
+                }
+            }
+            running => running,
+        };
+        self.slots.insert(
+            uid,
+            Slot {
+                life,
+                source,
+                listing,
+            },
+        );
+    }
+
+    fn rest(
+        &mut self,
+        uid: &Uid,
+        mut tracked: Box<Tracked<O::Machine>>,
+        until: Option<Duration>,
+        timer: Option<delay_queue::Key>,
+    ) -> Life<O> {
+        let latest = Instant::now() + LONGEST_TIMER;
+        let at = until.map(|until| self.world.instant(until).min(latest));
+        let timer = match (at, timer) {
+            (Some(at), Some(timer)) => {
+                self.timers.reset_at(&timer, at);
+                Some(timer)
+            }
+            (Some(at), None) => Some(self.timers.insert_at(Arc::clone(uid), at.max(Instant::now()))),
+            (None, Some(timer)) => {
+                self.timers.remove(&timer);
+                None
+            }
+            (None, None) => None,
+        };
+        tracked.counted.is_at(tracked.actor.at());
+        Life::Resting { tracked, timer }
+    }
+
+    /// Starts a task that takes steps until nothing is due.
+    fn spawn(
+        &mut self,
+        uid: Uid,
+        mut tracked: Box<Tracked<O::Machine>>,
+        mail: Mail<ManifestOf<O::Machine>>,
+    ) -> Life<O> {
+        let mailbox = Arc::new(Mailbox::default());
+        mailbox.post(|first| *first = mail);
+        let (world, inbox) = (Arc::clone(&self.world), Arc::clone(&mailbox));
+        let view = Arc::new(View::new(tracked.actor.at(), tracked.actor.manifest()));
+        let seen = Arc::clone(&view);
+        let task = self.tasks.spawn(async move {
+            loop {
+                // A handler runs in the state in which its step begins.
+                tracked.counted.is_at(tracked.actor.at());
+                seen.set(tracked.actor.at(), tracked.actor.manifest());
+                // The future of a step is far larger than the rest of the task. Boxed, it takes memory only once the task
+                // runs: the hundreds of tasks that a page of a listing starts would leave holes in the heap that nothing
+                // fills later.
+                match tracked.actor.step(&*world, &inbox).boxed().await {
+                    Step::Again => {}
+                    step => return (uid, tracked, step),
+                }
+            }
+        });
+        self.world.metrics().busy(self.tasks.len());
+        Life::Running {
+            task: task.id(),
+            mailbox,
+            view,
+        }
+    }
+
+    fn ended(&mut self, ended: Result<(Id, Ended<O>), JoinError>) {
+        self.world.metrics().busy(self.tasks.len());
+        let (uid, tracked, step) = match ended {
+            Ok((_, ended)) => ended,
+            Err(error) => {
+                // This is a defect of the runtime, because panics of handlers are caught. The object is looked after
+                // again from its next event on.
+                tracing::error!(%error, "a task of the runtime failed");
+                let failed =
+                    |slot: &Slot<O>| matches!(&slot.life, Life::Running { task, .. } if *task == error.id());
+                return self.slots.retain(|_, slot| !failed(slot));
+            }
+        };
+        let Some(slot) = self.slots.get_mut(&uid) else {
+            return;
+        };
+        let Life::Running { mailbox, .. } = &slot.life else {
+            return;
+        };
+        // Mail that arrived after the task had ended.
+        let left = mailbox.take();
+        match step {
+            Step::Again | Step::Wait(_) => {
+                self.index
+                    .update(&uid, &**tracked.actor.manifest(), self.world.links());
+                let until = if let Step::Wait(until) = step {
+                    until
+                } else {
+                    Some(Duration::ZERO)
+                };
+                let life = self.rest(&uid, tracked, until, None);
+                if let Some(slot) = self.slots.get_mut(&uid) {
+                    slot.life = life;
+                }
+                #[cfg(feature = "dev")]
+                let is_led = left.by_hand.is_some();
+                #[cfg(not(feature = "dev"))]
+                let is_led = false;
+                if left.gone || left.object.is_some() || !left.changes.is_empty() || is_led {
+                    self.receive(&uid, left);
+                }
+            }
+            Step::Over => {
+                self.slots.remove(&uid);
+                self.index.forget(&uid);
+                self.settle(self.world.cluster().left_by(&uid));
+            }
+        }
+    }
+}

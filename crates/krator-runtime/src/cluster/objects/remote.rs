@@ -1,0 +1,600 @@
+//! The world of a cluster: reads and writes the objects of one kind, and publishes events about them.
+use super::{
+    skew::{self, Skew},
+    undecodable,
+};
+#[cfg(feature = "dev")]
+use crate::cluster::shown::development::{Failures, Target};
+use crate::{
+    cluster::{
+        api::{
+            LONGEST_REQUEST, REQUESTS, patch,
+            raw::{Endpoint, Raw},
+        },
+        children::Stray,
+        others::{links::Link, reach::Cluster},
+        process::{clock::Clock, leadership::Leadership},
+        shown::{inspect::History, metrics::KindMetrics, recorder::Recorder},
+    },
+    conditions,
+    engine::{Cause, Moved, Now},
+    error::{Error, Result},
+    graph::{Retry, StateKind},
+    machine::{Event, Found, Machine, ManifestOf, Object as _, SharedOf, StatusOf},
+    operator::Operator,
+    resource::KubeObject,
+    status::Condition,
+    world::{Ran, World, WriteError},
+};
+use futures::FutureExt as _;
+use k8s_openapi::{api::core::v1::ObjectReference, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kube::{
+    Api, Resource,
+    api::{DeleteParams, Patch, PatchParams, Preconditions},
+};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::json;
+use std::{
+    any::Any,
+    borrow::Cow,
+    hash::{BuildHasher as _, RandomState},
+    sync::Arc,
+    time::Duration,
+};
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::Instant,
+};
+
+/// The action of events that are about no transition.
+const RUN: &str = "Run";
+/// The reason of events about a CustomResourceDefinition that is older than the operator.
+const OLDER: &str = "OlderDefinition";
+
+pub(in crate::cluster) struct Remote<O: Operator> {
+    operator: O,
+    shared: Arc<SharedOf<O::Machine>>,
+    cluster: Cluster<O::Machine>,
+    clock: Arc<Clock>,
+    leadership: Leadership,
+    events: Arc<Recorder>,
+    endpoint: Endpoint,
+    turns: Semaphore,
+    metrics: Arc<KindMetrics>,
+    skew: Arc<Skew>,
+    /// The last transitions, if somebody can look at them.
+    history: Option<Arc<History>>,
+    /// The failures that people have planned.
+    #[cfg(feature = "dev")]
+    failures: Option<Arc<Failures>>,
+}
+
+impl<O: Operator> Remote<O>
+where
+    ManifestOf<O::Machine>: KubeObject,
+{
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one caller has them all, each of another type"
+    )]
+    pub async fn new(
+        operator: O,
+        cluster: Cluster<O::Machine>,
+        clock: Arc<Clock>,
+        leadership: Leadership,
+        events: Arc<Recorder>,
+        metrics: Arc<KindMetrics>,
+        history: Option<Arc<History>>,
+        skew: Arc<Skew>,
+    ) -> Self {
+        let shared = operator.shared_state().await;
+        Self {
+            operator,
+            shared,
+            cluster,
+            clock,
+            leadership,
+            events,
+            endpoint: Endpoint::of::<ManifestOf<O::Machine>>(),
+            turns: Semaphore::new(REQUESTS),
+            metrics,
+            skew,
+            history,
+            #[cfg(feature = "dev")]
+            failures: None,
+        }
+    }
+
+    /// Has handlers fail as people plan it.
+    #[cfg(feature = "dev")]
+    pub fn with_failures(self, failures: Option<Arc<Failures>>) -> Self {
+        Self { failures, ..self }
+    }
+
+    pub fn metrics(&self) -> &Arc<KindMetrics> {
+        &self.metrics
+    }
+
+    /// The other kinds that the operator owns or watches.
+    pub fn links(&self) -> &[Link<O::Machine>] {
+        &self.cluster.links
+    }
+
+    /// Decodes an object. One that has no value of its type is marked, and there is none; a deleted one is read without the
+    /// fields that have none, or else released.
+    pub fn decode(self: &Arc<Self>, raw: &Arc<Raw>) -> Option<Arc<ManifestOf<O::Machine>>> {
+        let error = match raw.decode() {
+            Ok(object) => return Some(Arc::new(object)),
+            Err(error) => error,
+        };
+        let rest = undecodable::rest(raw);
+        let meta = undecodable::metadata(raw);
+        let is_held = meta
+            .finalizers
+            .iter()
+            .flatten()
+            .any(|it| it == O::Machine::GRAPH.finalizer());
+        let why = format!("{}: {error}", rest.path);
+        if meta.deletion_timestamp.is_none() {
+            self.report_undecodable(
+                &meta,
+                &format!("the object cannot be decoded and is left alone: {why}"),
+            );
+            self.in_background(raw, Self::mark);
+            return None;
+        }
+        if !is_held {
+            return None;
+        }
+        if let Some(object) = rest.object {
+            let note = format!("the object is deleted without a field that cannot be decoded: {why}");
+            self.report_undecodable(&meta, &note);
+            return Some(Arc::new(object));
+        }
+        let note = format!("the object is released without a handler, because it cannot be decoded: {why}");
+        self.report_undecodable(&meta, &note);
+        self.in_background(raw, Self::release);
+        None
+    }
+
+    /// Makes a write about an object that has no actor, again until it is answered or another version will be observed.
+    fn in_background<F>(
+        self: &Arc<Self>,
+        raw: &Arc<Raw>,
+        write: impl Fn(Arc<Self>, Arc<Raw>) -> F + Send + 'static,
+    ) where
+        F: Future<Output = Result<(), WriteError>> + Send,
+    {
+        let (world, raw) = (Arc::clone(self), Arc::clone(raw));
+        tokio::spawn(async move {
+            for failures in 1.. {
+                let (error, is_final) = match write(Arc::clone(&world), Arc::clone(&raw)).await {
+                    Ok(()) | Err(WriteError::Conflict | WriteError::Gone) => return,
+                    Err(WriteError::Invalid(error)) => (error, true),
+                    Err(WriteError::Other(error)) => (error, false),
+                };
+                tracing::warn!(
+                    kind = world.cluster.kind,
+                    namespace = raw.meta().namespace,
+                    name = raw.meta().name,
+                    ?error,
+                    "a request failed"
+                );
+                if is_final {
+                    return;
+                }
+                tokio::time::sleep(Retry::OF_REQUESTS.delay(failures, world.now().random)).await;
+            }
+        });
+    }
+
+    /// Says in the status of an object that it cannot be decoded, unless it says so already.
+    async fn mark(self: Arc<Self>, raw: Arc<Raw>) -> Result<(), WriteError> {
+        let generation = undecodable::metadata(&raw).generation.unwrap_or_default();
+        let stored = undecodable::machine_status(&raw);
+        let path = undecodable::rest::<ManifestOf<O::Machine>>(&raw).path;
+        let condition = conditions::undecodable(&stored, &path, generation, self.clock.time());
+        if stored.conditions.contains(&condition) {
+            return Ok(());
+        }
+        let _turn = self.turn().await;
+        self.apply_condition(raw.meta(), &condition).await.map(drop)
+    }
+
+    /// Takes the finalizer off an object for which no handler can run.
+    async fn release(self: Arc<Self>, raw: Arc<Raw>) -> Result<(), WriteError> {
+        let _turn = self.turn().await;
+        let meta = undecodable::metadata(&raw);
+        self.patch_finalizer(&meta, O::Machine::GRAPH.finalizer(), false)
+            .await
+            .map(drop)
+    }
+
+    fn report_undecodable(&self, meta: &ObjectMeta, note: &str) {
+        tracing::warn!(
+            group = O::Machine::GRAPH.group(),
+            kind = self.cluster.kind,
+            namespace = meta.namespace,
+            name = meta.name,
+            "{}",
+            note.escape_debug()
+        );
+        let about = ObjectReference {
+            api_version: Some(self.cluster.api_version.clone()),
+            kind: Some(self.cluster.kind.clone()),
+            name: meta.name.clone(),
+            namespace: meta.namespace.clone(),
+            uid: meta.uid.clone(),
+            ..ObjectReference::default()
+        };
+        self.queue(about, RUN, Event::warning("Undecodable", note));
+    }
+
+    /// What is known of the children that the objects own.
+    pub fn cluster(&self) -> &Cluster<O::Machine> {
+        &self.cluster
+    }
+
+    /// Settles what a child needs, until that has succeeded.
+    pub async fn settle(&self, stray: Stray) {
+        for failures in 1.. {
+            let settled = {
+                let _turn = self.turn().await;
+                bounded(self.cluster.settle(&self.endpoint, &stray)).await
+            };
+            match settled {
+                Ok(None) => return,
+                Ok(Some(child)) => {
+                    let released = Event::released("the object");
+                    return self.queue(child, RUN, released);
+                }
+                Err(error) => {
+                    let delay = Retry::OF_REQUESTS.delay(failures, self.now().random);
+                    tracing::warn!(
+                        group = O::Machine::GRAPH.group(),
+                        kind = self.cluster.kind,
+                        %error,
+                        delay_ms = delay.as_millis(),
+                        "a request about a child failed"
+                    );
+                    tokio::time::sleep(delay).await;
+                }
+            }
+        }
+    }
+
+    fn queue(&self, about: ObjectReference, action: &'static str, event: Event) {
+        self.events.record(about, action, event, self.clock.time());
+    }
+
+    fn api(&self, namespace: &str) -> Api<Raw> {
+        self.endpoint.api(self.cluster.client.clone(), namespace)
+    }
+
+    /// Applies what a field manager says of an object's status.
+    async fn apply_status(
+        &self,
+        meta: &ObjectMeta,
+        patch: &(impl Serialize + Sync),
+        manager: &str,
+    ) -> Result<Raw, WriteError> {
+        let api = self.api(meta.namespace.as_deref().unwrap_or_default());
+        let params = PatchParams::apply(manager).force();
+        let name = meta.name.as_deref().unwrap_or_default();
+        request(async { api.patch_status(name, &params, &patch::apply(patch)?).await }).await
+    }
+
+    /// Applies one condition to this version of an object.
+    async fn apply_condition(&self, meta: &ObjectMeta, condition: &Condition) -> Result<Raw, WriteError> {
+        let patch = json!({
+            "apiVersion": self.cluster.api_version,
+            "kind": self.cluster.kind,
+            "metadata": {"resourceVersion": meta.resource_version},
+            "status": {"conditions": [condition]},
+        });
+        // What a field manager no longer applies is removed, so the one that owns the whole status cannot do this.
+        let manager = format!("{}-conditions", self.cluster.manager);
+        self.apply_status(meta, &patch, &manager).await
+    }
+
+    /// Adds a finalizer to this version of an object, or removes it.
+    async fn patch_finalizer(
+        &self,
+        meta: &ObjectMeta,
+        finalizer: &str,
+        present: bool,
+    ) -> Result<Raw, WriteError> {
+        let others = meta.finalizers.iter().flatten().map(String::as_str);
+        let others = others.filter(|other| *other != finalizer);
+        let finalizers: Vec<&str> = others.chain(present.then_some(finalizer)).collect();
+        let patch = json!({
+            "metadata": {"resourceVersion": meta.resource_version, "finalizers": finalizers},
+        });
+        let params = PatchParams {
+            field_manager: Some(self.cluster.manager.to_owned()),
+            ..PatchParams::default()
+        };
+        let api = self.api(meta.namespace.as_deref().unwrap_or_default());
+        let name = meta.name.as_deref().unwrap_or_default();
+        match request(api.patch(name, &params, &Patch::Merge(patch))).await {
+            // Finalizers cannot be added once an object is being deleted, so the object has to be read again.
+            Err(WriteError::Invalid(_)) => Err(WriteError::Conflict),
+            answer => answer,
+        }
+    }
+
+    /// Applies the whole status, without what the definition in the cluster is known to lack.
+    async fn apply_whole(
+        &self,
+        object: &ManifestOf<O::Machine>,
+        status: &StatusOf<O::Machine>,
+    ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
+        let _turn = self.turn().await;
+        let lacks = self.skew.lacks();
+        if !lacks.has_fields_of_status() {
+            let patch = StatusPatch::of(object, status);
+            return stored(
+                self.apply_status(object.meta(), &patch, self.cluster.manager)
+                    .await,
+            );
+        }
+        let pruned = serde_json::to_value(status).map(|mut status| {
+            lacks.prune(&mut status);
+            status
+        });
+        let pruned = pruned.map_err(|error| WriteError::Other(error.into()))?;
+        let patch = StatusPatch::of(object, &pruned);
+        stored(
+            self.apply_status(object.meta(), &patch, self.cluster.manager)
+                .await,
+        )
+    }
+
+    /// Waits until a request may be made. Requests are built after this, so those that wait take no memory.
+    async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        // The semaphore is never closed, so this is always `Some`.
+        self.turns.acquire().await.ok()
+    }
+}
+
+/// The event of an entry into a state.
+fn moved_event(moved: &Moved<'_>) -> Event {
+    let reason = match moved.cause {
+        Cause::TimedOut | Cause::RetriesExhausted | Cause::LimitReached | Cause::SpecChanged => {
+            moved.cause.as_str()
+        }
+        _ => moved.to.name,
+    };
+    let mut note = format!("entered {}", moved.to.name);
+    if let Some(from) = moved.from {
+        note += &format!(" from {}", from.name);
+    }
+    if !moved.message().is_empty() {
+        note += &format!(": {}", moved.message());
+    }
+    Event {
+        reason: reason.to_owned(),
+        note,
+        warning: moved.to.kind == StateKind::Failed,
+    }
+}
+
+/// Makes a request of the runtime, bounded in time.
+async fn request<T>(request: impl Future<Output = kube::Result<T>> + Send) -> Result<T, WriteError> {
+    // Thousands of tasks may exist, and the future of a request is larger than everything else that they hold.
+    // Boxed, it takes memory only while the request is made.
+    match tokio::time::timeout(LONGEST_REQUEST, request.boxed()).await {
+        Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(error)) => Err(match &error {
+            kube::Error::Api(status) => match status.code {
+                404 => WriteError::Gone,
+                409 => WriteError::Conflict,
+                400 | 422 => WriteError::Invalid(error.into()),
+                _ => WriteError::Other(error.into()),
+            },
+            _ => WriteError::Other(error.into()),
+        }),
+        Err(_) => Err(WriteError::Other(Error::from("the API server did not answer"))),
+    }
+}
+
+/// Makes some requests about children, bounded in time.
+async fn bounded<T>(requests: impl Future<Output = Result<T>> + Send) -> Result<T> {
+    let answered = tokio::time::timeout(LONGEST_REQUEST, requests.boxed()).await;
+    answered.unwrap_or_else(|_| Err(Error::from("the API server did not answer")))
+}
+
+/// A patch that applies a status. It has a type of its own because most writes are of this kind: serializing it
+/// does not build a tree of JSON values.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StatusPatch<'a, S> {
+    api_version: Cow<'static, str>,
+    kind: Cow<'static, str>,
+    metadata: PatchMetadata<'a>,
+    status: &'a S,
+}
+
+impl<'a, S> StatusPatch<'a, S> {
+    fn of<K: KubeObject>(object: &'a K, status: &'a S) -> Self {
+        Self {
+            api_version: K::api_version(&()),
+            kind: K::kind(&()),
+            metadata: PatchMetadata {
+                resource_version: object.meta().resource_version.as_deref(),
+            },
+            status,
+        }
+    }
+}
+
+/// Contains the version that the decision is based on, so that the API server rejects decisions based on older
+/// versions.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PatchMetadata<'a> {
+    resource_version: Option<&'a str>,
+}
+
+/// The object in the answer to a write.
+fn stored<K: DeserializeOwned>(answer: Result<Raw, WriteError>) -> Result<Arc<K>, WriteError> {
+    let raw = answer?;
+    let read = raw.decode().or_else(|error| {
+        // As in `Remote::decode`.
+        let is_deleted = undecodable::metadata(&raw).deletion_timestamp.is_some();
+        let rest = is_deleted.then(|| undecodable::rest(&raw).object).flatten();
+        rest.ok_or(error)
+    });
+    read.map(Arc::new)
+        .map_err(|error| WriteError::Other(error.into()))
+}
+
+impl<O: Operator> World<O::Machine> for Remote<O>
+where
+    ManifestOf<O::Machine>: KubeObject,
+{
+    fn now(&self) -> Now {
+        // `RandomState` is seeded anew for each instance.
+        let random = RandomState::new().hash_one(self.clock.elapsed());
+        Now {
+            elapsed: self.clock.elapsed(),
+            time: self.clock.time(),
+            random,
+        }
+    }
+    fn instant(&self, elapsed: Duration) -> Instant {
+        self.clock.instant(elapsed)
+    }
+    fn shared(&self) -> &Arc<SharedOf<O::Machine>> {
+        &self.shared
+    }
+    fn may_act(&self) -> bool {
+        self.leadership.holds()
+    }
+    async fn initialize(
+        &self,
+        manifest: &ManifestOf<O::Machine>,
+    ) -> Result<<O::Machine as Machine>::ObjectState> {
+        self.operator.initialize_object_state(manifest).await
+    }
+
+    async fn find(&self, manifest: &ManifestOf<O::Machine>) -> Result<Vec<Found>> {
+        // An error here is handled like one of the handler that was about to run.
+        #[cfg(feature = "dev")]
+        if let Some(failures) = &self.failures {
+            failures.strike(&Target::of(&self.endpoint, manifest))?;
+        }
+        self.cluster.find(manifest).await
+    }
+
+    async fn write_status(
+        &self,
+        manifest: &ManifestOf<O::Machine>,
+        status: &StatusOf<O::Machine>,
+    ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
+        let mut answer = self.apply_whole(manifest, status).await;
+        if let Err(WriteError::Other(error)) = &answer
+            && skew::lacks_a_field(error)
+            && self.skew.read().await.is_ok()
+            && self.skew.lacks().has_fields_of_status()
+        {
+            answer = self.apply_whole(manifest, status).await;
+        }
+        if let Err(WriteError::Invalid(error)) = &answer
+            && let Some(note) = self.skew.explain(error)
+        {
+            self.publish(manifest, Event::warning(OLDER, note.clone()));
+            return Err(WriteError::Other(Error::blocked(note)));
+        }
+        answer
+    }
+
+    fn schema_epoch(&self) -> u64 {
+        self.skew.epoch()
+    }
+
+    fn unkept(&self, manifest: &ManifestOf<O::Machine>) {
+        if let Some(note) = self.skew.note() {
+            self.publish(manifest, Event::warning(OLDER, note));
+        }
+    }
+
+    async fn write_condition(
+        &self,
+        manifest: &ManifestOf<O::Machine>,
+        condition: &Condition,
+    ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
+        let _turn = self.turn().await;
+        stored(self.apply_condition(manifest.meta(), condition).await)
+    }
+
+    async fn set_finalizer(
+        &self,
+        manifest: &ManifestOf<O::Machine>,
+        finalizer: &str,
+        present: bool,
+    ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
+        let _turn = self.turn().await;
+        stored(self.patch_finalizer(manifest.meta(), finalizer, present).await)
+    }
+
+    async fn delete(&self, manifest: &ManifestOf<O::Machine>) -> Result<(), WriteError> {
+        let _turn = self.turn().await;
+        let this = Preconditions {
+            uid: manifest.meta().uid.clone(),
+            resource_version: None,
+        };
+        let params = DeleteParams {
+            preconditions: Some(this),
+            ..DeleteParams::default()
+        };
+        match request(self.api(manifest.namespace()).delete(manifest.name(), &params)).await {
+            Ok(_) | Err(WriteError::Gone) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn end_children(&self, manifest: &ManifestOf<O::Machine>) -> Result<()> {
+        if !self.cluster.has_outliving() {
+            return Ok(());
+        }
+        let _turn = self.turn().await;
+        let kept = |child: &str| self.publish(manifest, Event::released(child));
+        bounded(self.cluster.end_children(manifest, kept)).await
+    }
+
+    async fn read(&self, manifest: &ManifestOf<O::Machine>) -> Result<Option<Arc<ManifestOf<O::Machine>>>> {
+        let _turn = self.turn().await;
+        match stored(request(self.api(manifest.namespace()).get(manifest.name())).await) {
+            Ok(object) => Ok(Some(object)),
+            Err(WriteError::Gone) => Ok(None),
+            Err(WriteError::Conflict) => Err(Error::from("a read was answered with a conflict")),
+            Err(WriteError::Invalid(error) | WriteError::Other(error)) => Err(error),
+        }
+    }
+
+    fn kind(&self) -> &str {
+        &self.cluster.kind
+    }
+
+    fn moved(&self, manifest: &ManifestOf<O::Machine>, moved: &Moved<'_>) {
+        self.metrics.moved(moved);
+        if let Some(history) = &self.history {
+            history.record(manifest, moved, self.clock.time());
+        }
+        let event = moved_event(moved);
+        self.queue(manifest.object_ref(&()), "Transition", event);
+    }
+
+    fn ran(&self, ran: &Ran) {
+        self.metrics.ran(ran);
+    }
+
+    fn publish(&self, manifest: &ManifestOf<O::Machine>, event: Event) {
+        self.queue(manifest.object_ref(&()), RUN, event);
+    }
+
+    fn backend(&self) -> &(dyn Any + Send + Sync) {
+        &self.cluster
+    }
+}

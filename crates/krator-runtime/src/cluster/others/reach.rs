@@ -1,0 +1,75 @@
+//! What handlers can reach of the cluster.
+use super::{
+    links::{Concerns, Link},
+    watches::{Cache, KindCache},
+};
+use crate::{
+    cluster::api::apis::Apis,
+    error::{Error, Result},
+    machine::{Found, Machine, ManifestOf, Object as _},
+    resource::Child,
+};
+use futures::future::try_join_all;
+use kube::Client;
+use std::{any::TypeId, sync::Arc};
+
+/// The part of the cluster that the handlers of one machine can reach.
+pub(in crate::cluster) struct Cluster<M: Machine> {
+    pub client: Client,
+    /// The handles that [`Context::api`](crate::Context::api) has made.
+    pub apis: Apis,
+    /// The field manager.
+    pub manager: &'static str,
+    pub api_version: String,
+    pub kind: String,
+    /// Where the operator works; nowhere in particular if it is empty.
+    pub namespaces: Vec<String>,
+    pub links: Vec<Link<M>>,
+    /// The cache of each link's kind.
+    pub caches: Vec<Arc<dyn Cache>>,
+}
+
+impl<M: Machine> Cluster<M> {
+    /// The cache of a kind that is owned, and the name of the kind in the description.
+    pub fn owned<K: Child>(&self) -> Option<(Arc<KindCache<K>>, &'static str)> {
+        let of = TypeId::of::<K>();
+        let mut links = self.links.iter().zip(&self.caches);
+        let (link, cache) = links.find(|(link, _)| link.of == of && link.is_owned())?;
+        Some((Arc::clone(cache).as_any().downcast().ok()?, link.kind))
+    }
+
+    /// Reads the objects that links select by a name or a label.
+    pub async fn find(&self, object: &ManifestOf<M>) -> Result<Vec<Found>> {
+        let mut reads = Vec::new();
+        let links = self.links.iter().zip(&self.caches).enumerate();
+        for (at, (link, cache)) in links.filter(|(_, (link, _))| link.is_read()) {
+            let names = match &link.concerns {
+                Concerns::Label(key) => cache.labelled(key, object.name()),
+                _ => link.named_by(object),
+            };
+            reads.extend(names.into_iter().map(|(namespace, name)| {
+                let read = Arc::clone(cache).read(self.client.clone(), namespace, name);
+                async move { Ok::<_, Error>(read.await?.map(|object| (at, object))) }
+            }));
+        }
+        Ok(try_join_all(reads).await?.into_iter().flatten().collect())
+    }
+
+    /// The objects of a watched kind that concern an object of the operator, for which those in `found` were found.
+    pub fn concerning<K: Child>(&self, found: &[Found]) -> Vec<Arc<K>> {
+        let of = TypeId::of::<K>();
+        let mut concerning: Vec<Arc<K>> = Vec::new();
+        let links = self.links.iter().zip(&self.caches).enumerate();
+        for (at, (link, cache)) in links.filter(|(_, (link, _))| link.of == of) {
+            if link.is_read() {
+                let found = found.iter().filter(|(link, _)| *link == at);
+                concerning.extend(found.filter_map(|(_, object)| Arc::clone(object).downcast().ok()));
+            } else if !link.is_owned()
+                && let Ok(cache) = Arc::clone(cache).as_any().downcast::<KindCache<K>>()
+            {
+                concerning.extend(cache.all());
+            }
+        }
+        concerning
+    }
+}

@@ -1,0 +1,265 @@
+//! The watches of the process. All its kinds, links and namespaces share them: there is one for each kind and namespace,
+//! which serves the widest need. All namespaces include a single one, and whole objects include their metadata.
+mod cache;
+mod listings;
+mod stream;
+
+pub(in crate::cluster) use cache::{Cache, KindCache, Known, drop_managed_fields};
+pub(in crate::cluster) use listings::Need;
+
+use crate::{
+    cluster::{
+        api::raw::{Endpoint, Raw},
+        process::health::Health,
+    },
+    resource::{Child, Place, Selector},
+};
+use futures::{FutureExt as _, StreamExt as _, future, stream::BoxStream};
+use kube::{Client, Resource, runtime::watcher};
+use std::{
+    any::TypeId,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+use stream::{Seen, Watch};
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    task::JoinSet,
+};
+
+/// The events of the operator's own objects. Each has the number of its watch.
+pub(in crate::cluster) type OwnObjects = BoxStream<'static, (usize, watcher::Event<Arc<Raw>>)>;
+
+/// An event of a watch of another kind.
+#[derive(Clone)]
+pub(in crate::cluster) enum LinkEvent {
+    /// An object was created, changed or deleted.
+    Changed(Arc<ObservedChange>),
+    /// All objects are known, or they cannot be listed at the moment; then it is told again when they are known.
+    Listed,
+}
+
+/// The changed object, as far as the operator has to know it.
+pub(in crate::cluster) struct ObservedChange {
+    pub namespace: String,
+    pub name: String,
+    pub version: u64,
+    /// The uid of the object that owns it.
+    pub controller: Option<String>,
+    /// The values of the labels that links read: the former ones, too.
+    pub labels: Vec<(&'static str, String)>,
+}
+
+/// What the watches of the process need, until [`start`](Self::start) knows all of it.
+#[derive(Default)]
+pub(in crate::cluster) struct SharedWatches(BTreeMap<String, Kind>);
+
+/// What is common to all watches.
+pub(in crate::cluster) struct Common {
+    pub client: Client,
+    /// What selects the operator's own objects.
+    pub selector: Option<Selector>,
+    /// Whether this replica acts.
+    pub leads: watch::Receiver<bool>,
+    pub health: Health,
+}
+
+/// What the process needs of one kind.
+struct Kind {
+    endpoint: Endpoint,
+    /// The namespaces; the empty name stands for all of them.
+    namespaces: BTreeSet<String>,
+    /// For whom the kind is one of the operator's own.
+    owns: Vec<Own>,
+    caches: Vec<(TypeId, Arc<dyn Cache>)>,
+    /// Whether whole objects are needed. This may become true while the process runs, and never false.
+    whole: watch::Sender<bool>,
+}
+
+struct Own {
+    namespaces: BTreeSet<String>,
+    objects: oneshot::Sender<OwnObjects>,
+}
+
+impl SharedWatches {
+    /// The operator's own objects of a kind, in these namespaces; none stands for all.
+    pub fn own<K: Resource<DynamicType = (), Scope: Place>>(&mut self, namespaces: &[String]) -> OwnObjects {
+        let (objects, started) = oneshot::channel();
+        let kind = self.kind::<K>(namespaces);
+        kind.whole.send_replace(true);
+        kind.owns.push(Own {
+            namespaces: namespaces.iter().cloned().collect(),
+            objects,
+        });
+        let started = started.map(|objects| objects.unwrap_or_else(|_| futures::stream::empty().boxed()));
+        started.flatten_stream().boxed()
+    }
+
+    /// The events of another kind in these namespaces, and its cache.
+    pub fn link<K: Child>(
+        &mut self,
+        namespaces: &[String],
+        need: Need,
+    ) -> (BoxStream<'static, LinkEvent>, Arc<KindCache<K>>) {
+        let kind = self.kind::<K>(namespaces);
+        let of = TypeId::of::<K>();
+        let known = kind.caches.iter().find(|(known, _)| *known == of);
+        let known = known.and_then(|(_, cache)| Arc::clone(cache).as_any().downcast().ok());
+        let cache: Arc<KindCache<K>> = known.unwrap_or_else(|| {
+            let cache = Arc::new(KindCache::new(kind.whole.clone()));
+            kind.caches.push((of, Arc::clone(&cache) as _));
+            cache
+        });
+        if need == Need::Whole {
+            kind.whole.send_replace(true);
+        }
+        let (sender, events) = channel();
+        cache.serve(need, sender);
+        (events, cache)
+    }
+
+    fn kind<K: Resource<DynamicType = (), Scope: Place>>(&mut self, namespaces: &[String]) -> &mut Kind {
+        let endpoint = Endpoint::of::<K>();
+        let everywhere = [String::new()];
+        let namespaces = if endpoint.is_namespaced() && !namespaces.is_empty() {
+            namespaces
+        } else {
+            &everywhere
+        };
+        let kind = self.0.entry(endpoint.path()).or_insert_with(|| Kind {
+            endpoint,
+            namespaces: BTreeSet::new(),
+            owns: Vec::new(),
+            caches: Vec::new(),
+            whole: watch::channel(false).0,
+        });
+        kind.namespaces.extend(namespaces.iter().cloned());
+        kind
+    }
+
+    /// Starts all watches. They end when the answer is dropped. Everything that the process has to list before it is ready
+    /// is known when this returns.
+    pub fn start(self, common: &Common) -> JoinSet<()> {
+        let mut tasks = JoinSet::new();
+        for kind in self.0.into_values() {
+            kind.start(common, &mut tasks);
+        }
+        tasks
+    }
+}
+
+impl Kind {
+    fn start(mut self, common: &Common, tasks: &mut JoinSet<()>) {
+        if self.namespaces.contains("") {
+            self.namespaces = [String::new()].into();
+        }
+        // Links are to objects that the selector need not match.
+        let (by_server, here) = if self.caches.is_empty() {
+            (common.selector.clone(), None)
+        } else {
+            (None, common.selector.clone())
+        };
+        // The last writes of a former leader may not have been observed, so the next one lists its own objects once more.
+        let leads = (!self.owns.is_empty()).then(|| common.leads.clone());
+        let places = self.namespaces.iter().enumerate().map(|(number, namespace)| {
+            let place = Watch {
+                endpoint: self.endpoint.clone(),
+                namespace: namespace.clone(),
+                client: common.client.clone(),
+                selector: by_server.as_ref().map(|selector| selector.as_str().to_owned()),
+                listing: common.health.waits_for_listing(&self.endpoint, namespace),
+            };
+            let events = place.run(self.whole.subscribe(), leads.clone());
+            events.map(move |seen| (number, seen)).boxed()
+        });
+        let seen = futures::stream::select_all(places);
+        for (_, cache) in &self.caches {
+            cache.begin(self.namespaces.len());
+        }
+        if self.caches.is_empty()
+            && self.owns.len() == 1
+            && let Some(own) = self.owns.pop()
+        {
+            // Nobody else needs the events, so the loop of the kind takes them where they arrive.
+            let own_objects = seen.filter_map(|(number, seen)| future::ready(seen.own(number)));
+            return drop(own.objects.send(own_objects.boxed()));
+        }
+        let sinks = self
+            .owns
+            .into_iter()
+            .map(|own| Sink::new(own, here.clone()))
+            .collect();
+        tasks.spawn(share(seen, self.caches, sinks));
+    }
+}
+
+/// A channel to a loop.
+///
+/// It has no bounds: two kinds may watch each other, and neither takes events of its own before it has listed the other.
+/// What waits in it is what one listing has, and each loop only sorts its events.
+fn channel<T: Send + 'static>() -> (mpsc::UnboundedSender<T>, BoxStream<'static, T>) {
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let events = futures::stream::poll_fn(move |cx| receiver.poll_recv(cx));
+    (sender, events.boxed())
+}
+
+/// Passes the events of a kind on to everybody who needs them.
+async fn share(
+    mut seen: impl futures::Stream<Item = (usize, Seen)> + Unpin,
+    caches: Vec<(TypeId, Arc<dyn Cache>)>,
+    sinks: Vec<Sink>,
+) {
+    while let Some((number, seen)) = seen.next().await {
+        for (_, cache) in &caches {
+            cache.see(number, &seen);
+        }
+        if let Some((number, event)) = seen.own(number) {
+            for sink in &sinks {
+                sink.pass(number, &event);
+            }
+        }
+    }
+}
+
+/// The loop of a kind that shares its watch with others.
+struct Sink {
+    namespaces: BTreeSet<String>,
+    selector: Option<Selector>,
+    events: mpsc::UnboundedSender<(usize, watcher::Event<Arc<Raw>>)>,
+}
+
+impl Sink {
+    fn new(own: Own, selector: Option<Selector>) -> Self {
+        let (events, objects) = channel();
+        // This fails if the loop has ended, which needs no events then.
+        drop(own.objects.send(objects));
+        Self {
+            namespaces: own.namespaces,
+            selector,
+            events,
+        }
+    }
+
+    fn pass(&self, number: usize, event: &watcher::Event<Arc<Raw>>) {
+        let event = match event {
+            watcher::Event::InitApply(object) if !self.selects(object) => return,
+            // It may have been one of the operator's own before.
+            watcher::Event::Apply(object) if !self.selects(object) => {
+                watcher::Event::Delete(Arc::clone(object))
+            }
+            event => event.clone(),
+        };
+        drop(self.events.send((number, event)));
+    }
+
+    fn selects(&self, object: &Raw) -> bool {
+        let namespace = object.meta().namespace.as_deref().unwrap_or_default();
+        let is_here =
+            namespace.is_empty() || self.namespaces.is_empty() || self.namespaces.contains(namespace);
+        is_here
+            && self
+                .selector
+                .as_ref()
+                .is_none_or(|selector| selector.matches(&object.read_labels()))
+    }
+}

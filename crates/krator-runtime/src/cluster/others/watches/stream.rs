@@ -1,0 +1,143 @@
+//! The watch of one kind in one place.
+use crate::{
+    cluster::{
+        api::{
+            backoff::WatchBackoff,
+            raw::{Endpoint, Raw},
+        },
+        process::health::Wait,
+    },
+    error::Error,
+};
+use futures::{FutureExt as _, Stream, StreamExt as _, future, stream::BoxStream};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::{
+    Client,
+    core::PartialObjectMeta,
+    runtime::{WatchStreamExt as _, watcher},
+};
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// What a watch sees.
+pub(in crate::cluster) enum Seen {
+    Whole(watcher::Event<Arc<Raw>>),
+    Metadata(watcher::Event<Box<ObjectMeta>>),
+    /// The watch has failed, and is retried.
+    Failed,
+}
+
+impl Seen {
+    /// The event of an object of the operator's own. Those are always whole.
+    pub fn own(self, number: usize) -> Option<(usize, watcher::Event<Arc<Raw>>)> {
+        match self {
+            Self::Whole(event) => Some((number, event)),
+            Self::Metadata(_) | Self::Failed => None,
+        }
+    }
+}
+
+/// A kind in a namespace, or in all of them.
+pub(super) struct Watch {
+    pub endpoint: Endpoint,
+    /// Empty for all namespaces.
+    pub namespace: String,
+    pub client: Client,
+    /// Only objects with labels that this selects.
+    pub selector: Option<String>,
+    /// Waits for the first listing.
+    pub listing: Wait,
+}
+
+impl Watch {
+    /// Watches metadata until whole objects are `wanted`, and lists everything again when this replica `leads`.
+    pub fn run(
+        self,
+        wanted: watch::Receiver<bool>,
+        leads: Option<watch::Receiver<bool>>,
+    ) -> BoxStream<'static, Seen> {
+        let standby = leads.filter(|leads| !*leads.borrow()).map(is_true);
+        let mut events = if *wanted.borrow() {
+            self.whole()
+        } else {
+            self.metadata()
+                .take_until(is_true(wanted))
+                .chain(self.whole())
+                .boxed()
+        };
+        if let Some(leads) = standby {
+            events = events.take_until(leads).chain(self.whole()).boxed();
+        }
+        let (endpoint, namespace, mut listing) = (self.endpoint, self.namespace, Some(self.listing));
+        let seen = events.map(move |event| match event {
+            Ok(seen) => {
+                if let Seen::Whole(watcher::Event::InitDone) | Seen::Metadata(watcher::Event::InitDone) = seen
+                    && let Some(listing) = listing.take()
+                {
+                    listing.done();
+                }
+                seen
+            }
+            Err(error) => {
+                let error = Error::from(error);
+                tracing::warn!(group = endpoint.group(), kind = endpoint.kind(), namespace, %error, "the watch failed and will be retried");
+                if let Some(listing) = &listing {
+                    listing.fails(&error);
+                }
+                Seen::Failed
+            }
+        });
+        seen.boxed()
+    }
+
+    fn config(&self) -> watcher::Config {
+        watcher::Config {
+            label_selector: self.selector.clone(),
+            ..watcher::Config::default()
+        }
+    }
+
+    fn whole(&self) -> BoxStream<'static, watcher::Result<Seen>> {
+        let api = self.endpoint.api::<Raw>(self.client.clone(), &self.namespace);
+        retried(watcher(api, self.config()), |event| {
+            Seen::Whole(map(event, Arc::new))
+        })
+    }
+
+    fn metadata(&self) -> BoxStream<'static, watcher::Result<Seen>> {
+        let api = self
+            .endpoint
+            .api::<PartialObjectMeta<Raw>>(self.client.clone(), &self.namespace);
+        retried(watcher(api, self.config()), |event| {
+            Seen::Metadata(map(event, |object| Box::new(object.metadata)))
+        })
+    }
+}
+
+fn retried<T: Send + 'static>(
+    events: impl Stream<Item = watcher::Result<watcher::Event<T>>> + Send + 'static,
+    seen: fn(watcher::Event<T>) -> Seen,
+) -> BoxStream<'static, watcher::Result<Seen>> {
+    let events = events.backoff(WatchBackoff::default());
+    events.map(move |event| event.map(seen)).boxed()
+}
+
+fn map<A, B>(event: watcher::Event<A>, with: impl FnOnce(A) -> B) -> watcher::Event<B> {
+    match event {
+        watcher::Event::Init => watcher::Event::Init,
+        watcher::Event::InitApply(object) => watcher::Event::InitApply(with(object)),
+        watcher::Event::InitDone => watcher::Event::InitDone,
+        watcher::Event::Apply(object) => watcher::Event::Apply(with(object)),
+        watcher::Event::Delete(object) => watcher::Event::Delete(with(object)),
+    }
+}
+
+/// Ends when the value is true, and never if it can no longer become true.
+fn is_true(mut value: watch::Receiver<bool>) -> impl Future<Output = ()> + Send + Unpin + 'static {
+    let is_true = async move {
+        if value.wait_for(|value| *value).await.is_err() {
+            future::pending::<()>().await;
+        }
+    };
+    is_true.boxed()
+}

@@ -1,0 +1,35 @@
+//! The control thread of an operator: what has to go on while a handler blocks the thread that all handlers share. It answers
+//! probes, serves the metrics and renews the lease.
+use crate::error::Result;
+use futures::future::{self, BoxFuture};
+use std::thread;
+use tokio::sync::oneshot;
+
+/// A task that does nothing until the control thread runs it.
+pub(in crate::cluster) type Task = BoxFuture<'static, ()>;
+
+/// Tasks that run until this is dropped.
+pub(in crate::cluster) struct Running {
+    _until_dropped: oneshot::Sender<()>,
+}
+
+/// Runs tasks on a thread of their own.
+///
+/// # Errors
+///
+/// If the thread cannot be started.
+pub(in crate::cluster) fn start(tasks: Vec<Task>) -> Result<Running> {
+    let (until_dropped, dropped) = oneshot::channel::<()>();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    thread::Builder::new().name("control".to_owned()).spawn(move || {
+        runtime.block_on(async {
+            // Nothing is ever sent: the channel is closed when the tasks are to end.
+            future::select(future::join_all(tasks), dropped).await;
+        });
+    })?;
+    Ok(Running {
+        _until_dropped: until_dropped,
+    })
+}

@@ -1,0 +1,264 @@
+//! What probes are told: whether the loops of the operator turn, and whether it has seen everything that it needs before
+//! it can work.
+use super::serve::{Respond, text};
+use crate::{cluster::api::raw::Endpoint, error::Error};
+use http::{Response, StatusCode, request::Parts};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+use tokio::time::Instant;
+
+/// How often a loop that has nothing to do turns.
+pub(in crate::cluster) const TURN: Duration = Duration::from_secs(10);
+/// A loop that has not turned for so long does not turn any more.
+const LONGEST_TURN: Duration = Duration::from_secs(30);
+
+/// The health of the process. Clones share it.
+///
+/// It is locked for moments only: when something that the process waits for happens for the first time or fails, once
+/// in [`TURN`] by each loop, and by probes.
+#[derive(Clone, Default)]
+pub(in crate::cluster) struct Health(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    /// The last number that was given.
+    last: u64,
+    /// What the process still waits for, and why.
+    waits: BTreeMap<u64, (String, String)>,
+    /// What does not keep the process from being ready, but should be seen to, by what it is about.
+    notes: BTreeMap<String, String>,
+    /// The loops, and when each turned last.
+    loops: BTreeMap<u64, (String, Instant)>,
+}
+
+/// Something that has to happen once before the process is ready.
+pub(in crate::cluster) struct Wait {
+    health: Health,
+    number: u64,
+}
+
+/// A loop that has to turn. It is not watched any more when this is dropped.
+pub(in crate::cluster) struct Turning {
+    health: Health,
+    number: u64,
+}
+
+impl Health {
+    /// The process is not ready until this is [`done`](Wait::done).
+    pub fn waits_for(&self, name: impl Into<String>) -> Wait {
+        let number = self.with(|state| {
+            state.last += 1;
+            let wait = (name.into(), "not seen yet".to_owned());
+            state.waits.insert(state.last, wait);
+            state.last
+        });
+        Wait {
+            health: self.clone(),
+            number,
+        }
+    }
+
+    /// The process is not ready until the objects of a kind are listed in a namespace; the empty one stands for all.
+    pub fn waits_for_listing(&self, kind: &Endpoint, namespace: &str) -> Wait {
+        let name = kind.name();
+        self.waits_for(if namespace.is_empty() {
+            name
+        } else {
+            format!("{name} in {namespace}")
+        })
+    }
+
+    /// The process is alive only while this loop turns.
+    pub fn watches_loop(&self, name: impl Into<String>) -> Turning {
+        let number = self.with(|state| {
+            state.last += 1;
+            state.loops.insert(state.last, (name.into(), Instant::now()));
+            state.last
+        });
+        Turning {
+            health: self.clone(),
+            number,
+        }
+    }
+
+    /// Why the process is not alive; nothing if it is.
+    fn dead(&self) -> Vec<String> {
+        self.with(|state| {
+            let since = |turned: &Instant| turned.elapsed();
+            let still = state
+                .loops
+                .values()
+                .filter(|(_, turned)| since(turned) > LONGEST_TURN);
+            still
+                .map(|(name, turned)| {
+                    format!(
+                        "{name}: its loop has not turned for {} s",
+                        since(turned).as_secs()
+                    )
+                })
+                .collect()
+        })
+    }
+
+    /// Why the process is not ready; nothing if it is.
+    pub fn unready(&self) -> Vec<String> {
+        self.with(|state| {
+            let waits = state.waits.values();
+            waits.map(|(name, why)| format!("{name}: {why}")).collect()
+        })
+    }
+
+    /// Says in the answer to `/readyz?verbose` what should be seen to about something, or that nothing is.
+    pub fn note(&self, about: String, note: Option<String>) {
+        self.with(|state| match note {
+            Some(note) => state.notes.insert(about, note),
+            None => state.notes.remove(&about),
+        });
+    }
+
+    fn notes(&self) -> String {
+        self.with(|state| {
+            let notes = state.notes.iter();
+            notes.map(|(about, note)| format!("{about}: {note}\n")).collect()
+        })
+    }
+
+    fn with<T>(&self, then: impl FnOnce(&mut State) -> T) -> T {
+        let mut state: MutexGuard<'_, State> = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        then(&mut state)
+    }
+}
+
+impl Wait {
+    /// It has happened. Nothing that fails later makes the process unready again.
+    pub fn done(self) {
+        self.health.with(|state| state.waits.remove(&self.number));
+    }
+
+    /// It has failed and is tried again. Probes tell why.
+    pub fn fails(&self, error: &Error) {
+        self.health.with(|state| {
+            if let Some((_, why)) = state.waits.get_mut(&self.number) {
+                *why = reason(error);
+            }
+        });
+    }
+}
+
+impl Turning {
+    /// The loop has turned.
+    pub fn turned(&self) {
+        self.health.with(|state| {
+            if let Some((_, turned)) = state.loops.get_mut(&self.number) {
+                *turned = Instant::now();
+            }
+        });
+    }
+}
+
+impl Drop for Turning {
+    fn drop(&mut self) {
+        self.health.with(|state| state.loops.remove(&self.number));
+    }
+}
+
+/// An error for people who look for what is missing in a cluster.
+fn reason(error: &Error) -> String {
+    match error.answer() {
+        Some(status) if status.code == 403 => format!("forbidden: {}", status.message),
+        // The API server has no path for the kind, so there is no status in its answer.
+        Some(status) if status.code == 404 && status.reason != "NotFound" => {
+            "the API server does not serve this kind".to_owned()
+        }
+        Some(status) => status.message.clone(),
+        None => error.to_string(),
+    }
+}
+
+/// Whether the query of a request asks for details, in the form of Kubernetes' own probes.
+fn is_verbose(query: &str) -> bool {
+    let mut parameters = query.split('&').map(|parameter| parameter.split('=').next());
+    parameters.any(|name| name == Some("verbose"))
+}
+
+impl Respond for Health {
+    async fn respond(&self, request: &Parts) -> Response<String> {
+        let problems = match request.uri.path() {
+            "/livez" => self.dead(),
+            "/readyz" | "/healthz" => self.unready(),
+            _ => {
+                let paths = "/livez, /readyz and /healthz are answered here\n";
+                return text(StatusCode::NOT_FOUND, paths.to_owned());
+            }
+        };
+        if problems.is_empty() {
+            let is_verbose = request.uri.query().is_some_and(is_verbose) && request.uri.path() != "/livez";
+            let notes = if is_verbose { self.notes() } else { String::new() };
+            return text(StatusCode::OK, format!("ok\n{notes}"));
+        }
+        text(StatusCode::INTERNAL_SERVER_ERROR, problems.join("\n") + "\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn probe(health: &Health, path: &str) -> (u16, String) {
+        let (request, ()) = http::Request::get(path).body(()).expect("a request").into_parts();
+        let answer = health.respond(&request).await;
+        (answer.status().as_u16(), answer.into_body())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_loop_that_stops_turning_is_named_and_one_that_has_ended_is_not() {
+        let health = Health::default();
+        assert_eq!(probe(&health, "/livez").await.0, 200);
+        let (moose, other) = (
+            health.watches_loop("moose.example.com"),
+            health.watches_loop("other"),
+        );
+        tokio::time::advance(LONGEST_TURN).await;
+        assert_eq!(probe(&health, "/livez").await.0, 200);
+        tokio::time::advance(TURN).await;
+        other.turned();
+        let stuck = "moose.example.com: its loop has not turned for 40 s\n";
+        assert_eq!(probe(&health, "/livez").await, (500, stuck.to_owned()));
+        moose.turned();
+        assert_eq!(probe(&health, "/livez").await, (200, "ok\n".to_owned()));
+        tokio::time::advance(2 * LONGEST_TURN).await;
+        drop((moose, other));
+        assert_eq!(probe(&health, "/livez").await.0, 200, "both loops have ended");
+    }
+
+    #[tokio::test]
+    async fn the_process_is_ready_when_everything_has_happened_once() {
+        let health = Health::default();
+        let (kind, lease) = (
+            health.waits_for("moose.example.com"),
+            health.waits_for("the lease"),
+        );
+        for path in ["/readyz", "/healthz"] {
+            let both = "moose.example.com: not seen yet\nthe lease: not seen yet\n";
+            assert_eq!(probe(&health, path).await, (500, both.to_owned()));
+        }
+        lease.done();
+        let forbidden = kube::core::Status::failure("moose are secret", "Forbidden").with_code(403);
+        kind.fails(&Error::from(kube::Error::Api(forbidden.boxed())).context("listing"));
+        let why = "moose.example.com: forbidden: moose are secret\n";
+        assert_eq!(probe(&health, "/readyz").await, (500, why.to_owned()));
+        assert_eq!(probe(&health, "/livez").await.0, 200, "a restart does not help");
+        kind.done();
+        assert_eq!(probe(&health, "/readyz").await, (200, "ok\n".to_owned()));
+
+        health.note("moose".to_owned(), Some("the CRD is old".to_owned()));
+        assert_eq!(probe(&health, "/readyz").await, (200, "ok\n".to_owned()));
+        let verbose = probe(&health, "/readyz?verbose").await;
+        assert_eq!(verbose, (200, "ok\nmoose: the CRD is old\n".to_owned()));
+        health.note("moose".to_owned(), None);
+        assert_eq!(probe(&health, "/readyz?verbose").await, (200, "ok\n".to_owned()));
+    }
+}

@@ -1,0 +1,121 @@
+//! Until when this process may act. Everything that acts asks immediately before it does.
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+use tower::filter::FilterLayer;
+
+/// The right to act on objects, until a time. All clones are one.
+#[derive(Clone, Debug)]
+pub(crate) struct Leadership {
+    /// Milliseconds on the clock of [`Leadership::now`].
+    until: Arc<AtomicU64>,
+}
+
+/// Why a request was not sent.
+#[derive(Debug)]
+struct Ended;
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("this replica does not hold the lease, so the request was not sent")
+    }
+}
+
+impl std::error::Error for Ended {}
+
+impl Leadership {
+    /// The leadership of an operator that is the only one.
+    pub fn unlimited() -> Self {
+        Self {
+            until: Arc::new(AtomicU64::new(u64::MAX)),
+        }
+    }
+
+    /// The leadership of a replica that does not lead yet.
+    pub fn none() -> Self {
+        Self {
+            until: Arc::new(AtomicU64::new(0)),
+        }
+    }
+
+    /// The time on a clock that goes on while the machine sleeps, and that nobody sets.
+    pub fn now() -> Duration {
+        #[cfg(target_os = "linux")]
+        {
+            let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+            // The time since the machine was started is not negative.
+            let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
+            let nanos = u32::try_from(now.tv_nsec).unwrap_or_default();
+            Duration::new(seconds, nanos)
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            use std::{sync::LazyLock, time::Instant};
+            static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+            ORIGIN.elapsed()
+        }
+    }
+
+    /// Whether this process may act now.
+    pub fn holds(&self) -> bool {
+        !self.rest().is_zero()
+    }
+
+    /// How much longer this process may act.
+    pub fn rest(&self) -> Duration {
+        Duration::from_millis(self.until.load(Ordering::Acquire)).saturating_sub(Self::now())
+    }
+
+    /// Extends the leadership to this time on the clock of [`Leadership::now`].
+    pub fn extend(&self, until: Duration) {
+        let until = u64::try_from(until.as_millis()).unwrap_or(u64::MAX);
+        self.until.store(until, Ordering::Release);
+    }
+
+    /// Ends the leadership.
+    pub fn end(&self) {
+        self.until.store(0, Ordering::Release);
+    }
+
+    /// A layer of a client that sends requests only while the leadership holds.
+    pub fn layer<R>(&self) -> FilterLayer<impl Fn(R) -> Result<R, tower::BoxError> + Clone + use<R>> {
+        let leadership = self.clone();
+        FilterLayer::new(move |request| {
+            if leadership.holds() {
+                Ok(request)
+            } else {
+                Err(Ended.into())
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt as _;
+    use tower::{Layer as _, ServiceExt as _, service_fn};
+
+    #[test]
+    fn nothing_is_sent_after_the_leadership() {
+        let leadership = Leadership::none();
+        let send = || {
+            let server = service_fn(|request: u8| async move { Ok::<_, tower::BoxError>(request) });
+            let sent = leadership.layer().layer(server).oneshot(1);
+            sent.now_or_never().expect("nothing to wait for").is_ok()
+        };
+        assert!(!send());
+        leadership.extend(Leadership::now() + Duration::from_secs(60));
+        assert!(send() && leadership.holds());
+        leadership.extend(Leadership::now());
+        assert!(!send() && !leadership.holds());
+        leadership.extend(Leadership::now() + Duration::from_secs(60));
+        leadership.end();
+        assert!(!send());
+        assert!(Leadership::unlimited().holds());
+    }
+}

@@ -1,0 +1,356 @@
+//! Leader election by a Lease, as Kubernetes' own components do it: of all replicas of an operator, only the holder of
+//! the Lease acts.
+//!
+//! No clocks are compared. A replica takes the Lease over when it has not seen it change for as long as the Lease says,
+//! by its own clock; the times in the Lease are for people. The holder stops acting [`RENEW_DEADLINE`] after it *sent*
+//! its last successful renewal. So it has stopped before another replica begins, provided that what it sent before that
+//! arrives within the difference to [`DURATION`].
+use super::{clock::Clock, control, health::Wait, leadership::Leadership};
+use crate::error::{Error, Result};
+use futures::FutureExt as _;
+use k8s_openapi::{
+    api::coordination::v1::{Lease, LeaseSpec},
+    apimachinery::pkg::apis::meta::v1::MicroTime,
+};
+use kube::{Api, api::PostParams};
+use std::{
+    hash::{BuildHasher as _, RandomState},
+    sync::Arc,
+    time::Duration,
+};
+use tokio::{
+    select,
+    sync::{oneshot, watch},
+    time::{sleep, timeout},
+};
+
+/// How long a Lease is left alone that does not change.
+const DURATION: Duration = Duration::from_secs(15);
+/// How long after a renewal its holder may act.
+const RENEW_DEADLINE: Duration = Duration::from_secs(10);
+/// How often the holder renews the Lease. Two renewals may fail before the deadline.
+const RENEWAL: Duration = Duration::from_secs(3);
+/// How often other replicas look at it.
+const POLL: Duration = Duration::from_secs(2);
+/// How soon it is tried again after a failure.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// A name for this replica that no other one has: that of its host, which is its pod, with a random number.
+pub(in crate::cluster) fn identity(operator: &str) -> String {
+    let host = hostname::get().unwrap_or_default();
+    let random = RandomState::new().hash_one(operator);
+    format!("{}_{random:016x}", host.to_string_lossy())
+}
+
+/// A replica that wants to lead.
+pub(in crate::cluster) struct Elector {
+    api: Api<Lease>,
+    /// The name of the Lease: that of the operator.
+    name: &'static str,
+    /// The name of this replica in the Lease.
+    identity: String,
+    leadership: Leadership,
+    clock: Arc<Clock>,
+    /// The process is not ready before it has seen the Lease for the first time.
+    sighted: Option<Wait>,
+    sight: Sight,
+}
+
+/// The part of this process in an election that another thread holds.
+pub(in crate::cluster) struct Candidacy {
+    lost: oneshot::Receiver<Error>,
+    /// Asks for the Lease to be released. What is sent is dropped when that is done.
+    withdrawal: oneshot::Sender<oneshot::Sender<()>>,
+}
+
+/// Lets a replica stand for election. The future is to run on a thread that handlers cannot block; it makes the elector, and
+/// tells `leads` when this replica leads.
+pub(in crate::cluster) fn elect(
+    leads: watch::Sender<bool>,
+    elector: impl FnOnce() -> Result<Elector> + Send + 'static,
+) -> (Candidacy, control::Task) {
+    let (report, lost) = oneshot::channel();
+    let (withdrawal, withdrawn) = oneshot::channel::<oneshot::Sender<()>>();
+    let election = async move {
+        let mut elector = match elector() {
+            Ok(elector) => elector,
+            Err(error) => return drop(report.send(error)),
+        };
+        let _done = select! {
+            error = elector.run(&leads) => return drop(report.send(error)),
+            Ok(done) = withdrawn => done,
+        };
+        if let Err(error) = elector.release().await {
+            tracing::warn!(%error, "the lease could not be released, so another replica waits until it expires");
+        }
+    };
+    (Candidacy { lost, withdrawal }, election.boxed())
+}
+
+impl Candidacy {
+    /// Why this replica, which led, must not act any more. Never returns while it may.
+    pub async fn lost(&mut self) -> Error {
+        let reported = (&mut self.lost).await;
+        reported.unwrap_or_else(|_| Error::from("the thread that renews the lease has ended"))
+    }
+
+    /// Gives the Lease back, if this replica leads. It must not act any more.
+    pub async fn withdraw(self) {
+        let (done, released) = oneshot::channel();
+        // If nobody takes it, the thread has ended, and the Lease expires.
+        drop(self.withdrawal.send(done));
+        // Nothing is ever sent: the channel is closed when the Lease is released.
+        let _ = released.await;
+    }
+}
+
+/// The Lease as it was last seen, and since when it has looked like that.
+#[derive(Default)]
+struct Sight {
+    lease: Option<Lease>,
+    since: Duration,
+}
+
+/// How this replica stands after it has looked at the Lease.
+enum Standing {
+    /// It holds the Lease.
+    Leads,
+    /// Another replica holds it, and it is free after this time if it does not change.
+    Follows(Duration),
+    /// The Lease has changed since it was read: another replica was faster, or the answer to a renewal was lost.
+    Outrun,
+}
+
+impl Sight {
+    fn see(&mut self, lease: Option<Lease>, now: Duration) {
+        let version = |lease: &Option<Lease>| {
+            let lease = lease.as_ref();
+            lease.and_then(|lease| lease.metadata.resource_version.clone())
+        };
+        if version(&lease) != version(&self.lease) {
+            self.since = now;
+        }
+        self.lease = lease;
+    }
+
+    fn spec(&self) -> Option<&LeaseSpec> {
+        self.lease.as_ref()?.spec.as_ref()
+    }
+
+    /// Who holds the Lease. A released one has no holder.
+    fn holder(&self) -> Option<&str> {
+        let holder = self.spec()?.holder_identity.as_deref()?;
+        Some(holder).filter(|holder| !holder.is_empty())
+    }
+
+    /// How long the Lease has to be left alone if it does not change.
+    fn free_in(&self, now: Duration) -> Duration {
+        if self.holder().is_none() {
+            return Duration::ZERO;
+        }
+        let seconds = self.spec().and_then(|spec| spec.lease_duration_seconds);
+        let seconds = seconds.and_then(|seconds| u64::try_from(seconds).ok());
+        let duration = seconds.map_or(DURATION, Duration::from_secs);
+        (self.since + duration).saturating_sub(now)
+    }
+}
+
+impl Elector {
+    /// A replica that wants to hold the Lease `name` of a namespace and acts while it has the `leadership`.
+    pub fn new(
+        api: Api<Lease>,
+        name: &'static str,
+        identity: String,
+        leadership: Leadership,
+        clock: Arc<Clock>,
+        sighted: Wait,
+    ) -> Self {
+        Self {
+            api,
+            name,
+            identity,
+            leadership,
+            clock,
+            sighted: Some(sighted),
+            sight: Sight::default(),
+        }
+    }
+
+    /// Takes the Lease when it is free, tells `leads`, and renews it. Returns only when this replica led and must not
+    /// do so any more.
+    async fn run(&mut self, leads: &watch::Sender<bool>) -> Error {
+        let mut known_holder = None;
+        loop {
+            let led = *leads.borrow();
+            if led && !self.leadership.holds() {
+                return self.lost();
+            }
+            let longest = if led {
+                self.leadership.rest()
+            } else {
+                RENEW_DEADLINE
+            };
+            let round = timeout(longest, self.round(led)).await;
+            if matches!(round, Ok(Ok(_)))
+                && let Some(sighted) = self.sighted.take()
+            {
+                sighted.done();
+            }
+            let wait = match round {
+                Ok(Ok(Standing::Leads)) => {
+                    if !led {
+                        tracing::info!(lease = self.name, identity = self.identity, "this replica leads");
+                        leads.send_replace(true);
+                    }
+                    RENEWAL
+                }
+                Ok(Ok(Standing::Follows(_))) if led => return self.lost(),
+                Ok(Ok(Standing::Follows(free_in))) => {
+                    let holder = self.sight.holder().map(str::to_owned);
+                    if holder != known_holder {
+                        tracing::info!(lease = self.name, holder, "another replica leads");
+                        known_holder = holder;
+                    }
+                    free_in.min(POLL)
+                }
+                Ok(Ok(Standing::Outrun)) => RETRY,
+                Ok(Err(error)) => {
+                    let error = Error::from(error);
+                    tracing::warn!(lease = self.name, %error, "the lease could not be read or renewed");
+                    if let Some(sighted) = &self.sighted {
+                        sighted.fails(&error);
+                    }
+                    RETRY
+                }
+                Err(_) => RETRY,
+            };
+            let led = *leads.borrow();
+            sleep(if led {
+                wait.min(self.leadership.rest())
+            } else {
+                wait
+            })
+            .await;
+        }
+    }
+
+    /// Gives the Lease back, if this replica leads. It must not act any more.
+    async fn release(&mut self) -> Result<()> {
+        if !self.leadership.holds() {
+            return Ok(());
+        }
+        self.leadership.end();
+        let Some(mut lease) = self.sight.lease.take() else {
+            return Ok(());
+        };
+        if let Some(spec) = &mut lease.spec {
+            spec.holder_identity = None;
+            spec.lease_duration_seconds = Some(1);
+        }
+        let params = PostParams::default();
+        timeout(POLL, self.api.replace(self.name, &params, &lease)).await??;
+        Ok(())
+    }
+
+    fn lost(&self) -> Error {
+        self.leadership.end();
+        let holder = match self.sight.holder() {
+            Some(holder) if holder != self.identity => format!(": {holder} holds it"),
+            _ => ": it was not renewed in time".to_owned(),
+        };
+        Error::from(format!("this replica has lost the lease `{}`{holder}", self.name))
+    }
+
+    /// Renews the Lease, or takes it if it is free.
+    async fn round(&mut self, led: bool) -> kube::Result<Standing> {
+        // The holder knows the version that it wrote, so a renewal is a single request.
+        if !led || self.sight.lease.is_none() {
+            let lease = self.api.get_opt(self.name).await?;
+            self.sight.see(lease, Leadership::now());
+        }
+        let free_in = self.sight.free_in(Leadership::now());
+        if self.sight.holder() != Some(&self.identity) && !free_in.is_zero() {
+            return Ok(Standing::Follows(free_in));
+        }
+        let sent = Leadership::now();
+        match self
+            .api
+            .replace(self.name, &PostParams::default(), &self.claim())
+            .await
+        {
+            Ok(lease) => {
+                self.sight.see(Some(lease), sent);
+                self.leadership.extend(sent + RENEW_DEADLINE);
+                Ok(Standing::Leads)
+            }
+            Err(kube::Error::Api(status)) if status.code == 409 => {
+                self.sight.lease = None;
+                Ok(Standing::Outrun)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The Lease with this replica as its holder.
+    fn claim(&self) -> Lease {
+        let mut lease = self.sight.lease.clone().unwrap_or_default();
+        lease.metadata.name = Some(self.name.to_owned());
+        lease.metadata.managed_fields = None;
+        let spec = lease.spec.get_or_insert_default();
+        let now = MicroTime(self.clock.server_time());
+        if spec.holder_identity.as_deref() != Some(&self.identity) {
+            spec.holder_identity = Some(self.identity.clone());
+            spec.acquire_time = Some(now.clone());
+            let is_new = self.sight.lease.is_none();
+            let transitions = spec.lease_transitions.unwrap_or(0);
+            spec.lease_transitions = Some(if is_new { 0 } else { transitions.saturating_add(1) });
+        }
+        spec.renew_time = Some(now);
+        spec.lease_duration_seconds = i32::try_from(DURATION.as_secs()).ok();
+        lease
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(version: &str, holder: Option<&str>) -> Option<Lease> {
+        let mut lease = Lease {
+            spec: Some(LeaseSpec {
+                holder_identity: holder.map(str::to_owned),
+                lease_duration_seconds: Some(15),
+                ..LeaseSpec::default()
+            }),
+            ..Lease::default()
+        };
+        lease.metadata.resource_version = Some(version.to_owned());
+        Some(lease)
+    }
+
+    fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn a_lease_is_free_when_it_has_not_changed_for_as_long_as_it_says() {
+        let mut sight = Sight::default();
+        sight.see(held("1", Some("other")), seconds(100));
+        assert_eq!(sight.free_in(seconds(100)), seconds(15));
+        sight.see(held("1", Some("other")), seconds(110));
+        assert_eq!(sight.free_in(seconds(110)), seconds(5));
+        sight.see(held("2", Some("other")), seconds(114));
+        assert_eq!(sight.free_in(seconds(115)), seconds(14));
+        assert_eq!(sight.free_in(seconds(129)), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_lease_that_was_never_taken_or_was_released_is_free_at_once() {
+        let mut sight = Sight::default();
+        assert_eq!(sight.free_in(seconds(1)), Duration::ZERO);
+        for holder in [None, Some("")] {
+            sight.see(held("3", holder), seconds(2));
+            assert_eq!(sight.free_in(seconds(2)), Duration::ZERO, "{holder:?}");
+        }
+    }
+}

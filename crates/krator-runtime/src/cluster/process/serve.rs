@@ -1,0 +1,209 @@
+//! The HTTP servers of an operator, which its control thread runs.
+//!
+//! A connection answers one request and is closed; both its time and the number of connections are bounded.
+mod tls;
+
+pub(in crate::cluster) use tls::Tls;
+
+use crate::error::{Error, Result};
+use http::{Method, Request, Response, StatusCode, header, request::Parts};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::{convert::Infallible, net, sync::Arc, time::Duration};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpListener,
+    sync::Semaphore,
+};
+
+/// The most connections of a server at the same time. Others wait to be accepted.
+const CONNECTIONS: usize = 64;
+/// The longest time from accepting a connection to the end of the answer.
+const LONGEST_CONNECTION: Duration = Duration::from_secs(30);
+/// How long a server waits after a connection could not be accepted, because the process has too many files open for
+/// example.
+const ACCEPT_DELAY: Duration = Duration::from_secs(1);
+
+/// Answers requests.
+pub(in crate::cluster) trait Respond: Send + Sync + 'static {
+    /// Answers a GET, whose body is not read.
+    fn respond(&self, request: &Parts) -> impl Future<Output = Response<String>> + Send;
+    /// Answers a POST.
+    #[cfg(feature = "dev")]
+    fn change(&self, _: &Parts, _: Incoming) -> impl Future<Output = Response<String>> + Send {
+        std::future::ready(only_get())
+    }
+}
+
+/// Listens on an address in the form of Go: `:8081` is this port on all addresses, and `0` is none.
+///
+/// # Errors
+///
+/// If it is no address, or nothing can listen there, because another process does for example.
+pub(in crate::cluster) fn bind(address: &str) -> Result<Option<net::TcpListener>> {
+    if address == "0" {
+        return Ok(None);
+    }
+    let bound = match address.strip_prefix(':') {
+        // A node without IPv6 has no `[::]`.
+        Some(port) => net::TcpListener::bind(format!("[::]:{port}"))
+            .or_else(|_| net::TcpListener::bind(format!("0.0.0.0:{port}"))),
+        None => net::TcpListener::bind(address),
+    };
+    match bound {
+        Ok(listener) => {
+            listener.set_nonblocking(true)?;
+            Ok(Some(listener))
+        }
+        Err(error) => Err(Error::from(error).context(format!("listening on `{address}`"))),
+    }
+}
+
+/// Answers the requests that arrive at a listener, over TLS if there is a certificate.
+pub(in crate::cluster) async fn serve(
+    listener: net::TcpListener,
+    mut tls: Option<Tls>,
+    respond: Arc<impl Respond>,
+) {
+    let listener = match TcpListener::from_std(listener) {
+        Ok(listener) => listener,
+        Err(error) => return tracing::error!(%error, "a server cannot run"),
+    };
+    let connections = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let turn = Arc::clone(&connections).acquire_owned().await;
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let (respond, acceptor) = (Arc::clone(&respond), tls.as_mut().map(Tls::acceptor));
+                let connection = async move {
+                    match acceptor {
+                        None => connection(stream, respond).await,
+                        Some(acceptor) => {
+                            if let Ok(stream) = acceptor.accept(stream).await {
+                                connection(stream, respond).await;
+                            }
+                        }
+                    }
+                };
+                tokio::spawn(async move {
+                    let _turn = turn;
+                    // A client that breaks off or takes too long gets no answer.
+                    drop(tokio::time::timeout(LONGEST_CONNECTION, connection).await);
+                });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_DELAY).await;
+            }
+        }
+    }
+}
+
+async fn connection(stream: impl AsyncRead + AsyncWrite + Unpin + Send, respond: Arc<impl Respond>) {
+    let service = service_fn(move |request: Request<Incoming>| {
+        let respond = Arc::clone(&respond);
+        async move {
+            let (request, body) = request.into_parts();
+            let answer = match request.method {
+                Method::GET | Method::HEAD => respond.respond(&request).await,
+                #[cfg(feature = "dev")]
+                Method::POST => respond.change(&request, body).await,
+                _ => {
+                    drop(body);
+                    only_get()
+                }
+            };
+            Ok::<_, Infallible>(answer)
+        }
+    });
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .keep_alive(false)
+        .serve_connection(TokioIo::new(stream), service);
+    drop(served.await);
+}
+
+/// The answer to a request of another method.
+pub(in crate::cluster) fn only_get() -> Response<String> {
+    text(StatusCode::METHOD_NOT_ALLOWED, "only GET is answered".to_owned())
+}
+
+/// An answer of plain text.
+pub(in crate::cluster) fn text(status: StatusCode, body: String) -> Response<String> {
+    let mut answer = Response::new(body);
+    *answer.status_mut() = status;
+    let plain = http::HeaderValue::from_static("text/plain; charset=utf-8");
+    answer.headers_mut().insert(header::CONTENT_TYPE, plain);
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::process::control;
+    use std::{
+        io::{Read as _, Write as _},
+        net::TcpStream,
+    };
+
+    /// Answers with the path of the request.
+    struct Echo;
+
+    impl Respond for Echo {
+        async fn respond(&self, request: &Parts) -> Response<String> {
+            text(StatusCode::OK, request.uri.path().to_owned())
+        }
+    }
+
+    fn ask(address: net::SocketAddr, request: &str) -> String {
+        let mut stream = TcpStream::connect(address).expect("somebody listens");
+        stream.write_all(request.as_bytes()).expect("the server reads");
+        let mut answer = String::new();
+        stream
+            .read_to_string(&mut answer)
+            .expect("the server closes the connection");
+        answer
+    }
+
+    #[test]
+    fn a_request_is_answered_and_its_connection_closed_until_the_servers_are_dropped() {
+        let listener = bind("127.0.0.1:0").expect("a free port").expect("an address");
+        let address = listener.local_addr().expect("it listens");
+        let serving =
+            control::start(vec![Box::pin(serve(listener, None, Arc::new(Echo)))]).expect("a thread");
+        // A connection that says nothing holds up no other.
+        let silent = TcpStream::connect(address).expect("somebody listens");
+        let answer = ask(address, "GET /readyz HTTP/1.1\r\nHost: pod\r\n\r\n");
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+        assert!(answer.ends_with("\r\n\r\n/readyz"), "{answer}");
+        let answer = ask(
+            address,
+            "POST / HTTP/1.1\r\nHost: pod\r\nContent-Length: 1\r\n\r\nx",
+        );
+        assert!(answer.starts_with("HTTP/1.1 405 "), "{answer}");
+        drop(serving);
+        // The server closes the silent connection, so this ends.
+        assert_eq!((&silent).read(&mut [0]).unwrap_or_default(), 0);
+    }
+
+    #[test]
+    fn an_address_in_use_and_a_bad_one_are_named() {
+        assert!(bind("0").expect("off").is_none());
+        let everywhere = bind(":0").expect("a free port").expect("an address");
+        assert!(everywhere.local_addr().expect("it listens").ip().is_unspecified());
+        let taken = bind("127.0.0.1:0").expect("a free port").expect("an address");
+        let address = taken.local_addr().expect("it listens").to_string();
+        for (address, why) in [
+            (address.as_str(), "in use"),
+            ("8081", "invalid"),
+            (":http", "invalid"),
+        ] {
+            let error = bind(address)
+                .err()
+                .map(|error| error.to_string())
+                .unwrap_or_default();
+            let named = format!("listening on `{address}`: ");
+            assert!(error.starts_with(&named) && error.contains(why), "{error}");
+        }
+    }
+}

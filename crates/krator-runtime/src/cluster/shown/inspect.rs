@@ -1,0 +1,448 @@
+//! What people can see of a running operator: the graph of each kind with the number of objects in each state, the objects
+//! of a state, and the last transitions of an object.
+//!
+//! Between two looks nothing is kept but a bounded number of transitions. The dispatcher of the kind is asked for its
+//! objects; it collects pointers, and the thread of the server makes JSON of them.
+mod answer;
+mod graph;
+mod history;
+mod page;
+mod query;
+
+pub(in crate::cluster) use history::History;
+pub(in crate::cluster) use page::Page;
+#[cfg(feature = "dev")]
+pub(in crate::cluster) use page::protect;
+
+#[cfg(feature = "dev")]
+use super::development::{Development, Target};
+use super::{Problem, metrics::KindMetrics};
+use crate::{
+    cluster::process::{clock::Clock, health::Health, serve::text},
+    graph::{Graph, StateId},
+    machine::Object,
+    status::{MachineStatus, ObjectStatus as _},
+};
+use answer::Asked;
+use http::{HeaderValue, Response, StatusCode, header};
+use query::{Query, Selected};
+use std::{
+    borrow::Cow,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    time::timeout,
+};
+
+/// How long a dispatcher may take to answer. It is slower only if handlers block its thread.
+const LONGEST_ANSWER: Duration = Duration::from_secs(5);
+/// How many questions may wait for a dispatcher.
+const QUESTIONS: usize = 4;
+
+/// What can be seen of the process. Clones share it.
+#[derive(Clone)]
+pub(in crate::cluster) struct Inspection(Arc<Sources>);
+
+struct Sources {
+    operator: &'static str,
+    version: &'static str,
+    clock: Arc<Clock>,
+    health: Health,
+    leads: watch::Receiver<bool>,
+    kinds: Mutex<Vec<Arc<Kind>>>,
+    #[cfg(feature = "dev")]
+    development: Development,
+}
+
+/// What the server needs to show one kind.
+struct Kind {
+    group: Cow<'static, str>,
+    kind: Cow<'static, str>,
+    graph: &'static Graph<'static>,
+    metrics: Arc<KindMetrics>,
+    history: Arc<History>,
+    questions: mpsc::Sender<Question>,
+}
+
+/// What the loop of one kind needs to be seen.
+pub(in crate::cluster) struct Inspected {
+    /// Where its transitions are recorded; `None` if nobody can look.
+    pub history: Option<Arc<History>>,
+    /// What the dispatcher is asked; closed if nobody can look.
+    pub questions: mpsc::Receiver<Question>,
+}
+
+impl Inspection {
+    pub fn new(
+        operator: &'static str,
+        version: &'static str,
+        clock: Arc<Clock>,
+        health: Health,
+        leads: watch::Receiver<bool>,
+    ) -> Self {
+        Self(Arc::new(Sources {
+            operator,
+            version,
+            clock,
+            health,
+            leads,
+            kinds: Mutex::default(),
+            #[cfg(feature = "dev")]
+            development: Development::default(),
+        }))
+    }
+
+    /// What can be seen of a process without kinds.
+    #[cfg(test)]
+    pub fn of_nothing() -> Self {
+        let (_, leads) = watch::channel(true);
+        let clock = Arc::new(Clock::new());
+        Self::new("moose-operator", "0.1.0", clock, Health::default(), leads)
+    }
+
+    /// What the controls of a development build act on.
+    #[cfg(feature = "dev")]
+    pub fn development(&self) -> &Development {
+        &self.0.development
+    }
+
+    #[cfg(feature = "dev")]
+    pub fn clock(&self) -> &Clock {
+        &self.0.clock
+    }
+
+    /// Has the dispatchers set all timers again, because the clock was turned on. Returns when they have.
+    ///
+    /// # Errors
+    ///
+    /// If a dispatcher does not answer; its objects then go by the former timers.
+    #[cfg(feature = "dev")]
+    pub async fn set_timers_again(&self) -> Result<(), (StatusCode, String)> {
+        for kind in self.kinds() {
+            kind.ask(Wanted::TimersAgain).await?;
+        }
+        Ok(())
+    }
+
+    /// Leads an object whose handler is not written over an edge, as that handler might.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such object or edge, or if the handler is written.
+    #[cfg(feature = "dev")]
+    pub async fn take_by_hand(&self, object: &Target, to: &str) -> Result<(), Problem> {
+        let kinds = self.kinds();
+        let is_asked = |kind: &&Arc<Kind>| kind.kind == object.kind && kind.group == object.group;
+        let kind = kinds.iter().find(is_asked).ok_or_else(|| missing("kind"))?;
+        let to = kind.state(to)?;
+        let (namespace, name) = (object.namespace.clone(), object.name.clone());
+        let found = kind.ask(Wanted::Named(namespace.clone(), name.clone())).await?;
+        let at = found
+            .first()
+            .and_then(|found| found.at)
+            .ok_or_else(|| missing("object"))?;
+        let policy = kind.graph.state(at);
+        if policy.written {
+            let problem = format!("the handler of {} is written: it takes the edges", policy.name);
+            return Err((StatusCode::CONFLICT, problem));
+        }
+        if !kind.graph.has_edge(at, to) {
+            return Err(missing("edge"));
+        }
+        kind.ask(Wanted::ByHand { namespace, name, to }).await?;
+        Ok(())
+    }
+
+    /// The states whose handlers nobody has written, and the objects in them, each with the states that it may be led to.
+    #[cfg(feature = "dev")]
+    pub async fn unwritten(&self) -> Vec<(Target, Vec<&'static str>)> {
+        let mut all = Vec::new();
+        for kind in self.kinds() {
+            let states = kind.graph.states().iter().zip(0..);
+            for (policy, number) in states.filter(|(policy, _)| !policy.written) {
+                let found = kind
+                    .ask(Wanted::At(Some(StateId(number))))
+                    .await
+                    .unwrap_or_default();
+                let next = policy.next.iter().map(|to| kind.graph.state(*to).name);
+                let next: Vec<&'static str> = next.collect();
+                all.extend(found.iter().map(|found| {
+                    let shown = found.object.shown();
+                    let target = Target {
+                        group: kind.group.clone().into_owned(),
+                        kind: kind.kind.clone().into_owned(),
+                        namespace: shown.namespace.to_owned(),
+                        name: shown.name.to_owned(),
+                    };
+                    (target, next.clone())
+                }));
+            }
+        }
+        all
+    }
+
+    /// Answers `/state` with this query.
+    pub async fn respond(&self, query: Option<&str>) -> Response<String> {
+        let answer = match Query::parse(query.unwrap_or_default()) {
+            Ok(query) => self.answer(&query).await,
+            Err(problem) => Err((StatusCode::BAD_REQUEST, problem)),
+        };
+        match answer {
+            Ok(json) => {
+                let mut answer = Response::new(json);
+                let headers = answer.headers_mut();
+                headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                page::protect(headers);
+                answer
+            }
+            Err((status, problem)) => text(status, problem + "\n"),
+        }
+    }
+
+    async fn answer(&self, query: &Query<'_>) -> Result<String, Problem> {
+        let kinds = self.kinds();
+        let render = |asked| {
+            answer::render(&self.0, &kinds, asked)
+                .map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
+        };
+        let Some(name) = query.kind else {
+            return render(Asked::default());
+        };
+        let is_asked =
+            |kind: &&Arc<Kind>| kind.kind == name && query.group.is_none_or(|group| kind.group == group);
+        let kind = kinds.iter().find(is_asked).ok_or_else(|| missing("kind"))?;
+        let found = match query.selected {
+            Selected::Nothing => Vec::new(),
+            Selected::State(name) => kind.ask(Wanted::At(Some(kind.state(name)?))).await?,
+            Selected::Parked => kind.ask(Wanted::At(None)).await?,
+            Selected::Object { namespace, name } => {
+                kind.ask(Wanted::Named(namespace.to_owned(), name.to_owned()))
+                    .await?
+            }
+        };
+        let transitions = |of| Some(kind.history.last(query.limit, of));
+        render(match query.selected {
+            Selected::Nothing => Asked {
+                transitions: transitions(None),
+                ..Asked::default()
+            },
+            Selected::State(_) | Selected::Parked => Asked {
+                objects: Some(answer::objects(kind, &found, query)),
+                ..Asked::default()
+            },
+            Selected::Object { namespace, name } => Asked {
+                object: Some(found.first().map(|found| answer::object(kind, found))),
+                transitions: transitions(Some((namespace, name))),
+                ..Asked::default()
+            },
+        })
+    }
+
+    fn kinds(&self) -> Vec<Arc<Kind>> {
+        self.0
+            .kinds
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+impl Inspected {
+    /// Makes a kind visible, if there is an inspection.
+    pub fn new(
+        inspection: Option<&Inspection>,
+        metrics: &Arc<KindMetrics>,
+        group: Cow<'static, str>,
+        kind: Cow<'static, str>,
+        graph: &'static Graph<'static>,
+    ) -> Self {
+        let (asks, questions) = mpsc::channel(QUESTIONS);
+        let Some(Inspection(sources)) = inspection else {
+            return Self {
+                history: None,
+                questions,
+            };
+        };
+        let history = Arc::new(History::new(graph));
+        let kind = Arc::new(Kind {
+            metrics: Arc::clone(metrics),
+            group,
+            kind,
+            graph,
+            history: Arc::clone(&history),
+            questions: asks,
+        });
+        sources
+            .kinds
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(kind);
+        Self {
+            history: Some(history),
+            questions,
+        }
+    }
+}
+
+impl Kind {
+    fn state(&self, name: &str) -> Result<StateId, Problem> {
+        let mut states = self.graph.states().iter().zip(0..);
+        let found = states.find(|(policy, _)| policy.name == name);
+        found
+            .map(|(_, number)| StateId(number))
+            .ok_or_else(|| missing("state"))
+    }
+
+    /// The objects that the dispatcher finds.
+    async fn ask(&self, wanted: Wanted) -> Result<Vec<FoundObject>, Problem> {
+        let (answer, answered) = oneshot::channel();
+        let question = Question {
+            wanted,
+            found: Vec::new(),
+            answer,
+        };
+        let asked = async {
+            self.questions.send(question).await.ok()?;
+            answered.await.ok()
+        };
+        match timeout(LONGEST_ANSWER, asked).await {
+            Ok(Some(found)) => Ok(found),
+            Ok(None) => Err((StatusCode::SERVICE_UNAVAILABLE, "the operator ends".to_owned())),
+            Err(_) => Err((
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the operator is too busy to list its objects".to_owned(),
+            )),
+        }
+    }
+}
+
+fn missing(what: &str) -> Problem {
+    (StatusCode::NOT_FOUND, format!("there is no such {what}"))
+}
+
+/// Which objects are asked for.
+enum Wanted {
+    /// Those in a state; `None` stands for those that are parked.
+    At(Option<StateId>),
+    /// The one in this namespace with this name.
+    Named(String, String),
+    /// None, but their timers have to be set again.
+    #[cfg(feature = "dev")]
+    TimersAgain,
+    /// The one in this namespace with this name, which is to be led to a state.
+    #[cfg(feature = "dev")]
+    ByHand {
+        namespace: String,
+        name: String,
+        to: StateId,
+    },
+}
+
+/// A question to a dispatcher, which shows it all objects of its kind.
+pub(in crate::cluster) struct Question {
+    wanted: Wanted,
+    found: Vec<FoundObject>,
+    answer: oneshot::Sender<Vec<FoundObject>>,
+}
+
+/// An object, and the state that it is in.
+struct FoundObject {
+    at: Option<StateId>,
+    object: Arc<dyn Visible>,
+}
+
+impl Question {
+    /// Takes an object if it is asked for.
+    pub fn see<K: Object>(&mut self, at: Option<StateId>, object: &Arc<K>) {
+        let is_wanted = match &self.wanted {
+            Wanted::At(state) => *state == at,
+            Wanted::Named(namespace, name) => object.namespace() == namespace && object.name() == name,
+            #[cfg(feature = "dev")]
+            Wanted::TimersAgain | Wanted::ByHand { .. } => false,
+        };
+        if is_wanted {
+            let object = Arc::clone(object) as Arc<dyn Visible>;
+            self.found.push(FoundObject { at, object });
+        }
+    }
+
+    /// Whether the timers of all objects have to be set again before the answer.
+    #[cfg(feature = "dev")]
+    pub fn wants_timers_again(&self) -> bool {
+        matches!(self.wanted, Wanted::TimersAgain)
+    }
+
+    /// Where the object that it names is to be led.
+    #[cfg(feature = "dev")]
+    pub fn takes(&self) -> Option<StateId> {
+        match &self.wanted {
+            Wanted::ByHand { to, .. } => Some(*to),
+            _ => None,
+        }
+    }
+
+    /// Whether it is about this object, which is to be led somewhere.
+    #[cfg(feature = "dev")]
+    pub fn names(&self, object: &impl Object) -> bool {
+        matches!(&self.wanted, Wanted::ByHand { namespace, name, .. }
+            if object.namespace() == namespace && object.name() == name)
+    }
+
+    /// Answers with what was seen.
+    pub fn answer(self) {
+        // It fails if nobody waits any longer, which is fine.
+        drop(self.answer.send(self.found));
+    }
+}
+
+/// What is shown of an object, whatever its type: nothing of its spec.
+trait Visible: Send + Sync {
+    fn shown(&self) -> Shown<'_>;
+}
+
+struct Shown<'a> {
+    namespace: &'a str,
+    name: &'a str,
+    deleting: bool,
+    status: Option<&'a MachineStatus>,
+}
+
+impl<K: Object> Visible for K {
+    fn shown(&self) -> Shown<'_> {
+        Shown {
+            namespace: self.namespace(),
+            name: self.name(),
+            deleting: self.deleting(),
+            status: self.status().map(|status| status.machine()),
+        }
+    }
+}
+
+/// An object that a task has, for its dispatcher to see: its state, and its last version.
+pub(in crate::cluster) struct View<K>(Mutex<(Option<StateId>, Arc<K>)>);
+
+impl<K> View<K> {
+    pub fn new(at: Option<StateId>, object: &Arc<K>) -> Self {
+        Self(Mutex::new((at, Arc::clone(object))))
+    }
+    pub fn set(&self, at: Option<StateId>, object: &Arc<K>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (at, Arc::clone(object));
+    }
+}
+
+impl<K: Object> View<K> {
+    #[cfg(feature = "dev")]
+    pub fn is_named_by(&self, question: &Question) -> bool {
+        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        question.names(&*seen.1)
+    }
+    pub fn show(&self, question: &mut Question) {
+        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        question.see(seen.0, &seen.1);
+    }
+}
+
+#[cfg(test)]
+mod tests;

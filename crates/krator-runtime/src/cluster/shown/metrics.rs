@@ -1,0 +1,496 @@
+//! What the operator counts and measures, in the text format of Prometheus. Labels have the names of kinds, states and
+//! causes, never that of an object: the number of time series does not depend on the number of objects.
+mod process;
+mod requests;
+
+pub(in crate::cluster) use requests::CountRequests;
+
+use crate::{
+    engine::{Cause, Moved},
+    error::Class,
+    graph::{Graph, StateId},
+    world::{Ran, RunEnd},
+};
+use process::Process;
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text},
+    metrics::{
+        counter::Counter,
+        family::{Family, MetricConstructor},
+        gauge::Gauge,
+        histogram::Histogram,
+    },
+    registry::{Metric, Registry},
+};
+use std::{borrow::Cow, fmt, hash::Hash, sync::Arc};
+
+/// The metrics of the process. Clones share them.
+#[derive(Clone)]
+pub(in crate::cluster) struct Metrics(Arc<Families>);
+
+struct Families {
+    registry: Registry,
+    objects: Family<OfState, Gauge>,
+    parked: Family<OfKind, Gauge>,
+    missing: Family<OfKind, Gauge>,
+    transitions: Family<OfTransition, Counter>,
+    state_durations: Histograms<OfState>,
+    handler_durations: Histograms<OfState>,
+    handler_errors: Family<OfError, Counter>,
+    retries_exhausted: Family<OfState, Counter>,
+    events_dropped: Counter,
+    reconciles: Family<OfReconcile, Counter>,
+    reconcile_errors: Family<OfController, Counter>,
+    reconcile_times: Histograms<OfController>,
+    queue_depth: Family<OfName, Gauge>,
+    leads: Family<OfName, Gauge>,
+    requests: Family<requests::OfRequest, Counter>,
+}
+
+type Histograms<L> = Family<L, Histogram, Buckets>;
+type Text = Cow<'static, str>;
+
+/// The upper bounds of a histogram's buckets, in seconds.
+#[derive(Clone, Debug)]
+struct Buckets(&'static [f64]);
+
+impl MetricConstructor<Histogram> for Buckets {
+    fn new_metric(&self) -> Histogram {
+        Histogram::new(self.0.iter().copied())
+    }
+}
+
+/// From 5 ms to a minute.
+const OF_RUNS: Buckets = Buckets(&[
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0,
+]);
+/// From 100 ms to a week: 1 s, 10 s, a minute, 5 and 30 minutes, 2, 6 and 24 hours.
+const OF_STATES: Buckets = Buckets(&[
+    0.1, 1.0, 10.0, 60.0, 300.0, 1_800.0, 7_200.0, 21_600.0, 86_400.0, 604_800.0,
+]);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfKind {
+    group: Text,
+    kind: Text,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfState {
+    group: Text,
+    kind: Text,
+    state: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfTransition {
+    group: Text,
+    kind: Text,
+    /// Empty for an object that is new.
+    from: &'static str,
+    to: &'static str,
+    cause: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfError {
+    group: Text,
+    kind: Text,
+    state: &'static str,
+    class: &'static str,
+}
+
+/// The label that the dashboards of controller-runtime know: the kind in lower case.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfController {
+    controller: Arc<str>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfReconcile {
+    controller: Arc<str>,
+    result: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfName {
+    name: Arc<str>,
+}
+
+impl Metrics {
+    pub fn new() -> Self {
+        let mut registry = Registry::default();
+        let r = &mut registry;
+        let stayed = "How long objects have stayed in a state, when they leave it";
+        let parked = "Objects whose stored state the operator does not know, so that it leaves them alone";
+        let missing = "States, values and fields that the CustomResourceDefinition in the cluster lacks";
+        let ran = "How long runs of handlers took";
+        let results = "Runs of handlers by result: success, error, or requeue for one that was interrupted";
+        Self(Arc::new(Families {
+            objects: add(r, "krator_objects", "Objects in each state", Family::default()),
+            parked: add(r, "krator_parked_objects", parked, Family::default()),
+            missing: add(r, "krator_crd_missing", missing, Family::default()),
+            transitions: add(r, "krator_transitions", "Entries into states", Family::default()),
+            state_durations: add(r, "krator_state_duration_seconds", stayed, histograms(OF_STATES)),
+            handler_durations: add(r, "krator_handler_duration_seconds", ran, histograms(OF_RUNS)),
+            handler_errors: add(
+                r,
+                "krator_handler_errors",
+                "Errors of handlers",
+                Family::default(),
+            ),
+            retries_exhausted: add(
+                r,
+                "krator_retries_exhausted",
+                "Transitions after the last retry in a state",
+                Family::default(),
+            ),
+            events_dropped: add(
+                r,
+                "krator_events_dropped",
+                "Events that were not published: too many were waiting, or the API server refused them",
+                Counter::default(),
+            ),
+            reconciles: add(r, "controller_runtime_reconcile", results, Family::default()),
+            reconcile_errors: add(
+                r,
+                "controller_runtime_reconcile_errors",
+                "Runs of handlers that failed",
+                Family::default(),
+            ),
+            reconcile_times: add(
+                r,
+                "controller_runtime_reconcile_time_seconds",
+                ran,
+                histograms(OF_RUNS),
+            ),
+            queue_depth: add(
+                r,
+                "workqueue_depth",
+                "Objects that have something to do",
+                Family::default(),
+            ),
+            leads: add(
+                r,
+                "leader_election_master_status",
+                "1 if this process holds the lease, else 0",
+                Family::default(),
+            ),
+            requests: add(
+                r,
+                "rest_client_requests",
+                "Requests to the API server, by the status of the answer",
+                Family::default(),
+            ),
+            registry: {
+                r.register_collector(Box::new(Process::new()));
+                registry
+            },
+        }))
+    }
+
+    /// The metrics of one kind, with all its states.
+    pub fn of_kind(&self, group: Text, kind: Text, graph: &'static Graph<'static>) -> Arc<KindMetrics> {
+        let families = &*self.0;
+        let controller = OfController {
+            controller: kind.to_lowercase().into(),
+        };
+        let name = OfName {
+            name: Arc::clone(&controller.controller),
+        };
+        let of_state = |state: &'static str| {
+            let labels = OfState {
+                group: group.clone(),
+                kind: kind.clone(),
+                state,
+            };
+            StateMetrics {
+                name: state,
+                objects: families.objects.get_or_create_owned(&labels),
+                stayed: families.state_durations.get_or_create_owned(&labels),
+                exhausted: families.retries_exhausted.get_or_create_owned(&labels),
+                ran: families.handler_durations.get_or_create_owned(&labels),
+            }
+        };
+        let of_kind = OfKind {
+            group: group.clone(),
+            kind: kind.clone(),
+        };
+        Arc::new(KindMetrics {
+            states: graph
+                .states()
+                .iter()
+                .map(|policy| of_state(policy.name))
+                .collect(),
+            parked: families.parked.get_or_create_owned(&of_kind),
+            missing: families.missing.get_or_create_owned(&of_kind),
+            reconcile_errors: families.reconcile_errors.get_or_create_owned(&controller),
+            reconcile_times: families.reconcile_times.get_or_create_owned(&controller),
+            queue_depth: families.queue_depth.get_or_create_owned(&name),
+            metrics: self.clone(),
+            of_kind,
+            controller: controller.controller,
+        })
+    }
+
+    /// The counter of events that were dropped.
+    pub fn events_dropped(&self) -> Counter {
+        self.0.events_dropped.clone()
+    }
+
+    /// The gauge that is 1 while this process holds the lease of this name.
+    pub fn leads(&self, lease: &'static str) -> Gauge {
+        self.0.leads.get_or_create_owned(&OfName { name: lease.into() })
+    }
+
+    /// All metrics as text.
+    pub fn render(&self) -> Result<String, fmt::Error> {
+        let mut out = String::new();
+        text::encode(&mut out, &self.0.registry)?;
+        Ok(out)
+    }
+}
+
+/// Adds a metric to the registry, and returns a handle of it.
+fn add<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, metric: M) -> M {
+    registry.register(name, help, metric.clone());
+    metric
+}
+
+fn histograms<L: Clone + Hash + Eq>(buckets: Buckets) -> Histograms<L> {
+    Family::new_with_constructor(buckets)
+}
+
+/// The metrics of one kind.
+pub(in crate::cluster) struct KindMetrics {
+    metrics: Metrics,
+    of_kind: OfKind,
+    controller: Arc<str>,
+    /// By the number of the state.
+    states: Vec<StateMetrics>,
+    parked: Gauge,
+    missing: Gauge,
+    reconcile_errors: Counter,
+    reconcile_times: Histogram,
+    queue_depth: Gauge,
+}
+
+struct StateMetrics {
+    name: &'static str,
+    objects: Gauge,
+    stayed: Histogram,
+    exhausted: Counter,
+    ran: Histogram,
+}
+
+impl KindMetrics {
+    /// An object has entered a state.
+    pub fn moved(&self, moved: &Moved<'_>) {
+        let (from, Some(to)) = (
+            moved.from.and_then(|from| self.named(from.name)),
+            self.named(moved.to.name),
+        ) else {
+            return;
+        };
+        if let Some(from) = from {
+            from.stayed.observe(moved.stayed.as_secs_f64());
+            if moved.cause == Cause::RetriesExhausted {
+                from.exhausted.inc();
+            }
+        }
+        let labels = OfTransition {
+            group: self.of_kind.group.clone(),
+            kind: self.of_kind.kind.clone(),
+            from: from.map_or("", |from| from.name),
+            to: to.name,
+            cause: moved.cause.as_str(),
+        };
+        self.metrics.0.transitions.get_or_create(&labels).inc();
+    }
+
+    /// A handler was run, or could not be run.
+    pub fn ran(&self, ran: &Ran) {
+        let Some(state) = self.states.get(usize::from(ran.state.0)) else {
+            return;
+        };
+        if let Some(took) = ran.took {
+            state.ran.observe(took.as_secs_f64());
+            self.reconcile_times.observe(took.as_secs_f64());
+        }
+        let result = match ran.end {
+            RunEnd::Done => "success",
+            RunEnd::Interrupted => "requeue",
+            RunEnd::Failed(class) => {
+                self.reconcile_errors.inc();
+                let labels = OfError {
+                    group: self.of_kind.group.clone(),
+                    kind: self.of_kind.kind.clone(),
+                    state: state.name,
+                    class: name_of(class),
+                };
+                self.metrics.0.handler_errors.get_or_create(&labels).inc();
+                "error"
+            }
+        };
+        let labels = OfReconcile {
+            controller: Arc::clone(&self.controller),
+            result,
+        };
+        self.metrics.0.reconciles.get_or_create(&labels).inc();
+    }
+
+    /// So many objects have something to do.
+    pub fn busy(&self, objects: usize) {
+        self.queue_depth.set(i64::try_from(objects).unwrap_or(i64::MAX));
+    }
+
+    /// The number of objects in each state, by the number of the state.
+    pub fn objects_by_state(&self) -> impl Iterator<Item = i64> {
+        self.states.iter().map(|state| state.objects.get())
+    }
+
+    /// The number of states, values and fields that the CustomResourceDefinition in the cluster lacks.
+    pub fn missing(&self) -> Gauge {
+        self.missing.clone()
+    }
+
+    /// The number of objects whose stored state is unknown.
+    pub fn parked_objects(&self) -> i64 {
+        self.parked.get()
+    }
+
+    fn named(&self, name: &str) -> Option<&StateMetrics> {
+        self.states.iter().find(|state| state.name == name)
+    }
+
+    fn objects(&self, at: Option<StateId>) -> &Gauge {
+        let state = at.and_then(|at| self.states.get(usize::from(at.0)));
+        state.map_or(&self.parked, |state| &state.objects)
+    }
+}
+
+/// An object as it is counted: in its state or, if that is unknown, as parked.
+pub(in crate::cluster) struct Counted {
+    kind: Arc<KindMetrics>,
+    at: Option<StateId>,
+}
+
+impl Counted {
+    pub fn new(kind: Arc<KindMetrics>, at: Option<StateId>) -> Self {
+        kind.objects(at).inc();
+        Self { kind, at }
+    }
+
+    /// The object is in this state now.
+    pub fn is_at(&mut self, at: Option<StateId>) {
+        if self.at != at {
+            self.kind.objects(self.at).dec();
+            self.kind.objects(at).inc();
+            self.at = at;
+        }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.kind.objects(self.at).dec();
+    }
+}
+
+fn name_of(class: Class) -> &'static str {
+    match class {
+        Class::Transient => "transient",
+        Class::After(_) => "after",
+        Class::Blocked => "blocked",
+        Class::Permanent => "permanent",
+        Class::NamespaceTerminating => "namespace_terminating",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Policy;
+    use std::time::Duration;
+
+    const STATES: [Policy<'static>; 2] = [Policy::new("Roam"), Policy::new("Eat")];
+    const GRAPH: Graph<'static> = Graph::new(&STATES, StateId(0), None, "animals.com/moose");
+
+    fn of_moose(metrics: &Metrics) -> Arc<KindMetrics> {
+        metrics.of_kind("animals.com".into(), "Moose".into(), &GRAPH)
+    }
+
+    /// Asserts that the metrics have these samples; `K` stands for the labels of the kind.
+    fn assert_samples(metrics: &Metrics, samples: &[&str]) {
+        let rendered = metrics.render().expect("text");
+        for sample in samples {
+            let sample = sample.replace('K', r#"group="animals.com",kind="Moose""#);
+            assert!(
+                rendered.lines().any(|line| line == sample),
+                "no {sample} in\n{rendered}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_object_is_counted_in_one_state_or_as_parked() {
+        let metrics = Metrics::new();
+        let kind = of_moose(&metrics);
+        let (roams, eats) = (
+            r#"krator_objects{K,state="Roam"}"#,
+            r#"krator_objects{K,state="Eat"}"#,
+        );
+        let assert_counts = |roam: i64, eat: i64, parked: i64| {
+            let samples = [
+                format!("{roams} {roam}"),
+                format!("{eats} {eat}"),
+                format!("krator_parked_objects{{K}} {parked}"),
+            ];
+            assert_samples(&metrics, &samples.each_ref().map(String::as_str));
+        };
+        assert_counts(0, 0, 0);
+        let mut one = Counted::new(Arc::clone(&kind), Some(StateId(0)));
+        let two = Counted::new(Arc::clone(&kind), None);
+        assert_counts(1, 0, 1);
+        one.is_at(Some(StateId(1)));
+        one.is_at(Some(StateId(1)));
+        assert_counts(0, 1, 1);
+        drop((one, two));
+        assert_counts(0, 0, 0);
+    }
+
+    #[test]
+    fn runs_are_counted_by_how_they_end() {
+        let metrics = Metrics::new();
+        let kind = of_moose(&metrics);
+        let ran = |millis: Option<u64>, end| {
+            kind.ran(&Ran {
+                state: StateId(1),
+                took: millis.map(Duration::from_millis),
+                end,
+            });
+        };
+        ran(Some(500), RunEnd::Done);
+        ran(Some(1500), RunEnd::Interrupted);
+        ran(Some(2000), RunEnd::Failed(Class::Blocked));
+        ran(None, RunEnd::Failed(Class::Permanent));
+        kind.busy(7);
+        let roamed = r#"krator_handler_duration_seconds_count{K,state="Roam"} 0"#;
+        assert_samples(
+            &metrics,
+            &[
+                roamed,
+                r#"krator_handler_duration_seconds_count{K,state="Eat"} 3"#,
+                r#"krator_handler_duration_seconds_sum{K,state="Eat"} 4.0"#,
+                r#"krator_handler_errors_total{K,state="Eat",class="blocked"} 1"#,
+                r#"krator_handler_errors_total{K,state="Eat",class="permanent"} 1"#,
+                r#"controller_runtime_reconcile_total{controller="moose",result="success"} 1"#,
+                r#"controller_runtime_reconcile_total{controller="moose",result="requeue"} 1"#,
+                r#"controller_runtime_reconcile_total{controller="moose",result="error"} 2"#,
+                r#"controller_runtime_reconcile_errors_total{controller="moose"} 2"#,
+                r#"controller_runtime_reconcile_time_seconds_count{controller="moose"} 3"#,
+                r#"workqueue_depth{name="moose"} 7"#,
+            ],
+        );
+    }
+}

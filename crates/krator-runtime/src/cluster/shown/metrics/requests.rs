@@ -1,0 +1,109 @@
+//! Counts the requests to the API server, by the names that client-go has for them.
+use super::Metrics;
+use futures::{FutureExt as _, future::BoxFuture};
+use http::{Method, Request, Response, StatusCode, Uri, uri::Authority};
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
+use std::{
+    fmt::{self, Write as _},
+    sync::Arc,
+    task::{Context, Poll},
+};
+use tower::{Layer, Service};
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct OfRequest {
+    code: Code,
+    method: &'static str,
+    host: Arc<str>,
+}
+
+/// The status of an answer; `None` if there was no answer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Code(Option<StatusCode>);
+
+impl EncodeLabelValue for Code {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> fmt::Result {
+        encoder.write_str(self.0.as_ref().map_or("<error>", StatusCode::as_str))
+    }
+}
+
+/// A layer that counts the requests of a client.
+#[derive(Clone)]
+pub(in crate::cluster) struct CountRequests {
+    metrics: Metrics,
+    host: Arc<str>,
+}
+
+impl CountRequests {
+    /// Counts the requests to this server.
+    pub fn new(metrics: Metrics, server: &Uri) -> Self {
+        let host = server.authority().map_or("", Authority::as_str);
+        Self {
+            metrics,
+            host: host.into(),
+        }
+    }
+
+    fn count(&self, method: &'static str, code: Option<StatusCode>) {
+        let labels = OfRequest {
+            code: Code(code),
+            method,
+            host: Arc::clone(&self.host),
+        };
+        self.metrics.0.requests.get_or_create(&labels).inc();
+    }
+}
+
+impl<S> Layer<S> for CountRequests {
+    type Service = Counting<S>;
+
+    fn layer(&self, inner: S) -> Counting<S> {
+        Counting {
+            inner,
+            count: self.clone(),
+        }
+    }
+}
+
+/// The service that [`CountRequests`] makes.
+#[derive(Clone)]
+pub(in crate::cluster) struct Counting<S> {
+    inner: S,
+    count: CountRequests,
+}
+
+impl<S, A, B> Service<Request<A>> for Counting<S>
+where
+    S: Service<Request<A>, Response = Response<B>, Future: Send + 'static>,
+{
+    type Response = Response<B>;
+    type Error = S::Error;
+    type Future = BoxFuture<'static, Result<Response<B>, S::Error>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<A>) -> Self::Future {
+        let (count, method) = (self.count.clone(), name_of(request.method()));
+        let answer = self.inner.call(request);
+        let counted = async move {
+            let answer = answer.await;
+            count.count(method, answer.as_ref().ok().map(Response::status));
+            answer
+        };
+        counted.boxed()
+    }
+}
+
+fn name_of(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        // kube's client has no others.
+        _ => "other",
+    }
+}

@@ -1,0 +1,67 @@
+//! Where the edges of a graph lead. The judge reads them anew, because the engine is what it judges.
+use crate::graph::{Graph, StateId};
+use std::collections::BTreeSet;
+
+/// The states that can be stored next after `from`. States that are not stored, and those whose limit is exceeded,
+/// are passed through. So are those of the deletion path when writes fail, because deletion goes on all the same.
+pub(super) fn leads(graph: &Graph<'_>, from: Option<StateId>, writes_fail: bool) -> BTreeSet<StateId> {
+    // A new object may be deleted, or its spec changed, before anything is stored.
+    let reached = from.map_or_else(|| resumed(graph, graph.initial()), |from| edges_of(graph, from));
+    passing(graph, reached, writes_fail)
+}
+
+fn edges_of(graph: &Graph<'_>, from: StateId) -> BTreeSet<StateId> {
+    let policy = graph.state(from);
+    let mut to: BTreeSet<StateId> = policy.timeout.map(|(_, to)| to).into_iter().collect();
+    if policy.written {
+        to.extend(policy.next);
+        to.extend(policy.retry.then);
+        to.extend(policy.resume.into_iter().flat_map(|at| resumed(graph, at)));
+    }
+    to.extend(policy.spec_change_targets());
+    if !policy.deletion_path {
+        to.extend(policy.on_delete.to().or(graph.deletion()));
+    }
+    to
+}
+
+/// Where an object may be stored next if a new process resumes it in the state `at`: there, or where the limit of that
+/// state leads, or where any of these leads at once, because the process resumes the object before it observes a deletion
+/// or a change of the spec.
+pub(super) fn resumed(graph: &Graph<'_>, at: StateId) -> BTreeSet<StateId> {
+    let mut all = within_limits(graph, at);
+    for at in all.clone() {
+        let policy = graph.state(at);
+        if !policy.deletion_path {
+            all.extend(policy.on_delete.to().or(graph.deletion()));
+        }
+        all.extend(policy.spec_change_targets());
+    }
+    all
+}
+
+/// The state, and those that an object enters instead when limits are exceeded.
+pub(super) fn within_limits(graph: &Graph<'_>, at: StateId) -> BTreeSet<StateId> {
+    let mut all = BTreeSet::from([at]);
+    let mut next = at;
+    while let Some((_, then)) = graph.state(next).limit
+        && all.insert(then)
+    {
+        next = then;
+    }
+    all
+}
+
+/// These states, and those that an object reaches by passing through them.
+pub(super) fn passing(graph: &Graph<'_>, reached: BTreeSet<StateId>, writes_fail: bool) -> BTreeSet<StateId> {
+    let (mut all, mut next) = (reached.clone(), Vec::from_iter(reached));
+    while let Some(at) = next.pop() {
+        let policy = graph.state(at);
+        let mut on: BTreeSet<StateId> = policy.limit.map(|(_, then)| then).into_iter().collect();
+        if !policy.checkpoint || (writes_fail && policy.deletion_path) {
+            on.extend(edges_of(graph, at));
+        }
+        next.extend(on.into_iter().filter(|state| all.insert(*state)));
+    }
+    all
+}

@@ -1,0 +1,116 @@
+//! The plan of a walk: handlers follow the script of a case, and at most one write goes wrong.
+use super::{
+    case::{Answer, timeout},
+    scripted::{FaultKind, Plan, Role, Scripted, entry},
+};
+use crate::{
+    error::{Error, Result},
+    graph::{Exit, Graph, StateId, Watch},
+    local::Handle,
+    machine::Context,
+};
+use futures::{FutureExt as _, future::BoxFuture};
+use std::sync::Arc;
+
+/// What goes wrong, and at which write of a walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub kind: FaultKind,
+    pub write: usize,
+}
+
+impl Fault {
+    /// Whether the request is made again only after a while.
+    pub fn delays(self) -> bool {
+        matches!(self.kind, FaultKind::Fails | FaultKind::AnswerIsLost)
+    }
+
+    /// Everything that can go wrong at this write.
+    pub fn at(write: usize) -> [Self; 5] {
+        [
+            FaultKind::DiesBefore,
+            FaultKind::DiesAfter,
+            FaultKind::Fails,
+            FaultKind::AnswerIsLost,
+            FaultKind::AnotherClientIsFaster,
+        ]
+        .map(|kind| Self { kind, write })
+    }
+}
+
+/// The script of the case that is recorded, with a fault.
+pub(super) struct Script(pub Option<Fault>);
+
+impl Plan for Script {
+    fn before_write<'a>(
+        &'a self,
+        nth: usize,
+        _: &'a Role,
+        _: &'a Graph<'_>,
+    ) -> BoxFuture<'a, Option<FaultKind>> {
+        let fault = self.0.filter(|fault| fault.write == nth);
+        std::future::ready(fault.map(|fault| fault.kind)).boxed()
+    }
+
+    fn act<'a>(
+        &'a self,
+        state: StateId,
+        nth: usize,
+        cx: &'a mut Context<'_, Scripted>,
+    ) -> BoxFuture<'a, Result<Exit>> {
+        follow(state, nth, cx).boxed()
+    }
+}
+
+async fn follow(state: StateId, nth: usize, cx: &Context<'_, Scripted>) -> Result<Exit> {
+    let (recorder, graph) = (Arc::clone(&cx.object.recorder), cx.graph);
+    // What another client does happens during the first run only.
+    let once = |act: &dyn Fn(&Handle<Scripted>)| {
+        if nth == 0 {
+            act(&cx.object.outside);
+            cx.object.look(graph);
+        }
+    };
+    let forever = std::future::pending::<Exit>();
+    match recorder.case.answers.get(&state).copied() {
+        None | Some(Answer::Hang) => Ok(forever.await),
+        Some(Answer::Exit(exit)) => Ok(exit),
+        Some(Answer::Fail) => Err(Error::transient("the script says so")),
+        Some(Answer::FailForGood) => Err(Error::permanent("the script says so")),
+        // On the deletion path the first stay may be one that could not be stored.
+        Some(Answer::Die(after)) if nth < 2 && recorder.is_first(entry(cx)) => {
+            tokio::time::sleep(after).await;
+            recorder.dies.notify_one();
+            Ok(forever.await)
+        }
+        Some(answer @ (Answer::Linger { .. } | Answer::Die(_))) => {
+            let policy = graph.state(state);
+            let may_stay = policy.wait.poll.is_some() || !policy.wait.watch.is_empty();
+            let stays = matches!(answer, Answer::Linger { stays } if nth < stays);
+            // A timeout that passed before the run takes effect when the run has ended, or has taken as long again.
+            let late = timeout(graph, policy).is_some_and(|after| after <= cx.in_state_for());
+            match (stays || late, may_stay) {
+                (true, true) => Ok(Exit::Stay),
+                _ => Ok(forever.await),
+            }
+        }
+        Some(Answer::BeDeleted(after, exit)) => {
+            once(&|outside| outside.delete());
+            // A deletion interrupts the handler at its next await point, however short the time.
+            tokio::task::yield_now().await;
+            tokio::time::sleep(after).await;
+            Ok(exit)
+        }
+        Some(Answer::SeeChange(changed)) => {
+            once(&|outside| outside.update_spec(|object| object.change(changed)));
+            Ok(Exit::Stay)
+        }
+        Some(Answer::SeeWatched(what)) => {
+            once(&|outside| match what {
+                Watch::Itself => outside.update(|object| object.label += 1),
+                other => outside.changed(other),
+            });
+            Ok(Exit::Stay)
+        }
+    }
+}
