@@ -36,6 +36,10 @@ mod rollout;
 mod rights;
 // An operator of two kinds, on a real API server.
 mod karpenter;
+// The embedded API server and a real one answer alike, and kubectl prints the same of both.
+mod conformance;
+// Workloads of the embedded API server that become ready or fail.
+mod workloads;
 // Operators that live the same lives on the embedded API server and on a real one.
 mod lives;
 // The promises of the runtime under faults, judged by an oracle.

@@ -7,7 +7,8 @@ mod masked;
 mod sessions;
 mod shell;
 
-use crate::{DEFINITIONS, cluster, masked::difference, real_cluster, runtime};
+use super::{DEFINITIONS, masked::difference, real_cluster, runtime};
+use crate::cluster;
 use krator_apiserver::Server;
 use sessions::Session;
 use shell::Shell;

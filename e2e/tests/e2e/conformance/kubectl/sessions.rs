@@ -3,7 +3,7 @@
 //! `== NAME` begins a session, in a namespace and a folder of its own that both have its name. `$ COMMAND` is a step: a
 //! command of the shell, with all lines that follow up to the next step. Two spaces before those lines are not part of it.
 
-use std::{env, fs, path::Path};
+use std::{env, fs};
 
 /// Commands that follow each other.
 pub struct Session {
@@ -13,7 +13,7 @@ pub struct Session {
 
 /// All sessions.
 pub fn all() -> Vec<Session> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/kubectl");
+    let folder = crate::common::root().join("crates/krator-apiserver/testdata/kubectl");
     let mut files: Vec<_> = fs::read_dir(&folder)
         .expect("a folder of the repository")
         .map(|entry| entry.expect("a file of the repository").path())

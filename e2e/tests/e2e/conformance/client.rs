@@ -1,6 +1,6 @@
 //! What a case does to a server, and what the server answers.
 
-use crate::{
+use super::{
     cases::{Case, Step},
     masked::Mask,
 };

@@ -1,7 +1,7 @@
-//! One suite, two servers: each case runs against this server and against a real API server, and all that both answer is
+//! One suite, two servers: each case runs against the embedded server and against a real API server, and all that both answer is
 //! compared. No case knows which server it talks to.
 //!
-//! Cases are in `testdata/conformance/`; `cases.rs` says how they are written. `KRATOR_CASES=TEXT` runs only those whose
+//! Cases are in `testdata/conformance/` of `krator-apiserver`; `cases.rs` says how they are written. `KRATOR_CASES=TEXT` runs only those whose
 //! names contain the text.
 
 mod cases;
@@ -9,17 +9,10 @@ mod client;
 mod kubectl;
 mod masked;
 
-/// The control plane of the tests.
-#[path = "../../../../tests/it"]
-#[allow(dead_code, reason = "only tests of krator use all of it")]
-mod it {
-    pub mod cluster;
-}
-
+use crate::cluster::{self, Cluster};
 use cases::Case;
 use client::Target;
 use futures::StreamExt as _;
-use it::cluster::{self, Cluster};
 use kube::{
     Client, Config,
     config::{KubeConfigOptions, Kubeconfig},
@@ -31,7 +24,7 @@ use tokio::runtime::Runtime;
 const AT_ONCE: usize = 8;
 
 /// Kinds that cases use; both servers have them from the start.
-const DEFINITIONS: &str = include_str!("../../testdata/definitions.yaml");
+const DEFINITIONS: &str = include_str!("../../../crates/krator-apiserver/testdata/definitions.yaml");
 
 /// Those controllers of a real server that do what this one does itself.
 const CONTROLLERS: [&str; 3] = [

@@ -18,7 +18,7 @@
 //! what that file has of it.
 
 use serde_json::Value as Json;
-use std::{collections::BTreeMap, env, fs, path::Path};
+use std::{collections::BTreeMap, env, fs};
 
 /// A case.
 pub struct Case {
@@ -35,7 +35,7 @@ pub struct Step {
 
 /// All cases, those of each kind included.
 pub fn all() -> Vec<Case> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/conformance");
+    let folder = crate::common::root().join("crates/krator-apiserver/testdata/conformance");
     let kinds = fs::read_to_string(folder.join("kinds.yaml")).expect("a file of the repository");
     let kinds: BTreeMap<String, BTreeMap<String, Json>> = serde_yaml::from_str(&kinds).expect("YAML");
     let mut files: Vec<_> = fs::read_dir(&folder)

@@ -1,17 +1,17 @@
-//! What this server does in a second, beside a real API server: `cargo bench -p krator-apiserver`, with
-//! `KUBEBUILDER_ASSETS` set as for the tests. To profile this server, `cargo bench -p krator-apiserver -- --alone` measures
+//! What the embedded API server does in a second, beside a real API server: `cargo bench -p e2e --bench throughput`, with
+//! `KUBEBUILDER_ASSETS` set as for the tests. To profile this server, `cargo bench -p e2e --bench throughput -- --alone` measures
 //! nothing but it, in process, and `--rounds N` patches each status so many times.
 
 /// The control plane of the tests.
-#[path = "../../../tests/it"]
+#[path = "../tests/e2e"]
 #[allow(dead_code, reason = "only tests of krator use all of it")]
-mod it {
+mod e2e {
     pub mod cluster;
 }
 
+use e2e::cluster::{self, Cluster};
 use futures::{AsyncBufReadExt as _, StreamExt as _};
 use http::{Method, Request};
-use it::cluster::{self, Cluster};
 use krator_apiserver::Server;
 use kube::{
     Client, Config,
@@ -27,7 +27,7 @@ const ROUNDS: usize = 5;
 const WATCHES: usize = 100;
 /// How many requests are in flight at once.
 const AT_ONCE: usize = 16;
-const DEFINITIONS: &str = include_str!("../testdata/definitions.yaml");
+const DEFINITIONS: &str = include_str!("../../crates/krator-apiserver/testdata/definitions.yaml");
 const MOOSE: &str = "/apis/conformance.krator.dev/v1/namespaces/default/moose";
 
 struct Figures {
