@@ -64,7 +64,15 @@ pub fn build(contenders: &[Contender]) {
 /// The operators that are compared. The others are compared with the first one.
 pub fn all(variants: bool) -> Vec<Contender> {
     let controller = binary("controller");
-    let mut contenders = vec![Contender::new("Controller", controller.clone(), &[])];
+    let mut contenders = vec![
+        Contender::new("Controller", controller.clone(), &[]),
+        // As krator works: one thread, at most 32 requests at once, no managedFields in memory.
+        Contender::new(
+            "Controller, tuned",
+            controller.clone(),
+            &["--one-thread", "--lean", "--bounded"],
+        ),
+    ];
     if variants {
         let variant = |name, args| Contender::new(name, controller.clone(), args);
         contenders.extend([

@@ -154,15 +154,22 @@ fn error_policy(_: Arc<Parcel>, _: &Error, _: Arc<Data>) -> Action {
     Action::requeue(Duration::from_secs(5))
 }
 
-#[tokio::main]
-async fn main() -> anyhow::Result<()> {
+fn main() -> anyhow::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |argument: &str| arguments.iter().any(|a| a == argument);
+    let mut runtime = match has("--one-thread") {
+        true => tokio::runtime::Builder::new_current_thread(),
+        false => tokio::runtime::Builder::new_multi_thread(),
+    };
+    runtime.enable_all().build()?.block_on(run(has))
+}
+
+async fn run(has: impl Fn(&str) -> bool) -> anyhow::Result<()> {
     tracing_subscriber::fmt()
         .with_env_filter("info")
         .with_writer(std::io::stderr)
         .with_ansi(false)
         .init();
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let has = |argument: &str| arguments.iter().any(|a| a == argument);
     let client = Client::try_default().await?;
     let parcels: Api<Parcel> = Api::all(client.clone());
     let data = Arc::new(Data {

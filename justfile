@@ -1,0 +1,27 @@
+# The chores of this repository: `just` lists them. CONTRIBUTING.md explains each.
+
+# List the recipes.
+default:
+    @just --list
+
+# Run the tests that need nothing but Rust.
+test *ARGS:
+    cargo test {{ARGS}}
+
+# Run the tests that need servers, compile many crates or take minutes, with a real API server.
+e2e *ARGS:
+    KUBEBUILDER_ASSETS="$(tools/apiserver/build)" cargo test -p e2e {{ARGS}}
+
+# Rewrite the expectations whose path contains WHAT (all of them with 1); FILTER selects the tests.
+update WHAT='1' FILTER='':
+    KRATOR_UPDATE={{WHAT}} cargo test --test it {{FILTER}}
+
+# Format, and show what clippy and rustdoc find.
+lint:
+    cargo fmt --all
+    cargo clippy --workspace --all-targets --all-features -- -D warnings
+    RUSTDOCFLAGS='-D warnings' cargo doc --workspace --all-features --no-deps
+
+# Run everything that has to hold before a change is merged.
+ci:
+    .ci/run
