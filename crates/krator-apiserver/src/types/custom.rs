@@ -41,7 +41,10 @@ fn add_embedded(schema: &mut Json) {
         }
     }
     let properties = schema.get_mut("properties").and_then(Json::as_object_mut);
-    properties.into_iter().flatten().for_each(|(_, schema)| add_embedded(schema));
+    properties
+        .into_iter()
+        .flatten()
+        .for_each(|(_, schema)| add_embedded(schema));
     if schema["x-kubernetes-embedded-resource"] == true {
         add_object_properties(schema);
     }
