@@ -23,7 +23,7 @@ mod types;
 mod validate;
 
 pub use convert::{event_to_core, event_to_events};
-pub use documents::{ServedKind, ServedSubresource, kinds, openapi};
+pub use documents::{ServedKind, ServedSubresource, kinds, openapi, schemas};
 pub use tables::Column;
 pub use times::human_duration;
 

@@ -46,19 +46,7 @@ pub(crate) enum Of {
 }
 
 /// The types of Kubernetes' own kinds.
-static TYPES: LazyLock<Types> = LazyLock::new(|| {
-    let mut documents: Vec<String> = builtin::kinds()
-        .iter()
-        .map(|kind| api_version(&kind.group, &kind.version))
-        .collect();
-    documents.dedup();
-    let documents: Vec<Json> = documents
-        .iter()
-        .filter_map(|name| builtin::openapi(name))
-        .cloned()
-        .collect();
-    Types::from_openapi(&documents)
-});
+static TYPES: LazyLock<Types> = LazyLock::new(|| Types::from_openapi(&[builtin::schemas()]));
 
 /// A group and a version as `apiVersion` has them.
 pub(crate) fn api_version(group: &str, version: &str) -> String {

@@ -15,36 +15,47 @@ import (
 	"sort"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	batchv1 "k8s.io/api/batch/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
-var roots = []any{
-	corev1.Namespace{}, corev1.Pod{}, corev1.Service{}, corev1.ConfigMap{}, corev1.Secret{},
-	corev1.PersistentVolumeClaim{}, corev1.PersistentVolume{}, corev1.Node{}, corev1.ServiceAccount{},
-	corev1.Endpoints{}, corev1.Event{}, corev1.LimitRange{}, corev1.ResourceQuota{}, corev1.PodTemplate{},
-	corev1.ReplicationController{}, corev1.Binding{},
-	appsv1.Deployment{}, appsv1.StatefulSet{}, appsv1.DaemonSet{}, appsv1.ReplicaSet{}, appsv1.ControllerRevision{},
-	batchv1.Job{}, batchv1.CronJob{}, coordinationv1.Lease{}, eventsv1.Event{},
-	rbacv1.Role{}, rbacv1.RoleBinding{}, rbacv1.ClusterRole{}, rbacv1.ClusterRoleBinding{},
-	policyv1.PodDisruptionBudget{}, policyv1.Eviction{},
-	networkingv1.Ingress{}, networkingv1.IngressClass{}, networkingv1.NetworkPolicy{},
-	apiextensionsv1.CustomResourceDefinition{},
-	authenticationv1.TokenReview{}, authenticationv1.SelfSubjectReview{}, authenticationv1.TokenRequest{},
-	authorizationv1.SubjectAccessReview{}, authorizationv1.LocalSubjectAccessReview{},
-	authorizationv1.SelfSubjectAccessReview{}, authorizationv1.SelfSubjectRulesReview{},
-	autoscalingv1.Scale{}, metav1.DeleteOptions{},
+// The kinds that only subresources and options have.
+var below = []any{
+	corev1.Binding{}, policyv1.Eviction{}, authenticationv1.TokenRequest{}, autoscalingv1.Scale{}, metav1.DeleteOptions{},
+}
+
+// roots are objects of the kinds served, as the file discovery.txt lists them.
+var roots = append(served("../../../crates/krator-apiserver/data/discovery.txt"), below...)
+
+func served(path string) []any {
+	check(apiextensions.AddToScheme(scheme.Scheme))
+	check(apiregistration.AddToScheme(scheme.Scheme))
+	text, err := os.ReadFile(path)
+	check(err)
+	var objects []any
+	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		words := strings.SplitN(line, " ", 3)
+		var resource struct {
+			ResponseKind struct{ Kind string }
+		}
+		check(json.Unmarshal([]byte(words[2]), &resource))
+		group := words[0]
+		if group == "core" {
+			group = ""
+		}
+		kind := schema.GroupVersionKind{Group: group, Version: words[1], Kind: resource.ResponseKind.Kind}
+		object, err := scheme.Scheme.New(kind)
+		check(err)
+		objects = append(objects, reflect.ValueOf(object).Elem().Interface())
+	}
+	return objects
 }
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()

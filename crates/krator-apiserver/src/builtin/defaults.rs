@@ -2,6 +2,7 @@
 //! function of a type runs wherever the type occurs, before those of the types in it.
 
 mod core;
+mod others;
 mod workloads;
 
 use super::documents;
@@ -55,8 +56,7 @@ fn fill_type(type_: &Type, value: &mut Json) {
 
 /// The few defaults that the schema of a type tells. Others of its defaults are the zero values of Go.
 fn fill_from_schema(type_name: &str, value: &mut Json) {
-    let name = format!("io.k8s.api.{}", type_name.replace('/', "."));
-    let Some((_, schema)) = documents::schema(&name) else {
+    let Some((_, schema)) = documents::schema(&type_name.replace('/', ".")) else {
         return;
     };
     for (field, schema) in schema["properties"].as_object().into_iter().flatten() {
@@ -68,5 +68,7 @@ fn fill_from_schema(type_name: &str, value: &mut Json) {
 
 /// The function of a type.
 fn of(type_name: &str) -> Option<Default> {
-    core::of(type_name).or_else(|| workloads::of(type_name))
+    core::of(type_name)
+        .or_else(|| workloads::of(type_name))
+        .or_else(|| others::of(type_name))
 }

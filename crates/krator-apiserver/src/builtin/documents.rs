@@ -9,44 +9,11 @@ const DISCOVERY: &str = include_str!("../../data/discovery.txt");
 const SCHEMAS: &str = include_str!("../../data/openapi/schemas.txt");
 const PARAMETERS: &str = include_str!("../../data/openapi/parameters.txt");
 
-/// The paths of each group version, and the schemas that are not the same in all documents.
-const PATHS: &[(&str, &str)] = &[
-    ("v1", include_str!("../../data/openapi/v1.txt")),
-    (
-        "apiextensions.k8s.io/v1",
-        include_str!("../../data/openapi/apiextensions.k8s.io.v1.txt"),
-    ),
-    ("apps/v1", include_str!("../../data/openapi/apps.v1.txt")),
-    (
-        "authentication.k8s.io/v1",
-        include_str!("../../data/openapi/authentication.k8s.io.v1.txt"),
-    ),
-    (
-        "authorization.k8s.io/v1",
-        include_str!("../../data/openapi/authorization.k8s.io.v1.txt"),
-    ),
-    ("batch/v1", include_str!("../../data/openapi/batch.v1.txt")),
-    (
-        "coordination.k8s.io/v1",
-        include_str!("../../data/openapi/coordination.k8s.io.v1.txt"),
-    ),
-    (
-        "events.k8s.io/v1",
-        include_str!("../../data/openapi/events.k8s.io.v1.txt"),
-    ),
-    (
-        "networking.k8s.io/v1",
-        include_str!("../../data/openapi/networking.k8s.io.v1.txt"),
-    ),
-    ("policy/v1", include_str!("../../data/openapi/policy.v1.txt")),
-    (
-        "rbac.authorization.k8s.io/v1",
-        include_str!("../../data/openapi/rbac.authorization.k8s.io.v1.txt"),
-    ),
-];
+/// A line each for the paths of a group version, and for the schemas that are not the same in all documents.
+const DOCUMENTS: &str = include_str!("../../data/openapi/documents.txt");
 
-/// The schemas that several documents have.
-static COMMON: LazyLock<BTreeMap<&'static str, &'static str>> = LazyLock::new(|| entries(SCHEMAS).collect());
+/// The schemas that all documents have in common.
+static COMMON: LazyLock<BTreeMap<&'static str, Json>> = LazyLock::new(|| parsed(SCHEMAS).collect());
 
 /// A kind in a version, as discovery describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,22 +101,26 @@ fn kind(line: &str) -> Option<ServedKind> {
 
 /// The OpenAPI v3 document of a group version, such as `apps/v1` or `v1`, reduced to the kinds served.
 pub fn openapi(group_version: &str) -> Option<&'static Json> {
-    static DOCUMENTS: LazyLock<BTreeMap<&'static str, OnceLock<Json>>> =
-        LazyLock::new(|| PATHS.iter().map(|(name, _)| (*name, OnceLock::new())).collect());
-    let (name, lines) = PATHS.iter().find(|(name, _)| *name == group_version)?;
-    Some(DOCUMENTS.get(name)?.get_or_init(|| document(lines)))
+    static WRITTEN: LazyLock<BTreeMap<&'static str, OnceLock<Json>>> = LazyLock::new(|| {
+        entries(DOCUMENTS)
+            .map(|(name, _)| (name, OnceLock::new()))
+            .collect()
+    });
+    let (name, document) = WRITTEN.get_key_value(group_version)?;
+    Some(document.get_or_init(|| self::document(name)))
 }
 
-fn document(lines: &'static str) -> Json {
+fn document(group_version: &str) -> Json {
     let mut paths = Map::new();
     let mut own = BTreeMap::new();
-    for (name, text) in entries(lines) {
+    let lines = entries(DOCUMENTS).filter(|(of, _)| *of == group_version);
+    for (name, text) in lines.filter_map(|(_, line)| line.split_once(' ')) {
+        let mut value = parse(text);
         if name.starts_with('/') {
-            let mut path = parse(text);
-            write_parameters(&mut path);
-            paths.insert(name.to_owned(), path);
+            write_parameters(&mut value);
+            paths.insert(name.to_owned(), value);
         } else {
-            own.insert(name, text);
+            own.insert(name, value);
         }
     }
     let paths = Json::Object(paths);
@@ -170,27 +141,46 @@ fn document(lines: &'static str) -> Json {
     })
 }
 
-/// The schema of a type by its full name, such as `io.k8s.api.core.v1.Pod`, with that name.
+/// The schemas of all kinds, as one document of OpenAPI.
+pub fn schemas() -> Json {
+    let own = entries(DOCUMENTS).filter_map(|(_, line)| line.split_once(' '));
+    let own = own.filter(|(name, _)| !name.starts_with('/'));
+    let own = own.map(|(name, text)| (name.to_owned(), parse(text)));
+    let common = COMMON
+        .iter()
+        .map(|(name, schema)| ((*name).to_owned(), schema.clone()));
+    json!({"components": {"schemas": common.chain(own).collect::<Map<_, _>>()}})
+}
+
+/// The group, the version and the name at the end of the full name of a type: `core.v1.Pod`.
+fn short(name: &str) -> &str {
+    let end: usize = name.rsplitn(4, '.').take(3).map(|part| part.len() + 1).sum();
+    name.get((name.len() + 1).saturating_sub(end)..).unwrap_or(name)
+}
+
+/// The schema of a type by its name, such as `core.v1.Pod` or `io.k8s.api.core.v1.Pod`, with the short form of the name.
 pub(super) fn schema(name: &str) -> Option<(&'static str, &'static Json)> {
-    static PARSED: LazyLock<BTreeMap<&'static str, OnceLock<Json>>> =
-        LazyLock::new(|| COMMON.keys().map(|name| (*name, OnceLock::new())).collect());
-    let (name, text) = COMMON.get_key_value(name)?;
-    let schema = PARSED.get(name)?.get_or_init(|| parse(text));
-    Some((name, schema))
+    static BY_NAME: LazyLock<BTreeMap<&'static str, &'static Json>> = LazyLock::new(|| {
+        COMMON
+            .iter()
+            .map(|(name, schema)| (short(name), schema))
+            .collect()
+    });
+    let found = BY_NAME.get_key_value(short(name));
+    found.map(|(name, schema)| (*name, *schema))
 }
 
 /// The schemas that paths refer to, directly or not.
-fn schemas_of(paths: &Json, own: &BTreeMap<&'static str, &'static str>) -> Map<String, Json> {
+fn schemas_of(paths: &Json, own: &BTreeMap<&'static str, Json>) -> Map<String, Json> {
     let mut wanted = BTreeSet::new();
     references(paths, &mut wanted);
     let mut schemas = BTreeMap::new();
     while let Some(name) = wanted.pop_first() {
-        let text = own.get(name.as_str()).or_else(|| COMMON.get(name.as_str()));
-        let Some(text) = text else { continue };
-        let schema = parse(text);
+        let schema = own.get(name.as_str()).or_else(|| COMMON.get(name.as_str()));
+        let Some(schema) = schema else { continue };
         let mut more = BTreeSet::new();
-        references(&schema, &mut more);
-        schemas.insert(name, schema);
+        references(schema, &mut more);
+        schemas.insert(name, schema.clone());
         wanted.extend(more.into_iter().filter(|name| !schemas.contains_key(name)));
     }
     schemas.into_iter().collect()
@@ -211,11 +201,7 @@ fn references(value: &Json, into: &mut BTreeSet<String>) {
 
 /// Replaces the names of parameters by the parameters.
 fn write_parameters(path: &mut Json) {
-    static NAMED: LazyLock<BTreeMap<&'static str, Json>> = LazyLock::new(|| {
-        entries(PARAMETERS)
-            .map(|(name, text)| (name, parse(text)))
-            .collect()
-    });
+    static NAMED: LazyLock<BTreeMap<&'static str, Json>> = LazyLock::new(|| parsed(PARAMETERS).collect());
     let Json::Object(fields) = path else { return };
     for (key, value) in fields {
         match value {
@@ -233,6 +219,10 @@ fn write_parameters(path: &mut Json) {
 
 fn entries(lines: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     lines.lines().filter_map(|line| line.split_once(' '))
+}
+
+fn parsed(lines: &'static str) -> impl Iterator<Item = (&'static str, Json)> {
+    entries(lines).map(|(name, text)| (name, parse(text)))
 }
 
 fn parse(text: &str) -> Json {
@@ -265,12 +255,12 @@ mod tests {
                 "{gvk} has no path"
             );
         }
-        assert_eq!(openapi("apiregistration.k8s.io/v1"), None);
+        assert_eq!(openapi("autoscaling/v1"), None);
     }
 
     #[test]
     fn references_and_parameters_are_complete() {
-        for (name, _) in PATHS {
+        for name in entries(DOCUMENTS).map(|(name, _)| name).collect::<BTreeSet<_>>() {
             let document = openapi(name).expect("listed above");
             let mut names = BTreeSet::new();
             references(document, &mut names);
@@ -306,6 +296,6 @@ mod tests {
             .map(|sub| (&*sub.name, &*sub.kind))
             .collect();
         assert_eq!(subresources, [("scale", "Scale"), ("status", "Deployment")]);
-        assert_eq!(kinds().len(), 39);
+        assert_eq!(kinds().len(), 65);
     }
 }

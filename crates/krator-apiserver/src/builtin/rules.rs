@@ -87,6 +87,13 @@ const WITH_SPEC: Rules = Rules {
     ..NONE
 };
 
+/// Kinds whose spec is final.
+const WITH_FIXED_SPEC: Rules = Rules {
+    names: NameRule::PathSegment,
+    immutable: &["spec"],
+    ..NONE
+};
+
 const RBAC: Rules = Rules {
     names: NameRule::PathSegment,
     ..NONE
@@ -313,6 +320,38 @@ const INGRESS_CLASS: Rules = Rules {
     ..NONE
 };
 
+const WEBHOOKS: Rules = Rules {
+    generation: &["webhooks"],
+    ..NONE
+};
+
+const ENDPOINT_SLICE: Rules = Rules {
+    generation: &["endpoints", "ports"],
+    immutable: &["addressType"],
+    ..NONE
+};
+
+const RUNTIME_CLASS: Rules = Rules {
+    immutable: &["handler"],
+    ..NONE
+};
+
+const PRIORITY_CLASS: Rules = Rules {
+    generation: &["value"],
+    immutable: &["value", "preemptionPolicy"],
+    ..NONE
+};
+
+const STORAGE_CLASS: Rules = Rules {
+    immutable: &["provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"],
+    ..NONE
+};
+
+const VOLUME_ATTRIBUTES_CLASS: Rules = Rules {
+    immutable: &["driverName", "parameters"],
+    ..NONE
+};
+
 /// The rules of a kind by its type, such as `core/v1.Pod`.
 pub(super) fn of(type_name: &str) -> &'static Rules {
     match type_name {
@@ -345,7 +384,28 @@ pub(super) fn of(type_name: &str) -> &'static Rules {
         "events/v1.Event" => &EVENT,
         "networking/v1.Ingress" => &INGRESS,
         "networking/v1.IngressClass" => &INGRESS_CLASS,
-        "networking/v1.NetworkPolicy" | "policy/v1.PodDisruptionBudget" => &WITH_SPEC,
+        "admissionregistration/v1.MutatingWebhookConfiguration"
+        | "admissionregistration/v1.ValidatingWebhookConfiguration" => &WEBHOOKS,
+        "certificates/v1.CertificateSigningRequest"
+        | "networking/v1.IPAddress"
+        | "resource/v1.ResourceClaim"
+        | "resource/v1.ResourceClaimTemplate"
+        | "storage/v1.VolumeAttachment" => &WITH_FIXED_SPEC,
+        "discovery/v1.EndpointSlice" => &ENDPOINT_SLICE,
+        "node/v1.RuntimeClass" => &RUNTIME_CLASS,
+        "scheduling/v1.PriorityClass" => &PRIORITY_CLASS,
+        "storage/v1.StorageClass" => &STORAGE_CLASS,
+        "storage/v1.VolumeAttributesClass" => &VOLUME_ATTRIBUTES_CLASS,
+        "admissionregistration/v1.MutatingAdmissionPolicy"
+        | "admissionregistration/v1.MutatingAdmissionPolicyBinding"
+        | "admissionregistration/v1.ValidatingAdmissionPolicy"
+        | "admissionregistration/v1.ValidatingAdmissionPolicyBinding"
+        | "flowcontrol/v1.FlowSchema"
+        | "flowcontrol/v1.PriorityLevelConfiguration"
+        | "resource/v1.DeviceClass"
+        | "resource/v1.ResourceSlice"
+        | "networking/v1.NetworkPolicy"
+        | "policy/v1.PodDisruptionBudget" => &WITH_SPEC,
         "rbac/v1.ClusterRole" | "rbac/v1.Role" => &RBAC,
         "rbac/v1.ClusterRoleBinding" => {
             &const {

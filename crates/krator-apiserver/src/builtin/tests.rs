@@ -386,5 +386,5 @@ fn only_pods_on_nodes_are_deleted_later() {
 fn other_groups_and_resources_are_not_builtin() {
     assert!(of("", "deployments").is_none());
     assert!(of("apps", "deployments").is_some());
-    assert!(of("apiregistration.k8s.io", "apiservices").is_none());
+    assert!(of("metrics.k8s.io", "pods").is_none());
 }

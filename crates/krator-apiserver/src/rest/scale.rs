@@ -110,7 +110,7 @@ pub(crate) fn write_scale(
         at(&after, &["metadata", "resourceVersion"]).clone(),
     );
     let wanted = at(&after, &["spec", "replicas"]).as_i64().unwrap_or(0);
-    if wanted < 0 {
+    if wanted < 0 && !kind.is_custom() {
         let error = FieldError::invalid("spec.replicas", wanted, "must be greater than or equal to 0");
         return Err(Refusal::invalid(
             About::new("autoscaling", "Scale", &key.name),

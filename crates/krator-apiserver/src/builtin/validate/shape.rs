@@ -28,7 +28,7 @@ static RULES: LazyLock<BTreeMap<&'static str, TypeRule>> = LazyLock::new(|| {
 });
 
 /// Required fields that may be empty, and those whose rules have a message of their own.
-const NOT_REQUIRED: [(&str, &str); 10] = [
+const NOT_REQUIRED: [(&str, &str); 12] = [
     ("apps.v1.DaemonSetSpec", "selector"),
     ("core.v1.ExecAction", "command"),
     ("core.v1.HTTPHeader", "value"),
@@ -37,6 +37,8 @@ const NOT_REQUIRED: [(&str, &str); 10] = [
     ("batch.v1.PodFailurePolicy", "rules"),
     ("networking.v1.HTTPIngressPath", "pathType"),
     ("rbac.v1.PolicyRule", "verbs"),
+    ("storage.v1.CSINodeSpec", "drivers"),
+    ("storage.v1.TokenRequest", "audience"),
     ("core.v1.TypedLocalObjectReference", "kind"),
     ("core.v1.TypedLocalObjectReference", "name"),
 ];
@@ -71,8 +73,7 @@ const NOT_NEGATIVE: [&str; 24] = [
 
 /// Checks an object without its metadata and its status.
 pub(super) fn object(report: &mut Report, type_name: &str, object: &Json) {
-    let name = format!("io.k8s.api.{}", type_name.replace('/', "."));
-    let Some((name, schema)) = documents::schema(&name) else {
+    let Some((name, schema)) = documents::schema(&type_name.replace('/', ".")) else {
         return;
     };
     let mut without_status = object.clone();
@@ -90,8 +91,6 @@ pub(super) fn status(report: &mut Report, object: &Json) {
 }
 
 fn of_type(report: &mut Report, at: &Path, name: &'static str, schema: &'static Json, value: &Json) {
-    let short = name.rsplitn(4, '.').take(3).map(str::len).sum::<usize>() + 2;
-    let name = &name[name.len().saturating_sub(short)..];
     if name == "meta.v1.ObjectMeta" {
         return;
     }
