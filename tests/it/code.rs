@@ -1,9 +1,8 @@
 //! Hand-written code, checked against its description.
 //!
 //! `testdata/code/<case>/` is a crate. `spec.yaml` is its description; the other files replace generated ones, as somebody
-//! has edited them; `without.txt` names the files that somebody has deleted. `former.yaml` is the description that the crate
-//! was last generated from, if that was another one. `expected.txt` is what `krator check` finds in the code;
-//! `KRATOR_UPDATE=1 cargo test` rewrites it.
+//! has edited them. `former.yaml` is the description that the crate was last generated from, if that was another one.
+//! `expected.txt` is what `krator check` finds in the code; `KRATOR_UPDATE=1 cargo test` rewrites it.
 
 use crate::case_file::is_update;
 use crate::goldens;
@@ -81,7 +80,7 @@ fn cases(folder: &str) -> Vec<(String, PathBuf)> {
     cases
 }
 
-/// The Rust files of a case: those that are generated once, as somebody has edited or deleted them.
+/// The Rust files of a case: those that are generated once, as somebody has edited them.
 fn written(case: &Path, seeded: BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut written = seeded;
     for (path, contents) in crate::operator::files(case) {
@@ -89,14 +88,6 @@ fn written(case: &Path, seeded: BTreeMap<String, String>) -> BTreeMap<String, St
         if path.ends_with(".rs") && !path.starts_with("after/") {
             written.insert(path, String::from_utf8(contents).expect("code is text"));
         }
-    }
-    for gone in fs::read_to_string(case.join("without.txt"))
-        .unwrap_or_default()
-        .lines()
-    {
-        written
-            .remove(gone)
-            .unwrap_or_else(|| panic!("there is no {gone}"));
     }
     written
 }
@@ -110,15 +101,15 @@ fn text(files: &[InFile]) -> String {
     findings.collect()
 }
 
-/// Checks a case. Returns its description, the written files, and the findings.
-fn check(case: &Path) -> (Described, BTreeMap<String, String>, Vec<InFile>) {
+/// The findings in the crate of a case.
+fn check(case: &Path) -> Vec<InFile> {
     let now = Described::read(&case.join("spec.yaml"));
-    let path = case.join("former.yaml");
-    let former = path.is_file().then(|| Described::read(&path));
-    let written = written(case, former.as_ref().unwrap_or(&now).seeded());
-    let former = former.as_ref().map(|former| former.code(&written));
-    let found = code::findings(&now.code(&written), former.as_ref());
-    (now, written, found)
+    let former = case.join("former.yaml");
+    let seeded = match former.is_file() {
+        true => Described::read(&former).seeded(),
+        false => now.seeded(),
+    };
+    code::findings(&now.code(&written(case, seeded)))
 }
 
 /// Compares a file with what a run gave, or rewrites it.
@@ -137,8 +128,7 @@ fn compare(path: &Path, text: &str, wrong: &mut Vec<String>) {
 fn each_case_gives_the_expected_findings() {
     let mut wrong = Vec::new();
     for (_, case) in cases("code") {
-        let (_, _, found) = check(&case);
-        compare(&case.join("expected.txt"), &text(&found), &mut wrong);
+        compare(&case.join("expected.txt"), &text(&check(&case)), &mut wrong);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -156,47 +146,6 @@ fn crate_of(spec: &Path, seeded: &BTreeMap<String, String>, written: &BTreeMap<S
             fs::write(path, contents).expect("a folder of our own");
         }
     })
-}
-
-/// Errors that rustc explains well, in its own words: krator does not repeat them. They are about the types of expressions.
-const LEFT_TO_RUSTC: &[&str] = &[
-    // A `match` does not name every variant.
-    "E0004", // A value has another type than the code expects.
-    "E0308", // The expression has no such field.
-    "E0609",
-];
-
-/// For each error of the compiler in written code there is a finding at the same line, but for those of
-/// [`LEFT_TO_RUSTC`].
-#[test]
-fn the_compiler_names_no_line_without_a_finding() {
-    let mut wrong = Vec::new();
-    for (name, case) in cases("code") {
-        let (now, written, found) = check(&case);
-        let lines: BTreeSet<(String, u64)> = found
-            .iter()
-            .flat_map(|file| {
-                file.findings.iter().map(|finding| {
-                    let line = file.source.position(finding.span.start).line;
-                    (file.source.name().to_owned(), line as u64)
-                })
-            })
-            .collect();
-        let krate = crate_of(&case.join("spec.yaml"), &now.seeded(), &written);
-        let unexpected: Vec<_> = krate
-            .errors()
-            .into_iter()
-            // Errors in generated code are caused by something that written code lacks, so there is no line to compare.
-            .filter(|(file, line, code)| match written.contains_key(file) {
-                true => !lines.contains(&(file.clone(), *line)) && !LEFT_TO_RUSTC.contains(&code.as_str()),
-                false => lines.is_empty(),
-            })
-            .collect();
-        if !unexpected.is_empty() {
-            wrong.push(format!("{name}: {unexpected:?}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// `testdata/rename/<case>/` is a crate that was generated from `former.yaml`, in which names change to those of `spec.yaml`.
@@ -229,7 +178,7 @@ fn each_case_is_renamed_as_expected() {
             after.insert(new_path.to_owned(), new_contents.to_owned());
         }
         compare(&case.join("reports.txt"), &text(&renamed.reports), &mut wrong);
-        let found = code::findings(&now.code(&after), None);
+        let found = code::findings(&now.code(&after));
         let errors = found
             .iter()
             .flat_map(|file| &file.findings)
@@ -265,21 +214,24 @@ fn each_case_is_renamed_as_expected() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The only findings in a crate as generated are about edges that its handlers do not take yet.
 #[test]
-fn crates_as_generated_have_no_findings_but_edges_that_are_not_taken() {
+fn crates_as_generated_have_no_findings() {
     for (name, case) in goldens::cases() {
         let described = Described::read(&case.join("spec.yaml"));
-        let written = described.seeded();
-        let found = code::findings(&described.code(&written), None);
-        let others: Vec<_> = found
-            .iter()
-            .flat_map(|file| &file.findings)
-            .filter(|finding| finding.rule.name != "edge-never-taken")
-            .collect();
-        assert!(others.is_empty(), "{name}: {}", text(&found));
-        let is_harmless = |file: &InFile| file.findings.iter().all(|f| f.rule.severity == Severity::Warning);
-        assert!(found.iter().all(is_harmless), "{name}");
+        for is_written in [false, true] {
+            let mut texts = described.seeded();
+            if is_written {
+                // As in the crates of examples, whose handlers count as written.
+                let written = described.plan.clone().written();
+                texts.retain(|path, text| {
+                    let file = written.get(path).expect("the same files");
+                    text.clone_from(&file.contents);
+                    true
+                });
+            }
+            let found = code::findings(&described.code(&texts));
+            assert!(found.is_empty(), "{name}: {}", text(&found));
+        }
     }
 }
 
