@@ -166,24 +166,28 @@ const STDIN: &str = "-";
 
 /// Reads and judges a description.
 fn read(path: &Path) -> anyhow::Result<Checked> {
+    let bytes = read_bytes(path)?;
     if path == Path::new(STDIN) {
-        let bytes = read_all(std::io::stdin().lock()).context("cannot read stdin")?;
         return Ok(crate::check("<stdin>", &bytes));
     }
     let name = printable(&path.display().to_string());
-    let bytes = std::fs::File::open(path).and_then(read_all);
-    let bytes = bytes.with_context(|| format!("cannot read `{name}`"))?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let files = crate::disk::read_named(folder, crate::spec::named_files(&bytes));
     Ok(crate::check_with(&name, &bytes, &files))
 }
 
-/// Reads a description. Of one that is too large, only so much is read that it can be refused.
-fn read_all(from: impl Read) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from.take(crate::spec::LARGEST_FILE as u64 + 1)
-        .read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// Reads a file or stdin. Of one that is too large, only so much is read that it can be refused.
+fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let read_all = |from: &mut dyn Read| {
+        let mut bytes = Vec::new();
+        let most = crate::spec::LARGEST_FILE as u64 + 1;
+        from.take(most).read_to_end(&mut bytes).map(|_| bytes)
+    };
+    if path == Path::new(STDIN) {
+        return read_all(&mut std::io::stdin().lock()).context("cannot read stdin");
+    }
+    let bytes = std::fs::File::open(path).and_then(|mut file| read_all(&mut file));
+    bytes.with_context(|| format!("cannot read `{}`", printable(&path.display().to_string())))
 }
 
 /// Reads the description of a verb that needs one without errors.

@@ -1,18 +1,16 @@
 //! Parses the Rust code that users wrote and compares it with the description. `krator check` and `krator gen` use it to
-//! report mismatches before the compiler does, and to rename in user code what the description renames.
+//! report mismatches that the compiler does not report, and to rename in user code what the description renames.
 //!
 //! Like the plan, this module is pure: it takes texts and returns findings and texts. The generated code of the crate is
-//! parsed too, so that paths resolve as in rustc. What only the compiler can decide, such as macros defined in the crate
+//! parsed too, so that paths resolve as in rustc. Whatever only the compiler can decide, such as macros defined in the crate
 //! or types behind traits, is not reported: an error is always certain, and anything less is a warning.
 
-mod access;
-mod declared;
 mod facts;
-mod imports;
 mod items;
 mod judge;
 mod macros;
 mod rename;
+mod renames;
 mod resolve;
 #[cfg(test)]
 mod tests;
@@ -20,7 +18,8 @@ mod tree;
 mod walk;
 
 pub(crate) use rename::mentioned;
-pub use rename::{Renamed, Renames, rename};
+pub use rename::{Renamed, rename};
+pub use renames::Renames;
 
 use crate::changes::{FileState, Snapshot, Unreadable, UnreadableFiles};
 use crate::finding::{Finding, Source};
@@ -41,7 +40,7 @@ pub struct Code<'a> {
 /// The findings of one file.
 #[derive(Debug, Clone)]
 pub struct InFile {
-    /// The file, named by its path in the crate, or the description.
+    /// The file, named by its path in the crate.
     pub source: Source,
     /// The findings, in the order of their locations.
     pub findings: Vec<Finding>,
@@ -75,21 +74,16 @@ impl<'a> Code<'a> {
             .map(|(path, file)| (path, file.contents.as_str()))
     }
 
-    /// The module tree of the crate. `gone` names the top-level modules that krator no longer generates.
-    fn tree(&self, files: &'a [tree::SourceFile<'a>], gone: BTreeSet<String>) -> tree::Tree<'a> {
+    /// The module tree of the crate.
+    fn tree(&self, files: &'a [tree::SourceFile<'a>]) -> tree::Tree<'a> {
         let resources: Vec<_> = self
             .kinds()
             .map(|kind| (types_of(kind), kind_name(kind)))
             .collect();
-        tree::Tree::new(
-            files,
-            self.description.operator.value.crate_ident(),
-            &resources,
-            gone,
-        )
+        tree::Tree::new(files, self.description.operator.value.crate_ident(), &resources)
     }
 
-    /// What the walk needs to know about each kind.
+    /// The names of each kind that the walk looks for.
     fn kind_codes(&self) -> Vec<KindCode> {
         self.kinds()
             .enumerate()
@@ -124,14 +118,12 @@ fn types_of(kind: &Kind) -> Vec<String> {
     ]
 }
 
-/// Compares the code of users with the description. `former` is the crate as last generated, with the same `written`
-/// files, if the description has changed since; it distinguishes names that were removed from names that never existed.
-/// The result is sorted by path.
-pub fn findings(code: &Code<'_>, former: Option<&Code<'_>>) -> Vec<InFile> {
-    judge::judge(code, former)
+/// Compares the code of users with the description. The result is sorted by path.
+pub fn findings(code: &Code<'_>) -> Vec<InFile> {
+    judge::judge(code)
 }
 
-/// The state that a file has the handler of, as far as its text says so.
+/// The state whose handler a file has, as far as its text says so.
 pub(crate) fn handled(text: &str) -> Option<String> {
     let file = syn::parse_file(text).ok()?;
     file.items.iter().find_map(|item| {
@@ -148,7 +140,7 @@ pub(crate) fn handled(text: &str) -> Option<String> {
 /// The files of the handlers that nobody has written, sorted.
 pub fn not_written(code: &Code<'_>) -> BTreeSet<String> {
     let files = tree::parse(code);
-    let tree = code.tree(&files, BTreeSet::new());
+    let tree = code.tree(&files);
     let facts = walk::walk(&tree, &code.kind_codes());
     let handlers = facts
         .handlers
@@ -180,7 +172,7 @@ pub(crate) fn written(files: &Snapshot, is_generated: impl Fn(&str) -> bool) -> 
 pub(crate) struct Written {
     /// Their texts, by their paths in the crate.
     pub texts: BTreeMap<String, String>,
-    /// Those that cannot be read.
+    /// The files that cannot be read.
     pub unreadable: BTreeMap<String, Unreadable>,
 }
 
@@ -212,7 +204,7 @@ impl Written {
 /// The paths of the files that the crate compiles.
 pub(crate) fn compiled(code: &Code<'_>) -> BTreeSet<String> {
     let files = tree::parse(code);
-    let tree = code.tree(&files, BTreeSet::new());
+    let tree = code.tree(&files);
     let reached = tree
         .modules
         .iter()

@@ -1,35 +1,35 @@
-//! What the edit of a description means for stored objects, for clients of the API, and for the states that objects are
-//! in.
+//! The consequences of an edit of a description for stored objects, for clients of the API, and for the states that
+//! objects are in.
 //!
 //! It compares two descriptions and returns a list of changes, without input or output. Schemas are compared in the form
 //! that they have in the CRDs, where named types and those of Kubernetes are expanded. Verdicts about stored objects
 //! assume an API server that accepts invalid values as long as they are unchanged ("ratcheting", always on since 1.33);
 //! integration tests check every verdict against a real API server. Only [`Change::breaks`] looks at objects.
 
-mod bounds;
+mod affected;
 mod census;
 mod change_kind;
-mod formats;
 mod graph;
 mod owned;
+mod pair;
 mod path;
 mod place;
+mod policies;
 mod report;
 mod resource;
 mod schema;
 mod schema_change;
-mod value_test;
 
+pub use affected::Breaks;
 pub use census::{Census, StoredResource, census_to_text, resources};
 pub use change_kind::ChangeKind;
 pub use path::{PathStep, SchemaPath};
 pub use report::{to_json, to_text};
-pub use value_test::Breaks;
 
 use crate::catalog::{BREAKING_SCHEMA, REUSED_NAME, STATE_REMOVED};
 use crate::finding::{Finding, Source, Span};
 use crate::model::{Description, Lineage};
-use value_test::ValueTest;
+use affected::Affected;
 
 /// Everything that an edit changes, kind by kind, in the order of the new description.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +47,7 @@ pub struct Change {
     pub kind: Option<String>,
     /// The path in objects of the kind, or `None` if the change is not about a field.
     pub path: Option<SchemaPath>,
-    /// What has changed, as a phrase.
+    /// The change as a phrase.
     pub message: String,
     /// The place in the new description. For something that is gone, it is the place of what contained it.
     pub new: Span,
@@ -61,9 +61,9 @@ pub struct Change {
     pub stored: Stored,
     /// How the change breaks clients: valid requests are refused or mean something else, or what they read is gone.
     pub clients: Option<&'static str>,
-    /// What the author could do about it.
+    /// A remedy for the author.
     pub help: Option<String>,
-    test: ValueTest,
+    affected: Affected,
 }
 
 /// The consequences of a change for stored objects.
@@ -81,7 +81,7 @@ pub enum Stored {
     DefinitionRefused,
 }
 
-/// What the API server and the operator do with an object that a change of the schema affects.
+/// The reaction of the API server and the operator to an object that a change of the schema affects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// If the object is created anew, for example restored or applied to another cluster.
@@ -94,7 +94,7 @@ pub struct Verdict {
     pub is_readable: bool,
 }
 
-/// What the API server does with a written object, from harmless to worst.
+/// The reaction of the API server to a written object, from harmless to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ServerOutcome {
     /// It accepts the object unchanged.
@@ -132,10 +132,10 @@ impl Change {
 
     /// Whether the change breaks this object, which is of the kind and as the API server has stored it.
     pub fn breaks(&self, object: &serde_json::Value) -> Breaks {
-        match (&self.stored, &self.test) {
+        match (&self.stored, &self.affected) {
             // Only the stored objects show whether any is still in a legacy state.
-            (Stored::Keep, test) if !matches!(test, ValueTest::InState(_)) => Breaks::No,
-            (_, test) => test.of(object, self.path.as_ref()),
+            (Stored::Keep, affected) if !matches!(affected, Affected::InState(_)) => Breaks::No,
+            (_, affected) => affected.of(object, self.path.as_ref()),
         }
     }
 
@@ -178,10 +178,11 @@ impl Comparison {
 /// Compares two descriptions without errors.
 pub fn compare(old: &Description, new: &Description) -> Comparison {
     let lineage = Lineage::between(old, new);
-    let pairs = resource::pairs(old, new, &lineage);
+    let pairs = pair::pairs(old, new, &lineage);
     let mut changes = resource::of_operator(old, new, &pairs);
     for pair in pairs {
         changes.extend(resource::of_kind(&pair));
+        changes.extend(owned::of_kind(&pair));
         changes.extend(schema::of_kind(&pair));
         changes.extend(graph::of_kind(&pair));
     }
@@ -209,7 +210,7 @@ pub fn findings(old: &Description, new: &Description) -> Vec<Finding> {
     findings
 }
 
-/// Those of the breaking changes after which the handler of a state may be left behind: a state is gone, its kind has a new
+/// The breaking changes after which the handler of a state may be left behind: a state is gone, its kind has a new
 /// one, and nothing says whether that is the same state.
 pub fn possible_renames(old: &Description, new: &Description) -> Vec<Finding> {
     let changes = compare(old, new).changes;

@@ -194,7 +194,7 @@ fn check_vacant(folder: &Path) -> Result<(), Error> {
     if entries.next().is_some() {
         return Err(Error::NotEmpty(folder.to_owned()));
     }
-    // Whoever works in a folder that is replaced goes on in one that is no longer there.
+    // A process whose current folder is replaced would continue in one that no longer exists.
     let here = fs::canonicalize(".").map_err(cannot("open", Path::new(".")))?;
     let real = fs::canonicalize(folder).map_err(cannot("open", folder))?;
     if here.starts_with(real) {

@@ -2,7 +2,7 @@
 //! because a user wrote them, and what it reports. The comparison is pure: it takes a [`Snapshot`] and returns
 //! [`Changes`].
 //!
-//! What happens to a file depends on its [`Ownership`](crate::plan::Ownership). A *generated* file is overwritten, unless a user edited it. A
+//! The treatment of a file depends on its [`Ownership`](crate::plan::Ownership). A *generated* file is overwritten, unless a user edited it. A
 //! *seeded* file is written once; if its template changes later, the change is merged on request. Changes to the
 //! template of a *merged* file are always merged into the user's version.
 
@@ -49,7 +49,7 @@ pub struct Options {
     pub merge: Merge,
 }
 
-/// What becomes of changes that break stored objects or clients.
+/// The treatment of changes that break stored objects or clients.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Breaking {
     /// They are refused.
@@ -82,7 +82,7 @@ pub enum Merge {
 pub struct Drift {
     /// The changes to write. Empty if `is_refused`.
     pub changes: Changes,
-    /// What happens to each file, by its path. krator's own files in `.krator/` are not listed.
+    /// The action on each file, by its path. krator's own files in `.krator/` are not listed.
     pub actions: BTreeMap<String, FileAction>,
     /// The findings, each with the file that it is about.
     pub found: Vec<FileFinding>,
@@ -98,7 +98,7 @@ pub struct Drift {
     pub keeps_recreate: bool,
 }
 
-/// What happens to one file.
+/// The action on one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileAction {
     /// The file is new.
@@ -172,7 +172,7 @@ pub(crate) fn compare(
     run.drift.is_only_breaking = is_breaking && !named.is_refused;
     let files = run.record.render(&normalized(now.source.text()));
     run.put_record(files);
-    let (found, not_written) = run.read_code(now, former)?;
+    let (found, not_written) = run.read_code(now)?;
     run.drift.not_written = not_written;
     if !run.drift.is_refused {
         // The warnings are left to `krator check`.
@@ -187,7 +187,7 @@ pub(crate) fn compare(
     Ok(run.end(disk))
 }
 
-/// What is wrong with the user's code, as it will be after `krator gen`: what that adds or renames is no finding. The
+/// The findings in the user's code, as it will be after `krator gen`: an addition or a rename of that run is no finding. The
 /// arguments are those of [`compare`].
 ///
 /// # Errors
@@ -202,7 +202,7 @@ pub(crate) fn code_findings(
     let named = renames::follow(now, former, record, disk, false);
     let mut run = Run::settle(&named, now, Options::default(), Drift::default());
     run.unreadable.retain(|path| path.ends_with(".rs"));
-    let (mut found, _) = run.read_code(now, former)?;
+    let (mut found, _) = run.read_code(now)?;
     // Nobody could look at a file that is not there yet.
     let is_created = |path: &str| run.drift.actions.get(path) == Some(&FileAction::Created);
     found.retain(|in_file| !is_created(in_file.source.name()));

@@ -23,7 +23,7 @@ use crate::text::{printable, shown};
 pub struct Imported {
     /// The text of the description.
     pub description: String,
-    /// What the CRD says and the description does not, sorted by path.
+    /// The parts of the CRD that the description leaves out, sorted by path.
     pub unsaid: Vec<Unsaid>,
 }
 
@@ -32,7 +32,7 @@ pub struct Imported {
 pub struct Unsaid {
     /// Where it is in the CRD.
     pub path: Path,
-    /// What is different, as a lower-case phrase.
+    /// The difference, as a lower-case phrase.
     pub message: String,
 }
 
@@ -79,12 +79,12 @@ pub enum Refusal {
         path: &'static str,
         /// The name.
         name: String,
-        /// What it would have to be.
+        /// The form that it needs.
         expected: &'static str,
     },
 }
 
-/// What has been found to be unsaid so far.
+/// The parts that were found to be left out so far.
 #[derive(Default)]
 struct Findings(Vec<Unsaid>);
 
@@ -127,6 +127,13 @@ impl<'j> Rest<'j> {
     /// A text of a key that is there and not empty.
     fn text(&mut self, key: &str) -> Option<&'j str> {
         self.take(key)?.as_str().filter(|text| !text.is_empty())
+    }
+
+    /// Adds a key that a description leaves out, unless it is absent or false.
+    fn leave_out(&mut self, key: &str, path: &Path, why: &str, findings: &mut Findings) {
+        if self.take(key).is_some_and(|value| *value != Json::Bool(false)) {
+            findings.add(&path.field(key), why);
+        }
     }
 
     fn is_true(&mut self, key: &str) -> bool {

@@ -1,5 +1,5 @@
-//! What krator generated last, as the folder `.krator/` of a crate keeps it: the next run needs it to tell what has
-//! changed since, and who changed it.
+//! The record of the last generation, in the folder `.krator/` of a crate: the next run needs it to see what has changed
+//! since, and who changed it.
 //!
 //! The folder is laid out for git. Two branches that both ran krator merge in it, but for templates that both changed; a
 //! run after the merge finds out that there was one, takes what git made of generated files for its own, and writes the
@@ -41,15 +41,15 @@ const ATTRIBUTES: &str = ".krator/.gitattributes";
 pub(crate) const MARKS: [&str; 2] = [LIST, json::MANIFEST];
 
 /// All files of `.krator/` that a generation writes or removes, but for those in [`BASE`].
-pub(crate) const FILES: [&str; 6] = [ATTRIBUTES, IGNORE, DESCRIPTION, LIST, json::MANIFEST, json::BASE];
+pub(crate) const FILES: [&str; 5] = [ATTRIBUTES, IGNORE, DESCRIPTION, LIST, json::MANIFEST];
 
-/// The version of the layout of `.krator/`. A crate with a newer layout is refused. Layouts 1 and 2 were of JSON.
+/// The version of the layout of `.krator/`. A crate with a newer layout is refused. Layout 1 was of JSON.
 const LAYOUT: u64 = 3;
 
 /// The version of this krator.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What the last run of krator generated.
+/// The files that the last run of krator generated.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct GenerationRecord {
     /// Each planned file, by its path in the crate, whether it was written or left to its owner.
@@ -61,12 +61,12 @@ pub(crate) struct GenerationRecord {
 /// One file of a [`GenerationRecord`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileRecord {
-    /// Who owns the file.
+    /// The owner of the file.
     pub ownership: Ownership,
     /// The [`hash`] of what krator generated, on each of the branches that were merged. The file on disk may differ where
     /// users edit it.
     pub hashes: BTreeSet<String>,
-    /// What krator generated, for files that are merged.
+    /// The contents that krator generated, for files that are merged.
     pub base: Option<String>,
 }
 
@@ -94,7 +94,7 @@ pub enum Error {
     Damaged {
         /// The file.
         file: &'static str,
-        /// What is wrong with it.
+        /// The reason.
         cause: String,
     },
 }
@@ -192,7 +192,7 @@ impl GenerationRecord {
             let sides = sides.map_or_else(|| vec![base.clone()], |sides| vec![sides.ours, sides.theirs]);
             let sides: Vec<String> = sides.iter().map(|side| base::unquoted(side)).collect();
             let entry = FileRecord {
-                // The plan tells seeded files from merged ones.
+                // The plan distinguishes seeded files from merged ones.
                 ownership: Ownership::Seeded,
                 hashes: sides.iter().map(|side| hash(side)).collect(),
                 base: sides.into_iter().next(),

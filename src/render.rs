@@ -12,7 +12,6 @@ pub mod sample;
 mod templates;
 #[cfg(test)]
 mod testing;
-mod wording;
 pub(crate) mod yaml;
 
 use crate::{
@@ -31,7 +30,6 @@ use templates::Template;
 
 pub(crate) use cargo::followed as followed_runtime;
 pub(crate) use deploy::Rollout;
-pub(crate) use wording::first_wording;
 
 /// Where a generated crate gets the runtime from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,31 +108,24 @@ pub fn with_record(mut plan: Plan, source: &Source) -> Plan {
 fn add_surroundings(plan: &mut Plan, description: &Description, rollout: Rollout) {
     plan.add("deploy/crd.yaml", Generated, crd::crd(description));
     plan.add("deploy/rbac.yaml", Generated, rbac::rbac(description));
-    plan.add("deploy/namespace.yaml", Seeded, deploy::namespace(description));
-    plan.add(DEPLOYMENT, Seeded, deploy::deployment(description, rollout));
-    plan.add(
-        "deploy/metrics-service.yaml",
-        Seeded,
-        deploy::metrics_service(description),
-    );
-    plan.add(
-        "deploy/kustomization.yaml",
-        Seeded,
-        deploy::kustomization(description),
-    );
     plan.add("deploy/sample.yaml", Seeded, sample::sample(description));
-    plan.add("Dockerfile", Seeded, deploy::dockerfile(description));
-    plan.add(".dockerignore", Seeded, deploy::dockerignore());
-    plan.add(".gitignore", Seeded, documents::gitignore());
-    plan.add(".gitattributes", Seeded, documents::gitattributes());
-    plan.add("README.md", Seeded, documents::readme(description));
-    plan.add("AGENTS.md", Seeded, documents::agents(description));
+    plan.add(DEPLOYMENT, Seeded, deploy::deployment(description, rollout));
     plan.add("docs/states.md", Generated, documents::states(description));
-    plan.add(
-        ".github/workflows/ci.yml",
-        Seeded,
-        documents::ci_workflow(description),
-    );
+    let values = documents::values(description);
+    for (path, template) in [
+        ("deploy/namespace.yaml", Template::Namespace),
+        ("deploy/metrics-service.yaml", Template::MetricsService),
+        ("deploy/kustomization.yaml", Template::Kustomization),
+        ("Dockerfile", Template::Dockerfile),
+        (".dockerignore", Template::Dockerignore),
+        (".gitignore", Template::Gitignore),
+        (".gitattributes", Template::Gitattributes),
+        ("README.md", Template::Readme),
+        ("AGENTS.md", Template::Agents),
+        (".github/workflows/ci.yml", Template::Workflow),
+    ] {
+        plan.add(path, Seeded, template.render(&values));
+    }
 }
 
 /// Whether `types` of the description become a module that several kinds use. A single kind has them in its own.
@@ -146,9 +137,7 @@ fn add_crate_root(plan: &mut Plan, description: &Description) {
     let crate_name = description.operator.value.crate_ident();
     // In rustfmt's order.
     let mut kinds: Vec<_> = description.kinds.iter().collect();
-    kinds.sort_by(|a, b| {
-        handlers::version_order(&a.resource.kind.value.module(), &b.resource.kind.value.module())
-    });
+    kinds.sort_by_key(|kind| kind.resource.kind.value.module());
     let imported: Vec<_> = kinds
         .into_iter()
         .map(|kind| {
@@ -186,38 +175,19 @@ fn add_crate_root(plan: &mut Plan, description: &Description) {
 
 /// The expression that runs the operators, as rustfmt formats it.
 fn start(description: &Description) -> String {
-    let create = |kind: &Kind| format!("{}Operator::default()", kind.resource.kind.value);
-    let block = |body: String| format!("krator_runtime::main(&ABOUT, |runtime| {{\n        {body}\n    }})");
-    if let [kind] = &description.kinds[..] {
-        let call = format!("runtime.operator({})", create(kind));
-        // rustfmt's limits: 60 characters for the arguments of a call on one line, and 100 for a line.
-        return if "&ABOUT, |runtime| ".len() + call.len() <= 60 {
-            format!("krator_runtime::main(&ABOUT, |runtime| {call})")
-        } else if 8 + call.len() <= 100 {
-            block(call)
-        } else {
-            block(format!(
-                "runtime.operator(\n            {},\n        )",
-                create(kind)
-            ))
-        };
-    }
-    let calls: Vec<String> = description
-        .kinds
-        .iter()
-        .map(|kind| {
-            let call = format!("\n            .operator({})", create(kind));
-            if call.len() <= 101 {
-                call
-            } else {
-                format!(
-                    "\n            .operator(\n                {},\n            )",
-                    create(kind)
-                )
-            }
-        })
+    let calls = description.kinds.iter();
+    let calls: Vec<String> = calls
+        .map(|kind| format!(".operator({}Operator::default())", kind.resource.kind.value))
         .collect();
-    block(format!("runtime{}", calls.concat()))
+    let body = match &calls[..] {
+        // rustfmt keeps up to 60 characters of arguments on the line of the call.
+        [call] if "&ABOUT, |runtime| runtime".len() + call.len() <= 60 => {
+            return format!("krator_runtime::main(&ABOUT, |runtime| runtime{call})");
+        }
+        [call] => format!("runtime{call}"),
+        calls => format!("runtime\n            {}", calls.join("\n            ")),
+    };
+    format!("krator_runtime::main(&ABOUT, |runtime| {{\n        {body}\n    }})")
 }
 
 fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {

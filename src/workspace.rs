@@ -182,15 +182,9 @@ impl Workspace {
             source: self.description.source.clone(),
             findings,
         }];
-        let name = self.description.source.name();
         found.extend(self.code_findings()?.into_iter().map(|file| {
-            let source = match file.source.name() {
-                of_description if of_description == name => file.source,
-                path => Source::new(
-                    printable(&self.dir.join(path).display().to_string()),
-                    file.source.text(),
-                ),
-            };
+            let path = self.dir.join(file.source.name());
+            let source = Source::new(printable(&path.display().to_string()), file.source.text());
             InFile { source, ..file }
         }));
         Ok(found)

@@ -12,7 +12,7 @@ use anyhow::{Context, bail};
 use clap::ValueEnum;
 use serde_json::Value as Json;
 
-/// What an edit is compared with, in addition to the former description.
+/// An additional source that an edit is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Against {
     /// The objects of the cluster that kubectl is configured for, for example by KUBECONFIG

@@ -15,7 +15,7 @@ use crate::workspace::{self, Workspace};
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 
-use super::{FINDINGS, STDIN, is_there, read, read_all, say, show, spec_path, stdout};
+use super::{FINDINGS, STDIN, is_there, read, read_bytes, say, show, spec_path, stdout};
 
 /// Checks descriptions, and the crates that were generated from them
 #[derive(Debug, clap::Args)]
@@ -108,10 +108,8 @@ fn fix(path: &Path) -> anyhow::Result<()> {
         bail!("`--fix` changes files, and `-` is none");
     }
     let name = printable(&path.display().to_string());
-    let bytes = std::fs::File::open(path).and_then(read_all);
-    let bytes = bytes.with_context(|| format!("cannot read `{name}`"))?;
-    // What cannot be read as a whole is not written either; that it cannot is a finding.
-    let Ok(text) = String::from_utf8(bytes) else {
+    // A file that is too large or not UTF-8 is not written either; `findings` reports it.
+    let Ok(text) = String::from_utf8(read_bytes(path)?) else {
         return Ok(());
     };
     if text.len() > crate::spec::LARGEST_FILE {
@@ -143,7 +141,7 @@ fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// What was found in a description.
+/// The findings of a description.
 struct Found {
     files: Vec<InFile>,
     /// How many kinds it describes; one if it could not be read so far.

@@ -107,7 +107,7 @@ fn hold(folder: &Path) -> anyhow::Result<File> {
         }
         Err(TryLockError::WouldBlock) => {
             let mut holder = String::new();
-            // Who holds it only helps to find that session.
+            // The process id only helps to find that session.
             let _ = file.read_to_string(&mut holder);
             bail!(
                 "another `krator dev` (process {}) runs the operator of this crate; end it first",
@@ -140,14 +140,14 @@ struct Session {
     description: PathBuf,
     cargo: Cargo,
     cluster: Cluster,
-    /// The address of the page, once the user was told about it.
+    /// The address of the page, once it was printed.
     page: Option<SocketAddr>,
     args: Vec<String>,
     /// Whether objects are led where no handler is written.
     walks: bool,
     /// Which edits are refused because they break something.
     breaking: Breaking,
-    /// What was edited and could not be followed yet, for example because of a mistake in another file.
+    /// Edits that could not be applied yet, for example because of a mistake in another file.
     pending: BTreeSet<Input>,
     /// The definitions that the API server has.
     definitions: Option<Vec<u8>>,
@@ -298,7 +298,7 @@ impl Session {
         })?;
         let operator = self.operator.insert(operator);
         if !operator.ready().await {
-            // Why is told where the session waits for the end of the operator.
+            // `ended` reports the reason.
             return Ok(());
         }
         self.program = Some(program);

@@ -131,7 +131,7 @@ pub(super) struct Request<'a> {
     pub allowing: &'static str,
 }
 
-/// What has become of a crate.
+/// The outcome of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reported {
     /// It is in step, as far as that was asked for.
@@ -270,7 +270,7 @@ fn report(drift: &Drift, tense: Tense, allowing: &str) -> anyhow::Result<Reporte
     let has_errors = drift.found.iter().any(drift::FileFinding::is_error);
     match tense {
         _ if drift.is_only_breaking => say(format_args!(
-            "nothing was written; if nothing is stored that matters, `{allowing}` makes the change all the same"
+            "nothing was written; if no stored object matters, apply it with `{allowing}`"
         )),
         _ if drift.is_refused => say("nothing was written"),
         Tense::Did if has_errors => say(format_args!(
@@ -291,7 +291,7 @@ fn report(drift: &Drift, tense: Tense, allowing: &str) -> anyhow::Result<Reporte
     })
 }
 
-/// What is said of files that the description no longer needs.
+/// The word for files that the description no longer needs.
 const UNUSED: &str = "unused";
 
 /// The action on each file and its path. The files of the vendored runtime are counted instead of listed.

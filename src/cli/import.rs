@@ -1,13 +1,13 @@
 //! `krator import`.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::text::printable;
 use anyhow::{Context, bail};
 
-use super::{STDIN, read_all, say};
+use super::{read_bytes, say};
 
 /// Writes a description from an existing CustomResourceDefinition
 ///
@@ -24,12 +24,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let name = printable(&args.crd.display().to_string());
-    let bytes = if args.crd == Path::new(STDIN) {
-        read_all(std::io::stdin().lock()).context("cannot read stdin")?
-    } else {
-        let bytes = std::fs::File::open(&args.crd).and_then(read_all);
-        bytes.with_context(|| format!("cannot read `{name}`"))?
-    };
+    let bytes = read_bytes(&args.crd)?;
     if bytes.len() > crate::spec::LARGEST_FILE {
         bail!("`{name}` is larger than {} MiB", crate::spec::LARGEST_FILE >> 20);
     }
@@ -41,11 +36,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         say(format_args!("note: {unsaid}"));
     }
     match imported.unsaid.len() {
-        0 => say("all of the CRD is in the description"),
-        1 => say("one thing of the CRD is not in the description"),
-        count => say(format_args!(
-            "{count} things of the CRD are not in the description"
-        )),
+        0 => say("imported the whole CRD"),
+        1 => say("one part of the CRD was not imported"),
+        count => say(format_args!("{count} parts of the CRD were not imported")),
     }
     Ok(ExitCode::SUCCESS)
 }

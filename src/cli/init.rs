@@ -56,7 +56,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut file = match File::create_new(&args.output) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            bail!("`{name}` is there already; name another file with `--output`")
+            bail!("`{name}` already exists; name another file with `--output`")
         }
         Err(error) => return Err(error).with_context(|| format!("cannot write `{name}`")),
     };

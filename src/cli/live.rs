@@ -28,7 +28,7 @@ pub fn wait_for(verb: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow:
     runtime.block_on(verb)
 }
 
-/// An address for the page of an operator: the former one or else the one that people know by heart, or a free one.
+/// An address for the page of an operator: the previous address, else the default, else any free one.
 pub fn page_address(former: Option<SocketAddr>) -> anyhow::Result<SocketAddr> {
     let preferred = former.unwrap_or(PAGE);
     if is_free(preferred) {

@@ -10,20 +10,14 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
-use lsp_types::{
-    ClientCapabilities, CodeActionRequest, CompletionRequest, DefinitionRequest,
-    DidChangeTextDocumentNotification, DidCloseTextDocumentNotification, DidOpenTextDocumentNotification,
-    DidSaveTextDocumentNotification, DocumentSymbolRequest, HoverRequest, InitializeParams,
-    Notification as _, PrepareRenameRequest, PublishDiagnosticsNotification, RenameRequest,
-    ServerCapabilities, ServerInfo,
-};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use documents::Documents;
+use lsp_types::{DidCloseTextDocumentParams, DidOpenTextDocumentParams, DidSaveTextDocumentParams};
 
-/// Answers an editor, which starts it: findings, completion and more, over stdin and stdout
+/// Runs the language server on stdin and stdout
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Ignored: some editors pass it to every server
@@ -36,13 +30,9 @@ pub fn run(_: &Args) -> anyhow::Result<ExitCode> {
     let (id, params) = connection
         .initialize_start()
         .context("the editor did not begin a session")?;
-    let params: InitializeParams = serde_json::from_value(params).context("the editor's `initialize`")?;
-    let answer = serde_json::json!({
+    let answer = json!({
         "capabilities": capabilities(),
-        "serverInfo": ServerInfo {
-            name: "krator".to_owned(),
-            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-        },
+        "serverInfo": {"name": "krator", "version": env!("CARGO_PKG_VERSION")},
     });
     connection
         .initialize_finish(id, answer)
@@ -50,7 +40,7 @@ pub fn run(_: &Args) -> anyhow::Result<ExitCode> {
     let server = Server {
         connection: &connection,
         documents: Documents::default(),
-        can_rename_files: can_rename_files(&params.capabilities),
+        can_rename_files: can_rename_files(&params),
     };
     let ended = server.serve();
     // The threads end once nothing can be sent any more.
@@ -59,50 +49,22 @@ pub fn run(_: &Args) -> anyhow::Result<ExitCode> {
     ended
 }
 
-fn capabilities() -> ServerCapabilities {
-    use lsp_types::{
-        CodeActionKind, CodeActionOptions, CompletionOptions, RenameOptions, TextDocumentSyncKind,
-    };
-    use lsp_types::{SaveOptions, TextDocumentSyncOptions};
-    ServerCapabilities {
-        text_document_sync: Some(
-            TextDocumentSyncOptions {
-                open_close: Some(true),
-                change: Some(TextDocumentSyncKind::Full),
-                save: Some(SaveOptions::default().into()),
-                ..Default::default()
-            }
-            .into(),
-        ),
-        completion_provider: Some(CompletionOptions {
-            trigger_characters: Some([".", " ", "/"].map(str::to_owned).to_vec()),
-            ..Default::default()
-        }),
-        hover_provider: Some(true.into()),
-        definition_provider: Some(true.into()),
-        document_symbol_provider: Some(true.into()),
-        code_action_provider: Some(
-            CodeActionOptions {
-                code_action_kinds: Some(vec![CodeActionKind::QuickFix, CodeActionKind::SourceFixAll]),
-                ..Default::default()
-            }
-            .into(),
-        ),
-        rename_provider: Some(
-            RenameOptions {
-                prepare_provider: Some(true),
-                ..Default::default()
-            }
-            .into(),
-        ),
-        ..Default::default()
-    }
+fn capabilities() -> Value {
+    json!({
+        // The whole text comes with each change.
+        "textDocumentSync": {"openClose": true, "change": 1, "save": {}},
+        "completionProvider": {"triggerCharacters": [".", " ", "/"]},
+        "hoverProvider": true,
+        "definitionProvider": true,
+        "documentSymbolProvider": true,
+        "codeActionProvider": {"codeActionKinds": ["quickfix", "source.fixAll"]},
+        "renameProvider": {"prepareProvider": true},
+    })
 }
 
 /// Whether the editor applies edits that move files.
-fn can_rename_files(client: &ClientCapabilities) -> bool {
-    let client = serde_json::to_value(client).unwrap_or_default();
-    let edit = &client["workspace"]["workspaceEdit"];
+fn can_rename_files(params: &Value) -> bool {
+    let edit = &params["capabilities"]["workspace"]["workspaceEdit"];
     let operations = edit["resourceOperations"].as_array().into_iter().flatten();
     edit["documentChanges"] == true && operations.into_iter().any(|operation| operation == "rename")
 }
@@ -130,7 +92,7 @@ impl Server<'_> {
             // While somebody types faster than findings are found, only the last text matters.
             if self.connection.receiver.is_empty() {
                 for params in self.documents.findings() {
-                    let method = PublishDiagnosticsNotification::METHOD.to_string();
+                    let method = "textDocument/publishDiagnostics".to_owned();
                     self.connection
                         .sender
                         .send(Notification::new(method, params).into())?;
@@ -140,81 +102,61 @@ impl Server<'_> {
         anyhow::bail!("the editor ended without `shutdown`")
     }
 
-    /// Takes in what the editor tells. A malformed message changes nothing.
-    fn note(&mut self, notification: Notification) {
-        fn read<N: lsp_types::Notification>(notification: &Notification) -> Option<N::Params> {
-            let is_meant = notification.method == N::METHOD.to_string();
-            is_meant
-                .then(|| serde_json::from_value(notification.params.clone()).ok())
-                .flatten()
-        }
-        if let Some(params) = read::<DidOpenTextDocumentNotification>(&notification) {
-            self.documents.open(params.text_document);
-        } else if let Some(params) = read::<DidChangeTextDocumentNotification>(&notification) {
-            self.documents.change(params);
-        } else if let Some(params) = read::<DidSaveTextDocumentNotification>(&notification) {
-            self.documents.saved(&params.text_document.uri);
-        } else if let Some(params) = read::<DidCloseTextDocumentNotification>(&notification) {
-            self.documents.close(params.text_document.uri);
-        }
+    /// Handles a notification. A malformed one changes nothing.
+    fn note(&mut self, Notification { method, params }: Notification) {
+        let documents = &mut self.documents;
+        // An error is a malformed message.
+        let _ = match method.as_str() {
+            "textDocument/didOpen" => read(params, |params: DidOpenTextDocumentParams| {
+                documents.open(params.text_document);
+            }),
+            "textDocument/didChange" => read(params, |params| documents.change(params)),
+            "textDocument/didSave" => read(params, |params: DidSaveTextDocumentParams| {
+                documents.saved(&params.text_document.uri);
+            }),
+            "textDocument/didClose" => read(params, |params: DidCloseTextDocumentParams| {
+                documents.close(params.text_document.uri);
+            }),
+            _ => Ok(()),
+        };
     }
 
-    fn answer(&self, request: Request) -> Response {
-        let asked = Asked { request };
+    fn answer(&self, Request { id, method, params }: Request) -> Response {
         let documents = &self.documents;
-        asked
-            .take::<CompletionRequest>(|params| Ok(answers::completion(documents, &params)))
-            .or_else(|asked| asked.take::<HoverRequest>(|params| Ok(answers::hover(documents, &params))))
-            .or_else(|asked| {
-                asked.take::<DefinitionRequest>(|params| Ok(answers::definition(documents, &params)))
-            })
-            .or_else(|asked| {
-                asked.take::<DocumentSymbolRequest>(|params| Ok(answers::symbols(documents, &params)))
-            })
-            .or_else(|asked| {
-                asked.take::<CodeActionRequest>(|params| Ok(answers::actions(documents, &params)))
-            })
-            .or_else(|asked| {
-                asked.take::<PrepareRenameRequest>(|params| Ok(renames::prepare(documents, &params)))
-            })
-            .or_else(|asked| {
-                asked.take::<RenameRequest>(|params| {
+        let answer = match method.as_str() {
+            "textDocument/completion" => read(params, |params| answers::completion(documents, &params)),
+            "textDocument/hover" => read(params, |params| answers::hover(documents, &params)),
+            "textDocument/definition" => read(params, |params| answers::definition(documents, &params)),
+            "textDocument/documentSymbol" => read(params, |params| answers::symbols(documents, &params)),
+            "textDocument/codeAction" => read(params, |params| answers::actions(documents, &params)),
+            "textDocument/prepareRename" => read(params, |params| renames::prepare(documents, &params)),
+            "textDocument/rename" => {
+                let renamed = read(params, |params| {
                     renames::rename(documents, &params, self.can_rename_files)
-                })
-            })
-            .unwrap_or_else(|asked| {
-                let message = format!("krator does not answer `{}`", asked.request.method);
-                Response::new_err(asked.request.id, ErrorCode::MethodNotFound as i32, message)
-            })
-    }
-}
-
-/// A request that nobody has answered yet.
-struct Asked {
-    request: Request,
-}
-
-impl Asked {
-    /// Answers the request if it is of this kind. What the answer is made of is any value that serializes as it.
-    fn take<R: lsp_types::Request>(
-        self,
-        answer: impl FnOnce(R::Params) -> Result<Value, String>,
-    ) -> Result<Response, Asked>
-    where
-        R::Params: DeserializeOwned,
-    {
-        if self.request.method != R::METHOD.to_string() {
-            return Err(self);
-        }
-        let Request { id, params, .. } = self.request;
-        Ok(match serde_json::from_value(params) {
-            Ok(params) => match answer(params) {
-                Ok(result) => Response::new_ok(id, result),
-                Err(message) => Response::new_err(id, ErrorCode::RequestFailed as i32, message),
-            },
+                });
+                match renamed {
+                    Ok(Err(message)) => {
+                        return Response::new_err(id, ErrorCode::RequestFailed as i32, message);
+                    }
+                    Ok(Ok(edit)) => Ok(edit),
+                    Err(error) => Err(error),
+                }
+            }
+            _ => {
+                let message = format!("krator does not answer `{method}`");
+                return Response::new_err(id, ErrorCode::MethodNotFound as i32, message);
+            }
+        };
+        match answer {
+            Ok(answer) => Response::new_ok(id, answer),
             Err(error) => Response::new_err(id, ErrorCode::InvalidParams as i32, error.to_string()),
-        })
+        }
     }
+}
+
+/// Reads the parameters of a message and does something with them.
+fn read<P: DeserializeOwned, T>(params: Value, with: impl FnOnce(P) -> T) -> serde_json::Result<T> {
+    serde_json::from_value(params).map(with)
 }
 
 /// A result of the protocol as a value; `null` stands for none.

@@ -1,4 +1,4 @@
-//! What the walk found in user code, as plain data for the rules and for renaming.
+//! The facts that the walk collects in user code, as plain data for the rules and for renaming.
 
 use super::resolve::Target;
 use super::tree::FileId;
@@ -20,7 +20,8 @@ pub(super) struct Location {
 #[derive(Default)]
 pub(super) struct Facts<'a> {
     pub names: Vec<Name>,
-    pub exits: Vec<Exit>,
+    /// The edges that handlers may take: the state of the handler, and a state that its code names.
+    pub taken: BTreeSet<(StateOf, StateOf)>,
     /// States whose handlers may take edges that the walk cannot see, so that no edge of theirs is reported as never taken.
     pub hidden_exits: BTreeSet<StateOf>,
     /// Whether the same holds for all states.
@@ -28,8 +29,7 @@ pub(super) struct Facts<'a> {
     pub handlers: Vec<(StateOf, Location)>,
     /// States whose handlers say that nobody has written them.
     pub not_written: BTreeSet<StateOf>,
-    pub accesses: Vec<NeededRight>,
-    pub structs: Vec<StructUse<'a>>,
+    pub clients: Vec<Client>,
     pub impls: Vec<Impl<'a>>,
     pub macros: Vec<MacroUse<'a>>,
 }
@@ -38,63 +38,15 @@ pub(super) struct Facts<'a> {
 pub(super) struct Name {
     pub at: Location,
     pub text: String,
-    pub meaning: Meaning,
+    /// The path of the item in the crate; `None` if only the compiler can resolve the identifier.
+    pub item: Option<Vec<String>>,
 }
 
-pub(super) enum Meaning {
-    /// The item with this path in the crate.
-    Item(Vec<String>),
-    /// No item: the generated module or enum with this path does not contain it.
-    Missing(Vec<String>),
-    /// A single name that no declaration or import in scope introduces.
-    Unresolved,
-    /// Only the compiler can resolve the identifier.
-    Unknown,
-}
-
-/// A transition that a handler returns.
-pub(super) struct Exit {
+/// A plain client `Api<K>`, which makes requests with the rights of the operator.
+pub(super) struct Client {
     pub at: Location,
-    /// The state that the transition leaves; `None` if it cannot be determined.
-    pub from: Option<StateOf>,
-    pub answer: Answer,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Answer {
-    To(StateOf),
-    Stay,
-    Done,
-    /// A state is used as a value outside `Transition::to`; it may be a target.
-    Names(StateOf),
-}
-
-/// A right that user code needs.
-pub(super) struct NeededRight {
-    pub at: Location,
-    pub need: Need,
-    /// The kind whose handler needs it; `None` for a plain `Api<K>` client.
-    pub kind: Option<KindId>,
-    /// The path of the type.
+    /// The path of `K`.
     pub object: Vec<String>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Need {
-    /// Any right on the type is enough.
-    Grants,
-    Owns,
-    Watches,
-}
-
-/// A use of a generated struct in a literal or a pattern.
-pub(super) struct StructUse<'a> {
-    pub at: Location,
-    pub of: &'a syn::ItemStruct,
-    /// The fields that are named.
-    pub named: Vec<(String, Location)>,
-    /// Whether `..` covers the other fields.
-    pub has_rest: bool,
 }
 
 /// An implementation of a trait.

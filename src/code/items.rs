@@ -1,8 +1,10 @@
 //! The names that items declare and import.
 
-use super::tree::ModuleId;
 use std::collections::BTreeMap;
-use syn::{Attribute, Item, UseTree, ext::IdentExt as _};
+use syn::{Item, UseTree, ext::IdentExt as _};
+
+/// Index of a module in [`Tree::modules`](super::tree::Tree::modules).
+pub(super) type ModuleId = usize;
 
 /// The item that a name refers to.
 #[derive(Clone, Copy)]
@@ -15,7 +17,7 @@ pub(super) enum Def<'a> {
     Resource,
     /// Any other item in the type namespace.
     OtherType,
-    /// A function, whose name a variable may take.
+    /// A function.
     Function,
     /// A constant or a static, whose name in a pattern is compared and binds no variable.
     Constant,
@@ -63,59 +65,15 @@ pub(super) struct Names<'a> {
     pub defs: BTreeMap<String, Vec<Def<'a>>>,
     pub imports: Vec<Import>,
     pub globs: Vec<ImportPath>,
-    /// Whether macros may have added names that cannot be seen.
+    /// Whether a macro call may have added names that cannot be seen.
     pub is_open: bool,
 }
-
-/// Derive macros that add no names to the module.
-const PLAIN_DERIVES: &[&str] = &[
-    "Clone",
-    "Copy",
-    "Debug",
-    "Default",
-    "PartialEq",
-    "Eq",
-    "PartialOrd",
-    "Ord",
-    "Hash",
-    "Serialize",
-    "Deserialize",
-    "JsonSchema",
-    "Error",
-];
-/// Attributes that add no names to the module.
-const PLAIN_ATTRIBUTES: &[&str] = &[
-    "allow",
-    "cfg",
-    "cfg_attr",
-    "deny",
-    "derive",
-    "deprecated",
-    "diagnostic",
-    "doc",
-    "error",
-    "expect",
-    "forbid",
-    "ignore",
-    "inline",
-    "must_use",
-    "non_exhaustive",
-    "path",
-    "repr",
-    "rustfmt",
-    "serde",
-    "test",
-    "tokio",
-    "tracing",
-    "warn",
-];
 
 /// The names that items declare and import, except for modules, which the module tree adds.
 pub(super) fn names_of<'a>(items: impl Iterator<Item = &'a Item>) -> Names<'a> {
     let mut names = Names::default();
     let mut add =
         |ident: &syn::Ident, def| names.defs.entry(ident.unraw().to_string()).or_default().push(def);
-    let mut is_open = false;
     let mut uses = Vec::new();
     for item in items {
         match item {
@@ -130,51 +88,15 @@ pub(super) fn names_of<'a>(items: impl Iterator<Item = &'a Item>) -> Names<'a> {
             Item::Static(item) => add(&item.ident, Def::Constant),
             Item::Use(item) => uses.push(item),
             // A `macro_rules!` definition has a name; a macro call has none and may expand to any items.
-            Item::Macro(item) => is_open |= item.ident.is_none(),
-            Item::ForeignMod(_) | Item::Verbatim(_) | Item::ExternCrate(_) => is_open = true,
+            Item::Macro(item) if item.ident.is_none() => names.is_open = true,
             _ => {}
         }
-        is_open |= attributes(item).iter().any(may_add_names);
     }
-    names.is_open = is_open;
     for item in uses {
         let mut path = Vec::new();
         add_imports(&item.tree, &mut path, item.leading_colon.is_some(), &mut names);
     }
     names
-}
-
-fn attributes(item: &Item) -> &[Attribute] {
-    match item {
-        Item::Struct(item) => &item.attrs,
-        Item::Enum(item) => &item.attrs,
-        Item::Fn(item) => &item.attrs,
-        Item::Impl(item) => &item.attrs,
-        Item::Mod(item) => &item.attrs,
-        Item::Trait(item) => &item.attrs,
-        Item::Type(item) => &item.attrs,
-        _ => &[],
-    }
-}
-
-/// Whether an attribute could generate further items next to the one that it is on.
-pub(super) fn may_add_names(attribute: &Attribute) -> bool {
-    let first = attribute
-        .path()
-        .segments
-        .first()
-        .map(|segment| segment.ident.to_string());
-    if first.as_deref() == Some("derive") {
-        let derives = attribute
-            .parse_args_with(syn::punctuated::Punctuated::<syn::Path, syn::Token![,]>::parse_terminated);
-        return derives.is_ok_and(|derives| {
-            derives
-                .iter()
-                .filter_map(|path| path.segments.last())
-                .any(|segment| !PLAIN_DERIVES.contains(&segment.ident.to_string().as_str()))
-        });
-    }
-    first.is_none_or(|first| !PLAIN_ATTRIBUTES.contains(&first.as_str()))
 }
 
 fn add_imports(tree: &UseTree, path: &mut Vec<String>, is_absolute: bool, names: &mut Names<'_>) {

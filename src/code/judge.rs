@@ -1,65 +1,39 @@
-//! Applies the rules to what the walk found.
+//! Applies the rules to what the walk found. Anything that the compiler reports at the same line is left to it.
 
-mod edges;
-mod fields;
-mod names;
-mod rights;
-
-use super::facts::{Facts, StateOf};
-use super::items::names_of;
-use super::tree::{self, FileId, Tree};
+use super::facts::{Client, Facts, Location, StateOf};
+use super::resolve::Target;
+use super::tree::{self, FileId, Module, Tree};
 use super::walk::{KindCode, walk};
 use super::{Code, InFile};
+use crate::catalog::{
+    EDGE_NEVER_TAKEN, HAND_WRITTEN_TRANSITION, MODULE_MISSING, OPERATOR_NOT_RUN, UNNAMED_CLIENT,
+};
 use crate::finding::{Finding, Source, Span, sort};
-use crate::model::{Kind, State};
+use crate::model::kubernetes;
+use crate::plan::as_written;
+use crate::render::rust::kinds::other_kinds;
+use crate::text::normalized;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Walks the code and applies all rules. Documented at [`super::findings`], the public entry point.
-pub(super) fn judge(code: &Code<'_>, former: Option<&Code<'_>>) -> Vec<InFile> {
+pub(super) fn judge(code: &Code<'_>) -> Vec<InFile> {
     let files = tree::parse(code);
-    let gone = former.map(|former| gone(former, code)).unwrap_or_default();
-    let tree = code.tree(&files, gone);
+    let tree = code.tree(&files);
     let kinds = code.kind_codes();
-    let former_files = former.map(generated_files).unwrap_or_default();
-    let former_asts = former_files.iter().filter_map(|file| file.ast.as_ref());
-    let former_names = former_asts.flat_map(|ast| names_of(ast.items.iter()).defs.into_keys());
     let judge = CodeCheck {
         code,
         facts: walk(&tree, &kinds),
         tree: &tree,
         kinds: &kinds,
-        former: former_names.collect(),
     };
     let found = [
-        judge.exits(),
-        judge.handlers(),
-        judge.twins(),
+        judge.edges(),
         judge.impls(),
-        judge.accesses(),
-        judge.names(),
-        judge.fields(),
+        judge.clients(),
         judge.modules(),
         judge.operators(),
     ];
     judge.in_files(found.into_iter().flatten())
-}
-
-/// Top-level modules that krator generated for `former` and no longer generates.
-fn gone(former: &Code<'_>, now: &Code<'_>) -> BTreeSet<String> {
-    let modules = |code: &Code<'_>| -> BTreeSet<String> {
-        let paths = code.generated().filter_map(|(path, _)| tree::module_path(path));
-        paths.filter(|path| path.len() == 1).flatten().collect()
-    };
-    &modules(former) - &modules(now)
-}
-
-/// Parses only the generated files of a former crate, because the files of users are the same in both.
-fn generated_files<'a>(former: &Code<'a>) -> Vec<tree::SourceFile<'a>> {
-    static NOTHING: BTreeMap<String, String> = BTreeMap::new();
-    tree::parse(&Code {
-        written: &NOTHING,
-        ..*former
-    })
 }
 
 struct CodeCheck<'s, 'a> {
@@ -67,24 +41,73 @@ struct CodeCheck<'s, 'a> {
     facts: Facts<'a>,
     tree: &'s Tree<'a>,
     kinds: &'s [KindCode],
-    /// The names that the generated modules of the former crate declare.
-    former: BTreeSet<String>,
 }
 
-/// A finding and the file that it is in; `None` stands for the description.
-type Located = (Option<FileId>, Finding);
+/// A finding and the file that it is in.
+type Located = (FileId, Finding);
 
 impl<'a> CodeCheck<'_, 'a> {
-    fn kind(&self, of: StateOf) -> &'a Kind {
-        self.code.description.kind(of.0)
+    fn in_files(&self, found: impl Iterator<Item = Located>) -> Vec<InFile> {
+        let mut by_file: BTreeMap<&str, InFile> = BTreeMap::new();
+        for (file, finding) in found {
+            let file = &self.tree.files[file];
+            let in_file = by_file.entry(file.path).or_insert_with(|| InFile {
+                source: Source::new(file.path, file.text),
+                findings: Vec::new(),
+            });
+            in_file.findings.push(finding);
+        }
+        let mut files: Vec<InFile> = by_file.into_values().collect();
+        files.iter_mut().for_each(|file| sort(&mut file.findings));
+        files
     }
 
-    fn state(&self, of: StateOf) -> &'a State {
-        self.kind(of).state(of.1)
+    /// Finds edges that no handler takes.
+    fn edges(&self) -> Vec<Located> {
+        let mut found = Vec::new();
+        for (from, at) in &self.facts.handlers {
+            // A handler that nobody has written takes no edge at all, or the first one in the handlers of an example.
+            let is_hidden = self.facts.hides_all_exits || self.facts.hidden_exits.contains(from);
+            if is_hidden || self.facts.not_written.contains(from) || self.is_as_generated(at.file) {
+                continue;
+            }
+            let kind = self.code.description.kind(from.0);
+            let (state, name) = (kind.state(from.1), kind.state(from.1).name.as_str());
+            let mut allowed = state.allow.iter().chain(&kind.allow);
+            if allowed.any(|allow| allow.rule.value == EDGE_NEVER_TAKEN.name) {
+                continue;
+            }
+            for next in &state.next {
+                let target: StateOf = (from.0, next.to.value);
+                if self.facts.taken.contains(&(*from, target)) {
+                    continue;
+                }
+                let to = kind.state(next.to.value).name.as_str();
+                let when = next
+                    .when
+                    .as_ref()
+                    .map_or(String::new(), |when| format!(" ({})", when.value));
+                let message = format!(
+                    "the handler of `{name}` never goes to `{to}`{}",
+                    crate::text::shown(&when)
+                );
+                let finding = Finding::new(&EDGE_NEVER_TAKEN, at.span, message)
+                    .label(format!("no `Transition::to({to})` in here"))
+                    .help(format!(
+                        "take the edge, or remove it: {}",
+                        self.line(next.to.span)
+                    ));
+                found.push((at.file, finding));
+            }
+        }
+        found
     }
 
-    fn name(&self, of: StateOf) -> &'a str {
-        self.state(of).name.as_str()
+    /// Whether a file is as krator has generated it, whether or not it counts as written.
+    fn is_as_generated(&self, file: FileId) -> bool {
+        let file = &self.tree.files[file];
+        let planned = self.code.plan.get(file.path);
+        planned.is_some_and(|planned| as_written(&planned.contents) == as_written(&normalized(file.text)))
     }
 
     /// A location in the description for messages, such as `krator.yaml:36`.
@@ -93,23 +116,140 @@ impl<'a> CodeCheck<'_, 'a> {
         format!("{}:{}", source.name(), source.position(span.start).line)
     }
 
-    fn in_files(&self, found: impl Iterator<Item = Located>) -> Vec<InFile> {
-        let mut by_file: BTreeMap<Option<&str>, (Source, Vec<Finding>)> = BTreeMap::new();
-        for (file, finding) in found {
-            let file = file.map(|file| &self.tree.files[file]);
-            let source = || match file {
-                Some(file) => Source::new(file.path, file.text),
-                None => self.code.source.clone(),
+    /// Finds implementations of traits that only krator may implement.
+    fn impls(&self) -> Vec<Located> {
+        let mut found = Vec::new();
+        for item in &self.facts.impls {
+            // Only krator.yaml kinds are checked: a machine written by hand has to implement these traits itself.
+            let is_ours = self.tree.canonical(&item.for_).is_some_and(|path| {
+                self.kinds.iter().any(|kind| path.first() == Some(&kind.module))
+                    && matches!(path.get(1).map(String::as_str), Some("states" | "generated"))
+            });
+            let name = match &item.of {
+                Target::External(path) if path.len() == 2 && path[0] == "krator_runtime" => path[1].as_str(),
+                Target::Item { module, name, .. } if self.tree.modules[*module].is_generated => name.as_str(),
+                _ => continue,
             };
-            let (_, findings) = by_file
-                .entry(file.map(|file| file.path))
-                .or_insert_with(|| (source(), Vec::new()));
-            findings.push(finding);
+            let help = match name {
+                _ if !is_ours => continue,
+                "Owns" | "Watches" | "Grants" => {
+                    "name the kind under `owns`, `watches` or `access` in krator.yaml"
+                }
+                "MayStay" => "give the state a `wait` in krator.yaml",
+                "TransitionTo" => "add the state to `next` in krator.yaml",
+                "Final" | "Node" | "Machine" => "change krator.yaml instead",
+                name if name.starts_with("WaitOf") => "give the state a `wait` in krator.yaml",
+                name if name.starts_with("NextOf") => "add the state to `next` in krator.yaml",
+                _ => continue,
+            };
+            let message = format!("`{name}` is implemented by hand, beside krator.yaml");
+            let finding = Finding::new(&HAND_WRITTEN_TRANSITION, item.at.span, message)
+                .label("krator implements this, from the description")
+                .help(format!("{help}, then run `krator gen`"));
+            found.push((item.at.file, finding));
         }
-        let files = by_file.into_values().map(|(source, mut findings)| {
-            sort(&mut findings);
-            InFile { source, findings }
-        });
-        files.collect()
+        found
+    }
+
+    /// Finds clients for kinds of Kubernetes that the description gives no rights on.
+    fn clients(&self) -> Vec<Located> {
+        let kinds = self.code.description.kinds.iter();
+        let named: BTreeSet<String> = kinds
+            .flat_map(other_kinds)
+            .map(|other| other.reference())
+            .collect();
+        let mut found = Vec::new();
+        for Client { at, object } in &self.facts.clients {
+            let reference = kubernetes::kind_of_rust(&object.join("::")).unwrap_or_default();
+            // Every operator may write events.
+            if named.contains(reference) || reference == "events.k8s.io/v1.Event" {
+                continue;
+            }
+            let message = format!("nothing in krator.yaml gives a right to `{reference}`");
+            let finding = Finding::new(&UNNAMED_CLIENT, at.span, message)
+                .label("the generated RBAC would refuse it")
+                .help("name the kind under `owns`, `watches` or `access`, and take `cx.api`");
+            found.push((at.file, finding));
+        }
+        found
+    }
+
+    /// Finds generated files that no `mod` declares.
+    fn modules(&self) -> Vec<Located> {
+        let root = self.tree.library.map(|library| &self.tree.modules[library]);
+        let Some(root) = root.filter(|root| !root.names.is_open) else {
+            return Vec::new();
+        };
+        let reached: BTreeSet<FileId> = self.tree.modules.iter().map(|module| module.file).collect();
+        let first = root.items.first().map(syn::spanned::Spanned::span);
+        let span = first.map_or_else(Span::default, |first| self.tree.files[root.file].span(first));
+        let mut found = Vec::new();
+        for (id, file) in self.tree.files.iter().enumerate() {
+            let module = file
+                .path
+                .strip_prefix("src/")
+                .and_then(|path| path.strip_suffix("/mod.rs").or_else(|| path.strip_suffix(".rs")))
+                .filter(|module| !module.contains('/'));
+            let Some(module) = module.filter(|_| file.is_generated && !reached.contains(&id)) else {
+                continue;
+            };
+            // It is declared or imported in a way that the module tree does not follow, such as `#[path]`.
+            let is_imported = root.names.imports.iter().any(|import| import.name == module);
+            if root.names.defs.contains_key(module) || is_imported {
+                continue;
+            }
+            let message = format!("`{}` is not part of the crate", file.path);
+            let finding = Finding::new(&MODULE_MISSING, span, message)
+                .label("no `mod` declares it")
+                .help(format!(
+                    "declare it here: `pub mod {};`",
+                    crate::names::rust_ident(module)
+                ));
+            found.push((root.file, finding));
+        }
+        found
+    }
+
+    /// Finds operators that `main` does not start.
+    fn operators(&self) -> Vec<Located> {
+        let is_main = |module: &&Module<'a>| self.tree.files[module.file].path == "src/main.rs";
+        let main = self.tree.modules.iter().find(is_main);
+        let Some((main, at)) = main.and_then(|main| Some((main, self.start(main)?))) else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for kind in self.kinds.iter().filter(|_| !main.names.is_open) {
+            let operator = format!("{}Operator", kind.name);
+            let Some(object) = self.tree.module(&[&kind.module, "object"]) else {
+                continue;
+            };
+            let object = &self.tree.modules[object];
+            let path = [kind.module.as_str(), "object", &operator];
+            let is_used = self.facts.names.iter().any(|name| {
+                name.item.as_ref().is_some_and(|item| *item == path) && object.file != name.at.file
+            });
+            if object.names.defs.contains_key(&operator) && !is_used {
+                let message = format!("no code starts the operator of `{}`", kind.name);
+                let finding = Finding::new(&OPERATOR_NOT_RUN, at.span, message)
+                    .label("its objects are not watched")
+                    .help(format!(
+                        "add `.operator({operator}::default())` to the runtime here"
+                    ));
+                found.push((at.file, finding));
+            }
+        }
+        found
+    }
+
+    /// The name of the function `main` in its module.
+    fn start(&self, main: &Module<'a>) -> Option<Location> {
+        let name = main.items.iter().find_map(|item| match item {
+            syn::Item::Fn(item) if item.sig.ident == "main" => Some(item.sig.ident.span()),
+            _ => None,
+        })?;
+        Some(Location {
+            file: main.file,
+            span: self.tree.files[main.file].span(name),
+        })
     }
 }

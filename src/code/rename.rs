@@ -1,209 +1,17 @@
 //! Renames in user code what the description renames. Names are resolved rather than compared as text, and replaced in
-//! place, so that nothing else in a file changes except the order of imports. All names change in one pass, so that with
-//! the renames `A` to `B` and `B` to `D` no `A` ends up as `D`.
+//! place, so that nothing else in a file changes: `cargo fmt` sorts the imports again. All names change in one pass, so that
+//! with the renames `A` to `B` and `B` to `D` no `A` ends up as `D`.
 
-use super::facts::{Facts, Meaning};
+use super::facts::Facts;
+use super::renames::Renames;
 use super::tree::{self, SourceFile};
 use super::walk::walk;
-use super::{Code, InFile, imports};
+use super::{Code, InFile};
 use crate::catalog::NAME_LEFT;
 use crate::finding::{Finding, Source, Span, sort};
-use crate::model::{Description, KindLineage, Lineage};
-use crate::names::{KIND_ENDINGS, StateName, rust_ident};
+use crate::names::rust_ident;
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The names that differ between two descriptions.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Renames {
-    kinds: Vec<KindRename>,
-    /// The crate's name in code, before and after.
-    operator: Option<(String, String)>,
-}
-
-/// The renames of one kind. Pairs contain the former and the current name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct KindRename {
-    module: (String, String),
-    name: (String, String),
-    states: Vec<(StateName, StateName)>,
-    /// Names of removed states that other states have now, each with the former name of the state that has it.
-    reused: BTreeMap<StateName, StateName>,
-    /// Modules of removed states whose paths the handlers of renamed states take.
-    replaced: BTreeSet<String>,
-    /// Types declared under `types`, which are not renamed along with the kind.
-    types: BTreeSet<String>,
-}
-
-impl Renames {
-    /// Determines the renames between two descriptions from their lineage.
-    pub fn between(former: &Description, now: &Description) -> Self {
-        let types = former.types.iter().map(|named| named.name.as_str().to_owned());
-        let types: BTreeSet<String> = types.collect();
-        let lineage = Lineage::between(former, now);
-        let kinds = lineage
-            .kinds()
-            .iter()
-            .map(|kind| KindRename::of(kind, former, now, types.clone()));
-        let crates = (
-            former.operator.value.crate_ident(),
-            now.operator.value.crate_ident(),
-        );
-        Renames {
-            kinds: kinds
-                .filter(|kind| kind.name.0 != kind.name.1 || !kind.states.is_empty())
-                .collect(),
-            operator: (crates.0 != crates.1).then_some(crates),
-        }
-    }
-
-    /// Whether no name has changed.
-    pub fn is_empty(&self) -> bool {
-        self.kinds.is_empty() && self.operator.is_none()
-    }
-
-    /// The current path of a file of the former crate. It differs from the former path where the file is named after a
-    /// kind or a state.
-    pub fn path(&self, former: &str) -> String {
-        for kind in &self.kinds {
-            let (then, now) = &kind.module;
-            if former == format!("tests/{then}.rs") {
-                return format!("tests/{now}.rs");
-            }
-            let Some(rest) = former.strip_prefix(&format!("src/{then}/")) else {
-                continue;
-            };
-            let handler = kind
-                .states
-                .iter()
-                .find_map(|(then, now)| Some((within_state(rest, &then.module())?, now)));
-            return match handler {
-                Some((within, state)) => format!("src/{now}/states/{}{within}", state.module()),
-                None => format!("src/{now}/{rest}"),
-            };
-        }
-        former.to_owned()
-    }
-
-    /// Whether a file of the former crate belonged to the handler of a removed state, and the handler of a renamed state
-    /// takes its path.
-    pub fn is_replaced(&self, former: &str) -> bool {
-        self.kinds.iter().any(|kind| {
-            let file = former.strip_prefix(&format!("src/{}/", kind.module.0));
-            let mut replaced = kind.replaced.iter();
-            file.is_some_and(|file| replaced.any(|module| within_state(file, module).is_some()))
-        })
-    }
-
-    /// If a path names a removed state whose name another state has now, returns that name and the other state's former
-    /// name.
-    fn reused(&self, path: &[String]) -> Option<(&StateName, &StateName)> {
-        let path: Vec<&str> = path.iter().map(String::as_str).collect();
-        let (module, rest) = path.split_first()?;
-        let kind = self.kinds.iter().find(|kind| kind.module.0 == *module)?;
-        match rest {
-            ["states", name] | ["generated", "machine", _, name] => {
-                kind.reused.iter().find(|(state, _)| state.as_str() == *name)
-            }
-            _ => None,
-        }
-    }
-
-    /// The new last segment of a path of the former crate; `None` if it has not changed.
-    fn name(&self, path: &[String]) -> Option<String> {
-        let path: Vec<&str> = path.iter().map(String::as_str).collect();
-        let Some((module, rest)) = path.split_first() else {
-            return self.operator.as_ref().map(|(_, now)| now.clone());
-        };
-        let kind = self.kinds.iter().find(|kind| kind.module.0 == *module)?;
-        let (then, now) = (&kind.name.0, &kind.name.1);
-        let state = |name: &str| {
-            let state = kind.states.iter().find(|(then, _)| then.as_str() == name);
-            state.map(|(_, now)| now)
-        };
-        let renamed = match rest {
-            [] => Some(kind.module.1.clone()),
-            ["states", name] => match state(name) {
-                Some(now) => Some(now.as_str().to_owned()),
-                None => kind
-                    .states
-                    .iter()
-                    .find(|(then, _)| then.module() == *name)
-                    .map(|(_, now)| now.module()),
-            },
-            ["generated", "machine", _, name] => state(name).map(|now| now.as_str().to_owned()),
-            ["generated", "types", name] if !kind.types.contains(*name) => {
-                let is_made_for = |ending: &str| name.starts_with(&format!("{then}{ending}"));
-                (*name == then || is_made_for("Spec") || is_made_for("Status"))
-                    .then(|| format!("{now}{}", &name[then.len()..]))
-            }
-            ["generated", "machine", name] | ["object", name] => {
-                let of_kind = KIND_ENDINGS
-                    .iter()
-                    .any(|ending| *name == format!("{then}{ending}"));
-                let of_state = ["NextOf", "WaitOf"]
-                    .iter()
-                    .find_map(|of| Some(format!("{of}{}", state(name.strip_prefix(of)?)?)));
-                of_state.or_else(|| of_kind.then(|| format!("{now}{}", &name[then.len()..])))
-            }
-            _ => None,
-        };
-        renamed.filter(|now| Some(now.as_str()) != path.last().copied())
-    }
-
-    /// The names to look for in comments and string literals. Only names in CamelCase are included, because they are
-    /// unlikely to be ordinary words.
-    fn words(&self) -> BTreeMap<String, String> {
-        let mut words = BTreeMap::new();
-        for kind in &self.kinds {
-            let states = kind.states.iter();
-            words.extend(states.map(|(then, now)| (then.as_str().to_owned(), now.as_str().to_owned())));
-            let (then, now) = &kind.name;
-            let names = KIND_ENDINGS.iter().filter(|_| then != now);
-            words.extend(names.map(|ending| (format!("{then}{ending}"), format!("{now}{ending}"))));
-        }
-        words
-    }
-}
-
-/// If a file, by its path in the folder of its kind, belongs to the module of a state: the rest of its path, which is
-/// `.rs` for the module itself, and `/mod.rs` for one with a folder. The files in that folder belong to the module, too.
-fn within_state<'p>(file: &'p str, module: &str) -> Option<&'p str> {
-    let within = file.strip_prefix("states/")?.strip_prefix(module)?;
-    (within == ".rs" || within.starts_with('/')).then_some(within)
-}
-
-impl KindRename {
-    fn of(lineage: &KindLineage, former: &Description, now: &Description, types: BTreeSet<String>) -> Self {
-        let (then, now) = (former.kind(lineage.former), now.kind(lineage.now));
-        let names = |of: &crate::model::Kind| of.resource.kind.value.clone();
-        let states = lineage
-            .states()
-            .map(|(old, new)| (&then.state(old).name.value, &now.state(new).name.value));
-        let states: Vec<(StateName, StateName)> = states
-            .filter(|(old, new)| old != new)
-            .map(|(old, new)| (old.clone(), new.clone()))
-            .collect();
-        let is_gone = |name: &StateName| {
-            let id = then.state_named(name.as_str());
-            id.is_some_and(|id| lineage.became(id).is_none())
-        };
-        let reused = states.iter().filter(|(_, new)| is_gone(new));
-        let in_use: BTreeSet<String> = lineage
-            .states()
-            .map(|(old, _)| then.state(old).name.value.module())
-            .collect();
-        let targets = states.iter().map(|(_, new)| new.module());
-        KindRename {
-            replaced: targets.filter(|module| !in_use.contains(module)).collect(),
-            module: (names(then).module(), names(now).module()),
-            name: (names(then).as_str().to_owned(), names(now).as_str().to_owned()),
-            reused: reused.map(|(old, new)| (new.clone(), old.clone())).collect(),
-            states,
-            types,
-        }
-    }
-}
 
 /// The result of renaming in the files that users wrote.
 #[derive(Debug, Clone, Default)]
@@ -222,19 +30,18 @@ pub fn rename(former: &Code<'_>, renames: &Renames) -> Renamed {
         return renamed;
     }
     let files = tree::parse(former);
-    let tree = former.tree(&files, BTreeSet::new());
+    let tree = former.tree(&files);
     let facts = walk(&tree, &former.kind_codes());
     let reached: BTreeSet<usize> = tree.modules.iter().map(|module| module.file).collect();
     let words = renames.words();
     let written = files.iter().enumerate().filter(|(_, file)| !file.is_generated);
     for (id, file) in written.filter(|(_, file)| !renames.is_replaced(file.path)) {
         let path = renames.path(file.path);
-        let mut edits = if reached.contains(&id) {
+        let edits = if reached.contains(&id) {
             edits(id, &facts, renames)
         } else {
             BTreeMap::new()
         };
-        imports::sort(file, &mut edits);
         let text = edited(file.text, &edits);
         let mut findings = match &file.ast {
             Some(_) if reached.contains(&id) => {
@@ -260,22 +67,17 @@ pub fn rename(former: &Code<'_>, renames: &Renames) -> Renamed {
 }
 
 /// Replacements, by the span of the former text that they replace.
-pub(super) type Edits = BTreeMap<Span, String>;
+type Edits = BTreeMap<Span, String>;
 
 fn edits(file: usize, facts: &Facts<'_>, renames: &Renames) -> Edits {
     let names = facts.names.iter().filter(|name| name.at.file == file);
     names
         .filter_map(|name| {
-            let Meaning::Item(path) = &name.meaning else {
-                return None;
-            };
+            let path = name.item.as_ref()?;
             // An alias from `use … as` is kept. The path of the crate itself is empty, so its name is compared instead.
             let is_called = match path.last() {
                 Some(last) => *last == name.text,
-                None => renames
-                    .operator
-                    .as_ref()
-                    .is_some_and(|(then, _)| *then == name.text),
+                None => renames.is_operator(&name.text),
             };
             let now = renames.name(path).filter(|_| is_called)?;
             Some((name.at.span, rust_ident(&now)))
@@ -288,10 +90,7 @@ fn misread(file: usize, facts: &Facts<'_>, renames: &Renames, edits: &Edits) -> 
     let names = facts.names.iter().filter(|name| name.at.file == file);
     names
         .filter_map(|name| {
-            let Meaning::Item(path) = &name.meaning else {
-                return None;
-            };
-            let (state, former) = renames.reused(path)?;
+            let (state, former) = renames.reused(name.item.as_ref()?)?;
             let message = format!(
                 "this referred to the former `{state}`, which is gone; `{state}` is now the former `{former}`"
             );
@@ -300,25 +99,16 @@ fn misread(file: usize, facts: &Facts<'_>, renames: &Renames, edits: &Edits) -> 
         .collect()
 }
 
+/// A text with the edits applied.
 fn edited(text: &str, edits: &Edits) -> String {
-    let whole = Span {
-        start: 0,
-        end: text.len(),
-    };
-    edited_part(text, whole, edits)
-}
-
-/// A part of a text, with the edits inside it applied.
-pub(super) fn edited_part(text: &str, part: Span, edits: &Edits) -> String {
-    let mut out = String::with_capacity(part.end - part.start);
-    let mut at = part.start;
-    let within = |edit: &Span| part.start <= edit.start && edit.end <= part.end;
-    for (span, now) in edits.iter().filter(|(edit, _)| within(edit)) {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for (span, now) in edits {
         out.push_str(&text[at..span.start]);
         out.push_str(now);
         at = span.end;
     }
-    out.push_str(&text[at..part.end]);
+    out.push_str(&text[at..]);
     out
 }
 
@@ -326,7 +116,7 @@ pub(super) fn edited_part(text: &str, part: Span, edits: &Edits) -> String {
 fn uncertain(id: usize, file: &SourceFile<'_>, facts: &Facts<'_>) -> BTreeSet<usize> {
     let names = facts.names.iter().filter(|name| name.at.file == id);
     names
-        .filter(|name| matches!(name.meaning, Meaning::Unknown))
+        .filter(|name| name.item.is_none())
         .map(|name| name.at.span.start)
         .chain(
             facts

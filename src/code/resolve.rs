@@ -1,11 +1,12 @@
 //! Resolves paths as rustc does, through blocks, modules, imports and globs, as far as that is possible without the
 //! compiler. Anything else resolves to [`Target::Unknown`], which no rule reports.
 
-use super::items::{Def, ImportPath, Names, Namespace};
-use super::tree::{ModuleId, Tree};
+use super::items::{Def, ImportPath, ModuleId, Names, Namespace};
+use super::tree::Tree;
+use crate::model::kubernetes;
 use crate::names::RUST_PRELUDE;
 
-/// What a path resolves to.
+/// The target of a path.
 #[derive(Clone)]
 pub(super) enum Target<'a> {
     Module(ModuleId),
@@ -23,9 +24,7 @@ pub(super) enum Target<'a> {
     },
     /// An item of another crate, by its path as written; re-exports are not followed there.
     External(Vec<String>),
-    /// Certainly no item: all names of generated modules and enums are known, and this is not among them.
-    Missing,
-    /// A single name that nothing in scope declares, imports or could have generated.
+    /// A single name that nothing in scope declares or imports.
     Unresolved,
     /// A type parameter or an item of a block, which no other code can name.
     Local,
@@ -44,29 +43,6 @@ pub(super) struct LexicalScope<'s, 'a> {
     /// The type that `Self` refers to.
     pub self_type: Option<&'s Target<'a>>,
 }
-
-/// The result of looking a name up in one scope.
-enum Lookup<'a> {
-    Here(Target<'a>),
-    /// A macro or a glob import may have introduced the name.
-    Perhaps,
-    Absent,
-}
-
-/// Crates that every operator uses. A glob import of another crate is assumed not to bring in a module of such a name.
-const CRATES: &[&str] = &[
-    "alloc",
-    "core",
-    "futures",
-    "k8s_openapi",
-    "krator_runtime",
-    "kube",
-    "serde",
-    "serde_json",
-    "std",
-    "tokio",
-    "tracing",
-];
 
 impl<'a> Tree<'a> {
     /// Resolves each segment of a path.
@@ -127,28 +103,20 @@ impl<'a> Tree<'a> {
         if at.generics.iter().any(|generic| generic == name) {
             return Target::Local;
         }
-        let mut is_certain = true;
         for (depth, names) in at.blocks.iter().enumerate().rev() {
             let outer = LexicalScope {
                 blocks: &at.blocks[..depth],
                 ..at
             };
-            match self.among(names, at.module, outer, name, space, seen) {
-                Lookup::Here(target) => return target,
-                Lookup::Perhaps => is_certain = false,
-                Lookup::Absent => {}
+            if let Some(target) = self.among(names, at.module, outer, name, space, seen) {
+                return target;
             }
         }
-        match self.lookup(at.module, name, space, seen) {
-            Lookup::Here(target) => return target,
-            Lookup::Perhaps => is_certain = false,
-            Lookup::Absent => {}
+        if let Some(target) = self.lookup(at.module, name, space, seen) {
+            return target;
         }
         if RUST_PRELUDE.contains(&name) || name == "drop" {
             return Target::External(vec!["std".to_owned(), name.to_owned()]);
-        }
-        if !is_certain && (is_only || !CRATES.contains(&name)) {
-            return Target::Unknown;
         }
         match is_only && space != Namespace::Any {
             true => Target::Unresolved,
@@ -181,35 +149,16 @@ impl<'a> Tree<'a> {
         match before {
             Target::Module(module) if name == "super" => self.parent(*module),
             Target::Module(module) if name == "self" => Target::Module(*module),
-            Target::Module(module) => match self.lookup(*module, name, space, seen) {
-                Lookup::Here(target) => target,
-                Lookup::Absent if self.modules[*module].is_generated => Target::Missing,
-                // Nothing in the root of the library can have declared it, so it is gone with its kind or was never there.
-                Lookup::Absent if self.library == Some(*module) && space == Namespace::Types => {
-                    Target::Missing
-                }
-                _ => Target::Unknown,
-            },
+            Target::Module(module) => self.lookup(*module, name, space, seen).unwrap_or(Target::Unknown),
             Target::Item {
                 module,
                 name: of,
                 def: Def::Enum(item),
-            } => {
-                let is_variant = item.variants.iter().any(|variant| variant.ident == name);
-                let looks_like_one = name.starts_with(|c: char| c.is_ascii_uppercase())
-                    && name.contains(|c: char| c.is_ascii_lowercase());
-                if is_variant {
-                    Target::Variant {
-                        module: *module,
-                        of: of.clone(),
-                        name: name.to_owned(),
-                    }
-                } else if self.modules[*module].is_generated && looks_like_one {
-                    Target::Missing
-                } else {
-                    Target::Unknown
-                }
-            }
+            } if item.variants.iter().any(|variant| variant.ident == name) => Target::Variant {
+                module: *module,
+                of: of.clone(),
+                name: name.to_owned(),
+            },
             Target::Item {
                 module,
                 def: Def::Type(item),
@@ -264,10 +213,10 @@ impl<'a> Tree<'a> {
         name: &str,
         space: Namespace,
         seen: &mut Vec<(ModuleId, String)>,
-    ) -> Lookup<'a> {
+    ) -> Option<Target<'a>> {
         // Modules may import each other in a cycle.
         if seen.iter().any(|(at, what)| *at == module && what == name) {
-            return Lookup::Absent;
+            return None;
         }
         seen.push((module, name.to_owned()));
         let at = LexicalScope {
@@ -289,14 +238,14 @@ impl<'a> Tree<'a> {
         name: &str,
         space: Namespace,
         seen: &mut Vec<(ModuleId, String)>,
-    ) -> Lookup<'a> {
+    ) -> Option<Target<'a>> {
         let is_block = !std::ptr::eq(names, &self.modules[module].names);
         if let Some(def) = names
             .defs
             .get(name)
             .and_then(|defs| defs.iter().find(|def| def.is_in(space)))
         {
-            return Lookup::Here(match def {
+            return Some(match def {
                 Def::Module(module) => Target::Module(*module),
                 _ if is_block => Target::Local,
                 def => Target::Item {
@@ -306,45 +255,39 @@ impl<'a> Tree<'a> {
                 },
             });
         }
-        let mut is_certain = !names.is_open;
         for import in names.imports.iter().filter(|import| import.name == name) {
             match self.imported(at, &import.path, space, seen) {
-                // The error is in the `use` and reported there, so names that depend on it are not reported.
-                Target::Missing | Target::Unresolved => return Lookup::Here(Target::Unknown),
-                target if self.is_in(&target, space) => return Lookup::Here(target),
+                // rustc reports the `use`.
+                Target::Unresolved => return Some(Target::Unknown),
+                target if self.is_in(&target, space) => return Some(target),
                 _ => {}
             }
         }
         for glob in &names.globs {
             match self.imported(at, glob, Namespace::Any, seen) {
-                Target::Module(module) => match self.lookup(module, name, space, seen) {
-                    Lookup::Here(target) => return Lookup::Here(target),
-                    Lookup::Perhaps => is_certain = false,
-                    Lookup::Absent => {}
-                },
+                Target::Module(module) => {
+                    if let Some(target) = self.lookup(module, name, space, seen) {
+                        return Some(target);
+                    }
+                }
                 target @ Target::Item {
                     def: Def::Enum(_), ..
                 } => {
                     if let variant @ Target::Variant { .. } = self.step(&target, name, space, seen) {
-                        return Lookup::Here(variant);
+                        return Some(variant);
                     }
                 }
                 // The names of the built-in Kubernetes types are known.
                 Target::External(mut path) => {
                     path.push(name.to_owned());
-                    if super::access::is_kubernetes_type(&path) {
-                        return Lookup::Here(Target::External(path));
+                    if is_kubernetes_type(&path) {
+                        return Some(Target::External(path));
                     }
-                    is_certain = false;
                 }
-                _ => is_certain = false,
+                _ => {}
             }
         }
-        if is_certain {
-            Lookup::Absent
-        } else {
-            Lookup::Perhaps
-        }
+        None
     }
 
     fn imported(
@@ -389,6 +332,12 @@ impl<'a> Tree<'a> {
             _ => None,
         }
     }
+}
+
+/// Whether a path is that of a built-in Kubernetes kind.
+pub(super) fn is_kubernetes_type(path: &[String]) -> bool {
+    path.first().is_some_and(|first| first == "k8s_openapi")
+        && kubernetes::kind_of_rust(&path.join("::")).is_some()
 }
 
 /// The segments of a path, without `r#` prefixes, and whether it begins with `::`.

@@ -35,7 +35,7 @@ fn of(eat: &str) -> Vec<String> {
         .map(|(path, file)| (path.to_owned(), file.contents.clone()))
         .collect();
     written.insert("src/moose/states/eat.rs".to_owned(), eat.to_owned());
-    let found = findings(&Code::new(description, &checked.source, &plan, &written), None);
+    let found = findings(&Code::new(description, &checked.source, &plan, &written));
     let of_file = |file: &InFile| file.source.name() == "src/moose/states/eat.rs";
     let reported = found.iter().filter(|file| of_file(file)).flat_map(|file| {
         let line = |finding: &crate::finding::Finding| file.source.position(finding.span.start).line;
@@ -52,11 +52,7 @@ fn edges_are_found_in_known_macros() {
                   _ = std::future::ready(()) => Ok(Transition::to(Sleep)),\n\
                   _ = std::future::pending::<()>() => Ok(Transition::to(Eat)),\n\
                   _ = other() => { return Ok(Transition::stay()); }\n}";
-    let reported = of_body(select);
-    assert_eq!(
-        reported,
-        ["edge-never-taken:3", "edge-not-in-graph:7", "stay-without-wait:8"]
-    );
+    assert_eq!(of_body(select), ["edge-never-taken:3"]);
 }
 
 #[test]
@@ -72,60 +68,15 @@ fn edges_that_may_be_hidden_are_not_reported() {
 }
 
 #[test]
-fn local_names_hide_generated_ones() {
-    let own = "let height = 1; struct Height { heights: u32 }\n\
-               let spec = Height { heights: height };\n\
-               let _ = spec.heights;\n\
-               let moose = cx.manifest();\n\
-               let check = |moose: Height| moose.heights;\n\
-               let _ = (check(spec), moose.spec.height);\n\
-               if cx.first_run() { return Ok(Transition::to(Roam)); }\n\
-               Ok(Transition::to(Sleep))";
-    assert!(of_body(own).is_empty(), "{:?}", of_body(own));
-}
-
-#[test]
-fn shadowing_ends_with_its_scope() {
-    let own = "{ let cx = (1, 2); let _ = cx.0; }\n\
-               for cx in [1] { let _ = cx; }\n\
-               cx.api::<k8s_openapi::api::core::v1::Pod>();\n\
-               if cx.first_run() { return Ok(Transition::to(Roam)); }\n\
-               Ok(Transition::to(Sleep))";
-    assert_eq!(of_body(own), ["no-rights:7"]);
-}
-
-#[test]
-fn a_variable_may_have_the_name_of_a_function() {
-    let text = "use k8s_openapi::api::core::v1::Pod;\nuse super::Eat;\nuse crate::moose::prelude::*;\n\
-                fn pod() -> serde_json::Value { serde_json::Value::Null }\n\
-                async fn run(cx: &Context<'_>) -> Result<()> {\n\
-                let pod: Pod = serde_json::from_value(pod())?;\n\
-                cx.apply(&pod).await?;\nOk(())\n}\n\
-                impl State for Eat {}\n";
-    assert!(of(text).contains(&"no-rights:7".to_owned()), "{:?}", of(text));
-}
-
-#[test]
-fn fields_are_checked_in_literals_and_patterns_only() {
-    let own = "let MooseSpec { height, width, .. } = &cx.manifest().spec;\n\
-               let _ = (height, width, cx.manifest().spec.depth);\n\
-               let _ = MooseSpec { height: 1.0 };\n\
-               if cx.first_run() { return Ok(Transition::to(Roam)); }\n\
-               Ok(Transition::to(Sleep))";
-    assert_eq!(of_body(own), ["field-gone:5", "field-added:7"]);
-}
-
-#[test]
 fn a_file_that_cannot_be_parsed_is_left_to_the_compiler() {
     assert!(of("impl State for Eat {").is_empty());
-    assert!(of("").iter().all(|reported| reported == "handler-missing:1"));
+    assert!(of("").is_empty());
 }
 
 #[test]
 fn locations_include_the_byte_order_mark_and_the_shebang() {
-    let text = "\u{feff}#!/usr/bin/env run\n// ä\nuse super::Graze;\n";
-    let reported = of(text);
-    assert!(reported.contains(&"name-gone:3".to_owned()), "{reported:?}");
+    let text = "\u{feff}#!/usr/bin/env run\n// ä\nfn f(_: kube::Api<k8s_openapi::api::core::v1::Pod>) {}\n";
+    assert_eq!(of(text), ["unnamed-client:3"]);
 }
 
 #[test]
@@ -134,11 +85,5 @@ fn cyclic_imports_and_aliases_terminate() {
                  pub mod b { pub use super::a::*; pub type B = super::a::A; }\n\
                  type Own = Own;\n\
                  fn f(_: a::Nothing, _: Own, x: a::A) { let _ = x.spec.height; Own::new(); }\n";
-    let reported = of(round);
-    assert!(
-        reported
-            .iter()
-            .all(|reported| reported.starts_with("handler-missing")),
-        "{reported:?}"
-    );
+    assert!(of(round).is_empty(), "{:?}", of(round));
 }

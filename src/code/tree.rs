@@ -2,17 +2,14 @@
 //! compiled and therefore not in the tree.
 
 use super::Code;
-use super::facts::Location;
-use super::items::{Def, Names, names_of};
+use super::items::{Def, ModuleId, Names, names_of};
 use super::macros::{self, Body};
 use crate::finding::Span;
 use std::collections::{BTreeMap, BTreeSet};
-use syn::{Attribute, Item, ext::IdentExt as _, spanned::Spanned as _};
+use syn::{Attribute, Item, ext::IdentExt as _};
 
 /// Index of a file in [`Tree::files`].
 pub(super) type FileId = usize;
-/// Index of a module in [`Tree::modules`].
-pub(super) type ModuleId = usize;
 
 /// A Rust file.
 pub(super) struct SourceFile<'a> {
@@ -102,14 +99,6 @@ pub(super) struct Tree<'a> {
     pub modules: Vec<Module<'a>>,
     /// The root of the library, or of `src/main.rs` if there is no library.
     pub library: Option<ModuleId>,
-    /// The `mod` declarations in user code whose file krator no longer generates.
-    pub lost: Vec<Location>,
-    /// What includes code that krator does not read.
-    pub unfollowed: Vec<Location>,
-    /// The second file of modules that have two.
-    pub twins: Vec<FileId>,
-    /// Top-level modules that krator no longer generates.
-    pub gone: BTreeSet<String>,
     /// The name by which other targets refer to the library.
     pub crate_name: String,
     pub own_macros: BTreeSet<String>,
@@ -117,20 +106,11 @@ pub(super) struct Tree<'a> {
 
 impl<'a> Tree<'a> {
     /// Builds the tree from files. `resources` are the resource types of the kinds: the path of the module, and the name.
-    pub fn new(
-        files: &'a [SourceFile<'a>],
-        crate_name: String,
-        resources: &[(Vec<String>, String)],
-        gone: BTreeSet<String>,
-    ) -> Self {
+    pub fn new(files: &'a [SourceFile<'a>], crate_name: String, resources: &[(Vec<String>, String)]) -> Self {
         let mut tree = Tree {
             files,
             modules: Vec::new(),
             library: None,
-            lost: Vec::new(),
-            unfollowed: Vec::new(),
-            twins: Vec::new(),
-            gone,
             crate_name,
             own_macros: own_macros(files),
         };
@@ -189,12 +169,6 @@ impl<'a> Tree<'a> {
             names,
         });
         for item in items {
-            if let Item::Macro(call) = item
-                && call.mac.path.is_ident("include")
-            {
-                let span = self.files[file].span(call.mac.path.span());
-                self.unfollowed.push(Location { file, span });
-            }
             let Item::Mod(module) = item else { continue };
             let name = module.ident.unraw().to_string();
             let mut inner = path.clone();
@@ -211,7 +185,6 @@ impl<'a> Tree<'a> {
             }
             let def = match child {
                 Some(child) => Def::Module(child),
-                None if path.is_empty() && self.gone.contains(&name) => continue,
                 None => Def::OtherType,
             };
             self.modules[id].names.defs.entry(name).or_default().push(def);
@@ -232,26 +205,11 @@ impl<'a> Tree<'a> {
             .iter()
             .find(|attribute| attribute.path().is_ident("path"))
         {
-            let child = self.of_path(file, attribute, path, parent);
-            if child.is_none() {
-                let span = self.files[file].span(module.ident.span());
-                self.unfollowed.push(Location { file, span });
-            }
-            return child;
+            return self.of_path(file, attribute, path, parent);
         }
         let base = format!("{folder}/{}", module.ident.unraw());
         let candidates = [format!("{base}.rs"), format!("{base}/mod.rs")];
-        let [first, second] = candidates.map(|candidate| self.file_at(&candidate));
-        if let (Some(_), Some(second)) = (first, second) {
-            self.twins.push(second);
-        }
-        let Some(id) = first.or(second) else {
-            if path.len() == 1 && self.gone.contains(&path[0]) {
-                let span = self.files[file].span(module.ident.span());
-                self.lost.push(Location { file, span });
-            }
-            return None;
-        };
+        let id = candidates.iter().find_map(|candidate| self.file_at(candidate))?;
         let ast = self.files[id].ast.as_ref()?;
         Some(self.add(id, path, Some(parent), &ast.items, base))
     }
@@ -330,13 +288,6 @@ fn is_root(path: &str) -> bool {
                     .is_some_and(|(outer, _)| matches!(outer, "src/bin" | "tests" | "benches" | "examples"))
         }
     }
-}
-
-/// The path of the module in a file of the library: `["moose", "states"]` for `src/moose/states/mod.rs`.
-pub(super) fn module_path(file: &str) -> Option<Vec<String>> {
-    let path = file.strip_prefix("src/")?.strip_suffix(".rs")?;
-    let path = path.strip_suffix("/mod").unwrap_or(path);
-    Some(path.split('/').map(str::to_owned).collect())
 }
 
 fn is_for_tests(attributes: &[Attribute]) -> bool {

@@ -1,20 +1,17 @@
 //! Visits user code once and collects the facts that the rules and renaming need. It tracks Rust's scopes: blocks that
-//! contain items, generic parameters, and variables.
+//! contain items, and generic parameters.
 
-mod answers;
+mod edges;
 mod syntax;
-mod uses;
 
-use super::declared::Declared;
-use super::facts::{Facts, Location, Meaning, Name, StateOf};
-use super::items::{Def, Names, Namespace, unraw};
-use super::resolve::{LexicalScope, Target, segments};
-use super::tree::{ModuleId, Tree};
-use crate::model::KindId;
+use super::facts::{Client, Facts, Location, Name, StateOf};
+use super::items::{Def, ModuleId, Names, Namespace, unraw};
+use super::resolve::{LexicalScope, Target, is_kubernetes_type, segments};
+use super::tree::Tree;
 use std::collections::BTreeMap;
 use syn::visit::{self, Visit as _};
 
-/// What the walk needs to know about a kind.
+/// The names of a kind that the walk looks for.
 pub(super) struct KindCode {
     /// The name of the kind, such as `Moose`.
     pub name: String,
@@ -32,12 +29,8 @@ pub(super) struct CodeWalk<'s, 'a> {
     blocks: Vec<Names<'a>>,
     generics: Vec<String>,
     self_type: Option<Target<'a>>,
-    /// The variables of each scope, the innermost last.
-    variables: Vec<BTreeMap<String, Option<Declared>>>,
     /// The state whose transition the current function returns.
     from: Option<StateOf>,
-    /// The number of type aliases that were followed to reach this module.
-    pub depth: usize,
     pub facts: Facts<'a>,
 }
 
@@ -50,8 +43,16 @@ pub(super) fn walk<'a>(tree: &Tree<'a>, kinds: &[KindCode]) -> Facts<'a> {
         .enumerate()
         .filter(|(_, module)| !module.is_generated)
     {
-        let mut walk = CodeWalk::new(tree, kinds, id, 0);
-        walk.facts = facts;
+        let mut walk = CodeWalk {
+            tree,
+            kinds,
+            module: id,
+            blocks: Vec::new(),
+            generics: Vec::new(),
+            self_type: None,
+            from: None,
+            facts,
+        };
         for item in module.items {
             walk.visit_item(item);
         }
@@ -60,27 +61,7 @@ pub(super) fn walk<'a>(tree: &Tree<'a>, kinds: &[KindCode]) -> Facts<'a> {
     facts
 }
 
-impl<'s, 'a> CodeWalk<'s, 'a> {
-    fn new(tree: &'s Tree<'a>, kinds: &'s [KindCode], module: ModuleId, depth: usize) -> Self {
-        CodeWalk {
-            tree,
-            kinds,
-            module,
-            blocks: Vec::new(),
-            generics: Vec::new(),
-            self_type: None,
-            variables: vec![BTreeMap::new()],
-            from: None,
-            depth,
-            facts: Facts::default(),
-        }
-    }
-
-    /// A walk in the scope of another module, to resolve a type alias.
-    pub fn elsewhere(&self, module: ModuleId) -> Self {
-        CodeWalk::new(self.tree, self.kinds, module, self.depth + 1)
-    }
-
+impl<'a> CodeWalk<'_, 'a> {
     pub fn place(&self) -> LexicalScope<'_, 'a> {
         LexicalScope {
             module: self.module,
@@ -117,31 +98,6 @@ impl<'s, 'a> CodeWalk<'s, 'a> {
             .unwrap_or(Target::Unknown)
     }
 
-    /// Looks a variable up. The outer `Option` is `None` if there is none, the inner one if its type is unknown.
-    pub fn variable(&self, name: &str) -> Option<Option<Declared>> {
-        self.variables
-            .iter()
-            .rev()
-            .find_map(|scope| scope.get(name))
-            .cloned()
-    }
-
-    pub fn declare(&mut self, name: String, declared: Option<Declared>) {
-        if let Some(scope) = self.variables.last_mut() {
-            scope.insert(name, declared);
-        }
-    }
-
-    /// The kind whose machine type this is.
-    pub fn kind_of(&self, machine: &Target<'a>) -> Option<KindId> {
-        let path = self.tree.canonical(machine)?;
-        let (first, last) = (path.first()?, path.last()?);
-        self.kinds
-            .iter()
-            .position(|kind| kind.module == *first && *last == format!("{}Machine", kind.name))
-            .map(KindId)
-    }
-
     /// The state that a type represents.
     fn state_of(&self, target: &Target<'a>) -> Option<StateOf> {
         let path = self.tree.canonical(target)?;
@@ -169,25 +125,15 @@ impl<'s, 'a> CodeWalk<'s, 'a> {
         let names: Vec<String> = idents.iter().map(|ident| unraw(ident)).collect();
         let targets = self.tree.resolve(self.place(), &names, is_absolute, space);
         for (index, target) in targets.iter().enumerate() {
-            let meaning = match target {
-                Target::Missing => {
-                    let within = index
-                        .checked_sub(1)
-                        .and_then(|before| self.tree.canonical(&targets[before]));
-                    Meaning::Missing(within.unwrap_or_default())
-                }
-                Target::Unresolved => Meaning::Unresolved,
-                Target::Unknown => Meaning::Unknown,
-                target => match self.tree.canonical(target) {
-                    Some(path) => Meaning::Item(path),
-                    None => continue,
-                },
-            };
+            let item = self.tree.canonical(target);
+            if item.is_none() && !matches!(target, Target::Unknown) {
+                continue;
+            }
             let at = self.at(idents[index].span());
             self.facts.names.push(Name {
                 at,
                 text: names[index].clone(),
-                meaning,
+                item,
             });
         }
         targets.into_iter().next_back().unwrap_or(Target::Unknown)
@@ -235,7 +181,7 @@ impl<'s, 'a> CodeWalk<'s, 'a> {
         self.facts.names.push(Name {
             at,
             text: unraw(ident),
-            meaning: Meaning::Item(path),
+            item: Some(path),
         });
     }
 
@@ -269,13 +215,6 @@ impl<'s, 'a> CodeWalk<'s, 'a> {
         }
     }
 
-    fn within<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
-        self.variables.push(BTreeMap::new());
-        let read = read(self);
-        self.variables.pop();
-        read
-    }
-
     fn generic<T>(&mut self, generics: &'a syn::Generics, read: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.generics.len();
         let names = generics.params.iter().filter_map(|parameter| match parameter {
@@ -291,28 +230,41 @@ impl<'s, 'a> CodeWalk<'s, 'a> {
 
     /// Visits a function with its parameters in scope, and determines the state whose transition it returns.
     fn function(&mut self, signature: &'a syn::Signature, body: Option<&'a syn::Block>) {
-        let outer = (
-            std::mem::take(&mut self.from),
-            std::mem::take(&mut self.variables),
-        );
-        self.variables.push(BTreeMap::new());
+        let outer = self.from.take();
         self.generic(&signature.generics, |walk| {
             visit::visit_signature(walk, signature);
-            for input in &signature.inputs {
-                if let syn::FnArg::Typed(input) = input {
-                    let declared = walk.declared(&input.ty);
-                    walk.bind(&input.pat, declared);
-                }
-            }
             walk.from = walk.answers_for(&signature.output);
             if let Some(body) = body {
                 walk.visit_block(body);
             }
         });
-        (self.from, self.variables) = outer;
+        self.from = outer;
     }
 
     fn is_test(&self) -> bool {
         self.tree.modules[self.module].is_test
+    }
+
+    /// Records the use of a plain client `Api<K>`, if `K` is a kind of Kubernetes.
+    fn client(&mut self, path: &'a syn::Path, target: &Target<'a>) {
+        let Target::External(of) = target else { return };
+        let is_kube = matches!(of.first().map(String::as_str), Some("kube" | "kube_client"));
+        let Some(at) = of.iter().position(|name| is_kube && name == "Api") else {
+            return;
+        };
+        let segment = path.segments.iter().rev().nth(of.len() - at - 1);
+        let Some(syn::PathArguments::AngleBracketed(arguments)) = segment.map(|segment| &segment.arguments)
+        else {
+            return;
+        };
+        let Some(syn::GenericArgument::Type(syn::Type::Path(kind))) = arguments.args.first() else {
+            return;
+        };
+        if let Target::External(object) = self.target(&kind.path, Namespace::Types)
+            && is_kubernetes_type(&object)
+        {
+            let at = self.at(syn::spanned::Spanned::span(kind));
+            self.facts.clients.push(Client { at, object });
+        }
     }
 }

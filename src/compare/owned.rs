@@ -1,31 +1,26 @@
 //! Changes of the owned kinds, and of what becomes of their objects.
 
-use super::resource::{Pair, plain};
+use super::pair::{FoundChanges, Pair};
 use super::{Change, ChangeKind};
 use crate::model::{ChildDeletion, Kind, Owned};
 
 /// Changes of `owns`.
-pub(super) fn of_owned(pair: &Pair<'_>, changes: &mut Vec<Change>) {
+pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
+    let mut changes = pair.changes();
     for old in &pair.old.owns {
-        let Some(new) = find(pair.new, old) else {
-            changes.push(removed(pair, old));
-            continue;
-        };
-        if old.deletion.value != new.deletion.value {
-            changes.push(deletion_changed(pair, old, new));
+        match find(pair.new, old) {
+            None => removed(pair, old, &mut changes),
+            Some(new) if old.deletion.value != new.deletion.value => deletion_changed(old, new, &mut changes),
+            Some(_) => {}
         }
     }
     for new in &pair.new.owns {
         if find(pair.old, new).is_none() {
             let message = format!("`{}` is owned now", new.kind.value.reference());
-            changes.push(plain(
-                ChangeKind::OwnedAdded,
-                Some(pair.new),
-                message,
-                new.kind.span,
-            ));
+            changes.added(ChangeKind::OwnedAdded, message, new.kind.span);
         }
     }
+    changes.found
 }
 
 fn find<'k>(kind: &'k Kind, owned: &Owned) -> Option<&'k Owned> {
@@ -33,7 +28,7 @@ fn find<'k>(kind: &'k Kind, owned: &Owned) -> Option<&'k Owned> {
     owns.find(|other| other.kind.value.is_same_kind(&owned.kind.value))
 }
 
-fn removed(pair: &Pair<'_>, old: &Owned) -> Change {
+fn removed(pair: &Pair<'_>, old: &Owned, changes: &mut FoundChanges<'_>) {
     let message = format!("`{}` is not owned any more", old.kind.value.reference());
     let stay = match old.deletion.value {
         ChildDeletion::Owner => "objects of the kind that are there stay until their owner is deleted",
@@ -41,20 +36,12 @@ fn removed(pair: &Pair<'_>, old: &Owned) -> Change {
             "objects of the kind that are there stay, also when their owner is deleted"
         }
     };
-    Change {
-        old: Some(old.kind.span),
-        is_gone: true,
-        help: Some(format!("{stay}; nothing repairs them")),
-        ..plain(
-            ChangeKind::OwnedRemoved,
-            Some(pair.new),
-            message,
-            pair.new.resource.kind.span,
-        )
-    }
+    let place = pair.new.resource.kind.span;
+    let change = changes.gone(ChangeKind::OwnedRemoved, message, old.kind.span, place);
+    change.help = Some(format!("{stay}; nothing repairs them"));
 }
 
-fn deletion_changed(pair: &Pair<'_>, old: &Owned, new: &Owned) -> Change {
+fn deletion_changed(old: &Owned, new: &Owned, changes: &mut FoundChanges<'_>) {
     let kind = new.kind.value.reference();
     let message = match new.deletion.value {
         ChildDeletion::Owner => format!("the garbage collector deletes `{kind}` with its owner"),
@@ -72,14 +59,7 @@ fn deletion_changed(pair: &Pair<'_>, old: &Owned, new: &Owned) -> Change {
         }
         _ => "it also holds for those that are there, from the start of the operator on",
     };
-    Change {
-        old: Some(old.deletion.span),
-        help: Some(help.to_owned()),
-        ..plain(
-            ChangeKind::OwnedDeletionChanged,
-            Some(pair.new),
-            message,
-            new.deletion.span,
-        )
-    }
+    let (old, new) = (old.deletion.span, new.deletion.span);
+    let change = changes.changed(ChangeKind::OwnedDeletionChanged, message, old, new);
+    change.help = Some(help.to_owned());
 }

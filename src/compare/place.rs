@@ -5,8 +5,8 @@ use crate::finding::Span;
 use crate::model::{Description, Field, Kind, Schema, Shape};
 
 /// The part of a value's schema that a change is about.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Part<'a> {
+#[derive(Debug)]
+pub(super) enum Part {
     /// The name of the field, or the type of a value that is not a field.
     Name,
     /// The type.
@@ -16,14 +16,14 @@ pub(super) enum Part<'a> {
     /// The default.
     Default,
     /// A bound or a Kubernetes extension, by its OpenAPI keyword.
-    Key(&'a str),
+    Key(&'static str),
     /// The CEL rule with this expression.
-    Rule(&'a str),
+    Rule(String),
 }
 
 /// The place of a part of the schema at the path. If the description has no such part, or the path leads into a built-in
 /// type of Kubernetes, it is the place of the nearest enclosing value.
-pub(super) fn of(description: &Description, kind: &Kind, path: &SchemaPath, part: Part<'_>) -> Span {
+pub(super) fn of(description: &Description, kind: &Kind, path: &SchemaPath, part: &Part) -> Span {
     let mut steps = path.0.iter();
     // Every object has both fields, and descriptions do not declare them.
     let start = match steps.next() {
@@ -92,7 +92,7 @@ impl<'a> SchemaPosition<'a> {
         }
     }
 
-    fn part(&self, description: &'a Description, part: Part<'_>) -> Option<Span> {
+    fn part(&self, description: &'a Description, part: &Part) -> Option<Span> {
         let written = self.schema?;
         // Keys next to the name of a type override those of the named type.
         [written, description.resolve(written)]
@@ -113,7 +113,7 @@ impl<'a> SchemaPosition<'a> {
                     let written = schema
                         .validations
                         .iter()
-                        .find(|written| written.rule.value == rule);
+                        .find(|written| written.rule.value == *rule);
                     written.map(|written| written.rule.span)
                 }
             })

@@ -3,6 +3,8 @@
 //! Both schemas are walked together in the form that they have in the CRDs. Where a schema gives no type, a value may be
 //! of any type. The verdicts about the API server were observed on version 1.36; integration tests check them.
 
+mod bounds;
+mod formats;
 mod list;
 mod object;
 mod query;
@@ -11,11 +13,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
+use super::affected::{Affected, ValueType, breaks_rule};
+use super::pair::Pair;
 use super::place::Part;
-use super::resource::Pair;
-use super::schema_change::SchemaChange;
-use super::value_test::{ValueTest, ValueType, breaks_rule};
-use super::{Change, ChangeKind, SchemaPath, ServerOutcome, bounds};
+use super::schema_change::SchemaChanges;
+use super::{Change, ChangeKind, SchemaPath, ServerOutcome};
 use crate::crd;
 use crate::text::shown;
 use query::{is_comparable, is_true, items_of, type_name, value_types};
@@ -25,9 +27,7 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
     let old = crd::object_schema(pair.old_description, pair.old);
     let new = crd::object_schema(pair.new_description, pair.new);
     let mut walk = SchemaWalk {
-        pair,
-        changes: Vec::new(),
-        is_spared: true,
+        changes: SchemaChanges::new(),
     };
     for root in ["spec", "status"] {
         walk.value(
@@ -36,36 +36,23 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
             &SchemaPath::root(root),
         );
     }
-    // Fields are walked in the order of their names, but reported in that of the description.
-    walk.changes.sort_by_key(|change| change.new.start);
-    walk.changes
+    walk.changes.into_changes(pair)
 }
 
 /// The walk through both schemas, with the changes found so far.
-pub(super) struct SchemaWalk<'a> {
-    pair: &'a Pair<'a>,
-    changes: Vec<Change>,
-    /// Whether ratcheting applies to the current value, because the API server can tell that it is unchanged; see
-    /// [`is_comparable`].
-    is_spared: bool,
+struct SchemaWalk {
+    changes: SchemaChanges,
 }
 
-impl SchemaWalk<'_> {
-    /// Records a change.
-    pub fn add(&mut self, found: SchemaChange<'_>) {
-        let found = if self.is_spared { found } else { found.not_spared() };
-        let change = found.into_change(self.pair);
-        self.changes.push(change);
-    }
-
+impl SchemaWalk {
     fn value(&mut self, old: &Json, new: &Json, path: &SchemaPath) {
         // This also ends the recursion: a value of any type has items and fields of any type without end.
         if old == new {
             return;
         }
-        let around = std::mem::replace(&mut self.is_spared, is_comparable(new));
+        let around = std::mem::replace(&mut self.changes.is_spared, is_comparable(new));
         self.parts(old, new, path);
-        self.is_spared = around;
+        self.changes.is_spared = around;
     }
 
     fn parts(&mut self, old: &Json, new: &Json, path: &SchemaPath) {
@@ -75,15 +62,14 @@ impl SchemaWalk<'_> {
             self.other_type(old, new, path, &gone);
         } else if now.len() > before.len() {
             let message = format!("was {} and is {} now", type_name(old), type_name(new));
-            self.add(
-                SchemaChange::safe(ChangeKind::TypeWidened, path, Part::Type, message)
-                    .readers("what they read may be of a type that they do not know"),
-            );
+            self.changes
+                .safe(ChangeKind::TypeWidened, path, Part::Type, message)
+                .readers("what they read may be of a type that they do not know");
         }
         if before.is_disjoint(&now) {
             return;
         }
-        bounds::compare(self, old, new, path, &now);
+        bounds::compare(&mut self.changes, old, new, path, &now);
         self.rules(old, new, path);
         if before.contains(&ValueType::Object) && now.contains(&ValueType::Object) {
             self.object(old, new, path);
@@ -112,20 +98,14 @@ impl SchemaWalk<'_> {
         } else {
             ServerOutcome::ApplyFails
         };
-        self.add(
-            SchemaChange::refused(
-                ChangeKind::TypeChanged,
-                path,
-                Part::Type,
-                message,
-                ValueTest::OfType(value_types(new)),
-            )
+        let affected = Affected::OfType(value_types(new));
+        self.changes
+            .refused(ChangeKind::TypeChanged, path, Part::Type, message, affected)
             .outcomes(ServerOutcome::Refused, updated)
             .unreadable()
             .clients("requests with such a value are refused, and what they read has another type")
             .readers("what they read has another type")
-            .help("add a field of another name, and keep this one until nobody uses it"),
-        );
+            .help("add a field of another name, and keep this one until nobody uses it");
     }
 
     /// Compares CEL rules by their expressions: two expressions may mean the same.
@@ -139,36 +119,44 @@ impl SchemaWalk<'_> {
         }
         let (before, now) = (texts(old), texts(new));
         for rule in now.difference(&before) {
-            let part = Part::Rule(rule);
+            let part = Part::Rule((*rule).to_owned());
             if rule.contains("oldSelf") {
                 let message = format!("has a new rule over its changes: `{}`", shown(rule));
-                self.add(
-                    SchemaChange::refused(
+                self.changes
+                    .refused(
                         ChangeKind::TransitionRuleAdded,
                         path,
                         part,
                         message,
-                        ValueTest::Unknown,
+                        Affected::Unknown,
                     )
                     .outcomes(ServerOutcome::Kept, ServerOutcome::Refused)
-                    .clients("changes that the rule forbids are refused"),
-                );
+                    .clients("changes that the rule forbids are refused");
             } else {
                 let message = format!("has a new rule: `{}`", shown(rule));
-                self.add(
-                    SchemaChange::refused(ChangeKind::RuleAdded, path, part, message, breaks_rule(new, rule))
-                        .clients("requests that break the rule are refused"),
-                );
+                self.changes
+                    .refused(ChangeKind::RuleAdded, path, part, message, breaks_rule(new, rule))
+                    .clients("requests that break the rule are refused");
             }
         }
         for rule in before.difference(&now) {
             let message = format!("no longer has the rule: `{}`", shown(rule));
-            self.add(SchemaChange::safe(ChangeKind::RuleRemoved, path, Part::Rule(rule), message).gone());
+            let part = Part::Rule((*rule).to_owned());
+            self.changes
+                .safe(ChangeKind::RuleRemoved, path, part, message)
+                .gone();
         }
     }
-}
 
-fn atomic<'p>(path: &SchemaPath, key: &'p str, message: &'static str) -> SchemaChange<'p> {
-    SchemaChange::safe(ChangeKind::AppliedAsWhole, path, Part::Key(key), message)
-        .clients("those that apply parts of it remove the parts of others")
+    /// Clients apply an object or a list as a whole now.
+    fn atomic(&mut self, path: &SchemaPath, key: &'static str) {
+        self.changes
+            .safe(
+                ChangeKind::AppliedAsWhole,
+                path,
+                Part::Key(key),
+                "is applied as a whole now",
+            )
+            .clients("those that apply parts of it remove the parts of others");
+    }
 }

@@ -1,160 +1,180 @@
-//! Builds a change of a schema: what the API server does with objects, what clients notice, and where it is written.
+//! Builds the changes of a schema: what the API server does with objects, what clients notice, and where it is written.
 
+use super::affected::Affected;
+use super::pair::Pair;
 use super::place::{self, Part};
-use super::resource::Pair;
-use super::value_test::ValueTest;
 use super::{Change, ChangeKind, PathStep, SchemaPath, ServerOutcome, Stored, Verdict};
 
+/// The changes of a schema that were found so far.
+pub(super) struct SchemaChanges {
+    found: Vec<SchemaChange>,
+    /// Whether ratcheting applies to the value that is being compared, because the API server sees that it is unchanged.
+    pub is_spared: bool,
+}
+
 /// A change of a schema whose place in the descriptions is not known yet.
-pub(super) struct SchemaChange<'p> {
+pub(super) struct SchemaChange {
     what: ChangeKind,
     path: SchemaPath,
-    part: Part<'p>,
+    part: Part,
     message: String,
     verdict: Option<Verdict>,
     clients: Option<&'static str>,
     readers: Option<&'static str>,
-    test: ValueTest,
+    affected: Affected,
     help: Option<&'static str>,
     is_gone: bool,
+    is_spared: bool,
 }
 
-impl<'p> SchemaChange<'p> {
-    /// A change that breaks nothing.
-    pub(crate) fn safe(
+impl SchemaChanges {
+    pub fn new() -> Self {
+        SchemaChanges {
+            found: Vec::new(),
+            is_spared: true,
+        }
+    }
+
+    /// Adds a change that breaks nothing.
+    pub fn safe(
+        &mut self,
         what: ChangeKind,
         path: &SchemaPath,
-        part: Part<'p>,
-        message: impl Into<String>,
-    ) -> Self {
-        SchemaChange {
+        part: Part,
+        message: impl AsRef<str>,
+    ) -> &mut SchemaChange {
+        self.found.push(SchemaChange {
             what,
             path: path.clone(),
             part,
-            message: format!("`{path}` {}", message.into()),
+            message: format!("`{path}` {}", message.as_ref()),
             verdict: None,
             clients: None,
             readers: None,
-            test: ValueTest::Unknown,
+            affected: Affected::Unknown,
             help: None,
             is_gone: false,
-        }
+            is_spared: self.is_spared,
+        });
+        let last = self.found.len() - 1;
+        &mut self.found[last]
     }
 
-    /// A change that forbids some values: an object with such a value is refused, unless it was stored with it before.
+    /// Adds a change that forbids some values: an object with such a value is refused, unless it was stored with it before.
     pub fn refused(
+        &mut self,
         what: ChangeKind,
         path: &SchemaPath,
-        part: Part<'p>,
-        message: impl Into<String>,
-        test: ValueTest,
-    ) -> Self {
-        SchemaChange {
-            verdict: Some(Verdict {
-                anew: ServerOutcome::Refused,
-                updated: ServerOutcome::Kept,
-                unchanged: path.clone(),
-                is_readable: true,
-            }),
-            clients: Some("requests with such a value are refused"),
-            test,
-            ..SchemaChange::safe(what, path, part, message)
-        }
+        part: Part,
+        message: impl AsRef<str>,
+        affected: Affected,
+    ) -> &mut SchemaChange {
+        let change = self.safe(what, path, part, message);
+        change.verdict = Some(Verdict {
+            anew: ServerOutcome::Refused,
+            updated: ServerOutcome::Kept,
+            unchanged: path.clone(),
+            is_readable: true,
+        });
+        change.clients = Some("requests with such a value are refused");
+        change.affected = affected;
+        change
     }
 
+    /// The changes with their places, in the order of the new description.
+    pub fn into_changes(self, pair: &Pair<'_>) -> Vec<Change> {
+        let changes = self.found.into_iter();
+        let mut changes: Vec<Change> = changes.map(|change| change.into_change(pair)).collect();
+        changes.sort_by_key(|change| change.new.start);
+        changes
+    }
+}
+
+impl SchemaChange {
     /// The operator's Rust types cannot represent such a value.
-    pub fn unreadable(mut self) -> Self {
+    pub fn unreadable(&mut self) -> &mut Self {
         if let Some(verdict) = &mut self.verdict {
             verdict.is_readable = false;
         }
         self
     }
 
-    pub(crate) fn outcomes(mut self, anew: ServerOutcome, updated: ServerOutcome) -> Self {
+    pub fn outcomes(&mut self, anew: ServerOutcome, updated: ServerOutcome) -> &mut Self {
         if let Some(verdict) = &mut self.verdict {
             (verdict.anew, verdict.updated) = (anew, updated);
         }
         self
     }
 
-    /// Ratcheting does not apply here: the API server cannot tell that the value is unchanged.
-    pub(crate) fn not_spared(mut self) -> Self {
-        if let Some(verdict) = &mut self.verdict
-            && (verdict.anew, verdict.updated) == (ServerOutcome::Refused, ServerOutcome::Kept)
-        {
-            verdict.updated = ServerOutcome::Refused;
-        }
-        self
-    }
-
-    pub fn unchanged(mut self, path: SchemaPath) -> Self {
+    pub fn unchanged(&mut self, path: SchemaPath) -> &mut Self {
         if let Some(verdict) = &mut self.verdict {
             verdict.unchanged = path;
         }
         self
     }
 
-    pub fn clients(mut self, meet: &'static str) -> Self {
+    pub fn clients(&mut self, meet: &'static str) -> &mut Self {
         self.clients = Some(meet);
         self
     }
 
-    /// What clients that only read the value notice. Clients of `.status` only read.
-    pub fn readers(mut self, meet: &'static str) -> Self {
+    /// Sets the effect on clients that only read the value. Clients of `.status` only read.
+    pub fn readers(&mut self, meet: &'static str) -> &mut Self {
         self.readers = Some(meet);
         self
     }
 
-    pub fn help(mut self, help: &'static str) -> Self {
+    pub fn help(&mut self, help: &'static str) -> &mut Self {
         self.help = Some(help);
         self
     }
 
-    pub fn gone(mut self) -> Self {
+    pub fn gone(&mut self) -> &mut Self {
         self.is_gone = true;
         self
     }
 
-    pub(crate) fn into_change(mut self, pair: &Pair<'_>) -> Change {
+    fn into_change(mut self, pair: &Pair<'_>) -> Change {
         let is_status = self.path.is_status();
         if let Some(verdict) = &mut self.verdict {
+            // Without ratcheting the API server does not see that the value is unchanged.
+            if !self.is_spared
+                && verdict.anew == ServerOutcome::Refused
+                && verdict.updated == ServerOutcome::Kept
+            {
+                verdict.updated = ServerOutcome::Refused;
+            }
             // The API server compares items of a list by their index, so the whole list has to be unchanged.
-            let until = verdict
-                .unchanged
-                .0
-                .iter()
-                .position(|step| *step == PathStep::Items);
-            verdict.unchanged.0.truncate(until.unwrap_or(usize::MAX));
-        }
-        if is_status && let Some(verdict) = &mut self.verdict {
-            // The API server drops `.status` when an object is created.
-            verdict.anew = ServerOutcome::Kept;
+            let steps = &mut verdict.unchanged.0;
+            let until = steps.iter().position(|step| *step == PathStep::Items);
+            steps.truncate(until.unwrap_or(usize::MAX));
+            if is_status {
+                // The API server drops `.status` when an object is created.
+                verdict.anew = ServerOutcome::Kept;
+            }
         }
         let breaks = |verdict: &Verdict| {
             (verdict.anew, verdict.updated, verdict.is_readable)
                 != (ServerOutcome::Kept, ServerOutcome::Kept, true)
         };
-        let stored = self.verdict.filter(breaks).map_or(Stored::Keep, Stored::May);
         let clients = if is_status {
             self.readers
         } else {
             self.clients.or(self.readers)
         };
-        let old = place::of(pair.old_description, pair.old, &self.path, self.part);
-        let new = place::of(pair.new_description, pair.new, &self.path, self.part);
         Change {
             what: self.what,
             kind: Some(pair.new.resource.kind.to_string()),
+            new: place::of(pair.new_description, pair.new, &self.path, &self.part),
+            old: Some(place::of(pair.old_description, pair.old, &self.path, &self.part)),
             path: Some(self.path),
             message: self.message,
-            new,
-            old: Some(old),
             is_gone: self.is_gone,
             may_be_renamed: false,
-            stored,
+            stored: self.verdict.filter(breaks).map_or(Stored::Keep, Stored::May),
             clients,
             help: self.help.map(str::to_owned),
-            test: self.test,
+            affected: self.affected,
         }
     }
 }

@@ -2,7 +2,7 @@
 //! cannot cross file systems.
 //!
 //! A run that is killed leaves its draft behind, and the next run beside it removes that. A draft whose run is alive is
-//! told by the lock that the run holds: the operating system releases it with the process.
+//! recognized by the lock that the run holds: the operating system releases it with the process.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,7 +12,7 @@ use super::{Error, cannot, operations};
 
 /// How the names of drafts begin.
 const PREFIX: &str = ".krator-new-";
-// What a draft contains: the lock, and the files of the crate.
+// The contents of a draft: the lock, and the files of the crate.
 const LOCK: &str = "lock";
 const CRATE: &str = "crate";
 /// How often a draft is begun anew because another run took it for an abandoned one.
@@ -47,7 +47,7 @@ impl Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        // What is left is removed by the next run.
+        // The next run removes the rest.
         let _ = remove(&self.path);
     }
 }

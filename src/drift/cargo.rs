@@ -52,14 +52,14 @@ pub(super) fn runtime(manifest: &str) -> Option<Runtime> {
     Some(Runtime::Version(render::followed_runtime(requirement)))
 }
 
-/// Who wins if both the user and krator changed a value.
+/// The rule by which a value is merged that both the user and krator changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MergeRule {
     /// The user's value is kept.
     UsersFirst,
     /// krator's version and origin win, because generated code is tested with them; features are combined.
     Dependencies,
-    /// What krator's features enable is added to what the user's enable.
+    /// Both features are enabled: krator's are added to the user's.
     Features,
 }
 

@@ -2,8 +2,7 @@
 
 use super::PRUNED;
 use super::cargo::UnusableManifest;
-use super::run::Run;
-use crate::catalog::Severity;
+use crate::catalog::{EDITED_FILE, MERGE_CONFLICT, OCCUPIED_PATH, Severity, UNREADABLE_MANIFEST};
 use crate::finding::{Finding, Source, Span};
 use crate::text::with_line_ends_of;
 
@@ -19,67 +18,68 @@ pub struct FileFinding {
     pub wanted: Option<(String, Option<String>)>,
 }
 
-impl Run<'_> {
-    fn say(&mut self, path: &str, text: &str, finding: Finding, wanted: Option<(&str, Option<&str>)>) {
-        self.drift.found.push(FileFinding {
-            source: Source::new(crate::text::printable(path), text),
-            finding,
-            wanted: wanted.map(|(from, to)| (from.to_owned(), to.map(str::to_owned))),
-        });
-    }
+/// A finding at a path, with the text of the file there.
+fn at(path: &str, text: &str, finding: Finding) -> FileFinding {
+    FileFinding::new(&Source::new(crate::text::printable(path), text), finding)
+}
 
-    pub(super) fn edited(&mut self, path: &str, text: &str, wanted: Option<&str>) {
-        let place = first_difference(text, wanted.unwrap_or_default());
-        let finding = Finding::new(
-            &crate::catalog::EDITED_FILE,
-            place,
-            format!("`{path}` was edited by hand"),
-        )
+/// Reports an edit of a generated file, which krator would overwrite with `wanted` or remove.
+pub(super) fn edited(path: &str, text: &str, wanted: Option<&str>) -> FileFinding {
+    let place = first_difference(text, wanted.unwrap_or_default());
+    let finding = Finding::new(&EDITED_FILE, place, format!("`{path}` was edited by hand"))
         .label("krator would write over this")
         .help("move the edit into a file of yours; `krator gen --force` then overwrites this one");
-        self.drift.is_refused = true;
-        let wanted = wanted.map(|wanted| with_line_ends_of(text, wanted));
-        self.say(path, text, finding, Some((text, wanted.as_deref())));
+    let wanted = wanted.map(|wanted| with_line_ends_of(text, wanted));
+    FileFinding {
+        wanted: Some((text.to_owned(), wanted)),
+        ..at(path, text, finding)
     }
+}
 
-    pub(super) fn occupied(&mut self, path: &str, text: &str) {
-        self.drift.is_refused = true;
-        self.drift.found.push(occupied(path, text));
-    }
-
-    pub(super) fn conflict(&mut self, path: &str, text: &str, span: Span, (from, to): (&str, &str)) {
-        let finding = Finding::new(
-            &crate::catalog::MERGE_CONFLICT,
-            span,
-            format!("krator's changes to `{path}` conflict with yours"),
-        )
+/// Reports a change of krator's, from one text to the other, that conflicts with what the user has written.
+pub(super) fn conflict(path: &str, text: &str, span: Span, (from, to): (&str, &str)) -> FileFinding {
+    let message = format!("krator's changes to `{path}` conflict with yours");
+    let finding = Finding::new(&MERGE_CONFLICT, span, message)
         .label("left as it is")
         .help(
             "make the change below by hand and confirm it with `krator gen --merge=mine`, or let `krator gen \
              --merge=conflicts` write both versions into the file",
         );
-        self.say(path, text, finding, Some((from, Some(to))));
+    FileFinding {
+        wanted: Some((from.to_owned(), Some(to.to_owned()))),
+        ..at(path, text, finding)
     }
+}
 
-    pub(super) fn unusable_manifest(&mut self, path: &str, text: &str, error: &UnusableManifest) {
-        let rule = &crate::catalog::UNREADABLE_MANIFEST;
-        let finding = match error {
-            UnusableManifest::NotToml(error) => {
-                let span = error.span().map_or(first_line(text), |span| Span {
-                    start: span.start,
-                    end: span.end,
-                });
-                Finding::new(rule, span, "this is not TOML").label(error.message())
-            }
-            UnusableManifest::NoPackage => {
-                Finding::new(rule, first_line(text), "this is not the manifest of a package")
-                    .label(error.to_string())
-                    .help("restore it from version control, or remove it: `krator gen` then writes a new one")
-            }
-        };
-        self.drift.is_refused = true;
-        self.say(path, text, finding, None);
-    }
+/// Reports a manifest that cannot be merged.
+pub(super) fn unusable_manifest(path: &str, text: &str, error: &UnusableManifest) -> FileFinding {
+    let finding = match error {
+        UnusableManifest::NotToml(error) => {
+            let span = error.span().map_or(first_line(text), |span| Span {
+                start: span.start,
+                end: span.end,
+            });
+            Finding::new(&UNREADABLE_MANIFEST, span, "this is not TOML").label(error.message())
+        }
+        UnusableManifest::NoPackage => {
+            let message = "this is not the manifest of a package";
+            Finding::new(&UNREADABLE_MANIFEST, first_line(text), message)
+                .label(error.to_string())
+                .help("restore it from version control, or remove it: `krator gen` then writes a new one")
+        }
+    };
+    at(path, text, finding)
+}
+
+/// Reports a file that is not krator's where krator has to write one.
+pub(super) fn occupied(path: &str, text: &str) -> FileFinding {
+    let message = format!("krator has to generate `{path}`, but another file is in its place");
+    let finding = Finding::new(&OCCUPIED_PATH, first_line(text), message)
+        .label("krator did not write this file")
+        .help(format!(
+            "move it, or let `krator gen --force` move it to `{PRUNED}/`"
+        ));
+    at(path, text, finding)
 }
 
 impl FileFinding {
@@ -95,19 +95,6 @@ impl FileFinding {
     pub fn is_error(&self) -> bool {
         self.finding.rule.severity == Severity::Error
     }
-}
-
-pub(super) fn occupied(path: &str, text: &str) -> FileFinding {
-    let finding = Finding::new(
-        &crate::catalog::OCCUPIED_PATH,
-        first_line(text),
-        format!("krator has to generate `{path}`, but another file is in its place"),
-    )
-    .label("somebody else wrote this file")
-    .help(format!(
-        "move it, or let `krator gen --force` move it to `{PRUNED}/`"
-    ));
-    FileFinding::new(&Source::new(crate::text::printable(path), text), finding)
 }
 
 pub(super) fn first_line(text: &str) -> Span {

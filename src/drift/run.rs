@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::file_finding::first_line;
+use super::file_finding::{FileFinding, conflict, edited, first_line, occupied, unusable_manifest};
 use super::merge::{self, Merged};
 use super::renames::Named;
 use super::{Drift, FileAction, MANIFEST, Merge, Options, Version, cargo, modules, restore, set_aside};
@@ -13,7 +13,6 @@ use crate::code::{self, InFile};
 use crate::finding::{Source, conflict_markers};
 use crate::plan::{File, Ownership, as_written};
 use crate::record::{self, FileRecord, GenerationRecord};
-use crate::render::first_wording;
 use crate::text::conflict::conflicts;
 use crate::text::{normalized, printable, with_line_ends_of};
 
@@ -86,14 +85,14 @@ impl<'a> Run<'a> {
                         self.set_aside(path);
                         self.write(path, &file.contents, FileAction::Created);
                     } else {
-                        self.edited(path, text, Some(&file.contents));
+                        self.refuse(edited(path, text, Some(&file.contents)));
                     }
                 }
                 _ if self.options.force => {
                     self.set_aside(path);
                     self.write(path, &file.contents, FileAction::Created);
                 }
-                _ => self.occupied(path, text),
+                _ => self.refuse(occupied(path, text)),
             },
         }
         FileRecord::of(path, file)
@@ -152,12 +151,7 @@ impl<'a> Run<'a> {
             };
         }
         let untouched = former.wrote(text).then(|| as_written(&ours).into_owned());
-        // The first version of krator recorded only a hash of the template, whose text was the first wording.
-        let restored = || {
-            let text = first_wording(&contents);
-            former.wrote(&text).then_some(text)
-        };
-        let base = former.base.clone().or(untouched).or_else(restored);
+        let base = former.base.clone().or(untouched);
         let pending = FileRecord {
             base: base.clone(),
             ownership: file.ownership,
@@ -198,7 +192,8 @@ impl<'a> Run<'a> {
             Some(Merged::Conflict { span, .. }) => span,
             None => first_line(text),
         };
-        self.conflict(&at, text, span, (base.as_deref().unwrap_or(text), &contents));
+        let change = (base.as_deref().unwrap_or(text), &*contents);
+        self.drift.found.push(conflict(&at, text, span, change));
         pending
     }
 
@@ -214,7 +209,7 @@ impl<'a> Run<'a> {
                 let base = former.and_then(|entry| entry.base.as_deref()).or(untouched);
                 match cargo::merge(base, &ours, &file.contents) {
                     Ok(merged) => self.write(path, &merged, FileAction::Updated),
-                    Err(error) => self.unusable_manifest(path, text, &error),
+                    Err(error) => self.refuse(unusable_manifest(path, text, &error)),
                 }
             }
         }
@@ -255,7 +250,7 @@ impl<'a> Run<'a> {
                     self.drift.actions.insert(path.to_owned(), FileAction::Removed);
                 }
                 FileState::Text(_) if self.options.force || self.former.is_merged => self.set_aside(path),
-                FileState::Text(text) => self.edited(path, text, None),
+                FileState::Text(text) => self.refuse(edited(path, text, None)),
             }
             return;
         }
@@ -331,6 +326,12 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Reports something that prevents all changes.
+    fn refuse(&mut self, found: FileFinding) {
+        self.drift.is_refused = true;
+        self.drift.found.push(found);
+    }
+
     /// Moves a file into [`PRUNED`] and records the move.
     fn set_aside(&mut self, path: &str) {
         match set_aside(&mut self.tree, path) {
@@ -345,11 +346,7 @@ impl<'a> Run<'a> {
     /// # Errors
     ///
     /// Fails if any file that matters could not be read, code or not.
-    pub fn read_code(
-        &self,
-        now: Version<'_>,
-        former: Option<Version<'_>>,
-    ) -> Result<(Vec<InFile>, BTreeSet<String>), UnreadableFiles> {
+    pub fn read_code(&self, now: Version<'_>) -> Result<(Vec<InFile>, BTreeSet<String>), UnreadableFiles> {
         let written = code::written(&self.tree, |path| {
             now.plan
                 .get(path)
@@ -358,10 +355,9 @@ impl<'a> Run<'a> {
         let mut unreadable = self.unreadable.clone();
         unreadable.extend(written.unread(|texts| code::compiled(&now.code(texts))));
         unreadable.none_or_fail()?;
-        let former = former.map(|former| former.code(&written.texts));
         let code = now.code(&written.texts);
         let mut found = self.conflicted(now);
-        found.extend(code::findings(&code, former.as_ref()));
+        found.extend(code::findings(&code));
         Ok((found, code::not_written(&code)))
     }
 

@@ -88,10 +88,8 @@ fn head(definition: &Json, version: &str, findings: &Findings) -> String {
     );
     match findings.0.len() {
         0 => {}
-        1 => out.push_str("# One thing of the CRD is not in this description:\n"),
-        count => out.push_str(&format!(
-            "# {count} things of the CRD are not in this description:\n"
-        )),
+        1 => out.push_str("# One part of the CRD was not imported:\n"),
+        count => out.push_str(&format!("# {count} parts of the CRD were not imported:\n")),
     }
     for unsaid in &findings.0 {
         out.push_str(&format!("#   {unsaid}\n"));
@@ -112,7 +110,7 @@ fn storage(definition: &Json) -> (&Json, Path) {
     (versions.get(at).unwrap_or(&Json::Null), path)
 }
 
-/// What is around the versions.
+/// Reads the parts of the CRD around the versions.
 fn around(definition: &Json, findings: &mut Findings) {
     let mut rest = Rest::of(definition);
     for key in ["apiVersion", "kind", "status", "spec"] {
@@ -159,12 +157,8 @@ fn around(definition: &Json, findings: &mut Findings) {
             "a description has one version, so nothing is converted",
         );
     }
-    if spec.is_true("preserveUnknownFields") {
-        findings.add(
-            &path.field("preserveUnknownFields"),
-            "unknown fields are removed from objects",
-        );
-    }
+    let removed = "unknown fields are removed from objects";
+    spec.leave_out("preserveUnknownFields", &path, removed, findings);
     findings.unread(&path, spec);
 }
 
@@ -182,7 +176,7 @@ fn other_versions(definition: &Json, findings: &mut Findings) {
     }
 }
 
-/// What a version says beside its schema: adds the paths of `resource`, and returns the columns.
+/// Reads the parts of a version beside its schema: adds the paths of `resource`, and returns the columns.
 fn of_version(
     version: &Json,
     path: &Path,
@@ -197,17 +191,9 @@ fn of_version(
     if !rest.is_true("served") {
         findings.add(&path.field("served"), "the version of a description is served");
     }
-    if rest.is_true("deprecated") {
-        findings.add(
-            &path.field("deprecated"),
-            "the version of a description is not deprecated",
-        );
-    }
-    if rest.take("deprecationWarning").is_some() {
-        findings.add(
-            &path.field("deprecationWarning"),
-            "the version of a description is not deprecated",
-        );
+    for key in ["deprecated", "deprecationWarning"] {
+        let why = "the version of a description is not deprecated";
+        rest.leave_out(key, path, why, findings);
     }
     let mut subresources = Rest::of(rest.take("subresources").unwrap_or(&Json::Null));
     if subresources.0.remove("status").is_none() {

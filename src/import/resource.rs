@@ -6,10 +6,10 @@ use serde_json::{Map, Value as Json, json};
 use super::{Findings, Refusal, Rest, clean, mapping};
 use crate::crd::API_APPROVED;
 use crate::model::{FieldPath, PathRoot, Segment, kubernetes};
-use crate::names::{Category, ColumnName, GroupName, KindName, ResourceName, VersionName, plural};
+use crate::names::{Category, ColumnName, GroupName, KindName, NotAName, ResourceName, VersionName, plural};
 use crate::text::shown;
 
-/// What `resource` says, and where its paths lead.
+/// The names in `resource`.
 pub(super) struct Names<'j> {
     pub group: &'j str,
     pub kind: &'j str,
@@ -19,41 +19,24 @@ pub(super) struct Names<'j> {
 impl<'j> Names<'j> {
     /// The names without which there is no description.
     pub fn of(definition: &'j Json, version: &'j Json) -> Result<Self, Refusal> {
-        let name = |value: &'j Json, path: &'static str, expected: Option<&'static str>| {
+        fn name<'j, N>(
+            value: &'j Json,
+            path: &'static str,
+            parse: impl Fn(&str) -> Result<N, NotAName>,
+        ) -> Result<&'j str, Refusal> {
             let text = value.as_str().unwrap_or_default();
-            match expected {
-                None => Ok(text),
-                Some(expected) => Err(Refusal::Name {
-                    path,
-                    name: shown(text),
-                    expected,
-                }),
-            }
-        };
+            let refused = |why: NotAName| Refusal::Name {
+                path,
+                name: shown(text),
+                expected: why.expected,
+            };
+            parse(text).map(|_| text).map_err(refused)
+        }
         let spec = &definition["spec"];
-        let text = |value: &'j Json| value.as_str().unwrap_or_default();
         Ok(Names {
-            group: name(
-                &spec["group"],
-                "spec.group",
-                GroupName::parse(text(&spec["group"]))
-                    .err()
-                    .map(|why| why.expected),
-            )?,
-            kind: name(
-                &spec["names"]["kind"],
-                "spec.names.kind",
-                KindName::parse(text(&spec["names"]["kind"]))
-                    .err()
-                    .map(|why| why.expected),
-            )?,
-            version: name(
-                &version["name"],
-                "the storage version",
-                VersionName::parse(text(&version["name"]))
-                    .err()
-                    .map(|why| why.expected),
-            )?,
+            group: name(&spec["group"], "spec.group", GroupName::parse)?,
+            kind: name(&spec["names"]["kind"], "spec.names.kind", KindName::parse)?,
+            version: name(&version["name"], "the storage version", VersionName::parse)?,
         })
     }
 }
@@ -117,7 +100,7 @@ pub(super) fn resource(definition: &Json, names: &Names<'_>, findings: &mut Find
     out
 }
 
-/// What the paths of a CRD lead through: the schemas of `.spec` and `.status` as the description will have them.
+/// The schemas that the paths of a CRD lead through: `.spec` and `.status` as the description will have them.
 pub(super) struct Fields<'j> {
     pub spec: &'j Json,
     pub status: &'j Json,

@@ -353,13 +353,10 @@ impl Reader<'_, '_> {
     }
 
     fn logic(&mut self) {
-        for key in ["anyOf", "oneOf"] {
+        for key in ["anyOf", "oneOf", "not"] {
             if let Some(value) = self.rest.take(key) {
                 self.put(key, value.clone());
             }
-        }
-        if let Some(value) = self.rest.take("not") {
-            self.put("not", value.clone());
         }
         if let Some(all) = self.rest.take("allOf").and_then(Json::as_array) {
             self.beside.splice(0..0, all.iter().cloned());
@@ -384,7 +381,7 @@ fn words(list: &Json) -> BTreeSet<&str> {
 }
 
 /// Whether the language and Rust have a name for the field, other than that of a field beside it.
-fn usable(name: &str, rust_names: &mut BTreeSet<String>) -> Result<(), String> {
+pub(super) fn usable(name: &str, rust_names: &mut BTreeSet<String>) -> Result<(), String> {
     let Ok(parsed) = FieldName::parse(name) else {
         return Err(format!("a field is named by {}", FieldName::FORM.expected));
     };

@@ -3,28 +3,20 @@
 use krator_schema::Path;
 use serde_json::{Map, Value as Json};
 
-use super::schema::type_of;
+use super::schema::{type_of, usable};
 use super::{Findings, Rest, mapping};
 use crate::model::machine_status;
-use crate::names::{FieldName, snake};
+use crate::names::snake;
 use crate::text::shown;
 
 /// The fields of `status` in a description.
 pub(super) fn fields(schema: &Json, path: &Path, findings: &mut Findings) -> Map<String, Json> {
     let mut rest = Rest::of(schema);
     rest.take("type");
-    if rest.take("description").is_some() {
-        findings.add(
-            &path.field("description"),
-            "the machine describes `.status` in its own words",
-        );
-    }
-    if rest.take("default").is_some() {
-        findings.add(
-            &path.field("default"),
-            "`.status` has a default of the machine's own",
-        );
-    }
+    let own_words = "the machine describes `.status` in its own words";
+    rest.leave_out("description", path, own_words, findings);
+    let own_default = "`.status` has a default of the machine's own";
+    rest.leave_out("default", path, own_default, findings);
     let required = rest.list("required");
     if !required.is_empty() {
         findings.add(
@@ -45,25 +37,15 @@ pub(super) fn fields(schema: &Json, path: &Path, findings: &mut Findings) -> Map
             kept_by_machine(kept, field, &path, findings);
             continue;
         }
-        let is_new = FieldName::parse(name).is_ok_and(|parsed| rust_names.insert(parsed.rust_field()));
-        if !is_new || snake(name) == crate::names::MACHINE_FIELD || is_keyword(name) {
-            findings.add(
-                &path,
-                "a status cannot have a field of this name in Rust; it is left out",
-            );
+        if usable(name, &mut rust_names).is_err() || snake(name) == crate::names::MACHINE_FIELD {
+            let why = "a status cannot have a field of this name in Rust; it is left out";
+            findings.add(&path, why);
             continue;
         }
         fields.insert(name.clone(), type_of(field, &path, false, findings));
     }
     findings.unread(path, rest);
     fields
-}
-
-fn is_keyword(name: &str) -> bool {
-    matches!(
-        name.trim_start_matches('_'),
-        "" | "self" | "super" | "crate" | "Self"
-    )
 }
 
 /// Says how the field that the machine keeps differs from that of the CRD.

@@ -94,8 +94,8 @@ pub(crate) fn taken_in_handlers() -> impl Iterator<Item = &'static str> {
     lists.into_iter().flatten().copied()
 }
 
-/// The statics that are defined next to the states in the generated machine.
-pub(crate) const MACHINE_STATICS: &[&str] = &["GRAPH", "STATES"];
+/// The constants and statics that are defined next to the states in the generated machine.
+pub(crate) const MACHINE_STATICS: &[&str] = &["GRAPH", "RETRY", "STATES"];
 
 /// What the generated module of a kind's types imports.
 pub(crate) const TYPE_IMPORTS: &[&str] = &[

@@ -1,4 +1,4 @@
-//! What krator last generated for files that users edit: a file for each of them, so that branches merge in it as they merge
+//! The contents that krator last generated for files that users edit: a file for each of them, so that branches merge in it as they merge
 //! in the files themselves. A bar before each line keeps git from taking such a file for the file of the user, moved, and
 //! the ending keeps other tools from reading it.
 

@@ -1,4 +1,4 @@
-//! What cargo reads of a generated crate: its manifest, its lock file and the vendored runtime. Versions of dependencies
+//! The files of a generated crate that cargo reads: manifest, lock file and vendored runtime. Versions of dependencies
 //! come from the runtime's manifest and are those that this workspace is tested with, so no second table can get old.
 
 use super::{Runtime, templates::Template};

@@ -1,4 +1,4 @@
-//! The image of the operator, and the manifests that run it in a cluster.
+//! The manifest that runs the operator in a cluster.
 
 use serde_json::{Value as Json, json};
 
@@ -9,11 +9,6 @@ use crate::names::LabelKey;
 
 /// The version of a new crate in its Cargo.toml, and the tag of its image.
 pub(super) const FIRST_VERSION: &str = "0.1.0";
-
-/// `deploy/namespace.yaml`.
-pub fn namespace(description: &Description) -> String {
-    Template::Namespace.render(&json!({"operator": description.operator.as_str()}))
-}
 
 /// How a rollout replaces the pods that elect a leader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +21,7 @@ pub(crate) enum Rollout {
 }
 
 impl Rollout {
-    /// What a crate keeps whose Deployment was this when krator last generated it.
+    /// The rollout that a crate keeps if krator last generated this Deployment for it.
     pub(crate) fn after(deployment: Option<&str>) -> Self {
         let replaced = deployment.is_some_and(|text| text.contains("\n    type: Recreate\n"));
         if replaced {
@@ -71,33 +66,6 @@ pub(crate) fn deployment(description: &Description, rollout: Rollout) -> String 
         "requests": requests,
         "limits": limits,
     }))
-}
-
-/// `deploy/metrics-service.yaml`.
-pub(crate) fn metrics_service(description: &Description) -> String {
-    let operator = description.operator.as_str();
-    Template::MetricsService.render(&json!({
-        "operator": operator,
-        "metrics": format!("{operator}-metrics"),
-    }))
-}
-
-/// `deploy/kustomization.yaml`.
-pub(crate) fn kustomization(description: &Description) -> String {
-    Template::Kustomization.render(&json!({
-        "operator": description.operator.as_str(),
-        "version": FIRST_VERSION,
-    }))
-}
-
-/// `Dockerfile`.
-pub(crate) fn dockerfile(description: &Description) -> String {
-    Template::Dockerfile.render(&json!({"operator": description.operator.as_str()}))
-}
-
-/// `.dockerignore`.
-pub(crate) fn dockerignore() -> String {
-    Template::Dockerignore.render(&json!({}))
 }
 
 fn amounts(amounts: &[(LabelKey, Spanned<String>)]) -> Json {
@@ -179,12 +147,14 @@ mod tests {
     #[test]
     fn an_operator_called_like_a_yaml_boolean_keeps_its_name() {
         let description = described("operator: 'on'");
-        let names = |yaml: String| documents(&yaml).remove(0)["metadata"]["name"].clone();
-        assert_eq!(names(deployment(&description, Rollout::Rolling)), "on");
-        assert_eq!(names(namespace(&description)), "on");
-        let kustomization = documents(&kustomization(&description)).remove(0);
+        let deployment = deployment(&description, Rollout::Rolling);
+        assert_eq!(documents(&deployment)[0]["metadata"]["name"], "on");
+        let values = crate::render::documents::values(&description);
+        let namespace = documents(&Template::Namespace.render(&values));
+        assert_eq!(namespace[0]["metadata"]["name"], "on");
+        let kustomization = documents(&Template::Kustomization.render(&values));
         assert_eq!(
-            kustomization["images"],
+            kustomization[0]["images"],
             json!([{"name": "on", "newName": "on", "newTag": "0.1.0"}])
         );
     }

@@ -82,7 +82,7 @@ fn drawn(graph: &StateGraph) -> DrawnEdges {
 }
 
 /// The label of an edge: that of the description, or what makes the runtime take it.
-fn label(kind: &Kind, step: Step) -> Option<String> {
+pub(super) fn label(kind: &Kind, step: Step) -> Option<String> {
     let state = kind.state(step.from);
     match step.edge.kind {
         EdgeKind::Next => {
@@ -113,7 +113,7 @@ fn label(kind: &Kind, step: Step) -> Option<String> {
     }
 }
 
-/// What has changed where the edge is written at this place.
+/// The label of an edge for changes of the spec that is written at this place.
 fn changed(state: &State, place: Span) -> String {
     let mut changes = state.on_spec_change_of.iter();
     let of = changes

@@ -1,4 +1,4 @@
-//! Documents and settings of the repository: README, AGENTS.md, state diagram, CI workflow, settings of git.
+//! Documents and settings of the repository: README, AGENTS.md, state diagram, CI workflow, image, settings of git.
 
 mod markdown;
 
@@ -10,34 +10,28 @@ use super::templates::Template;
 use crate::model::{Description, Kind};
 use markdown::paragraph;
 
-/// The folder of a kind in `src/`; a placeholder where there are several kinds.
-fn folder_of_kind(description: &Description) -> String {
-    match &description.kinds[..] {
-        [kind] => kind.resource.kind.module(),
-        _ => "<kind>".to_owned(),
-    }
-}
+/// The version of Rust that generated crates are tested with, which their CI and their image are built with.
+const RUST: &str = "1.95.0";
 
-/// `AGENTS.md`: whose each file is, and what to run after which edit.
-pub(crate) fn agents(description: &Description) -> String {
-    Template::Agents.render(&json!({
-        "operator": description.operator.as_str(),
-        "folder": folder_of_kind(description),
-        "shares_types": super::shares_types(description),
-    }))
-}
-
-/// `README.md`.
-pub fn readme(description: &Description) -> String {
+/// The values of the templates of documents, settings, and the manifests that no key of the description changes.
+pub(crate) fn values(description: &Description) -> Json {
+    let operator = description.operator.as_str();
     let kinds = &description.kinds[..];
-    Template::Readme.render(&json!({
-        "operator": description.operator.as_str(),
+    json!({
+        "operator": operator,
+        "metrics": format!("{operator}-metrics"),
         "doc": description.doc.as_ref().map(|doc| paragraph(&doc.value)).unwrap_or_default(),
         "version": FIRST_VERSION,
-        "folder": folder_of_kind(description),
+        "rust": RUST,
+        "krator": crate::record::VERSION,
+        // A placeholder where there are several kinds.
+        "folder": match kinds {
+            [kind] => kind.resource.kind.module(),
+            _ => "<kind>".to_owned(),
+        },
         "shares_types": super::shares_types(description),
         "kinds": kinds.iter().map(|kind| introduced(description, kind)).collect::<Vec<_>>(),
-    }))
+    })
 }
 
 /// `docs/states.md`: the state diagram. It is a file of its own because krator rewrites it when the graph changes.
@@ -47,21 +41,6 @@ pub fn states(description: &Description) -> String {
         "diagram": mermaid(description),
         "kinds": description.kinds.iter().map(explained).collect::<Vec<_>>(),
     }))
-}
-
-/// `.github/workflows/ci.yml`, which is the same for every description.
-pub(crate) fn ci_workflow(_description: &Description) -> String {
-    Template::Workflow.render(&json!({}))
-}
-
-/// `.gitignore`.
-pub(crate) fn gitignore() -> String {
-    Template::Gitignore.render(&json!({}))
-}
-
-/// `.gitattributes`.
-pub(crate) fn gitattributes() -> String {
-    Template::Gitattributes.render(&json!({}))
 }
 
 /// A kind as the README presents it.
@@ -103,7 +82,7 @@ mod tests {
              machine: {{initial: A}}\n\
              states: {{A: {{doc: {text}, next: [{{to: B, when: {text}}}]}}, B: {{kind: ready, message: {text}}}}}\n"
         ));
-        readme(&description) + &states(&description)
+        Template::Readme.render(&values(&description)) + &states(&description)
     }
 
     #[test]
@@ -136,7 +115,8 @@ mod tests {
 
     #[test]
     fn the_workflow_has_only_the_right_to_read() {
-        let workflow = documents(&ci_workflow(&crate::render::testing::described(""))).remove(0);
+        let workflow =
+            documents(&Template::Workflow.render(&values(&crate::render::testing::described("")))).remove(0);
         assert_eq!(workflow["permissions"], json!({"contents": "read"}));
     }
 }

@@ -1,12 +1,14 @@
 //! Generated Rust files: token streams that prettyplease prints.
 
 mod defaults;
+mod fields;
 mod foreign;
 pub mod graph_tests;
 pub mod handlers;
 pub mod kinds;
 pub mod machine;
 mod paths;
+mod policy;
 mod prelude;
 mod sample_run;
 pub mod types;
@@ -105,26 +107,17 @@ pub(crate) fn kind_module(kind: &Kind) -> String {
         condition,
         ..
     } = KindNames::of(kind);
-    let graph: Vec<String> = [machine]
-        .into_iter()
-        .chain(condition)
-        .map(|name| name.to_string())
-        .collect();
-    let mut graph = graph.iter().map(String::as_str).collect();
-    let graph = handlers::import_by("pub use", "generated::machine", &mut graph);
-    let (operator, object_state) = (
-        format!("{}Operator", kind.resource.kind.value),
-        object_state.to_string(),
-    );
-    let objects = handlers::import_by("pub use", "object", &mut vec![&operator, &object_state]);
+    let condition = condition.map_or(String::new(), |condition| {
+        format!("pub use generated::machine::{condition};\n")
+    });
     let name = &kind.resource.kind.value;
     let is_same = name.module() == handlers::STATES_MODULE;
     let allow = if is_same { handlers::SAME_NAME } else { "" };
     format!(
         "{HEADER}\n\n//! `{name}`: its types, its state machine and its handlers.\n\n\
          #[rustfmt::skip]\nmod generated;\nmod object;\n{allow}pub mod states;\n\n\
-         {graph}pub use generated::prelude;\npub use generated::types::*;\n\
-         {objects}"
+         {condition}pub use generated::machine::{machine};\npub use generated::prelude;\n\
+         pub use generated::types::*;\npub use object::{name}Operator;\npub use object::{object_state};\n"
     )
 }
 
@@ -171,7 +164,7 @@ pub(crate) fn doc_text(text: &str) -> String {
     escaped
 }
 
-/// What the operator is for, in one sentence: its `doc`, or else the kinds that it manages.
+/// The purpose of the operator in one sentence: its `doc`, or else the kinds that it manages.
 pub fn about(description: &Description) -> String {
     match &description.doc {
         Some(doc) => doc_text(&doc.value),

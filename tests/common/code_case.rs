@@ -63,7 +63,7 @@ pub fn cases(folder: &str) -> Vec<(String, PathBuf)> {
         .collect()
 }
 
-/// The Rust files of a case: those that are generated once, as somebody has edited or deleted them.
+/// The Rust files of a case: those that are generated once, as somebody has edited them.
 pub fn written(case: &Path, seeded: BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut written = seeded;
     for (path, contents) in crate::common::operator::files(case) {
@@ -71,14 +71,6 @@ pub fn written(case: &Path, seeded: BTreeMap<String, String>) -> BTreeMap<String
         if path.ends_with(".rs") && !path.starts_with("after/") {
             written.insert(path, String::from_utf8(contents).expect("code is text"));
         }
-    }
-    for gone in fs::read_to_string(case.join("without.txt"))
-        .unwrap_or_default()
-        .lines()
-    {
-        written
-            .remove(gone)
-            .unwrap_or_else(|| panic!("there is no {gone}"));
     }
     written
 }
@@ -92,15 +84,15 @@ pub fn text(files: &[InFile]) -> String {
     findings.collect()
 }
 
-/// Checks a case. Returns its description, the written files, and the findings.
-pub fn check(case: &Path) -> (Described, BTreeMap<String, String>, Vec<InFile>) {
+/// The findings in the crate of a case.
+pub fn check(case: &Path) -> Vec<InFile> {
     let now = Described::read(&case.join("spec.yaml"));
-    let path = case.join("former.yaml");
-    let former = path.is_file().then(|| Described::read(&path));
-    let written = written(case, former.as_ref().unwrap_or(&now).seeded());
-    let former = former.as_ref().map(|former| former.code(&written));
-    let found = code::findings(&now.code(&written), former.as_ref());
-    (now, written, found)
+    let former = case.join("former.yaml");
+    let seeded = match former.is_file() {
+        true => Described::read(&former).seeded(),
+        false => now.seeded(),
+    };
+    code::findings(&now.code(&written(case, seeded)))
 }
 
 /// A case of `testdata/rename/`.

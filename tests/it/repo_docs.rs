@@ -213,7 +213,10 @@ fn ci_runs_the_tests_as_the_readme_says() {
     assert!(command.starts_with("cargo test"), "{command}");
     // CI runs the tests of all members at once, so that their dependencies are compiled once.
     let ci = read(".ci/run");
-    assert!(ci.contains(&format!("  {command} --workspace ")), ".ci/run does not run `{command} --workspace`");
+    assert!(
+        ci.contains(&format!("  {command} --workspace ")),
+        ".ci/run does not run `{command} --workspace`"
+    );
 }
 
 #[test]
@@ -271,7 +274,10 @@ fn the_picture_of_the_readme_is_the_graph_of_its_description() {
 
     if Command::new("dot").arg("-V").output().is_err() {
         // The test runner hides the output of `eprintln!` when the test passes.
-        let _ = writeln!(std::io::stderr(), "the picture of the README: skipped: graphviz is not installed");
+        let _ = writeln!(
+            std::io::stderr(),
+            "the picture of the README: skipped: graphviz is not installed"
+        );
         return;
     }
     run(Command::new("dot")

@@ -1,6 +1,6 @@
 //! Hand-written code under the compiler. `tests/it/code.rs` describes the cases.
 
-use crate::code_case::{Renaming, cases, check, rename};
+use crate::code_case::{Renaming, cases, rename};
 use crate::operator::Crate;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,47 +19,6 @@ fn crate_of(spec: &Path, seeded: &BTreeMap<String, String>, written: &BTreeMap<S
             fs::write(path, contents).expect("a folder of our own");
         }
     })
-}
-
-/// Errors that rustc explains well, in its own words: krator does not repeat them. They are about the types of expressions.
-const LEFT_TO_RUSTC: &[&str] = &[
-    // A `match` does not name every variant.
-    "E0004", // A value has another type than the code expects.
-    "E0308", // The expression has no such field.
-    "E0609",
-];
-
-/// For each error of the compiler in written code there is a finding at the same line, but for those of
-/// [`LEFT_TO_RUSTC`].
-#[test]
-fn the_compiler_names_no_line_without_a_finding() {
-    let mut wrong = Vec::new();
-    for (name, case) in cases("code") {
-        let (now, written, found) = check(&case);
-        let lines: BTreeSet<(String, u64)> = found
-            .iter()
-            .flat_map(|file| {
-                file.findings.iter().map(|finding| {
-                    let line = file.source.position(finding.span.start).line;
-                    (file.source.name().to_owned(), line as u64)
-                })
-            })
-            .collect();
-        let krate = crate_of(&case.join("spec.yaml"), &now.seeded(), &written);
-        let unexpected: Vec<_> = krate
-            .errors()
-            .into_iter()
-            // Errors in generated code are caused by something that written code lacks, so there is no line to compare.
-            .filter(|(file, line, code)| match written.contains_key(file) {
-                true => !lines.contains(&(file.clone(), *line)) && !LEFT_TO_RUSTC.contains(&code.as_str()),
-                false => lines.is_empty(),
-            })
-            .collect();
-        if !unexpected.is_empty() {
-            wrong.push(format!("{name}: {unexpected:?}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Names in macros are left unchanged and reported; nothing else in a renamed crate may fail to compile.

@@ -1,4 +1,4 @@
-//! What the demo shows of the moose. It knows no server, and of the terminal only its size.
+//! The table of moose that the demo shows. It knows no server, and of the terminal only its size.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -90,7 +90,7 @@ impl Herd {
         ]
     }
 
-    /// What is new, as lines for those who are not at a terminal.
+    /// New events as lines, for output that is not a terminal.
     pub fn news(&mut self) -> Vec<String> {
         let counts = self.counts();
         if counts.is_empty() || counts == self.printed {
@@ -134,7 +134,7 @@ impl Herd {
         lines.into_iter().map(clipped).collect()
     }
 
-    /// What there was to see.
+    /// A summary of the demo.
     pub fn summary(&self) -> String {
         let slept = match self.slept {
             Some(after) => format!("the first slept after {:.1} s", after.as_secs_f64()),

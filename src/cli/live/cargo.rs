@@ -98,7 +98,7 @@ impl Cargo {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new("cargo");
         command.args(args).current_dir(&self.folder).stdin(Stdio::null());
-        // `cargo run` tells its own package to what it runs. Build scripts would see that change, and run again.
+        // `cargo run` passes its own package to the program in variables. Build scripts would see them change, and run again.
         for (name, _) in std::env::vars_os() {
             if is_of_package(&name.to_string_lossy()) {
                 command.env_remove(name);
@@ -108,7 +108,7 @@ impl Cargo {
     }
 }
 
-/// Whether cargo sets this variable to tell a program about the package that it runs. Settings such as
+/// Whether cargo sets this variable to describe the package that it runs. Settings such as
 /// `CARGO_TARGET_DIR` are not among them.
 fn is_of_package(variable: &str) -> bool {
     variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_MANIFEST_") || variable == "CARGO"

@@ -19,7 +19,7 @@ pub const SAMPLE: &str = "deploy/sample.yaml";
 /// The manifest of the crate.
 pub const MANIFEST: &str = "Cargo.toml";
 
-/// What a file is, to an operator.
+/// The part that a file plays in an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Input {
     /// The description, or a file that it names.

@@ -90,7 +90,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// If the operating system cannot tell.
+    /// If the operating system does not report it.
     pub async fn ended(&mut self) -> anyhow::Result<ExitStatus> {
         self.process.wait().await.context("cannot wait for the operator")
     }

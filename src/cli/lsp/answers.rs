@@ -10,7 +10,7 @@ use crate::text::shown;
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionParams, CompletionItem, CompletionItemKind, CompletionParams,
     DefinitionParams, DocumentSymbol, DocumentSymbolParams, Hover, HoverParams, Location, MarkupContent,
-    MarkupKind, TextDocumentPositionParams, TextEdit,
+    MarkupKind, TextEdit,
 };
 use serde_json::Value;
 
@@ -18,17 +18,8 @@ use super::documents::{Document, Documents, diagnostic, uri_of};
 use super::positions::{offset, range};
 use super::result;
 
-/// A document and the offset of a position in it.
-pub(super) fn place<'d>(
-    documents: &'d Documents,
-    params: &TextDocumentPositionParams,
-) -> Option<(&'d Document, usize)> {
-    let document = documents.get(&params.text_document.uri)?;
-    Some((document, offset(&document.source, params.position)))
-}
-
 pub(super) fn completion(documents: &Documents, params: &CompletionParams) -> Value {
-    let Some((document, offset)) = place(documents, &params.text_document_position_params) else {
+    let Some((document, offset)) = documents.place(&params.text_document_position_params) else {
         return Value::Null;
     };
     let completions = assist::complete(document.source.text(), offset)
@@ -64,28 +55,32 @@ fn markdown(value: String) -> MarkupContent {
 }
 
 pub(super) fn hover(documents: &Documents, params: &HoverParams) -> Value {
-    let hover = place(documents, &params.text_document_position_params).and_then(|(document, offset)| {
-        let hover = assist::hover(document.source.text(), offset)?;
-        Some(Hover {
-            contents: markdown(hover.markdown).into(),
-            range: Some(range(&document.source, hover.span)),
-        })
-    });
+    let hover = documents
+        .place(&params.text_document_position_params)
+        .and_then(|(document, offset)| {
+            let hover = assist::hover(document.source.text(), offset)?;
+            Some(Hover {
+                contents: markdown(hover.markdown).into(),
+                range: Some(range(&document.source, hover.span)),
+            })
+        });
     result(hover)
 }
 
 /// The state that an edge leads to, and its handler.
 pub(super) fn definition(documents: &Documents, params: &DefinitionParams) -> Value {
-    let found = place(documents, &params.text_document_position_params).and_then(|(document, offset)| {
-        let state = assist::state_at(document.source.text(), offset)?;
-        let defined = state.defined?;
-        // On the name of the state itself the handler is what there is to go to.
-        let is_elsewhere = defined != state.span;
-        let in_text =
-            is_elsewhere.then(|| Location::new(document.uri.clone(), range(&document.source, defined)));
-        let handler = state.kind.and_then(|kind| handler(document, &kind, &state.name));
-        Some(in_text.into_iter().chain(handler).collect::<Vec<Location>>())
-    });
+    let found = documents
+        .place(&params.text_document_position_params)
+        .and_then(|(document, offset)| {
+            let state = assist::state_at(document.source.text(), offset)?;
+            let defined = state.defined?;
+            // From the name of the state itself, only the handler is another place.
+            let is_elsewhere = defined != state.span;
+            let in_text =
+                is_elsewhere.then(|| Location::new(document.uri.clone(), range(&document.source, defined)));
+            let handler = state.kind.and_then(|kind| handler(document, &kind, &state.name));
+            Some(in_text.into_iter().chain(handler).collect::<Vec<Location>>())
+        });
     result(found.filter(|found| !found.is_empty()))
 }
 
@@ -160,10 +155,7 @@ pub(super) fn actions(documents: &Documents, params: &CodeActionParams) -> Value
             kind: Some(CodeActionKind::QuickFix),
             diagnostics: Some(vec![diagnostic(document, finding)]),
             is_preferred: Some(fix.is_certain),
-            edit: Some(super::renames::edit_of(
-                document,
-                &[(fix.span, fix.replacement.clone())],
-            )),
+            edit: Some(document.edit(&[(fix.span, fix.replacement.clone())])),
             ..Default::default()
         })
     });
@@ -177,7 +169,7 @@ pub(super) fn actions(documents: &Documents, params: &CodeActionParams) -> Value
         actions.push(CodeAction {
             title: "Apply all fixes that are certain".to_owned(),
             kind: Some(CodeActionKind::SourceFixAll),
-            edit: Some(super::renames::edit_of(document, &edits)),
+            edit: Some(document.edit(&edits)),
             ..Default::default()
         });
     }

@@ -5,22 +5,23 @@ use std::path::{Path, PathBuf};
 
 use crate::Checked;
 use crate::catalog::Severity;
-use crate::finding::{Finding, Source};
+use crate::finding::{Finding, Source, Span};
 use crate::record;
 use crate::workspace::DESCRIPTION;
 use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DidChangeTextDocumentParams, Location,
-    PublishDiagnosticsParams, TextDocumentContentChangeEvent, TextDocumentItem, Uri,
+    PublishDiagnosticsParams, TextDocumentContentChangeEvent, TextDocumentItem, TextDocumentPositionParams,
+    TextEdit, Uri, WorkspaceEdit,
 };
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
-use super::positions::range;
+use super::positions::{offset, range};
 
 /// All open descriptions, by their URIs.
 #[derive(Default)]
 pub(super) struct Documents {
     open: BTreeMap<String, Document>,
-    /// Those whose findings have to be withdrawn.
+    /// Closed documents whose findings have to be withdrawn.
     closed: Vec<Uri>,
 }
 
@@ -43,6 +44,14 @@ impl Document {
         let path = self.path.as_deref().filter(|path| path.ends_with(DESCRIPTION))?;
         let folder = path.parent()?;
         folder.join(record::DESCRIPTION).is_file().then_some(folder)
+    }
+
+    /// Edits of the document as one edit of the workspace.
+    pub fn edit(&self, edits: &[(Span, String)]) -> WorkspaceEdit {
+        WorkspaceEdit {
+            changes: Some([(self.uri.clone(), text_edits(&self.source, edits))].into()),
+            ..Default::default()
+        }
     }
 
     fn read_former(&mut self) {
@@ -76,6 +85,12 @@ impl Document {
 impl Documents {
     pub fn get(&self, uri: &Uri) -> Option<&Document> {
         self.open.get(uri.as_ref())
+    }
+
+    /// A document and the offset of a position in it.
+    pub fn place(&self, params: &TextDocumentPositionParams) -> Option<(&Document, usize)> {
+        let document = self.get(&params.text_document.uri)?;
+        Some((document, offset(&document.source, params.position)))
     }
 
     pub fn open(&mut self, item: TextDocumentItem) {
@@ -151,6 +166,14 @@ impl Documents {
     }
 }
 
+/// Replacements of parts of a text in the form of the protocol.
+pub(super) fn text_edits(source: &Source, edits: &[(Span, String)]) -> Vec<TextEdit> {
+    let edits = edits.iter();
+    edits
+        .map(|(span, text)| TextEdit::new(range(source, *span), text.clone()))
+        .collect()
+}
+
 /// A finding in the form of the protocol.
 pub(super) fn diagnostic(document: &Document, finding: &Finding) -> Diagnostic {
     let mut message = finding.message.clone();
@@ -191,7 +214,7 @@ pub(super) fn diagnostic(document: &Document, finding: &Finding) -> Diagnostic {
     }
 }
 
-/// What a path keeps in a URI.
+/// The characters of a path that a URI escapes.
 const IN_PATHS: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')

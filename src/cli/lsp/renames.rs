@@ -13,29 +13,13 @@ use lsp_types::{
 };
 use serde_json::{Value, json};
 
-use super::documents::{Document, Documents, uri_of};
+use super::documents::{Documents, text_edits, uri_of};
 use super::positions::range;
-use super::{answers, result};
-
-/// The edits of a document as one edit of the workspace.
-pub(super) fn edit_of(document: &Document, edits: &[(Span, String)]) -> WorkspaceEdit {
-    let edits = text_edits(&document.source, edits);
-    WorkspaceEdit {
-        changes: Some([(document.uri.clone(), edits)].into()),
-        ..Default::default()
-    }
-}
-
-fn text_edits(source: &Source, edits: &[(Span, String)]) -> Vec<TextEdit> {
-    let edits = edits.iter();
-    edits
-        .map(|(span, text)| TextEdit::new(range(source, *span), text.clone()))
-        .collect()
-}
+use super::result;
 
 /// The name of the state at a position, if there is one.
 pub(super) fn prepare(documents: &Documents, params: &PrepareRenameParams) -> Value {
-    let place = answers::place(documents, &params.text_document_position_params);
+    let place = documents.place(&params.text_document_position_params);
     let state = place.and_then(|(document, offset)| {
         let state = assist::state_at(document.source.text(), offset)?;
         state.defined?;
@@ -51,7 +35,7 @@ pub(super) fn rename(
     params: &RenameParams,
     can_rename_files: bool,
 ) -> Result<Value, String> {
-    let place = answers::place(documents, &params.text_document_position_params);
+    let place = documents.place(&params.text_document_position_params);
     let (document, offset) = place.ok_or("the description is not open")?;
     let workspace = document
         .crate_folder()
@@ -70,7 +54,7 @@ pub(super) fn rename(
         moved.filter(|moved| !moved.is_empty())
     });
     let (Some(moved), Some(folder)) = (moved, document.crate_folder()) else {
-        return Ok(result(edit_of(document, &renamed.edits)));
+        return Ok(result(document.edit(&renamed.edits)));
     };
     let mut changes = vec![edited(
         document.uri.clone(),
@@ -108,7 +92,7 @@ fn edited(uri: Uri, edits: Vec<TextEdit>) -> DocumentChange {
     TextDocumentEdit::new(identifier, edits.into_iter().map(Into::into).collect()).into()
 }
 
-/// What differs between two texts: a span of the first, and what the second has there.
+/// The difference between two texts: a span of the first, and the text that the second has there.
 fn difference(before: &str, after: &str) -> Option<(Span, String)> {
     if before == after {
         return None;

@@ -1,13 +1,12 @@
 //! The visitor of the syntax tree.
 
 use super::CodeWalk;
-use super::uses::{innermost_call, parts};
-use crate::code::facts::{Answer, Exit, Impl, MacroUse};
-use crate::code::items::{Namespace, names_of, unraw};
+use crate::code::facts::{Impl, MacroUse};
+use crate::code::items::{Namespace, names_of};
 use crate::code::macros::{self, Body};
 use crate::code::resolve::Target;
 use syn::{
-    Expr, Item, Pat,
+    Expr, Item,
     visit::{self, Visit},
 };
 
@@ -102,163 +101,66 @@ impl<'a> Visit<'a> for CodeWalk<'_, 'a> {
         if has_names {
             self.blocks.push(names_of(items()));
         }
-        self.within(|walk| visit::visit_block(walk, block));
+        visit::visit_block(self, block);
         if has_names {
             self.blocks.pop();
         }
     }
 
-    fn visit_local(&mut self, local: &'a syn::Local) {
-        let mut declared = None;
-        if let Some(init) = &local.init {
-            self.visit_expr(&init.expr);
-            declared = self.declared_of(&init.expr);
-            if let Some((_, otherwise)) = &init.diverge {
-                self.visit_expr(otherwise);
-            }
-            if let (Pat::Type(typed), Some(call)) = (&local.pat, innermost_call(&init.expr)) {
-                self.access(call, Some(&typed.ty));
-            }
-        }
-        self.visit_pat(&local.pat);
-        self.bind(&local.pat, declared);
-    }
-
-    fn visit_expr_let(&mut self, expr: &'a syn::ExprLet) {
-        self.visit_expr(&expr.expr);
-        self.visit_pat(&expr.pat);
-        self.bind(&expr.pat, None);
-    }
-
-    fn visit_expr_if(&mut self, expr: &'a syn::ExprIf) {
-        self.within(|walk| {
-            walk.visit_expr(&expr.cond);
-            walk.visit_block(&expr.then_branch);
-        });
-        if let Some((_, otherwise)) = &expr.else_branch {
-            self.visit_expr(otherwise);
-        }
-    }
-
-    fn visit_expr_while(&mut self, expr: &'a syn::ExprWhile) {
-        self.within(|walk| visit::visit_expr_while(walk, expr));
-    }
-
-    fn visit_expr_for_loop(&mut self, expr: &'a syn::ExprForLoop) {
-        self.visit_expr(&expr.expr);
-        self.within(|walk| {
-            walk.visit_pat(&expr.pat);
-            walk.bind(&expr.pat, None);
-            walk.visit_block(&expr.body);
-        });
-    }
-
-    fn visit_expr_match(&mut self, expr: &'a syn::ExprMatch) {
-        self.visit_expr(&expr.expr);
-        for arm in &expr.arms {
-            let (pattern, guard) = parts(&arm.pat);
-            self.within(|walk| {
-                walk.visit_pat(pattern);
-                walk.bind(pattern, None);
-                guard.into_iter().for_each(|guard| walk.visit_expr(guard));
-                walk.visit_expr(&arm.body);
-            });
-        }
-    }
-
-    fn visit_expr_closure(&mut self, closure: &'a syn::ExprClosure) {
-        self.within(|walk| {
-            for input in &closure.inputs {
-                walk.visit_pat(input);
-                walk.bind(input, None);
-            }
-            visit::visit_return_type(walk, &closure.output);
-            walk.visit_expr(&closure.body);
-        });
-    }
-
-    fn visit_expr_method_call(&mut self, call: &'a syn::ExprMethodCall) {
-        visit::visit_expr_method_call(self, call);
-        self.access(call, None);
-    }
-
     fn visit_expr_call(&mut self, call: &'a syn::ExprCall) {
-        let how = match &*call.func {
-            Expr::Path(path) if path.qself.is_none() => {
-                let how = self.answer_of(&self.target(&path.path, Namespace::Values));
-                how.map(|how| (how, path))
-            }
+        let function = match &*call.func {
+            Expr::Path(path) if path.qself.is_none() => Some(&path.path),
             _ => None,
         };
-        let Some((how, path)) = how else {
+        let to = function.filter(|path| self.is_transition_to(&self.target(path, Namespace::Values)));
+        let Some(to) = to else {
             visit::visit_expr_call(self, call);
             return;
         };
-        self.note_path(&path.path, Namespace::Values);
-        self.exit(call, how, syn::spanned::Spanned::span(path));
+        self.note_path(to, Namespace::Values);
+        self.exit(match call.args.first() {
+            Some(Expr::Path(path)) if path.qself.is_none() => Some(&path.path),
+            _ => None,
+        });
         for argument in &call.args {
-            match argument {
-                // `exit` has recorded the state as a target, so it must not be recorded as a mere use as well.
-                Expr::Path(path) => {
-                    self.note_qualified(path.qself.as_ref(), &path.path, Namespace::Values);
-                }
-                argument => self.visit_expr(argument),
-            }
+            self.visit_expr(argument);
         }
     }
 
     fn visit_expr_path(&mut self, path: &'a syn::ExprPath) {
-        // A variable shadows every item with the same name.
-        if let Some(name) = path.path.get_ident()
-            && self.variable(&unraw(name)).is_some()
-        {
-            return;
-        }
         let target = self.note_qualified(path.qself.as_ref(), &path.path, Namespace::Values);
         self.client(&path.path, &target);
-        if self.answer_of(&target) == Some("to") {
+        // Called, the function is visited by `visit_expr_call`; here it is passed on as a value.
+        if self.is_transition_to(&target) {
             self.hide_exits();
         }
         if let Some(state) = self.state_of(&target) {
-            let exit = Exit {
-                at: self.at(syn::spanned::Spanned::span(path)),
-                from: self.from,
-                answer: Answer::Names(state),
-            };
-            self.facts.exits.push(exit);
+            self.name_state(state);
         }
     }
 
     fn visit_expr_struct(&mut self, literal: &'a syn::ExprStruct) {
         self.note_qualified(literal.qself.as_ref(), &literal.path, Namespace::Types);
-        let mut named = Vec::new();
         for field in &literal.fields {
-            if let syn::Member::Named(name) = &field.member {
-                named.push(name);
-            }
-            // In the shorthand `S { field }` the value is a variable, not a path to an item.
-            if field.colon_token.is_some() {
-                self.visit_expr(&field.expr);
-            }
+            self.visit_field_value(field);
         }
-        self.struct_use(&literal.path, &named, literal.dot2_token.is_some());
         if let Some(rest) = &literal.rest {
             self.visit_expr(rest);
         }
     }
 
+    fn visit_field_value(&mut self, field: &'a syn::FieldValue) {
+        // In the shorthand `S { field }` the value is a variable, not a path to an item.
+        if field.colon_token.is_some() {
+            self.visit_expr(&field.expr);
+        }
+    }
+
     fn visit_pat_struct(&mut self, pattern: &'a syn::PatStruct) {
         self.note_qualified(pattern.qself.as_ref(), &pattern.path, Namespace::Types);
-        let mut named = Vec::new();
-        for field in &pattern.fields {
-            if let syn::Member::Named(name) = &field.member {
-                named.push(name);
-            }
-            if field.colon_token.is_some() {
-                self.visit_pat(&field.pat);
-            }
+        for field in pattern.fields.iter().filter(|field| field.colon_token.is_some()) {
+            self.visit_pat(&field.pat);
         }
-        self.struct_use(&pattern.path, &named, pattern.rest.is_some());
     }
 
     fn visit_pat_tuple_struct(&mut self, pattern: &'a syn::PatTupleStruct) {
@@ -300,12 +202,11 @@ impl<'a> Visit<'a> for CodeWalk<'_, 'a> {
         let (tree, file) = (self.tree, self.file());
         match tree.files[file].bodies.get(&macros::key(of)) {
             Some(Body::Exprs(exprs)) => exprs.iter().for_each(|expr| self.visit_expr(expr)),
-            Some(Body::Matches(expr, pattern, guard)) => self.within(|walk| {
-                walk.visit_expr(expr);
-                walk.visit_pat(pattern);
-                walk.bind(pattern, None);
-                guard.iter().for_each(|guard| walk.visit_expr(guard));
-            }),
+            Some(Body::Matches(expr, pattern, guard)) => {
+                self.visit_expr(expr);
+                self.visit_pat(pattern);
+                guard.iter().for_each(|guard| self.visit_expr(guard));
+            }
             None => {
                 let name = macros::name(of);
                 if macros::repeats_paths(&name) && !tree.own_macros.contains(&name) {

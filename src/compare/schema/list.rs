@@ -4,14 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
+use super::SchemaWalk;
 use super::query::{items_of, takes_null, value_types};
-use super::{SchemaWalk, atomic};
+use crate::compare::affected::{Affected, ValueType, violates};
 use crate::compare::place::Part;
-use crate::compare::schema_change::SchemaChange;
-use crate::compare::value_test::{ValueTest, ValueType, violates};
 use crate::compare::{ChangeKind, PathStep, SchemaPath, ServerOutcome};
 
-impl SchemaWalk<'_> {
+impl SchemaWalk {
     pub(super) fn list(&mut self, old: &Json, new: &Json, path: &SchemaPath) {
         let (old_items, new_items) = (items_of(old), items_of(new));
         let below = path.then(PathStep::Items);
@@ -23,33 +22,32 @@ impl SchemaWalk<'_> {
             || takes_null(&old_items);
         if list_type == Some("map") && keyed {
             let message = "has to be an object now: the list identifies its items by their fields";
-            self.add(
-                SchemaChange::refused(
+            self.changes
+                .refused(
                     ChangeKind::ListTypeChanged,
                     &below,
                     Part::Type,
                     message,
-                    ValueTest::NoObject,
+                    Affected::NoObject,
                 )
                 .outcomes(ServerOutcome::Refused, ServerOutcome::Refused)
-                .unreadable(),
-            );
+                .unreadable();
         } else if takes_null(&old_items) && !takes_null(&new_items) {
             let updated = match list_type {
                 Some("set") => ServerOutcome::ApplyFails,
                 _ => ServerOutcome::Kept,
             };
-            self.add(
-                SchemaChange::refused(
+            let message = "cannot be null any more";
+            self.changes
+                .refused(
                     ChangeKind::NullableRemoved,
                     &below,
                     Part::Type,
-                    "cannot be null any more",
-                    ValueTest::Null,
+                    message,
+                    Affected::Null,
                 )
                 .outcomes(ServerOutcome::Refused, updated)
-                .unreadable(),
-            );
+                .unreadable();
         }
         self.value(&old_items, &new_items, &below);
 
@@ -68,38 +66,34 @@ impl SchemaWalk<'_> {
                 let keys: Vec<String> = new_keys.into_iter().collect();
                 let message = format!("identifies its items by {} alone now", listed(&keys));
                 let part = Part::Key("x-kubernetes-list-map-keys");
-                self.add(twice(new, path, part, message));
+                self.unique(new, path, part, message);
             }
             (before, "map") if before != "map" => {
                 let keys: Vec<String> = new_keys.into_iter().collect();
                 let message = format!("identifies its items by {} now", listed(&keys));
-                self.add(twice(new, path, Part::Key(key), message));
+                self.unique(new, path, Part::Key(key), message);
             }
             (before, "set") if before != "set" => {
                 let message = "has each item once now".to_owned();
-                self.add(twice(new, path, Part::Key(key), message));
+                self.unique(new, path, Part::Key(key), message);
             }
             (before, "atomic") if before != "atomic" => {
-                self.add(atomic(path, key, "is applied as a whole now"));
+                self.atomic(path, key);
             }
             _ => {}
         }
+    }
+
+    /// No two items may be the same any more, or no two have the same keys.
+    fn unique(&mut self, new: &Json, path: &SchemaPath, part: Part, message: String) {
+        let affected = violates(new, &["x-kubernetes-list-type", "x-kubernetes-list-map-keys"]);
+        self.changes
+            .refused(ChangeKind::ListTypeChanged, path, part, message, affected)
+            .clients("requests that have an item twice are refused");
     }
 }
 
 fn listed(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
-}
-
-fn twice<'p>(new: &Json, path: &SchemaPath, part: Part<'p>, message: String) -> SchemaChange<'p> {
-    let keywords = ["x-kubernetes-list-type", "x-kubernetes-list-map-keys"];
-    SchemaChange::refused(
-        ChangeKind::ListTypeChanged,
-        path,
-        part,
-        message,
-        violates(new, &keywords),
-    )
-    .clients("requests that have an item twice are refused")
 }

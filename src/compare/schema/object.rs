@@ -2,15 +2,14 @@
 
 use serde_json::Value as Json;
 
+use super::SchemaWalk;
 use super::query::{is_open, is_true, members, open, required};
-use super::{SchemaWalk, atomic};
+use crate::compare::affected::Affected;
 use crate::compare::place::Part;
-use crate::compare::schema_change::SchemaChange;
-use crate::compare::value_test::ValueTest;
 use crate::compare::{ChangeKind, PathStep, SchemaPath, ServerOutcome};
 use crate::text::shown;
 
-impl SchemaWalk<'_> {
+impl SchemaWalk {
     pub(super) fn object(&mut self, old: &Json, new: &Json, path: &SchemaPath) {
         let (before, now) = (members(old, "properties"), members(new, "properties"));
         let rest = |schema: &Json| match schema.get("additionalProperties") {
@@ -37,88 +36,80 @@ impl SchemaWalk<'_> {
             match &old_rest {
                 Some(rest) => self.value(rest, now, &path),
                 None if required(new).contains(name) => {}
-                None => self.add(SchemaChange::safe(
-                    ChangeKind::FieldAdded,
-                    &path,
-                    Part::Name,
-                    "is new",
-                )),
+                None => {
+                    _ = self
+                        .changes
+                        .safe(ChangeKind::FieldAdded, &path, Part::Name, "is new")
+                }
             }
         }
         match (&old_rest, &new_rest) {
             (Some(old_rest), Some(new_rest)) => {
                 let path = path.then(PathStep::Values);
                 if old_rest["nullable"] == true && new_rest["nullable"] != true {
-                    self.add(SchemaChange::safe(
+                    self.changes.safe(
                         ChangeKind::NullableRemoved,
                         &path,
                         Part::Type,
                         "null is dropped now",
-                    ));
+                    );
                 }
                 self.value(old_rest, new_rest, &path);
             }
             (Some(_), None) => {
                 let known = now.keys().map(|name| (*name).to_owned()).collect();
-                self.add(
-                    SchemaChange::refused(
+                self.changes
+                    .refused(
                         ChangeKind::UnknownFieldsDropped,
                         path,
                         Part::Type,
                         "could have fields of any name, and has those that are described now",
-                        ValueTest::OtherFields(known),
+                        Affected::OtherFields(known),
                     )
                     .outcomes(ServerOutcome::Lost, ServerOutcome::Lost)
                     .clients("other fields are dropped from requests, and strict ones are refused")
-                    .readers("other fields that they read are gone"),
-                );
+                    .readers("other fields that they read are gone");
             }
             (None, Some(_)) => {
                 let message = "may have fields of other names now";
-                self.add(SchemaChange::safe(
-                    ChangeKind::UnknownFieldsKept,
-                    path,
-                    Part::Type,
-                    message,
-                ));
+                self.changes
+                    .safe(ChangeKind::UnknownFieldsKept, path, Part::Type, message);
             }
             (None, None) => {}
         }
         let key = "x-kubernetes-map-type";
         if new[key] == "atomic" && old[key] != "atomic" {
-            self.add(atomic(path, key, "is applied as a whole now"));
+            self.atomic(path, key);
         }
         let key = "x-kubernetes-embedded-resource";
         if is_true(new, key) && !is_true(old, key) {
             let message = "is an object of the API now, with `apiVersion`, `kind` and `metadata`";
-            self.add(
-                SchemaChange::refused(
+            self.changes
+                .refused(
                     ChangeKind::ResourceEmbedded,
                     path,
                     Part::Key(key),
                     message,
-                    ValueTest::NoResource,
+                    Affected::NoResource,
                 )
-                .outcomes(ServerOutcome::Refused, ServerOutcome::Refused),
-            );
+                .outcomes(ServerOutcome::Refused, ServerOutcome::Refused);
         }
     }
 
     fn removed(&mut self, path: &SchemaPath) {
-        self.add(
-            SchemaChange::refused(
+        self.changes
+            .refused(
                 ChangeKind::FieldRemoved,
                 path,
                 Part::Name,
                 "is gone",
-                ValueTest::Present,
+                Affected::Present,
             )
             .outcomes(ServerOutcome::Lost, ServerOutcome::Lost)
             .clients("it is dropped from requests, and strict ones are refused")
             .readers("what they read is gone")
             .help("keep the field, `optional`, until no object has it; a field has no former names")
-            .gone(),
-        );
+            .gone();
     }
 
     /// Fields that were not required before and are now.
@@ -129,44 +120,40 @@ impl SchemaWalk<'_> {
             let then = &old["properties"][*name];
             if then.get("default").is_some() {
                 // Stored objects have the field, because its default was stored with them.
-                let found = SchemaChange::safe(
-                    ChangeKind::RequiredAdded,
-                    &path,
-                    Part::Name,
-                    "has no default any more and has to be there",
-                );
-                let found = found.clients("requests without it are refused");
-                self.add(found.help("keep the default, or make it `optional`"));
+                let message = "has no default any more and has to be there";
+                self.changes
+                    .safe(ChangeKind::RequiredAdded, &path, Part::Name, message)
+                    .clients("requests without it are refused")
+                    .help("keep the default, or make it `optional`");
                 continue;
             }
             let message = match then {
                 Json::Null => "is new and has to be there",
                 _ => "has to be there now",
             };
-            self.add(
-                SchemaChange::refused(
+            self.changes
+                .refused(
                     ChangeKind::RequiredAdded,
                     &path,
                     Part::Name,
                     message,
-                    ValueTest::Lacks((*name).to_owned()),
+                    Affected::Lacks((*name).to_owned()),
                 )
                 .unchanged(holder.clone())
                 .unreadable()
                 .clients("requests without it are refused")
-                .help("give it a `default`, or make it `optional`"),
-            );
+                .help("give it a `default`, or make it `optional`");
         }
         for name in before.difference(&now) {
             let path = holder.field(name);
             let still = new["properties"].get(*name);
             if still.is_some_and(|still| still.get("default").is_none()) {
-                self.add(SchemaChange::safe(
+                self.changes.safe(
                     ChangeKind::RequiredRemoved,
                     &path,
                     Part::Name,
                     "may be left out now",
-                ));
+                );
             }
         }
     }
@@ -185,23 +172,23 @@ impl SchemaWalk<'_> {
                     value(now),
                     value(then)
                 );
-                let found = SchemaChange::safe(ChangeKind::DefaultChanged, path, Part::Default, message);
-                self.add(found.clients(changes));
+                let change = ChangeKind::DefaultChanged;
+                self.changes
+                    .safe(change, path, Part::Default, message)
+                    .clients(changes);
             }
             (None, Some(now)) => {
                 let message = format!("is {} where it is left out now", value(now));
-                self.add(SchemaChange::safe(
-                    ChangeKind::DefaultAdded,
-                    path,
-                    Part::Default,
-                    message,
-                ));
+                self.changes
+                    .safe(ChangeKind::DefaultAdded, path, Part::Default, message);
             }
             // A field that is required now is reported as such.
             (Some(then), None) if !required(holder).contains(name) => {
                 let message = format!("is not {} any more where it is left out", value(then));
-                let found = SchemaChange::safe(ChangeKind::DefaultRemoved, path, Part::Name, message);
-                self.add(found.clients(changes));
+                let change = ChangeKind::DefaultRemoved;
+                self.changes
+                    .safe(change, path, Part::Name, message)
+                    .clients(changes);
             }
             _ => {}
         }
@@ -212,12 +199,9 @@ impl SchemaWalk<'_> {
         match (then["nullable"] == true, now["nullable"] == true) {
             (true, false) => {}
             (false, true) => {
-                return self.add(SchemaChange::safe(
-                    ChangeKind::NullableAdded,
-                    path,
-                    Part::Name,
-                    "may be null now",
-                ));
+                self.changes
+                    .safe(ChangeKind::NullableAdded, path, Part::Name, "may be null now");
+                return;
             }
             _ => return,
         }
@@ -225,25 +209,20 @@ impl SchemaWalk<'_> {
             return;
         };
         if required(holder).contains(name.as_str()) {
-            self.add(
-                SchemaChange::refused(
+            self.changes
+                .refused(
                     ChangeKind::NullableRemoved,
                     path,
                     Part::Name,
                     "cannot be null any more",
-                    ValueTest::Lacks(name.clone()),
+                    Affected::Lacks(name.clone()),
                 )
                 .unchanged(path.parent())
-                .unreadable(),
-            );
+                .unreadable();
         } else {
-            let message = "cannot be null any more: null is taken for nothing";
-            self.add(SchemaChange::safe(
-                ChangeKind::NullableRemoved,
-                path,
-                Part::Name,
-                message,
-            ));
+            let message = "cannot be null any more: null is treated as absent";
+            self.changes
+                .safe(ChangeKind::NullableRemoved, path, Part::Name, message);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value as Json, json};
 
-use crate::compare::value_test::ValueType;
+use crate::compare::affected::ValueType;
 
 /// The schema that accepts any value.
 pub(super) fn open() -> Json {
@@ -45,7 +45,7 @@ pub(super) fn takes_null(schema: &Json) -> bool {
     schema["nullable"] == true || is_any
 }
 
-/// Whether the API server can tell that a value is unchanged, so that it accepts a value that breaks the new schema. It
+/// Whether the API server sees that a value is unchanged, so that it accepts a value that breaks the new schema. It
 /// correlates old and new values field by field: a field that the schema does not name counts as changed, and a list is
 /// compared as a whole unless its items have keys.
 pub(super) fn is_comparable(schema: &Json) -> bool {

@@ -4,7 +4,7 @@ use serde_json::{Map, Number, Value as Json, json};
 
 use super::Reader;
 
-/// What limits of a type distinguish.
+/// The sorts of types that limits distinguish.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sort {
     Text,

@@ -30,6 +30,7 @@ struct RuleTarget {
 }
 
 /// Where a right is needed.
+#[derive(Clone, Copy)]
 enum RuleScope<'a> {
     /// Objects without a namespace.
     Cluster,
@@ -37,6 +38,16 @@ enum RuleScope<'a> {
     Everywhere,
     /// Objects in this namespace.
     Namespace(&'a str),
+}
+
+impl RuleScope<'_> {
+    /// Where the rights on the objects of a kind are needed.
+    fn of(kind: &Kind) -> Self {
+        match kind.resource.scope.value {
+            Scope::Cluster => RuleScope::Cluster,
+            Scope::Namespaced => RuleScope::Everywhere,
+        }
+    }
 }
 
 impl Permissions {
@@ -75,7 +86,7 @@ impl Permissions {
         }
     }
 
-    /// Who asks for the metrics, and whether they have the right to. Namespaces do not matter to these questions.
+    /// Reviews of tokens and of access for those who read the metrics. These requests have no namespace.
     fn add_reviews(&mut self) {
         for (group, resource) in [
             ("authentication.k8s.io", "tokenreviews"),
@@ -88,14 +99,6 @@ impl Permissions {
     /// The operator's own kind, its status, and the events about its objects.
     fn add_kind(&mut self, description: &Description, kind: &Kind) {
         let resource = &kind.resource;
-        let is_cluster = resource.scope.value == Scope::Cluster;
-        let place = || {
-            if is_cluster {
-                RuleScope::Cluster
-            } else {
-                RuleScope::Everywhere
-            }
-        };
         let (group, plural) = (resource.group.as_str(), resource.plural.as_str());
         let mut verbs = vec!["get", "list", "watch"];
         if kind.machine.deletion.is_some() {
@@ -105,28 +108,20 @@ impl Permissions {
         if ends_by_itself(kind) {
             verbs.push("delete");
         }
-        self.add(description, place(), RuleTarget::of(group, plural), &verbs);
-        self.add(
-            description,
-            place(),
-            RuleTarget::of(group, &format!("{plural}/status")),
-            &["patch"],
-        );
+        let place = RuleScope::of(kind);
+        self.add(description, place, RuleTarget::of(group, plural), &verbs);
+        let status = RuleTarget::of(group, &format!("{plural}/status"));
+        self.add(description, place, status, &["patch"]);
         // The API server stores events about objects without a namespace in `default`.
-        let events = if is_cluster {
-            RuleScope::Namespace("default")
-        } else {
-            RuleScope::Everywhere
+        let place = match resource.scope.value {
+            Scope::Cluster => RuleScope::Namespace("default"),
+            Scope::Namespaced => RuleScope::Everywhere,
         };
-        self.add(
-            description,
-            events,
-            RuleTarget::of("events.k8s.io", "events"),
-            &["create", "patch"],
-        );
+        let events = RuleTarget::of("events.k8s.io", "events");
+        self.add(description, place, events, &["create", "patch"]);
     }
 
-    /// What the process needs, whatever its kinds are.
+    /// The rights of the process itself, whatever its kinds are.
     fn add_process(&mut self, description: &Description) {
         if description.deploy.leader_election.value {
             let operator = description.operator.as_str();
@@ -150,31 +145,18 @@ impl Permissions {
             let verbs = ["get", "list", "watch", "create", "patch", "delete"];
             self.add(description, place, RuleTarget::all(&owned.kind), &verbs);
         }
-        if kind
-            .owns
-            .iter()
-            .any(|owned| owned.deletion.value == ChildDeletion::Owner)
-        {
+        let mut owns = kind.owns.iter();
+        if owns.any(|owned| owned.deletion.value == ChildDeletion::Owner) {
             // An owner reference that blocks the deletion of the owner. Where the admission plugin
             // OwnerReferencesPermissionEnforcement is on, as on OpenShift, that takes the right to set finalizers.
             let resource = &kind.resource;
-            let target = RuleTarget::of(
-                resource.group.as_str(),
-                &format!("{}/finalizers", resource.plural.as_str()),
-            );
-            let place = if resource.scope.value == Scope::Cluster {
-                RuleScope::Cluster
-            } else {
-                RuleScope::Everywhere
-            };
-            self.add(description, place, target, &["update"]);
+            let finalizers = format!("{}/finalizers", resource.plural.as_str());
+            let target = RuleTarget::of(resource.group.as_str(), &finalizers);
+            self.add(description, RuleScope::of(kind), target, &["update"]);
         }
         for watch in &kind.watches {
-            let place = place_of(
-                kind,
-                &watch.kind,
-                watch.namespace.as_ref().map(|look_in| &look_in.value),
-            );
+            let look_in = watch.namespace.as_ref().map(|look_in| &look_in.value);
+            let place = place_of(kind, &watch.kind, look_in);
             let verbs: &[&str] = match watch.by {
                 WatchBy::All => &["list", "watch"],
                 // Only metadata is watched, and the objects that handlers need are read.

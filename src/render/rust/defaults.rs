@@ -1,86 +1,52 @@
-//! The defaults of a description in Rust: what the API server fills in where a field is absent, serde fills in too, so that
-//! objects decode that were stored before the field existed.
+//! The defaults of a description in Rust: serde fills in the same values as the API server where a field is absent, so that
+//! objects that were stored before the field existed can be decoded.
 
-use super::{KindNames, ident};
+use super::{ident, policy::duration};
 use crate::{
-    model::{Description, Field, Schema, Shape, TypeId, kubernetes, parse_duration},
+    model::{Description, Field, Schema, Shape, kubernetes, parse_duration},
     names::unique_variants,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
-use serde_json::Value as Json;
-use std::collections::BTreeMap;
+use serde_json::{Map, Value as Json};
 use syn::Ident;
 
-/// The Rust names of the types that have none in the description: each belongs to one schema, and is told from others by
-/// where that schema is in memory. A named type that a kind has as its `.spec` is written there too, with names of its own.
-#[derive(Default)]
-pub(super) struct TypeNames(BTreeMap<(Root, *const Schema), TypeName>);
-
-/// What a type without a name is part of.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Root {
-    /// The kind with this module.
-    Kind(Ident),
-    Type(TypeId),
-}
-
-struct TypeName {
-    /// The module of the crate that has the type.
-    module: Ident,
-    name: Ident,
-}
-
-impl TypeNames {
-    /// Takes over the names of the types that a module has.
-    pub fn add<'a>(&mut self, module: &Ident, types: impl IntoIterator<Item = (Root, &'a Schema, Ident)>) {
-        let named = types.into_iter().map(|(root, schema, name)| {
-            let module = module.clone();
-            ((root, std::ptr::from_ref(schema)), TypeName { module, name })
-        });
-        self.0.extend(named);
-    }
-}
-
-/// What a field is where it is absent.
+/// The value of an absent field.
 pub(super) enum Filled {
-    /// What the Rust type has as its default.
+    /// The default of the Rust type.
     Plain,
     /// This value.
     Value(TokenStream),
 }
 
-/// Writes defaults for one module.
+/// Writes the defaults of a description.
+#[derive(Clone, Copy)]
 pub(super) struct Defaults<'a> {
     pub description: &'a Description,
-    pub names: &'a TypeNames,
-    /// The module that is written.
-    pub module: Ident,
-    /// What is written in it.
-    pub root: Root,
 }
 
 impl Defaults<'_> {
-    /// What the API server fills in for a field that is an `Option` in Rust or is none. `None` if it fills in nothing, or if
-    /// no expression without a panic has the value.
-    pub fn of(&self, schema: &Schema, is_option: bool) -> Option<Filled> {
+    /// The value that the API server fills in for a field that is an `Option` in Rust or is none. `rust_type` is its type
+    /// without the `Option`. `None` if the API server fills in nothing, or if the value is none of the Rust type.
+    pub fn of(&self, schema: &Schema, rust_type: &TokenStream, is_option: bool) -> Option<Filled> {
         let default = self.written(schema)?;
         if is_option {
-            let value = self.value(schema, default)?;
+            let value = self.value(schema, rust_type, default)?;
             return Some(Filled::Value(quote!(Some(#value))));
         }
         if self.is_plain(schema, default) {
             return Some(Filled::Plain);
         }
-        self.value(schema, default).map(Filled::Value)
+        self.value(schema, rust_type, default).map(Filled::Value)
     }
 
     /// Whether the Rust type of a field implements `Default`.
     pub fn has_default(&self, field: &Field) -> bool {
-        let schema = &field.schema;
-        if self.is_option(schema) || self.of(schema, false).is_some() {
-            return true;
-        }
+        self.is_option(&field.schema) || self.fills_in(&field.schema) || self.type_has_default(&field.schema)
+    }
+
+    /// Whether the Rust type of a schema implements `Default`.
+    fn type_has_default(&self, schema: &Schema) -> bool {
         match &self.description.resolve(schema).shape {
             Shape::DateTime | Shape::Duration => false,
             Shape::Object(fields) => fields.iter().all(|field| self.has_default(field)),
@@ -91,6 +57,14 @@ impl Defaults<'_> {
 
     fn is_option(&self, schema: &Schema) -> bool {
         schema.optional || self.description.is_nullable(schema)
+    }
+
+    /// Whether serde fills the field in where it is absent.
+    fn fills_in(&self, schema: &Schema) -> bool {
+        self.written(schema).is_some_and(|default| {
+            !self.is_option(schema) && self.is_plain(schema, default)
+                || self.encoded(schema, default).is_some()
+        })
     }
 
     /// The default as it is written. The API server does not fill in null.
@@ -122,8 +96,7 @@ impl Defaults<'_> {
             (Shape::List(_), Json::Array(items)) => items.is_empty(),
             (Shape::Map(_) | Shape::FreeForm, Json::Object(entries)) => entries.is_empty(),
             (Shape::Object(fields), Json::Object(entries)) => {
-                let is_absent =
-                    |field: &Field| self.is_option(&field.schema) || self.of(&field.schema, false).is_some();
+                let is_absent = |field: &Field| self.is_option(&field.schema) || self.fills_in(&field.schema);
                 entries.is_empty() && fields.iter().all(is_absent)
             }
             (Shape::Kubernetes(reference), Json::Object(entries)) => {
@@ -134,133 +107,101 @@ impl Defaults<'_> {
         }
     }
 
-    /// An expression for a value of the Rust type of a schema, without `Option`.
-    fn value(&self, schema: &Schema, value: &Json) -> Option<TokenStream> {
-        let names = self
-            .description
-            .chain(schema)
-            .filter_map(|schema| match schema.shape {
-                Shape::Named(id) => Some(id),
-                _ => None,
-            });
-        let Some(named) = names.last() else {
-            return self.expression(schema, value);
-        };
-        let mut kinds = self.description.kinds.iter();
-        let of_kind = kinds.find(|kind| self.description.own_spec_type(kind) == Some(named));
-        let inside = Self {
-            module: self.module.clone(),
-            root: of_kind.map_or(Root::Type(named), |kind| Root::Kind(KindNames::of(kind).module)),
-            ..*self
-        };
-        inside.expression(schema, value)
-    }
-
-    fn expression(&self, schema: &Schema, value: &Json) -> Option<TokenStream> {
-        Some(match &self.description.resolve(schema).shape {
-            Shape::String => string(value.as_str()?),
-            Shape::Boolean => {
-                let value = value.as_bool()?;
-                quote!(#value)
+    /// An expression for a value of the Rust type of a schema, without `Option`: a literal where there is one, and otherwise
+    /// the value as JSON, which serde decodes.
+    fn value(&self, schema: &Schema, rust_type: &TokenStream, value: &Json) -> Option<TokenStream> {
+        let encoded = self.encoded(schema, value)?;
+        Some(match (&self.description.resolve(schema).shape, &encoded) {
+            (Shape::String, Json::String(text)) => quote!(#text.to_owned()),
+            (Shape::Boolean, Json::Bool(value)) => quote!(#value),
+            (Shape::Integer | Shape::Int32, number) => signed(number.as_i64()?),
+            (Shape::Number, number) => float(number.as_f64()?),
+            (Shape::Duration, _) => {
+                let duration = duration(parse_duration(value.as_str()?)?);
+                quote!(#duration.into())
             }
-            Shape::Integer => signed(value.as_i64()?),
-            Shape::Int32 => signed(i32::try_from(value.as_i64()?).ok()?.into()),
-            Shape::Number => float(value.as_f64()?),
-            Shape::DateTime => {
-                let text = plain_time(value.as_str()?)?;
-                // The text is one that can be parsed, so this is never the default.
-                quote!(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(#text.parse().unwrap_or_default()))
-            }
-            Shape::Duration => {
-                let duration = parse_duration(value.as_str()?)?;
-                let seconds = Literal::u64_unsuffixed(duration.as_secs());
-                match duration.subsec_nanos() {
-                    0 => quote!(std::time::Duration::from_secs(#seconds).into()),
-                    nanoseconds => {
-                        let nanoseconds = Literal::u32_unsuffixed(nanoseconds);
-                        quote!(std::time::Duration::new(#seconds, #nanoseconds).into())
-                    }
-                }
-            }
-            Shape::Quantity => {
-                let text = match value {
-                    Json::Number(number) if number.is_f64() => number.as_f64()?.to_string(),
-                    Json::Number(number) => number.to_string(),
-                    other => other.as_str()?.to_owned(),
-                };
-                let text = string(&text);
-                quote!(k8s_openapi::apimachinery::pkg::api::resource::Quantity(#text))
-            }
-            Shape::IntOrString => {
-                let path = quote!(k8s_openapi::apimachinery::pkg::util::intstr::IntOrString);
-                if let Some(text) = value.as_str().map(string) {
-                    quote!(#path::String(#text))
-                } else {
-                    let number = signed(i32::try_from(value.as_i64()?).ok()?.into());
-                    quote!(#path::Int(#number))
-                }
-            }
-            Shape::FreeForm => {
-                let entries = value.as_object()?.iter().map(|(key, value)| {
-                    let (key, value) = (string(key), json(value));
-                    quote!((#key, serde_json::json!(#value)))
-                });
-                quote!(serde_json::Map::from_iter([#(#entries),*]))
-            }
-            Shape::Any => {
+            (Shape::Quantity, Json::String(text)) => quote!(#rust_type(#text.to_owned())),
+            (Shape::Any, value) => {
                 let value = json(value);
                 quote!(serde_json::json!(#value))
             }
-            Shape::Kubernetes(reference) => {
-                if !kubernetes::has_default(reference) {
-                    return None;
-                }
-                let value = json(value);
-                // The API server has accepted the value as one of the type, so this is never the default.
-                quote!(serde_json::from_value(serde_json::json!(#value)).unwrap_or_default())
-            }
-            Shape::Enum(values) => {
+            (Shape::Enum(values), value) => {
                 let at = values
                     .iter()
                     .position(|known| Some(known.value.as_str()) == value.as_str())?;
                 let variants = unique_variants(values.iter().map(|value| value.value.as_str()));
-                let (path, variant) = (self.path(schema)?, ident(variants.get(at)?));
-                quote!(#path::#variant)
+                let variant = ident(variants.get(at)?);
+                quote!(#rust_type::#variant)
+            }
+            (_, value) => {
+                let value = json(value);
+                // The value is one of the type, so decoding it does not fail.
+                let otherwise = match self.type_has_default(schema) {
+                    true => quote!(unwrap_or_default()),
+                    false => quote!(expect("the default in krator.yaml is a value of the type")),
+                };
+                quote!(serde_json::from_value(serde_json::json!(#value)).#otherwise)
+            }
+        })
+    }
+
+    /// A value in the form that serde decodes to the Rust type of a schema; `None` if it decodes it to none.
+    fn encoded(&self, schema: &Schema, value: &Json) -> Option<Json> {
+        Some(match &self.description.resolve(schema).shape {
+            Shape::String => value.as_str()?.into(),
+            Shape::Boolean => value.as_bool()?.into(),
+            Shape::Integer => value.as_i64()?.into(),
+            Shape::Int32 => i32::try_from(value.as_i64()?).ok()?.into(),
+            Shape::Number => value.as_f64()?.into(),
+            Shape::DateTime => plain_time(value.as_str()?)?.into(),
+            Shape::Duration => {
+                let duration = parse_duration(value.as_str()?)?;
+                match (duration.as_secs(), duration.subsec_nanos()) {
+                    (seconds, 0) => format!("{seconds}s").into(),
+                    (seconds, nanoseconds) => format!("{seconds}s{nanoseconds}ns").into(),
+                }
+            }
+            Shape::Quantity => match value {
+                Json::Number(number) if number.is_f64() => number.as_f64()?.to_string().into(),
+                Json::Number(number) => number.to_string().into(),
+                other => other.as_str()?.into(),
+            },
+            Shape::IntOrString if value.is_string() => value.clone(),
+            Shape::IntOrString => i32::try_from(value.as_i64()?).ok()?.into(),
+            Shape::FreeForm => Json::Object(value.as_object()?.clone()),
+            Shape::Any => value.clone(),
+            Shape::Kubernetes(reference) => kubernetes::has_default(reference).then(|| value.clone())?,
+            Shape::Enum(values) => {
+                let is_known = values
+                    .iter()
+                    .any(|known| Some(known.value.as_str()) == value.as_str());
+                is_known.then(|| value.clone())?
             }
             Shape::List(items) => {
-                let items: Option<Vec<_>> = value
-                    .as_array()?
-                    .iter()
-                    .map(|item| self.element(items, item))
-                    .collect();
-                let items = items?;
-                quote!(vec![#(#items),*])
+                let items = value.as_array()?.iter().map(|item| self.element(items, item));
+                Json::Array(items.collect::<Option<_>>()?)
             }
             Shape::Map(values) => {
-                let entries: Option<Vec<_>> = value
-                    .as_object()?
-                    .iter()
-                    .map(|(key, value)| {
-                        let (key, value) = (string(key), self.element(values, value)?);
-                        Some(quote!((#key, #value)))
-                    })
-                    .collect();
-                let entries = entries?;
-                quote!(std::collections::BTreeMap::from([#(#entries),*]))
+                let entries = value.as_object()?.iter();
+                let entries = entries.map(|(key, value)| Some((key.clone(), self.element(values, value)?)));
+                Json::Object(entries.collect::<Option<_>>()?)
             }
             Shape::Object(fields) => {
-                let entries = value.as_object()?;
-                let path = self.path(schema)?;
-                let fields: Option<Vec<_>> = fields
-                    .iter()
-                    .map(|field| {
-                        let name = field_ident(field);
-                        let value = self.field(&field.schema, entries.get(field.name.value.as_str()))?;
-                        Some(quote!(#name: #value))
-                    })
-                    .collect();
-                let fields = fields?;
-                quote!(#path { #(#fields),* })
+                let mut entries = Map::new();
+                for field in fields {
+                    let (name, schema) = (field.name.value.as_str(), &field.schema);
+                    let takes_null = self.description.is_nullable(schema) || self.is_any(schema);
+                    match value.as_object()?.get(name) {
+                        Some(Json::Null) if takes_null => _ = entries.insert(name.to_owned(), Json::Null),
+                        Some(value) if !value.is_null() => {
+                            entries.insert(name.to_owned(), self.encoded(schema, value)?);
+                        }
+                        // Serde fills it in.
+                        _ if self.is_option(schema) || self.fills_in(schema) => {}
+                        _ => return None,
+                    }
+                }
+                Json::Object(entries)
             }
             // `resolve` has looked through names.
             Shape::Named(_) => return None,
@@ -268,49 +209,11 @@ impl Defaults<'_> {
     }
 
     /// An item of a list or a value of a map.
-    fn element(&self, schema: &Schema, value: &Json) -> Option<TokenStream> {
-        if !self.description.is_nullable(schema) {
-            return self.value(schema, value);
+    fn element(&self, schema: &Schema, value: &Json) -> Option<Json> {
+        if value.is_null() && self.description.is_nullable(schema) {
+            return Some(Json::Null);
         }
-        if value.is_null() {
-            return Some(quote!(None));
-        }
-        let value = self.value(schema, value)?;
-        Some(quote!(Some(#value)))
-    }
-
-    /// A field of an object that is given so; absent ones are filled in here too.
-    fn field(&self, schema: &Schema, given: Option<&Json>) -> Option<TokenStream> {
-        let takes_null = self.description.is_nullable(schema) || self.is_any(schema);
-        let given = given.filter(|value| takes_null || !value.is_null());
-        let Some(value) = given.or_else(|| self.written(schema)) else {
-            return self.is_option(schema).then(|| quote!(None));
-        };
-        if !self.is_option(schema) {
-            return self.value(schema, value);
-        }
-        if value.is_null() && !self.is_any(schema) {
-            return Some(quote!(None));
-        }
-        let value = self.value(schema, value)?;
-        Some(quote!(Some(#value)))
-    }
-
-    /// The path of the struct or the enum of a schema.
-    fn path(&self, schema: &Schema) -> Option<TokenStream> {
-        if let Shape::Named(id) = &schema.shape {
-            let name = ident(self.description.type_(*id).name.value.as_str());
-            return Some(quote!(#name));
-        }
-        let TypeName { module, name } = self
-            .names
-            .0
-            .get(&(self.root.clone(), std::ptr::from_ref(schema)))?;
-        Some(if *module == self.module {
-            quote!(#name)
-        } else {
-            quote!(crate::#module::#name)
-        })
+        self.encoded(schema, value)
     }
 }
 
@@ -324,13 +227,6 @@ pub(super) fn field_ident(field: &Field) -> Ident {
 pub(super) fn first_variant<'v>(schema: &Schema, mut values: impl Iterator<Item = &'v str>) -> usize {
     let default = schema.default.as_ref().and_then(|default| default.value.as_str());
     values.position(|value| Some(value) == default).unwrap_or(0)
-}
-
-fn string(text: &str) -> TokenStream {
-    if text.is_empty() {
-        return quote!(String::new());
-    }
-    quote!(#text.to_owned())
 }
 
 fn signed(value: i64) -> TokenStream {

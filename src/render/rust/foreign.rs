@@ -1,7 +1,7 @@
 //! The Rust types of a foreign kind, from its CustomResourceDefinition in a file of `schemas`.
 
-use super::defaults::TypeNames;
-use super::types::{Optional, Writer, derives, doc_attribute};
+use super::fields::{Optional, derives};
+use super::types::{Writer, doc_attribute};
 use crate::model::{Description, ForeignKind};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -16,8 +16,7 @@ pub(super) fn structs(
     taken: &mut BTreeSet<String>,
 ) -> TokenStream {
     // Fields with a default are optional here, and have none.
-    let names = TypeNames::default();
-    let mut writer = Writer::with_names(description, &names, std::mem::take(taken));
+    let mut writer = Writer::with_names(description, std::mem::take(taken));
     let fields = writer.fields(&kind.fields, &name.to_string(), Optional::AsDescribed);
     let (items, names) = writer.finish();
     *taken = names;

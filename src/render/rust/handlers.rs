@@ -1,15 +1,13 @@
-//! The Rust files that people edit, as they are first written. They compile, are formatted as rustfmt does it, and
-//! contain nothing that their owner would have to delete.
+//! The Rust files that people edit, as they are first written. They compile, contain nothing that their owner would have to
+//! delete, and are formatted as rustfmt does it, unless names are so long that it would break a line.
 
-use super::{HEADER, by_name, doc_text, sample_run::SampleRun};
+use super::{HEADER, doc_text, sample_run::SampleRun};
 use crate::{
-    model::{
-        Description, Effects, Kind, OnSpecChange, Period, RetryLimit, State, StateKind, Times,
-        format_duration,
-    },
+    graph::StateGraph,
+    model::{Description, Kind, Period, State, StateId, StateKind, format_duration},
     names::{rust_ident, snake},
     plan::{IGNORED_TEST, NOT_WRITTEN},
-    render::templates::Template,
+    render::{diagram, templates::Template},
     sample,
 };
 use serde_json::json;
@@ -58,85 +56,43 @@ pub(crate) fn states_module(kind: &Kind) -> String {
         }
         text.push_str(&format!("mod {};\n", rust_ident(&module)));
     }
-    for state in by_name(kind) {
+    let graph = StateGraph::of(kind);
+    let mut states: Vec<(StateId, &State)> = kind.state_ids().collect();
+    // The same order however the description orders them.
+    states.sort_by_key(|(_, state)| state.name.as_str());
+    for (id, state) in states {
         let name = state.name.value.as_str();
         let doc = match &state.doc {
             Some(doc) => doc_text(&doc.value),
             None => format!("The state `{name}`."),
         };
         text.push_str(&format!("\n/// {doc}\n"));
-        for line in exits(kind, state) {
-            text.push_str(&format!("///\n/// {line}\n"));
+        let exits = exits(kind, &graph, id);
+        if !exits.is_empty() {
+            text.push_str(&format!("///\n/// {}\n", exits.join("\n/// ")));
         }
         text.push_str(&format!("#[derive(Clone, Copy, Debug)]\npub struct {name};\n"));
     }
     text
 }
 
-/// Where the state leads: a paragraph of its documentation for each way that an object may leave it.
-fn exits(kind: &Kind, state: &State) -> Vec<String> {
-    let link = |to| {
-        let name = kind.state(to).name.value.as_str();
-        // rustdoc has to be told that the derive macro of this name is not meant.
-        let path = if DERIVES.contains(&name) {
-            format!("(struct@{name})")
-        } else {
-            String::new()
-        };
-        format!("[`{name}`]{path}")
-    };
-    let mut exits = Vec::new();
-    if !state.next.is_empty() {
-        let next: Vec<String> = state
-            .next
-            .iter()
-            .map(|next| match &next.when {
-                Some(when) => format!("{} ({})", link(next.to.value), doc_text(&when.value)),
-                None => link(next.to.value),
-            })
-            .collect();
-        exits.push(format!("Next: {}.", next.join(", ")));
-    }
-    if let Some(timeout) = &state.timeout {
-        let to = link(timeout.to.value);
-        exits.push(match &timeout.after.value {
-            Period::Fixed(duration) => format!("Timeout: {to} after {}.", format_duration(*duration)),
-            Period::Field(field) => format!("Timeout: {to}, set by `{}`.", field.path),
-        });
-    }
-    if let Some(limit) = &state.limit {
-        let to = link(limit.then.value);
-        exits.push(match &limit.times.value {
-            Times::Number(times) => format!("Limit: {to} instead, after {times} entries."),
-            Times::Field(path) => format!("Limit: {to} instead, after `{path}` entries."),
-        });
-    }
-    if let Some(retry) = &state.retry
-        && let (RetryLimit::Times(times), Some(then)) = (retry.limit.value, &retry.then)
-    {
-        let retries = if times == 1 { "retry" } else { "retries" };
-        exits.push(format!("Errors: {} after {times} {retries}.", link(then.value)));
-    }
-    if let Some(resume) = &state.resume {
-        let once = state.effects.value == Effects::Once;
-        let what = if once { "Errors and restarts" } else { "Restarts" };
-        exits.push(format!("{what}: {}.", link(resume.value)));
-    }
-    for change in &state.on_spec_change_of {
-        if let OnSpecChange::Enter(to) = change.does.value {
-            let of: Vec<String> = change.of.iter().map(|path| format!("`{}`", path.value)).collect();
-            exits.push(format!("Changes of {}: {}.", of.join(" or "), link(to)));
-        }
-    }
-    if let OnSpecChange::Enter(to) = state.on_spec_change.value {
-        let other = if state.on_spec_change_of.is_empty() {
-            "Changes"
-        } else {
-            "Other changes"
-        };
-        exits.push(format!("{other} of the spec: {}.", link(to)));
-    }
-    exits
+/// Where a state leads: an item of a list in its documentation for each way that an object may leave it.
+fn exits(kind: &Kind, graph: &StateGraph, state: StateId) -> Vec<String> {
+    let steps = graph.leaving(state).filter(|step| !step.edge.kind.is_deletion());
+    steps
+        .map(|step| {
+            let name = kind.state(step.to).name.value.as_str();
+            // Otherwise rustdoc takes the name for that of a derive macro.
+            let path = match DERIVES.contains(&name) {
+                true => format!("(struct@{name})"),
+                false => String::new(),
+            };
+            match diagram::label(kind, step) {
+                Some(label) => format!("- [`{name}`]{path}: {}", doc_text(&label)),
+                None => format!("- [`{name}`]{path}"),
+            }
+        })
+        .collect()
 }
 
 /// `src/<kind>/states/<state>.rs`: a handler as it may begin. It takes the first edge of a working state, after one poll
@@ -151,10 +107,8 @@ pub fn handler(kind: &Kind, state: &State) -> String {
         Some(first) if !rests => {
             let to = kind.state(first.to.value).name.value.as_str();
             imports.push(to);
-            let on = match &first.when {
-                Some(when) => last_line(&go_on(to), &doc_text(&when.value)),
-                None => format!("{}\n", go_on(to)),
-            };
+            let comment = first.when.as_ref().map(|when| doc_text(&when.value));
+            let on = last_line(&format!("Ok(Transition::to({to}))"), &comment.unwrap_or_default());
             match state.wait.as_ref().and_then(|wait| wait.poll.as_ref()) {
                 Some(poll) => {
                     let again = match &poll.value {
@@ -189,18 +143,6 @@ pub fn handler(kind: &Kind, state: &State) -> String {
     )
 }
 
-/// The width of a call's arguments up to which rustfmt keeps them on one line.
-const ARGUMENTS: usize = 60;
-
-fn go_on(to: &str) -> String {
-    let argument = format!("Transition::to({to})");
-    if argument.len() <= ARGUMENTS {
-        format!("Ok({argument})")
-    } else {
-        format!("Ok(Transition::to(\n            {to},\n        ))")
-    }
-}
-
 /// The last expression of a body, with a comment behind it, or before it if the line would be too long.
 fn last_line(code: &str, comment: &str) -> String {
     let indent = "        ";
@@ -213,67 +155,16 @@ fn last_line(code: &str, comment: &str) -> String {
     }
 }
 
-/// `use from::{…};` as rustfmt formats it.
+/// Imports of these names in one line, or in one line each where that would be too long.
 pub fn import(from: &str, names: &mut Vec<&str>) -> String {
-    import_by("use", from, names)
-}
-
-/// The same with another keyword, such as `pub use`.
-pub(crate) fn import_by(keyword: &str, from: &str, names: &mut Vec<&str>) -> String {
-    names.sort_by(|a, b| version_order(a, b));
+    names.sort_unstable();
     names.dedup();
-    if let [one] = names[..] {
-        return format!("{keyword} {from}::{one};\n");
-    }
-    let line = format!("{keyword} {from}::{{{}}};\n", names.join(", "));
-    if line.len() <= WIDTH + 1 {
+    let line = format!("use {from}::{{{}}};\n", names.join(", "));
+    if names.len() > 1 && line.len() <= WIDTH + 1 {
         return line;
     }
-    let mut text = format!("{keyword} {from}::{{\n");
-    let mut line = String::new();
-    for name in names {
-        if !line.is_empty() && 4 + line.len() + 1 + name.len() + 1 > WIDTH {
-            text.push_str(&format!("    {line}\n"));
-            line.clear();
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(name);
-        line.push(',');
-    }
-    text.push_str(&format!("    {line}\n}};\n"));
-    text
-}
-
-/// The order of rustfmt's 2024 style edition: runs of digits are compared as numbers.
-pub(crate) fn version_order(a: &str, b: &str) -> std::cmp::Ordering {
-    let parts = |text: &str| {
-        let mut parts: Vec<(Option<u128>, String)> = Vec::new();
-        for c in text.chars() {
-            match parts.last_mut() {
-                Some((number, run)) if number.is_some() == c.is_ascii_digit() => {
-                    run.push(c);
-                    *number = number
-                        .and_then(|_| run.parse().ok())
-                        .or(number.map(|_| u128::MAX));
-                }
-                _ => parts.push((c.to_digit(10).map(u128::from), c.to_string())),
-            }
-        }
-        parts
-    };
-    let (left, right) = (parts(a), parts(b));
-    for ((n, x), (m, y)) in left.iter().zip(&right) {
-        let order = match (n, m) {
-            (Some(n), Some(m)) => n.cmp(m),
-            _ => x.cmp(y),
-        };
-        if order.is_ne() {
-            return order;
-        }
-    }
-    left.len().cmp(&right.len()).then_with(|| a.cmp(b))
+    let lines = names.iter().map(|name| format!("use {from}::{name};\n"));
+    lines.collect()
 }
 
 /// `tests/<kind>.rs`: tests that pass with the handlers as they begin, once those count as written.
@@ -291,20 +182,13 @@ pub(crate) fn machine_test(description: &Description, kind: &Kind) -> String {
     // The path has at least the initial state.
     let ignored = path.iter().any(|state| state.has_work());
     let rest = path.last().map_or("", |state| state.name.value.as_str());
-    let binding = format!("let expected = {machine}::{rest};");
-    let binding = if 4 + binding.len() <= WIDTH {
-        binding
-    } else {
-        format!("let expected =\n        {machine}::{rest};")
-    };
     Template::MachineTest.render(&json!({
         "imports": import(&from, &mut vec![&machine, &object_state]),
         "kind": name,
         "lively": lively(kind),
-        "local": local(&format!("{object_state}::default()")),
         "object": raw_string(&visible_json(&sample)),
         "rest_module": snake(rest),
-        "rest_binding": binding,
+        "rest": rest,
         "deletion": run.ends_when_deleted(),
         "ignored": if ignored { IGNORED_TEST } else { "" },
     }))
@@ -325,17 +209,6 @@ fn lively(kind: &Kind) -> Vec<String> {
         format!("world.put(&{name})?; // it wakes this object if `watches` in krator.yaml says so")
     }));
     lines
-}
-
-/// The expression that creates the object of the test, as rustfmt formats it.
-fn local(object_state: &str) -> String {
-    let arguments = ["manifest", object_state, "Arc::default()"];
-    let line = arguments.join(", ");
-    if line.len() <= ARGUMENTS {
-        format!("Local::new({line})")
-    } else {
-        format!("Local::new(\n        {},\n    )", arguments.join(",\n        "))
-    }
 }
 
 /// The signature of `initialize_object_state` for a kind, as rustfmt formats it.
@@ -381,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn imports_are_formatted_as_by_rustfmt() {
+    fn imports_are_as_rustfmt_leaves_them() {
         assert_eq!(
             import("super", &mut vec!["Roam", "Eat"]),
             "use super::{Eat, Roam};\n"
@@ -392,14 +265,7 @@ mod tests {
         let c = "C".repeat(60) + "c";
         assert_eq!(
             import("super", &mut vec![&b, &c]),
-            format!("use super::{{\n    {b},\n    {c},\n}};\n")
+            format!("use super::{b};\nuse super::{c};\n")
         );
-    }
-
-    #[test]
-    fn digits_in_names_sort_as_numbers() {
-        let mut names = vec!["State10", "State9", "DB", "Eat", "A"];
-        names.sort_by(|a, b| version_order(a, b));
-        assert_eq!(names, ["A", "DB", "Eat", "State9", "State10"]);
     }
 }

@@ -161,9 +161,8 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
     let opaque = types.opaque.values();
     let has_foreign = other_kinds(kind).any(|other| foreign_kind(description, other).is_some());
     let import = has_foreign.then(|| {
-        quote!(
-            use serde::{Deserialize, Serialize};
-        )
+        let allow = types::allow_complexity();
+        quote!(#allow use serde::{Deserialize, Serialize};)
     });
     file(&quote! {
         #import
@@ -246,7 +245,7 @@ struct KindTypes<'a> {
 }
 
 /// The kinds that handlers of this kind may use.
-pub(super) fn other_kinds(kind: &Kind) -> impl Iterator<Item = &ObjectKind> {
+pub(crate) fn other_kinds(kind: &Kind) -> impl Iterator<Item = &ObjectKind> {
     let owned = kind.owns.iter().map(|owned| &owned.kind.value);
     let watched = kind.watches.iter().map(|watch| &watch.kind.value);
     let accessed = kind.access.iter().map(|access| &access.kind.value);
@@ -339,8 +338,9 @@ impl<'a> KindTypes<'a> {
 /// The type of a kind whose schema is unknown: it has metadata, and JSON for all other fields.
 fn opaque(name: &syn::Ident, kind: &ObjectKind) -> TokenStream {
     let doc = format!(
-        " A `{}`. krator does not know its schema, so only its metadata is typed.",
-        kind.reference()
+        " {} (`{}`). krator does not know its schema, so only its metadata is typed.",
+        kind.kind.as_str(),
+        kind.api_version()
     );
     quote! {
         #[doc = #doc]
@@ -355,7 +355,7 @@ fn opaque(name: &syn::Ident, kind: &ObjectKind) -> TokenStream {
     }
 }
 
-/// What kube has to know about a kind that k8s-openapi does not have. A scope that is unknown is taken to be that of the
+/// The implementation of `kube::Resource` for a kind that k8s-openapi does not have. An unknown scope is assumed to be that of the
 /// operator's own kind.
 fn resource(name: &syn::Ident, kind: &ObjectKind, own: Scope) -> TokenStream {
     let (group, version, kind_name) = (kind.group.as_str(), kind.version.as_str(), kind.kind.as_str());

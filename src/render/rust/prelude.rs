@@ -89,7 +89,7 @@ handler does must therefore be safe to repeat, unless the state has `effects: on
     text
 }
 
-/// What a handler's context has: a link to each item, and what it is for.
+/// The items of a handler's context: a link to each, and its purpose.
 fn rows(kind: &Kind, object_state: &str) -> Vec<(String, String)> {
     let link = |shown: &str| {
         let item = shown.trim_end_matches("()");

@@ -2,8 +2,10 @@
 
 use super::{
     KindNames,
-    defaults::{Defaults, Filled, Root, TypeNames, field_ident, first_variant},
-    doc_text, file, ident,
+    defaults::{Defaults, Filled, field_ident, first_variant},
+    doc_text,
+    fields::{Fields, Optional, default_function},
+    file, ident,
 };
 use crate::{
     model::{Description, Field, Kind, Schema, Scope, Shape, TypeId, kubernetes},
@@ -16,11 +18,11 @@ use syn::Ident;
 
 /// The names of all types that handlers of a kind see.
 pub(super) fn names(description: &Description, kind: &Kind) -> BTreeSet<String> {
-    let (known, of_kind) = (TypeNames::default(), KindNames::of(kind));
-    let mut writer = Writer::new(description, &of_kind, &known);
+    let of_kind = KindNames::of(kind);
+    let mut writer = Writer::new(description, &of_kind);
     writer.kind(kind, &of_kind);
     if crate::render::shares_types(description) {
-        let mut common = Writer::new_common(description, &known);
+        let mut common = Writer::empty(description);
         common.common();
         writer.taken.extend(common.taken);
     }
@@ -36,8 +38,7 @@ pub fn types(description: &Description, kind: &Kind) -> String {
         status,
         ..
     } = &names;
-    let known = type_names(description);
-    let mut writer = Writer::new(description, &names, &known);
+    let mut writer = Writer::new(description, &names);
     let (spec_fields, status_fields) = writer.kind(kind, &names);
     let own_spec = description.own_spec_type(kind);
     // An import of nothing but the kind's own type would be an unused one.
@@ -57,7 +58,9 @@ pub fn types(description: &Description, kind: &Kind) -> String {
     );
     let (spec_fields, status_fields, items) = (spec_fields.tokens, status_fields.tokens, writer.items);
     let about = format!(" The `.status` of `{root}` objects.");
+    let allow = allow_complexity();
     file(&quote! {
+        #allow
         use serde::{Deserialize, Serialize};
         #common
 
@@ -94,8 +97,7 @@ pub fn types(description: &Description, kind: &Kind) -> String {
 
 /// `src/types.rs`: the named types of a description with several kinds.
 pub(crate) fn common_types(description: &Description) -> String {
-    let known = type_names(description);
-    let mut writer = Writer::new_common(description, &known);
+    let mut writer = Writer::empty(description);
     let specs = writer.common();
     let import = writer.derives.then(|| {
         quote!(
@@ -103,33 +105,13 @@ pub(crate) fn common_types(description: &Description) -> String {
         )
     });
     let items = writer.items;
+    let allow = allow_complexity();
     file(&quote! {
+        #allow
         #import
         #(#specs)*
         #(#items)*
     })
-}
-
-/// The module of the types that several kinds share.
-fn common_module() -> Ident {
-    Ident::new("types", Span::call_site())
-}
-
-/// The names that the types without a name get where they are written, for the values of defaults.
-fn type_names(description: &Description) -> TypeNames {
-    let (mut names, none) = (TypeNames::default(), TypeNames::default());
-    for kind in &description.kinds {
-        let of_kind = KindNames::of(kind);
-        let mut writer = Writer::new(description, &of_kind, &none);
-        writer.kind(kind, &of_kind);
-        names.add(&of_kind.module, writer.inline);
-    }
-    if crate::render::shares_types(description) {
-        let mut writer = Writer::new_common(description, &none);
-        writer.common();
-        names.add(&common_module(), writer.inline);
-    }
-    names
 }
 
 /// The name of the field with the runtime's part of `.status`: another one if the description has a field of that name.
@@ -161,12 +143,9 @@ fn custom_resource(kind: &Kind, has_default: bool) -> TokenStream {
     }
 }
 
-pub(super) fn derives(has_default: bool) -> TokenStream {
-    if has_default {
-        quote!(Clone, Debug, Default, PartialEq, Serialize, Deserialize)
-    } else {
-        quote!(Clone, Debug, PartialEq, Serialize, Deserialize)
-    }
+/// The attribute of modules with types of the description, for clippy.
+pub(super) fn allow_complexity() -> TokenStream {
+    quote!(#![allow(clippy::type_complexity, reason = "types are as deep as in the description")])
 }
 
 pub(super) fn doc_attribute(text: Option<&str>) -> Option<TokenStream> {
@@ -177,129 +156,35 @@ pub(super) fn doc_attribute(text: Option<&str>) -> Option<TokenStream> {
     })
 }
 
-/// Which fields of a struct are an `Option`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Optional {
-    /// Those that the description makes optional or nullable.
-    AsDescribed,
-    /// All of them, because a status starts empty.
-    All,
-}
-
-/// The fields of a struct.
-pub(super) struct Fields {
-    pub tokens: Vec<TokenStream>,
-    /// Whether each of them has a default, so that the struct has one.
-    pub have_default: bool,
-    /// The name of each field, with its type and its default if that is not the one of the type.
-    filled: Vec<(Ident, Option<(TokenStream, TokenStream)>)>,
-}
-
-impl Fields {
-    /// What the struct derives. Where its default is not that of its fields' types, [`defaults`](Self::defaults) has it.
-    fn derives(&self) -> TokenStream {
-        derives(self.have_default && self.filled.iter().all(|(_, filled)| filled.is_none()))
-    }
-
-    /// The defaults of the struct that are in the description, as serde and [`Default`] use them. `more` is one more field.
-    fn defaults(&self, owner: &Ident, more: Option<&Ident>) -> Option<TokenStream> {
-        let written = self.filled.iter().filter_map(|(name, filled)| {
-            let (rust_type, value) = filled.as_ref()?;
-            let function = default_function(name);
-            // A field may begin with an underscore, which is one too many for the name of a function.
-            let allow = function
-                .to_string()
-                .contains("__")
-                .then(|| quote!(#[allow(non_snake_case)]));
-            let complex = allow_complex(rust_type);
-            Some(quote!(#complex #allow fn #function() -> #rust_type { #value }))
-        });
-        let written: Vec<_> = written.collect();
-        if written.is_empty() {
-            return None;
-        }
-        let default = self.have_default.then(|| {
-            let fields = self.filled.iter().map(|(name, filled)| {
-                let function = default_function(name);
-                match filled {
-                    Some(_) => quote!(#name: Self::#function(),),
-                    None => quote!(#name: Default::default(),),
-                }
-            });
-            let more = more.map(|name| quote!(#name: Default::default(),));
-            quote! {
-                impl Default for #owner {
-                    fn default() -> Self {
-                        Self { #(#fields)* #more }
-                    }
-                }
-            }
-        });
-        Some(quote! {
-            /// What the API server fills in where a field is absent.
-            impl #owner {
-                #(#written)*
-            }
-            #default
-        })
-    }
-}
-
-/// The function that makes the default of a field.
-fn default_function(field: &Ident) -> Ident {
-    let field = field.to_string();
-    let name = format!("default_{}", field.strip_prefix("r#").unwrap_or(&field));
-    Ident::new(&name, Span::call_site())
-}
-
 /// Collects the structs and enums that fields need, under names that are unique in the file.
 pub(super) struct Writer<'a> {
     description: &'a Description,
     defaults: Defaults<'a>,
     items: Vec<TokenStream>,
     taken: BTreeSet<String>,
-    /// The types that have no name in the description, with those that they got here.
-    inline: Vec<(Root, &'a Schema, Ident)>,
     /// Whether an item derives traits of serde. Aliases of types do not.
     derives: bool,
 }
 
 impl<'a> Writer<'a> {
-    fn empty(description: &'a Description, names: &'a TypeNames, module: Ident) -> Self {
+    /// A writer for a module of its own.
+    fn empty(description: &'a Description) -> Self {
         // Imports, and the named types.
         let mut taken: BTreeSet<String> = TYPE_IMPORTS.iter().map(|name| (*name).to_owned()).collect();
-        taken.extend(
-            description
-                .types
-                .iter()
-                .map(|named| named.name.value.as_str().to_owned()),
-        );
+        let named = description.types.iter().map(|named| named.name.value.as_str());
+        taken.extend(named.map(str::to_owned));
         Self {
             description,
-            defaults: Defaults {
-                description,
-                names,
-                root: Root::Kind(module.clone()),
-                module,
-            },
+            defaults: Defaults { description },
             items: Vec::new(),
             taken,
-            inline: Vec::new(),
             derives: false,
         }
     }
 
-    fn new_common(description: &'a Description, names: &'a TypeNames) -> Self {
-        Self::empty(description, names, common_module())
-    }
-
     /// A writer for a module in which these names are taken, and where no field has a default.
-    pub(super) fn with_names(
-        description: &'a Description,
-        names: &'a TypeNames,
-        taken: BTreeSet<String>,
-    ) -> Self {
-        let mut writer = Self::new_common(description, names);
+    pub(super) fn with_names(description: &'a Description, taken: BTreeSet<String>) -> Self {
+        let mut writer = Self::empty(description);
         writer.taken.extend(taken);
         writer
     }
@@ -309,8 +194,8 @@ impl<'a> Writer<'a> {
         (self.items, self.taken)
     }
 
-    fn new(description: &'a Description, names: &KindNames, known: &'a TypeNames) -> Self {
-        let mut writer = Self::empty(description, known, names.module.clone());
+    fn new(description: &'a Description, names: &KindNames) -> Self {
+        let mut writer = Self::empty(description);
         let KindNames {
             kind,
             spec,
@@ -396,8 +281,8 @@ impl<'a> Writer<'a> {
         let inner = self.rust_type(schema, &format!("{owner}{}", pascal(name)));
         let is_nullable = self.description.is_nullable(schema);
         let is_option = optional == Optional::All || schema.optional || is_nullable;
+        let filled = self.defaults.of(schema, &inner, is_option);
         let rust_type = if is_option { quote!(Option<#inner>) } else { inner };
-        let filled = self.defaults.of(schema, is_option);
         let rename =
             (rust_name.strip_prefix("r#").unwrap_or(&rust_name) != name).then(|| quote!(rename = #name,));
         let default = filled.as_ref().map(|filled| match filled {
@@ -413,7 +298,6 @@ impl<'a> Writer<'a> {
         let is_null = is_nullable && filled.is_some();
         let skip =
             (is_option && !is_required && !is_null).then(|| quote!(skip_serializing_if = "Option::is_none",));
-        let allow = allow_complex(&rust_type);
         let serde = (rename.is_some() || default.is_some() || skip.is_some())
             .then(|| quote!(#[serde(#rename #default #skip)]));
         let described = schema
@@ -423,7 +307,6 @@ impl<'a> Writer<'a> {
         let doc = doc_attribute(described.map(|d| d.value.as_str()));
         written.tokens.push(quote! {
             #doc
-            #allow
             #serde
             pub #rust: #rust_type,
         });
@@ -459,15 +342,11 @@ impl<'a> Writer<'a> {
             Shape::Enum(values) => {
                 let values: Vec<&str> = values.iter().map(|value| value.value.as_str()).collect();
                 let name = self.unique(name.to_owned());
-                self.inline
-                    .push((self.defaults.root.clone(), schema, name.clone()));
                 self.enumeration(&name, &values, schema);
                 quote!(#name)
             }
             Shape::Object(fields) => {
                 let name = self.unique(name.to_owned());
-                self.inline
-                    .push((self.defaults.root.clone(), schema, name.clone()));
                 self.structure(&name, fields, schema);
                 quote!(#name)
             }
@@ -538,7 +417,6 @@ impl<'a> Writer<'a> {
     fn named_type(&mut self, id: TypeId) {
         let named = self.description.type_(id);
         let name = ident(named.name.value.as_str());
-        let outside = std::mem::replace(&mut self.defaults.root, Root::Type(id));
         match &named.schema.shape {
             Shape::Object(fields) => self.structure(&name, fields, &named.schema),
             Shape::Enum(values) => {
@@ -551,34 +429,5 @@ impl<'a> Writer<'a> {
                 self.items.push(quote!(#doc pub type #name = #target;));
             }
         }
-        self.defaults.root = outside;
     }
-}
-
-fn allow_complex(rust_type: &TokenStream) -> Option<TokenStream> {
-    is_complex(rust_type).then(|| quote!(#[allow(clippy::type_complexity)]))
-}
-
-/// Whether clippy calls a type too complex: each type counts 10 for each level that it is inside of others.
-fn is_complex(rust_type: &TokenStream) -> bool {
-    const MOST: u64 = 250;
-    fn score(rust_type: &syn::Type, level: u64) -> u64 {
-        let syn::Type::Path(path) = rust_type else {
-            return 0;
-        };
-        let arguments = path
-            .path
-            .segments
-            .iter()
-            .filter_map(|segment| match &segment.arguments {
-                syn::PathArguments::AngleBracketed(arguments) => Some(&arguments.args),
-                _ => None,
-            });
-        let inner = arguments.flatten().filter_map(|argument| match argument {
-            syn::GenericArgument::Type(inner) => Some(score(inner, level + 1)),
-            _ => None,
-        });
-        10 * level + inner.sum::<u64>()
-    }
-    syn::parse2(rust_type.clone()).is_ok_and(|rust_type| score(&rust_type, 1) > MOST)
 }

@@ -28,9 +28,6 @@ fn a_crate_of_the_first_krator_is_upgraded_by_one_run() {
             fs::write(dir.join(path), text.replacen(from, to, 1)).expect("writable");
         };
         edit("Cargo.toml", "[dependencies]\n", "[dependencies]\n# Mine.\n");
-        edit("src/lib.rs", "pub mod shared;\n", "pub mod shared;\nmod mine;\n");
-        edit("src/main.rs", "use std::process", "// Mine.\nuse std::process");
-        fs::write(dir.join("src/mine.rs"), "//! Mine.\n").expect("writable");
         edit(
             "src/moose/states/roam.rs",
             "        if cx",
@@ -57,8 +54,6 @@ fn a_crate_of_the_first_krator_is_upgraded_by_one_run() {
         );
         let there = |path: &str| text(now[Path::new(path)].clone());
         assert!(there("Cargo.toml").contains("# Mine.\n"));
-        assert!(there("src/lib.rs").contains("mod mine;\n"));
-        assert!(there("src/main.rs").contains("// Mine.\n"));
         assert!(there("src/moose/states/roam.rs").contains("// It is wild.\n"));
         assert!(text(generate(dir, &["--diff"]).stdout).is_empty());
     });

@@ -34,7 +34,8 @@ const OBJECT: &str = r#"{
 
 fn object() -> Local<BackupMachine> {
     let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
-    Local::new(manifest, BackupState::default(), Arc::default())
+    let memory = BackupState::default();
+    Local::new(manifest, memory, Arc::default())
 }
 
 #[tokio::test(start_paused = true)]

@@ -37,7 +37,8 @@ const OBJECT: &str = r#"{
 
 fn object() -> Local<NodeClaimMachine> {
     let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
-    Local::new(manifest, NodeClaimState::default(), Arc::default())
+    let memory = NodeClaimState::default();
+    Local::new(manifest, memory, Arc::default())
 }
 
 #[tokio::test(start_paused = true)]

@@ -41,7 +41,8 @@ const OBJECT: &str = r#"{
 
 fn object() -> Local<NodePoolMachine> {
     let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
-    Local::new(manifest, NodePoolState::default(), Arc::default())
+    let memory = NodePoolState::default();
+    Local::new(manifest, memory, Arc::default())
 }
 
 #[tokio::test(start_paused = true)]

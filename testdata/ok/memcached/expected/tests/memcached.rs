@@ -30,7 +30,8 @@ const OBJECT: &str = r#"{
 
 fn object() -> Local<MemcachedMachine> {
     let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
-    Local::new(manifest, MemcachedState::default(), Arc::default())
+    let memory = MemcachedState::default();
+    Local::new(manifest, memory, Arc::default())
 }
 
 #[tokio::test(start_paused = true)]

@@ -23,7 +23,8 @@ const OBJECT: &str = r#"{
 
 fn object() -> Local<MooseMachine> {
     let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
-    Local::new(manifest, MooseState::default(), Arc::default())
+    let memory = MooseState::default();
+    Local::new(manifest, memory, Arc::default())
 }
 
 #[tokio::test(start_paused = true)]

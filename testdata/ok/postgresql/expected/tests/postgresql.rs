@@ -43,7 +43,8 @@ const OBJECT: &str = r#"{
 
 fn object() -> Local<PostgresqlMachine> {
     let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
-    Local::new(manifest, PostgresqlState::default(), Arc::default())
+    let memory = PostgresqlState::default();
+    Local::new(manifest, memory, Arc::default())
 }
 
 #[tokio::test(start_paused = true)]

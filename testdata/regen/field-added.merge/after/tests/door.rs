@@ -21,7 +21,8 @@ const OBJECT: &str = r#"{
 
 fn object() -> Local<DoorMachine> {
     let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
-    Local::new(manifest, DoorState::default(), Arc::default())
+    let memory = DoorState::default();
+    Local::new(manifest, memory, Arc::default())
 }
 
 #[tokio::test(start_paused = true)]

@@ -19,7 +19,8 @@ const OBJECT: &str = r#"{
 
 fn object() -> Local<GateMachine> {
     let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
-    Local::new(manifest, GateState::default(), Arc::default())
+    let memory = GateState::default();
+    Local::new(manifest, memory, Arc::default())
 }
 
 #[tokio::test(start_paused = true)]

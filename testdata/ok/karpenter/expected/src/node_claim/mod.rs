@@ -7,7 +7,9 @@ mod generated;
 mod object;
 pub mod states;
 
-pub use generated::machine::{NodeClaimCondition, NodeClaimMachine};
+pub use generated::machine::NodeClaimCondition;
+pub use generated::machine::NodeClaimMachine;
 pub use generated::prelude;
 pub use generated::types::*;
-pub use object::{NodeClaimOperator, NodeClaimState};
+pub use object::NodeClaimOperator;
+pub use object::NodeClaimState;

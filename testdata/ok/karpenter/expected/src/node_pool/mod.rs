@@ -7,7 +7,9 @@ mod generated;
 mod object;
 pub mod states;
 
-pub use generated::machine::{NodePoolCondition, NodePoolMachine};
+pub use generated::machine::NodePoolCondition;
+pub use generated::machine::NodePoolMachine;
 pub use generated::prelude;
 pub use generated::types::*;
-pub use object::{NodePoolOperator, NodePoolState};
+pub use object::NodePoolOperator;
+pub use object::NodePoolState;

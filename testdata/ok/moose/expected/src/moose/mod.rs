@@ -10,4 +10,5 @@ pub mod states;
 pub use generated::machine::MooseMachine;
 pub use generated::prelude;
 pub use generated::types::*;
-pub use object::{MooseOperator, MooseState};
+pub use object::MooseOperator;
+pub use object::MooseState;

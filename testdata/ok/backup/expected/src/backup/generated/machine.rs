@@ -308,21 +308,16 @@ impl NextOfWaitingForPluginOperationsPartiallyFailed for PartiallyFailed {}
 impl<T: NextOfWaitingForPluginOperationsPartiallyFailed> rt::TransitionTo<T>
 for WaitingForPluginOperationsPartiallyFailed {}
 impl rt::MayStay for WaitingForPluginOperationsPartiallyFailed {}
+const RETRY: rt::Retry = rt::Retry::DEFAULT
+    .backoff(std::time::Duration::from_secs(2), 2.0, std::time::Duration::from_secs(300))
+    .limit(8, Failed::ID);
 static STATES: [rt::Policy; 15] = [
     rt::Policy::new("Completed")
         .kind(rt::StateKind::Ready)
         .next(&[Expired::ID])
         .poll(std::time::Duration::from_secs(3600))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(2),
-                    2.0,
-                    std::time::Duration::from_secs(300),
-                )
-                .limit(8, Failed::ID),
-        )
+        .retry(RETRY)
         .handler("src/backup/states/completed.rs", Completed::WRITTEN),
     rt::Policy::new("Deleted")
         .kind(rt::StateKind::Final)
@@ -382,40 +377,16 @@ static STATES: [rt::Policy; 15] = [
     rt::Policy::new("FailedValidation")
         .kind(rt::StateKind::Failed)
         .watch(&[rt::Watch::Itself])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(2),
-                    2.0,
-                    std::time::Duration::from_secs(300),
-                )
-                .limit(8, Failed::ID),
-        )
+        .retry(RETRY)
         .on_spec_change(rt::OnSpecChange::To(New::ID))
         .handler("src/backup/states/failed_validation.rs", FailedValidation::WRITTEN),
     rt::Policy::new("Finalizing")
         .next(&[Completed::ID, PartiallyFailed::ID])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(2),
-                    2.0,
-                    std::time::Duration::from_secs(300),
-                )
-                .limit(8, Failed::ID),
-        )
+        .retry(RETRY)
         .handler("src/backup/states/finalizing.rs", Finalizing::WRITTEN),
     rt::Policy::new("FinalizingPartiallyFailed")
         .next(&[PartiallyFailed::ID])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(2),
-                    2.0,
-                    std::time::Duration::from_secs(300),
-                )
-                .limit(8, Failed::ID),
-        )
+        .retry(RETRY)
         .handler(
             "src/backup/states/finalizing_partially_failed.rs",
             FinalizingPartiallyFailed::WRITTEN,
@@ -437,58 +408,26 @@ static STATES: [rt::Policy; 15] = [
         .handler("src/backup/states/in_progress.rs", InProgress::WRITTEN),
     rt::Policy::new("New")
         .next(&[Queued::ID, FailedValidation::ID])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(2),
-                    2.0,
-                    std::time::Duration::from_secs(300),
-                )
-                .limit(8, Failed::ID),
-        )
+        .retry(RETRY)
         .handler("src/backup/states/new.rs", New::WRITTEN),
     rt::Policy::new("PartiallyFailed")
         .kind(rt::StateKind::Failed)
         .next(&[Expired::ID])
         .poll(std::time::Duration::from_secs(3600))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(2),
-                    2.0,
-                    std::time::Duration::from_secs(300),
-                )
-                .limit(8, Failed::ID),
-        )
+        .retry(RETRY)
         .handler("src/backup/states/partially_failed.rs", PartiallyFailed::WRITTEN),
     rt::Policy::new("Queued")
         .next(&[ReadyToStart::ID])
         .poll(std::time::Duration::from_secs(30))
         .watch(&[rt::Watch::Itself])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(2),
-                    2.0,
-                    std::time::Duration::from_secs(300),
-                )
-                .limit(8, Failed::ID),
-        )
+        .retry(RETRY)
         .handler("src/backup/states/queued.rs", Queued::WRITTEN),
     rt::Policy::new("ReadyToStart")
         .next(&[InProgress::ID])
         .poll(std::time::Duration::from_secs(10))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(2),
-                    2.0,
-                    std::time::Duration::from_secs(300),
-                )
-                .limit(8, Failed::ID),
-        )
+        .retry(RETRY)
         .handler("src/backup/states/ready_to_start.rs", ReadyToStart::WRITTEN),
     rt::Policy::new("WaitingForPluginOperations")
         .next(
@@ -502,15 +441,7 @@ static STATES: [rt::Policy; 15] = [
         .poll(std::time::Duration::from_secs(10))
         .watch(&[rt::Watch::Kind("batch/v1.Job")])
         .timeout(std::time::Duration::from_secs(14400), PartiallyFailed::ID)
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(2),
-                    2.0,
-                    std::time::Duration::from_secs(300),
-                )
-                .limit(8, Failed::ID),
-        )
+        .retry(RETRY)
         .handler(
             "src/backup/states/waiting_for_plugin_operations.rs",
             WaitingForPluginOperations::WRITTEN,
@@ -520,15 +451,7 @@ static STATES: [rt::Policy; 15] = [
         .poll(std::time::Duration::from_secs(10))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
         .timeout(std::time::Duration::from_secs(14400), PartiallyFailed::ID)
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(2),
-                    2.0,
-                    std::time::Duration::from_secs(300),
-                )
-                .limit(8, Failed::ID),
-        )
+        .retry(RETRY)
         .handler(
             "src/backup/states/waiting_for_plugin_operations_partially_failed.rs",
             WaitingForPluginOperationsPartiallyFailed::WRITTEN,

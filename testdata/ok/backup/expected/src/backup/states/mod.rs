@@ -21,9 +21,8 @@ mod waiting_for_plugin_operations_partially_failed;
 
 /// The state `Completed`.
 ///
-/// Next: [`Expired`] (ttl passed).
-///
-/// Errors: [`Failed`] after 8 retries.
+/// - [`Expired`]: ttl passed
+/// - [`Failed`]: 8 retries failed
 #[derive(Clone, Copy, Debug)]
 pub struct Completed;
 
@@ -33,9 +32,8 @@ pub struct Deleted;
 
 /// Removes the data from the storage location.
 ///
-/// Next: [`Deleted`] (data removed).
-///
-/// Errors: [`Deleted`] after 3 retries.
+/// - [`Deleted`]: data removed
+/// - [`Deleted`]: 3 retries failed
 #[derive(Clone, Copy, Debug)]
 pub struct Deleting;
 
@@ -45,94 +43,90 @@ pub struct Expired;
 
 /// The state `Failed`.
 ///
-/// Next: [`Expired`] (ttl passed).
-///
-/// Changes of the spec: [`New`].
+/// - [`Expired`]: ttl passed
+/// - [`New`]: spec changed
 #[derive(Clone, Copy, Debug)]
 pub struct Failed;
 
 /// The state `FailedValidation`.
 ///
-/// Errors: [`Failed`] after 8 retries.
-///
-/// Changes of the spec: [`New`].
+/// - [`Failed`]: 8 retries failed
+/// - [`New`]: spec changed
 #[derive(Clone, Copy, Debug)]
 pub struct FailedValidation;
 
 /// The state `Finalizing`.
 ///
-/// Next: [`Completed`], [`PartiallyFailed`].
-///
-/// Errors: [`Failed`] after 8 retries.
+/// - [`Completed`]
+/// - [`PartiallyFailed`]
+/// - [`Failed`]: 8 retries failed
 #[derive(Clone, Copy, Debug)]
 pub struct Finalizing;
 
 /// The state `FinalizingPartiallyFailed`.
 ///
-/// Next: [`PartiallyFailed`].
-///
-/// Errors: [`Failed`] after 8 retries.
+/// - [`PartiallyFailed`]
+/// - [`Failed`]: 8 retries failed
 #[derive(Clone, Copy, Debug)]
 pub struct FinalizingPartiallyFailed;
 
 /// Collects the items and takes the snapshots; a restart in the middle fails the backup.
 ///
-/// Next: [`WaitingForPluginOperations`], [`WaitingForPluginOperationsPartiallyFailed`], [`Finalizing`], [`FinalizingPartiallyFailed`], [`Failed`].
-///
-/// Timeout: [`Failed`] after 4h.
-///
-/// Errors and restarts: [`Failed`].
+/// - [`WaitingForPluginOperations`]
+/// - [`WaitingForPluginOperationsPartiallyFailed`]
+/// - [`Finalizing`]
+/// - [`FinalizingPartiallyFailed`]
+/// - [`Failed`]
+/// - [`Failed`]: after 4h
+/// - [`Failed`]: restarted
 #[derive(Clone, Copy, Debug)]
 pub struct InProgress;
 
 /// The state `New`.
 ///
-/// Next: [`Queued`] (valid), [`FailedValidation`] (invalid).
-///
-/// Errors: [`Failed`] after 8 retries.
+/// - [`Queued`]: valid
+/// - [`FailedValidation`]: invalid
+/// - [`Failed`]: 8 retries failed
 #[derive(Clone, Copy, Debug)]
 pub struct New;
 
 /// The state `PartiallyFailed`.
 ///
-/// Next: [`Expired`] (ttl passed).
-///
-/// Errors: [`Failed`] after 8 retries.
+/// - [`Expired`]: ttl passed
+/// - [`Failed`]: 8 retries failed
 #[derive(Clone, Copy, Debug)]
 pub struct PartiallyFailed;
 
 /// The state `Queued`.
 ///
-/// Next: [`ReadyToStart`] (first in line).
-///
-/// Errors: [`Failed`] after 8 retries.
+/// - [`ReadyToStart`]: first in line
+/// - [`Failed`]: 8 retries failed
 #[derive(Clone, Copy, Debug)]
 pub struct Queued;
 
 /// The state `ReadyToStart`.
 ///
-/// Next: [`InProgress`] (slot free).
-///
-/// Errors: [`Failed`] after 8 retries.
+/// - [`InProgress`]: slot free
+/// - [`Failed`]: 8 retries failed
 #[derive(Clone, Copy, Debug)]
 pub struct ReadyToStart;
 
 /// The state `WaitingForPluginOperations`.
 ///
-/// Next: [`Finalizing`], [`FinalizingPartiallyFailed`], [`WaitingForPluginOperationsPartiallyFailed`], [`PartiallyFailed`].
-///
-/// Timeout: [`PartiallyFailed`] after 4h.
-///
-/// Errors: [`Failed`] after 8 retries.
+/// - [`Finalizing`]
+/// - [`FinalizingPartiallyFailed`]
+/// - [`WaitingForPluginOperationsPartiallyFailed`]
+/// - [`PartiallyFailed`]
+/// - [`PartiallyFailed`]: after 4h
+/// - [`Failed`]: 8 retries failed
 #[derive(Clone, Copy, Debug)]
 pub struct WaitingForPluginOperations;
 
 /// The state `WaitingForPluginOperationsPartiallyFailed`.
 ///
-/// Next: [`FinalizingPartiallyFailed`], [`PartiallyFailed`].
-///
-/// Timeout: [`PartiallyFailed`] after 4h.
-///
-/// Errors: [`Failed`] after 8 retries.
+/// - [`FinalizingPartiallyFailed`]
+/// - [`PartiallyFailed`]
+/// - [`PartiallyFailed`]: after 4h
+/// - [`Failed`]: 8 retries failed
 #[derive(Clone, Copy, Debug)]
 pub struct WaitingForPluginOperationsPartiallyFailed;

@@ -162,6 +162,8 @@ impl NextOfTerminating for Terminated {}
 impl NextOfTerminating for rt::Never<NodeClaimMachine> {}
 impl<T: NextOfTerminating> rt::TransitionTo<T> for Terminating {}
 impl rt::MayStay for Terminating {}
+const RETRY: rt::Retry = rt::Retry::DEFAULT
+    .backoff(std::time::Duration::from_secs(1), 2.0, std::time::Duration::from_secs(60));
 static STATES: [rt::Policy; 8] = [
     rt::Policy::new("Abandoned")
         .kind(rt::StateKind::Final)
@@ -181,14 +183,7 @@ static STATES: [rt::Policy; 8] = [
         .poll(std::time::Duration::from_secs(5))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
         .timeout_from_field(0, Terminating::ID)
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(1),
-                    2.0,
-                    std::time::Duration::from_secs(60),
-                ),
-        )
+        .retry(RETRY)
         .deletion_path()
         .handler("src/node_claim/states/draining.rs", Draining::WRITTEN),
     rt::Policy::new("Initialized")
@@ -196,55 +191,27 @@ static STATES: [rt::Policy; 8] = [
         .next(&[Abandoned::ID])
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
         .timeout_from_field(1, Abandoned::ID)
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(1),
-                    2.0,
-                    std::time::Duration::from_secs(60),
-                ),
-        )
+        .retry(RETRY)
         .conditions(&[("Initialized", "True")])
         .handler("src/node_claim/states/initialized.rs", Initialized::WRITTEN),
     rt::Policy::new("Initializing")
         .next(&[Initialized::ID])
         .poll(std::time::Duration::from_secs(10))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(1),
-                    2.0,
-                    std::time::Duration::from_secs(60),
-                ),
-        )
+        .retry(RETRY)
         .conditions(&[("Registered", "True")])
         .handler("src/node_claim/states/initializing.rs", Initializing::WRITTEN),
     rt::Policy::new("Launching")
         .next(&[Registering::ID, Abandoned::ID])
         .timeout(std::time::Duration::from_secs(300), Abandoned::ID)
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(1),
-                    2.0,
-                    std::time::Duration::from_secs(60),
-                ),
-        )
+        .retry(RETRY)
         .handler("src/node_claim/states/launching.rs", Launching::WRITTEN),
     rt::Policy::new("Registering")
         .next(&[Initializing::ID])
         .poll(std::time::Duration::from_secs(10))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
         .timeout(std::time::Duration::from_secs(900), Abandoned::ID)
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(1),
-                    2.0,
-                    std::time::Duration::from_secs(60),
-                ),
-        )
+        .retry(RETRY)
         .conditions(&[("Launched", "True")])
         .handler("src/node_claim/states/registering.rs", Registering::WRITTEN),
     rt::Policy::new("Terminated")
@@ -264,14 +231,7 @@ static STATES: [rt::Policy; 8] = [
         .next(&[Terminated::ID])
         .poll(std::time::Duration::from_secs(5))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(1),
-                    2.0,
-                    std::time::Duration::from_secs(60),
-                ),
-        )
+        .retry(RETRY)
         .deletion_path()
         .conditions(&[("Drained", "True")])
         .handler("src/node_claim/states/terminating.rs", Terminating::WRITTEN),

@@ -18,39 +18,36 @@ pub struct Abandoned;
 
 /// The state `Draining`.
 ///
-/// Next: [`Terminating`] (node gone).
-///
-/// Timeout: [`Terminating`], set by `.spec.terminationGracePeriod`.
+/// - [`Terminating`]: node gone
+/// - [`Terminating`]: after .spec.terminationGracePeriod
 #[derive(Clone, Copy, Debug)]
 pub struct Draining;
 
 /// The state `Initialized`.
 ///
-/// Next: [`Abandoned`] (node gone).
-///
-/// Timeout: [`Abandoned`], set by `.status.expiresAt`.
+/// - [`Abandoned`]: node gone
+/// - [`Abandoned`]: after .status.expiresAt
 #[derive(Clone, Copy, Debug)]
 pub struct Initialized;
 
 /// The state `Initializing`.
 ///
-/// Next: [`Initialized`] (node ready).
+/// - [`Initialized`]: node ready
 #[derive(Clone, Copy, Debug)]
 pub struct Initializing;
 
 /// The state `Launching`.
 ///
-/// Next: [`Registering`] (instance made), [`Abandoned`] (no capacity).
-///
-/// Timeout: [`Abandoned`] after 5m.
+/// - [`Registering`]: instance made
+/// - [`Abandoned`]: no capacity
+/// - [`Abandoned`]: after 5m
 #[derive(Clone, Copy, Debug)]
 pub struct Launching;
 
 /// The state `Registering`.
 ///
-/// Next: [`Initializing`] (node joined).
-///
-/// Timeout: [`Abandoned`] after 15m.
+/// - [`Initializing`]: node joined
+/// - [`Abandoned`]: after 15m
 #[derive(Clone, Copy, Debug)]
 pub struct Registering;
 
@@ -60,6 +57,6 @@ pub struct Terminated;
 
 /// The state `Terminating`.
 ///
-/// Next: [`Terminated`] (instance gone).
+/// - [`Terminated`]: instance gone
 #[derive(Clone, Copy, Debug)]
 pub struct Terminating;

@@ -43,7 +43,7 @@ impl rt::Watches<k8s_openapi::api::core::v1::Pod> for NodePoolMachine {}
 impl rt::Grants<rt::Never<NodePoolMachine>> for NodePoolMachine {}
 #[diagnostic::do_not_recommend]
 impl rt::Owns<rt::Never<NodePoolMachine>> for NodePoolMachine {}
-/// A `karpenter.k8s.aws/v1.EC2NodeClass`. krator does not know its schema, so only its metadata is typed.
+/// EC2NodeClass (`karpenter.k8s.aws/v1`). krator does not know its schema, so only its metadata is typed.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct EC2NodeClass {
     /// Name, namespace, labels and other metadata.

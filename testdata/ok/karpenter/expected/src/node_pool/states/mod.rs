@@ -10,30 +10,29 @@ mod validating;
 
 /// The state `Invalid`.
 ///
-/// Changes of the spec: [`Validating`].
+/// - [`Validating`]: spec changed
 #[derive(Clone, Copy, Debug)]
 pub struct Invalid;
 
 /// The state `NodeClassNotReady`.
 ///
-/// Next: [`Ready`].
-///
-/// Changes of the spec: [`Validating`].
+/// - [`Ready`]
+/// - [`Validating`]: spec changed
 #[derive(Clone, Copy, Debug)]
 pub struct NodeClassNotReady;
 
 /// The state `Ready`.
 ///
-/// Next: [`NodeClassNotReady`].
-///
-/// Changes of the spec: [`Validating`].
+/// - [`NodeClassNotReady`]
+/// - [`Validating`]: spec changed
 #[derive(Clone, Copy, Debug)]
 pub struct Ready;
 
 /// The state `Validating`.
 ///
-/// Next: [`Ready`] (node class ready), [`NodeClassNotReady`], [`Invalid`].
-///
-/// Changes of the spec: [`Validating`].
+/// - [`Ready`]: node class ready
+/// - [`NodeClassNotReady`]
+/// - [`Invalid`]
+/// - [`Validating`]: spec changed
 #[derive(Clone, Copy, Debug)]
 pub struct Validating;

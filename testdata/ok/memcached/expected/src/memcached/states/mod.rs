@@ -8,14 +8,13 @@ mod reconciling;
 
 /// The state `Available`.
 ///
-/// Next: [`Reconciling`] (drifted).
-///
-/// Changes of the spec: [`Reconciling`].
+/// - [`Reconciling`]: drifted
+/// - [`Reconciling`]: spec changed
 #[derive(Clone, Copy, Debug)]
 pub struct Available;
 
 /// The state `Reconciling`.
 ///
-/// Next: [`Available`] (deployment ready).
+/// - [`Available`]: deployment ready
 #[derive(Clone, Copy, Debug)]
 pub struct Reconciling;

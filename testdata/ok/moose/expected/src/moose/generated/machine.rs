@@ -120,6 +120,7 @@ pub trait WaitOfTagged {}
 #[diagnostic::do_not_recommend]
 impl WaitOfTagged for rt::Never<MooseMachine> {}
 impl<S: WaitOfTagged> rt::MayStay<S> for Tagged {}
+const RETRY: rt::Retry = rt::Retry::DEFAULT.limit(5, Lost::ID);
 static STATES: [rt::Policy; 6] = [
     rt::Policy::new("Eat")
         .phase("Hungry")
@@ -128,7 +129,7 @@ static STATES: [rt::Policy; 6] = [
         .poll(std::time::Duration::from_secs(5))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
         .timeout(std::time::Duration::from_secs(600), Lost::ID)
-        .retry(rt::Retry::DEFAULT.limit(5, Lost::ID))
+        .retry(RETRY)
         .handler("src/moose/states/eat.rs", Eat::WRITTEN),
     rt::Policy::new("Lost")
         .kind(rt::StateKind::Failed)
@@ -148,7 +149,7 @@ static STATES: [rt::Policy; 6] = [
         .next(&[Eat::ID])
         .poll(std::time::Duration::from_secs(2))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
-        .retry(rt::Retry::DEFAULT.limit(5, Lost::ID))
+        .retry(RETRY)
         .handler("src/moose/states/roam.rs", Roam::WRITTEN),
     rt::Policy::new("Sleep")
         .phase("Asleep")
@@ -157,12 +158,12 @@ static STATES: [rt::Policy; 6] = [
         .next(&[Roam::ID])
         .watch(&[rt::Watch::Itself])
         .timeout(std::time::Duration::from_secs(20), Roam::ID)
-        .retry(rt::Retry::DEFAULT.limit(5, Lost::ID))
+        .retry(RETRY)
         .handler("src/moose/states/sleep.rs", Sleep::WRITTEN),
     rt::Policy::new("Tagged")
         .phase("Roaming")
         .next(&[Roam::ID])
-        .retry(rt::Retry::DEFAULT.limit(5, Lost::ID))
+        .retry(RETRY)
         .handler("src/moose/states/tagged.rs", Tagged::WRITTEN),
 ];
 static GRAPH: rt::Graph = rt::Graph::new(

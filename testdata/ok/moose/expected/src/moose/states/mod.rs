@@ -12,17 +12,15 @@ mod tagged;
 
 /// Eats a tenth of its weight.
 ///
-/// Next: [`Sleep`] (full).
-///
-/// Timeout: [`Lost`] after 10m.
-///
-/// Errors: [`Lost`] after 5 retries.
+/// - [`Sleep`]: full
+/// - [`Lost`]: after 10m
+/// - [`Lost`]: 5 retries failed
 #[derive(Clone, Copy, Debug)]
 pub struct Eat;
 
 /// The collar has gone silent.
 ///
-/// Next: [`Roam`] (collar seen).
+/// - [`Roam`]: collar seen
 #[derive(Clone, Copy, Debug)]
 pub struct Lost;
 
@@ -32,26 +30,22 @@ pub struct Released;
 
 /// Wanders the wilderness, makes friends and grows hungry.
 ///
-/// Next: [`Eat`] (hungry).
-///
-/// Errors: [`Lost`] after 5 retries.
+/// - [`Eat`]: hungry
+/// - [`Lost`]: 5 retries failed
 #[derive(Clone, Copy, Debug)]
 pub struct Roam;
 
 /// The state `Sleep`.
 ///
-/// Next: [`Roam`] (startled).
-///
-/// Timeout: [`Roam`] after 20s.
-///
-/// Errors: [`Lost`] after 5 retries.
+/// - [`Roam`]: startled
+/// - [`Roam`]: after 20s
+/// - [`Lost`]: 5 retries failed
 #[derive(Clone, Copy, Debug)]
 pub struct Sleep;
 
 /// A ranger has put a collar on it.
 ///
-/// Next: [`Roam`].
-///
-/// Errors: [`Lost`] after 5 retries.
+/// - [`Roam`]
+/// - [`Lost`]: 5 retries failed
 #[derive(Clone, Copy, Debug)]
 pub struct Tagged;

@@ -200,21 +200,16 @@ pub trait WaitOfValidating {}
 #[diagnostic::do_not_recommend]
 impl WaitOfValidating for rt::Never<PostgresqlMachine> {}
 impl<S: WaitOfValidating> rt::MayStay<S> for Validating {}
+const RETRY: rt::Retry = rt::Retry::DEFAULT
+    .backoff(std::time::Duration::from_secs(5), 2.0, std::time::Duration::from_secs(600))
+    .limit(10, SyncFailed::ID);
 static STATES: [rt::Policy; 11] = [
     rt::Policy::new("CreateFailed")
         .kind(rt::StateKind::Failed)
         .next(&[Creating::ID])
         .poll(std::time::Duration::from_secs(300))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(5),
-                    2.0,
-                    std::time::Duration::from_secs(600),
-                )
-                .limit(10, SyncFailed::ID),
-        )
+        .retry(RETRY)
         .on_spec_change(rt::OnSpecChange::To(Validating::ID))
         .handler("src/postgresql/states/create_failed.rs", CreateFailed::WRITTEN),
     rt::Policy::new("Creating")
@@ -222,15 +217,7 @@ static STATES: [rt::Policy; 11] = [
         .poll(std::time::Duration::from_secs(30))
         .watch(&[rt::Watch::Owned])
         .timeout(std::time::Duration::from_secs(1800), CreateFailed::ID)
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(5),
-                    2.0,
-                    std::time::Duration::from_secs(600),
-                )
-                .limit(10, SyncFailed::ID),
-        )
+        .retry(RETRY)
         .handler("src/postgresql/states/creating.rs", Creating::WRITTEN),
     rt::Policy::new("Deleted")
         .kind(rt::StateKind::Final)
@@ -278,15 +265,7 @@ static STATES: [rt::Policy; 11] = [
         .next(&[Syncing::ID])
         .poll(std::time::Duration::from_secs(1800))
         .watch(&[rt::Watch::Owned])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(5),
-                    2.0,
-                    std::time::Duration::from_secs(600),
-                )
-                .limit(10, SyncFailed::ID),
-        )
+        .retry(RETRY)
         .on_spec_change_of(
             &[
                 rt::SpecChange {
@@ -321,30 +300,14 @@ static STATES: [rt::Policy; 11] = [
         .poll(std::time::Duration::from_secs(30))
         .watch(&[rt::Watch::Owned])
         .timeout(std::time::Duration::from_secs(1800), SyncFailed::ID)
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(5),
-                    2.0,
-                    std::time::Duration::from_secs(600),
-                )
-                .limit(10, SyncFailed::ID),
-        )
+        .retry(RETRY)
         .handler("src/postgresql/states/syncing.rs", Syncing::WRITTEN),
     rt::Policy::new("UpdateFailed")
         .kind(rt::StateKind::Failed)
         .next(&[Syncing::ID])
         .poll(std::time::Duration::from_secs(300))
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(5),
-                    2.0,
-                    std::time::Duration::from_secs(600),
-                )
-                .limit(10, SyncFailed::ID),
-        )
+        .retry(RETRY)
         .on_spec_change(rt::OnSpecChange::To(Updating::ID))
         .handler("src/postgresql/states/update_failed.rs", UpdateFailed::WRITTEN),
     rt::Policy::new("Updating")
@@ -352,15 +315,7 @@ static STATES: [rt::Policy; 11] = [
         .poll(std::time::Duration::from_secs(30))
         .watch(&[rt::Watch::Owned])
         .timeout(std::time::Duration::from_secs(3600), UpdateFailed::ID)
-        .retry(
-            rt::Retry::DEFAULT
-                .backoff(
-                    std::time::Duration::from_secs(5),
-                    2.0,
-                    std::time::Duration::from_secs(600),
-                )
-                .limit(10, SyncFailed::ID),
-        )
+        .retry(RETRY)
         .on_spec_change(rt::OnSpecChange::To(Updating::ID))
         .handler("src/postgresql/states/updating.rs", Updating::WRITTEN),
     rt::Policy::new("Validating")

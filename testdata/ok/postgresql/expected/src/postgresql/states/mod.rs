@@ -17,21 +17,17 @@ mod validating;
 
 /// The state `CreateFailed`.
 ///
-/// Next: [`Creating`] (repair).
-///
-/// Errors: [`SyncFailed`] after 10 retries.
-///
-/// Changes of the spec: [`Validating`].
+/// - [`Creating`]: repair
+/// - [`SyncFailed`]: 10 retries failed
+/// - [`Validating`]: spec changed
 #[derive(Clone, Copy, Debug)]
 pub struct CreateFailed;
 
 /// The state `Creating`.
 ///
-/// Next: [`Running`] (all pods ready).
-///
-/// Timeout: [`CreateFailed`] after 30m.
-///
-/// Errors: [`SyncFailed`] after 10 retries.
+/// - [`Running`]: all pods ready
+/// - [`CreateFailed`]: after 30m
+/// - [`SyncFailed`]: 10 retries failed
 #[derive(Clone, Copy, Debug)]
 pub struct Creating;
 
@@ -41,74 +37,63 @@ pub struct Deleted;
 
 /// The state `Deleting`.
 ///
-/// Next: [`Deleted`].
-///
-/// Errors: [`Deleted`] after 3 retries.
+/// - [`Deleted`]
+/// - [`Deleted`]: 3 retries failed
 #[derive(Clone, Copy, Debug)]
 pub struct Deleting;
 
 /// The state `Invalid`.
 ///
-/// Changes of the spec: [`Validating`].
+/// - [`Validating`]: spec changed
 #[derive(Clone, Copy, Debug)]
 pub struct Invalid;
 
 /// The state `Running`.
 ///
-/// Next: [`Syncing`] (drifted).
-///
-/// Errors: [`SyncFailed`] after 10 retries.
-///
-/// Changes of `.spec.volume`: [`Creating`].
-///
-/// Other changes of the spec: [`Updating`].
+/// - [`Syncing`]: drifted
+/// - [`SyncFailed`]: 10 retries failed
+/// - [`Creating`]: .spec.volume changed
+/// - [`Updating`]: spec changed
 #[derive(Clone, Copy, Debug)]
 pub struct Running;
 
 /// The state `SyncFailed`.
 ///
-/// Next: [`Syncing`] (repair).
-///
-/// Changes of the spec: [`Updating`].
+/// - [`Syncing`]: repair
+/// - [`Updating`]: spec changed
 #[derive(Clone, Copy, Debug)]
 pub struct SyncFailed;
 
 /// The state `Syncing`.
 ///
-/// Next: [`Running`] (in sync).
-///
-/// Timeout: [`SyncFailed`] after 30m.
-///
-/// Errors: [`SyncFailed`] after 10 retries.
+/// - [`Running`]: in sync
+/// - [`SyncFailed`]: after 30m
+/// - [`SyncFailed`]: 10 retries failed
 #[derive(Clone, Copy, Debug)]
 pub struct Syncing;
 
 /// The state `UpdateFailed`.
 ///
-/// Next: [`Syncing`] (repair).
-///
-/// Errors: [`SyncFailed`] after 10 retries.
-///
-/// Changes of the spec: [`Updating`].
+/// - [`Syncing`]: repair
+/// - [`SyncFailed`]: 10 retries failed
+/// - [`Updating`]: spec changed
 #[derive(Clone, Copy, Debug)]
 pub struct UpdateFailed;
 
 /// The state `Updating`.
 ///
-/// Next: [`Running`] (rolled out), [`UpdateFailed`] (refused).
-///
-/// Timeout: [`UpdateFailed`] after 1h.
-///
-/// Errors: [`SyncFailed`] after 10 retries.
-///
-/// Changes of the spec: [`Updating`].
+/// - [`Running`]: rolled out
+/// - [`UpdateFailed`]: refused
+/// - [`UpdateFailed`]: after 1h
+/// - [`SyncFailed`]: 10 retries failed
+/// - [`Updating`]: spec changed
 #[derive(Clone, Copy, Debug)]
 pub struct Updating;
 
 /// The state `Validating`.
 ///
-/// Next: [`Creating`], [`Invalid`] (bad spec).
-///
-/// Errors: [`Invalid`] after 10 retries.
+/// - [`Creating`]
+/// - [`Invalid`]: bad spec
+/// - [`Invalid`]: 10 retries failed
 #[derive(Clone, Copy, Debug)]
 pub struct Validating;

@@ -8,12 +8,12 @@ mod open;
 
 /// The state `Closed`.
 ///
-/// Next: [`Open`].
+/// - [`Open`]
 #[derive(Clone, Copy, Debug)]
 pub struct Closed;
 
 /// The state `Open`.
 ///
-/// Next: [`Closed`].
+/// - [`Closed`]
 #[derive(Clone, Copy, Debug)]
 pub struct Open;

@@ -1,4 +1,4 @@
-use super::{Ajar, Zigzag};
+use super::{Zigzag, Ajar};
 use crate::door::prelude::*;
 
 impl State for Ajar {

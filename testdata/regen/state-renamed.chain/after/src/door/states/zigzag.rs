@@ -1,4 +1,4 @@
-use super::{Open, Zigzag};
+use super::{Zigzag, Open};
 use crate::door::prelude::*;
 
 impl State for Zigzag {

@@ -1,4 +1,4 @@
-use super::Ajar;
+use super::{Ajar, Ajar};
 use crate::door::prelude::*;
 
 impl State for Ajar {

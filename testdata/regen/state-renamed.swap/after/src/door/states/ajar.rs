@@ -1,4 +1,4 @@
-use super::{Ajar, Closed};
+use super::{Closed, Ajar};
 use crate::door::prelude::*;
 
 impl State for Ajar {

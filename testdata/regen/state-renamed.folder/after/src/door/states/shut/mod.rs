@@ -1,6 +1,6 @@
 mod hinge;
 
-use super::{Open, Shut};
+use super::{Shut, Open};
 use crate::door::prelude::*;
 
 impl State for Shut {

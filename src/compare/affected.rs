@@ -1,4 +1,4 @@
-//! Predicts whether a change breaks a certain object, as far as that is possible without the API server.
+//! Which objects a change breaks, as far as that can be predicted without the API server.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ pub enum Breaks {
 
 /// Which objects break. The values are those at the path of the change.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum ValueTest {
+pub(super) enum Affected {
     /// All objects.
     Every,
     /// Objects that have the value.
@@ -30,7 +30,7 @@ pub(super) enum ValueTest {
     Lacks(String),
     /// Objects with a value of none of these types.
     OfType(BTreeSet<ValueType>),
-    /// Objects with a value that this part of the new schema refuses. Null is left to other tests.
+    /// Objects with a value other than null that this part of the new schema refuses.
     Violates(Box<Schema>),
     /// Objects with a value that breaks the rules of this schema, in which the value has no others.
     BreaksRule(Box<Schema>),
@@ -44,25 +44,25 @@ pub(super) enum ValueTest {
     NoResource,
     /// Objects in this state.
     InState(String),
-    /// Only the API server can tell.
+    /// Only the API server can decide.
     Unknown,
 }
 
-/// A test for values that some keywords of a schema refuse.
-pub(super) fn violates(schema: &Json, keywords: &[&str]) -> ValueTest {
+/// Objects with values that some keywords of a schema refuse.
+pub(super) fn violates(schema: &Json, keywords: &[&str]) -> Affected {
     let part: Map<String, Json> = keywords
         .iter()
         .filter_map(|key| Some(((*key).to_owned(), schema.get(*key)?.clone())))
         .collect();
-    part_of(Json::Object(part)).map_or(ValueTest::Unknown, ValueTest::Violates)
+    part_of(Json::Object(part)).map_or(Affected::Unknown, Affected::Violates)
 }
 
-/// A test for values that break one rule of a schema.
-pub(super) fn breaks_rule(schema: &Json, rule: &str) -> ValueTest {
+/// Objects with values that break one rule of a schema.
+pub(super) fn breaks_rule(schema: &Json, rule: &str) -> Affected {
     let mut part = schema.clone();
     remove_rules(&mut part);
     part["x-kubernetes-validations"] = json!([{"rule": rule}]);
-    part_of(part).map_or(ValueTest::Unknown, ValueTest::BreaksRule)
+    part_of(part).map_or(Affected::Unknown, Affected::BreaksRule)
 }
 
 fn part_of(part: Json) -> Option<Box<Schema>> {
@@ -117,24 +117,24 @@ impl ValueType {
     }
 }
 
-impl ValueTest {
+impl Affected {
     /// Whether the object breaks.
     pub fn of(&self, object: &Json, path: Option<&SchemaPath>) -> Breaks {
         let certain = |breaks: bool| if breaks { Breaks::Yes } else { Breaks::No };
         match self {
-            ValueTest::Every => return Breaks::Yes,
-            ValueTest::InState(state) => return certain(object["status"]["state"] == **state),
+            Affected::Every => return Breaks::Yes,
+            Affected::InState(state) => return certain(object["status"]["state"] == **state),
             _ => {}
         }
         let Some(path) = path else { return Breaks::Maybe };
         let values = match self {
-            ValueTest::Lacks(_) => path.parent().values(object),
+            Affected::Lacks(_) => path.parent().values(object),
             _ => path.values(object),
         };
         match self {
-            ValueTest::Unknown if values.is_empty() => Breaks::No,
-            ValueTest::Unknown => Breaks::Maybe,
-            ValueTest::BreaksRule(schema) => {
+            Affected::Unknown if values.is_empty() => Breaks::No,
+            Affected::Unknown => Breaks::Maybe,
+            Affected::BreaksRule(schema) => {
                 let outcomes = values.into_iter().map(|value| breaks(schema, value));
                 outcomes.max().unwrap_or(Breaks::No)
             }
@@ -144,23 +144,23 @@ impl ValueTest {
 
     fn finds(&self, value: &Json) -> bool {
         match self {
-            ValueTest::Every => true,
+            Affected::Every => true,
             // The API server treats null like an absent field.
-            ValueTest::Present => !value.is_null(),
-            ValueTest::Lacks(field) => value.get(field).is_none_or(Json::is_null),
-            ValueTest::OfType(sorts) => ValueType::of(value).is_some_and(|sort| !sorts.contains(&sort)),
-            ValueTest::Violates(schema) => !value.is_null() && !validate(schema, value).is_empty(),
-            ValueTest::OtherFields(known) => value.as_object().is_some_and(|fields| {
+            Affected::Present => !value.is_null(),
+            Affected::Lacks(field) => value.get(field).is_none_or(Json::is_null),
+            Affected::OfType(sorts) => ValueType::of(value).is_some_and(|sort| !sorts.contains(&sort)),
+            Affected::Violates(schema) => !value.is_null() && !validate(schema, value).is_empty(),
+            Affected::OtherFields(known) => value.as_object().is_some_and(|fields| {
                 let mut there = fields.iter().filter(|(_, value)| !value.is_null());
                 there.any(|(name, _)| !known.contains(name))
             }),
-            ValueTest::Null => value.is_null(),
-            ValueTest::NoObject => !value.is_object(),
-            ValueTest::NoResource => {
+            Affected::Null => value.is_null(),
+            Affected::NoObject => !value.is_object(),
+            Affected::NoResource => {
                 let has = |field: &str| value[field].as_str().is_some_and(|text| !text.is_empty());
                 !has("apiVersion") || !has("kind")
             }
-            ValueTest::InState(_) | ValueTest::BreaksRule(_) | ValueTest::Unknown => false,
+            Affected::InState(_) | Affected::BreaksRule(_) | Affected::Unknown => false,
         }
     }
 }

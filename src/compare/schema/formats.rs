@@ -1,4 +1,4 @@
-//! What the API server makes of formats: which ones it checks, and which values have one format and not another.
+//! The formats that the API server checks, and which of them contains another one.
 //!
 //! The list is that of `supportedVersionedFormats` in Kubernetes 1.36. Formats belong to types: `int32` of a string means
 //! nothing, and neither does a format that the API server does not know.
@@ -165,7 +165,7 @@ mod tests {
         "rgbcolor",
     ];
 
-    /// What the API server accepts of the texts, by the format.
+    /// The texts that the API server accepts as values of a format.
     fn accepted(format: &str) -> Vec<&'static str> {
         let schema = krator_schema::Schema {
             type_: Some("string".to_owned()),
