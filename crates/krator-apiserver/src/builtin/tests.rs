@@ -52,7 +52,7 @@ impl Record {
         let (mut object, unknown) = builtin.decode(&self.create)?;
         assert_eq!(unknown, self.unknown, "{}", self.name);
         builtin.default(&mut object);
-        if let Err(why) = builtin.admit_create(&mut object) {
+        if let Err(why) = builtin.admit_create(&mut object, &|_, _, _| None) {
             let about = About::new(&self.group, &self.resource, name_of(&object));
             return Err(Refusal::forbidden(about, &why));
         }
