@@ -22,6 +22,7 @@ mod times;
 mod types;
 mod validate;
 
+pub use admission::Find;
 pub use convert::{event_to_core, event_to_events};
 pub use documents::{ServedKind, ServedSubresource, kinds, openapi, schemas};
 pub use tables::Column;
@@ -116,8 +117,8 @@ impl Builtin {
     /// # Errors
     ///
     /// Why the object is forbidden, for [`Refusal::forbidden`].
-    pub fn admit_create(&self, object: &mut Json) -> Result<(), String> {
-        (self.rules.admit)(object)
+    pub fn admit_create(&self, object: &mut Json, find: Find<'_>) -> Result<(), String> {
+        (self.rules.admit)(object, find)
     }
 
     /// Changes an updated object as the admission plugins of a usual server do.

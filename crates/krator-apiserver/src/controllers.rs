@@ -9,7 +9,7 @@ use crate::{
     state::{State, core, id, lock, namespaces},
     store::{Key, ResourceId},
 };
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use std::{
     collections::BTreeSet,
     sync::{Arc, Mutex, Weak},
@@ -88,18 +88,21 @@ fn collect_dependents(state: &mut State) {
     }
 }
 
+/// Whether an owner is still there.
+fn exists(state: &State, owner: &Json) -> bool {
+    let uid = owner["uid"].as_str();
+    uid.is_some_and(|uid| state.store.find(uid).is_some())
+}
+
 /// An object has lost an owner: it goes with the last one, and keeps those that are left.
 fn release(state: &mut State, id: &ResourceId, key: &Key) {
     let (Some(kind), Some(object)) = (kind_of(state, id), state.store.get(id, key).map(Arc::clone)) else {
         return;
     };
-    let exists = |owner: &&Json| {
-        owner
-            .get("uid")
-            .and_then(Json::as_str)
-            .is_some_and(|uid| state.store.find(uid).is_some())
-    };
-    let left: Vec<Json> = owners(&object).filter(exists).cloned().collect();
+    let left: Vec<Json> = owners(&object)
+        .filter(|owner| exists(state, owner))
+        .cloned()
+        .collect();
     if left.is_empty() {
         if !is_deleting(&object) {
             let options = DeleteOptions {
@@ -176,9 +179,7 @@ fn deleting_of(state: &State, id: &ResourceId) -> Vec<Key> {
 fn blocks(state: &State, id: &ResourceId, key: &Key, uid: &str) -> bool {
     let object = state.store.get(id, key);
     object.is_some_and(|object| {
-        owners(object).any(|owner| {
-            owner.get("uid") == Some(&json!(uid)) && owner.get("blockOwnerDeletion") == Some(&json!(true))
-        })
+        owners(object).any(|owner| owner["uid"] == uid && owner["blockOwnerDeletion"] == true)
     })
 }
 
@@ -186,14 +187,7 @@ fn delete_dependent(state: &mut State, id: &ResourceId, key: &Key, uid: &str) {
     let (Some(kind), Some(object)) = (kind_of(state, id), state.store.get(id, key).map(Arc::clone)) else {
         return;
     };
-    let others = owners(&object).filter(|owner| owner.get("uid") != Some(&json!(uid)));
-    let others = others.filter(|owner| {
-        owner
-            .get("uid")
-            .and_then(Json::as_str)
-            .is_some_and(|uid| state.store.find(uid).is_some())
-    });
-    if others.count() > 0 {
+    if owners(&object).any(|owner| owner["uid"] != uid && exists(state, owner)) {
         return disown(state, id, key, uid);
     }
     if !is_deleting(&object) {
@@ -212,7 +206,7 @@ fn disown(state: &mut State, id: &ResourceId, key: &Key, uid: &str) {
     };
     let mut object = Json::clone(object);
     let left: Vec<Json> = owners(&object)
-        .filter(|owner| owner.get("uid") != Some(&json!(uid)))
+        .filter(|owner| owner["uid"] != uid)
         .cloned()
         .collect();
     set_meta(

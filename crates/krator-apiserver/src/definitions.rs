@@ -33,18 +33,11 @@ pub(crate) fn default(object: &mut Json) {
     spec.entry("conversion")
         .or_insert_with(|| json!({"strategy": "None"}));
     let names = fields_mut(spec.entry("names").or_insert_with(|| json!({})));
-    let kind = names
-        .get("kind")
-        .and_then(Json::as_str)
-        .unwrap_or_default()
-        .to_owned();
+    let kind = names.get("kind").and_then(Json::as_str).unwrap_or_default();
+    let (singular, list) = (kind.to_lowercase(), format!("{kind}List"));
     if !kind.is_empty() {
-        names
-            .entry("singular")
-            .or_insert_with(|| kind.to_lowercase().into());
-        names
-            .entry("listKind")
-            .or_insert_with(|| format!("{kind}List").into());
+        names.entry("singular").or_insert_with(|| singular.into());
+        names.entry("listKind").or_insert_with(|| list.into());
     }
 }
 
@@ -58,11 +51,9 @@ pub(crate) fn prepare(object: &mut Json, old: Option<&Json>) {
     match old {
         None => {
             crate::object::set_meta(object, "generation", 1.into());
-            set(
-                object,
-                "status",
-                status(&json!({"kind": "", "plural": ""}), &stored),
-            );
+            let names = json!({"kind": "", "plural": ""});
+            let status = json!({"conditions": null, "acceptedNames": names, "storedVersions": stored});
+            set(object, "status", status);
         }
         Some(old) => {
             let mut status = at(old, &["status"]).clone();
@@ -85,10 +76,6 @@ pub(crate) fn prepare(object: &mut Json, old: Option<&Json>) {
     }
 }
 
-fn status(names: &Json, stored: &[Json]) -> Json {
-    json!({"conditions": null, "acceptedNames": names, "storedVersions": stored})
-}
-
 /// A problem of a definition as the API server words it: values that are not supported are shown, beside those that are.
 fn schema_error(object: &Json, problem: Problem) -> FieldError {
     if problem.kind != ProblemKind::NotSupported {
@@ -97,7 +84,7 @@ fn schema_error(object: &Json, problem: Problem) -> FieldError {
     let (start, supported) = problem
         .detail
         .split_once("supported values: ")
-        .unwrap_or((&problem.detail, ""));
+        .unwrap_or_default();
     let mut quoted: Vec<String> = supported.split(", ").map(|value| format!("{value:?}")).collect();
     quoted.sort();
     let detail = format!("{start}supported values: {}", quoted.join(", "));
@@ -135,46 +122,32 @@ pub(crate) fn validate(object: &Json, old: Option<&Json>) -> Result<Vec<FieldErr
     let name = format!("{}.{}", definition.names.plural, definition.group);
     if crate::object::meta(object, "name") != name {
         let detail = "must be spec.names.plural+\".\"+spec.group";
-        errors.push(FieldError::invalid(
-            "metadata.name",
-            crate::object::meta(object, "name"),
-            detail,
-        ));
+        let found = crate::object::meta(object, "name");
+        errors.push(FieldError::invalid("metadata.name", found, detail));
     }
     if errors.is_empty() {
+        let root = ["spec", "validation", "openAPIV3Schema"];
+        let root = root
+            .into_iter()
+            .fold(Path::root(), |path, field| path.field(field));
         for version in &definition.versions {
-            let schema = version
-                .schema
-                .as_ref()
-                .and_then(|schema| schema.open_api_v3_schema.as_ref());
-            let root = krator_schema::Path::root()
-                .field("spec")
-                .field("validation")
-                .field("openAPIV3Schema");
-            let rules = schema
-                .map(|schema| cel::check_rules(schema, &root))
-                .unwrap_or_default();
-            errors.extend(rules.into_iter().map(|rule| FieldError::from(rule.problem)));
+            let schema = version.schema.as_ref();
+            let schema = schema.and_then(|schema| schema.open_api_v3_schema.as_ref());
+            let rules = schema.map(|schema| cel::check_rules(schema, &root));
+            let rules = rules.into_iter().flatten();
+            errors.extend(rules.map(|rule| FieldError::from(rule.problem)));
         }
     }
-    if let Some(old) = old {
-        for path in [
-            ["group"].as_slice(),
-            &["scope"],
-            &["names", "plural"],
-            &["names", "kind"],
-        ] {
-            let (new, before) = (at(at(object, &["spec"]), path), at(at(old, &["spec"]), path));
-            if new != before {
-                let field = format!("spec.{}", path.join("."));
-                let detail = "field is immutable".to_owned();
-                errors.push(FieldError::new(
-                    field,
-                    ProblemKind::Invalid,
-                    Some(new.clone()),
-                    detail,
-                ));
-            }
+    for path in [
+        "/spec/group",
+        "/spec/scope",
+        "/spec/names/plural",
+        "/spec/names/kind",
+    ] {
+        let new = object.pointer(path).cloned().unwrap_or_default();
+        if old.is_some_and(|old| old.pointer(path) != Some(&new)) {
+            let field = path.trim_start_matches('/').replace('/', ".");
+            errors.push(FieldError::invalid(field, new, "field is immutable"));
         }
     }
     if errors.is_empty() && at(object, &["spec", "conversion", "strategy"]) == "Webhook" {
@@ -187,65 +160,45 @@ pub(crate) fn validate(object: &Json, old: Option<&Json>) -> Result<Vec<FieldErr
 /// taken some of them.
 pub(crate) fn settled(object: &Json, others: &[Json], now: &str) -> Json {
     let names = at(object, &["spec", "names"]);
-    let mut accepted = at(object, &["status", "acceptedNames"]).clone();
-    let conflict = conflict(names, &accepted, others);
-    if conflict.is_none() {
-        accepted = names.clone();
-    }
-    let condition = |kind: &str, status: &str, reason: &str, message: &str| json!({"type": kind, "status": status, "lastTransitionTime": now, "reason": reason, "message": message});
-    let was_established = at(object, &["status", "conditions"])
-        .as_array()
-        .into_iter()
-        .flatten();
-    let mut was_established = was_established.filter(|it| {
-        it.get("type") == Some(&json!("Established")) && it.get("status") == Some(&json!("True"))
-    });
-    let (names_accepted, established) = match conflict {
-        None => (
-            condition("NamesAccepted", "True", "NoConflicts", "no conflicts found"),
-            condition(
-                "Established",
-                "True",
-                "InitialNamesAccepted",
-                "the initial names have been accepted",
-            ),
-        ),
-        Some((reason, message)) => (
-            condition("NamesAccepted", "False", reason, &message),
-            match was_established.next() {
-                Some(condition) => condition.clone(),
-                None => condition(
-                    "Established",
-                    "False",
-                    "NotAccepted",
-                    "not all names are accepted",
-                ),
-            },
-        ),
-    };
     let mut status = at(object, &["status"]).clone();
-    let conditions = at(&status, &["conditions"])
+    let old = at(&status, &["conditions"])
         .as_array()
         .cloned()
         .unwrap_or_default();
-    let same = |old: &Json, new: &Json| {
-        ["type", "status", "reason", "message"]
-            .iter()
-            .all(|key| old.get(key) == new.get(key))
+    let conflict = conflict(names, at(&status, &["acceptedNames"]), others);
+    let of_names = match &conflict {
+        None => ["NamesAccepted", "True", "NoConflicts", "no conflicts found"],
+        Some((reason, message)) => ["NamesAccepted", "False", reason, message],
     };
-    let new = [names_accepted, established].map(|new| {
-        conditions
-            .iter()
-            .find(|old| same(old, &new))
-            .cloned()
-            .unwrap_or(new)
+    let established = match &conflict {
+        None => [
+            "True",
+            "InitialNamesAccepted",
+            "the initial names have been accepted",
+        ],
+        Some(_) => ["False", "NotAccepted", "not all names are accepted"],
+    };
+    let [state, reason, message] = established;
+    let new = [of_names, ["Established", state, reason, message]].map(|condition| {
+        let [type_, state, reason, message] = condition;
+        // What is established stays so.
+        let stays = |it: &&Json| {
+            type_ == "Established" && it["status"] == "True"
+                || it["status"] == state && it["reason"] == reason && it["message"] == message
+        };
+        let before = old.iter().find(|it| it["type"] == type_).filter(stays);
+        before.cloned().unwrap_or_else(|| {
+            json!({"type": type_, "status": state, "lastTransitionTime": now, "reason": reason, "message": message})
+        })
     });
-    let rest = conditions
-        .into_iter()
-        .filter(|it| !new.iter().any(|new| new.get("type") == it.get("type")));
-    let all: Vec<Json> = new.iter().cloned().chain(rest).collect();
+    let rest = old
+        .iter()
+        .filter(|it| new.iter().all(|new| new["type"] != it["type"]));
+    let all: Vec<Json> = new.iter().chain(rest).cloned().collect();
     set(&mut status, "conditions", all.into());
-    set(&mut status, "acceptedNames", accepted);
+    if conflict.is_none() {
+        set(&mut status, "acceptedNames", names.clone());
+    }
     status
 }
 

@@ -23,8 +23,12 @@ fn is_namespace(kind: &Kind) -> bool {
 pub(crate) fn before_create(state: &State, kind: &Kind, object: &mut Json) -> Result<(), Refusal> {
     if let Of::Builtin(builtin) = &kind.of {
         let about = kind.about(crate::object::meta(object, "name"));
+        let find = |group: &str, resource: &str, name: &str| {
+            let object = state.store.get(&id(group, resource), &Key::new("", name));
+            object.map(|object| Json::clone(object))
+        };
         builtin
-            .admit_create(object)
+            .admit_create(object, &find)
             .map_err(|why| Refusal::forbidden(about, &why))?;
     }
     allocate(state, kind, object, None)?;

@@ -239,28 +239,20 @@ impl Kind {
             Of::Builtin(kind) => return kind.selectable_field(object, field),
             Of::Custom(custom) => custom,
         };
+        let mut own = custom.version.selectable_fields.iter();
         let may = match field {
             "metadata.name" => true,
             "metadata.namespace" => self.namespaced,
-            _ => custom
-                .version
-                .selectable_fields
-                .iter()
-                .any(|selectable| selectable.json_path.strip_prefix('.') == Some(field)),
+            _ => own.any(|own| own.json_path.strip_prefix('.') == Some(field)),
         };
         if !may {
             return Err(format!("field label not supported: {field}"));
         }
-        Ok(
-            match field
-                .split('.')
-                .fold(object, |value, key| value.get(key).unwrap_or(&Json::Null))
-            {
-                Json::Null => String::new(),
-                Json::String(text) => text.clone(),
-                other => other.to_string(),
-            },
-        )
+        Ok(match at(object, &field.split('.').collect::<Vec<_>>()) {
+            Json::Null => String::new(),
+            Json::String(text) => text.clone(),
+            other => other.to_string(),
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Bodies of requests in protobuf as JSON, after `pkg/runtime/serializer/protobuf` of `k8s.io/apimachinery`: the typed
 //! clients of client-go send nothing else. Answers are in JSON, which these clients accept, too.
 //!
-//! The envelope names the kind, and the messages of `data/protobuf.txt` say what the numbers in it mean. As in the API
+//! Definitions are not read, because no client sends them in protobuf. The envelope names the kind, and the messages of `data/protobuf.txt` say what the numbers in it mean. As in the API
 //! server, unknown fields are skipped and the last value of a field counts.
 
 mod messages;
@@ -156,7 +156,7 @@ fn read_value(type_: &Type, value: Value<'_>, into: &mut Json, depth: usize) -> 
         Type::Int64 => value.int64()?.into(),
         Type::Double => value.double()?.into(),
         Type::Bytes => STANDARD.encode(value.bytes()?).into(),
-        Type::Special(special) => special::read(*special, value.bytes()?, depth)?,
+        Type::Special(special) => special::read(*special, value.bytes()?)?,
         Type::Message(name) => {
             let fields = made(into, Map::new, Json::as_object_mut);
             return read_message(known_message(name)?, value.bytes()?, fields, depth);

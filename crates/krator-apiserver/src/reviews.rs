@@ -3,9 +3,8 @@
 
 use crate::{
     access,
-    field_set::FieldSet,
-    kinds::{self, Kind},
-    managed::{self, Manager},
+    kinds::Kind,
+    managed,
     object::{at, meta, set},
     rbac::{self, Attributes, Rule},
     refusal::{About, FieldError, Refusal},
@@ -251,12 +250,7 @@ fn token_review(state: &State, object: &Json) -> Result<Json, Refusal> {
 /// # Errors
 ///
 /// If there is no such account, or the request is not valid.
-pub(crate) fn create_token(
-    state: &mut State,
-    key: &Key,
-    body: &Json,
-    options: &Options,
-) -> Result<Written, Refusal> {
+pub(crate) fn create_token(state: &mut State, key: &Key, body: &Json) -> Result<Written, Refusal> {
     let account = state.store.get(&core("serviceaccounts"), key);
     let account = account.ok_or_else(|| Refusal::not_found(About::new("", "serviceaccounts", &key.name)))?;
     let account = Account {
@@ -295,7 +289,6 @@ pub(crate) fn create_token(
         "namespace": key.namespace,
         "uid": uid,
         "creationTimestamp": now(),
-        "managedFields": at(&tracked(spec, seconds, options), &["metadata", "managedFields"]),
     });
     let object = json!({
         "kind": "TokenRequest",
@@ -309,18 +302,4 @@ pub(crate) fn create_token(
         created: true,
         warnings: Vec::new(),
     })
-}
-
-/// The request with the managers of the fields that the client has set, or that have a default.
-fn tracked(spec: &Json, seconds: i64, options: &Options) -> Json {
-    let mut spec = spec.clone();
-    set(&mut spec, "expirationSeconds", seconds.into());
-    let request = json!({"kind": "TokenRequest", "apiVersion": TOKEN_REQUEST, "metadata": {}, "spec": spec});
-    let by = Manager {
-        name: options.manager.clone(),
-        api_version: TOKEN_REQUEST.to_owned(),
-        subresource: "token".to_owned(),
-    };
-    let type_ = kinds::type_of(AUTHENTICATION, "v1", "TokenRequest");
-    managed::update(None, request, &type_, &by, &now(), &FieldSet::default())
 }

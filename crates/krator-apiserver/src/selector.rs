@@ -42,32 +42,14 @@ enum Condition {
 impl LabelSelector {
     /// Reads a selector such as `park=glacier,kind in (moose, elk),!tame`.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let mut tokens = Tokens { rest: text };
-        let mut requirements = Vec::new();
-        match tokens.peek() {
-            "" => return Ok(Self(requirements)),
-            token if token == "!" || is_word(token) => {}
-            other => {
-                return Err(format!(
-                    "found '{other}', expected: !, identifier, or 'end of string'"
-                ));
-            }
+        if text.trim().is_empty() {
+            return Ok(Self::default());
         }
-        loop {
-            requirements
-                .push(requirement(&mut tokens).map_err(|why| format!("unable to parse requirement: {why}"))?);
-            match tokens.next() {
-                "" => return Ok(Self(requirements)),
-                "," if is_word(tokens.peek()) || tokens.peek() == "!" => {}
-                "," => {
-                    return Err(format!(
-                        "found '{}', expected: identifier after ','",
-                        tokens.peek()
-                    ));
-                }
-                other => return Err(format!("found '{other}', expected: ',' or 'end of string'")),
-            }
-        }
+        let requirements = split(text).into_iter().map(requirement);
+        let requirements: Result<_, _> = requirements.collect();
+        requirements
+            .map(Self)
+            .map_err(|why| format!("unable to parse requirement: {why}"))
     }
 
     /// Reads a selector as objects have it, with `matchLabels` and `matchExpressions`; `None` if it is not valid.
@@ -113,54 +95,41 @@ impl LabelSelector {
     }
 }
 
-/// The words of a selector and its signs, one at a time; an empty one is the end.
-struct Tokens<'a> {
-    rest: &'a str,
-}
-
-const SIGNS: [&str; 9] = ["==", "!=", "=", "!", "(", ")", ",", "<", ">"];
-
-impl<'a> Tokens<'a> {
-    fn split(&self) -> (&'a str, &'a str) {
-        let rest = self.rest.trim_start();
-        if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-            return rest.split_at(sign.len());
+/// The requirements of a selector, which commas outside of parentheses divide.
+fn split(text: &str) -> Vec<&str> {
+    let mut depth = 0;
+    let is_end = |c: char| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
         }
-        let end = rest.find(|c: char| c.is_whitespace() || "=!(),<>".contains(c));
-        rest.split_at(end.unwrap_or(rest.len()))
-    }
-
-    fn peek(&self) -> &'a str {
-        self.split().0
-    }
-
-    fn next(&mut self) -> &'a str {
-        let (token, rest) = self.split();
-        self.rest = rest;
-        token
-    }
+        c == ',' && depth == 0
+    };
+    text.split(is_end).map(str::trim).collect()
 }
 
-fn is_word(token: &str) -> bool {
-    !token.is_empty() && !SIGNS.contains(&token)
-}
-
-fn requirement(tokens: &mut Tokens<'_>) -> Result<Requirement, String> {
-    let absent = tokens.peek() == "!";
-    if absent {
-        tokens.next();
-    }
-    let key = tokens.next();
-    if !is_word(key) {
-        return Err(format!("found '{key}', expected: identifier"));
+fn requirement(text: &str) -> Result<Requirement, String> {
+    let is_end = |c: char| c.is_whitespace() || "=!<>(),".contains(c);
+    let (absent, text) = match text.strip_prefix('!') {
+        Some(rest) => (true, rest.trim()),
+        None => (false, text),
+    };
+    let (key, rest) = text.split_at(text.find(is_end).unwrap_or(text.len()));
+    let rest = rest.trim();
+    if key.is_empty() {
+        let found = rest.chars().next().map_or(String::new(), String::from);
+        return Err(format!(
+            "found '{found}', expected: !, identifier, or 'end of string'"
+        ));
     }
     if let Some(problem) = names::qualified_name(key).first() {
         return Err(format!("key: Invalid value: {key:?}: {problem}"));
     }
-    let condition = match tokens.peek() {
-        _ if absent => Condition::Absent,
-        "" | "," => Condition::Exists,
-        _ => condition(tokens, key)?,
+    let condition = match rest {
+        "" if absent => Condition::Absent,
+        "" => Condition::Exists,
+        rest => condition(rest, key)?,
     };
     Ok(Requirement {
         key: key.to_owned(),
@@ -168,68 +137,48 @@ fn requirement(tokens: &mut Tokens<'_>) -> Result<Requirement, String> {
     })
 }
 
-fn condition(tokens: &mut Tokens<'_>, key: &str) -> Result<Condition, String> {
-    let number = |tokens: &mut Tokens<'_>| {
-        let value = tokens.next();
-        value.parse().map_err(|_| {
-            format!(
-                "values[0]: Invalid value: {value:?}: for 'Gt', 'Lt' operators, the value must be an integer"
-            )
-        })
-    };
-    match tokens.next() {
-        "=" | "==" => Ok(Condition::In(vec![exact(tokens, key)?])),
-        "!=" => Ok(Condition::NotIn(vec![exact(tokens, key)?])),
-        "in" => Ok(Condition::In(values(tokens, key)?)),
-        "notin" => Ok(Condition::NotIn(values(tokens, key)?)),
-        ">" => Ok(Condition::Greater(number(tokens)?)),
-        "<" => Ok(Condition::Less(number(tokens)?)),
-        other => Err(format!("found '{other}', expected: in, notin, =, ==, !=, gt, lt")),
-    }
-}
-
-/// One value; it may be left out, which means the empty one.
-fn exact(tokens: &mut Tokens<'_>, key: &str) -> Result<String, String> {
-    match tokens.peek() {
-        "" | "," => Ok(String::new()),
-        value if is_word(value) => checked(tokens.next(), key, 0),
-        other => Err(format!("found '{other}', expected: identifier")),
-    }
-}
-
-fn values(tokens: &mut Tokens<'_>, key: &str) -> Result<Vec<String>, String> {
-    match tokens.next() {
-        "(" => {}
-        other => return Err(format!("found '{other}' expected: '('")),
-    }
-    let mut values = Vec::new();
-    loop {
-        match tokens.next() {
-            ")" => {
-                // As after a comma, nothing is the empty value.
-                values.push(String::new());
-                return Ok(values);
-            }
-            "," => values.push(String::new()),
-            word if is_word(word) => {
-                values.push(checked(word, key, values.len())?);
-                match tokens.next() {
-                    ")" => return Ok(values),
-                    "," => {}
-                    other => return Err(format!("found '{other}', expected: ',' or ')'")),
-                }
-            }
-            other => return Err(format!("found '{other}', expected: ',', ')' or identifier")),
+fn condition(text: &str, key: &str) -> Result<Condition, String> {
+    type Make = fn(Vec<String>) -> Condition;
+    let operators: [(&str, Make); 5] = [
+        ("notin", Condition::NotIn),
+        ("in", Condition::In),
+        ("==", Condition::In),
+        ("!=", Condition::NotIn),
+        ("=", Condition::In),
+    ];
+    let operator = operators
+        .into_iter()
+        .find_map(|(name, make)| Some((name, make, text.strip_prefix(name)?)));
+    match operator {
+        Some((name @ ("in" | "notin"), make, rest)) => {
+            let list = rest
+                .trim()
+                .strip_prefix('(')
+                .and_then(|rest| rest.strip_suffix(')'));
+            let list = list.ok_or_else(|| format!("found '{}' expected: '(' after {name}", rest.trim()))?;
+            let values = list.split(',').map(|value| checked(value.trim(), key));
+            Ok(make(values.collect::<Result<_, _>>()?))
+        }
+        Some((_, make, value)) => Ok(make(vec![checked(value.trim(), key)?])),
+        None => {
+            let (make, value): (fn(i64) -> Condition, _) = match text.split_at(1) {
+                (">", value) => (Condition::Greater, value.trim()),
+                ("<", value) => (Condition::Less, value.trim()),
+                _ => return Err(format!("found '{text}', expected: in, notin, =, ==, !=, gt, lt")),
+            };
+            let why = "for 'Gt', 'Lt' operators, the value must be an integer";
+            let number = value
+                .parse()
+                .map_err(|_| format!("values[0]: Invalid value: {value:?}: {why}"))?;
+            Ok(make(number))
         }
     }
 }
 
-fn checked(value: &str, key: &str, at: usize) -> Result<String, String> {
+fn checked(value: &str, key: &str) -> Result<String, String> {
     match names::label_value(value).first() {
         None => Ok(value.to_owned()),
-        Some(problem) => Err(format!(
-            "values[{at}][{key}]: Invalid value: {value:?}: {problem}"
-        )),
+        Some(problem) => Err(format!("values[0][{key}]: Invalid value: {value:?}: {problem}")),
     }
 }
 
@@ -356,7 +305,7 @@ mod tests {
             assert_eq!(selector.matches(label), expected, "{text}");
         }
         for (text, problem) in [
-            ("park=a,", "found '', expected: identifier after ','"),
+            ("park=a,", "found '', expected: !, identifier"),
             ("park glacier", "expected: in, notin, =, ==, !=, gt, lt"),
             ("park in glacier", "expected: '('"),
             ("-x=1", "key: Invalid value: \"-x\""),

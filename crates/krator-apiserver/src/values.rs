@@ -139,30 +139,6 @@ pub(crate) fn plain(value: &Json) -> String {
     }
 }
 
-/// A value as `%#v` prints it.
-pub(crate) fn go_syntax(value: &Json) -> String {
-    match value {
-        Json::Null => "interface {}(nil)".to_owned(),
-        Json::Number(_) | Json::Bool(_) => plain(value),
-        Json::String(text) => format!("{text:?}"),
-        Json::Array(items) => {
-            format!(
-                "[]interface {{}}{{{}}}",
-                items.iter().map(go_syntax).collect::<Vec<_>>().join(", ")
-            )
-        }
-        Json::Object(map) => {
-            let pairs = sorted_keys(map)
-                .into_iter()
-                .map(|key| format!("{key:?}:{}", go_syntax(&map[key.as_str()])));
-            format!(
-                "map[string]interface {{}}{{{}}}",
-                pairs.collect::<Vec<_>>().join(", ")
-            )
-        }
-    }
-}
-
 /// A list of strings as `%#v` prints it.
 pub(crate) fn go_strings(texts: &[&str]) -> String {
     let texts: Vec<String> = texts.iter().map(|text| format!("{text:?}")).collect();
@@ -224,10 +200,6 @@ mod tests {
         assert_eq!(
             go_json(&value),
             r#"{"a":{"x":"\u003cq\u003e"},"b":[1,1.5,1e+21,1e-07,null],"c":true}"#
-        );
-        assert_eq!(
-            go_syntax(&json!(["a", {"b": 1}])),
-            r#"[]interface {}{"a", map[string]interface {}{"b":1}}"#
         );
         assert_eq!(display(&json!(1.0)), "1");
     }

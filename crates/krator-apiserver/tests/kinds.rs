@@ -81,6 +81,17 @@ async fn each_kind_can_be_created_applied_watched_and_deleted() {
     }
 }
 
+#[tokio::test]
+async fn pods_have_the_priority_of_their_class() {
+    let server = Server::start();
+    let object = |text: &str| serde_yaml::from_str(text).expect("YAML");
+    let class = "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 7}";
+    server.apply(&object(class), "test").await.expect("a class");
+    let pod = "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: default}, spec: {priorityClassName: high, containers: [{name: a, image: a}]}}";
+    let pod = server.apply(&object(pod), "test").await.expect("a pod");
+    assert_eq!(pod["spec"]["priority"], 7);
+}
+
 #[test]
 fn each_kind_has_a_sample() {
     let sampled: BTreeSet<_> = samples().iter().map(|sample| &kind_of(sample).resource).collect();

@@ -3,15 +3,18 @@ package main
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"sort"
 	"strings"
+
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
 // printMessages prints the same types as messages of protobuf: the numbers are in the tags of the Go structs, beside the
 // names that JSON has.
 func printMessages() {
 	lines := map[string]string{}
-	for _, root := range roots {
+	for _, root := range messages() {
 		message(reflect.TypeOf(root), lines)
 	}
 	names := make([]string, 0, len(lines))
@@ -25,6 +28,13 @@ func printMessages() {
 	for _, name := range names {
 		fmt.Println(name + lines[name])
 	}
+}
+
+// messages are the roots that clients send in protobuf: all but definitions.
+func messages() []any {
+	return slices.DeleteFunc(slices.Clone(roots), func(root any) bool {
+		return reflect.TypeOf(root) == reflect.TypeFor[apiextensions.CustomResourceDefinition]()
+	})
 }
 
 // message adds the line of a struct and of all structs that it refers to. Types that read themselves from JSON have no

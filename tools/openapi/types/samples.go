@@ -19,7 +19,7 @@ import (
 // printSamples prints an object of each root with a value in every field, in protobuf and in JSON: tests of the server
 // read the one and expect the other.
 func printSamples() {
-	for _, root := range roots {
+	for _, root := range messages() {
 		f := &filler{root: reflect.TypeOf(root)}
 		object := reflect.New(f.root)
 		f.fill(object.Elem(), 0)

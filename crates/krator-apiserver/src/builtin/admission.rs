@@ -1,9 +1,12 @@
 //! What the admission plugins of a server with the usual flags do to builtin kinds: `DefaultTolerationSeconds`, `Priority`,
 //! `RuntimeClass`, `StorageObjectInUseProtection` and `TaintNodesByCondition`, after `plugin/pkg/admission` of Kubernetes.
-//! This server has no PriorityClasses of its own, and no RuntimeClasses.
+//! The PriorityClasses that every cluster has are known, and not stored.
 
 use super::json::{get, int, list, set, text, texts};
 use serde_json::{Value as Json, json};
+
+/// Finds an object of the whole cluster by its group, its resource and its name.
+pub type Find<'a> = &'a dyn Fn(&str, &str, &str) -> Option<Json>;
 
 /// PriorityClasses that every cluster has.
 const SYSTEM_CLASSES: [(&str, i64); 2] = [
@@ -11,7 +14,7 @@ const SYSTEM_CLASSES: [(&str, i64); 2] = [
     ("system-node-critical", 2_000_001_000),
 ];
 
-pub(super) fn node(node: &mut Json) -> Result<(), String> {
+pub(super) fn node(node: &mut Json, _: Find<'_>) -> Result<(), String> {
     let taint = json!({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"});
     let mut taints = list(node, "spec.taints").to_vec();
     if !taints.iter().any(|other| other["key"] == taint["key"]) {
@@ -32,23 +35,31 @@ pub(super) fn add_finalizer(object: &mut Json, finalizer: &str) -> Result<(), St
     Ok(())
 }
 
-pub(super) fn pod(pod: &mut Json) -> Result<(), String> {
-    priority(pod)?;
+pub(super) fn pod(pod: &mut Json, find: Find<'_>) -> Result<(), String> {
+    priority(pod, find)?;
     let class = text(pod, "spec.runtimeClassName");
-    if !class.is_empty() {
+    if !class.is_empty() && find("node.k8s.io", "runtimeclasses", class).is_none() {
         return Err(format!("pod rejected: RuntimeClass {class:?} not found"));
     }
     toleration_seconds(pod);
     Ok(())
 }
 
-fn priority(pod: &mut Json) -> Result<(), String> {
-    let class = text(pod, "spec.priorityClassName").to_owned();
-    let found = SYSTEM_CLASSES.iter().find(|(name, _)| *name == class);
-    let computed = match found {
-        Some((_, priority)) => *priority,
-        None if class.is_empty() => 0,
-        None => return Err(format!("no PriorityClass with name {class} was found")),
+fn priority(pod: &mut Json, find: Find<'_>) -> Result<(), String> {
+    let name = text(pod, "spec.priorityClassName").to_owned();
+    let of_system = SYSTEM_CLASSES.iter().find(|(system, _)| *system == name);
+    let class = find("scheduling.k8s.io", "priorityclasses", &name);
+    let computed = match (of_system, &class) {
+        (Some((_, priority)), _) => *priority,
+        (None, Some(class)) => int(class, "value").unwrap_or_default(),
+        (None, None) if name.is_empty() => 0,
+        (None, None) => return Err(format!("no PriorityClass with name {name} was found")),
+    };
+    let policy = class.as_ref().map_or("", |class| text(class, "preemptionPolicy"));
+    let policy = if policy.is_empty() {
+        "PreemptLowerPriority"
+    } else {
+        policy
     };
     if let Some(given) = int(pod, "spec.priority").filter(|given| *given != computed) {
         return Err(format!(
@@ -56,13 +67,13 @@ fn priority(pod: &mut Json) -> Result<(), String> {
         ));
     }
     let preemption = text(pod, "spec.preemptionPolicy");
-    if !matches!(preemption, "" | "PreemptLowerPriority") {
+    if !preemption.is_empty() && preemption != policy {
         return Err(format!(
-            "the string value of PreemptionPolicy ({preemption}) must not be provided in pod spec; priority admission controller computed PreemptLowerPriority from the given PriorityClass name"
+            "the string value of PreemptionPolicy ({preemption}) must not be provided in pod spec; priority admission controller computed {policy} from the given PriorityClass name"
         ));
     }
     set(pod, "spec.priority", computed);
-    set(pod, "spec.preemptionPolicy", "PreemptLowerPriority");
+    set(pod, "spec.preemptionPolicy", policy);
     Ok(())
 }
 

@@ -6,7 +6,7 @@
 
 use super::quantity::Quantity;
 use super::times::{canonical_micro_time, canonical_time};
-use super::types::{Field, Named, Struct, Type, display, named};
+use super::types::{Named, Struct, Type, named};
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
@@ -74,11 +74,7 @@ fn has_empty(type_: &Type) -> bool {
 
 #[derive(Default)]
 struct Decoder {
-    /// The fields on the way, with embedded structs, for errors of types.
-    fields: Vec<String>,
-    /// The innermost struct.
-    within: Option<&'static str>,
-    /// The path, for unknown fields.
+    /// The path.
     path: String,
     /// Errors of types do not end the reading; the first is reported.
     first_error: Option<String>,
@@ -90,19 +86,15 @@ struct Decoder {
 impl Decoder {
     /// Reads a value; none is an absent one. Errors are those that end the reading at once.
     fn read(&mut self, type_: &Type, value: Option<&Json>) -> Result<Json, String> {
-        match value.filter(|value| !value.is_null()) {
-            Some(value) => self.read_shown(type_, type_, value),
-            None => Ok(zero_of(type_)),
-        }
-    }
-
-    /// `shown` is the type that errors name.
-    fn read_shown(&mut self, type_: &Type, shown: &Type, value: &Json) -> Result<Json, String> {
+        let Some(value) = value.filter(|value| !value.is_null()) else {
+            return Ok(zero_of(type_));
+        };
         match (type_, value) {
-            (Type::Named(name), _) => match named(name) {
-                Named::Struct(fields) => self.structure(name, fields, shown, value),
-                Named::Custom => self.custom(name, value),
-                Named::Alias(type_) => self.read_shown(type_, shown, value),
+            (Type::Named(name), _) => match (named(name), value) {
+                (Named::Struct(fields), Json::Object(entries)) => self.structure(fields, entries),
+                (Named::Struct(_), other) => Ok(self.wrong_type(value_name(other), "object", type_)),
+                (Named::Custom, _) => self.custom(name, value),
+                (Named::Alias(type_), _) => self.read(type_, Some(value)),
             },
             (Type::Pointer(element), _) => self.read(element, Some(value)),
             (Type::List(element), Json::Array(items)) => self.list(element, items),
@@ -113,9 +105,9 @@ impl Decoder {
             | (Type::Float, Json::Number(_)) => Ok(value.clone()),
             (Type::Integer(bits), Json::Number(number)) => Ok(match integer(number, *bits) {
                 Some(number) => Json::from(number),
-                None => self.wrong_type(&format!("number {number}"), type_, shown),
+                None => self.wrong_type(&format!("number {number}"), type_.name(), type_),
             }),
-            (_, other) => Ok(self.wrong_type(value_name(other), type_, shown)),
+            (_, other) => Ok(self.wrong_type(value_name(other), type_.name(), type_)),
         }
     }
 
@@ -168,20 +160,15 @@ impl Decoder {
         }
     }
 
-    fn structure(
-        &mut self,
-        name: &'static str,
-        fields: &'static Struct,
-        shown: &Type,
-        value: &Json,
-    ) -> Result<Json, String> {
-        let Json::Object(entries) = value else {
-            return Ok(self.wrong_type(value_name(value), &Type::Named(name), shown));
-        };
+    fn structure(&mut self, fields: &'static Struct, entries: &Map<String, Json>) -> Result<Json, String> {
         let mut read: Vec<Option<Json>> = fields.fields.iter().map(|_| None).collect();
         for (key, value) in entries {
             match fields.field(key) {
-                Some((at, field)) => read[at] = Some(self.field(name, field, value)?),
+                Some((at, field)) => {
+                    let outside = self.step_path_field(field.name);
+                    read[at] = Some(self.read(&field.type_, Some(value))?);
+                    self.path.truncate(outside);
+                }
                 None => self.unknown_field(key),
             }
         }
@@ -195,17 +182,6 @@ impl Decoder {
             }
         }
         Ok(Json::Object(json))
-    }
-
-    fn field(&mut self, within: &'static str, field: &Field, value: &Json) -> Result<Json, String> {
-        let outside = self.step_path_field(field.name);
-        let outer = self.within.replace(within);
-        self.fields.push(format!("{}{}", field.embedded, field.name));
-        let read = self.read(&field.type_, Some(value))?;
-        self.fields.pop();
-        self.within = outer;
-        self.path.truncate(outside);
-        Ok(read)
     }
 
     /// Types that read themselves. Errors of these end the reading at once.
@@ -281,23 +257,17 @@ impl Decoder {
     }
 
     /// Notes a value of a wrong type, and gives the zero value instead.
-    fn wrong_type(&mut self, value: &str, type_: &Type, shown: &Type) -> Json {
-        let error = self.type_error(value, &display(shown));
+    fn wrong_type(&mut self, value: &str, expected: &str, type_: &Type) -> Json {
+        let error = self.type_error(value, expected);
         self.first_error.get_or_insert(error);
         zero_of(type_)
     }
 
     fn type_error(&self, value: &str, type_: &str) -> String {
-        match self.within {
-            Some(within) => {
-                let within = within.rsplit('.').next().unwrap_or(within);
-                let fields = self.fields.join(".");
-                format!(
-                    "json: cannot unmarshal {value} into Go struct field {within}.{fields} of type {type_}"
-                )
-            }
-            None => format!("json: cannot unmarshal {value} into Go value of type {type_}"),
-        }
+        format!(
+            "json: cannot unmarshal {value} into Go struct field {} of type {type_}",
+            self.path
+        )
     }
 }
 
@@ -352,7 +322,7 @@ mod tests {
     fn errors_that_end_the_reading_win_over_errors_of_types() {
         let read = |value: Json| decode("core/v1.Pod", &value).expect_err("it does not fit");
         let wrong_type = serde_json::json!({"spec": {"hostPID": 1, "nodeName": 2}});
-        let expected = "json: cannot unmarshal number into Go struct field PodSpec.spec.hostPID of type bool";
+        let expected = "json: cannot unmarshal number into Go struct field spec.hostPID of type bool";
         assert_eq!(read(wrong_type), expected);
         let both = serde_json::json!({"spec": {"hostPID": 1, "overhead": {"cpu": "x"}}});
         assert!(read(both).starts_with("quantities must match"));

@@ -1,6 +1,7 @@
 //! What the API server does with the objects of each kind beyond what their schemas say. A kind of Kubernetes is its schema
 //! and one value of [`Rules`]; a kind without a value here is completed, checked by its schema and stored.
 
+use super::admission::Find;
 use super::names::NameRule;
 use super::tables::{self, Cells};
 use super::validate::{Report, batch, claims, config, networking, pods, rbac, services, workloads};
@@ -32,7 +33,7 @@ pub(super) struct Rules {
     /// Moves what has another place in the internal form of the original.
     pub read: fn(&mut Json),
     /// Admission plugins change or forbid a new object.
-    pub admit: fn(&mut Json) -> Result<(), String>,
+    pub admit: fn(&mut Json, Find<'_>) -> Result<(), String>,
     /// Admission plugins change an updated object.
     pub admit_update: fn(&mut Json, &Json),
     /// Sets what clients cannot set in a new object; the text is the time.
@@ -67,7 +68,7 @@ const NONE: Rules = Rules {
     graceful: false,
     allocates: false,
     read: |_| {},
-    admit: |_| Ok(()),
+    admit: |_, _| Ok(()),
     admit_update: |_, _| {},
     prepare: |_, _| {},
     prepare_update: |_, _| {},
@@ -169,7 +170,7 @@ const SERVICE: Rules = Rules {
 };
 
 const CLAIM: Rules = Rules {
-    admit: |object| admission::add_finalizer(object, "kubernetes.io/pvc-protection"),
+    admit: |object, _| admission::add_finalizer(object, "kubernetes.io/pvc-protection"),
     check_update: claims::update,
     immutable: &["spec.volumeMode"],
     cells: Some(tables::claim),
@@ -177,7 +178,7 @@ const CLAIM: Rules = Rules {
 };
 
 const VOLUME: Rules = Rules {
-    admit: |object| admission::add_finalizer(object, "kubernetes.io/pv-protection"),
+    admit: |object, _| admission::add_finalizer(object, "kubernetes.io/pv-protection"),
     prepare: prepare::volume,
     ..NONE
 };

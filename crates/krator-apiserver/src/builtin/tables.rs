@@ -161,31 +161,19 @@ fn containers(object: &Json, path: &str) -> [Json; 2] {
 
 /// Labels as `a=b,c=d`.
 fn labels(labels: &Json) -> String {
-    let mut pairs: Vec<String> = labels
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))
-        .collect();
-    pairs.sort();
-    if pairs.is_empty() {
-        "<none>".to_owned()
-    } else {
-        pairs.join(",")
-    }
+    selector_or_none(&json!({"matchLabels": labels}))
 }
 
 /// A label selector, such as `app=web,tier in (a,b)`.
 fn selector(selector: &Json) -> String {
-    let mut parts: Vec<(String, String)> = super::json::entries(selector, "matchLabels")
-        .map(|(key, value)| {
-            (
-                key.clone(),
-                format!("{key}={}", value.as_str().unwrap_or_default()),
-            )
-        })
-        .collect();
-    for requirement in list(selector, "matchExpressions") {
+    let equal = super::json::entries(selector, "matchLabels");
+    let equal = equal.map(|(key, value)| {
+        (
+            key.as_str(),
+            format!("{key}={}", value.as_str().unwrap_or_default()),
+        )
+    });
+    let expressions = list(selector, "matchExpressions").iter().map(|requirement| {
         let key = text(requirement, "key");
         let mut values = super::json::texts(requirement, "values");
         values.sort_unstable();
@@ -196,14 +184,12 @@ fn selector(selector: &Json) -> String {
             "Exists" => key.to_owned(),
             _ => format!("!{key}"),
         };
-        parts.push((key.to_owned(), part));
-    }
-    parts.sort_by(|(a, _), (b, _)| a.cmp(b));
-    parts
-        .into_iter()
-        .map(|(_, part)| part)
-        .collect::<Vec<_>>()
-        .join(",")
+        (key, part)
+    });
+    let mut parts: Vec<(&str, String)> = equal.chain(expressions).collect();
+    parts.sort_by_key(|(key, _)| *key);
+    let parts: Vec<String> = parts.into_iter().map(|(_, part)| part).collect();
+    parts.join(",")
 }
 
 /// A label selector, or a map of labels as ReplicationControllers have it.

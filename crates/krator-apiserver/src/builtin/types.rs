@@ -54,8 +54,6 @@ impl Struct {
 pub(super) struct Field {
     /// The name in JSON.
     pub name: &'static str,
-    /// The embedded structs in which it is, as errors name them: `VolumeSource.`, or empty.
-    pub embedded: String,
     /// Whether an empty value is not written.
     pub omit_empty: bool,
     /// Whether a zero value is not written.
@@ -99,26 +97,18 @@ pub(super) fn of_kind(group: &str, version: &str, kind: &str) -> &'static str {
     found.unwrap_or_else(|| panic!("data/types.txt lacks {name}")).0
 }
 
-/// How errors of `encoding/json` write a type: `[]v1.Container`.
-pub(super) fn display(type_: &Type) -> String {
-    match type_ {
-        Type::Named(name) => name.rsplit('/').next().unwrap_or(name).to_owned(),
-        Type::String => "string".to_owned(),
-        Type::Bool => "bool".to_owned(),
-        Type::Integer(64) => "int64".to_owned(),
-        Type::Integer(_) => "int32".to_owned(),
-        Type::Float => "float64".to_owned(),
-        Type::Bytes => "[]uint8".to_owned(),
-        Type::Pointer(element) => display(element),
-        Type::List(element) => format!("[]{}", element_display(element)),
-        Type::Map(element) => format!("map[string]{}", element_display(element)),
-    }
-}
-
-fn element_display(element: &Type) -> String {
-    match element {
-        Type::Pointer(inner) => format!("*{}", display(inner)),
-        other => display(other),
+impl Type {
+    /// The name of the type in errors.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Named(_) | Self::Map(_) | Self::Pointer(_) => "object",
+            Self::String | Self::Bytes => "string",
+            Self::Bool => "bool",
+            Self::Integer(64) => "int64",
+            Self::Integer(_) => "int32",
+            Self::Float => "float64",
+            Self::List(_) => "array",
+        }
     }
 }
 
@@ -144,13 +134,10 @@ fn entry(line: &'static str) -> Option<(&'static str, Named)> {
 
 fn field(text: &'static str) -> Option<Field> {
     let (name, type_) = text.split_once(' ')?;
-    let (embedded, name) = match name.rsplit_once('>') {
-        Some((outer, name)) => (format!("{}.", outer.replace('>', ".")), name),
-        None => (String::new(), name),
-    };
+    // The fields of an embedded struct are those of the outer one.
+    let name = name.rsplit('>').next().unwrap_or(name);
     Some(Field {
         name: name.trim_end_matches(['?', '~']),
-        embedded,
         omit_empty: name.contains('?'),
         omit_zero: name.contains('~'),
         type_: read(type_),

@@ -51,23 +51,8 @@ impl Workload {
 
     /// The status of an object that has begun.
     pub fn begun(self, object: &Json, now: &str) -> Json {
-        let replicas = replicas(object);
         match self {
-            Self::Deployment => {
-                let message = format!("ReplicaSet {:?} is progressing.", revision(object));
-                let conditions = [
-                    ("Available", "False", "MinimumReplicasUnavailable", UNAVAILABLE),
-                    ("Progressing", "True", "ReplicaSetUpdated", &message),
-                ];
-                let mut status = json!({
-                    "observedGeneration": generation(object),
-                    "replicas": replicas,
-                    "updatedReplicas": replicas,
-                    "unavailableReplicas": replicas,
-                });
-                status["conditions"] = with_updates(object, &conditions, now);
-                status
-            }
+            Self::Deployment => deployment(object, now, State::Begun),
             Self::StatefulSet => {
                 let mut status = stateful_set(object, 0);
                 // The revision that runs everywhere is only known to be the new one at the end.
@@ -85,124 +70,123 @@ impl Workload {
                 "terminating": 0,
                 "uncountedTerminatedPods": {},
             }),
-            Self::Pod => {
-                let mut status = at(object, &["status"]).clone();
-                let conditions = [
-                    ("PodScheduled", "True", "", ""),
-                    ("Initialized", "True", "", ""),
-                    ("Ready", "False", "ContainersNotReady", ""),
-                    ("ContainersReady", "False", "ContainersNotReady", ""),
-                ];
-                status["phase"] = "Pending".into();
-                status["startTime"] = now.into();
-                status["conditions"] = with_conditions(object, &conditions, now);
-                let waiting = json!({"waiting": {"reason": "ContainerCreating"}});
-                status["containerStatuses"] = containers(object, false, &waiting);
-                status
-            }
+            Self::Pod => pod(object, now, State::Begun),
         }
     }
 
     /// The status of an object that is ready, or that is complete if it is a Job.
     pub fn ready(self, object: &Json, now: &str) -> Json {
-        let replicas = replicas(object);
         match self {
-            Self::Deployment => {
-                let message = format!("ReplicaSet {:?} has successfully progressed.", revision(object));
-                let conditions = [
-                    ("Available", "True", "MinimumReplicasAvailable", AVAILABLE),
-                    ("Progressing", "True", "NewReplicaSetAvailable", &message),
-                ];
-                let mut status = json!({
-                    "observedGeneration": generation(object),
-                    "replicas": replicas,
-                    "updatedReplicas": replicas,
-                    "readyReplicas": replicas,
-                    "availableReplicas": replicas,
-                });
-                status["conditions"] = with_updates(object, &conditions, now);
-                status
-            }
-            Self::StatefulSet => stateful_set(object, replicas),
+            Self::Deployment => deployment(object, now, State::Ready),
+            Self::StatefulSet => stateful_set(object, replicas(object)),
             Self::DaemonSet => daemon_set(object, 1),
             Self::Job => {
-                let mut status = at(object, &["status"]).clone();
-                let message = "Reached expected number of succeeded pods";
-                let conditions = [
-                    ("SuccessCriteriaMet", "True", "CompletionsReached", message),
-                    ("Complete", "True", "CompletionsReached", message),
-                ];
                 let parallelism = at(object, &["spec", "parallelism"]).as_i64().unwrap_or(1);
                 let completions = at(object, &["spec", "completions"]).as_i64();
-                status["active"] = Json::Null;
+                let message = "Reached expected number of succeeded pods";
+                let types = ["SuccessCriteriaMet", "Complete"];
+                let mut status = job(object, now, types, "CompletionsReached", message);
                 status["succeeded"] = completions.unwrap_or(parallelism).into();
                 status["completionTime"] = now.into();
-                status["conditions"] = with_conditions(object, &conditions, now);
                 if *at(object, &["spec", "completionMode"]) == "Indexed" {
                     status["completedIndexes"] = indexes(completions.unwrap_or(1)).into();
                 }
-                without_nulls(status)
-            }
-            Self::Pod => {
-                let mut status = at(object, &["status"]).clone();
-                let conditions = [
-                    ("PodScheduled", "True", "", ""),
-                    ("Initialized", "True", "", ""),
-                    ("Ready", "True", "", ""),
-                    ("ContainersReady", "True", "", ""),
-                ];
-                status["phase"] = "Running".into();
-                status["conditions"] = with_conditions(object, &conditions, now);
-                status["containerStatuses"] =
-                    containers(object, true, &json!({"running": {"startedAt": now}}));
                 status
             }
+            Self::Pod => pod(object, now, State::Ready),
         }
     }
 
     /// The status of an object that has failed. None of kinds whose status does not say so.
     pub fn failed(self, object: &Json, now: &str) -> Option<Json> {
         match self {
-            Self::Deployment => {
-                let mut status = self.begun(object, now);
-                let message = format!("ReplicaSet {:?} has timed out progressing.", revision(object));
-                let conditions = [
-                    ("Available", "False", "MinimumReplicasUnavailable", UNAVAILABLE),
-                    ("Progressing", "False", "ProgressDeadlineExceeded", &message),
-                ];
-                status["conditions"] = with_updates(object, &conditions, now);
-                Some(status)
-            }
+            Self::Deployment => Some(deployment(object, now, State::Failed)),
             Self::StatefulSet | Self::DaemonSet => None,
             Self::Job => {
-                let mut status = at(object, &["status"]).clone();
                 let message = "Job has reached the specified backoff limit";
-                let conditions = [
-                    ("FailureTarget", "True", "BackoffLimitExceeded", message),
-                    ("Failed", "True", "BackoffLimitExceeded", message),
-                ];
+                let types = ["FailureTarget", "Failed"];
+                let mut status = job(object, now, types, "BackoffLimitExceeded", message);
                 let limit = at(object, &["spec", "backoffLimit"]).as_i64().unwrap_or(6);
-                status["active"] = Json::Null;
                 status["failed"] = limit.saturating_add(1).into();
-                status["conditions"] = with_conditions(object, &conditions, now);
-                Some(without_nulls(status))
-            }
-            Self::Pod => {
-                let mut status = at(object, &["status"]).clone();
-                let conditions = [
-                    ("PodScheduled", "True", "", ""),
-                    ("Initialized", "True", "", ""),
-                    ("Ready", "False", "PodFailed", ""),
-                    ("ContainersReady", "False", "PodFailed", ""),
-                ];
-                let ended = json!({"terminated": {"exitCode": 1, "reason": "Error", "startedAt": now, "finishedAt": now}});
-                status["phase"] = "Failed".into();
-                status["conditions"] = with_conditions(object, &conditions, now);
-                status["containerStatuses"] = containers(object, false, &ended);
                 Some(status)
             }
+            Self::Pod => Some(pod(object, now, State::Failed)),
         }
     }
+}
+
+/// How far an object is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Begun,
+    Ready,
+    Failed,
+}
+
+fn deployment(object: &Json, now: &str, state: State) -> Json {
+    let (progressing, reason, message) = match state {
+        State::Begun => ("True", "ReplicaSetUpdated", "is progressing"),
+        State::Ready => ("True", "NewReplicaSetAvailable", "has successfully progressed"),
+        State::Failed => ("False", "ProgressDeadlineExceeded", "has timed out progressing"),
+    };
+    let message = format!("ReplicaSet {:?} {message}.", revision(object));
+    let available = match state {
+        State::Ready => ("Available", "True", "MinimumReplicasAvailable", AVAILABLE),
+        _ => ("Available", "False", "MinimumReplicasUnavailable", UNAVAILABLE),
+    };
+    let conditions = [available, ("Progressing", progressing, reason, &message)];
+    let replicas = replicas(object);
+    let mut status = json!({
+        "observedGeneration": generation(object),
+        "replicas": replicas,
+        "updatedReplicas": replicas,
+    });
+    let counts: &[&str] = match state {
+        State::Ready => &["readyReplicas", "availableReplicas"],
+        _ => &["unavailableReplicas"],
+    };
+    for count in counts {
+        status[count] = replicas.into();
+    }
+    status["conditions"] = with_updates(object, &conditions, now);
+    status
+}
+
+/// A Job that has ended.
+fn job(object: &Json, now: &str, types: [&str; 2], reason: &str, message: &str) -> Json {
+    let mut status = at(object, &["status"]).clone();
+    status["active"] = Json::Null;
+    status["conditions"] = with_conditions(object, &types.map(|type_| (type_, "True", reason, message)), now);
+    without_nulls(status)
+}
+
+fn pod(object: &Json, now: &str, state: State) -> Json {
+    let (phase, ready, reason) = match state {
+        State::Begun => ("Pending", "False", "ContainersNotReady"),
+        State::Ready => ("Running", "True", ""),
+        State::Failed => ("Failed", "False", "PodFailed"),
+    };
+    let of_containers = match state {
+        State::Begun => json!({"waiting": {"reason": "ContainerCreating"}}),
+        State::Ready => json!({"running": {"startedAt": now}}),
+        State::Failed => {
+            json!({"terminated": {"exitCode": 1, "reason": "Error", "startedAt": now, "finishedAt": now}})
+        }
+    };
+    let conditions = [
+        ("PodScheduled", "True", "", ""),
+        ("Initialized", "True", "", ""),
+        ("Ready", ready, reason, ""),
+        ("ContainersReady", ready, reason, ""),
+    ];
+    let mut status = at(object, &["status"]).clone();
+    status["phase"] = phase.into();
+    if state == State::Begun {
+        status["startTime"] = now.into();
+    }
+    status["conditions"] = with_conditions(object, &conditions, now);
+    status["containerStatuses"] = containers(object, state == State::Ready, &of_containers);
+    status
 }
 
 const AVAILABLE: &str = "Deployment has minimum availability.";

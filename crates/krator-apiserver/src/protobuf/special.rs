@@ -1,11 +1,8 @@
 //! Messages that are no objects in JSON, as the methods `MarshalJSON` of their Go types write them.
 
-use super::{
-    known_message, read_message,
-    wire::{self, Malformed},
-};
+use super::wire::{self, Malformed};
 use jiff::{Timestamp, tz::TimeZone};
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 /// A message that has a form of its own in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,9 +13,6 @@ pub(super) enum Special {
     IntOrString,
     /// JSON within protobuf.
     Raw,
-    SchemaOrBool,
-    SchemaOrArray,
-    SchemaOrStrings,
 }
 
 impl Special {
@@ -28,26 +22,20 @@ impl Special {
             "meta/v1.Time" => Self::Time,
             "meta/v1.MicroTime" => Self::MicroTime,
             "util/intstr.IntOrString" => Self::IntOrString,
-            "pkg/runtime.RawExtension" | "meta/v1.FieldsV1" | "apiextensions/v1.JSON" => Self::Raw,
-            "apiextensions/v1.JSONSchemaPropsOrBool" => Self::SchemaOrBool,
-            "apiextensions/v1.JSONSchemaPropsOrArray" => Self::SchemaOrArray,
-            "apiextensions/v1.JSONSchemaPropsOrStringArray" => Self::SchemaOrStrings,
+            "pkg/runtime.RawExtension" | "meta/v1.FieldsV1" => Self::Raw,
             _ => return None,
         })
     }
 }
 
 /// Reads such a message as JSON.
-pub(super) fn read(special: Special, bytes: &[u8], depth: usize) -> Result<Json, Malformed> {
+pub(super) fn read(special: Special, bytes: &[u8]) -> Result<Json, Malformed> {
     match special {
         Special::Quantity => quantity(bytes),
         Special::Time => time(bytes, "%Y-%m-%dT%H:%M:%SZ"),
         Special::MicroTime => time(bytes, "%Y-%m-%dT%H:%M:%S%.6fZ"),
         Special::IntOrString => int_or_string(bytes),
         Special::Raw => raw(bytes),
-        Special::SchemaOrBool => schema_or_bool(bytes, depth),
-        Special::SchemaOrArray => schema_or_list(bytes, depth, true),
-        Special::SchemaOrStrings => schema_or_list(bytes, depth, false),
     }
 }
 
@@ -111,50 +99,5 @@ fn raw(bytes: &[u8]) -> Result<Json, Malformed> {
     match raw {
         [] => Ok(Json::Null),
         raw => serde_json::from_slice(raw).map_err(|error| Malformed(error.to_string())),
-    }
-}
-
-fn schema(
-    bytes: &[u8],
-    into: Option<Map<String, Json>>,
-    depth: usize,
-) -> Result<Map<String, Json>, Malformed> {
-    let mut schema = into.unwrap_or_default();
-    read_message(
-        known_message("apiextensions/v1.JSONSchemaProps")?,
-        bytes,
-        &mut schema,
-        depth,
-    )?;
-    Ok(schema)
-}
-
-fn schema_or_bool(bytes: &[u8], depth: usize) -> Result<Json, Malformed> {
-    let (mut allows, mut found) = (false, None);
-    for field in wire::fields(bytes) {
-        match field? {
-            (1, value) => allows = value.number()? != 0,
-            (2, value) => found = Some(schema(value.bytes()?, found, depth)?),
-            _ => {}
-        }
-    }
-    Ok(found.map_or(allows.into(), Json::Object))
-}
-
-/// A schema, or a list of schemas or of strings.
-fn schema_or_list(bytes: &[u8], depth: usize, of_schemas: bool) -> Result<Json, Malformed> {
-    let (mut list, mut found) = (Vec::new(), None);
-    for field in wire::fields(bytes) {
-        match field? {
-            (1, value) => found = Some(schema(value.bytes()?, found, depth)?),
-            (2, value) if of_schemas => list.push(Json::Object(schema(value.bytes()?, None, depth)?)),
-            (2, value) => list.push(value.text()?.into()),
-            _ => {}
-        }
-    }
-    if list.is_empty() {
-        Ok(found.map_or(Json::Null, Json::Object))
-    } else {
-        Ok(Json::Array(list))
     }
 }

@@ -127,7 +127,7 @@ impl Call<'_> {
             )?));
         }
         if self.part == "token" {
-            return Ok(self.written(&reviews::create_token(state, &self.key, &body.0, &options)?));
+            return Ok(self.written(&reviews::create_token(state, &self.key, &body.0)?));
         }
         if self.subresource != Subresource::None {
             return Err(Refusal::not_built("Subresources that are created"));

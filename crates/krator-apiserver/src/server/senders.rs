@@ -46,7 +46,7 @@ impl Server {
         if let Some(entry) = &mut entry {
             entry.by(&sender);
         }
-        let user = access::acting(&state, &sender, headers, wanted)?;
+        let user = access::acting(&state, &sender, headers)?;
         let decision = rbac::authorize(&state, &user, wanted);
         if let Some(entry) = entry {
             if user != sender {

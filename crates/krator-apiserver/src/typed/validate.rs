@@ -14,46 +14,23 @@ pub(crate) enum Duplicates {
     Refused,
 }
 
-struct Mistake {
-    path: String,
-    message: String,
-}
-
-impl Mistake {
-    fn here(message: impl Into<String>) -> Vec<Self> {
-        vec![Self {
-            path: String::new(),
-            message: message.into(),
-        }]
-    }
-}
-
-fn below(element: impl Fn() -> PathElement, mut mistakes: Vec<Mistake>) -> Vec<Mistake> {
-    for mistake in &mut mistakes {
-        mistake.path.insert_str(0, &element().to_string());
-    }
-    mistakes
-}
-
 /// Checks that an object has its type.
 ///
 /// # Errors
 /// All that is wrong, in the words of the API server.
 pub(crate) fn validate(type_: &Type, object: &Json, duplicates: Duplicates) -> Result<(), String> {
-    let validator = Validator {
+    let mut validator = Validator {
         arena: type_.arena(),
         duplicates,
+        path: String::new(),
+        mistakes: Vec::new(),
     };
-    let mistakes = validator.value(type_.root(), object);
-    let text = |mistake: &Mistake| match mistake.path.as_str() {
-        "" => mistake.message.clone(),
-        path => format!("{path}: {}", mistake.message),
-    };
-    match mistakes.as_slice() {
+    validator.value(type_.root(), object);
+    match validator.mistakes.as_slice() {
         [] => Ok(()),
-        [one] => Err(text(one)),
+        [one] => Err(one.clone()),
         several => {
-            let lines = several.iter().map(|mistake| format!("\n  {}", text(mistake)));
+            let lines = several.iter().map(|mistake| format!("\n  {mistake}"));
             Err(format!("errors:{}", lines.collect::<String>()))
         }
     }
@@ -62,87 +39,92 @@ pub(crate) fn validate(type_: &Type, object: &Json, duplicates: Duplicates) -> R
 struct Validator<'a> {
     arena: &'a Arena,
     duplicates: Duplicates,
+    path: String,
+    mistakes: Vec<String>,
 }
 
 impl Validator<'_> {
-    fn value(&self, id: TypeId, value: &Json) -> Vec<Mistake> {
-        match self.arena.atom(id).deduce(Some(value)).shape() {
-            Shape::Nothing => Mistake::here("schema error: invalid atom: inlined"),
-            Shape::Scalar(scalar) => self::scalar(scalar, value),
-            Shape::List(list) => match value {
-                Json::Null => Vec::new(),
-                Json::Array(items) => self.list(list, items),
-                other => Mistake::here(format!("expected list, got &{{{}}}", values::plain(other))),
-            },
-            Shape::Map(map) => match value {
-                Json::Null => Vec::new(),
-                Json::Object(entries) => self.map(map, entries),
-                other => Mistake::here(format!("expected map, got &{{{}}}", values::plain(other))),
-            },
+    fn mistake(&mut self, message: impl Into<String>) {
+        let message = message.into();
+        self.mistakes.push(match self.path.as_str() {
+            "" => message,
+            path => format!("{path}: {message}"),
+        });
+    }
+
+    fn expected(&mut self, what: &str, value: &Json) {
+        self.mistake(format!("expected {what}, got &{{{}}}", values::plain(value)));
+    }
+
+    /// Checks a part of the value at a place.
+    fn part(&mut self, element: &PathElement, id: TypeId, value: &Json) {
+        let outside = self.path.len();
+        self.path.push_str(&element.to_string());
+        if id == Arena::NOTHING {
+            self.mistake("field not declared in schema");
+        } else {
+            self.value(id, value);
+        }
+        self.path.truncate(outside);
+    }
+
+    fn value(&mut self, id: TypeId, value: &Json) {
+        match (self.arena.atom(id).deduce(Some(value)).shape(), value) {
+            (Shape::Nothing, _) => self.mistake("schema error: invalid atom: inlined"),
+            (Shape::Scalar(scalar), _) => self.scalar(scalar, value),
+            (_, Json::Null) => {}
+            (Shape::List(list), Json::Array(items)) => self.list(list, items),
+            (Shape::List(_), other) => self.expected("list", other),
+            (Shape::Map(map), Json::Object(entries)) => self.map(map, entries),
+            (Shape::Map(_), other) => self.expected("map", other),
         }
     }
 
-    fn map(&self, map: &Map, entries: &JsonMap<String, Json>) -> Vec<Mistake> {
-        let mut mistakes = Vec::new();
+    fn map(&mut self, map: &Map, entries: &JsonMap<String, Json>) {
         for (key, value) in entries {
-            let element = || PathElement::field(key);
             let type_ = map.type_of(key);
+            self.part(&PathElement::field(key), type_, value);
             if type_ == Arena::NOTHING {
-                mistakes.extend(below(element, Mistake::here("field not declared in schema")));
-                break;
+                return;
             }
-            mistakes.extend(below(element, self.value(type_, value)));
         }
-        mistakes
     }
 
-    fn list(&self, list: &List, items: &[Json]) -> Vec<Mistake> {
-        let mut mistakes = Vec::new();
+    fn list(&mut self, list: &List, items: &[Json]) {
         let mut seen = BTreeSet::new();
         for (index, item) in (0..).zip(items) {
-            let element = if list.kind == ListKind::Atomic {
-                PathElement::Index(index)
-            } else {
-                match list_item(self.arena, list, item) {
-                    Ok(element) => element,
-                    Err(why) => {
-                        mistakes.extend(Mistake::here(format!("element {index}: {why}")));
-                        return mistakes;
-                    }
-                }
+            let element = match list_item(self.arena, list, item) {
+                _ if list.kind == ListKind::Atomic => PathElement::Index(index),
+                Ok(element) => element,
+                Err(why) => return self.mistake(format!("element {index}: {why}")),
             };
-            let wrong = below(|| element.clone(), self.value(list.element, item));
-            if self.duplicates == Duplicates::Refused {
-                if seen.contains(&element) {
-                    mistakes.extend(Mistake::here(format!("duplicate entries for key {element}")));
-                }
-                seen.insert(element);
+            if self.duplicates == Duplicates::Refused && seen.contains(&element) {
+                self.mistake(format!("duplicate entries for key {element}"));
             }
-            mistakes.extend(wrong);
+            self.part(&element, list.element, item);
+            seen.insert(element);
         }
-        mistakes
     }
-}
 
-fn scalar(scalar: Scalar, value: &Json) -> Vec<Mistake> {
-    let plain = || format!("&{{{}}}", values::plain(value));
-    match (scalar, value) {
-        (_, Json::Null)
-        | (Scalar::Numeric, Json::Number(_))
-        | (Scalar::String, Json::String(_))
-        | (Scalar::Boolean, Json::Bool(_))
-        | (Scalar::Untyped, Json::Number(_) | Json::String(_) | Json::Bool(_)) => Vec::new(),
-        (Scalar::Numeric, other) => Mistake::here(format!(
-            "expected numeric (int or float), got {}",
-            values::go_type(other)
-        )),
-        (Scalar::String, other) => {
-            let value = values::go_syntax(other);
-            Mistake::here(format!(
-                "expected string, got &value.valueUnstructured{{Value:{value}}}"
-            ))
+    fn scalar(&mut self, scalar: Scalar, value: &Json) {
+        match (scalar, value) {
+            (_, Json::Null)
+            | (Scalar::Numeric, Json::Number(_))
+            | (Scalar::String, Json::String(_))
+            | (Scalar::Boolean, Json::Bool(_))
+            | (Scalar::Untyped, Json::Number(_) | Json::String(_) | Json::Bool(_)) => {}
+            (Scalar::Numeric, _) => {
+                let found = values::go_type(value);
+                self.mistake(format!("expected numeric (int or float), got {found}"));
+            }
+            (Scalar::String, _) => {
+                let found = values::plain(value);
+                self.mistake(format!(
+                    "expected string, got &value.valueUnstructured{{Value:{found}}}"
+                ));
+            }
+            (Scalar::Boolean, _) => self.expected("boolean", value),
+            (Scalar::Untyped, _) => self.expected("any scalar", value),
         }
-        (Scalar::Boolean, _) => Mistake::here(format!("expected boolean, got {}", plain())),
-        (Scalar::Untyped, _) => Mistake::here(format!("expected any scalar, got {}", plain())),
     }
 }

@@ -24,6 +24,8 @@ static DIFFERENT: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\b3[0-2]\d{3}\b", "PORT"),
         (r"(name: [a-z]+-|calf-)[a-z0-9]{5}\b", "${1}SUFFIX"),
         (r"/\S*/(LIVE|MERGED)-\d+", "${1}"),
+        // Go names the struct and the field, and the embedded server the path.
+        (r"(into Go struct field )\S+", "${1}FIELD"),
     ];
     let compiled = patterns.map(|(pattern, mask)| (Regex::new(pattern).expect("a pattern"), mask));
     compiled.into()
