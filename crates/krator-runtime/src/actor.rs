@@ -7,7 +7,7 @@
 mod annotations;
 mod kept;
 mod run;
-mod told;
+mod recorded;
 mod writes;
 
 use crate::{
@@ -20,8 +20,8 @@ use crate::{
 };
 use annotations::{Annotations, Pause};
 use kept::Unkept;
+use recorded::RecordedEvents;
 use std::{sync::Arc, time::Duration};
-use told::Told;
 
 /// The machine of one object, with what it needs between runs.
 ///
@@ -29,7 +29,7 @@ use told::Told;
 pub(crate) struct Actor<'g, M: Machine> {
     engine: Engine<'g>,
     manifest: Arc<ManifestOf<M>>,
-    object: Option<M::ObjectState>,
+    retained: Retained<M>,
     /// The status as a handler left it, until it is written. It is boxed because an object at rest has none.
     draft: Option<Box<StatusOf<M>>>,
     /// The engine before the run that made the draft, until the draft is accepted.
@@ -38,8 +38,6 @@ pub(crate) struct Actor<'g, M: Machine> {
     unkept: Option<Box<Unkept<StatusOf<M>>>>,
     /// Consecutive requests that failed.
     failures: u32,
-    /// What the annotations of the object say.
-    annotations: Annotations,
     pause: Pause,
     /// Somebody else has written another entry, so the machine has to resume from what is stored.
     moved: bool,
@@ -55,12 +53,20 @@ pub(crate) struct Actor<'g, M: Machine> {
     /// Changes of other objects that were observed while a handler ran. Which of them the handler caused itself is
     /// known when it has ended.
     unjudged: Vec<Change>,
-    /// What handlers have applied; `None` if nothing, so that it takes no memory for kinds without children.
-    applied: Option<Arc<Applied>>,
     /// What the last handler could read of other objects. It is kept, so that it is not read again before it changes.
     found: Vec<Found>,
+}
+
+/// What an actor keeps when it goes on from what is stored.
+struct Retained<M: Machine> {
+    /// What the author keeps of the object.
+    object: Option<M::ObjectState>,
+    /// What handlers have applied; `None` if nothing, so that it takes no memory for kinds without children.
+    applied: Option<Arc<Applied>>,
     /// What handlers have recorded in the current entry; `None` if nothing, because most handlers record no events.
-    told: Option<Box<Told>>,
+    recorded: Option<Box<RecordedEvents>>,
+    /// What the annotations of the object say.
+    annotations: Annotations,
 }
 
 /// What is to be done after a step.
@@ -93,12 +99,16 @@ impl<'g, M: Machine> Actor<'g, M> {
         let mut actor = Self {
             engine,
             manifest,
-            object,
+            retained: Retained {
+                object,
+                applied: None,
+                recorded: None,
+                annotations: Annotations::default(),
+            },
             draft: None,
             before_draft: None,
             unkept: None,
             failures: 0,
-            annotations: Annotations::default(),
             pause: Pause::No,
             moved: false,
             dropped: false,
@@ -106,12 +116,10 @@ impl<'g, M: Machine> Actor<'g, M> {
             parked: None,
             must_step: false,
             unjudged: Vec::new(),
-            applied: None,
             found: Vec::new(),
-            told: None,
         };
         actor.read_annotations();
-        if actor.annotations.paused {
+        if actor.retained.annotations.paused {
             actor.pause = Pause::Holds;
         }
         actor
@@ -119,13 +127,12 @@ impl<'g, M: Machine> Actor<'g, M> {
 
     /// Goes on from what is stored, as after a restart.
     fn restart(&mut self, now: Now) {
-        let (applied, annotations) = (self.applied.take(), self.annotations);
-        let (told, moves) = (self.told.take(), self.engine.take_moves());
-        *self = Self::new(self.graph(), Arc::clone(&self.manifest), self.object.take(), now);
-        (self.applied, self.told) = (applied, told);
+        let moves = self.engine.take_moves();
+        let next = Self::new(self.graph(), Arc::clone(&self.manifest), None, now);
+        let former = std::mem::replace(self, next);
+        self.retained = former.retained;
         let stored = self.manifest.status().and_then(|status| status.machine().entry);
         self.engine.keep_moves(moves, stored);
-        self.annotations = annotations;
     }
 
     /// Whether the machine has to look after an object: one that is being deleted and does not have the machine's
@@ -149,7 +156,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         self.engine.entry()
     }
     pub fn object_mut(&mut self) -> Option<&mut M::ObjectState> {
-        self.object.as_mut()
+        self.retained.object.as_mut()
     }
     fn graph(&self) -> &'g Graph<'g> {
         self.engine.graph()
@@ -165,7 +172,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         if std::mem::take(&mut self.moved) {
             self.restart(now);
         }
-        if self.annotations.paused || self.pause != Pause::No {
+        if self.retained.annotations.paused || self.pause != Pause::No {
             return if self.rests_paused() {
                 Step::Wait(None)
             } else {
@@ -186,7 +193,7 @@ impl<'g, M: Machine> Actor<'g, M> {
             return self.over(world).await;
         }
         self.must_step = false;
-        if self.annotations.paused {
+        if self.retained.annotations.paused {
             return self.hold(world).await;
         }
         match std::mem::replace(&mut self.pause, Pause::No) {
@@ -220,7 +227,7 @@ impl<'g, M: Machine> Actor<'g, M> {
 
     /// Releases the memory of the object.
     pub async fn over<W: World<M>>(&mut self, world: &W) -> Step {
-        if let Some(object) = self.object.take() {
+        if let Some(object) = self.retained.object.take() {
             object.async_drop(world.shared()).await;
         }
         Step::Over
@@ -238,7 +245,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         }
         self.unjudged.extend(mail.changes);
         #[cfg(feature = "dev")]
-        if let Some(to) = mail.by_hand.filter(|_| !self.annotations.paused) {
+        if let Some(to) = mail.by_hand.filter(|_| !self.retained.annotations.paused) {
             self.must_step |= self.engine.take_by_hand(to, now);
         }
         interrupt
@@ -247,7 +254,7 @@ impl<'g, M: Machine> Actor<'g, M> {
     /// Reports to the engine the changes of other objects that the handlers of this object did not cause.
     fn judge_changes(&mut self, now: Now) {
         for change in std::mem::take(&mut self.unjudged) {
-            let delay = match (&change.child, &self.applied) {
+            let delay = match (&change.child, &self.retained.applied) {
                 (Some((child, version)), Some(applied)) => {
                     applied.reaction_delay(child, *version, now.random)
                 }

@@ -5,11 +5,11 @@
     not(feature = "kube"),
     allow(dead_code, reason = "nothing is applied in memory")
 )]
-use crate::graph::Retry;
+use crate::{graph::Retry, lock::Lock as _};
 use std::{
     any::{Any, TypeId},
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 use tokio::time::Instant;
@@ -48,25 +48,27 @@ impl Applied {
     /// The same at the end of a run, unless no child is known. A request that has outlived its run, because the handler
     /// has spawned it, may still add one.
     pub fn unless_empty(self: Arc<Self>) -> Option<Arc<Self>> {
-        let is_known = Arc::strong_count(&self) > 1 || !self.locked().is_empty();
+        let is_known = Arc::strong_count(&self) > 1 || !self.children.locked().is_empty();
         is_known.then_some(self)
     }
     /// Begins a run of a handler. There is only one at a time.
     pub fn begin_run(&self) {
-        locked(&self.in_this_run).clear();
+        self.in_this_run.locked().clear();
     }
     /// Records that the present run applies a child, so that pruning keeps it even if that fails.
     pub fn applies<K: 'static>(&self, namespace: &str, name: &str) {
         let child = (TypeId::of::<K>(), namespace.to_owned(), name.to_owned());
-        locked(&self.in_this_run).insert(child);
+        self.in_this_run.locked().insert(child);
     }
     /// Whether the present run has applied a child, or has tried to.
     pub fn is_of_this_run<K: 'static>(&self, namespace: String, name: String) -> bool {
-        locked(&self.in_this_run).contains(&(TypeId::of::<K>(), namespace, name))
+        self.in_this_run
+            .locked()
+            .contains(&(TypeId::of::<K>(), namespace, name))
     }
     /// What was applied to a child last.
     pub fn last(&self, child: &ChildKey) -> Option<LastApply> {
-        self.locked().get(child).cloned()
+        self.children.locked().get(child).cloned()
     }
     /// Records that a child was applied. `corrected` says that the same was applied before and somebody else had
     /// changed it since.
@@ -78,7 +80,7 @@ impl Applied {
         answer: Arc<dyn Any + Send + Sync>,
         corrected: bool,
     ) {
-        let mut children = self.locked();
+        let mut children = self.children.locked();
         let former = children.get(&child);
         let (mut corrections, mut last_correction) =
             former.map_or((0, None), |former| (former.corrections, former.last_correction));
@@ -97,13 +99,13 @@ impl Applied {
         children.insert(child, last);
     }
     pub fn forget(&self, child: &ChildKey) {
-        self.locked().remove(child);
+        self.children.locked().remove(child);
     }
     /// The children of a kind that were applied, and the resource versions of the answers.
     pub fn of_kind(&self, kind: &str) -> Vec<(ChildKey, u64)> {
         let of_kind =
             |(key, last): (&ChildKey, &LastApply)| (key.0 == kind).then(|| (key.clone(), last.version));
-        let mut found: Vec<_> = self.locked().iter().filter_map(of_kind).collect();
+        let mut found: Vec<_> = self.children.locked().iter().filter_map(of_kind).collect();
         found.sort();
         found
     }
@@ -123,13 +125,6 @@ impl Applied {
         let since = last.last_correction.map_or(Duration::MAX, |last| last.elapsed());
         Some(Retry::OF_REQUESTS.delay(excess, random).saturating_sub(since))
     }
-    fn locked(&self) -> MutexGuard<'_, HashMap<ChildKey, LastApply>> {
-        locked(&self.children)
-    }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

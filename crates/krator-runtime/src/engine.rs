@@ -67,31 +67,11 @@ pub(crate) struct Engine<'g> {
     graph: &'g Graph<'g>,
     /// `None` if the machine does not know the stored state. The object is then left alone until it is deleted.
     at: Option<StateId>,
-    entry: EntryId,
-    /// When the object entered the state, or when this process found it there.
-    entered: Duration,
-    entered_at: Timestamp,
-    /// How long the object had been in the state when this process found it.
-    before: Duration,
-    /// How many runs of the handler have succeeded in this stay.
-    runs: u32,
-    /// Consecutive failures.
-    attempts: u32,
-    /// Consecutive failures according to the stored status. A difference has still to be written.
-    stored_attempts: u32,
-    /// Why the object is in the state, if anything is to be said about that beside the state's own message.
-    reason: Option<Box<str>>,
-    /// What `.status.message` says instead of the reason and of the state's message: the words of a handler in this stay,
-    /// or its last error.
-    message: Option<Box<str>>,
+    stay: Stay,
     /// The message of the handler that is running.
     next_message: Option<Box<str>>,
     /// What is not stored yet. It is boxed because an object at rest has none of it.
     unstored: Option<Box<Unstored<'g>>>,
-    /// Whether a status of this stay is stored.
-    is_entry_written: bool,
-    /// Whether the handler was started in this stay by this process.
-    has_begun: bool,
     /// How often each state that has a limit was entered.
     entries: BTreeMap<StateId, u32>,
     /// The request of the annotation, if there is one.
@@ -104,10 +84,6 @@ pub(crate) struct Engine<'g> {
     pausing: bool,
     /// The values of the fields that the graph refers to by number.
     field_values: Vec<Option<FieldValue>>,
-    /// When the handler is to run.
-    due: Option<Duration>,
-    /// The timeout passed while no operator was running. It takes effect after the handler has run once and stayed.
-    overdue: bool,
     /// States entered since the last wait.
     hops: u32,
     deleting: bool,
@@ -129,6 +105,57 @@ pub(crate) struct Engine<'g> {
     finished: bool,
 }
 
+/// What is known of the current stay in the state.
+#[derive(Clone, Debug)]
+struct Stay {
+    entry: EntryId,
+    /// When the object entered the state, or when this process found it there.
+    entered: Duration,
+    entered_at: Timestamp,
+    /// How long the object had been in the state when this process found it.
+    before: Duration,
+    /// How many runs of the handler have succeeded.
+    runs: u32,
+    /// Consecutive failures.
+    attempts: u32,
+    /// Consecutive failures according to the stored status. A difference has still to be written.
+    stored_attempts: u32,
+    /// Why the object is in the state, if anything is to be said about that beside the state's own message.
+    reason: Option<Box<str>>,
+    /// What `.status.message` says instead of the reason and of the state's message: the words of a handler, or its last
+    /// error.
+    message: Option<Box<str>>,
+    /// Whether a status of this stay is stored.
+    is_written: bool,
+    /// Whether the handler was started by this process.
+    has_begun: bool,
+    /// When the handler is to run.
+    due: Option<Duration>,
+    /// The timeout passed while no operator was running. It takes effect after the handler has run once and stayed.
+    overdue: bool,
+}
+
+impl Stay {
+    /// A stay that begins now.
+    const fn new(entry: EntryId, reason: Option<Box<str>>, now: Now) -> Self {
+        Self {
+            entry,
+            entered: now.elapsed,
+            entered_at: now.time,
+            before: Duration::ZERO,
+            runs: 0,
+            attempts: 0,
+            stored_attempts: 0,
+            reason,
+            message: None,
+            is_written: false,
+            has_begun: false,
+            due: None,
+            overdue: false,
+        }
+    }
+}
+
 /// What the next write of the status stores or makes certain.
 #[derive(Clone, Debug, Default)]
 struct Unstored<'g> {
@@ -148,20 +175,20 @@ impl<'g> Engine<'g> {
     }
     /// Identifies the current stay in the state.
     pub fn entry(&self) -> EntryId {
-        self.entry
+        self.stay.entry
     }
     pub fn first_run(&self) -> bool {
-        self.runs == 0
+        self.stay.runs == 0
     }
     /// 1 for the first attempt; one more after each consecutive failure.
     pub fn attempt(&self) -> u32 {
-        self.attempts.saturating_add(1)
+        self.stay.attempts.saturating_add(1)
     }
     pub fn deleting(&self) -> bool {
         self.deleting
     }
     pub fn in_state_for(&self, now: Now) -> Duration {
-        self.before + now.elapsed.saturating_sub(self.entered)
+        self.stay.before + now.elapsed.saturating_sub(self.stay.entered)
     }
     pub fn graph(&self) -> &'g Graph<'g> {
         self.graph
@@ -223,16 +250,16 @@ impl<'g> Engine<'g> {
     pub fn saw_change(&mut self, what: &[Watch], after: Duration, now: Now) {
         let Some(policy) = self.policy() else { return };
         // A failed run waits for its backoff, and a handler whose effects happen once does not run again.
-        let ignores_changes = self.attempts > 0 || policy.effects == Effects::Once;
+        let ignores_changes = self.stay.attempts > 0 || policy.effects == Effects::Once;
         if !ignores_changes && what.iter().any(|what| policy.wait.watch.contains(what)) {
             let at = now.elapsed + after;
-            self.due = Some(self.due.map_or(at, |due| due.min(at)));
+            self.stay.due = Some(self.stay.due.map_or(at, |due| due.min(at)));
         }
     }
 
     /// Reports that the deletion of the finished object was requested. The machine rests until it observes it.
     pub fn rest(&mut self) {
-        (self.finished, self.due) = (false, None);
+        (self.finished, self.stay.due) = (false, None);
     }
 
     /// Takes an edge in the place of a handler that nobody has written. Returns whether there is such an edge.
@@ -275,7 +302,7 @@ impl<'g> Engine<'g> {
         if self.spec_changed() && self.apply_spec_change(policy, now) {
             return Do::Entered;
         }
-        if self.is_requested() && policy.effects == Effects::Once && self.has_begun {
+        if self.is_requested() && policy.effects == Effects::Once && self.stay.has_begun {
             // Its handler must not run again, so the request is dealt with by not running it.
             self.handled.clone_from(&self.requested);
         }
@@ -294,7 +321,7 @@ impl<'g> Engine<'g> {
             return Some(None);
         }
         let is_written = self.is_written();
-        let next = [self.due.filter(|_| is_written), self.deadline(now)]
+        let next = [self.stay.due.filter(|_| is_written), self.deadline(now)]
             .into_iter()
             .flatten()
             .min();
@@ -324,7 +351,7 @@ impl<'g> Engine<'g> {
         match does {
             OnSpecChange::Wake => {
                 self.forget_failures();
-                self.due = Some(now.elapsed);
+                self.stay.due = Some(now.elapsed);
             }
             OnSpecChange::Ignore => {
                 self.observed = self.generation;
@@ -340,7 +367,7 @@ impl<'g> Engine<'g> {
 
     /// Reports that a run of the handler begins. It deals with the latest generation.
     pub fn begin(&mut self) {
-        (self.due, self.has_begun) = (None, true);
+        (self.stay.due, self.stay.has_begun) = (None, true);
         self.pinned = self.generation;
         self.judge();
         self.pinned_request = self.requested.clone();
@@ -389,8 +416,8 @@ impl<'g> Engine<'g> {
             unstored.set_before.clear();
             unstored.set.clear();
         }
-        self.is_entry_written = true;
-        self.stored_attempts = self.attempts;
+        self.stay.is_written = true;
+        self.stay.stored_attempts = self.stay.attempts;
     }
 
     /// Reports how a run ended.
@@ -415,16 +442,16 @@ impl<'g> Engine<'g> {
             return self.enter(*to, Cause::Handler, reason, now);
         }
         if words.is_some() {
-            self.message = words;
+            self.stay.message = words;
         }
         match outcome {
             // The deletion, which takes precedence over the choice of the handler.
             Outcome::Exit(Exit::To(_)) => {}
             Outcome::Exit(Exit::Stay) => {
-                self.runs = self.runs.saturating_add(1);
-                (self.hops, self.overdue) = (0, false);
-                if self.due.is_none() {
-                    self.due = self.poll(policy, now);
+                self.stay.runs = self.stay.runs.saturating_add(1);
+                (self.hops, self.stay.overdue) = (0, false);
+                if self.stay.due.is_none() {
+                    self.stay.due = self.poll(policy, now);
                 }
             }
             Outcome::Exit(Exit::Done) => self.finished = true,
@@ -433,13 +460,13 @@ impl<'g> Engine<'g> {
                 if policy.effects == Effects::Once && self.leave.is_none() && !timed_out {
                     let reason = self.interrupted(policy);
                     self.enter(policy.resume.unwrap_or(at), Cause::Interrupted, reason, now);
-                } else if self.leave.is_none() && self.due.is_none() {
-                    self.due = Some(now.elapsed);
+                } else if self.leave.is_none() && self.stay.due.is_none() {
+                    self.stay.due = Some(now.elapsed);
                 }
             }
             // Retrying is useless while the namespace is being deleted, because the object is deleted with it.
             Outcome::Failed(Class::NamespaceTerminating, _) if !policy.deletion_path => {
-                self.due = None;
+                self.stay.due = None;
             }
             Outcome::Failed(_, error) if policy.effects == Effects::Once => {
                 let reason = Reason::OfRuntime(format!("failed in {}: {error}", policy.name));

@@ -87,10 +87,7 @@ impl Error {
     /// assert_eq!(error.class(), Class::Permanent);
     /// ```
     pub fn permanent(error: impl Into<Boxed>) -> Self {
-        Self {
-            source: error.into(),
-            class: Some(Class::Permanent),
-        }
+        Self::of(Class::Permanent, error)
     }
     /// An error that is retried, even if its cause is one that is not, such as a rejected request.
     ///
@@ -101,10 +98,7 @@ impl Error {
     /// assert_eq!(error.class(), Class::Transient);
     /// ```
     pub fn transient(error: impl Into<Boxed>) -> Self {
-        Self {
-            source: error.into(),
-            class: Some(Class::Transient),
-        }
+        Self::of(Class::Transient, error)
     }
     /// An error that ends by itself, when something else is gone or done. It is retried without limit.
     ///
@@ -115,10 +109,7 @@ impl Error {
     /// assert_eq!(error.class(), Class::Blocked);
     /// ```
     pub fn blocked(error: impl Into<Boxed>) -> Self {
-        Self {
-            source: error.into(),
-            class: Some(Class::Blocked),
-        }
+        Self::of(Class::Blocked, error)
     }
     /// An error that is retried, but not before this time has passed, for example because another system asked to be
     /// left alone for so long. If the state's `retry` says to wait longer, it waits longer.
@@ -131,9 +122,12 @@ impl Error {
     /// assert_eq!(error.class(), Class::After(Duration::from_secs(30)));
     /// ```
     pub fn after(delay: Duration, error: impl Into<Boxed>) -> Self {
+        Self::of(Class::After(delay), error)
+    }
+    fn of(class: Class, error: impl Into<Boxed>) -> Self {
         Self {
             source: error.into(),
-            class: Some(Class::After(delay)),
+            class: Some(class),
         }
     }
     /// Prepends what was being done. The class stays the same.

@@ -70,6 +70,7 @@
 // In the order of the layers, lowest first: a module imports only from those above it in this list.
 #[doc(hidden)] // The command shows texts in the same way.
 pub mod text;
+mod lock;
 mod graph;
 mod field_value;
 mod spec_digest;

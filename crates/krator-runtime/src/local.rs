@@ -15,7 +15,7 @@ pub(crate) use api::{InMemoryApi, collection};
 pub(crate) struct InMemoryApi;
 pub use fixture::Fixture;
 pub use memory::Handle;
-pub(crate) use memory::Memory;
+pub(crate) use memory::{Hooks, Memory};
 pub use object::{LocalObject, LocalStatus};
 
 use crate::{
@@ -77,7 +77,13 @@ impl<M: Machine> Local<M> {
     /// An object as stored: a new one, or one with a status, which is then resumed as after a restart of the
     /// operator. `object` and `shared` are what its handlers find in memory.
     pub fn new(manifest: ManifestOf<M>, object: M::ObjectState, shared: Arc<SharedOf<M>>) -> Self {
-        let world = Memory::<M>::new(manifest.clone(), shared, M::GRAPH.finalizer(), Timestamp::now());
+        let world = Memory::<M>::new(
+            manifest.clone(),
+            shared,
+            M::GRAPH.finalizer(),
+            Timestamp::now(),
+            |_| (),
+        );
         let actor = Actor::new(M::GRAPH, Arc::new(manifest), Some(object), world.now());
         let mut local = Self {
             actor,

@@ -61,10 +61,18 @@ fn of_text(place: &str, value: &str) -> u64 {
     let hash = bytes.fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
     });
-    let hash = (hash ^ (hash >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    hash ^ (hash >> 31)
+    mixed(hash)
 }
+
+/// The bits of a number, mixed as SplitMix64 does it.
+pub(crate) const fn mixed(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    number ^ (number >> 31)
+}
+
+/// The step of SplitMix64.
+pub(crate) const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 #[cfg(feature = "kube")]
 pub use of_spec::spec_digests;

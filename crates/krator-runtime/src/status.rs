@@ -123,10 +123,16 @@ mod entries {
 }
 
 impl MachineStatus {
-    /// The generation of the condition `Reconciling`.
-    pub(crate) fn reconciling_generation(&self) -> Option<i64> {
-        let condition = self.conditions.iter().find(|c| c.kind == "Reconciling")?;
-        condition.observed_generation
+    /// The latest generation whose change the machine had applied when this status was written; -1 if it had applied none.
+    /// It is the later one of the generation that a run has dealt with and of the one for which the state was entered, which the
+    /// condition `Reconciling` is about. So no process applies a change twice, and none loses one.
+    pub(crate) fn judged_generation(&self) -> i64 {
+        let mut conditions = self.conditions.iter();
+        let reconciling = conditions.find(|condition| condition.kind == "Reconciling");
+        let entered_for = reconciling.and_then(|condition| condition.observed_generation);
+        let observed = self.observed_generation.unwrap_or(-1);
+        // A status without a run has 0 there if it is one of a runtime that did not remember the generation yet.
+        observed.max(entered_for.filter(|generation| *generation > 0).unwrap_or(-1))
     }
 
     /// Whether `stored` says the same. Conditions of a type for which `is_ours` is false belong to others and are not

@@ -5,13 +5,14 @@ use crate::{
     engine::{Moved, Now},
     error::{Class, Error, Result},
     graph::{StateId, Watch},
+    lock::Lock as _,
     machine::{Event, Found, Machine, ManifestOf, Object, SharedOf, StatusOf},
     status::Condition,
 };
 use std::{
     any::Any,
     future::Future,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 use tokio::{sync::Notify, time::Instant};
@@ -208,12 +209,12 @@ impl<T> Default for Mailbox<T> {
 impl<T> Mailbox<T> {
     /// Adds to the mail and wakes the task that waits for it.
     pub fn post(&self, write: impl FnOnce(&mut Mail<T>)) {
-        write(&mut self.mail.lock().unwrap_or_else(PoisonError::into_inner));
+        write(&mut self.mail.locked());
         self.arrived.notify_one();
     }
     /// Takes the mail. `stop` remains set.
     pub fn take(&self) -> Mail<T> {
-        let mut mail = self.mail.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut mail = self.mail.locked();
         let stop = mail.stop;
         std::mem::replace(
             &mut *mail,

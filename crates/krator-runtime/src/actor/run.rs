@@ -32,9 +32,9 @@ impl<M: Machine> Actor<'_, M> {
                 Some(step) => return step,
             }
         }
-        if self.object.is_none() {
+        if self.retained.object.is_none() {
             match world.initialize(&self.manifest).await {
-                Ok(object) => self.object = Some(object),
+                Ok(object) => self.retained.object = Some(object),
                 Err(error) => return self.cannot_begin(&error, world),
             }
         }
@@ -61,7 +61,7 @@ impl<M: Machine> Actor<'_, M> {
 
     /// Runs the handler of `state` until it ends or is dropped.
     async fn handle<W: World<M>>(&mut self, state: M, world: &W, mailbox: &Mailbox<ManifestOf<M>>) {
-        let Some(mut object) = self.object.take() else {
+        let Some(mut object) = self.retained.object.take() else {
             return;
         };
         let mut status = match self.draft.take() {
@@ -81,15 +81,15 @@ impl<M: Machine> Actor<'_, M> {
         };
         self.engine.begin();
         let (applied, found) = (
-            self.applied.take().unwrap_or_default(),
+            self.retained.applied.take().unwrap_or_default(),
             std::mem::take(&mut self.found),
         );
         applied.begin_run();
         let about = Arc::clone(&self.manifest);
-        let told = self.told.take().unwrap_or_default();
-        told.begin(self.engine.entry());
+        let recorded = self.retained.recorded.take().unwrap_or_default();
+        recorded.begin(self.engine.entry());
         let events = |event| {
-            if told.is_new(&event) {
+            if recorded.is_new(&event) {
                 world.publish(&about, event);
             }
         };
@@ -164,8 +164,8 @@ impl<M: Machine> Actor<'_, M> {
             None => RunEnd::Interrupted,
         };
         self.report_run(Some(took), end, world);
-        (self.object, self.found) = (Some(object), found);
-        (self.applied, self.told) = (applied.unless_empty(), told.unless_empty());
+        (self.retained.object, self.found) = (Some(object), found);
+        (self.retained.applied, self.retained.recorded) = (applied.unless_empty(), recorded.unless_empty());
         if self.moved || self.dropped {
             return;
         }

@@ -8,6 +8,7 @@
     clippy::disallowed_methods,
     reason = "tests pass the faults through the environment"
 )]
+use crate::spec_digest::{STEP, mixed};
 use futures::{FutureExt as _, future::BoxFuture};
 use http::{Method, Request, Response};
 use kube::{
@@ -91,7 +92,7 @@ impl Faults {
     /// The random numbers for the next request.
     fn chances(&self) -> Chances {
         let nth = self.requests.fetch_add(1, Ordering::Relaxed);
-        Chances(self.plan.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ nth.wrapping_mul(0xd1b5_4a32_d192_ed03))
+        Chances(self.plan.seed.wrapping_mul(STEP) ^ nth.wrapping_mul(0xd1b5_4a32_d192_ed03))
     }
 
     fn is_partitioned(&self) -> bool {
@@ -108,11 +109,8 @@ struct Chances(u64);
 
 impl Chances {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0 = self.0.wrapping_add(STEP);
+        mixed(self.0)
     }
     /// True with a probability of `of_thousand` in a thousand.
     fn hit(&mut self, of_thousand: u64) -> bool {
@@ -196,10 +194,12 @@ impl Plan {
         let (conflict, invalid) = (chances.hit(self.conflict), chances.hit(self.invalid));
         let (throttled, broken) = (chances.hit(self.throttled), chances.hit(self.broken));
         let failure = |code, reason| Some(Status::failure("an injected fault", reason).with_code(code));
-        match () {
-            () if is_write && conflict => failure(409, reason::CONFLICT),
-            () if is_write && invalid => failure(422, reason::INVALID),
-            () if throttled => failure(429, reason::TOO_MANY_REQUESTS).map(|status| {
+        if is_write && conflict {
+            failure(409, reason::CONFLICT)
+        } else if is_write && invalid {
+            failure(422, reason::INVALID)
+        } else if throttled {
+            failure(429, reason::TOO_MANY_REQUESTS).map(|status| {
                 status.with_details(StatusDetails {
                     name: String::new(),
                     group: String::new(),
@@ -208,9 +208,11 @@ impl Plan {
                     causes: Vec::new(),
                     retry_after_seconds: 1,
                 })
-            }),
-            () if broken => failure(500, reason::INTERNAL_ERROR),
-            () => None,
+            })
+        } else if broken {
+            failure(500, reason::INTERNAL_ERROR)
+        } else {
+            None
         }
     }
 

@@ -15,7 +15,7 @@ use crate::{
             control,
             health::Health,
             leadership::Leadership,
-            lease::{self, Elector},
+            lease::{self, Candidacy, Elector},
             namespaces, serve,
         },
         shown::{
@@ -32,11 +32,11 @@ use crate::{
 use futures::future::{BoxFuture, join_all};
 use http::{HeaderValue, header::USER_AGENT};
 use kube::{Api, Client, Config, Resource, client::ClientBuilder};
-use std::{sync::Arc, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
 use tokio::{
     signal,
-    sync::watch,
-    task::{JoinHandle, JoinSet},
+    sync::{Semaphore, watch},
+    task::JoinSet,
 };
 use tower::{limit::ConcurrencyLimitLayer, util::MapResponseLayer};
 
@@ -70,15 +70,6 @@ pub(in crate::cluster) struct Common {
     stop: watch::Receiver<bool>,
 }
 
-/// The connections of the loops to the API server.
-struct Connections {
-    /// For everything that acts on objects.
-    acting: Client,
-    /// For watches, which go on while another replica leads.
-    watching: Client,
-    leadership: Leadership,
-}
-
 impl OperatorRuntime {
     /// Runs the operators until SIGTERM or SIGINT. Handlers that are running then have 25 seconds to end.
     ///
@@ -101,9 +92,9 @@ impl OperatorRuntime {
         };
         let identity = lease::identity(self.name);
         identify(&mut config, self.name, self.version, &identity);
-        let namespace = config.default_namespace.clone();
         let (metrics, clock, health) = (Metrics::new(), Arc::new(Clock::new()), Health::default());
         let (leading, leads) = watch::channel(self.election.is_none());
+        let (stopping, stop) = watch::channel(false);
         let inspection = Inspection::new(
             self.name,
             self.version,
@@ -112,74 +103,50 @@ impl OperatorRuntime {
             leads.clone(),
         );
         let metrics_server = self.metrics.server(&metrics, &inspection, &config)?;
-        let inspection = metrics_server.is_some().then_some(inspection);
-        let Connections {
-            acting,
-            watching,
-            leadership,
-        } = connections(config.clone(), self.election.is_some(), &clock, &metrics)?;
-        let election = self.election.map(|Election { namespace: given }| {
-            let namespace = given.unwrap_or(namespace);
-            let sighted = health.waits_for(format!("lease {} in {namespace}", self.name));
-            let (clock, leadership, metrics) = (Arc::clone(&clock), leadership.clone(), metrics.clone());
-            lease::elect(leading, move || {
-                let client = connect(config, &clock, &metrics, None)?;
-                let api = Api::namespaced(client, &namespace);
-                Ok(Elector::new(api, self.name, identity, leadership, clock, sighted))
-            })
-        });
-        #[cfg(feature = "dev")]
-        if let Some(inspection) = inspection.clone() {
-            tokio::spawn(super::dev::walk(inspection));
-        }
-        let (stopping, stop) = watch::channel(false);
-        let events = Arc::new(Recorder::new(self.only_warnings, metrics.events_dropped()));
-        let publishing = publish(&events, acting.clone(), self.name);
-        let mut checks = JoinSet::new();
-        if election.is_some() {
-            let (gauge, mut leads) = (metrics.leads(self.name), leads.clone());
-            // A process that no longer leads ends, so the gauge never falls.
-            checks.spawn(async move {
-                if leads.wait_for(|leads| *leads).await.is_ok() {
-                    gauge.set(1);
-                }
-            });
-        }
-        for name in &self.namespaces {
-            let wait = health.waits_for(format!("namespace {name}"));
-            checks.spawn(namespaces::wait_for(watching.clone(), name.clone(), wait));
-        }
+        // With leader election, watches go on while another replica leads.
+        let (watching, leadership) = if self.election.is_some() {
+            let watching = connect(config.clone(), &clock, &metrics, None)?;
+            (Some(watching), Leadership::none())
+        } else {
+            (None, Leadership::unlimited())
+        };
+        let client = connect(config.clone(), &clock, &metrics, Some(&leadership))?;
         let common = Common {
             name: self.name,
-            client: acting,
-            watching: watching.clone(),
+            watching: watching.unwrap_or_else(|| client.clone()),
+            client,
             definitions: self.definitions,
             leadership,
-            leads: leads.clone(),
+            leads,
             clock,
-            events: Arc::clone(&events),
+            events: Arc::new(Recorder::new(self.only_warnings, metrics.events_dropped())),
             namespaces: self.namespaces,
-            health: health.clone(),
+            health,
             metrics,
-            inspection,
+            inspection: metrics_server.is_some().then_some(inspection),
             stop,
         };
+        let election = self
+            .election
+            .map(|election| common.elect(election, config, identity, leading));
+        let _checks = common.checks(election.is_some());
+        let (events, client) = (Arc::clone(&common.events), common.client.clone());
+        let publishing = tokio::spawn(async move { events.run(client, self.name).await });
         let mut shared = SharedWatches::default();
         let kinds = self.kinds.into_iter();
         let kinds: Vec<_> = kinds.map(|start| start(common.clone(), &mut shared)).collect();
-        let mut kinds = std::pin::pin!(join_all(kinds));
         let _watching = shared.start(&watches::Common {
-            client: watching,
+            client: common.watching.clone(),
             selector,
-            leads,
-            health: health.clone(),
+            leads: common.leads.clone(),
+            health: common.health.clone(),
         });
         // The servers start when everything that the process waits for is known, so that it is not ready before.
-        let (mut candidacy, election) = election.unzip();
+        let (candidacy, election) = election.unzip();
         let mut apart: Vec<control::Task> = metrics_server.into_iter().chain(election).collect();
         if let Some(listener) = probes {
             tracing::info!(address = %listener.local_addr()?, "serving probes");
-            apart.push(Box::pin(serve::serve(listener, None, Arc::new(health))));
+            apart.push(Box::pin(serve::serve(listener, None, Arc::new(common.health))));
         }
         let _apart = control::start(apart)?;
         tracing::info!(
@@ -188,40 +155,106 @@ impl OperatorRuntime {
             runtime = env!("CARGO_PKG_VERSION"),
             "started"
         );
-        {
-            let lost = async {
-                match &mut candidacy {
-                    Some(candidacy) => candidacy.lost().await,
-                    None => std::future::pending().await,
+        let ends = async {
+            common.events.close();
+            // What is not published by then is lost: events are best effort.
+            let _ = tokio::time::timeout(LAST_EVENTS, publishing).await;
+        };
+        run_until_stopped(join_all(kinds), ends, stopping, candidacy).await
+    }
+}
+
+impl Common {
+    /// Lets this replica stand for election. The election itself is a task of the control thread.
+    fn elect(
+        &self,
+        election: Election,
+        config: Config,
+        identity: String,
+        leading: watch::Sender<bool>,
+    ) -> (Candidacy, control::Task) {
+        let namespace = election
+            .namespace
+            .unwrap_or_else(|| config.default_namespace.clone());
+        let sighted = self
+            .health
+            .waits_for(format!("lease {} in {namespace}", self.name));
+        let common = self.clone();
+        lease::elect(leading, move || {
+            let client = connect(config, &common.clock, &common.metrics, None)?;
+            let api = Api::namespaced(client, &namespace);
+            let Common {
+                leadership, clock, ..
+            } = common;
+            Ok(Elector::new(
+                api,
+                common.name,
+                identity,
+                leadership,
+                clock,
+                sighted,
+            ))
+        })
+    }
+
+    /// Starts what is observed beside the objects: whether this replica leads, and whether the namespaces exist.
+    fn checks(&self, elects: bool) -> JoinSet<()> {
+        let mut checks = JoinSet::new();
+        if elects {
+            let (gauge, mut leads) = (self.metrics.leads(self.name), self.leads.clone());
+            // A process that no longer leads ends, so the gauge never falls.
+            checks.spawn(async move {
+                if leads.wait_for(|leads| *leads).await.is_ok() {
+                    gauge.set(1);
                 }
-            };
-            let mut lost = std::pin::pin!(lost);
-            tokio::select! {
-                _ = &mut kinds => {}
-                error = &mut lost => return Err(error),
-                signal = asked_to_stop() => {
-                    signal?;
-                    tracing::info!("stopping");
-                    stopping.send_replace(true);
-                    let ends = async {
-                        kinds.await;
-                        events.close();
-                        // What is not published by then is lost: events are best effort.
-                        let _ = tokio::time::timeout(LAST_EVENTS, publishing).await;
-                    };
-                    // The lease is renewed until everything has ended that acts.
-                    tokio::select! {
-                        () = ends => {}
-                        error = lost => return Err(error),
-                    }
+            });
+        }
+        for name in &self.namespaces {
+            let wait = self.health.waits_for(format!("namespace {name}"));
+            checks.spawn(namespaces::wait_for(self.watching.clone(), name.clone(), wait));
+        }
+        #[cfg(feature = "dev")]
+        if let Some(inspection) = self.inspection.clone() {
+            checks.spawn(super::dev::walk(inspection));
+        }
+        checks
+    }
+}
+
+/// Runs the loops of all kinds until the process is asked to end and they have `ended`, or until this replica no longer leads.
+async fn run_until_stopped(
+    kinds: impl Future,
+    ended: impl Future,
+    stopping: watch::Sender<bool>,
+    mut candidacy: Option<Candidacy>,
+) -> Result<()> {
+    {
+        let mut kinds = pin!(kinds);
+        let mut lost = pin!(async {
+            match &mut candidacy {
+                Some(candidacy) => candidacy.lost().await,
+                None => std::future::pending().await,
+            }
+        });
+        tokio::select! {
+            _ = &mut kinds => {}
+            error = &mut lost => return Err(error),
+            signal = asked_to_stop() => {
+                signal?;
+                tracing::info!("stopping");
+                stopping.send_replace(true);
+                // The lease is renewed until everything has ended that acts.
+                tokio::select! {
+                    _ = async { kinds.await; ended.await } => {}
+                    error = lost => return Err(error),
                 }
             }
         }
-        if let Some(candidacy) = candidacy {
-            candidacy.withdraw().await;
-        }
-        Ok(())
     }
+    if let Some(candidacy) = candidacy {
+        candidacy.withdraw().await;
+    }
+    Ok(())
 }
 
 /// Tells the API server in each request which replica of which operator makes it, as its audit log shows.
@@ -233,25 +266,6 @@ fn identify(config: &mut Config, name: &str, version: &str, identity: &str) {
     {
         config.headers.push((USER_AGENT, agent));
     }
-}
-
-/// Connects to the cluster: with leader election, to act only while this replica leads.
-fn connections(config: Config, elects: bool, clock: &Arc<Clock>, metrics: &Metrics) -> Result<Connections> {
-    if !elects {
-        let leadership = Leadership::unlimited();
-        let client = connect(config, clock, metrics, Some(&leadership))?;
-        return Ok(Connections {
-            acting: client.clone(),
-            watching: client,
-            leadership,
-        });
-    }
-    let leadership = Leadership::none();
-    Ok(Connections {
-        watching: connect(config.clone(), clock, metrics, None)?,
-        acting: connect(config, clock, metrics, Some(&leadership))?,
-        leadership,
-    })
 }
 
 /// A client that teaches the clock and counts its requests. With a leadership it is for everything that acts: it sends
@@ -285,12 +299,6 @@ fn connect(
     })
 }
 
-/// Publishes events until the recorder is closed.
-fn publish(events: &Arc<Recorder>, client: Client, name: &'static str) -> JoinHandle<()> {
-    let events = Arc::clone(events);
-    tokio::spawn(async move { events.run(client, name).await })
-}
-
 /// The loop of one kind. Everything that the process waits for is known when this returns.
 pub(in crate::cluster) fn run_kind<O: Operator<Machine: Linked>>(
     operator: O,
@@ -300,35 +308,21 @@ pub(in crate::cluster) fn run_kind<O: Operator<Machine: Linked>>(
 where
     ManifestOf<O::Machine>: KubeObject,
 {
-    let Common {
-        name,
-        client,
-        watching,
-        definitions,
-        leadership,
-        leads,
-        clock,
-        events,
-        namespaces,
-        health,
-        metrics,
-        inspection,
-        stop,
-    } = common;
-    let objects = shared.own::<ManifestOf<O::Machine>>(&namespaces);
+    let endpoint = Endpoint::of::<ManifestOf<O::Machine>>();
+    let objects = shared.own::<ManifestOf<O::Machine>>(&common.namespaces);
     let links = O::Machine::links();
     let (others, caches) = links
         .iter()
-        .map(|link| link.subscribe(shared, &namespaces))
+        .map(|link| link.subscribe(shared, &common.namespaces))
         .map(|link| (link.events, link.cache))
         .unzip();
     let cluster = Cluster {
         apis: Apis::default(),
-        client,
-        manager: name,
+        client: common.client,
+        manager: common.name,
         api_version: ManifestOf::<O::Machine>::api_version(&()).into_owned(),
         kind: ManifestOf::<O::Machine>::kind(&()).into_owned(),
-        namespaces,
+        namespaces: common.namespaces,
         links,
         caches,
     };
@@ -343,25 +337,25 @@ where
     if !not_written.is_empty() {
         let (handlers, kind) = (not_written.join("; "), &*kind);
         tracing::warn!(%group, kind, handlers, "objects stay in states whose handlers are not written");
-        let about = format!("handlers of {}", Endpoint::of::<ManifestOf<O::Machine>>().name());
-        health.note(about, Some(handlers));
+        let about = format!("handlers of {}", endpoint.name());
+        common.health.note(about, Some(handlers));
     }
-    let metrics = metrics.of_kind(group.clone(), kind.clone(), graph);
+    let metrics = common.metrics.of_kind(group.clone(), kind.clone(), graph);
     let skew = Arc::new(Skew::new(
-        Endpoint::of::<ManifestOf<O::Machine>>(),
-        definitions,
-        watching,
-        health.clone(),
+        endpoint.clone(),
+        common.definitions,
+        common.watching,
+        common.health.clone(),
         metrics.missing(),
     ));
     #[cfg(feature = "dev")]
-    let failures = inspection.as_ref().map(|inspection| {
-        let endpoint = Endpoint::of::<ManifestOf<O::Machine>>();
+    let failures = common.inspection.as_ref().map(|inspection| {
         inspection
             .development()
-            .serve(endpoint, O::Machine::SAMPLE, &cluster.namespaces)
+            .serve(endpoint.clone(), O::Machine::SAMPLE, &cluster.namespaces)
     });
-    let Inspected { history, questions } = Inspected::new(inspection.as_ref(), &metrics, group, kind, graph);
+    let Inspected { history, questions } =
+        Inspected::new(common.inspection.as_ref(), &metrics, group, kind, graph);
     Box::pin(async move {
         // It ends with this future.
         let mut comparing = JoinSet::new();
@@ -369,15 +363,26 @@ where
             let skew = Arc::clone(&skew);
             async move { skew.watch().await }
         });
-        let world = Remote::new(
-            operator, cluster, clock, leadership, events, metrics, history, skew,
-        )
-        .await;
-        #[cfg(feature = "dev")]
-        let world = world.with_failures(failures);
-        let turning = health.watches_loop(Endpoint::of::<ManifestOf<O::Machine>>().name());
+        let turning = common.health.watches_loop(endpoint.name());
+        let world = Remote {
+            shared: operator.shared_state().await,
+            operator,
+            cluster,
+            clock: common.clock,
+            leadership: common.leadership,
+            events: common.events,
+            endpoint,
+            turns: Semaphore::new(REQUESTS),
+            metrics,
+            skew,
+            history,
+            #[cfg(feature = "dev")]
+            failures,
+        };
         let dispatcher = Dispatcher::new(world, turning, questions);
-        dispatcher.run(objects, others, leads, stop, GRACE).await;
+        dispatcher
+            .run(objects, others, common.leads, common.stop, GRACE)
+            .await;
     })
 }
 

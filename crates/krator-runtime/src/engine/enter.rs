@@ -1,5 +1,5 @@
 //! How an object comes into a state: as a new object, as one that a restarted operator finds, or over an edge.
-use super::{Cause, Engine, Moved, Now, UNSLOWED_ENTRIES, reason::Reason};
+use super::{Cause, Engine, Moved, Now, Stay, UNSLOWED_ENTRIES, reason::Reason};
 use crate::{
     conditions::SetCondition,
     field_value::FieldValue,
@@ -21,27 +21,15 @@ impl<'g> Engine<'g> {
         let mut engine = Self {
             graph,
             at: None,
-            entry: EntryId::new(0),
-            entered: now.elapsed,
-            entered_at: now.time,
-            before: Duration::ZERO,
-            runs: 0,
-            attempts: 0,
-            stored_attempts: 0,
-            reason: None,
-            message: None,
+            stay: Stay::new(EntryId::new(0), None, now),
             next_message: None,
             unstored: None,
-            is_entry_written: false,
-            has_begun: false,
             entries: BTreeMap::new(),
             requested: None,
             pinned_request: None,
             handled: stored.and_then(|s| s.last_handled_request.as_deref().map(Into::into)),
             pausing: false,
             field_values,
-            due: None,
-            overdue: false,
             hops: 0,
             deleting: false,
             leave: None,
@@ -62,14 +50,8 @@ impl<'g> Engine<'g> {
 
     fn resume(&mut self, stored: &MachineStatus, found: Option<StateId>, now: Now) {
         self.observed = stored.observed_generation.unwrap_or(-1);
-        let entered_for = stored.reconciling_generation().unwrap_or(0);
-        // A status of a runtime that did not remember it yet has 0 until a run has dealt with a generation.
-        let is_known = self.observed >= 0 || entered_for > 0;
-        self.judged = if is_known {
-            self.observed.max(entered_for)
-        } else {
-            self.generation
-        };
+        let judged = stored.judged_generation();
+        self.judged = if judged >= 0 { judged } else { self.generation };
         self.entered_for = self.judged;
         for (name, count) in &stored.entries {
             if let Some(id) = self.graph.find(name) {
@@ -78,24 +60,25 @@ impl<'g> Engine<'g> {
         }
         let Some(found) = found else { return };
         self.at = Some(found);
-        self.entered_at = stored.state_entered_time.unwrap_or(now.time);
-        self.before = Duration::try_from(now.time.duration_since(self.entered_at)).unwrap_or_default();
+        self.stay.entered_at = stored.state_entered_time.unwrap_or(now.time);
+        self.stay.before =
+            Duration::try_from(now.time.duration_since(self.stay.entered_at)).unwrap_or_default();
         let policy = self.graph.state(found);
         // A handler that is not written has begun nothing that would have to be resumed elsewhere.
         if let Some(elsewhere) = policy.resume.filter(|_| policy.written) {
             return self.enter(elsewhere, Cause::Restarted, self.restarted(policy), now);
         }
-        self.is_entry_written = true;
-        self.entry = stored.entry.unwrap_or(EntryId::new(now.random));
-        self.attempts = stored.attempts.unwrap_or(0);
-        self.stored_attempts = self.attempts;
-        if self.attempts > 0 {
-            self.message = self.own_message(stored);
+        self.stay.is_written = true;
+        self.stay.entry = stored.entry.unwrap_or(EntryId::new(now.random));
+        self.stay.attempts = stored.attempts.unwrap_or(0);
+        self.stay.stored_attempts = self.stay.attempts;
+        if self.stay.attempts > 0 {
+            self.stay.message = self.own_message(stored);
         } else {
-            self.reason = self.own_message(stored);
+            self.stay.reason = self.own_message(stored);
         }
-        self.due = Some(now.elapsed);
-        self.overdue = policy.written && self.deadline(now).is_some_and(|end| end <= now.elapsed);
+        self.stay.due = Some(now.elapsed);
+        self.stay.overdue = policy.written && self.deadline(now).is_some_and(|end| end <= now.elapsed);
     }
 
     pub(super) fn enter(&mut self, mut to: StateId, mut cause: Cause, mut reason: Reason, now: Now) {
@@ -125,42 +108,35 @@ impl<'g> Engine<'g> {
         if let Some(unstored) = self.unstored.as_deref_mut() {
             unstored.set_before.append(&mut unstored.set);
         }
-        (self.is_entry_written, self.has_begun) = (false, false);
         self.hops = self.hops.saturating_add(1);
-        let slowed = self.hops >= UNSLOWED_ENTRIES;
+        let policy = self.graph.state(to);
         self.at = Some(to);
-        self.entry = EntryId::new(now.random);
-        (self.entered, self.entered_at, self.before) = (now.elapsed, now.time, Duration::ZERO);
-        (self.runs, self.attempts, self.message, self.overdue) = (0, 0, None, false);
-        self.reason = reason.beside(self.graph.state(to).message);
+        self.stay = Stay::new(EntryId::new(now.random), reason.beside(policy.message), now);
         let moved = Moved {
             from,
-            to: self.graph.state(to),
+            to: policy,
             cause,
-            entry: self.entry,
+            entry: self.stay.entry,
             stayed,
             slowed: self.hops == UNSLOWED_ENTRIES,
-            reason: self.reason.clone(),
+            reason: self.stay.reason.clone(),
         };
         self.unstored.get_or_insert_default().moves.push(moved);
-        (self.stored_attempts, self.entered_for) = (0, self.judged);
+        self.entered_for = self.judged;
         self.tell_digests();
         self.finished = false;
-        self.due = Some(
-            now.elapsed
-                + if slowed {
-                    Duration::from_secs(1)
-                } else {
-                    Duration::ZERO
-                },
-        );
+        let delay = if self.hops >= UNSLOWED_ENTRIES { 1 } else { 0 };
+        self.stay.due = Some(now.elapsed + Duration::from_secs(delay));
     }
 
     /// Carries the conditions of the current state into the write of the next one, if its handler ran and its status was
     /// never written: it may have no checkpoint, or the write may have failed during a deletion, which does not wait for
     /// it. A state that was left before its handler ran counts as passed over.
     fn carry_conditions(&mut self) {
-        let Some(policy) = self.policy().filter(|_| self.has_begun && !self.is_entry_written) else {
+        let Some(policy) = self
+            .policy()
+            .filter(|_| self.stay.has_begun && !self.stay.is_written)
+        else {
             return;
         };
         let message = self.shown_message(policy).to_owned();

@@ -10,7 +10,7 @@ use std::{cmp::Ordering, time::Duration};
 impl Engine<'_> {
     pub(super) fn failed(&mut self, policy: &Policy<'_>, class: Class, error: String, now: Now) {
         let retry = policy.retry;
-        (self.hops, self.overdue) = (0, false);
+        (self.hops, self.stay.overdue) = (0, false);
         self.tell_digests();
         let is_final = policy.kind == StateKind::Final;
         let limit = retry.limit.or(is_final.then_some(Retry::FINAL_LIMIT));
@@ -19,36 +19,36 @@ impl Engine<'_> {
         let most = limit
             .filter(|_| class == Class::Blocked)
             .map_or(u32::MAX, |limit| limit.max(1));
-        self.attempts = self.attempts.saturating_add(1).min(most);
+        self.stay.attempts = self.stay.attempts.saturating_add(1).min(most);
         let exhausted = match class {
             Class::Permanent => true,
             Class::Blocked => false,
-            _ => limit.is_some_and(|limit| self.attempts > limit),
+            _ => limit.is_some_and(|limit| self.stay.attempts > limit),
         };
-        let delay = retry.delay(self.attempts, now.random);
+        let delay = retry.delay(self.stay.attempts, now.random);
         match (exhausted, retry.then) {
             (true, _) if is_final => self.finished = true,
             (true, Some(then)) => {
-                let reason = reason::gave_up(class, self.attempts, &error);
+                let reason = reason::gave_up(class, self.stay.attempts, &error);
                 return self.enter(then, Cause::RetriesExhausted, reason, now);
             }
-            (true, None) => self.due = Some(now.elapsed + retry.max),
+            (true, None) => self.stay.due = Some(now.elapsed + retry.max),
             (false, _) => {
                 let least = if let Class::After(least) = class {
                     least
                 } else {
                     Duration::ZERO
                 };
-                self.due = Some(now.elapsed + delay.max(least));
+                self.stay.due = Some(now.elapsed + delay.max(least));
             }
         }
-        self.message = Some(truncated(&error).into());
+        self.stay.message = Some(truncated(&error).into());
     }
 
     /// Ends a row of failures, and removes the message of the last one.
     pub(super) fn forget_failures(&mut self) {
-        if self.attempts > 0 {
-            (self.attempts, self.message) = (0, None);
+        if self.stay.attempts > 0 {
+            (self.stay.attempts, self.stay.message) = (0, None);
         }
     }
 
@@ -72,19 +72,19 @@ impl Engine<'_> {
             self.handled.clone_from(&self.requested);
         }
         let theirs = stored.attempts.unwrap_or(0);
-        let former = std::mem::replace(&mut self.stored_attempts, theirs);
+        let former = std::mem::replace(&mut self.stay.stored_attempts, theirs);
         if theirs == former {
             return;
         }
-        match (self.attempts.cmp(&former), self.policy()) {
-            (Ordering::Greater, _) if theirs > former => self.attempts = self.attempts.max(theirs),
+        match (self.stay.attempts.cmp(&former), self.policy()) {
+            (Ordering::Greater, _) if theirs > former => self.stay.attempts = self.stay.attempts.max(theirs),
             // Their success ended the row; the failures here that are not written yet begin the next one.
-            (Ordering::Greater, _) => self.attempts = theirs.saturating_add(self.attempts - former),
+            (Ordering::Greater, _) => self.stay.attempts = theirs.saturating_add(self.stay.attempts - former),
             (Ordering::Equal, Some(policy)) if theirs > 0 => {
-                (self.attempts, self.message) = (theirs, self.own_message(stored));
+                (self.stay.attempts, self.stay.message) = (theirs, self.own_message(stored));
                 // The other operator may be gone before it retries.
                 let retry = now.elapsed + policy.retry.delay(theirs, now.random);
-                self.due = Some(self.due.map_or(retry, |due| due.min(retry)));
+                self.stay.due = Some(self.stay.due.map_or(retry, |due| due.min(retry)));
             }
             (Ordering::Equal, _) => self.forget_failures(),
             // A success here ends the row, no matter who counted it.
@@ -146,8 +146,11 @@ mod tests {
         ] {
             let mut engine = engine(before, ours);
             engine.saw_others_status(&stored(now_stored), now());
-            assert_eq!(engine.attempts, count, "{before} + {ours}, then {now_stored}");
-            assert_eq!(engine.stored_attempts, now_stored);
+            assert_eq!(
+                engine.stay.attempts, count,
+                "{before} + {ours}, then {now_stored}"
+            );
+            assert_eq!(engine.stay.stored_attempts, now_stored);
         }
     }
 
@@ -157,7 +160,7 @@ mod tests {
         engine.begin();
         engine.ended(Outcome::Exit(Exit::Stay), now());
         engine.saw_others_status(&stored(2), now());
-        assert_eq!((engine.attempts, engine.message.as_deref()), (0, None));
+        assert_eq!((engine.stay.attempts, engine.stay.message.as_deref()), (0, None));
     }
 
     #[test]
@@ -172,7 +175,7 @@ mod tests {
         for _ in 0..3 * LIMIT {
             assert!(fails(&mut engine, Class::Blocked), "it stays in the state");
         }
-        assert_eq!(engine.attempts, LIMIT);
+        assert_eq!(engine.stay.attempts, LIMIT);
         assert!(
             !fails(&mut engine, Class::Transient),
             "the limit holds for other failures"
@@ -190,7 +193,7 @@ mod tests {
             matches!(engine.rests_until(now()), Some(Some(_))),
             "after a backoff"
         );
-        assert_eq!(engine.message.as_deref(), Some("theirs"));
+        assert_eq!(engine.stay.message.as_deref(), Some("theirs"));
     }
 
     #[test]

@@ -135,7 +135,7 @@ fn times(times: u32) -> String {
 impl Engine<'_> {
     /// What `.status.message` says.
     pub(super) fn shown_message<'a>(&'a self, policy: &'a Policy<'_>) -> &'a str {
-        let said = self.message.as_deref().or(self.reason.as_deref());
+        let said = self.stay.message.as_deref().or(self.stay.reason.as_deref());
         said.unwrap_or(policy.message)
     }
 
@@ -164,7 +164,7 @@ impl Engine<'_> {
     /// A cause with what the handler said last in this stay. What led to the state is left out, because it would be
     /// repeated around every cycle of timeouts.
     fn with_last_words(&self, cause: String) -> Reason {
-        Reason::OfRuntime(match self.message.as_deref() {
+        Reason::OfRuntime(match self.stay.message.as_deref() {
             Some(words) if !words.is_empty() => format!("{cause}: {words}"),
             _ => cause,
         })

@@ -21,8 +21,8 @@ impl Engine<'_> {
             phase: self.graph.phase_of(policy).map(str::to_owned),
             message: Some(message.to_owned()),
             entry: Some(self.entry()),
-            state_entered_time: Some(self.entered_at),
-            attempts: (self.attempts > 0).then_some(self.attempts),
+            state_entered_time: Some(self.stay.entered_at),
+            attempts: (self.stay.attempts > 0).then_some(self.stay.attempts),
             entries,
             observed_generation: Some(self.observed),
             spec_digests: self.told_digests(),
@@ -33,14 +33,14 @@ impl Engine<'_> {
                 former,
                 conditions::Inputs {
                     entered,
-                    retrying: self.attempts > 0,
+                    retrying: self.stay.attempts > 0,
                     message,
                     set_before,
                     set: unstored.map_or(&[][..], |it| &it.set),
                     generation: self.generation,
                     paused: self.pausing,
                     // A failed run has not dealt with its generation, but the failure is about that generation.
-                    observed: if self.attempts > 0 && policy.written {
+                    observed: if self.stay.attempts > 0 && policy.written {
                         self.pinned
                     } else {
                         self.observed

@@ -25,9 +25,9 @@ impl Engine<'_> {
     pub fn deadline(&self, now: Now) -> Option<Duration> {
         let (period, _) = self.policy()?.timeout?;
         match self.period(period)? {
-            When::After(after) if self.overdue => Some(self.entered + after),
-            When::At(_) if self.overdue => None,
-            When::After(after) => Some(self.entered + after.saturating_sub(self.before)),
+            When::After(after) if self.stay.overdue => Some(self.stay.entered + after),
+            When::At(_) if self.stay.overdue => None,
+            When::After(after) => Some(self.stay.entered + after.saturating_sub(self.stay.before)),
             When::At(instant) => Some(now.elapsed + until(instant, now)),
         }
     }

@@ -6,6 +6,7 @@ mod request;
 
 use crate::{
     error::Result,
+    lock::Lock as _,
     resource::{Child, ChildDeletion},
 };
 use controllers::Outcome;
@@ -16,7 +17,7 @@ use objects::{Key, Objects};
 use std::{
     convert::Infallible,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock},
 };
 use tokio::time::Instant;
 
@@ -40,7 +41,7 @@ impl Default for InMemoryApi {
 
 impl fmt::Debug for InMemoryApi {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.locked().fmt(f)
+        self.objects.locked().fmt(f)
     }
 }
 
@@ -87,17 +88,17 @@ impl InMemoryApi {
     /// New objects of a kind have this status, which is JSON, or none if it is empty.
     pub fn serves(&self, collection: String, status: &str) {
         let status = serde_json::from_str(status).unwrap_or_default();
-        self.locked().kind(collection).status = status;
+        self.objects.locked().kind(collection).status = status;
     }
 
     /// What becomes of the children of a kind when their owner is deleted.
     pub fn owns(&self, collection: String, deletion: ChildDeletion) {
-        self.locked().kind(collection).deletion = deletion;
+        self.objects.locked().kind(collection).deletion = deletion;
     }
 
     /// All objects of a kind, sorted by namespace and name.
     pub fn all<K: Child>(&self) -> Vec<Arc<K>> {
-        let (collection, objects) = (collection::<K>(), self.locked());
+        let (collection, objects) = (collection::<K>(), self.objects.locked());
         let of_kind = objects.list(&collection, "");
         of_kind
             .filter_map(|object| serde_json::from_value(object.clone()).ok().map(Arc::new))
@@ -109,22 +110,22 @@ impl InMemoryApi {
         let mut body = serde_json::to_value(object)?;
         body["apiVersion"] = K::api_version(&()).into();
         body["kind"] = K::kind(&()).into();
-        self.locked().put(key(object), body);
+        self.objects.locked().put(key(object), body);
         Ok(())
     }
 
     pub fn remove<K: Child>(&self, object: &K) {
-        self.locked().remove(&key(object));
+        self.objects.locked().remove(&key(object));
     }
 
     /// Ends what belongs to an object whose deletion path has ended. Returns the names of the children that are kept.
     pub fn end_children(&self, label: &str, owner: (&str, &str)) -> Vec<String> {
-        self.locked().end_children(label, owner)
+        self.objects.locked().end_children(label, owner)
     }
 
     /// The objects of a kind that handlers applied, as each was applied last, sorted by namespace and name.
     pub fn applied<K: Child>(&self) -> Vec<K> {
-        let (collection, objects) = (collection::<K>(), self.locked());
+        let (collection, objects) = (collection::<K>(), self.objects.locked());
         let applied = objects.applied(&collection);
         applied
             .filter_map(|body| serde_json::from_value(body.clone()).ok())
@@ -138,7 +139,7 @@ impl InMemoryApi {
     /// If there are none, or if the status is not of their type: a mistake in a test.
     fn report<K: Child>(&self, outcome: Outcome) -> Vec<K> {
         let (group, kind) = (K::group(&()), K::kind(&()));
-        let reported = self.locked().report(&collection::<K>(), |object| {
+        let reported = self.objects.locked().report(&collection::<K>(), |object| {
             controllers::report((&group, &kind), outcome, self.now(), object);
         });
         let decoded = reported.into_iter().map(serde_json::from_value::<K>);
@@ -165,10 +166,6 @@ impl InMemoryApi {
     fn now(&self) -> Timestamp {
         let (began, origin) = self.began;
         began + origin.elapsed()
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Objects> {
-        self.objects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

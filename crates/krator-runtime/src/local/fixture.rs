@@ -4,6 +4,7 @@ use crate::{
     applied::Applied,
     conditions::SetCondition,
     error::Result,
+    lock::Lock as _,
     machine::{
         Backend, Context, Event, Machine, Manifest, ManifestOf, Node, Object as _, OwnCondition, Run,
         SharedOf, State, StatusOf, Transition,
@@ -13,7 +14,7 @@ use crate::{
 use jiff::Timestamp;
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 use tokio::{sync::watch, time::Instant};
@@ -103,7 +104,7 @@ impl<M: Machine> Fixture<M> {
     }
     /// The events that were recorded so far.
     pub fn events(&self) -> Vec<Event> {
-        self.events.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.events.locked().clone()
     }
 
     /// A condition as the handler set it last; `None` if it did not set it.
@@ -153,10 +154,7 @@ impl<M: Machine> Fixture<M> {
         self.applied.begin_run();
         let manifest = Manifest(self.manifest.subscribe());
         let events = |event| {
-            self.events
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(event);
+            self.events.locked().push(event);
         };
         let (began, origin) = self.began;
         let clock = || began + origin.elapsed();

@@ -4,14 +4,16 @@ use crate::{
     engine::{Moved, Now},
     error::{Error, Result},
     graph::Watch,
+    lock::Lock as _,
     machine::{Edit, Event, Machine, ManifestOf, Object as _, SharedOf, StatusOf},
+    spec_digest::{STEP, mixed},
     status::{Condition, ObjectStatus as _},
     world::{Change, Mailbox, World, WriteError},
 };
 use jiff::Timestamp;
 use std::{
     any::{Any, type_name},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 use tokio::time::Instant;
@@ -43,12 +45,6 @@ struct StoredObject<T> {
     object: Mutex<Option<Arc<T>>>,
     /// What holds a deleted object.
     finalizer: String,
-}
-
-impl<T> StoredObject<T> {
-    fn locked(&self) -> MutexGuard<'_, Option<Arc<T>>> {
-        self.object.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl<M: Machine> Clone for Handle<M> {
@@ -84,7 +80,7 @@ impl<M: Machine> Handle<M> {
         &self,
         change: impl FnOnce(&mut ManifestOf<M>),
     ) -> Option<Arc<ManifestOf<M>>> {
-        let mut stored = self.stored.locked();
+        let mut stored = self.stored.object.locked();
         let mut object = ManifestOf::<M>::clone(stored.as_ref()?);
         change(&mut object);
         object.edit(Edit::Version(object.version() + 1));
@@ -96,7 +92,7 @@ impl<M: Machine> Handle<M> {
     }
     /// The object as stored; `None` if it is gone.
     pub(crate) fn stored(&self) -> Option<Arc<ManifestOf<M>>> {
-        self.stored.locked().clone()
+        self.stored.object.locked().clone()
     }
     /// Changes the object and increments its generation, as the API server does when the spec changes.
     pub fn update_spec(&self, change: impl FnOnce(&mut ManifestOf<M>)) {
@@ -122,9 +118,36 @@ impl<M: Machine> Handle<M> {
     }
 }
 
+/// What a test of the runtime does at the writes of a world in memory.
+pub(crate) trait Hooks<M: Machine>: Send + Sync {
+    /// Makes a write, or lets it go wrong.
+    fn write<T: Send>(
+        &self,
+        write: impl FnOnce() -> Result<T, WriteError> + Send,
+    ) -> impl Future<Output = Result<T, WriteError>> + Send;
+    /// Makes the memory of an object that was found without one.
+    fn initialize(&self) -> Result<M::ObjectState>;
+    /// Takes notice of an entry into a state.
+    fn moved(&self, _: &Moved<'_>) {}
+}
+
+/// Nothing goes wrong.
+impl<M: Machine> Hooks<M> for () {
+    async fn write<T: Send>(
+        &self,
+        write: impl FnOnce() -> Result<T, WriteError> + Send,
+    ) -> Result<T, WriteError> {
+        write()
+    }
+    fn initialize(&self) -> Result<M::ObjectState> {
+        Err(Error::permanent("an object in memory comes with its state"))
+    }
+}
+
 /// A world of one object.
-pub(crate) struct Memory<M: Machine> {
+pub(crate) struct Memory<M: Machine, H = ()> {
     pub handle: Handle<M>,
+    pub hooks: H,
     shared: Arc<SharedOf<M>>,
     origin: Instant,
     began: Timestamp,
@@ -133,11 +156,19 @@ pub(crate) struct Memory<M: Machine> {
     events: Mutex<Vec<Event>>,
 }
 
-impl<M: Machine> Memory<M> {
+impl<M: Machine, H: Hooks<M>> Memory<M, H> {
     /// A world with this object, at this time. Once deleted, the object is gone when it does not have the finalizer.
-    pub fn new(object: ManifestOf<M>, shared: Arc<SharedOf<M>>, finalizer: &str, began: Timestamp) -> Self {
+    pub fn new(
+        object: ManifestOf<M>,
+        shared: Arc<SharedOf<M>>,
+        finalizer: &str,
+        began: Timestamp,
+        hooks: impl FnOnce(&Handle<M>) -> H,
+    ) -> Self {
+        let handle = Handle::new(object, finalizer);
         Self {
-            handle: Handle::new(object, finalizer),
+            hooks: hooks(&handle),
+            handle,
             shared,
             origin: Instant::now(),
             began,
@@ -147,35 +178,33 @@ impl<M: Machine> Memory<M> {
     }
 
     pub fn events(&self) -> Vec<Event> {
-        self.events.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.events.locked().clone()
     }
 
-    fn write(
+    async fn write(
         &self,
         known: &ManifestOf<M>,
-        change: impl FnOnce(&mut ManifestOf<M>),
+        change: impl FnOnce(&mut ManifestOf<M>) + Send,
     ) -> Result<Arc<ManifestOf<M>>, WriteError> {
-        match self.handle.stored().map(|object| object.version()) {
+        let write = || match self.handle.stored().map(|object| object.version()) {
             None => Err(WriteError::Gone),
             Some(version) if version != known.version() => Err(WriteError::Conflict),
             Some(_) => self.handle.update_unseen(change).ok_or(WriteError::Gone),
-        }
+        };
+        self.hooks.write(write).await
     }
 }
 
-impl<M: Machine> World<M> for Memory<M> {
+impl<M: Machine, H: Hooks<M>> World<M> for Memory<M, H> {
     fn now(&self) -> Now {
         let elapsed = self.origin.elapsed();
-        let mut drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut drawn = self.drawn.locked();
         // SplitMix64 from a fixed seed: every run of a test draws the same numbers.
-        *drawn = drawn.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut random = *drawn;
-        random = (random ^ (random >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        random = (random ^ (random >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        *drawn = drawn.wrapping_add(STEP);
         Now {
             elapsed,
             time: self.began + elapsed,
-            random: random ^ (random >> 31),
+            random: mixed(*drawn),
         }
     }
     fn instant(&self, elapsed: Duration) -> Instant {
@@ -185,7 +214,7 @@ impl<M: Machine> World<M> for Memory<M> {
         &self.shared
     }
     async fn initialize(&self, _: &ManifestOf<M>) -> Result<M::ObjectState> {
-        Err(Error::permanent("an object in memory comes with its state"))
+        self.hooks.initialize()
     }
     async fn write_status(
         &self,
@@ -193,6 +222,7 @@ impl<M: Machine> World<M> for Memory<M> {
         status: &StatusOf<M>,
     ) -> Result<Arc<ManifestOf<M>>, WriteError> {
         self.write(manifest, |object| object.edit(Edit::Status(status.clone())))
+            .await
     }
     async fn write_condition(
         &self,
@@ -206,6 +236,7 @@ impl<M: Machine> World<M> for Memory<M> {
             conditions.push(condition.clone());
             object.edit(Edit::Status(status));
         })
+        .await
     }
     async fn set_finalizer(
         &self,
@@ -216,6 +247,7 @@ impl<M: Machine> World<M> for Memory<M> {
         self.write(manifest, |object| {
             object.edit(Edit::Finalizer(finalizer, present))
         })
+        .await
     }
     #[cfg(feature = "kube")]
     async fn end_children(&self, manifest: &ManifestOf<M>) -> Result<()> {
@@ -226,8 +258,7 @@ impl<M: Machine> World<M> for Memory<M> {
         Ok(())
     }
     async fn delete(&self, _: &ManifestOf<M>) -> Result<(), WriteError> {
-        self.handle.delete();
-        Ok(())
+        self.hooks.write(|| Ok(self.handle.delete())).await
     }
     async fn read(&self, _: &ManifestOf<M>) -> Result<Option<Arc<ManifestOf<M>>>> {
         Ok(self.handle.stored())
@@ -236,12 +267,11 @@ impl<M: Machine> World<M> for Memory<M> {
         let path = type_name::<ManifestOf<M>>();
         path.rsplit("::").next().unwrap_or(path)
     }
-    fn moved(&self, _: &ManifestOf<M>, _: &Moved<'_>) {}
+    fn moved(&self, _: &ManifestOf<M>, moved: &Moved<'_>) {
+        self.hooks.moved(moved);
+    }
     fn publish(&self, _: &ManifestOf<M>, event: Event) {
-        self.events
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(event);
+        self.events.locked().push(event);
     }
     fn backend(&self) -> &(dyn Any + Send + Sync) {
         &self.handle.others

@@ -6,11 +6,12 @@ use crate::{
     conditions::SetCondition,
     error::{Error, Fallible as _, Result},
     graph::Graph,
+    lock::Lock as _,
 };
 use jiff::Timestamp;
 use std::{
     any::Any,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 use tokio::sync::{Notify, oneshot, watch};
@@ -114,19 +115,16 @@ impl<T> Default for Saves<T> {
 }
 
 impl<T> Saves<T> {
-    fn locked(&self) -> MutexGuard<'_, Option<Save<T>>> {
-        self.requested.lock().unwrap_or_else(PoisonError::into_inner)
-    }
     async fn request(&self, draft: T) -> Result<()> {
         let (answer, answered) = oneshot::channel();
-        *self.locked() = Some((draft, answer));
+        *self.requested.locked() = Some((draft, answer));
         self.arrived.notify_one();
         answered.await.context("the status was not saved")?
     }
     /// Waits for the next request.
     pub async fn next(&self) -> Save<T> {
         loop {
-            if let Some(requested) = self.locked().take() {
+            if let Some(requested) = self.requested.locked().take() {
                 return requested;
             }
             self.arrived.notified().await;

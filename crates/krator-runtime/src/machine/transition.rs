@@ -91,11 +91,7 @@ impl<F: Node> Transition<F> {
                 "this transition is implemented by hand, but the state graph does not have it"
             );
         }
-        Self {
-            exit: Exit::To(T::ID),
-            reason: None,
-            from: PhantomData,
-        }
+        Self::of(Exit::To(T::ID))
     }
 
     /// The object stays in the state, and the handler runs again when the state's `wait` is over: after its `poll`
@@ -112,11 +108,7 @@ impl<F: Node> Transition<F> {
     where
         F: MayStay,
     {
-        Self {
-            exit: Exit::Stay,
-            reason: None,
-            from: PhantomData,
-        }
+        Self::of(Exit::Stay)
     }
 
     /// The machine has ended. An object that is being deleted loses its finalizer; any other object is deleted.
@@ -132,11 +124,7 @@ impl<F: Node> Transition<F> {
     where
         F: Final,
     {
-        Self {
-            exit: Exit::Done,
-            reason: None,
-            from: PhantomData,
-        }
+        Self::of(Exit::Done)
     }
 
     /// Says why, for people: this becomes the message of the state that the object enters, in `.status.message` and in
@@ -169,6 +157,13 @@ impl<F: Node> Transition<F> {
         self.reason.as_deref()
     }
 
+    const fn of(exit: Exit) -> Self {
+        Self {
+            exit,
+            reason: None,
+            from: PhantomData,
+        }
+    }
     pub(crate) fn exit(self) -> Exit {
         self.exit
     }

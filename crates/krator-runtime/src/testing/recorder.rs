@@ -6,13 +6,10 @@ use super::{
 use crate::{
     engine,
     graph::{Exit, Graph, StateId},
+    lock::Lock as _,
     status::{EntryId, MachineStatus},
 };
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Mutex, time::Duration};
 use tokio::{sync::Notify, time::Instant};
 
 /// One thing that happened.
@@ -123,22 +120,18 @@ impl Recorder {
         }
     }
 
-    fn locked(&self) -> MutexGuard<'_, Vec<(Duration, Note)>> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub fn notes(&self) -> Vec<(Duration, Note)> {
-        self.locked().clone()
+        self.notes.locked().clone()
     }
 
     pub fn note(&self, note: Note) {
-        self.locked().push((self.origin.elapsed(), note));
+        self.notes.locked().push((self.origin.elapsed(), note));
         self.reached.notify_one();
     }
 
     /// Notes what is stored, if that has changed.
     pub fn saw(&self, stored: Option<Stored>) {
-        let is_known = self.locked().iter().rev().find_map(|(_, note)| match note {
+        let is_known = self.notes.locked().iter().rev().find_map(|(_, note)| match note {
             Note::Stored(last) => Some(stored.as_ref() == Some(&**last)),
             Note::Gone => Some(stored.is_none()),
             _ => None,
@@ -150,7 +143,7 @@ impl Recorder {
 
     /// The state whose handler was started last.
     pub fn last_started(&self) -> Option<StateId> {
-        self.locked().iter().rev().find_map(|(_, note)| match note {
+        self.notes.locked().iter().rev().find_map(|(_, note)| match note {
             Note::Started(started) => Some(started.state),
             _ => None,
         })
@@ -158,7 +151,7 @@ impl Recorder {
 
     /// Whether a handler runs for the first time in this stay.
     pub fn is_first(&self, entry: EntryId) -> bool {
-        let notes = self.locked();
+        let notes = self.notes.locked();
         let mut starts = notes
             .iter()
             .filter(|(_, note)| matches!(note, Note::Started(started) if started.entry == entry));
@@ -167,7 +160,7 @@ impl Recorder {
 
     /// How often the handler of a state has started.
     pub fn starts(&self, state: StateId) -> usize {
-        let notes = self.locked();
+        let notes = self.notes.locked();
         let starts = notes
             .iter()
             .filter(|(_, note)| matches!(note, Note::Started(started) if started.state == state));
@@ -188,7 +181,7 @@ impl Recorder {
         let (mut died, mut deleting, mut stored_in) = (false, false, Vec::new());
         // An edge from a state to itself is taken when the state is entered anew, not when its handler runs again.
         let mut stay = None;
-        self.locked().iter().any(|(_, note)| match note {
+        self.notes.locked().iter().any(|(_, note)| match note {
             Note::Died => {
                 died = true;
                 false

@@ -42,6 +42,7 @@ impl Machine for Scripted {
 }
 
 /// What an object has in memory: the script, and access to the object from outside.
+#[derive(Clone)]
 pub(super) struct Role {
     pub recorder: Arc<Recorder>,
     pub outside: Handle<Scripted>,

@@ -5,21 +5,18 @@ use super::{
     recorder::{Note, Recorder},
     script::{Fault, Script},
     scripted::{Scripted, TestObject, TestStatus, stored_digests},
-    witness::Witness,
+    witness::{self, Witnessed},
 };
 use crate::{
     actor::{Actor, Step},
     graph::{Graph, StateId},
-    local::{FOREVER, Memory},
+    local::FOREVER,
     status::{EntryId, MachineStatus},
     world::World as _,
 };
 use futures::FutureExt as _;
 use jiff::Timestamp;
-use std::{
-    sync::{Arc, atomic::AtomicUsize},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 use tokio::time::{sleep, sleep_until};
 
 /// An object that takes this many steps goes round in circles.
@@ -73,15 +70,14 @@ impl End {
 pub(super) async fn walk(graph: &Graph<'_>, case: &Case, fault: Option<Fault>) -> Walked {
     // Read once, because the time of the machine that runs the test goes on between two readings.
     let began = Timestamp::now();
-    let recorder = Arc::new(Recorder::new(case.clone(), fault.is_some()));
-    let world = Witness {
+    let world = witness::world(
         graph,
-        memory: Memory::new(found(graph, case, began), Arc::new(()), graph.finalizer(), began),
-        recorder: Arc::clone(&recorder),
-        plan: Arc::new(Script(fault)),
-        writes: AtomicUsize::new(0),
-    };
-    world.look();
+        found(graph, case, began),
+        began,
+        Recorder::new(case.clone(), fault.is_some()),
+        Arc::new(Script(fault)),
+    );
+    let recorder = &world.hooks.role.recorder;
     let mut end = End::Died;
     while end == End::Died {
         end = live(&world).await;
@@ -95,9 +91,9 @@ pub(super) async fn walk(graph: &Graph<'_>, case: &Case, fault: Option<Fault>) -
         _ => false,
     };
     let disturbance = fault.map_or(Disturbance::None, |_| Disturbance::Fault);
-    let mut wrong = judge::judge(graph, &recorder, disturbance);
+    let mut wrong = judge::judge(graph, recorder, disturbance);
     if !arrived {
-        wrong.push(end.missed(graph, &recorder, world.memory.handle.stored().as_deref()));
+        wrong.push(end.missed(graph, recorder, world.handle.stored().as_deref()));
     }
     if !wrong.is_empty() {
         let fault = fault.map_or_else(String::new, |fault| format!(" ({fault:?})"));
@@ -110,15 +106,16 @@ pub(super) async fn walk(graph: &Graph<'_>, case: &Case, fault: Option<Fault>) -
         }
     }
     Walked {
-        writes: world.writes.into_inner(),
+        writes: world.hooks.writes.into_inner(),
         wrong,
     }
 }
 
 /// One process, from what is stored until it ends.
-async fn live(world: &Witness<'_>) -> End {
-    let (graph, recorder, mailbox) = (world.graph, &world.recorder, &world.memory.handle.mailbox);
-    let Some(stored) = world.memory.handle.stored() else {
+async fn live(world: &Witnessed<'_>) -> End {
+    let (graph, recorder) = (world.hooks.graph, &world.hooks.role.recorder);
+    let mailbox = &world.handle.mailbox;
+    let Some(stored) = world.handle.stored() else {
         return End::Over;
     };
     // Mail for a process that has died is lost.
@@ -130,7 +127,7 @@ async fn live(world: &Witness<'_>) -> End {
     let life = async {
         for _ in 0..MANY_STEPS {
             let step = actor.step(world, mailbox).await;
-            world.look();
+            world.hooks.look();
             if recorder.arrived(graph) {
                 return End::Arrived;
             }

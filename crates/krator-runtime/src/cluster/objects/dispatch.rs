@@ -241,7 +241,7 @@ where
                 self.notify(object.uid(), |mail| mail.gone = true);
                 // Of one that is looked after, children may still arrive until that has ended.
                 if !self.slots.contains_key(object.uid()) {
-                    self.settle(self.world.cluster().left_by(object.uid()));
+                    self.settle(self.world.cluster.left_by(object.uid()));
                 }
             }
         }
@@ -250,7 +250,7 @@ where
     /// Settles all children that need something. Until the objects are listed, nobody knows whose owner is gone.
     fn settle_all(&mut self) {
         if self.listed {
-            let strays = self.world.cluster().strays(|uid| self.slots.contains_key(uid));
+            let strays = self.world.cluster.strays(|uid| self.slots.contains_key(uid));
             self.settle(strays);
         }
     }
@@ -273,7 +273,7 @@ where
         let uid: Uid = raw.uid().into();
         if let Some(slot) = self.slots.get_mut(&uid) {
             slot.listing = listing;
-            let observed = if self.world.links().iter().all(Link::is_owned) {
+            let observed = if self.world.cluster.links.iter().all(Link::is_owned) {
                 let world = Arc::clone(&self.world);
                 ObservedObject::new(version(&*raw), move || world.decode(&raw))
             } else {
@@ -281,7 +281,7 @@ where
                 let Some(object) = self.world.decode(&raw) else {
                     return;
                 };
-                self.index.update(&uid, &*object, self.world.links());
+                self.index.update(&uid, &*object, &self.world.cluster.links);
                 object.into()
             };
             return self.notify(&uid, |mail| mail.object = Some(observed));
@@ -292,10 +292,10 @@ where
         if !Actor::<O::Machine>::is_responsible_for(O::Machine::GRAPH, &object) {
             return;
         }
-        self.index.update(&uid, &*object, self.world.links());
+        self.index.update(&uid, &*object, &self.world.cluster.links);
         let graph = O::Machine::GRAPH;
         let actor = Actor::<O::Machine>::new(graph, Arc::clone(&object), None, self.world.now());
-        let counted = Counted::new(Arc::clone(self.world.metrics()), actor.at());
+        let counted = Counted::new(Arc::clone(&self.world.metrics), actor.at());
         let tracked = Box::new(Tracked { actor, counted });
         let life = self.spawn(Arc::clone(&uid), tracked, Mail::default());
         self.slots.insert(
@@ -311,7 +311,7 @@ where
     /// Notifies the objects that a change of another kind concerns.
     fn other_changed(&mut self, at: usize, observed: &ObservedChange) {
         let world = Arc::clone(&self.world);
-        let Some(link) = world.links().get(at) else {
+        let Some(link) = world.cluster.links.get(at) else {
             return;
         };
         let child = link.is_owned().then(|| (link.child(observed), observed.version));
@@ -326,7 +326,7 @@ where
             let child = (&*observed.namespace, &*observed.name);
             let owner = (observed.controller.as_deref(), link.labelled(observed));
             let stray = world
-                .cluster()
+                .cluster
                 .stray(at, child, owner, |uid| self.slots.contains_key(uid));
             self.settle(stray);
         }
@@ -449,7 +449,7 @@ where
                 }
             }
         });
-        self.world.metrics().busy(self.tasks.len());
+        self.world.metrics.busy(self.tasks.len());
         Life::Running {
             task: task.id(),
             mailbox,
@@ -458,7 +458,7 @@ where
     }
 
     fn ended(&mut self, ended: Result<(Id, Ended<O>), JoinError>) {
-        self.world.metrics().busy(self.tasks.len());
+        self.world.metrics.busy(self.tasks.len());
         let (uid, tracked, step) = match ended {
             Ok((_, ended)) => ended,
             Err(error) => {
@@ -481,7 +481,7 @@ where
         match step {
             Step::Again | Step::Wait(_) => {
                 self.index
-                    .update(&uid, &**tracked.actor.manifest(), self.world.links());
+                    .update(&uid, &**tracked.actor.manifest(), &self.world.cluster.links);
                 let until = if let Step::Wait(until) = step {
                     until
                 } else {
@@ -502,7 +502,7 @@ where
             Step::Over => {
                 self.slots.remove(&uid);
                 self.index.forget(&uid);
-                self.settle(self.world.cluster().left_by(&uid));
+                self.settle(self.world.cluster.left_by(&uid));
             }
         }
     }

@@ -8,11 +8,11 @@ use crate::cluster::shown::development::{Failures, Target};
 use crate::{
     cluster::{
         api::{
-            LONGEST_REQUEST, REQUESTS, patch,
+            LONGEST_REQUEST, patch,
             raw::{Endpoint, Raw},
         },
         children::Stray,
-        others::{links::Link, reach::Cluster},
+        others::reach::Cluster,
         process::{clock::Clock, leadership::Leadership},
         shown::{inspect::History, metrics::KindMetrics, recorder::Recorder},
     },
@@ -52,74 +52,28 @@ const RUN: &str = "Run";
 const OLDER: &str = "OlderDefinition";
 
 pub(in crate::cluster) struct Remote<O: Operator> {
-    operator: O,
-    shared: Arc<SharedOf<O::Machine>>,
-    cluster: Cluster<O::Machine>,
-    clock: Arc<Clock>,
-    leadership: Leadership,
-    events: Arc<Recorder>,
-    endpoint: Endpoint,
-    turns: Semaphore,
-    metrics: Arc<KindMetrics>,
-    skew: Arc<Skew>,
+    pub operator: O,
+    pub shared: Arc<SharedOf<O::Machine>>,
+    pub cluster: Cluster<O::Machine>,
+    pub clock: Arc<Clock>,
+    pub leadership: Leadership,
+    pub events: Arc<Recorder>,
+    pub endpoint: Endpoint,
+    /// As many requests as the API server is to have at once, not counting watches.
+    pub turns: Semaphore,
+    pub metrics: Arc<KindMetrics>,
+    pub skew: Arc<Skew>,
     /// The last transitions, if somebody can look at them.
-    history: Option<Arc<History>>,
+    pub history: Option<Arc<History>>,
     /// The failures that people have planned.
     #[cfg(feature = "dev")]
-    failures: Option<Arc<Failures>>,
+    pub failures: Option<Arc<Failures>>,
 }
 
 impl<O: Operator> Remote<O>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "one caller has them all, each of another type"
-    )]
-    pub async fn new(
-        operator: O,
-        cluster: Cluster<O::Machine>,
-        clock: Arc<Clock>,
-        leadership: Leadership,
-        events: Arc<Recorder>,
-        metrics: Arc<KindMetrics>,
-        history: Option<Arc<History>>,
-        skew: Arc<Skew>,
-    ) -> Self {
-        let shared = operator.shared_state().await;
-        Self {
-            operator,
-            shared,
-            cluster,
-            clock,
-            leadership,
-            events,
-            endpoint: Endpoint::of::<ManifestOf<O::Machine>>(),
-            turns: Semaphore::new(REQUESTS),
-            metrics,
-            skew,
-            history,
-            #[cfg(feature = "dev")]
-            failures: None,
-        }
-    }
-
-    /// Has handlers fail as people plan it.
-    #[cfg(feature = "dev")]
-    pub fn with_failures(self, failures: Option<Arc<Failures>>) -> Self {
-        Self { failures, ..self }
-    }
-
-    pub fn metrics(&self) -> &Arc<KindMetrics> {
-        &self.metrics
-    }
-
-    /// The other kinds that the operator owns or watches.
-    pub fn links(&self) -> &[Link<O::Machine>] {
-        &self.cluster.links
-    }
-
     /// Decodes an object. One that has no value of its type is marked, and there is none; a deleted one is read without the
     /// fields that have none, or else released.
     pub fn decode(self: &Arc<Self>, raw: &Arc<Raw>) -> Option<Arc<ManifestOf<O::Machine>>> {
@@ -228,11 +182,6 @@ where
             ..ObjectReference::default()
         };
         self.queue(about, RUN, Event::warning("Undecodable", note));
-    }
-
-    /// What is known of the children that the objects own.
-    pub fn cluster(&self) -> &Cluster<O::Machine> {
-        &self.cluster
     }
 
     /// Settles what a child needs, until that has succeeded.

@@ -11,6 +11,7 @@ use crate::{
         process::health::Health,
     },
     error::{Error, Result},
+    lock::Lock as _,
 };
 use http::Request;
 use kube::{Client, core::Status};
@@ -20,7 +21,7 @@ use serde::Deserialize;
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex as StdMutex, PoisonError,
+        Arc, Mutex as StdMutex,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
@@ -78,7 +79,7 @@ impl Skew {
 
     /// What the definition lacks, as far as is known.
     pub fn lacks(&self) -> Arc<Lacks> {
-        Arc::clone(&self.lacks.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.lacks.locked())
     }
 
     /// A number that changes with [`lacks`](Self::lacks).
@@ -145,7 +146,7 @@ impl Skew {
     }
 
     fn know(&self, lacks: Lacks) {
-        let mut known = self.lacks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.lacks.locked();
         if **known == lacks {
             return;
         }

@@ -1,11 +1,9 @@
 //! The clock of the API server, learned from the `Date` header of its answers, so that time stamps in objects do not
 //! depend on the clock of the operator's node.
+use crate::lock::Lock as _;
 use http::{HeaderMap, header::DATE};
 use jiff::{SignedDuration, Timestamp};
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Mutex, time::Duration};
 use tokio::time::Instant;
 
 /// Monotonic between corrections, and accurate to about a second, the resolution of `Date`.
@@ -45,7 +43,7 @@ impl Clock {
         self.time_after(self.origin.elapsed())
     }
     fn time_after(&self, elapsed: Duration) -> Timestamp {
-        let began = *self.began.lock().unwrap_or_else(PoisonError::into_inner);
+        let began = *self.began.locked();
         let now = began + elapsed;
         Timestamp::from_second(now.as_second()).unwrap_or(now)
     }
@@ -53,7 +51,7 @@ impl Clock {
     /// How far the clock is ahead of the server's.
     #[cfg(feature = "dev")]
     pub fn ahead(&self) -> Duration {
-        *self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.ahead.locked()
     }
     #[cfg(not(feature = "dev"))]
     fn ahead(&self) -> Duration {
@@ -63,7 +61,7 @@ impl Clock {
     /// set before have to be set again.
     #[cfg(feature = "dev")]
     pub fn turn(&self, by: Duration, most: Duration) -> Option<Duration> {
-        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ahead = self.ahead.locked();
         let sum = ahead.checked_add(by).filter(|sum| *sum <= most)?;
         *ahead = sum;
         Some(sum)
@@ -77,7 +75,7 @@ impl Clock {
             return;
         };
         let server_began = date.timestamp() - self.origin.elapsed();
-        let mut began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut began = self.began.locked();
         if began.duration_since(server_began).abs() > SignedDuration::from_secs(2) {
             *began = server_began;
         }

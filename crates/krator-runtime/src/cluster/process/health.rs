@@ -1,11 +1,11 @@
 //! What probes are told: whether the loops of the operator turn, and whether it has seen everything that it needs before
 //! it can work.
 use super::serve::{Respond, text};
-use crate::{cluster::api::raw::Endpoint, error::Error};
+use crate::{cluster::api::raw::Endpoint, error::Error, lock::Lock as _};
 use http::{Response, StatusCode, request::Parts};
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 use tokio::time::Instant;
@@ -127,7 +127,7 @@ impl Health {
     }
 
     fn with<T>(&self, then: impl FnOnce(&mut State) -> T) -> T {
-        let mut state: MutexGuard<'_, State> = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state: MutexGuard<'_, State> = self.0.locked();
         then(&mut state)
     }
 }

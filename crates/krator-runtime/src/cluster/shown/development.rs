@@ -3,11 +3,12 @@ use super::Problem;
 use crate::{
     cluster::api::raw::Endpoint,
     error::{Error, Result},
+    lock::Lock as _,
     machine::Object,
 };
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// What the controls of the process act on, beside the objects.
 #[derive(Default)]
@@ -33,15 +34,12 @@ impl Development {
             sample,
             namespace: namespaces.first().cloned().unwrap_or_default(),
         };
-        self.kinds
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(Arc::new(served));
+        self.kinds.locked().push(Arc::new(served));
         Arc::clone(&self.failures)
     }
 
     pub fn served(&self, group: &str, kind: &str) -> Result<Arc<Served>, Problem> {
-        let kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        let kinds = self.kinds.locked();
         let mut kinds = kinds.iter();
         let found = kinds.find(|served| served.endpoint.group() == group && served.endpoint.kind() == kind);
         found.cloned().ok_or_else(|| {
@@ -110,7 +108,7 @@ impl Failures {
     ///
     /// If too many are planned.
     pub(in crate::cluster) fn plan(&self, planned: Planned) -> Result<(), Problem> {
-        let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failures = self.0.locked();
         if failures.len() >= MOST {
             let problem =
                 format!("{MOST} failures are planned already; a restart of the operator forgets them");
@@ -121,7 +119,7 @@ impl Failures {
     }
 
     pub(in crate::cluster) fn planned(&self) -> Vec<Planned> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.locked().clone()
     }
 
     /// Takes the first failure that is planned for this object, or else for any.
@@ -130,7 +128,7 @@ impl Failures {
     ///
     /// The failure, if there is one.
     pub fn strike(&self, object: &Target) -> Result<()> {
-        let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failures = self.0.locked();
         let of = |whose: Option<&Target>| {
             failures
                 .iter()

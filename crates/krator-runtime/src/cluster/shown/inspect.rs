@@ -20,6 +20,7 @@ use super::{Problem, metrics::KindMetrics};
 use crate::{
     cluster::process::{clock::Clock, health::Health, serve::text},
     graph::{Graph, StateId},
+    lock::Lock as _,
     machine::Object,
     status::{MachineStatus, ObjectStatus as _},
 };
@@ -28,7 +29,7 @@ use http::{HeaderValue, Response, StatusCode, header};
 use query::{Query, Selected};
 use std::{
     borrow::Cow,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 use tokio::{
@@ -241,11 +242,7 @@ impl Inspection {
     }
 
     fn kinds(&self) -> Vec<Arc<Kind>> {
-        self.0
-            .kinds
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.0.kinds.locked().clone()
     }
 }
 
@@ -274,11 +271,7 @@ impl Inspected {
             history: Arc::clone(&history),
             questions: asks,
         });
-        sources
-            .kinds
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(kind);
+        sources.kinds.locked().push(kind);
         Self {
             history: Some(history),
             questions,
@@ -428,18 +421,18 @@ impl<K> View<K> {
         Self(Mutex::new((at, Arc::clone(object))))
     }
     pub fn set(&self, at: Option<StateId>, object: &Arc<K>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (at, Arc::clone(object));
+        *self.0.locked() = (at, Arc::clone(object));
     }
 }
 
 impl<K: Object> View<K> {
     #[cfg(feature = "dev")]
     pub fn is_named_by(&self, question: &Question) -> bool {
-        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = self.0.locked();
         question.names(&*seen.1)
     }
     pub fn show(&self, question: &mut Question) {
-        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = self.0.locked();
         question.see(seen.0, &seen.1);
     }
 }

@@ -13,7 +13,7 @@ use crate::{
 };
 use process::Process;
 use prometheus_client::{
-    encoding::{EncodeLabelSet, text},
+    encoding::text,
     metrics::{
         counter::Counter,
         family::{Family, MetricConstructor},
@@ -30,21 +30,21 @@ pub(in crate::cluster) struct Metrics(Arc<Families>);
 
 struct Families {
     registry: Registry,
-    objects: Family<OfState, Gauge>,
-    parked: Family<OfKind, Gauge>,
-    missing: Family<OfKind, Gauge>,
-    transitions: Family<OfTransition, Counter>,
-    state_durations: Histograms<OfState>,
-    handler_durations: Histograms<OfState>,
-    handler_errors: Family<OfError, Counter>,
-    retries_exhausted: Family<OfState, Counter>,
+    objects: Family<Labels<3>, Gauge>,
+    parked: Family<Labels<2>, Gauge>,
+    missing: Family<Labels<2>, Gauge>,
+    transitions: Family<Labels<5>, Counter>,
+    state_durations: Histograms<Labels<3>>,
+    handler_durations: Histograms<Labels<3>>,
+    handler_errors: Family<Labels<4>, Counter>,
+    retries_exhausted: Family<Labels<3>, Counter>,
     events_dropped: Counter,
-    reconciles: Family<OfReconcile, Counter>,
-    reconcile_errors: Family<OfController, Counter>,
-    reconcile_times: Histograms<OfController>,
-    queue_depth: Family<OfName, Gauge>,
-    leads: Family<OfName, Gauge>,
-    requests: Family<requests::OfRequest, Counter>,
+    reconciles: Family<Labels<2>, Counter>,
+    reconcile_errors: Family<Labels<1>, Counter>,
+    reconcile_times: Histograms<Labels<1>>,
+    queue_depth: Family<Labels<1>, Gauge>,
+    leads: Family<Labels<1>, Gauge>,
+    requests: Family<Labels<3>, Counter>,
 }
 
 type Histograms<L> = Family<L, Histogram, Buckets>;
@@ -69,52 +69,12 @@ const OF_STATES: Buckets = Buckets(&[
     0.1, 1.0, 10.0, 60.0, 300.0, 1_800.0, 7_200.0, 21_600.0, 86_400.0, 604_800.0,
 ]);
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfKind {
-    group: Text,
-    kind: Text,
-}
+/// The names and the values of labels.
+type Labels<const N: usize> = [(&'static str, Text); N];
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfState {
-    group: Text,
-    kind: Text,
-    state: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfTransition {
-    group: Text,
-    kind: Text,
-    /// Empty for an object that is new.
-    from: &'static str,
-    to: &'static str,
-    cause: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfError {
-    group: Text,
-    kind: Text,
-    state: &'static str,
-    class: &'static str,
-}
-
-/// The label that the dashboards of controller-runtime know: the kind in lower case.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfController {
-    controller: Arc<str>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfReconcile {
-    controller: Arc<str>,
-    result: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfName {
-    name: Arc<str>,
+/// The labels of a kind, and one of its states.
+fn of_state([group, kind]: Labels<2>, state: &'static str) -> Labels<3> {
+    [group, kind, ("state", state.into())]
 }
 
 impl Metrics {
@@ -192,44 +152,30 @@ impl Metrics {
     /// The metrics of one kind, with all its states.
     pub fn of_kind(&self, group: Text, kind: Text, graph: &'static Graph<'static>) -> Arc<KindMetrics> {
         let families = &*self.0;
-        let controller = OfController {
-            controller: kind.to_lowercase().into(),
-        };
-        let name = OfName {
-            name: Arc::clone(&controller.controller),
-        };
-        let of_state = |state: &'static str| {
-            let labels = OfState {
-                group: group.clone(),
-                kind: kind.clone(),
-                state,
-            };
+        // The dashboards of controller-runtime know the kind by this label, in lower case.
+        let name: Text = kind.to_lowercase().into();
+        let (controller, queue) = ([("controller", name.clone())], [("name", name)]);
+        let of_kind = [("group", group), ("kind", kind)];
+        let states = graph.states().iter().map(|policy| {
+            let labels = of_state(of_kind.clone(), policy.name);
             StateMetrics {
-                name: state,
+                name: policy.name,
                 objects: families.objects.get_or_create_owned(&labels),
                 stayed: families.state_durations.get_or_create_owned(&labels),
                 exhausted: families.retries_exhausted.get_or_create_owned(&labels),
                 ran: families.handler_durations.get_or_create_owned(&labels),
             }
-        };
-        let of_kind = OfKind {
-            group: group.clone(),
-            kind: kind.clone(),
-        };
+        });
         Arc::new(KindMetrics {
-            states: graph
-                .states()
-                .iter()
-                .map(|policy| of_state(policy.name))
-                .collect(),
+            states: states.collect(),
             parked: families.parked.get_or_create_owned(&of_kind),
             missing: families.missing.get_or_create_owned(&of_kind),
             reconcile_errors: families.reconcile_errors.get_or_create_owned(&controller),
             reconcile_times: families.reconcile_times.get_or_create_owned(&controller),
-            queue_depth: families.queue_depth.get_or_create_owned(&name),
+            queue_depth: families.queue_depth.get_or_create_owned(&queue),
+            controller,
             metrics: self.clone(),
             of_kind,
-            controller: controller.controller,
         })
     }
 
@@ -240,7 +186,7 @@ impl Metrics {
 
     /// The gauge that is 1 while this process holds the lease of this name.
     pub fn leads(&self, lease: &'static str) -> Gauge {
-        self.0.leads.get_or_create_owned(&OfName { name: lease.into() })
+        self.0.leads.get_or_create_owned(&[("name", lease.into())])
     }
 
     /// All metrics as text.
@@ -264,8 +210,8 @@ fn histograms<L: Clone + Hash + Eq>(buckets: Buckets) -> Histograms<L> {
 /// The metrics of one kind.
 pub(in crate::cluster) struct KindMetrics {
     metrics: Metrics,
-    of_kind: OfKind,
-    controller: Arc<str>,
+    of_kind: Labels<2>,
+    controller: Labels<1>,
     /// By the number of the state.
     states: Vec<StateMetrics>,
     parked: Gauge,
@@ -298,13 +244,10 @@ impl KindMetrics {
                 from.exhausted.inc();
             }
         }
-        let labels = OfTransition {
-            group: self.of_kind.group.clone(),
-            kind: self.of_kind.kind.clone(),
-            from: from.map_or("", |from| from.name),
-            to: to.name,
-            cause: moved.cause.as_str(),
-        };
+        let [group, kind] = self.of_kind.clone();
+        let from = ("from", from.map_or("", |from| from.name).into());
+        let (to, cause) = (("to", to.name.into()), ("cause", moved.cause.as_str().into()));
+        let labels = [group, kind, from, to, cause];
         self.metrics.0.transitions.get_or_create(&labels).inc();
     }
 
@@ -322,20 +265,14 @@ impl KindMetrics {
             RunEnd::Interrupted => "requeue",
             RunEnd::Failed(class) => {
                 self.reconcile_errors.inc();
-                let labels = OfError {
-                    group: self.of_kind.group.clone(),
-                    kind: self.of_kind.kind.clone(),
-                    state: state.name,
-                    class: name_of(class),
-                };
+                let [group, kind, state] = of_state(self.of_kind.clone(), state.name);
+                let labels = [group, kind, state, ("class", name_of(class).into())];
                 self.metrics.0.handler_errors.get_or_create(&labels).inc();
                 "error"
             }
         };
-        let labels = OfReconcile {
-            controller: Arc::clone(&self.controller),
-            result,
-        };
+        let [controller] = self.controller.clone();
+        let labels = [controller, ("result", result.into())];
         self.metrics.0.reconciles.get_or_create(&labels).inc();
     }
 

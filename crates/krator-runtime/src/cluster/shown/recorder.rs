@@ -7,6 +7,7 @@ mod series;
 use crate::{
     cluster::api::LONGEST_REQUEST,
     error::Error,
+    lock::Lock as _,
     machine::Event,
     status::{cut, truncated},
     text::printable,
@@ -29,7 +30,7 @@ use series::{EventLog, EventName, Key, Next};
 use std::{
     hash::{BuildHasher as _, RandomState},
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Mutex,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
 };
@@ -74,10 +75,6 @@ impl Recorder {
         }
     }
 
-    fn locked(&self) -> MutexGuard<'_, EventLog> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Records an event, without waiting. `time` is the API server's.
     pub fn record(&self, about: ObjectReference, action: &'static str, event: Event, time: Timestamp) {
         if self.only_warnings && !event.warning {
@@ -90,7 +87,7 @@ impl Recorder {
             event,
             time,
         };
-        if self.locked().record(key, occurrence, Instant::now()) {
+        if self.log.locked().record(key, occurrence, Instant::now()) {
             self.recorded.notify_one();
         }
     }
@@ -111,13 +108,13 @@ impl Recorder {
         };
         loop {
             let closing = self.closing.load(Relaxed);
-            let next = self.locked().next(Instant::now(), closing);
+            let next = self.log.locked().next(Instant::now(), closing);
             match next {
                 Next::Create(key, occurrence) => {
                     let name = self.name(key, &occurrence);
                     let event = published(&name, *occurrence, controller, &instance);
                     let created = create(&client, &event).await;
-                    let mut log = self.locked();
+                    let mut log = self.log.locked();
                     match created {
                         Ok(()) => log.created(key, name, Instant::now()),
                         Err(error) => {
@@ -128,7 +125,7 @@ impl Recorder {
                 }
                 Next::Count(key, name, count, last) => {
                     let sent = send_count(&client, &name, count, last).await;
-                    let mut log = self.locked();
+                    let mut log = self.log.locked();
                     match sent {
                         Ok(true) => log.sent(key, count, Instant::now()),
                         Err(_) if !closing => log.postpone(key, Instant::now()),

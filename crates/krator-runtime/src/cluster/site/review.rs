@@ -3,6 +3,7 @@
 use crate::{
     cluster::process::serve::text,
     error::{Error, Result},
+    lock::Lock as _,
 };
 use http::{HeaderMap, HeaderName, Response, StatusCode, header, request::Parts, uri::Authority};
 use k8s_openapi::api::{
@@ -11,12 +12,7 @@ use k8s_openapi::api::{
 };
 use kube::{Api, Client, Resource, api::PostParams};
 use serde::{Serialize, de::DeserializeOwned};
-use std::{
-    collections::HashMap,
-    fmt::Debug,
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, fmt::Debug, sync::Mutex, time::Duration};
 use tokio::{
     sync::Semaphore,
     time::{Instant, timeout},
@@ -184,7 +180,7 @@ impl Reviews {
     }
 
     fn remembered(&self, question: &Question) -> Option<Verdict> {
-        let remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        let remembered = self.remembered.locked();
         let (until, verdict) = remembered.get(question)?;
         (Instant::now() < *until).then_some(*verdict)
     }
@@ -196,7 +192,7 @@ impl Reviews {
         } else {
             REFUSED_FOR
         };
-        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut remembered = self.remembered.locked();
         remembered.retain(|_, (until, _)| now < *until);
         if remembered.len() >= ANSWERS {
             // Refusals go first, because they are remembered for a shorter time.

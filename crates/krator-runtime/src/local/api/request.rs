@@ -3,7 +3,7 @@ use super::{
     InMemoryApi,
     objects::{Key, Objects, Part, merge_patch, refusal},
 };
-use crate::resource::Selector;
+use crate::{lock::Lock as _, resource::Selector};
 use http::{Method, Request, request::Parts};
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -43,7 +43,7 @@ pub(super) async fn answer(api: &InMemoryApi, request: Request<Body>) -> Result<
     if query.contains_key("dryRun") {
         return Err(not_here("dry runs"));
     }
-    act(&mut api.locked(), &parts, (key, part), &query, body, now)
+    act(&mut api.objects.locked(), &parts, (key, part), &query, body, now)
 }
 
 fn act(

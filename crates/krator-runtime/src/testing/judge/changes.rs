@@ -56,7 +56,7 @@ pub(super) fn judge(graph: &Graph<'_>, notes: &[(Duration, Note)]) -> Vec<String
         else {
             continue;
         };
-        let (judged, judges) = (judged(former), judged_in(now, status));
+        let (judged, judges) = (former.judged_generation(), judged_in(now, status));
         // What the differences between two generations do, of which the later one is the last that was judged.
         let reactions = |policy: &Policy<'_>, last: RangeInclusive<i64>| -> BTreeSet<String> {
             let latest = specs.iter().filter(|(generation, _)| last.contains(generation));
@@ -97,15 +97,9 @@ pub(super) fn judge(graph: &Graph<'_>, notes: &[(Duration, Note)]) -> Vec<String
     wrong
 }
 
-/// The generation that a status says has been judged.
-fn judged(status: &MachineStatus) -> i64 {
-    let observed = status.observed_generation.unwrap_or(-1);
-    observed.max(status.reconciling_generation().unwrap_or(0))
-}
-
-/// The same, of an object that may have been deleted since.
+/// The generation that a status says has been judged, of an object that may have been deleted since.
 fn judged_in(now: &Stored, status: &MachineStatus) -> i64 {
-    judged(status).min(now.generation)
+    status.judged_generation().min(now.generation)
 }
 
 /// What a state does about a change of the spec.

@@ -1,5 +1,6 @@
 //! The choices of one schedule, and which schedule comes after it.
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use crate::lock::Lock as _;
+use std::sync::Mutex;
 
 /// How far a search goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,13 +50,9 @@ impl Choices {
         }))
     }
 
-    fn locked(&self) -> MutexGuard<'_, Progress> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// One of `of` alternatives. The first one is ordinary; each other one uses up some of the bounds.
     pub fn choose(&self, kind: Kind, of: usize) -> usize {
-        let progress = &mut *self.locked();
+        let progress = &mut *self.0.locked();
         let left = &mut progress.left;
         let may = match kind {
             Kind::Fault => left.faults > 0 && left.disturbances > 0,
@@ -84,12 +81,12 @@ impl Choices {
 
     /// How many runs of handlers may begin.
     pub fn runs(&self) -> usize {
-        self.locked().left.runs
+        self.0.locked().left.runs
     }
 
     /// The choices with which the next schedule begins; `None` after the last schedule.
     pub fn next(&self) -> Option<Vec<Choice>> {
-        let mut path = self.locked().path.clone();
+        let mut path = self.0.locked().path.clone();
         while let Some(last) = path.pop() {
             if last.taken + 1 < last.of {
                 path.push(Choice {

@@ -4,7 +4,8 @@ use crate::{
     actor::{Actor, Step},
     error::{Error, Result},
     graph::{Effects, Exit, Graph, OnSpecChange, StateId, StateKind, Watch},
-    local::{FOREVER, Handle, Memory},
+    local::{FOREVER, Handle},
+    lock::Lock as _,
     machine::Context,
     testing::{
         case::{Case, Goal, on_change_of},
@@ -12,7 +13,7 @@ use crate::{
         recorder::{Note, Recorder},
         scripted::{FaultKind, Plan, Role, Scripted},
         walk,
-        witness::Witness,
+        witness::{self, Witnessed},
     },
     world::{Mailbox, World as _},
 };
@@ -22,7 +23,7 @@ use std::{
     collections::BTreeMap,
     pin::pin,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
 };
@@ -111,7 +112,7 @@ impl Search {
             EventKind::Twin => {}
         }
         let after = recorder.notes().len();
-        *self.event.lock().unwrap_or_else(PoisonError::into_inner) = Some((event, after));
+        *self.event.locked() = Some((event, after));
         Some(event)
     }
 }
@@ -226,39 +227,30 @@ pub(super) async fn replay(
         edits: AtomicUsize::new(0),
         event: Mutex::default(),
     });
-    let world = Witness {
-        graph: driven,
-        memory: Memory::new(
-            walk::found(graph, &case, began),
-            Arc::new(()),
-            driven.finalizer(),
-            began,
-        ),
-        recorder: Arc::new(Recorder::new(case, true)),
-        plan: Arc::clone(&search) as _,
-        writes: AtomicUsize::new(0),
-    };
-    world.look();
+    let object = walk::found(graph, &case, began);
+    let recorder = Recorder::new(case, true);
+    let world = witness::world(driven, object, began, recorder, Arc::clone(&search) as _);
+    let recorder = &world.hooks.role.recorder;
     let mut end = End::Died;
     while end == End::Died {
         end = live(&world, &search).await;
         if end == End::Died {
-            world.recorder.note(Note::Died);
+            recorder.note(Note::Died);
         }
     }
-    let event = *search.event.lock().unwrap_or_else(PoisonError::into_inner);
+    let event = *search.event.locked();
     let two_processes = event.is_some_and(|(event, _)| event == EventKind::Twin);
     let disturbance = Disturbance::Schedule { two_processes };
-    let mut wrong = judge::judge(graph, &world.recorder, disturbance);
+    let mut wrong = judge::judge(graph, recorder, disturbance);
     if end == End::Rests {
         wrong.extend(lost(graph, &world, &search));
     }
     if !wrong.is_empty() {
         wrong.push(format!(
             "    in the end: {end:?}, after {:?}",
-            *search.event.lock().unwrap_or_else(PoisonError::into_inner)
+            *search.event.locked()
         ));
-        let notes = world.recorder.notes();
+        let notes = world.hooks.role.recorder.notes();
         wrong.extend(
             notes
                 .iter()
@@ -269,17 +261,17 @@ pub(super) async fn replay(
 }
 
 /// One process, from what is stored until it ends.
-async fn live(world: &Witness<'_>, search: &Search) -> End {
-    let mailbox = &world.memory.handle.mailbox;
+async fn live(world: &Witnessed<'_>, search: &Search) -> End {
+    let mailbox = &world.handle.mailbox;
     let life = async {
-        let Some(stored) = world.memory.handle.stored() else {
+        let Some(stored) = world.handle.stored() else {
             return End::Over;
         };
         drop(mailbox.take());
-        if !Actor::<Scripted>::is_responsible_for(world.graph, &stored) {
+        if !Actor::<Scripted>::is_responsible_for(world.hooks.graph, &stored) {
             return End::Over;
         }
-        let mut actor = Actor::<Scripted>::new(world.graph, stored, None, world.now());
+        let mut actor = Actor::<Scripted>::new(world.hooks.graph, stored, None, world.now());
         let mut waits = 0;
         for _ in 0..STEPS {
             let step = {
@@ -295,7 +287,7 @@ async fn live(world: &Witness<'_>, search: &Search) -> End {
                     }
                 }
             };
-            world.look();
+            world.hooks.look();
             let until = match step {
                 Step::Again => continue,
                 Step::Over => return End::Over,
@@ -305,10 +297,10 @@ async fn live(world: &Witness<'_>, search: &Search) -> End {
                 continue;
             }
             if search
-                .event(&world.recorder, &world.memory.handle, false)
+                .event(&world.hooks.role.recorder, &world.handle, false)
                 .is_some()
             {
-                world.look();
+                world.hooks.look();
                 continue;
             }
             let Some(until) = until else { return End::Rests };
@@ -322,7 +314,7 @@ async fn live(world: &Witness<'_>, search: &Search) -> End {
     };
     tokio::select! {
         biased;
-        () = world.recorder.dies.notified() => End::Died,
+        () = world.hooks.role.recorder.dies.notified() => End::Died,
         () = search.enough.notified() => End::Far,
         end = life => end,
         () = sleep(FOREVER) => End::Far,
@@ -330,19 +322,19 @@ async fn live(world: &Witness<'_>, search: &Search) -> End {
 }
 
 /// Another process takes over while the first one is frozen, and does what is due now.
-async fn twin(world: &Witness<'_>, search: &Search) {
-    let Some(stored) = world.memory.handle.stored() else {
+async fn twin(world: &Witnessed<'_>, search: &Search) {
+    let Some(stored) = world.handle.stored() else {
         return;
     };
-    if !Actor::<Scripted>::is_responsible_for(world.graph, &stored) {
+    if !Actor::<Scripted>::is_responsible_for(world.hooks.graph, &stored) {
         return;
     }
     search.is_twin.store(true, Relaxed);
     let mailbox = Mailbox::default();
-    let mut actor = Actor::<Scripted>::new(world.graph, stored, None, world.now());
+    let mut actor = Actor::<Scripted>::new(world.hooks.graph, stored, None, world.now());
     for _ in 0..STEPS {
         let step = actor.step(world, &mailbox).await;
-        world.look();
+        world.hooks.look();
         if step != Step::Again {
             break;
         }
@@ -351,9 +343,9 @@ async fn twin(world: &Witness<'_>, search: &Search) {
 }
 
 /// What an object that rests has lost: a change of the spec, its deletion, or the change of a child.
-fn lost(graph: &Graph<'_>, world: &Witness<'_>, search: &Search) -> Vec<String> {
+fn lost(graph: &Graph<'_>, world: &Witnessed<'_>, search: &Search) -> Vec<String> {
     let mut lost = Vec::new();
-    let Some(object) = world.memory.handle.stored() else {
+    let Some(object) = world.handle.stored() else {
         return lost;
     };
     let stored = object.seen(graph);
@@ -366,13 +358,13 @@ fn lost(graph: &Graph<'_>, world: &Witness<'_>, search: &Search) -> Vec<String> 
             policy.name
         ));
     }
-    if stored.deleting && !graph.takes_finalizer() && !world.recorder.case.deleted_before {
+    if stored.deleting && !graph.takes_finalizer() && !world.hooks.role.recorder.case.deleted_before {
         lost.push(format!(
             "the object cannot be deleted: it rests in {}",
             policy.name
         ));
     }
-    let notes = world.recorder.notes();
+    let notes = world.hooks.role.recorder.notes();
     let rests = !stored.deleting && may_act && policy.written && policy.kind != StateKind::Final;
     if rests && status.observed_generation != Some(stored.generation) {
         lost.push(format!(
@@ -380,7 +372,7 @@ fn lost(graph: &Graph<'_>, world: &Witness<'_>, search: &Search) -> Vec<String> 
             stored.generation, status.observed_generation, policy.name
         ));
     }
-    let event = *search.event.lock().unwrap_or_else(PoisonError::into_inner);
+    let event = *search.event.locked();
     if let Some((event, after)) = event {
         let ran = |note: &(_, Note)| matches!(note.1, Note::Started(_));
         let reacts = match event {

@@ -9,6 +9,7 @@ use super::{
 use crate::{
     cluster::api::LONGEST_REQUEST,
     error::{Error, Result},
+    lock::Lock as _,
     resource::{Child, Owner, Place, version, version_in},
 };
 use futures::{FutureExt as _, future::BoxFuture};
@@ -16,7 +17,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference}
 use kube::{Api, Client, Resource, runtime::watcher::Event};
 use std::{
     any::Any,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 use tokio::{
@@ -92,7 +93,7 @@ impl<K: Child> KindCache<K> {
         let cache = Self::new(watch::channel(true).0);
         cache.serve(Need::Owner(label), mpsc::unbounded_channel().0);
         cache.begin(1);
-        let mut listings = cache.lock();
+        let mut listings = cache.listings.locked();
         listings.begin(0);
         for object in objects {
             listings.put(0, true, object.meta(), Some(Arc::clone(&object)));
@@ -104,19 +105,19 @@ impl<K: Child> KindCache<K> {
 
     /// Keeps what a link needs, and tells it of changes.
     pub fn serve(&self, need: Need, link: mpsc::UnboundedSender<LinkEvent>) {
-        self.lock().serve(need, link);
+        self.listings.locked().serve(need, link);
     }
 
     /// All objects, once whole ones are listed.
     pub fn all(&self) -> Vec<Arc<K>> {
-        let listings = self.lock();
+        let listings = self.listings.locked();
         let whole = listings.all().filter_map(|(_, _, entry)| entry.whole.clone());
         whole.collect()
     }
 
     /// A child as the watch knows it, which may be one of `owner`. Of an owner that only a label names, the name is unknown.
     pub fn known(&self, namespace: &str, name: &str, owner: &Owner) -> Option<Known> {
-        self.lock().find(namespace, name).map(|entry| Known {
+        self.listings.locked().find(namespace, name).map(|entry| Known {
             version: entry.version,
             owner: match (entry.controller.as_deref(), entry.label(owner.label)) {
                 (Some(controller), _) => Some(controller.clone()),
@@ -141,7 +142,7 @@ impl<K: Child> KindCache<K> {
 
     async fn read(&self, client: Client, namespace: &str, name: &str) -> Result<Option<Arc<K>>> {
         let (known, read) = {
-            let mut listings = self.lock();
+            let mut listings = self.listings.locked();
             let Some(entry) = listings.find(namespace, name) else {
                 return Ok(None);
             };
@@ -168,7 +169,7 @@ impl<K: Child> KindCache<K> {
 
     /// The namespaces and names of some objects.
     fn selected(&self, select: impl Fn(&Entry<K>) -> bool) -> Vec<(String, String)> {
-        let listings = self.lock();
+        let listings = self.listings.locked();
         let selected = listings.all().filter(|(_, _, entry)| select(entry));
         selected
             .map(|(namespace, name, _)| (namespace.to_owned(), name.to_owned()))
@@ -176,27 +177,23 @@ impl<K: Child> KindCache<K> {
     }
 
     fn listed(&self, place: usize, whole: bool) {
-        let mut listings = self.lock();
+        let mut listings = self.listings.locked();
         listings.done(place, whole);
         if listings.is_whole() {
             self.whole_listed.send_replace(true);
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, Listings<K>> {
-        self.listings.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl<K: Child> Cache for KindCache<K> {
     fn begin(&self, places: usize) {
-        self.lock().has_places(places);
+        self.listings.locked().has_places(places);
     }
 
     fn see(&self, place: usize, seen: &Seen) {
         match seen {
             Seen::Whole(event) => match event {
-                Event::Init => self.lock().begin(place),
+                Event::Init => self.listings.locked().begin(place),
                 Event::InitDone => self.listed(place, true),
                 Event::InitApply(raw) | Event::Apply(raw) => {
                     let is_listing = matches!(event, Event::InitApply(_));
@@ -204,28 +201,28 @@ impl<K: Child> Cache for KindCache<K> {
                         Ok(object) => {
                             let object = Arc::new(object);
                             let (meta, whole) = (object.meta(), Some(Arc::clone(&object)));
-                            self.lock().put(place, is_listing, meta, whole);
+                            self.listings.locked().put(place, is_listing, meta, whole);
                         }
                         // It is as good as gone, so that it does not hold up the others.
                         Err(error) => {
                             log_unreadable::<K>(raw.meta(), &error);
                             // A listing does not have it then, so its end notices that it is gone.
                             if !is_listing {
-                                self.lock().remove(place, raw.meta());
+                                self.listings.locked().remove(place, raw.meta());
                             }
                         }
                     }
                 }
-                Event::Delete(raw) => self.lock().remove(place, raw.meta()),
+                Event::Delete(raw) => self.listings.locked().remove(place, raw.meta()),
             },
             Seen::Metadata(event) => match event {
-                Event::Init => self.lock().begin(place),
+                Event::Init => self.listings.locked().begin(place),
                 Event::InitDone => self.listed(place, false),
-                Event::InitApply(meta) => self.lock().put(place, true, meta, None),
-                Event::Apply(meta) => self.lock().put(place, false, meta, None),
-                Event::Delete(meta) => self.lock().remove(place, meta),
+                Event::InitApply(meta) => self.listings.locked().put(place, true, meta, None),
+                Event::Apply(meta) => self.listings.locked().put(place, false, meta, None),
+                Event::Delete(meta) => self.listings.locked().remove(place, meta),
             },
-            Seen::Failed => self.lock().tried(place),
+            Seen::Failed => self.listings.locked().tried(place),
         }
     }
 

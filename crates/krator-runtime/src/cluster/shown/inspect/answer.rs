@@ -105,7 +105,7 @@ struct LastError<'a> {
 }
 
 /// An entry of an object into a state.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub(super) struct Transition {
     pub namespace: String,
     pub name: String,

@@ -1,16 +1,8 @@
 //! The last transitions of a kind, for people who look at its objects.
 use super::answer::Transition;
-use crate::{
-    engine::{Cause, Moved},
-    graph::{Graph, StateId},
-    machine::Object,
-    status::{EntryId, cut},
-};
+use crate::{engine::Moved, graph::Graph, lock::Lock as _, machine::Object, status::cut};
 use jiff::Timestamp;
-use std::{
-    collections::VecDeque,
-    sync::{Mutex, PoisonError},
-};
+use std::{collections::VecDeque, sync::Mutex};
 
 /// How many transitions are kept, of all objects of the kind together.
 const KEPT: usize = 512;
@@ -21,19 +13,7 @@ const LONGEST_MESSAGE: usize = 256;
 pub(in crate::cluster) struct History {
     graph: &'static Graph<'static>,
     /// The latest one is the last.
-    last: Mutex<VecDeque<Entered>>,
-}
-
-/// An entry of an object into a state.
-struct Entered {
-    namespace: Box<str>,
-    name: Box<str>,
-    from: Option<StateId>,
-    to: StateId,
-    cause: Cause,
-    entry: EntryId,
-    time: Timestamp,
-    message: Box<str>,
+    last: Mutex<VecDeque<Transition>>,
 }
 
 impl History {
@@ -46,20 +26,19 @@ impl History {
 
     /// Records that an object has entered a state.
     pub fn record<K: Object>(&self, object: &K, moved: &Moved<'_>, time: Timestamp) {
-        let Some(to) = self.graph.find(moved.to.name) else {
-            return;
-        };
-        let entered = Entered {
-            namespace: object.namespace().into(),
-            name: object.name().into(),
-            from: moved.from.and_then(|from| self.graph.find(from.name)),
+        let name = |name: &str| Some(self.graph.state(self.graph.find(name)?).name);
+        let Some(to) = name(moved.to.name) else { return };
+        let entered = Transition {
+            namespace: object.namespace().to_owned(),
+            name: object.name().to_owned(),
+            from: moved.from.and_then(|from| name(from.name)),
             to,
-            cause: moved.cause,
+            cause: moved.cause.as_str(),
             entry: moved.entry,
             time,
-            message: cut(moved.message(), LONGEST_MESSAGE).into(),
+            message: cut(moved.message(), LONGEST_MESSAGE).to_owned(),
         };
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.locked();
         if last.len() == KEPT {
             last.pop_front();
         }
@@ -68,24 +47,9 @@ impl History {
 
     /// The last transitions, the latest one first: of all objects, or of the one in this namespace with this name.
     pub(super) fn last(&self, most: usize, of: Option<(&str, &str)>) -> Vec<Transition> {
-        let name = |id: StateId| self.graph.state(id).name;
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_object = last
-            .iter()
-            .rev()
-            .filter(|entered| of.is_none_or(|of| of == (&*entered.namespace, &*entered.name)));
-        of_object
-            .take(most)
-            .map(|entered| Transition {
-                namespace: entered.namespace.to_string(),
-                name: entered.name.to_string(),
-                from: entered.from.map(name),
-                to: name(entered.to),
-                cause: entered.cause.as_str(),
-                entry: entered.entry,
-                time: entered.time,
-                message: entered.message.to_string(),
-            })
-            .collect()
+        let last = self.last.locked();
+        let is_asked =
+            |entered: &&Transition| of.is_none_or(|of| of == (&*entered.namespace, &*entered.name));
+        last.iter().rev().filter(is_asked).take(most).cloned().collect()
     }
 }

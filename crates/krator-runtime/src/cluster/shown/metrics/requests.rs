@@ -1,37 +1,15 @@
 //! Counts the requests to the API server, by the names that client-go has for them.
-use super::Metrics;
+use super::{Metrics, Text};
 use futures::{FutureExt as _, future::BoxFuture};
 use http::{Method, Request, Response, StatusCode, Uri, uri::Authority};
-use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
-use std::{
-    fmt::{self, Write as _},
-    sync::Arc,
-    task::{Context, Poll},
-};
+use std::task::{Context, Poll};
 use tower::{Layer, Service};
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct OfRequest {
-    code: Code,
-    method: &'static str,
-    host: Arc<str>,
-}
-
-/// The status of an answer; `None` if there was no answer.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Code(Option<StatusCode>);
-
-impl EncodeLabelValue for Code {
-    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> fmt::Result {
-        encoder.write_str(self.0.as_ref().map_or("<error>", StatusCode::as_str))
-    }
-}
 
 /// A layer that counts the requests of a client.
 #[derive(Clone)]
 pub(in crate::cluster) struct CountRequests {
     metrics: Metrics,
-    host: Arc<str>,
+    host: Text,
 }
 
 impl CountRequests {
@@ -40,16 +18,18 @@ impl CountRequests {
         let host = server.authority().map_or("", Authority::as_str);
         Self {
             metrics,
-            host: host.into(),
+            host: host.to_owned().into(),
         }
     }
 
     fn count(&self, method: &'static str, code: Option<StatusCode>) {
-        let labels = OfRequest {
-            code: Code(code),
-            method,
-            host: Arc::clone(&self.host),
-        };
+        // Without an answer there is no status.
+        let code = code.map_or("<error>".into(), |code| code.as_str().to_owned().into());
+        let labels = [
+            ("code", code),
+            ("method", method.into()),
+            ("host", self.host.clone()),
+        ];
         self.metrics.0.requests.get_or_create(&labels).inc();
     }
 }

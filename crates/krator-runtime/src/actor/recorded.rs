@@ -1,9 +1,9 @@
 //! Which events a handler has recorded, so that the same event again during one entry is one event.
-use crate::{machine::Event, status::EntryId};
+use crate::{lock::Lock as _, machine::Event, status::EntryId};
 use std::{
     collections::VecDeque,
     hash::{DefaultHasher, Hash as _, Hasher as _},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::Mutex,
 };
 
 /// How many different events of one entry are remembered. A handler that counts in its notes records more than that, and
@@ -12,24 +12,20 @@ const REMEMBERED: usize = 32;
 
 /// The events of one entry, by their hashes: events are best effort, and objects are many.
 #[derive(Debug, Default)]
-pub(super) struct Told(Mutex<(Option<EntryId>, VecDeque<u64>)>);
+pub(super) struct RecordedEvents(Mutex<(Option<EntryId>, VecDeque<u64>)>);
 
-impl Told {
-    fn locked(&self) -> MutexGuard<'_, (Option<EntryId>, VecDeque<u64>)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
+impl RecordedEvents {
     /// The same, unless there is no event to remember.
     pub fn unless_empty(self: Box<Self>) -> Option<Box<Self>> {
-        let is_empty = self.locked().1.is_empty();
+        let is_empty = self.0.locked().1.is_empty();
         (!is_empty).then_some(self)
     }
 
     /// A handler is about to run in this entry.
     pub fn begin(&self, entry: EntryId) {
-        let mut told = self.locked();
-        if told.0 != Some(entry) {
-            *told = (Some(entry), VecDeque::new());
+        let mut recorded = self.0.locked();
+        if recorded.0 != Some(entry) {
+            *recorded = (Some(entry), VecDeque::new());
         }
     }
 
@@ -38,7 +34,7 @@ impl Told {
         let mut hasher = DefaultHasher::new();
         event.hash(&mut hasher);
         let hash = hasher.finish();
-        let known = &mut self.locked().1;
+        let known = &mut self.0.locked().1;
         if known.contains(&hash) {
             return false;
         }
@@ -56,25 +52,25 @@ mod tests {
 
     #[test]
     fn the_same_event_is_new_once_in_each_entry() {
-        let told = Told::default();
+        let recorded = RecordedEvents::default();
         let event = |note: &str| Event::warning("Seen", note);
-        told.begin(EntryId::new(1));
-        assert!(told.is_new(&event("one")));
-        assert!(!told.is_new(&event("one")));
-        assert!(told.is_new(&event("two")));
-        told.begin(EntryId::new(1));
-        assert!(!told.is_new(&event("two")));
-        told.begin(EntryId::new(2));
-        assert!(told.is_new(&event("one")));
+        recorded.begin(EntryId::new(1));
+        assert!(recorded.is_new(&event("one")));
+        assert!(!recorded.is_new(&event("one")));
+        assert!(recorded.is_new(&event("two")));
+        recorded.begin(EntryId::new(1));
+        assert!(!recorded.is_new(&event("two")));
+        recorded.begin(EntryId::new(2));
+        assert!(recorded.is_new(&event("one")));
     }
 
     #[test]
     fn a_handler_that_counts_takes_no_more_memory_than_others() {
-        let told = Told::default();
-        told.begin(EntryId::new(1));
+        let recorded = RecordedEvents::default();
+        recorded.begin(EntryId::new(1));
         for count in 0..1000 {
-            assert!(told.is_new(&Event::warning("Counted", count.to_string())));
+            assert!(recorded.is_new(&Event::warning("Counted", count.to_string())));
         }
-        assert_eq!(told.locked().1.len(), REMEMBERED);
+        assert_eq!(recorded.0.locked().1.len(), REMEMBERED);
     }
 }
