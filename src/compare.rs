@@ -30,6 +30,7 @@ use crate::catalog::{BREAKING_SCHEMA, REUSED_NAME, STATE_REMOVED};
 use crate::finding::{Finding, Source, Span};
 use crate::model::{Description, Lineage};
 use affected::Affected;
+use serde::Serialize;
 
 /// Everything that an edit changes, kind by kind, in the order of the new description.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,7 +96,8 @@ pub struct Verdict {
 }
 
 /// The reaction of the API server to a written object, from harmless to worst.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum ServerOutcome {
     /// It accepts the object unchanged.
     Kept,
@@ -105,18 +107,6 @@ pub enum ServerOutcome {
     ApplyFails,
     /// It refuses the object.
     Refused,
-}
-
-impl ServerOutcome {
-    /// The name in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ServerOutcome::Kept => "kept",
-            ServerOutcome::Lost => "lost",
-            ServerOutcome::ApplyFails => "applyFails",
-            ServerOutcome::Refused => "refused",
-        }
-    }
 }
 
 impl Change {

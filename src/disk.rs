@@ -3,7 +3,6 @@
 //! [`create`] writes a new folder atomically. A [`Folder`] is an existing crate: it can be read, and it is changed
 //! through a journal so that a run is applied completely or not at all.
 
-mod draft;
 mod folder;
 mod journal;
 mod operations;
@@ -14,7 +13,6 @@ use crate::changes::Unreadable;
 use crate::plan::Plan;
 use crate::record::STATE_DIR;
 use crate::spec::{Files, LARGEST_SCHEMA};
-use draft::Draft;
 use std::{
     fs,
     io::{self, Read as _},
@@ -143,8 +141,8 @@ fn named_file(folder: &Path, path: &str) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
 }
 
-/// Writes a plan as a new folder. The files are written to a draft next to it, which is then renamed, so that the new
-/// folder is never visible half-written. An existing empty folder is replaced.
+/// Writes a plan as a new folder. The files are written to a temporary folder next to it, which is then renamed, so that the
+/// new folder is never visible half-written. An existing empty folder is replaced.
 ///
 /// # Errors
 ///
@@ -159,9 +157,11 @@ pub fn create(folder: &Path, plan: &Plan) -> Result<(), Error> {
         _ => Path::new("."),
     };
     operations::create_folder(parent).map_err(cannot("create the folder", parent))?;
-    draft::sweep(parent);
-    let draft = Draft::new(parent)?;
-    let whole = draft.crate_folder();
+    operations::fault().map_err(cannot("create a folder in", parent))?;
+    let draft = tempfile::Builder::new().prefix(".krator-new-").tempdir_in(parent);
+    let draft = draft.map_err(cannot("create a folder in", parent))?;
+    // Nobody but its owner may read the temporary folder itself.
+    let whole = draft.path().join("crate");
     for (path, file) in plan.files() {
         let path = whole.join(path);
         let within = path.parent().unwrap_or(&whole);
@@ -232,42 +232,20 @@ mod tests {
     }
 
     #[test]
-    fn a_killed_run_leaves_nothing_that_the_next_one_does_not_remove() {
+    fn a_run_that_fails_leaves_a_whole_crate_or_nothing() {
         let run = |home: &Path, fault| under(fault, || create(&home.join("moose"), &plan()));
-        let names = |home: &Path| -> Vec<_> {
-            let entries = fs::read_dir(home).expect("the parent");
-            entries
-                .map(|entry| entry.expect("an entry").file_name())
-                .collect()
-        };
         let home = tempfile::tempdir().expect("a folder for the test");
         let (done, operations) = run(home.path(), None);
         done.expect("a vacant place");
-        let mut left_behind = 0;
         for at in 0..operations {
             let home = tempfile::tempdir().expect("a folder for the test");
-            let (killed, _) = run(home.path(), Some(Fault::Killed(at)));
-            // The crate is whole or absent.
+            let (failed, _) = run(home.path(), Some(Fault::Killed(at)));
             let is_there = home.path().join("moose").exists();
-            assert!(is_there || killed.is_err(), "killed at {at}");
+            assert!(is_there || failed.is_err(), "failed at {at}");
             assert!(!is_there || home.path().join("moose/src/a.rs").exists());
-            left_behind += usize::from(names(home.path()).len() > usize::from(is_there));
-            // The run that cleans up may be killed, too.
-            let other = home.path().join("other");
-            drop(under(Some(Fault::Killed(at % 5)), || create(&other, &plan())));
-            create(&home.path().join("third"), &plan()).expect("a vacant place");
-            assert!(
-                names(home.path())
-                    .iter()
-                    .all(|name| !name.to_string_lossy().starts_with('.')),
-                "killed at {at}: {:?}",
-                names(home.path())
-            );
+            let names = fs::read_dir(home.path()).expect("the parent").count();
+            assert_eq!(names, usize::from(is_there), "failed at {at}");
         }
-        assert!(
-            left_behind > 3,
-            "some runs were killed while their draft was there"
-        );
     }
 
     #[test]

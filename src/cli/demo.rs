@@ -27,7 +27,7 @@ use herd::Herd;
 /// Shows an operator at work, without a cluster: 25 moose, on an API server inside this command
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Write the operator to this folder and leave it there; one that is there already is run as it is
+    /// Write the operator to this folder and keep it; an operator that is already there runs as it is
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
     /// End after this time, for example `30s` [default: until Ctrl-C]

@@ -35,7 +35,7 @@ pub struct Args {
     /// Continue even if stored objects or clients of the cluster would break
     #[arg(long, requires = "cluster")]
     allow_breaking: bool,
-    /// Lead objects by chance where nobody has written the handler, to see the graph alive before there is code
+    /// Choose a random edge for objects whose handler is not written, to see the graph at work before there is code
     #[arg(long, conflicts_with = "cluster")]
     walk: bool,
     /// Arguments of the operator

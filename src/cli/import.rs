@@ -11,8 +11,8 @@ use super::{read_bytes, say};
 
 /// Writes a description from an existing CustomResourceDefinition
 ///
-/// The description goes to standard output, and what it cannot say of the CRD to standard error, each with its path. The
-/// state graph in it is a proposal.
+/// The description goes to standard output, and the parts of the CRD that it leaves out to standard error, each with its
+/// path. The state graph in it is a proposal.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A file with the CRD, as `kubectl get crd NAME -o yaml` prints it; `-` reads it from stdin

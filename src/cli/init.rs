@@ -24,7 +24,7 @@ pub struct Args {
     /// The states that objects go through
     #[arg(long, value_name = "STATE,…", value_delimiter = ',', default_values = crate::starter::STATES)]
     states: Vec<String>,
-    /// The file to write, which must not be there yet; `-` writes to stdout
+    /// The file to write, which must not exist yet; `-` writes to stdout
     #[arg(long, short, value_name = "FILE", default_value = "krator.yaml")]
     output: PathBuf,
 }

@@ -10,7 +10,7 @@ use clap::CommandFactory as _;
 /// Writes the man pages of this command, one for each verb
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The folder, which is made where it is missing; `man -M` and packages expect them in `share/man/man1`
+    /// The folder, which is created if it is missing; `man -M` and packages expect them in `share/man/man1`
     dir: PathBuf,
 }
 

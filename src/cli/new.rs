@@ -29,7 +29,7 @@ pub struct Args {
     /// The folder to create; by default it is named after the operator
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Where the crate takes its runtime from: its own vendor folder, `path=DIR`, or `version=REQUIREMENT` of a registry, which has to have krator-runtime: crates.io does not yet
+    /// Where the crate takes its runtime from: its own vendor folder, `path=DIR`, or `version=REQUIREMENT` of a registry with krator-runtime, which crates.io does not have yet
     #[arg(long, value_name = "WHERE", default_value = "vendored")]
     runtime: Runtime,
 }

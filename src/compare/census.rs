@@ -96,7 +96,7 @@ impl Census {
     pub fn to_json(&self, comparison: &Comparison) -> Json {
         let by_change = self.by_change.iter().map(|(at, (yes, maybe))| {
             let change = &comparison.changes[*at];
-            json!({"change": change.what.as_str(), "message": change.message, "breaking": yes, "doubtful": maybe})
+            json!({"change": change.what, "message": change.message, "breaking": yes, "doubtful": maybe})
         });
         json!({
             "resource": self.resource,

@@ -126,7 +126,7 @@ pub fn to_json(comparison: &Comparison, texts: Texts<'_>) -> Json {
 fn change_to_json(change: &Change, texts: Texts<'_>) -> Json {
     let (source, span) = place(change, texts);
     let (start, end) = (source.position(span.start), source.position(span.end));
-    let mut value = json!({"change": change.what.as_str(), "message": change.message});
+    let mut value = json!({"change": change.what, "message": change.message});
     let mut set = |key: &str, part: Json| value[key] = part;
     if let Some(kind) = &change.kind {
         set("kind", kind.as_str().into());
@@ -143,8 +143,8 @@ fn change_to_json(change: &Change, texts: Texts<'_>) -> Json {
         Stored::May(verdict) => set(
             "storedObjects",
             json!({
-                "createdAnew": verdict.anew.as_str(),
-                "updatedElsewhere": verdict.updated.as_str(),
+                "createdAnew": verdict.anew,
+                "updatedElsewhere": verdict.updated,
                 "sparedWhileUnchanged": verdict.unchanged.to_string(),
                 "readable": verdict.is_readable,
             }),

@@ -50,12 +50,6 @@ pub(super) fn remove_folder(path: &Path) -> io::Result<()> {
     fs::remove_dir(path)
 }
 
-/// Removes a folder with everything in it.
-pub(super) fn remove_tree(path: &Path) -> io::Result<()> {
-    fault()?;
-    fs::remove_dir_all(path)
-}
-
 /// Syncs the entries of a folder to the disk, on platforms that support it.
 pub(super) fn sync_folder(path: &Path) {
     if let Ok(folder) = File::open(path) {
