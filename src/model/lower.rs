@@ -9,6 +9,7 @@ mod keys;
 mod kinds;
 mod machine;
 mod nodes;
+mod openapi;
 mod paths;
 mod resource;
 mod retries;
@@ -26,11 +27,13 @@ use foreign::Foreign;
 use keys::Keys;
 use kinds::Kinds;
 use nodes::{Input, entries, name, text};
+use openapi::schema_of_json;
 use paths::Fields;
 use schema::Types;
 use sink::Sink;
 
-use super::{Description, Kind, Resource, Schema, Shape, status::is_machine_field};
+use super::status::{is_machine_field, machine_status_of};
+use super::{Description, Kind, Resource, Schema, Shape};
 use crate::catalog::keys::{DocumentKey, SectionKey, SpecKey};
 use crate::catalog::{MISSING_KEY, NAME_COLLISION, SYNTAX, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Source, Span, Spanned};
@@ -253,13 +256,16 @@ fn kind<'a>(
             sink.error(&NAME_COLLISION, field.name.span, message);
         }
     }
+    let states = keys.entry(DocumentKey::States);
+    let names_phases = states.is_some_and(|states| names_phases(states.value));
+    let mut all_status = schema_of_json(machine_status_of(names_phases));
+    if let Shape::Object(fields) = &mut all_status.shape {
+        fields.splice(0..0, status.iter().cloned());
+    }
     let fields = Fields {
         types,
         spec: &spec,
-        status: &status,
-        names_phases: keys
-            .entry(DocumentKey::States)
-            .is_some_and(|states| names_phases(states.value)),
+        status: &all_status,
     };
     if let Some(node) = keys.get(DocumentKey::Resource) {
         resource::resource_paths(node, &mut resource, &fields);

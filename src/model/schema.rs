@@ -139,7 +139,7 @@ pub struct Validation {
 
 impl Schema {
     /// A type of this shape, about which nothing else is said.
-    pub fn plain(shape: Shape, span: Span) -> Self {
+    pub const fn plain(shape: Shape, span: Span) -> Self {
         Schema {
             span,
             shape,
@@ -148,7 +148,10 @@ impl Schema {
             description: None,
             default: None,
             example: None,
-            constraints: Constraints::default(),
+            constraints: Constraints {
+                limits: BTreeMap::new(),
+                one_of: Vec::new(),
+            },
             validations: Vec::new(),
             extensions: Vec::new(),
         }
