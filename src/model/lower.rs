@@ -17,6 +17,7 @@ mod schema;
 mod sink;
 mod spec_changes;
 mod states;
+mod table;
 mod values;
 mod waits;
 
@@ -31,6 +32,7 @@ use openapi::schema_of_json;
 use paths::Fields;
 use schema::Types;
 use sink::Sink;
+use table::{BuildContext, Table};
 
 use super::status::{is_machine_field, machine_status_of};
 use super::{Description, Kind, Resource, Schema, Shape};
@@ -298,14 +300,14 @@ fn kind<'a>(
         .map(|owned| &owned.kind.value)
         .chain(watches.iter().map(|watch| &watch.kind.value));
     let in_view = seen.map(|kind| (kind.reference(), kind.clone())).collect();
-    let context = states::BuildContext {
+    let context = BuildContext {
         fields,
         kinds,
         in_view,
         has_owned,
         has_watched,
     };
-    let mut table = states::Table::of(&state_entries);
+    let mut table = Table::of(&state_entries);
     let (machine, states, properties) = sink.beside_schema(|| {
         let mut machine = machine::machine(machine_node, head, &mut table, &context.fields);
         let written = states::states(&state_entries, &mut table, &context);

@@ -32,7 +32,7 @@ fn validate_schema(schema: &Schema, path: &Path, status: bool) -> Vec<Problem> {
         }
     }
     problems.extend(keywords::validate(schema, path));
-    // What makes a schema not structural is mostly found as something else, too, and only told where it is not.
+    // Another check usually reports why a schema is not structural; report it here only if none does.
     if problems.is_empty() {
         problems.extend(unsupported.map(|detail| Problem::new(path, crate::ProblemKind::Invalid, detail)));
     }

@@ -1,7 +1,7 @@
 //! CEL rules of a schema, `x-kubernetes-validations`: whether the API server accepts them.
 //!
 //! `kube-cel` parses expressions. The type checker here follows cel-go, with the functions that the API server declares.
-//! Where it cannot be told what the API server says, nothing is reported.
+//! Where the answer of the API server is not known, nothing is reported.
 
 mod call_cost;
 mod check;
@@ -9,6 +9,7 @@ mod cost;
 mod costs;
 mod declarations;
 mod evaluate;
+mod expand;
 mod field_path;
 mod literals;
 mod macros;
@@ -77,7 +78,7 @@ pub enum Outcome {
     Violated(String),
     /// The API server cannot evaluate the rule for the value, and therefore refuses it; with what it says.
     Failed(String),
-    /// It cannot be told here; with the reason.
+    /// The answer of the API server is not known; with the reason.
     Unknown(String),
 }
 

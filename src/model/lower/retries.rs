@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::keys::Keys;
 use super::nodes::{Input, duration, integer};
 use super::sink::Sink;
-use super::states::Table;
+use super::table::Table;
 use crate::catalog::keys::RetryKey;
 use crate::catalog::{MISSING_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};

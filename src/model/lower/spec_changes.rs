@@ -3,7 +3,7 @@
 use super::keys::Keys;
 use super::nodes::{Input, list, one_or_list};
 use super::paths::Fields;
-use super::states::Table;
+use super::table::Table;
 use crate::catalog::keys::SpecChangeKey;
 use crate::catalog::{UNKNOWN_FIELD, UNREACHED_CHANGE, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};

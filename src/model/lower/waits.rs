@@ -2,7 +2,7 @@
 
 use super::keys::Keys;
 use super::nodes::{Input, one_or_list, text};
-use super::states::BuildContext;
+use super::table::BuildContext;
 use crate::catalog::keys::WaitKey;
 use crate::catalog::{UNKNOWN_KIND, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};

@@ -25,7 +25,7 @@ pub(super) fn validate_root(schema: &Schema, path: &Path) -> Option<Problem> {
 /// at the root.
 pub(super) fn validate_root_with_status(schema: &Schema, path: &Path) -> Option<Problem> {
     let text = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
-    // Only the first problem is told; these are before the type.
+    // Only the first problem is reported; these are before the type.
     let forbidden = text(&schema.id) || text(&schema.schema) || schema.reference.is_some();
     if !forbidden && text(&schema.type_) && schema.type_.as_deref() != Some("object") {
         return Some(Problem::new(

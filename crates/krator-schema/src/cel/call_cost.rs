@@ -1,11 +1,34 @@
 //! What calls of functions cost, after `checker/cost.go` and `ext` of cel-go and `pkg/cel/library/cost.go` of the API
 //! server.
 
-use super::cost::{CallCost, Operand, TRAVERSAL};
 use super::range::Range;
 use super::sizes::Sizes;
-use super::tree::{Kind, Literal};
+use super::tree::{Kind, Literal, Node};
 use super::types::Type;
+
+/// What traversing a text costs for each character.
+pub(super) const TRAVERSAL: f64 = 0.1;
+
+/// What is known of an operand.
+#[derive(Debug, Clone)]
+pub(super) struct Operand<'a> {
+    pub(super) node: &'a Node,
+    pub(super) of: Type,
+    pub(super) path: Vec<String>,
+    pub(super) computed: Option<Range>,
+}
+
+/// The cost of a call, and the size of its result if that is known.
+pub(super) struct CallCost {
+    pub(super) cost: Range,
+    pub(super) result: Option<Range>,
+}
+
+impl Operand<'_> {
+    pub(super) fn size_or_unknown(&self) -> Range {
+        self.computed.unwrap_or(Range::UNKNOWN)
+    }
+}
 
 const REGEX: f64 = 0.25;
 /// The length that a pattern of a named format is taken to have.

@@ -2,15 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::call_cost;
+use super::call_cost::{self, CallCost, Operand, TRAVERSAL};
 use super::check::Checked;
 use super::range::Range;
 use super::sizes::Sizes;
 use super::tree::{Kind, Literal, Loop, Node};
 use super::types::Type;
-
-/// What traversing a text costs for each character.
-pub(super) const TRAVERSAL: f64 = 0.1;
 
 /// The size of the elements of a list or map.
 #[derive(Debug, Clone, Copy)]
@@ -34,21 +31,6 @@ pub(super) struct Coster<'a> {
     computed: BTreeMap<usize, Range>,
     entries: BTreeMap<usize, Entries>,
     locals: Vec<(String, Local)>,
-}
-
-/// What is known of an operand.
-#[derive(Debug, Clone)]
-pub(super) struct Operand<'a> {
-    pub(super) node: &'a Node,
-    pub(super) of: Type,
-    pub(super) path: Vec<String>,
-    pub(super) computed: Option<Range>,
-}
-
-/// The cost of a call, and the size of its result if that is known.
-pub(super) struct CallCost {
-    pub(super) cost: Range,
-    pub(super) result: Option<Range>,
 }
 
 /// What an expression costs.
@@ -400,12 +382,6 @@ impl<'a> Coster<'a> {
             Kind::Ident(name) => self.local(name)?.entries,
             _ => None,
         }
-    }
-}
-
-impl Operand<'_> {
-    pub(super) fn size_or_unknown(&self) -> Range {
-        self.computed.unwrap_or(Range::UNKNOWN)
     }
 }
 

@@ -176,7 +176,7 @@ impl<'a> Scope<'a> {
 
     fn run(&self, program: &Program) -> Result<Value, Failure> {
         match &self.context {
-            Ok(_) if !program.is_told(self.value, self.old) => {
+            Ok(_) if !program.is_decidable(self.value, self.old) => {
                 let why = "the API server compares such lists, maps or objects otherwise";
                 Err(Failure::Unknown(why.to_string()))
             }

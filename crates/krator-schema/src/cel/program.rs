@@ -35,7 +35,7 @@ pub(super) struct Program {
 pub(super) enum Failure {
     /// The API server fails as well, and says this.
     Error(String),
-    /// It cannot be told what the API server says.
+    /// The answer of the API server is not known.
     Unknown(String),
 }
 
@@ -67,11 +67,11 @@ impl Program {
         self.size.depth
     }
 
-    /// Whether it can be told of these values what the API server makes of them.
-    pub(super) fn is_told(&self, value: &Json, old: Option<&Json>) -> bool {
+    /// Whether the answer of the API server is known for these values.
+    pub(super) fn is_decidable(&self, value: &Json, old: Option<&Json>) -> bool {
         self.comparisons
             .iter()
-            .all(|compared| compared.is_told(value, old))
+            .all(|compared| compared.is_decidable(value, old))
     }
 
     /// Evaluates the expression. The scope has the values, of which the largest list, map or text has this size.

@@ -24,7 +24,7 @@ pub(super) struct Compiled {
 pub(super) enum Compilation {
     Good(Compiled),
     Refused(Vec<(String, Option<usize>)>),
-    /// It cannot be told.
+    /// The answer of the API server is not known.
     Unknown,
 }
 

@@ -161,8 +161,8 @@ impl Part {
 }
 
 impl Comparison {
-    /// Whether it can be told of these values what the API server says.
-    pub(super) fn is_told(&self, value: &Json, old: Option<&Json>) -> bool {
+    /// Whether the answer of the API server is known for these values.
+    pub(super) fn is_decidable(&self, value: &Json, old: Option<&Json>) -> bool {
         let operands = self.operands.each_ref().map(|operand| operand.of(value, old));
         let [Some(left), Some(right)] = operands else {
             // A field that is absent is an error, which everybody sees.
@@ -183,7 +183,7 @@ fn has_null(value: &Json) -> bool {
     }
 }
 
-/// The comparisons of containers in an expression that can be told for some values.
+/// The comparisons of containers in an expression that can be decided for some values.
 pub(super) fn comparisons(root: &Node, checked: &Checked, declared: &Declared) -> Vec<Comparison> {
     let mut found = Vec::new();
     root.visit(&mut |node| found.extend(comparison(node, checked, declared)));
@@ -204,7 +204,7 @@ fn comparison(node: &Node, checked: &Checked, declared: &Declared) -> Option<Com
     let compares = ["_==_", "_!=_"].contains(&function.as_str()) && is_container(checked.type_of(left));
     let ((left, of_left), (right, of_right)) = (part(left, declared)?, part(right, declared)?);
     let equality = of_left.equality.max(of_right.equality);
-    (compares && equality != Equality::Untold).then_some(Comparison {
+    (compares && equality != Equality::Undecidable).then_some(Comparison {
         operands: [left, right],
         equality,
     })

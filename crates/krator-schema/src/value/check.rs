@@ -29,7 +29,7 @@ pub(crate) enum Reading {
 #[derive(Debug, Default)]
 struct Outcome {
     problems: Vec<Problem>,
-    /// How many checks were made, which chooses the alternative of `anyOf` whose problems are told.
+    /// How many checks were made, which chooses the alternative of `anyOf` whose problems are reported.
     matches: usize,
 }
 
@@ -179,7 +179,7 @@ impl Validator {
                     "must validate one and only one schema (oneOf): {found}"
                 )));
             }
-            // With several valid alternatives nothing else is told, and nothing counts.
+            // With several valid alternatives nothing else is reported, and nothing counts.
             if valid <= 1 {
                 outcome.merge(best);
             }
