@@ -6,7 +6,7 @@ use crate::finding::Span;
 use crate::names::StateName;
 use crate::outline::Outline;
 
-/// What a new name of a state changes in the text of its description.
+/// The edits of a description for a new name of a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rename {
     /// The name as it was.

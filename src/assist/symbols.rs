@@ -1,4 +1,4 @@
-//! What is in a description, for an outline view and for jumping to a name.
+//! The symbols of a description, for an outline view and for jumping to a name.
 
 use super::at;
 use crate::finding::Span;
@@ -9,17 +9,17 @@ use crate::outline::Outline;
 pub struct Symbol {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: SymbolKind,
     /// All of it.
     pub span: Span,
     /// Its name in the text.
     pub name_span: Span,
-    /// What is inside it.
+    /// The symbols inside it.
     pub inside: Vec<Symbol>,
 }
 
-/// What a symbol is.
+/// The kind of a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SymbolKind {
     /// A document, which describes a kind.

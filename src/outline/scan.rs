@@ -16,7 +16,7 @@ pub(super) fn scan(text: &str) -> Outline {
         at = scanner.line(at);
     }
     let mut outline = scanner.outline;
-    // What is inside a part comes after it.
+    // The parts inside another one come after it.
     for at in (0..outline.parts.len()).rev() {
         let end = outline.parts[at].end;
         if let Some(within) = outline.parts[at].within {

@@ -15,7 +15,7 @@ pub use definition::{is_approval, validate_definition};
 
 use crate::{Path, Problem, Schema};
 
-/// What is wrong with the schema of a version, its CEL rules apart. Its defaults are checked against them.
+/// Validates the schema of a version, its CEL rules apart; its defaults are checked against the rules, too.
 fn validate_schema(schema: &Schema, path: &Path, status: bool) -> Vec<Problem> {
     let mut problems = Vec::new();
     if status {

@@ -20,7 +20,7 @@ pub(super) struct Fields<'m, 'a> {
     pub status: &'m Schema,
 }
 
-/// What a path ends at.
+/// The type of value that a path ends at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Leaf {
     String,
@@ -209,7 +209,7 @@ impl Fields<'_, '_> {
         }
     }
 
-    /// What a step leads to. The field that a filter compares has to exist, and it has to be able to have the text.
+    /// Follows one step. The field that a filter compares has to exist, and it has to be able to have the text.
     fn step<'s>(&'s self, at: Cow<'s, Schema>, segment: &Segment) -> Result<Cow<'s, Schema>, Astray> {
         let below = match at {
             Cow::Borrowed(at) => self.below(at, segment)?,
@@ -248,7 +248,7 @@ impl Fields<'_, '_> {
     }
 }
 
-/// What a step leads to; a schema of any type leads to itself.
+/// The schema below another one; below a value of any type is a value of any type.
 fn child<'s>(at: &'s Schema, segment: &Segment) -> Result<&'s Schema, Lost> {
     let known = match (&at.shape, segment) {
         (Shape::Map(values), Segment::Field(_)) => return Ok(values),

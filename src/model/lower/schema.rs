@@ -152,7 +152,7 @@ impl<'a> Types<'a> {
             self.refuse_giants(&schema, sink);
         }
         self.slots[id.0].state = SlotState::Read {
-            // What is reported as too deep would be so again wherever it is used.
+            // A type that is reported as too deep would be reported again wherever it is used.
             schema: Box::new(if is_used {
                 schema
             } else {

@@ -57,7 +57,7 @@ pub(super) fn on_spec_change(
     Some(written)
 }
 
-/// What a change does: `wake`, `ignore`, or a state.
+/// Reads a reaction: `wake`, `ignore`, or a state.
 fn reaction(node: Input<'_>, table: &mut Table<'_>) -> Option<Spanned<OnSpecChange>> {
     match node.scalar().map(|scalar| scalar.text.as_str()) {
         Some("wake") => Some(Spanned::new(OnSpecChange::Wake, node.span)),

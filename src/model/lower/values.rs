@@ -123,7 +123,7 @@ fn mismatch(role: &str, node: Input<'_>, expected: &str) -> Option<Json> {
     None
 }
 
-/// What values of a shape are called.
+/// The phrase for values of a shape, after "is not".
 fn expected(shape: &Shape) -> &'static str {
     match shape {
         Shape::String | Shape::DateTime | Shape::Enum(_) => "a string",

@@ -3,16 +3,16 @@
 use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr, LiteralValue};
 
 use super::macros;
-use super::tree::{Builder, Kind, Literal, Loop, MisusedMacro, Node};
+use super::tree::{Builder, NodeKind, Literal, Loop, MisusedMacro, Node};
 
 impl Builder {
     /// The tree of what the parser returned.
     pub(super) fn lower(&mut self, parsed: &IdedExpr) -> Result<Node, MisusedMacro> {
         let kind = match &parsed.expr {
             Expr::Unspecified => return Err(MisusedMacro("incomplete expression".to_string())),
-            Expr::Ident(name) => Kind::Ident(name.clone()),
-            Expr::Literal(literal) => Kind::Literal(lower_literal(literal)),
-            Expr::Select(select) => Kind::Select {
+            Expr::Ident(name) => NodeKind::Ident(name.clone()),
+            Expr::Literal(literal) => NodeKind::Literal(lower_literal(literal)),
+            Expr::Select(select) => NodeKind::Select {
                 operand: Box::new(self.lower(&select.operand)?),
                 field: select.field.clone(),
                 test: select.test,
@@ -29,7 +29,7 @@ impl Builder {
             Expr::List(list) => {
                 let elements = self.lower_all(list.elements.iter())?;
                 let optional = |at| list.optional_indices.contains(&at);
-                Kind::List(
+                NodeKind::List(
                     elements
                         .into_iter()
                         .enumerate()
@@ -44,7 +44,7 @@ impl Builder {
                         entries.push((self.lower(&entry.key)?, self.lower(&entry.value)?, entry.optional));
                     }
                 }
-                Kind::Map(entries)
+                NodeKind::Map(entries)
             }
             Expr::Struct(message) => {
                 let mut fields = Vec::new();
@@ -53,9 +53,9 @@ impl Builder {
                         fields.push(self.lower(&field.value)?);
                     }
                 }
-                Kind::Message(message.type_name.clone(), fields)
+                NodeKind::Message(message.type_name.clone(), fields)
             }
-            Expr::Comprehension(fold) => Kind::Loop(Box::new(Loop {
+            Expr::Comprehension(fold) => NodeKind::Loop(Box::new(Loop {
                 range: self.lower(&fold.iter_range)?,
                 variable: fold.iter_var.clone(),
                 second_variable: fold.iter_var2.clone(),

@@ -5,11 +5,11 @@
 pub(super) struct Node {
     /// Counts the nodes of the tree; what the type checker finds out about a node has this index.
     pub(super) id: usize,
-    pub(super) kind: Kind,
+    pub(super) kind: NodeKind,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     Literal(Literal),
     Ident(String),
     /// A field of the operand, or with `test` whether there is one.
@@ -43,7 +43,7 @@ pub(super) enum Literal {
     Null,
 }
 
-/// What macros such as `all` expand to: a fold over a list or map.
+/// A fold over a list or map: the expansion of macros such as `all`.
 #[derive(Debug, Clone)]
 pub(super) struct Loop {
     pub(super) range: Node,
@@ -67,7 +67,7 @@ pub(super) struct Builder {
 pub(super) struct MisusedMacro(pub(super) String);
 
 impl Builder {
-    pub(super) fn node(&mut self, kind: Kind) -> Node {
+    pub(super) fn node(&mut self, kind: NodeKind) -> Node {
         let id = self.nodes;
         self.nodes += 1;
         Node { id, kind }
@@ -87,26 +87,26 @@ impl Builder {
     }
 }
 
-impl Kind {
+impl NodeKind {
     fn for_each_child_mut(&mut self, visit: &mut dyn FnMut(&mut Node)) {
         match self {
-            Kind::Literal(_) | Kind::Ident(_) => {}
-            Kind::Select { operand, .. } => visit(operand),
-            Kind::Call {
+            NodeKind::Literal(_) | NodeKind::Ident(_) => {}
+            NodeKind::Select { operand, .. } => visit(operand),
+            NodeKind::Call {
                 target, arguments, ..
             } => {
                 target.iter_mut().for_each(|target| visit(target));
                 arguments.iter_mut().for_each(visit);
             }
-            Kind::List(elements) => elements.iter_mut().for_each(|(element, _)| visit(element)),
-            Kind::Map(entries) => {
+            NodeKind::List(elements) => elements.iter_mut().for_each(|(element, _)| visit(element)),
+            NodeKind::Map(entries) => {
                 for (key, value, _) in entries {
                     visit(key);
                     visit(value);
                 }
             }
-            Kind::Message(_, fields) => fields.iter_mut().for_each(visit),
-            Kind::Loop(fold) => {
+            NodeKind::Message(_, fields) => fields.iter_mut().for_each(visit),
+            NodeKind::Loop(fold) => {
                 visit(&mut fold.range);
                 visit(&mut fold.start);
                 visit(&mut fold.condition);
@@ -121,15 +121,15 @@ impl Node {
     /// The parts of this node, in no particular order.
     pub(super) fn children(&self) -> Vec<&Node> {
         match &self.kind {
-            Kind::Literal(_) | Kind::Ident(_) => Vec::new(),
-            Kind::Select { operand, .. } => vec![operand],
-            Kind::Call {
+            NodeKind::Literal(_) | NodeKind::Ident(_) => Vec::new(),
+            NodeKind::Select { operand, .. } => vec![operand],
+            NodeKind::Call {
                 target, arguments, ..
             } => target.iter().map(|target| &**target).chain(arguments).collect(),
-            Kind::List(elements) => elements.iter().map(|(element, _)| element).collect(),
-            Kind::Map(entries) => entries.iter().flat_map(|(key, value, _)| [key, value]).collect(),
-            Kind::Message(_, fields) => fields.iter().collect(),
-            Kind::Loop(fold) => vec![
+            NodeKind::List(elements) => elements.iter().map(|(element, _)| element).collect(),
+            NodeKind::Map(entries) => entries.iter().flat_map(|(key, value, _)| [key, value]).collect(),
+            NodeKind::Message(_, fields) => fields.iter().collect(),
+            NodeKind::Loop(fold) => vec![
                 &fold.range,
                 &fold.start,
                 &fold.condition,
@@ -150,8 +150,8 @@ impl Node {
     /// The name that a chain of selections such as `a.b.c` may stand for.
     pub(super) fn qualified_name(&self) -> Option<String> {
         match &self.kind {
-            Kind::Ident(name) => Some(name.clone()),
-            Kind::Select {
+            NodeKind::Ident(name) => Some(name.clone()),
+            NodeKind::Select {
                 operand,
                 field,
                 test: false,

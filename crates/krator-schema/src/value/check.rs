@@ -25,7 +25,7 @@ pub(crate) enum Reading {
     Default,
 }
 
-/// What a check of a value found.
+/// The result of checking a value.
 #[derive(Debug, Default)]
 struct Outcome {
     problems: Vec<Problem>,
@@ -63,7 +63,7 @@ impl From<Problem> for Outcome {
 #[derive(Debug)]
 pub(crate) struct Validator {
     reading: Reading,
-    /// Those that were needed; `None` for what Go does not accept.
+    /// The patterns that were needed; `None` for one that Go does not accept.
     patterns: RwLock<HashMap<String, Option<Arc<Pattern>>>>,
 }
 
