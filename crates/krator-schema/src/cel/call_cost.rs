@@ -3,7 +3,7 @@
 
 use super::range::Range;
 use super::sizes::Sizes;
-use super::tree::{NodeKind, Literal, Node};
+use super::tree::{Literal, Node, NodeKind};
 use super::types::Type;
 
 /// The cost of traversing a text, for each character.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::declarations::{Declarations, Overload};
-use super::tree::{NodeKind, Literal, Loop, Node};
+use super::tree::{Literal, Loop, Node, NodeKind};
 use super::types::{Bindings, Type};
 
 /// The environment of rules besides the declarations: the types of `self`, of `oldSelf`, and of the fields of objects.

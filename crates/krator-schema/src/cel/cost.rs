@@ -6,7 +6,7 @@ use super::call_cost::{self, CallCost, Operand, TRAVERSAL};
 use super::check::Checked;
 use super::range::Range;
 use super::sizes::Sizes;
-use super::tree::{NodeKind, Literal, Loop, Node};
+use super::tree::{Literal, Loop, Node, NodeKind};
 use super::types::Type;
 
 /// The size of the elements of a list or map.

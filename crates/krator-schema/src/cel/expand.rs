@@ -3,7 +3,7 @@
 use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr, LiteralValue};
 
 use super::macros;
-use super::tree::{Builder, NodeKind, Literal, Loop, MisusedMacro, Node};
+use super::tree::{Builder, Literal, Loop, MisusedMacro, Node, NodeKind};
 
 impl Builder {
     /// The tree of what the parser returned.

@@ -8,7 +8,7 @@ use crate::value::formats::{is_go_duration, is_rfc3339};
 
 use super::check::{Checked, Mistake};
 use super::parse::Parsed;
-use super::tree::{NodeKind, Literal, Node};
+use super::tree::{Literal, Node, NodeKind};
 use super::types::Type;
 
 /// From the year 1 to the year 9999.

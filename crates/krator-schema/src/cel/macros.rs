@@ -1,6 +1,6 @@
 //! The macros that the parser does not expand: those of optional values, of loops with two variables, and `sortBy`.
 
-use super::tree::{Builder, NodeKind, Literal, Loop, MisusedMacro, Node};
+use super::tree::{Builder, Literal, Loop, MisusedMacro, Node, NodeKind};
 
 const RESULT: &str = "@result";
 const UNUSED: &str = "#unused";
@@ -170,7 +170,10 @@ fn transform(
     let (start, mut step) = match function {
         "transformList" => {
             let one = build.node(NodeKind::List(vec![(transformed, false)]));
-            (NodeKind::List(Vec::new()), global(build, "_+_", vec![so_far, one]))
+            (
+                NodeKind::List(Vec::new()),
+                global(build, "_+_", vec![so_far, one]),
+            )
         }
         "transformMap" => {
             let key = ident(build, &first);
@@ -202,7 +205,10 @@ fn transform(
 }
 
 fn sort_by(build: &mut Builder, target: Node, mut arguments: Vec<Node>) -> Result<Node, MisusedMacro> {
-    if matches!(target.kind, NodeKind::Literal(_) | NodeKind::Map(_) | NodeKind::Message(..)) {
+    if matches!(
+        target.kind,
+        NodeKind::Literal(_) | NodeKind::Map(_) | NodeKind::Message(..)
+    ) {
         return Err(MisusedMacro(
             "sortBy can only be applied to a list, identifier, comprehension, call or select expression"
                 .to_string(),

@@ -13,7 +13,7 @@ use crate::Pattern;
 
 use super::rules::Compiled;
 use super::schema_types::Declared;
-use super::tree::{NodeKind, Literal, Node};
+use super::tree::{Literal, Node, NodeKind};
 use super::trust::{self, Comparison};
 
 /// An expression that is ready to be evaluated.
@@ -154,7 +154,9 @@ impl Size {
             size.nodes += 1;
             match &node.kind {
                 NodeKind::Loop(_) => size.factors += 1,
-                NodeKind::Call { function, .. } if matches!(function.as_str(), "replace" | "split" | "join") => {
+                NodeKind::Call { function, .. }
+                    if matches!(function.as_str(), "replace" | "split" | "join") =>
+                {
                     size.factors += 1;
                 }
                 NodeKind::List(elements) => size.largest = size.largest.max(elements.len()),

@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use super::check::Checked;
 use super::schema_types::{Declared, Equality, Shape};
-use super::tree::{NodeKind, Literal, Node};
+use super::tree::{Literal, Node, NodeKind};
 use super::types::Type;
 
 /// The functions that `kube-cel` evaluates as the API server does, by the names of their overloads. Others, such as
