@@ -176,10 +176,7 @@ impl List<'_, '_> {
     fn phrase(&mut self) {
         let before = &self.place.before;
         let begun = before.rfind(' ').map_or(0, |space| space + 1);
-        let span = Span {
-            start: self.place.token.start + begun,
-            end: self.place.token.end,
-        };
+        let span = Span::new(self.place.token.start + begun, self.place.token.end);
         if begun == 0 {
             let doc = "The value may be left out.";
             self.add_at(span, CompletionKind::Type, "optional", "", doc);

@@ -53,10 +53,7 @@ fn symbol_of(outline: &Outline, text: &str, document: usize) -> Symbol {
         .and_then(|resource| outline.entry(resource, "kind"));
     let named = kind.and_then(|kind| outline.parts[kind].value);
     let whole = &outline.parts[document];
-    let span = Span {
-        start: whole.name.start,
-        end: whole.end,
-    };
+    let span = Span::new(whole.name.start, whole.end);
     Symbol {
         name: named.map_or("description", |name| at(text, name)).to_owned(),
         kind: SymbolKind::Document,
@@ -75,10 +72,7 @@ fn inside(outline: &Outline, within: usize, kind: SymbolKind) -> Vec<Symbol> {
             (SymbolKind::Key, "types") => Some(SymbolKind::Type),
             _ => None,
         };
-        let span = Span {
-            start: outline.parts[part].name.start,
-            end: outline.parts[part].end,
-        };
+        let span = Span::new(outline.parts[part].name.start, outline.parts[part].end);
         Symbol {
             name: name.to_owned(),
             kind,

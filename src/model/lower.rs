@@ -212,8 +212,7 @@ fn operator_name(node: Input<'_>) -> Option<Spanned<OperatorName>> {
     let operator = name(node, "operator", OperatorName::parse)?;
     if let Some(reason) = unusable_operator(operator.as_str()) {
         let message = format!("an operator cannot be called `{}`", operator.value);
-        node.sink
-            .report(Finding::new(&NAME_COLLISION, operator.span, message).label(reason));
+        node.report(Finding::new(&NAME_COLLISION, operator.span, message).label(reason));
     }
     Some(operator)
 }
@@ -349,7 +348,7 @@ fn spec_schema<'a>(node: Input<'a>, types: &mut Types<'a>) -> Schema {
             Shape::Object(_) | Shape::FreeForm | Shape::Kubernetes(_) | Shape::Map(_)
         );
         if !is_object && !matches!(schema.shape, Shape::Any) {
-            node.sink.error(&WRONG_TYPE, node.span, "`spec` is an object");
+            node.error(&WRONG_TYPE, "`spec` is an object");
         }
         schema::refuse_optional(&schema, "`.spec`", node.sink);
         return schema;

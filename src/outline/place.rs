@@ -70,10 +70,7 @@ impl Place {
         Some(Place {
             path: outline.path(target),
             part: target,
-            token: Span {
-                start: token.start,
-                end: unmarked(token.end, offset),
-            },
+            token: Span::new(token.start, unmarked(token.end, offset)),
             before,
             // An item that is a word so far may become a mapping, but not in brackets.
             is_key: !in_value || step == Step::Item && !in_brackets,

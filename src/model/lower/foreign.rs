@@ -49,7 +49,7 @@ impl Foreign {
                     if let Some(at) = self.kinds.iter().position(is_same) {
                         let message = format!("`{}` has a schema twice", shown(entry.key));
                         let finding = Finding::new(&SCHEMA_FILE, entry.key_span, message);
-                        node.sink.report(finding.related(self.spans[at], "first here"));
+                        node.report(finding.related(self.spans[at], "first here"));
                         continue;
                     }
                     self.files.insert(path.value.clone(), text.to_owned());
@@ -58,7 +58,7 @@ impl Foreign {
                 }
                 Err((message, help)) => {
                     let finding = Finding::new(&SCHEMA_FILE, path.span, message);
-                    node.sink.report(match help {
+                    node.report(match help {
                         Some(help) => finding.help(help),
                         None => finding,
                     });
@@ -116,8 +116,7 @@ fn path(node: Input<'_>) -> Option<Spanned<String>> {
     if !spec::is_schema_path(&path.value) {
         let message = format!("`{}` is not the path of a schema", shown(&path.value));
         let help = format!("expected {}", spec::PATH_EXPECTED);
-        node.sink
-            .report(Finding::new(&SCHEMA_FILE, path.span, message).help(help));
+        node.report(Finding::new(&SCHEMA_FILE, path.span, message).help(help));
         return None;
     }
     Some(path)

@@ -21,8 +21,7 @@ impl<'a, K: SectionKey> Keys<'a, K> {
     /// The keys of a node, or a finding that it is not a mapping.
     pub fn of(node: Input<'a>) -> Option<Self> {
         let NodeKind::Mapping(mapping) = &node.node.kind else {
-            node.sink
-                .wrong_type(&node, &format!("{} as a mapping", K::section().called));
+            node.wrong_type(&format!("{} as a mapping", K::section().called));
             return None;
         };
         Some(Keys {

@@ -96,7 +96,7 @@ impl Fields<'_, '_> {
                 ];
                 let mended = mended.iter().find(|text| FieldPath::parse(text).is_ok());
                 let finding = Finding::new(&WRONG_TYPE, written.span, message).help(reason);
-                node.sink.report(finding.did_you_mean(mended.map(String::as_str)));
+                node.report(finding.did_you_mean(mended.map(String::as_str)));
                 return None;
             }
         };
@@ -123,7 +123,7 @@ impl Fields<'_, '_> {
                     let texts: Vec<String> = texts.iter().map(|text| format!("`{}`", shown(text))).collect();
                     finding = finding.help(format!("it is one of {}", texts.join(", ")));
                 }
-                node.sink.report(finding);
+                node.report(finding);
                 None
             }
             Err(Astray::Lost(lost)) => {
@@ -152,7 +152,7 @@ impl Fields<'_, '_> {
                         finding.help(format!("known there: {}", known.join(", ")))
                     }
                 };
-                node.sink.report(finding);
+                node.report(finding);
                 None
             }
         }
@@ -168,9 +168,8 @@ impl Fields<'_, '_> {
         }
         let (path, leaf) = self.path_and_leaf(node, &[Leaf::Duration, Leaf::Integer, Leaf::DateTime])?;
         if path.is_plural() {
-            node.sink.error(
+            node.error(
                 &UNKNOWN_FIELD,
-                node.span,
                 "a time has to be in one field, not in the items of a list",
             );
             return None;
@@ -254,7 +253,7 @@ fn child<'s>(at: &'s Schema, segment: &Segment) -> Result<&'s Schema, Lost> {
         (Shape::Map(values), Segment::Field(_)) => return Ok(values),
         (Shape::List(items), Segment::Each | Segment::Where { .. }) => return Ok(items),
         (Shape::FreeForm | Shape::Any | Shape::Named(_), _) => {
-            return Ok(const { &Schema::plain(Shape::Any, Span { start: 0, end: 0 }) });
+            return Ok(const { &Schema::plain(Shape::Any, Span::new(0, 0)) });
         }
         (Shape::Object(fields), Segment::Field(name)) => {
             if let Some(field) = fields.iter().find(|field| field.name.as_str() == name) {

@@ -212,7 +212,7 @@ impl<'a> Types<'a> {
             NodeKind::Scalar(scalar) if !scalar.is_null() => self.phrase(&scalar.text, node.span, node.sink),
             NodeKind::Mapping(_) => self.mapping(node),
             _ => {
-                node.sink.wrong_type(&node, "a type");
+                node.wrong_type("a type");
                 Schema::plain(Shape::Any, node.span)
             }
         }

@@ -230,7 +230,7 @@ fn timeout(node: Input<'_>, table: &mut Table<'_>, context: &BuildContext<'_, '_
                 let message = "this timeout is over before the handler can run";
                 let help = "name a longer time; a state that always leads on at once does so by `next`";
                 let finding = Finding::new(&INVALID_DURATION, node.span, message);
-                node.sink.report(finding.help(help));
+                node.report(finding.help(help));
                 return None;
             }
             Some(after)
@@ -299,8 +299,7 @@ fn conditions(node: Input<'_>, state: &mut State) {
                 )
             };
             let message = format!("the condition `{}` follows from {cause}", name.value);
-            node.sink
-                .report(Finding::new(&WRONG_TYPE, entry.key_span, message).help(help));
+            node.report(Finding::new(&WRONG_TYPE, entry.key_span, message).help(help));
         } else if let Some(status) = word(entry.value, StateKey::Conditions, &STATUSES) {
             state.conditions.push(ConditionSetting { name, status });
         }

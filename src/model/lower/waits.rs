@@ -47,13 +47,13 @@ fn watch_source(node: Input<'_>, context: &BuildContext<'_, '_>) -> Option<Spann
         "self" => return Some(written.map(|_| WatchSource::Itself)),
         "owned" => {
             if !context.has_owned {
-                node.sink.report(lacking("owns"));
+                node.report(lacking("owns"));
             }
             return Some(written.map(|_| WatchSource::Owned));
         }
         "watched" => {
             if !context.has_watched {
-                node.sink.report(lacking("watches"));
+                node.report(lacking("watches"));
             }
             return Some(written.map(|_| WatchSource::Watched));
         }
@@ -63,8 +63,7 @@ fn watch_source(node: Input<'_>, context: &BuildContext<'_, '_>) -> Option<Spann
                 "expected `self`, `owned`, `watched` or a kind, found `{}`",
                 shown(word)
             );
-            node.sink
-                .report(Finding::new(&WRONG_TYPE, written.span, message).did_you_mean(suggestion));
+            node.report(Finding::new(&WRONG_TYPE, written.span, message).did_you_mean(suggestion));
             return None;
         }
         _ => {}
@@ -79,7 +78,7 @@ fn watch_source(node: Input<'_>, context: &BuildContext<'_, '_>) -> Option<Spann
         .sink
         .suggest(&written.value, context.in_view.keys().map(String::as_str))
         .map(str::to_owned);
-    node.sink.report(
+    node.report(
         Finding::new(&UNKNOWN_KIND, written.span, message)
             .did_you_mean(suggestion.as_deref())
             .help("name it under `owns` or `watches`"),
