@@ -1,8 +1,7 @@
-//! What an editor asks about a description: what may be written here, what this means, where it is defined, what is in
-//! the file, and what a new name changes.
+//! The questions of an editor about a description: completion, hover, definitions, symbols and renames.
 //!
 //! All of it works on the outline of the text, so that it works while the text is no YAML. Offsets are
-//! in bytes; whoever speaks a protocol converts them.
+//! in bytes; the language server converts them.
 
 mod completion;
 mod fields;

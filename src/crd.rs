@@ -16,7 +16,7 @@ pub(crate) use schema::{DURATION_PATTERN, schema_of};
 
 /// A part of a CRD as the API server reads it: a whole `spec`, or a schema.
 pub(crate) fn as_read<T: DeserializeOwned>(written: Json) -> T {
-    // What this module writes has the keys and the types of the API.
+    // This module writes the keys and the types of the API.
     serde_json::from_value(written).expect("a CRD is one of the API")
 }
 

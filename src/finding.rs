@@ -29,6 +29,11 @@ pub struct Span {
 }
 
 impl Span {
+    /// The bytes from `start` up to `end`, which is not included.
+    pub(crate) const fn new(start: usize, end: usize) -> Span {
+        Span { start, end }
+    }
+
     /// The smallest span that contains both.
     pub(crate) fn to(self, other: Span) -> Span {
         Span {

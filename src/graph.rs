@@ -9,13 +9,15 @@ pub(crate) use routes::{Escape, Routes};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
-use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::{EdgeFiltered, EdgeRef, NodeFiltered};
+use petgraph::graph::{DiGraph, EdgeReference, NodeIndex};
+use petgraph::visit::{
+    Dfs, EdgeFiltered, EdgeRef, IntoNeighbors, NodeFiltered, Reversed, VisitMap, Visitable,
+};
 
 use crate::finding::Span;
 use crate::model::{Kind, OnSpecChange, StateId};
 
-/// What makes an object take an edge.
+/// The reason for which an object takes an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EdgeKind {
     /// The handler returns the target state.
@@ -61,6 +63,14 @@ pub struct Step {
     pub to: StateId,
     /// The edge.
     pub edge: Edge,
+}
+
+fn step(edge: EdgeReference<'_, Edge>) -> Step {
+    Step {
+        from: StateId(edge.source().index()),
+        to: StateId(edge.target().index()),
+        edge: *edge.weight(),
+    }
 }
 
 /// The state graph of one kind. The index of a node is that of its state.
@@ -115,24 +125,12 @@ impl StateGraph {
 
     /// All edges, in the order of the states that they leave.
     pub fn steps(&self) -> impl Iterator<Item = Step> {
-        self.graph.edge_references().map(|edge| Step {
-            from: StateId(edge.source().index()),
-            to: StateId(edge.target().index()),
-            edge: *edge.weight(),
-        })
+        self.graph.edge_references().map(step)
     }
 
     /// The edges that leave a state, in the order of [`StateGraph::of`].
     pub fn leaving(&self, state: StateId) -> impl Iterator<Item = Step> {
-        let mut steps: Vec<Step> = self
-            .graph
-            .edges(NodeIndex::new(state.0))
-            .map(|edge| Step {
-                from: state,
-                to: StateId(edge.target().index()),
-                edge: *edge.weight(),
-            })
-            .collect();
+        let mut steps: Vec<Step> = self.graph.edges(NodeIndex::new(state.0)).map(step).collect();
         // petgraph yields the edge that was added last first.
         steps.reverse();
         steps.into_iter()
@@ -145,22 +143,8 @@ impl StateGraph {
         from: impl IntoIterator<Item = StateId>,
         wanted: impl Fn(Step) -> bool,
     ) -> Vec<bool> {
-        let mut reached = vec![false; self.graph.node_count()];
-        let mut queue: Vec<StateId> = Vec::new();
-        let mut reach = |state: StateId, queue: &mut Vec<StateId>| {
-            if !std::mem::replace(&mut reached[state.0], true) {
-                queue.push(state);
-            }
-        };
-        for state in from {
-            reach(state, &mut queue);
-        }
-        while let Some(state) = queue.pop() {
-            for step in self.leaving(state).filter(|step| wanted(*step)) {
-                reach(step.to, &mut queue);
-            }
-        }
-        reached
+        let edges = EdgeFiltered::from_fn(&self.graph, |edge| wanted(step(edge)));
+        self.visited(&edges, from)
     }
 
     /// For each state whether one of the given states can be reached from it along `wanted` edges. The given states
@@ -170,24 +154,22 @@ impl StateGraph {
         to: impl IntoIterator<Item = StateId>,
         wanted: impl Fn(Step) -> bool,
     ) -> Vec<bool> {
-        let mut reaching = vec![false; self.graph.node_count()];
-        let mut queue: Vec<NodeIndex> = to.into_iter().map(|state| NodeIndex::new(state.0)).collect();
-        while let Some(node) = queue.pop() {
-            if std::mem::replace(&mut reaching[node.index()], true) {
-                continue;
-            }
-            for edge in self.graph.edges_directed(node, petgraph::Direction::Incoming) {
-                let step = Step {
-                    from: StateId(edge.source().index()),
-                    to: StateId(node.index()),
-                    edge: *edge.weight(),
-                };
-                if wanted(step) {
-                    queue.push(edge.source());
-                }
-            }
+        let edges = EdgeFiltered::from_fn(&self.graph, |edge| wanted(step(edge)));
+        self.visited(Reversed(&edges), to)
+    }
+
+    /// For each state whether a search that begins at the given ones visits it.
+    fn visited<G>(&self, edges: G, from: impl IntoIterator<Item = StateId>) -> Vec<bool>
+    where
+        G: IntoNeighbors<NodeId = NodeIndex> + Visitable<NodeId = NodeIndex>,
+    {
+        let mut search = Dfs::empty(edges);
+        for state in from {
+            search.move_to(NodeIndex::new(state.0));
+            while search.next(edges).is_some() {}
         }
-        reaching
+        let visited = |at| search.discovered.is_visited(&NodeIndex::new(at));
+        (0..self.graph.node_count()).map(visited).collect()
     }
 
     /// A shortest path along `wanted` edges from one of the given states to a state that `to` accepts. It includes both
@@ -235,13 +217,7 @@ impl StateGraph {
         wanted: impl Fn(Step) -> bool,
     ) -> Vec<Vec<StateId>> {
         let nodes = NodeFiltered::from_fn(&self.graph, |node: NodeIndex| states(StateId(node.index())));
-        let edges = EdgeFiltered::from_fn(&nodes, |edge| {
-            wanted(Step {
-                from: StateId(edge.source().index()),
-                to: StateId(edge.target().index()),
-                edge: *edge.weight(),
-            })
-        });
+        let edges = EdgeFiltered::from_fn(&nodes, |edge| wanted(step(edge)));
         // Not tarjan_scc, which recurses.
         let mut components: Vec<Vec<StateId>> = petgraph::algo::kosaraju_scc(&edges)
             .into_iter()

@@ -49,7 +49,7 @@ mod deletion_path;
 mod spec_fields;
 
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use krator_schema::{Definition, Path, Problem, validate_definition};
@@ -129,7 +129,7 @@ enum CheckScope {
     /// The whole description. No `allow` silences the findings, so the rule has to be an error.
     Description(fn(&Description) -> Vec<Finding>),
     /// The entries of `allow`, once all other checks have run without an error.
-    Allows(fn(&Description, &UsedAllows<'_>) -> Vec<Finding>),
+    Allows(fn(&Description, &UsedAllows) -> Vec<Finding>),
 }
 
 impl Check {
@@ -151,7 +151,7 @@ impl Check {
         Check::new(rule, CheckScope::Description(find))
     }
 
-    const fn of_allows(rule: &'static Rule, find: fn(&Description, &UsedAllows<'_>) -> Vec<Finding>) -> Self {
+    const fn of_allows(rule: &'static Rule, find: fn(&Description, &UsedAllows) -> Vec<Finding>) -> Self {
         Check::new(rule, CheckScope::Allows(find))
     }
 }
@@ -239,31 +239,33 @@ impl RuleHit {
     }
 }
 
-/// The entries of `allow` that have silenced a finding, by their addresses in the description, and the findings that none
-/// has silenced.
+/// The findings about the kinds of a description, apart by whether an entry of `allow` has silenced them.
 #[derive(Default)]
-struct UsedAllows<'d> {
-    used: HashSet<*const Allow>,
-    /// The rule of each finding, its kind, and the states whose `allow` would silence it.
-    unsilenced: Vec<(&'static Rule, &'d Kind, Vec<StateId>)>,
+struct UsedAllows {
+    /// The places of the entries that have silenced a finding.
+    used: BTreeSet<Span>,
+    unsilenced: Vec<Unsilenced>,
 }
 
-impl UsedAllows<'_> {
-    fn insert(&mut self, allow: &Allow) {
-        self.used.insert(std::ptr::from_ref(allow));
-    }
+/// A finding that no entry of `allow` has silenced.
+struct Unsilenced {
+    rule: &'static Rule,
+    /// The place of the kind.
+    kind: Span,
+    /// The states whose `allow` would silence it.
+    states: Vec<StateId>,
+}
 
+impl UsedAllows {
     fn contains(&self, allow: &Allow) -> bool {
-        self.used.contains(&std::ptr::from_ref(allow))
+        self.used.contains(&allow.rule.span)
     }
 
     /// The states of a kind in which the rule of this name has a finding.
     fn states_with(&self, kind: &Kind, rule: &str) -> BTreeSet<StateId> {
-        let of_rule = self
-            .unsilenced
-            .iter()
-            .filter(|(other, of, _)| other.name == rule && std::ptr::eq(*of, kind));
-        of_rule.flat_map(|(.., states)| states).copied().collect()
+        let found = self.unsilenced.iter();
+        let of_rule = found.filter(|found| found.rule.name == rule && found.kind == kind.span);
+        of_rule.flat_map(|found| &found.states).copied().collect()
     }
 }
 
@@ -280,9 +282,15 @@ pub(crate) fn findings(description: &Description, is_sound: bool) -> Vec<Finding
     for kind in &description.kinds {
         for hit in hits(description, kind) {
             match silenced_by(kind, &hit) {
-                Some(allow) => used.insert(allow),
+                Some(allow) => {
+                    used.used.insert(allow.rule.span);
+                }
                 None => {
-                    used.unsilenced.push((hit.finding.rule, kind, hit.states));
+                    used.unsilenced.push(Unsilenced {
+                        rule: hit.finding.rule,
+                        kind: kind.span,
+                        states: hit.states,
+                    });
                     findings.push(hit.finding);
                 }
             }
@@ -367,7 +375,6 @@ fn ordered(checks: &[Check]) -> Result<Vec<&Check>, &'static Rule> {
 mod tests {
     use super::*;
     use crate::catalog::{DELETION_ESCAPE, NO_EXIT, NO_PATH_TO_FINAL};
-    use std::collections::BTreeSet;
 
     /// What is wrong with the registration of the checks.
     fn mistakes(checks: &[Check]) -> Vec<String> {

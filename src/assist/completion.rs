@@ -1,4 +1,4 @@
-//! What may be written at a place.
+//! Completion: the words that may be written at a place.
 
 use super::types::{sections, types_at};
 use super::{at, fields, kind_of, states, value, value_of};
@@ -11,21 +11,21 @@ use crate::outline::{Place, Step};
 /// Something that may be written at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Completion {
-    /// What it is called in the list, which the written part is compared with.
+    /// Its name in the list, which the written part is compared with.
     pub label: String,
-    /// What it is.
+    /// Its kind.
     pub kind: CompletionKind,
     /// Its type, or what else fits in a line.
     pub detail: String,
-    /// What it means.
+    /// Its meaning.
     pub doc: String,
-    /// What is written in place of the text at `span`.
+    /// The text that replaces the one at `span`.
     pub insert: String,
-    /// What is replaced.
+    /// The text that is replaced.
     pub span: Span,
 }
 
-/// What is completed.
+/// The kind of a completion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompletionKind {
     /// A key of the language.
@@ -44,7 +44,7 @@ pub enum CompletionKind {
     Name,
 }
 
-/// What may be written at an offset, in the order of the reference. The editor selects by what is written already.
+/// The completions at an offset, in the order of the reference. The editor selects by what is written already.
 pub fn complete(text: &str, offset: usize) -> Vec<Completion> {
     let Some(place) = Place::at(text, offset) else {
         return Vec::new();
@@ -176,10 +176,7 @@ impl List<'_, '_> {
     fn phrase(&mut self) {
         let before = &self.place.before;
         let begun = before.rfind(' ').map_or(0, |space| space + 1);
-        let span = Span {
-            start: self.place.token.start + begun,
-            end: self.place.token.end,
-        };
+        let span = Span::new(self.place.token.start + begun, self.place.token.end);
         if begun == 0 {
             let doc = "The value may be left out.";
             self.add_at(span, CompletionKind::Type, "optional", "", doc);

@@ -1,4 +1,4 @@
-//! What something in a description means.
+//! Explanations of keys, states, kinds and rules.
 
 use super::types::{key_at, types_at};
 use super::{at, states, value, value_of};
@@ -11,13 +11,13 @@ use crate::outline::{Outline, Step};
 /// An explanation of a piece of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hover {
-    /// What is explained.
+    /// The text that is explained.
     pub span: Span,
     /// The explanation, in Markdown.
     pub markdown: String,
 }
 
-/// Explains what is at an offset: a key, a state, a kind or a rule.
+/// Explains the key, state, kind or rule at an offset.
 pub fn hover(text: &str, offset: usize) -> Option<Hover> {
     let outline = Outline::of(text);
     let (part, in_value) = outline.at(offset)?;

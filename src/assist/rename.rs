@@ -6,7 +6,7 @@ use crate::finding::Span;
 use crate::names::StateName;
 use crate::outline::Outline;
 
-/// What a new name of a state changes in the text of its description.
+/// The edits of a description for a new name of a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rename {
     /// The name as it was.
@@ -94,10 +94,7 @@ fn renamed_from(
         _ if names == before => None,
         [] => Some((whole_entry(outline, text, state, there), String::new())),
         _ => {
-            let span = Span {
-                start: part.name.end,
-                end: part.end,
-            };
+            let span = Span::new(part.name.end, part.end);
             let names = match names[..] {
                 [name] => format!(": {name}"),
                 _ => format!(": [{}]", names.join(", ")),
@@ -109,7 +106,7 @@ fn renamed_from(
 
 /// `renamedFrom` as the first key of a state.
 fn inserted(outline: &Outline, text: &str, state: usize, former: &str) -> (Span, String) {
-    let empty = |at| Span { start: at, end: at };
+    let empty = |at| Span::new(at, at);
     let first = outline.inside(state).next();
     if let Some(brace) = outline.parts[state].bracket {
         let separator = if first.is_some() { ", " } else { "" };
@@ -119,13 +116,7 @@ fn inserted(outline: &Outline, text: &str, state: usize, former: &str) -> (Span,
         Some(first) => {
             let start = outline.parts[first].name.start;
             let line = text[..start].rfind('\n').map_or(0, |end| end + 1);
-            let indentation = at(
-                text,
-                Span {
-                    start: line,
-                    end: start,
-                },
-            );
+            let indentation = at(text, Span::new(line, start));
             let ending = if text[..line].ends_with("\r\n") {
                 "\r\n"
             } else {
@@ -146,14 +137,11 @@ fn whole_entry(outline: &Outline, text: &str, state: usize, entry: usize) -> Spa
     if outline.parts[state].bracket.is_some() {
         let next = outline.inside(state).find(|at| *at > entry);
         let end = next.map_or(part.end, |next| outline.parts[next].name.start);
-        return Span {
-            start: part.name.start,
-            end,
-        };
+        return Span::new(part.name.start, end);
     }
     let start = text[..part.name.start].rfind('\n').map_or(0, |end| end + 1);
     let end = text[part.end..]
         .find('\n')
         .map_or(text.len(), |at| part.end + at + 1);
-    Span { start, end }
+    Span::new(start, end)
 }

@@ -101,5 +101,5 @@ fn trimmed(written: &str, value: Span, from: usize, to: usize) -> (&str, Span) {
     let start = value.start + from + piece.len() - piece.trim_start().len();
     let piece = piece.trim();
     let end = start + piece.len();
-    (piece, Span { start, end })
+    (piece, Span::new(start, end))
 }

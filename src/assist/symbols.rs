@@ -1,4 +1,4 @@
-//! What is in a description, for an outline view and for jumping to a name.
+//! The symbols of a description, for an outline view and for jumping to a name.
 
 use super::at;
 use crate::finding::Span;
@@ -9,17 +9,17 @@ use crate::outline::Outline;
 pub struct Symbol {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: SymbolKind,
     /// All of it.
     pub span: Span,
     /// Its name in the text.
     pub name_span: Span,
-    /// What is inside it.
+    /// The symbols inside it.
     pub inside: Vec<Symbol>,
 }
 
-/// What a symbol is.
+/// The kind of a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SymbolKind {
     /// A document, which describes a kind.
@@ -53,10 +53,7 @@ fn symbol_of(outline: &Outline, text: &str, document: usize) -> Symbol {
         .and_then(|resource| outline.entry(resource, "kind"));
     let named = kind.and_then(|kind| outline.parts[kind].value);
     let whole = &outline.parts[document];
-    let span = Span {
-        start: whole.name.start,
-        end: whole.end,
-    };
+    let span = Span::new(whole.name.start, whole.end);
     Symbol {
         name: named.map_or("description", |name| at(text, name)).to_owned(),
         kind: SymbolKind::Document,
@@ -75,10 +72,7 @@ fn inside(outline: &Outline, within: usize, kind: SymbolKind) -> Vec<Symbol> {
             (SymbolKind::Key, "types") => Some(SymbolKind::Type),
             _ => None,
         };
-        let span = Span {
-            start: outline.parts[part].name.start,
-            end: outline.parts[part].end,
-        };
+        let span = Span::new(outline.parts[part].name.start, outline.parts[part].end);
         Symbol {
             name: name.to_owned(),
             kind,

@@ -1,4 +1,4 @@
-//! What the table of keys says of a place in a description.
+//! The types and keys that the table has for a place in a description.
 
 use crate::catalog::keys::{self, Key, Section, Type};
 use crate::outline::Step;

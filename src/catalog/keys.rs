@@ -19,7 +19,7 @@ pub(crate) use schema::{SpecKey, TypeKey, ValidationKey};
 
 use crate::names::Form;
 
-/// What a key takes.
+/// The type of the value of a key.
 #[derive(Debug, Clone, Copy)]
 pub enum Type {
     /// Any scalar, as it is written.
@@ -68,7 +68,7 @@ pub enum Type {
     },
     /// A mapping whose keys are names that the description chooses.
     Map {
-        /// What the keys are.
+        /// The kind of name that the keys are.
         by: NameOf,
         /// The type of each value.
         of: &'static Type,
@@ -79,7 +79,7 @@ pub enum Type {
     Either(&'static [Type]),
 }
 
-/// What the names are that a description chooses as the keys of a mapping.
+/// The kinds of names that a description chooses as the keys of a mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameOf {
     /// States.
@@ -98,10 +98,10 @@ pub enum NameOf {
     Resource,
 }
 
-/// What holds where a key is left out.
+/// The meaning of a missing key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Absent {
-    /// That is a finding.
+    /// A missing key is a finding.
     Required,
     /// Nothing: the key asks for something that is otherwise not there.
     Nothing,
@@ -114,11 +114,11 @@ pub enum Absent {
 pub struct Key {
     /// As it is written.
     pub name: &'static str,
-    /// What it takes.
+    /// The type of its value.
     pub value: Type,
-    /// What holds without it.
+    /// The meaning of its absence.
     pub absent: Absent,
-    /// What it means, in full sentences.
+    /// Its meaning, in full sentences.
     pub doc: &'static str,
     /// A part of a description, from its top level, that uses the key.
     pub example: &'static str,
@@ -127,7 +127,7 @@ pub struct Key {
 /// A mapping with a fixed set of keys.
 #[derive(Debug)]
 pub struct Section {
-    /// What messages call such a mapping: "a state".
+    /// The noun for such a mapping in messages: "a state".
     pub called: &'static str,
     /// Its keys, in the order of the reference.
     pub keys: &'static [Key],
@@ -172,7 +172,7 @@ impl Key {
 macro_rules! section {
     ($(#[$doc:meta])* $keys:ident in $section:ident, $called:literal: $($variant:ident = $key:expr;)*) => {
         $(#[$doc])*
-        // Whoever adds a key has to read it: a variant that is never constructed does not compile.
+        // A key that is added has to be read, too: a variant that is never constructed does not compile.
         #[deny(dead_code)]
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum $keys {
@@ -254,7 +254,7 @@ impl Type {
     }
 }
 
-/// What a whole document is.
+/// The type of a whole document.
 pub(crate) static WHOLE: Type = Type::Mapping(&document::DOCUMENT);
 
 /// The section of types that are written as mappings.

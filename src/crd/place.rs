@@ -50,7 +50,8 @@ pub(crate) fn type_of_value<'a>(
 /// repeated beside its use.
 pub(crate) fn rules_of<'a>(description: &'a Description, schema: &'a Schema) -> Vec<&'a Validation> {
     let mut rules: Vec<&Validation> = Vec::new();
-    for layer in layers(description, schema).into_iter().rev() {
+    let layers: Vec<&Schema> = description.chain(schema).collect();
+    for layer in layers.into_iter().rev() {
         for rule in &layer.validations {
             rules.retain(|other| other.rule.value != rule.rule.value);
             rules.push(rule);
@@ -71,33 +72,25 @@ fn in_definition(kind: &Kind, segments: &[Segment]) -> Span {
         Segment::Index(index) => Some(*index),
         _ => None,
     });
-    let named = |name: &str| segments.iter().any(|segment| is_field(segment, name));
     let scale = resource.scale.as_ref();
-    let span = if named("specReplicasPath") {
-        scale.map(|scale| scale.spec.span)
-    } else if named("statusReplicasPath") {
-        scale.map(|scale| scale.status.span)
-    } else if named("labelSelectorPath") {
-        scale.and_then(|scale| Some(scale.selector.as_ref()?.span))
-    } else if named("selectableFields") {
-        index.and_then(|at| Some(resource.selectable_fields.get(at)?.span))
-    } else if named("additionalPrinterColumns") {
-        index.and_then(|at| Some(kind.columns.get(at)?.path.span))
-    } else if named("shortNames") {
-        index.and_then(|at| Some(resource.short_names.get(at)?.span))
-    } else if named("categories") {
-        index.and_then(|at| Some(resource.categories.get(at)?.span))
-    } else if named("plural") {
-        Some(resource.plural.span)
-    } else if named("singular") {
-        Some(resource.singular.span)
-    } else if named("group") {
-        Some(resource.group.span)
-    } else if named("kind") || named("listKind") {
-        Some(resource.kind.span)
-    } else {
-        None
+    let place = |name: &str| match name {
+        "specReplicasPath" => scale.map(|scale| scale.spec.span),
+        "statusReplicasPath" => scale.map(|scale| scale.status.span),
+        "labelSelectorPath" => scale.and_then(|scale| Some(scale.selector.as_ref()?.span)),
+        "selectableFields" => Some(resource.selectable_fields.get(index?)?.span),
+        "additionalPrinterColumns" => Some(kind.columns.get(index?)?.path.span),
+        "shortNames" => Some(resource.short_names.get(index?)?.span),
+        "categories" => Some(resource.categories.get(index?)?.span),
+        "plural" => Some(resource.plural.span),
+        "singular" => Some(resource.singular.span),
+        "group" => Some(resource.group.span),
+        "kind" | "listKind" => Some(resource.kind.span),
+        _ => None,
     };
+    let span = segments.iter().find_map(|segment| match segment {
+        Segment::Field(name) => place(name),
+        _ => None,
+    });
     span.unwrap_or(resource.span)
 }
 
@@ -148,17 +141,6 @@ fn in_schema(description: &Description, schema: &Schema, segments: &[Segment]) -
     }
 }
 
-/// The schema as used and the named types that it stands for, from the use inwards.
-fn layers<'a>(description: &'a Description, schema: &'a Schema) -> Vec<&'a Schema> {
-    let mut layers = vec![schema];
-    while let Shape::Named(id) = &layers[layers.len() - 1].shape
-        && layers.len() <= description.types.len()
-    {
-        layers.push(&description.type_(*id).schema);
-    }
-    layers
-}
-
 /// The place of a key of a schema: where the type is used, or else in the named type that says it.
 fn at_key(description: &Description, schema: &Schema, key: &str, rest: &[Segment]) -> Option<Span> {
     if key == "x-kubernetes-validations" {
@@ -169,9 +151,7 @@ fn at_key(description: &Description, schema: &Schema, key: &str, rest: &[Segment
         };
         return rules.get(at).map(|rule| in_rule(rule, rest));
     }
-    layers(description, schema)
-        .into_iter()
-        .find_map(|layer| layer.key_span(key))
+    description.chain(schema).find_map(|layer| layer.key_span(key))
 }
 
 fn in_rule(rule: &Validation, segments: &[Segment]) -> Span {

@@ -124,7 +124,7 @@ impl Routes {
     /// A search in depth for a state that nothing leads out of, or for a cycle, without the goal. A state that was left
     /// without finding either always leads to the goal, which holds for all later searches too.
     fn search(&mut self, from: &[StateId], goal: StateId) -> Option<Found> {
-        /// What is known about other goals is dropped when it takes more memory than this, in bytes.
+        /// Results for other goals are dropped when they take more memory than this, in bytes.
         const MOST: usize = 64 << 20;
         if self.settled.len() * self.next.len() > MOST {
             self.settled.clear();

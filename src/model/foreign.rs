@@ -1,4 +1,4 @@
-//! Kinds that somebody else describes, with the schemas of their CustomResourceDefinitions.
+//! Kinds that other projects describe, with the schemas of their CustomResourceDefinitions.
 
 use super::{Field, ObjectKind, Scope};
 use crate::finding::Spanned;
@@ -17,7 +17,7 @@ pub struct ForeignKind {
     pub plural: ResourceName,
     /// Whether its objects live in namespaces.
     pub scope: Scope,
-    /// What the definition says of the kind.
+    /// The description of the kind in its definition.
     pub description: Option<String>,
     /// The fields of its objects beside `apiVersion`, `kind` and `metadata`.
     pub fields: Vec<Field>,

@@ -22,13 +22,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Description, Kind, KindId, Shape, State, StateId};
 use crate::names::StateName;
 
-/// What became of the kinds of a former description.
+/// The kinds of a former description in the new one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lineage {
     kinds: Vec<KindLineage>,
 }
 
-/// A kind that both descriptions have, and what became of its states.
+/// A kind that both descriptions have, with the matches of its states.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KindLineage {
     /// The kind in the former description.
@@ -106,7 +106,7 @@ fn is_named_the_same(old: &Kind, then: StateId, new: &Kind, now: StateId) -> boo
     old.state(then).name.value == new.state(now).name.value
 }
 
-/// What the runtime's `Graph::find` answers for the names of all former states.
+/// The answers of the runtime's `Graph::find` for the names of all former states.
 fn resumes(old: &Kind, new: &Kind) -> BTreeMap<StateId, StateId> {
     let find = |name: &str| {
         let former_name =
@@ -259,7 +259,7 @@ impl<'a> StateMatch<'a> {
         own.is_some_and(|own| self.agreement(own, now, then) > self.agreement(then, now, own))
     }
 
-    /// What the state that has the name of a former one may be by its history, if that was not considered yet.
+    /// The former states that the holder of a name may be by its history, unless they were considered already.
     fn take_history(&mut self, then: StateId) -> Option<(StateId, Vec<StateId>)> {
         let holder = self.new.state_named(self.old.state(then).name.as_str())?;
         let history = self.history.remove(&holder)?;
@@ -281,7 +281,7 @@ impl<'a> StateMatch<'a> {
         became
     }
 
-    /// In how many ways the definition of a state agrees with that of a former one, supposed that `gone` is gone.
+    /// Counts the properties that a state shares with a former one, edges to `gone` left out.
     fn agreement(&self, then: StateId, now: StateId, gone: StateId) -> usize {
         let (old, new) = (self.old.state(then), self.new.state(now));
         let text =

@@ -9,6 +9,7 @@ mod keys;
 mod kinds;
 mod machine;
 mod nodes;
+mod openapi;
 mod paths;
 mod resource;
 mod retries;
@@ -16,6 +17,7 @@ mod schema;
 mod sink;
 mod spec_changes;
 mod states;
+mod table;
 mod values;
 mod waits;
 
@@ -26,11 +28,14 @@ use foreign::Foreign;
 use keys::Keys;
 use kinds::Kinds;
 use nodes::{Input, entries, name, text};
+use openapi::schema_of_json;
 use paths::Fields;
 use schema::Types;
 use sink::Sink;
+use table::{BuildContext, Table};
 
-use super::{Description, Kind, Resource, Schema, Shape, status::is_machine_field};
+use super::status::{is_machine_field, machine_status_of};
+use super::{Description, Kind, Resource, Schema, Shape};
 use crate::catalog::keys::{DocumentKey, SectionKey, SpecKey};
 use crate::catalog::{MISSING_KEY, NAME_COLLISION, SYNTAX, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Source, Span, Spanned};
@@ -207,8 +212,7 @@ fn operator_name(node: Input<'_>) -> Option<Spanned<OperatorName>> {
     let operator = name(node, "operator", OperatorName::parse)?;
     if let Some(reason) = unusable_operator(operator.as_str()) {
         let message = format!("an operator cannot be called `{}`", operator.value);
-        node.sink
-            .report(Finding::new(&NAME_COLLISION, operator.span, message).label(reason));
+        node.report(Finding::new(&NAME_COLLISION, operator.span, message).label(reason));
     }
     Some(operator)
 }
@@ -253,13 +257,16 @@ fn kind<'a>(
             sink.error(&NAME_COLLISION, field.name.span, message);
         }
     }
+    let states = keys.entry(DocumentKey::States);
+    let names_phases = states.is_some_and(|states| names_phases(states.value));
+    let mut all_status = schema_of_json(machine_status_of(names_phases));
+    if let Shape::Object(fields) = &mut all_status.shape {
+        fields.splice(0..0, status.iter().cloned());
+    }
     let fields = Fields {
         types,
         spec: &spec,
-        status: &status,
-        names_phases: keys
-            .entry(DocumentKey::States)
-            .is_some_and(|states| names_phases(states.value)),
+        status: &all_status,
     };
     if let Some(node) = keys.get(DocumentKey::Resource) {
         resource::resource_paths(node, &mut resource, &fields);
@@ -292,14 +299,14 @@ fn kind<'a>(
         .map(|owned| &owned.kind.value)
         .chain(watches.iter().map(|watch| &watch.kind.value));
     let in_view = seen.map(|kind| (kind.reference(), kind.clone())).collect();
-    let context = states::BuildContext {
+    let context = BuildContext {
         fields,
         kinds,
         in_view,
         has_owned,
         has_watched,
     };
-    let mut table = states::Table::of(&state_entries);
+    let mut table = Table::of(&state_entries);
     let (machine, states, properties) = sink.beside_schema(|| {
         let mut machine = machine::machine(machine_node, head, &mut table, &context.fields);
         let written = states::states(&state_entries, &mut table, &context);
@@ -341,7 +348,7 @@ fn spec_schema<'a>(node: Input<'a>, types: &mut Types<'a>) -> Schema {
             Shape::Object(_) | Shape::FreeForm | Shape::Kubernetes(_) | Shape::Map(_)
         );
         if !is_object && !matches!(schema.shape, Shape::Any) {
-            node.sink.error(&WRONG_TYPE, node.span, "`spec` is an object");
+            node.error(&WRONG_TYPE, "`spec` is an object");
         }
         schema::refuse_optional(&schema, "`.spec`", node.sink);
         return schema;

@@ -10,7 +10,7 @@ use crate::names::{ConditionName, StateName};
 use super::FieldPath;
 use super::resource::ObjectKind;
 
-/// What belongs to the whole graph. What states inherit from `machine` is resolved into the states.
+/// The parts of `machine` that belong to the whole graph. The rest is resolved into the states that inherit it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Machine {
     /// The mapping under `machine`.
@@ -28,9 +28,9 @@ pub struct Machine {
 pub struct State {
     /// Its name; the span is the key's.
     pub name: Spanned<StateName>,
-    /// What happens here.
+    /// The purpose of the state.
     pub doc: Option<Spanned<String>>,
-    /// What `.status.phase` shows; see [`Self::shown_phase`].
+    /// The value of `.status.phase`; see [`Self::shown_phase`].
     pub phase: Option<Spanned<String>>,
     /// `.status.message` on entry.
     pub message: Option<Spanned<String>>,
@@ -44,11 +44,11 @@ pub struct State {
     pub timeout: Option<Timeout>,
     /// After a handler's error; none in a state with `effects: once`, which goes to `resume`.
     pub retry: Option<Retry>,
-    /// What changes of some fields of the spec do: the first of these with a changed field decides.
+    /// The reactions to changes of some fields of the spec: the first of these with a changed field decides.
     pub on_spec_change_of: Vec<SpecChange>,
-    /// What any other change of the spec does.
+    /// The reaction to any other change of the spec.
     pub on_spec_change: Spanned<OnSpecChange>,
-    /// What deletion does.
+    /// The reaction to deletion.
     pub on_delete: Spanned<OnDelete>,
     /// How often the handler may run.
     pub effects: Spanned<Effects>,
@@ -98,14 +98,14 @@ impl State {
         of_fields.chain([self.on_spec_change])
     }
 
-    /// What a change of this field alone does.
+    /// The reaction to a change of this field alone.
     pub fn on_change_of(&self, path: &FieldPath) -> Spanned<OnSpecChange> {
         let concerns = |change: &&SpecChange| change.of.iter().any(|of| of.value.covers(path));
         let decides = self.on_spec_change_of.iter().find(concerns);
         decides.map_or(self.on_spec_change, |change| change.does)
     }
 
-    /// What `.status.phase` shows, in a kind that names phases: the name of the state unless it says otherwise.
+    /// The value of `.status.phase` in a kind that names phases: the name of the state unless it says otherwise.
     pub fn shown_phase(&self) -> &str {
         self.phase
             .as_ref()
@@ -165,7 +165,7 @@ pub struct Wait {
     pub is_written: bool,
 }
 
-/// What wakes a waiting handler.
+/// A source of changes that wake a waiting handler.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WatchSource {
     /// The object itself: labels, annotations, or status by others.
@@ -189,14 +189,14 @@ pub struct Timeout {
     pub to: Spanned<StateId>,
 }
 
-/// What happens after a handler's error.
+/// The policy after a handler's error.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Retry {
     /// How many retries; always [`RetryLimit::Unlimited`] where there is no `then`, but for `final` states.
     pub limit: Spanned<RetryLimit>,
     /// The first delay.
     pub initial: Spanned<Duration>,
-    /// What each delay is multiplied by for the next one.
+    /// The factor between one delay and the next.
     pub factor: Spanned<f64>,
     /// The longest delay.
     pub max: Spanned<Duration>,
@@ -213,7 +213,7 @@ pub enum RetryLimit {
     Times(u32),
 }
 
-/// What a change of the spec does.
+/// A reaction to a change of the spec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnSpecChange {
     /// Run the handler of the current state again.
@@ -224,16 +224,16 @@ pub enum OnSpecChange {
     Enter(StateId),
 }
 
-/// What a change of some fields of the spec does.
+/// A reaction to changes of some fields of the spec.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpecChange {
     /// The fields; none is an item of a list.
     pub of: Vec<Spanned<FieldPath>>,
-    /// What their change does.
+    /// The reaction to their change.
     pub does: Spanned<OnSpecChange>,
 }
 
-/// What deletion does.
+/// The reaction to deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OnDelete {
     /// Wait for the end of a running handler instead of interrupting it.
@@ -311,7 +311,7 @@ pub struct StandardConditions {
     pub stalled: bool,
 }
 
-/// What entry does to the condition Ready.
+/// The effect of entry on the condition Ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ready {
     /// `"True"`.
@@ -323,7 +323,7 @@ pub enum Ready {
 }
 
 impl StandardConditions {
-    /// What kstatus reads of such a state.
+    /// The status that kstatus computes for such a state.
     pub fn of(kind: StateKind) -> Self {
         let (ready, reconciling, stalled) = match kind {
             StateKind::Working | StateKind::Final => (Ready::False, true, false),
@@ -338,12 +338,12 @@ impl StandardConditions {
     }
 }
 
-/// What must hold of the graph.
+/// A requirement on the graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Property {
     /// The mapping.
     pub span: Span,
-    /// What must hold.
+    /// The requirement.
     pub kind: PropertyKind,
 }
 

@@ -141,7 +141,7 @@ fn split(text: &str) -> Result<Vec<Segment>, &'static str> {
     Ok(segments)
 }
 
-/// What the keys of labels and annotations and the names of fields are made of.
+/// Whether the text is made of the characters of label keys, annotation keys and names of fields.
 fn is_plain(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 316

@@ -18,11 +18,11 @@ pub enum Period {
 pub struct MomentField {
     /// The field.
     pub path: FieldPath,
-    /// What its value means.
+    /// The unit of its value.
     pub unit: MomentUnit,
 }
 
-/// What the value of such a field means.
+/// The unit of the value of such a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MomentUnit {
     /// A `duration` in the format of Go.

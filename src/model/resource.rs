@@ -104,7 +104,7 @@ impl ColumnType {
 pub struct DeclaredCondition {
     /// Its type.
     pub name: Spanned<ConditionName>,
-    /// What the condition means.
+    /// The meaning of the condition.
     pub doc: Spanned<String>,
 }
 
@@ -158,11 +158,11 @@ impl ObjectKind {
 pub struct Owned {
     /// The kind.
     pub kind: Spanned<ObjectKind>,
-    /// What becomes of its objects when their owner is deleted. Without the key, the place is that of the kind.
+    /// The fate of its objects when their owner is deleted. Without the key, the place is that of the kind.
     pub deletion: Spanned<ChildDeletion>,
 }
 
-/// What becomes of an owned object when its owner is deleted.
+/// The fate of an owned object when its owner is deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ChildDeletion {
     /// The garbage collector deletes it.
@@ -198,9 +198,9 @@ pub struct Watch {
 /// Which objects of a watched kind concern an object of ours.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WatchBy {
-    /// Those that this field of our object names. The path may lead through lists.
+    /// The objects that this field of our object names. The path may lead through lists.
     Path(Spanned<FieldPath>),
-    /// Those with a label of this key whose value is the name of our object.
+    /// The objects with a label of this key whose value is the name of our object.
     Label(Spanned<LabelKey>),
     /// All of them.
     All,

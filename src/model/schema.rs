@@ -28,18 +28,19 @@ pub struct Field {
 
 /// A type where it is used: its shape, and what is said about it beside.
 ///
-/// What stands beside [`Shape::Named`] or [`Shape::Kubernetes`] adds to, and where it meets overrides, what that type says itself.
+/// Beside [`Shape::Named`] or [`Shape::Kubernetes`], these keys add to the type's own, and override them where both are
+/// written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schema {
     /// Where the type is written.
     pub span: Span,
-    /// What values look like.
+    /// The shape of values.
     pub shape: Shape,
     /// `optional`: the field may be absent, as it may with a default. Means nothing where no field is.
     pub optional: bool,
     /// `nullable`.
     pub nullable: bool,
-    /// What the field is for.
+    /// The purpose of the field.
     pub description: Option<Spanned<String>>,
     /// The default, proven to be of this type as far as the language checks it.
     pub default: Option<Spanned<Json>>,
@@ -54,7 +55,7 @@ pub struct Schema {
     pub extensions: Vec<(Spanned<String>, Json)>,
 }
 
-/// What values look like.
+/// The shape of values.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
     /// Text; a format such as `byte` is among the constraints.
@@ -125,7 +126,7 @@ pub struct Constraints {
 pub struct Validation {
     /// The rule.
     pub rule: Spanned<String>,
-    /// What is said when it does not hold.
+    /// The message for a value that breaks it.
     pub message: Option<Spanned<String>>,
     /// CEL that makes the message.
     pub message_expression: Option<Spanned<String>>,
@@ -139,7 +140,7 @@ pub struct Validation {
 
 impl Schema {
     /// A type of this shape, about which nothing else is said.
-    pub fn plain(shape: Shape, span: Span) -> Self {
+    pub const fn plain(shape: Shape, span: Span) -> Self {
         Schema {
             span,
             shape,
@@ -148,7 +149,10 @@ impl Schema {
             description: None,
             default: None,
             example: None,
-            constraints: Constraints::default(),
+            constraints: Constraints {
+                limits: BTreeMap::new(),
+                one_of: Vec::new(),
+            },
             validations: Vec::new(),
             extensions: Vec::new(),
         }

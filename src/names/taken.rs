@@ -9,9 +9,9 @@ const KEYWORDS: &[&str] = &[
     "virtual", "where", "while", "yield",
 ];
 
-/// What a handler imports with the prelude of its kind, and what generated code uses from the prelude of Rust. A state,
-/// kind or type with one of these names would be ambiguous. Names that depend on the description, such as `MooseSpec`,
-/// are checked by the rule name-collision.
+/// The names that a handler imports with the prelude of its kind, and those that generated code uses from the prelude of
+/// Rust. A state, kind or type with one of these names would be ambiguous. Names that depend on the description, such as
+/// `MooseSpec`, are checked by the rule name-collision.
 pub(crate) const HANDLER_IMPORTS: &[&str] = &[
     "Box",
     "Context",
@@ -78,7 +78,7 @@ pub(crate) const RUST_PRELUDE: &[&str] = &[
     "Vec",
 ];
 
-/// What the files of a kind import beside [`HANDLER_IMPORTS`].
+/// The names that the files of a kind import beside [`HANDLER_IMPORTS`].
 pub(crate) const KIND_IMPORTS: &[&str] = &["Arc", "Object"];
 
 /// The names that mean something in the handlers or the generated code of each kind, so that the types of other kinds
@@ -97,7 +97,7 @@ pub(crate) fn taken_in_handlers() -> impl Iterator<Item = &'static str> {
 /// The constants and statics that are defined next to the states in the generated machine.
 pub(crate) const MACHINE_STATICS: &[&str] = &["GRAPH", "RETRY", "STATES"];
 
-/// What the generated module of a kind's types imports.
+/// The names that the generated module of a kind's types imports.
 pub(crate) const TYPE_IMPORTS: &[&str] = &[
     "Default",
     "Deserialize",

@@ -6,7 +6,7 @@ use crate::finding::Span;
 /// A character that no description may hold. It stands for the cursor while the text around it is read.
 const CURSOR: char = '\u{ffff}';
 
-/// What is at the cursor.
+/// The place of the cursor in an outline.
 #[derive(Debug)]
 pub(crate) struct Place {
     /// The text around it.
@@ -15,9 +15,9 @@ pub(crate) struct Place {
     pub path: Vec<Step>,
     /// The part that `path` leads to.
     pub part: usize,
-    /// What is written already, up to its end, in the text without the cursor.
+    /// The token at the cursor, in the text without the cursor.
     pub token: Span,
-    /// What is written before the cursor.
+    /// The part of the token before the cursor.
     pub before: String,
     /// Whether it may be a key of the mapping at `path`.
     pub is_key: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// What is at an offset. `None` in comments and in texts of several lines.
+    /// The place of an offset. `None` in comments and in texts of several lines.
     pub fn at(text: &str, offset: usize) -> Option<Place> {
         let (before, after) = (text.get(..offset)?, text.get(offset..)?);
         let marked = format!("{before}{CURSOR}{after}");
@@ -70,10 +70,7 @@ impl Place {
         Some(Place {
             path: outline.path(target),
             part: target,
-            token: Span {
-                start: token.start,
-                end: unmarked(token.end, offset),
-            },
+            token: Span::new(token.start, unmarked(token.end, offset)),
             before,
             // An item that is a word so far may become a mapping, but not in brackets.
             is_key: !in_value || step == Step::Item && !in_brackets,

@@ -16,7 +16,7 @@ pub(super) fn scan(text: &str) -> Outline {
         at = scanner.line(at);
     }
     let mut outline = scanner.outline;
-    // What is inside a part comes after it.
+    // The parts inside another one come after it.
     for at in (0..outline.parts.len()).rev() {
         let end = outline.parts[at].end;
         if let Some(within) = outline.parts[at].within {
@@ -74,7 +74,7 @@ impl<'t> Scanner<'t> {
 
     fn begin_document(&mut self, at: usize) {
         self.frames.clear();
-        self.document = self.add(None, Step::Document, Span { start: at, end: at });
+        self.document = self.add(None, Step::Document, Span::new(at, at));
     }
 
     /// The end of the line at an offset, without its line break.
@@ -116,14 +116,7 @@ impl<'t> Scanner<'t> {
         let mut item = None;
         while is_dash(self.rest(at)) {
             let within = self.within(column, true);
-            let part = self.add(
-                Some(within),
-                Step::Item,
-                Span {
-                    start: at,
-                    end: at + 1,
-                },
-            );
+            let part = self.add(Some(within), Step::Item, Span::new(at, at + 1));
             self.entered(part);
             item = Some((part, column));
             let skipped = 1 + self.spaces(at + 1);
@@ -202,7 +195,7 @@ impl<'t> Scanner<'t> {
             let after = self.text[end + 1..].trim_start_matches(' ');
             let colon = self.text.len() - after.len();
             let is_key = after.starts_with(':');
-            return is_key.then_some((Span { start: at + 1, end }, colon + 1));
+            return is_key.then_some((Span::new(at + 1, end), colon + 1));
         }
         if rest.starts_with(['{', '[', '&', '*', '!', '|', '>']) {
             return None;
@@ -211,7 +204,7 @@ impl<'t> Scanner<'t> {
             match c {
                 ':' if ends_key(&rest[offset + 1..]) => {
                     let end = at + rest[..offset].trim_end().len();
-                    return Some((Span { start: at, end }, at + offset + 1));
+                    return Some((Span::new(at, end), at + offset + 1));
                 }
                 '#' if rest[..offset].ends_with(' ') => return None,
                 ',' | '{' | '}' | '[' | ']' if in_brackets => return None,
@@ -229,10 +222,7 @@ impl<'t> Scanner<'t> {
     fn plain(&self, at: usize) -> Span {
         let rest = self.rest(at);
         let end = rest.find(" #").unwrap_or(rest.len());
-        Span {
-            start: at,
-            end: at + rest[..end].trim_end().len(),
-        }
+        Span::new(at, at + rest[..end].trim_end().len())
     }
 
     /// Reads the value of a part, and gives the beginning of the first line after it. A line that begins before the
@@ -289,11 +279,11 @@ impl<'t> Scanner<'t> {
             let end = self.line_end(line);
             if let Some(length) = closing_quote(&self.text[line..end], quote) {
                 let end = line + length;
-                return (Span { start, end }, end + 1);
+                return (Span::new(start, end), end + 1);
             }
             let next = self.next_line(line);
             if next >= self.text.len() || self.spaces(next) < left && !self.rest(next).trim().is_empty() {
-                return (Span { start, end }, end);
+                return (Span::new(start, end), end);
             }
             line = next;
         }
@@ -356,7 +346,7 @@ impl<'t> Scanner<'t> {
             Some(Bracket { key: Some(key), .. }) => *key,
             Some(around) => {
                 let within = Some(around.within);
-                self.add(within, Step::Item, Span { start: at, end: at })
+                self.add(within, Step::Item, Span::new(at, at))
             }
         }
     }
@@ -383,13 +373,7 @@ impl<'t> Scanner<'t> {
                 let end = rest.find([',', '[', ']', '{', '}']).unwrap_or(rest.len());
                 let end = rest[..end].find(" #").unwrap_or(end);
                 let length = rest[..end].trim_end().len();
-                (
-                    Span {
-                        start: at,
-                        end: at + length,
-                    },
-                    at + end.max(1),
-                )
+                (Span::new(at, at + length), at + end.max(1))
             }
         };
         let within = bracket.within;
@@ -398,7 +382,7 @@ impl<'t> Scanner<'t> {
             (Some(key), _) => self.set_value(key, span, value_end),
             (None, true) => {
                 let start = span.start;
-                let item = self.add(Some(within), Step::Item, Span { start, end: start });
+                let item = self.add(Some(within), Step::Item, Span::new(start, start));
                 self.set_value(item, span, value_end);
             }
             (None, false) => {

@@ -1,4 +1,4 @@
-//! What the rules about the deletion path share: which edges form it, and how many findings show a path.
+//! Shared by the rules about the deletion path: the edges that form it, and how many findings show a path.
 
 use crate::graph::{EdgeKind, Step};
 

@@ -1,4 +1,4 @@
-//! What the API server would refuse about the CRD of a kind, its CEL rules apart.
+//! Problems for which the API server would refuse the CRD of a kind, its CEL rules apart.
 
 use krator_schema::{Path, Problem, Segment};
 

@@ -58,25 +58,21 @@ fn of_kinds_and_types(description: &Description, findings: &mut Vec<Finding>) {
         let name = &kind.resource.kind;
         let module = name.module();
         let cannot = format!("a kind cannot be called `{}`", name.value);
-        if let Some(reason) = unusable_module(&module) {
+        let reason = unusable_module(&module).or_else(|| {
+            if CRATE_MODULES.contains(&module.as_str()) {
+                Some("the generated crate has a module of this name")
+            } else if is_taken(name.as_str()) || KIND_IMPORTS.contains(&name.as_str()) {
+                Some("generated code uses this name for something else")
+            } else {
+                None
+            }
+        });
+        if let Some(reason) = reason {
             findings.push(taken(name.span, cannot, reason));
-        } else if CRATE_MODULES.contains(&module.as_str()) {
-            findings.push(taken(
-                name.span,
-                cannot,
-                "the generated crate has a module of this name",
-            ));
-        } else if is_taken(name.as_str()) || KIND_IMPORTS.contains(&name.as_str()) {
-            findings.push(taken(
-                name.span,
-                cannot,
-                "generated code uses this name for something else",
-            ));
         } else if let Some((first, other)) = modules.get(&module) {
-            let message = format!(
-                "the kinds `{other}` and `{}` would have the same module, `{module}`",
-                name.value
-            );
+            let name_of = &name.value;
+            let message =
+                format!("the kinds `{other}` and `{name_of}` would have the same module, `{module}`");
             findings.push(Finding::new(&NAME_COLLISION, name.span, message).related(*first, "first here"));
         }
         modules.entry(module).or_insert((name.span, name.as_str()));
@@ -93,25 +89,18 @@ fn of_kinds_and_types(description: &Description, findings: &mut Vec<Finding>) {
     }
     let kinds = description.kinds.iter();
     let own_specs: Vec<TypeId> = kinds.filter_map(|kind| description.own_spec_type(kind)).collect();
-    for (id, named) in description
-        .types
-        .iter()
-        .enumerate()
-        .map(|(at, named)| (TypeId(at), named))
-    {
+    for (at, named) in description.types.iter().enumerate() {
         let name = &named.name;
         if is_taken(name.as_str()) {
             let message = format!("a type cannot be called `{}`", shown(name.as_str()));
-            findings.push(taken(
-                name.span,
-                message,
-                "generated code has a type of this name in scope",
-            ));
-        } else if let Some(kind) = rust_types.get(name.as_str()).filter(|_| !own_specs.contains(&id)) {
-            let message = format!(
-                "the type `{}` has the name of a type that is generated for a kind",
-                name.value
-            );
+            let reason = "generated code has a type of this name in scope";
+            findings.push(taken(name.span, message, reason));
+        } else if let Some(kind) = rust_types
+            .get(name.as_str())
+            .filter(|_| !own_specs.contains(&TypeId(at)))
+        {
+            let name_of = &name.value;
+            let message = format!("the type `{name_of}` has the name of a type that is generated for a kind");
             findings.push(Finding::new(&NAME_COLLISION, name.span, message).related(*kind, "the kind"));
         }
         below(&named.schema, findings);
@@ -121,65 +110,55 @@ fn of_kinds_and_types(description: &Description, findings: &mut Vec<Finding>) {
 /// Names of the states and fields of one kind.
 fn of_kind(description: &Description, kind: &Kind, findings: &mut Vec<Finding>) {
     let mut modules: BTreeMap<String, (Span, &str)> = BTreeMap::new();
-    let types: BTreeMap<&str, Span> = description
-        .types
-        .iter()
-        .map(|named| (named.name.as_str(), named.name.span))
-        .collect();
-    let states: HashMap<&str, Span> = kind
-        .states
-        .iter()
-        .map(|state| (state.name.as_str(), state.name.span))
-        .collect();
+    let types = description.types.iter().map(|named| &named.name);
+    let types: BTreeMap<&str, Span> = types.map(|name| (name.as_str(), name.span)).collect();
+    let states = kind.states.iter().map(|state| &state.name);
+    let states: HashMap<&str, Span> = states.map(|name| (name.as_str(), name.span)).collect();
     for state in &kind.states {
         let name = state.name.as_str();
         let span = state.name.span;
         let module = state.name.module();
         let cannot = format!("a state cannot be called `{name}`");
-        let finding = if let Some(reason) = unusable_module(&module) {
-            Some(taken(span, cannot, reason))
+        let named_after = || {
+            let mut prefixes = STATE_TRAITS.iter();
+            prefixes.find_map(|prefix| states.get(name.strip_prefix(prefix)?))
+        };
+        // Why the state cannot have the name, and what has it.
+        let reason: Option<(&str, Option<(Span, &str)>)> = if let Some(reason) = unusable_module(&module) {
+            Some((reason, None))
         } else if HANDLER_IMPORTS.contains(&name) || is_rust_keyword(name) {
-            Some(taken(
-                span,
-                cannot,
-                "its handler uses this name for something else",
-            ))
+            Some(("its handler uses this name for something else", None))
         } else if MACHINE_STATICS.contains(&name) {
-            Some(taken(
-                span,
-                cannot,
-                "the generated machine has a static of this name",
-            ))
+            Some(("the generated machine has a static of this name", None))
         } else if is_of_kind(name, kind) {
-            let finding = taken(span, cannot, "the kind has a generated type of this name");
-            Some(finding.related(kind.resource.kind.span, "the kind"))
+            let holder = (kind.resource.kind.span, "the kind");
+            Some(("the kind has a generated type of this name", Some(holder)))
         } else if let Some(named) = types.get(name) {
-            let finding = taken(span, cannot, "its handler has a type of this name in scope");
-            Some(finding.related(*named, "the type"))
-        } else if let Some(of) = STATE_TRAITS
-            .iter()
-            .find_map(|word| states.get(name.strip_prefix(word)?))
-        {
-            let finding = taken(span, cannot, "the generated machine has a trait of this name");
-            Some(finding.related(*of, "named after this state"))
+            let holder = (*named, "the type");
+            Some(("its handler has a type of this name in scope", Some(holder)))
+        } else {
+            named_after().map(|state| {
+                let holder = (*state, "named after this state");
+                ("the generated machine has a trait of this name", Some(holder))
+            })
+        };
+        if let Some((reason, holder)) = reason {
+            let finding = taken(span, cannot, reason);
+            findings.push(match holder {
+                Some((span, label)) => finding.related(span, label),
+                None => finding,
+            });
         } else if let Some((first, other)) = modules.get(&module) {
             let message = format!("the states `{other}` and `{name}` would have the same module, `{module}`");
-            Some(Finding::new(&NAME_COLLISION, span, message).related(*first, "first here"))
-        } else {
-            None
-        };
+            findings.push(Finding::new(&NAME_COLLISION, span, message).related(*first, "first here"));
+        }
         modules.entry(module).or_insert((span, name));
-        findings.extend(finding);
     }
     for field in &kind.status {
         if field.name.rust_field() == MACHINE_FIELD {
             let message = format!("a status field cannot be called `{}`", field.name.value);
-            let finding = taken(
-                field.name.span,
-                message,
-                "the runtime keeps its own state in a field of this name",
-            );
-            findings.push(finding);
+            let reason = "the runtime keeps its own state in a field of this name";
+            findings.push(taken(field.name.span, message, reason));
         }
         below(&field.schema, findings);
     }
@@ -206,16 +185,11 @@ fn siblings(fields: &[Field], findings: &mut Vec<Finding>) {
     for field in fields {
         let name = &field.name;
         let rust_name = name.rust_field();
-        let finding = if matches!(
-            rust_name.trim_start_matches('_'),
-            "" | "self" | "super" | "crate" | "Self"
-        ) {
+        let plain = rust_name.trim_start_matches('_');
+        if matches!(plain, "" | "self" | "super" | "crate" | "Self") {
             let message = format!("a field cannot be called `{}`", name.value);
-            Some(taken(
-                name.span,
-                message,
-                "this name cannot be written as a Rust field",
-            ))
+            let reason = "this name cannot be written as a Rust field";
+            findings.push(taken(name.span, message, reason));
         } else if let Some(first) = rust_names.get(&rust_name) {
             let message = format!(
                 "the fields `{}` and `{}` would have the same name in Rust, `{}`",
@@ -223,12 +197,10 @@ fn siblings(fields: &[Field], findings: &mut Vec<Finding>) {
                 name.value,
                 rust_name.trim_start_matches("r#")
             );
-            Some(Finding::new(&NAME_COLLISION, name.span, message).related(first.name.span, "first here"))
-        } else {
-            None
-        };
+            let finding = Finding::new(&NAME_COLLISION, name.span, message);
+            findings.push(finding.related(first.name.span, "first here"));
+        }
         rust_names.entry(rust_name).or_insert(field);
-        findings.extend(finding);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::model::{Allow, Description, Kind};
 
 pub(super) const CHECK: Check = Check::of_allows(&UNUSED_ALLOW, find);
 
-fn find(description: &Description, used: &UsedAllows<'_>) -> Vec<Finding> {
+fn find(description: &Description, used: &UsedAllows) -> Vec<Finding> {
     let of_kind = |kind: &Kind| {
         let of_states = kind.states.iter().flat_map(|state| &state.allow);
         let of_states = of_states.filter_map(|allow| unused(allow, used));
@@ -29,7 +29,7 @@ fn find(description: &Description, used: &UsedAllows<'_>) -> Vec<Finding> {
     description.kinds.iter().flat_map(of_kind).collect()
 }
 
-fn unused(allow: &Allow, used: &UsedAllows<'_>) -> Option<Finding> {
+fn unused(allow: &Allow, used: &UsedAllows) -> Option<Finding> {
     // Rules about written code are checked elsewhere, so nothing here can tell whether those are used.
     let is_checked = checked().any(|rule| rule.name == allow.rule.value);
     (is_checked && !used.contains(allow)).then(|| {

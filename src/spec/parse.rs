@@ -34,7 +34,7 @@ pub(crate) fn source_of(name: &str, bytes: &[u8]) -> (Source, Vec<Finding>) {
         Ok(text) => (Source::new(name, text), Vec::new()),
         Err(error) => {
             let at = error.valid_up_to();
-            let span = Span { start: at, end: at };
+            let span = Span::new(at, at);
             let message = format!("the file is not UTF-8: byte {at} is not part of a character");
             (
                 Source::new(name, String::from_utf8_lossy(bytes)),
@@ -130,7 +130,7 @@ impl Builder<'_> {
                 Ok(event) => event,
                 Err(error) => {
                     let at = self.offsets.byte(error.marker().index(), text.len());
-                    self.report(Span { start: at, end: at }, shown(error.info()));
+                    self.report(Span::new(at, at), shown(error.info()));
                     return false;
                 }
             };
@@ -148,10 +148,7 @@ impl Builder<'_> {
     fn span(&self, span: YamlSpan) -> Span {
         let length = self.source.text().len();
         let start = self.offsets.byte(span.start.index(), length);
-        Span {
-            start,
-            end: self.offsets.byte(span.end.index(), length).max(start),
-        }
+        Span::new(start, self.offsets.byte(span.end.index(), length).max(start))
     }
 
     fn event(&mut self, event: Event<'_>, yaml_span: YamlSpan) -> bool {
@@ -173,10 +170,7 @@ impl Builder<'_> {
                 }
                 // saphyr gives an empty plain scalar the span of the token after it.
                 let span = if text.is_empty() && plain {
-                    Span {
-                        start: span.start,
-                        end: span.start,
-                    }
+                    Span::new(span.start, span.start)
                 } else {
                     span
                 };
@@ -268,10 +262,7 @@ impl Builder<'_> {
         } else {
             last.unwrap_or(start.end)
         };
-        let span = Span {
-            start: start.start,
-            end: end.max(start.start),
-        };
+        let span = Span::new(start.start, end.max(start.start));
         self.finish(Node { kind, span }, anchor);
     }
 

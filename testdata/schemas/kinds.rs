@@ -52,33 +52,33 @@ pub struct Certificate {
 /// What is wanted. See https\://example.com/docs \<b\>for more\</b\>.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CertificateSpec {
-    #[serde(rename = "secretName")]
-    pub secret_name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub duration: Option<String>,
-    #[serde(rename = "issuerRef")]
-    pub issuer_ref: CertificateSpecIssuerRef,
+    pub anything: Option<serde_json::Value>,
     #[serde(rename = "dnsNames", skip_serializing_if = "Option::is_none")]
     pub dns_names: Option<Vec<String>>,
-    pub port: k8s_openapi::apimachinery::pkg::util::intstr::IntOrString,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub labels: Option<std::collections::BTreeMap<String, String>>,
+    pub duration: Option<String>,
+    #[serde(rename = "isCA", skip_serializing_if = "Option::is_none")]
+    pub is_ca: Option<bool>,
+    #[serde(rename = "issuerRef")]
+    pub issuer_ref: CertificateSpecIssuerRef,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keystores: Option<Vec<CertificateSpecKeystoresItem>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub template: Option<serde_json::Map<String, serde_json::Value>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub anything: Option<serde_json::Value>,
+    pub labels: Option<std::collections::BTreeMap<String, String>>,
+    pub port: k8s_openapi::apimachinery::pkg::util::intstr::IntOrString,
+    #[serde(rename = "secretName")]
+    pub secret_name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strange: Option<serde_json::Map<String, serde_json::Value>>,
-    #[serde(rename = "isCA", skip_serializing_if = "Option::is_none")]
-    pub is_ca: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<serde_json::Map<String, serde_json::Value>>,
 }
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CertificateSpecIssuerRef {
-    pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<CertificateSpecIssuerRefKind>,
+    pub name: String,
 }
 #[derive(
     Clone,
@@ -102,10 +102,10 @@ pub enum CertificateSpecIssuerRefKind {
 }
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CertificateSpecKeystoresItem {
-    pub r#type: CertificateSpecKeystoresItemType,
-    pub weight: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<i32>,
+    pub r#type: CertificateSpecKeystoresItemType,
+    pub weight: f64,
 }
 #[derive(
     Clone,
@@ -129,17 +129,17 @@ pub enum CertificateSpecKeystoresItemType {
 }
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CertificateStatus {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conditions: Option<Vec<CertificateStatusConditionsItem>>,
     #[serde(rename = "notAfter", skip_serializing_if = "Option::is_none")]
     pub not_after: Option<k8s_openapi::apimachinery::pkg::apis::meta::v1::Time>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub conditions: Option<Vec<CertificateStatusConditionsItem>>,
 }
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CertificateStatusConditionsItem {
-    pub r#type: String,
     pub status: CertificateStatusConditionsItemStatus,
+    pub r#type: String,
 }
 #[derive(
     Clone,

@@ -15,7 +15,7 @@ pub use definition::{is_approval, validate_definition};
 
 use crate::{Path, Problem, Schema};
 
-/// What is wrong with the schema of a version, its CEL rules apart. Its defaults are checked against them.
+/// Validates the schema of a version, its CEL rules apart; its defaults are checked against the rules, too.
 fn validate_schema(schema: &Schema, path: &Path, status: bool) -> Vec<Problem> {
     let mut problems = Vec::new();
     if status {
@@ -32,7 +32,7 @@ fn validate_schema(schema: &Schema, path: &Path, status: bool) -> Vec<Problem> {
         }
     }
     problems.extend(keywords::validate(schema, path));
-    // What makes a schema not structural is mostly found as something else, too, and only told where it is not.
+    // Another check usually reports why a schema is not structural; report it here only if none does.
     if problems.is_empty() {
         problems.extend(unsupported.map(|detail| Problem::new(path, crate::ProblemKind::Invalid, detail)));
     }

@@ -1,7 +1,7 @@
 //! CEL rules of a schema, `x-kubernetes-validations`: whether the API server accepts them.
 //!
 //! `kube-cel` parses expressions. The type checker here follows cel-go, with the functions that the API server declares.
-//! Where it cannot be told what the API server says, nothing is reported.
+//! Where the answer of the API server is not known, nothing is reported.
 
 mod call_cost;
 mod check;
@@ -9,6 +9,7 @@ mod cost;
 mod costs;
 mod declarations;
 mod evaluate;
+mod expand;
 mod field_path;
 mod literals;
 mod macros;
@@ -36,13 +37,13 @@ use crate::{Path, Problem, Schema};
 /// A rule that the API server would refuse.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CelProblem {
-    /// What is wrong, at the path that the API server reports.
+    /// The problem, at the path that the API server reports.
     pub problem: Problem,
     /// Where it is in the expression, in bytes, if that is known.
     pub offset: Option<usize>,
 }
 
-/// What an expression of a rule may cost at most by the API server's estimate, over all values that it judges.
+/// The highest cost of an expression by the API server's estimate, over all values that it judges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CostEstimate {
     /// The expression, or the whole schema for the total of its rules.
@@ -55,7 +56,7 @@ pub struct CostEstimate {
     pub unbounded: Vec<Path>,
 }
 
-/// What became of one rule for one value.
+/// The evaluation of one rule for one value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleOutcome {
     /// The rule, as a path in the schema.
@@ -64,11 +65,11 @@ pub struct RuleOutcome {
     pub value: Path,
     /// Whether it compares with the value before. The API server lets through what has not changed and breaks other rules.
     pub is_transition: bool,
-    /// What it says of the value.
+    /// The result.
     pub outcome: Outcome,
 }
 
-/// What a rule says of a value.
+/// The result of evaluating a rule for a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// The value keeps to the rule.
@@ -77,7 +78,7 @@ pub enum Outcome {
     Violated(String),
     /// The API server cannot evaluate the rule for the value, and therefore refuses it; with what it says.
     Failed(String),
-    /// It cannot be told here; with the reason.
+    /// The answer of the API server is not known; with the reason.
     Unknown(String),
 }
 

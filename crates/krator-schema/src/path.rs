@@ -37,7 +37,7 @@ impl Path {
         Some(Path(parent.to_vec()))
     }
 
-    /// What a value has at this place.
+    /// The part of a value at this place.
     #[must_use]
     pub fn find<'a>(&self, value: &'a Json) -> Option<&'a Json> {
         self.0.iter().try_fold(value, |value, segment| match segment {
@@ -46,13 +46,13 @@ impl Path {
         })
     }
 
-    /// A field of what is here.
+    /// A field of the object at this place.
     #[must_use]
     pub fn field(&self, name: impl Into<String>) -> Self {
         self.clone().step(Segment::Field(name.into()))
     }
 
-    /// What the map that is here has under a key.
+    /// The value under a key of the map at this place.
     #[must_use]
     pub fn key(&self, name: impl Into<String>) -> Self {
         self.clone().step(Segment::Key(name.into()))
@@ -86,12 +86,12 @@ pub(crate) enum At<'a> {
 }
 
 impl<'a> At<'a> {
-    /// A field of what is here.
+    /// A field of the object at this place.
     pub(crate) fn field(&'a self, name: &'a str) -> Self {
         At::Field(self, name)
     }
 
-    /// What the map that is here has under a key.
+    /// The value under a key of the map at this place.
     pub(crate) fn key(&'a self, name: &'a str) -> Self {
         At::Key(self, name)
     }

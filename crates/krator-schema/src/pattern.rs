@@ -57,7 +57,7 @@ impl Pattern {
 /// Why Go does not accept a pattern, in the words of Go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatternError {
-    /// What is wrong in general.
+    /// The kind of mistake.
     pub reason: &'static str,
     /// The part of the pattern that is wrong.
     pub part: String,

@@ -32,9 +32,9 @@ pub enum ProblemKind {
 pub struct Problem {
     /// Where it is.
     pub path: Path,
-    /// What kind of error the API server reports.
+    /// The kind of error that the API server reports.
     pub kind: ProblemKind,
-    /// What is wrong, as a clause that begins with a small letter and has no full stop at its end.
+    /// The problem as a clause that begins with a small letter and has no full stop at its end.
     pub detail: String,
 }
 

@@ -1,4 +1,4 @@
-//! What the API server makes of values: whether a schema allows them, what it removes from them and what it fills in.
+//! Values as the API server treats them: validated by a schema, pruned, and completed with defaults.
 
 mod check;
 mod fill;
@@ -22,7 +22,7 @@ use serde_json::Value as Json;
 use crate::path::At;
 use crate::{Path, Problem, Schema};
 
-/// What is wrong with a value, by its schema: its types, bounds and formats, the entries of its sets and maps, and the
+/// Validates a value by its schema: its types, bounds and formats, the entries of its sets and maps, and the
 /// metadata of objects within it. Rules in CEL are not looked at.
 ///
 /// The value is the object as it is stored, so it has been pruned and its defaults are filled in. The `metadata` of the
@@ -60,7 +60,7 @@ impl CompiledSchema {
         &self.schema
     }
 
-    /// What is wrong with a value, as [`validate`] says it.
+    /// Validates a value, as [`validate`] does.
     pub fn validate(&self, value: &Json) -> Vec<Problem> {
         validate_by(&self.validator, &self.schema, value)
     }

@@ -193,7 +193,7 @@ section! {
         .default("the object's own namespace");
 }
 
-/// What the API server takes for an approval.
+/// The form of an approval, by the rules of the API server.
 const APPROVAL: Form = Form {
     expected: "a URL, or a text that begins with `unapproved`",
     pattern: "^(unapproved|[A-Za-z][A-Za-z0-9+.-]*:)",

@@ -16,10 +16,10 @@ const AT_LEAST_1: Type = Integer {
     max: i32::MAX as i64,
 };
 
-/// What a change does.
+/// The reactions to a change.
 const REACTIONS: [Type; 2] = [Word(&["wake", "ignore"]), State];
 
-/// What a change of the spec does, as a whole or by field.
+/// The reactions to a change of the spec, as a whole or by field.
 const ON_SPEC_CHANGE: Type = Either(&[
     REACTIONS[0],
     REACTIONS[1],
@@ -148,7 +148,7 @@ section! {
         "states: {Roam: {onSpecChange: [{of: .spec.replicas, to: ignore}, Tagged]}}");
 }
 
-/// What a state may watch.
+/// The sources that a state may watch.
 const WATCHED: Type = Either(&[Word(&["self", "owned", "watched"]), Kind]);
 
 section! {

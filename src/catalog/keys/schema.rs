@@ -127,7 +127,7 @@ section! {
 }
 
 section! {
-    /// What stands beside the fields of `spec` and is not a field.
+    /// The key beside the fields of `spec` that is not a field.
     SpecKey in SPEC, "`spec`":
     Validations = optional("validations", List { of: &Mapping(&VALIDATION), min: 0, max: None },
         "Rules in CEL for `.spec` as a whole. No field of `.spec` can have this name.",

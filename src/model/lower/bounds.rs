@@ -9,7 +9,7 @@ use crate::catalog::keys::{SectionKey as _, TypeKey};
 use crate::finding::{Finding, Span};
 use crate::model::{Constraints, Schema, Shape};
 
-/// What limits of a schema distinguish between types.
+/// The types that limits of a schema distinguish.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LimitedType {
     Number,
@@ -173,7 +173,7 @@ fn alone(name: &str, constraints: &Constraints) -> Option<CompiledSchema> {
     (!is_mistake).then(|| CompiledSchema::new(schema))
 }
 
-/// What a number of an `enum` should be and is not.
+/// The type that a number of an `enum` should have, if it does not.
 fn not_of_type(number: &Number, shape: &Shape) -> Option<&'static str> {
     // To the API server 3.0 is an integer.
     let integer = number.as_i64().or_else(|| {

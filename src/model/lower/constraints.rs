@@ -76,8 +76,7 @@ pub(super) fn validation_list(node: Input<'_>) -> Vec<Validation> {
             let suggestion = node.sink.suggest(reason, known.iter().copied());
             let message = format!("`{}` is not a reason of the API", shown(reason));
             let finding = Finding::new(&WRONG_TYPE, reason.span, message).did_you_mean(suggestion);
-            node.sink
-                .report(finding.help(format!("known: {}", known.join(", "))));
+            node.report(finding.help(format!("known: {}", known.join(", "))));
         }
         let is_no_line = |text: &&Spanned<String>| text.contains('\n') || text.trim().is_empty();
         if let Some(message) = message.as_ref().filter(is_no_line) {
@@ -100,7 +99,7 @@ fn only_true(node: Input<'_>) -> Option<()> {
     match node.scalar().and_then(|scalar| scalar.boolean()) {
         Some(true) => Some(()),
         _ => {
-            node.sink.wrong_type(&node, "`true`");
+            node.wrong_type("`true`");
             None
         }
     }

@@ -38,7 +38,7 @@ pub(super) fn deploy(node: Input<'_>) -> Deploy {
     deploy.namespaces = keys.read_all(DeployKey::Namespaces, |node| {
         let items = list(node, "a list of namespaces");
         if is_empty_list(node) {
-            node.sink.report(
+            node.report(
                 Finding::new(&WRONG_TYPE, node.span, "an operator needs at least one namespace")
                     .help("remove `namespaces` for an operator that works in all of them"),
             );
@@ -94,8 +94,7 @@ pub(super) fn allow(node: Input<'_>) -> Vec<Allow> {
             let suggestion = node
                 .sink
                 .suggest(entry.key, crate::catalog::all().map(|rule| rule.name));
-            node.sink
-                .report(Finding::new(&UNKNOWN_KEY, entry.key_span, message).did_you_mean(suggestion));
+            node.report(Finding::new(&UNKNOWN_KEY, entry.key_span, message).did_you_mean(suggestion));
             continue;
         };
         if rule.severity == crate::catalog::Severity::Error {

@@ -5,18 +5,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use krator_schema::Definition;
+use serde::Deserialize as _;
+
 use super::kinds::reference_of;
 use super::nodes::{Input, InputEntry, entries, text};
+use super::openapi::fields_of;
 use super::sink::Sink;
+use super::values::json_of;
 use crate::catalog::{SCHEMA_FILE, UNKNOWN_KIND};
 use crate::finding::{Finding, Source, Span, Spanned};
-use crate::model::{Field, ForeignKind, KubernetesType, Resource, Schema, Scope, Shape, kubernetes};
-use crate::names::{FieldName, KindName, ResourceName};
-use crate::spec::{self, Files, Node, NodeKind};
+use crate::model::{ForeignKind, KubernetesType, Resource, Scope, kubernetes};
+use crate::names::{KindName, ResourceName};
+use crate::spec::{self, Files};
 use crate::text::shown;
-
-/// Values that are nested deeper than this are JSON in Rust. The deepest schemas of well-known kinds have 20 levels.
-const DEEPEST: usize = 40;
 
 /// The foreign kinds of a description, and the texts of their files by their paths.
 #[derive(Default)]
@@ -47,7 +49,7 @@ impl Foreign {
                     if let Some(at) = self.kinds.iter().position(is_same) {
                         let message = format!("`{}` has a schema twice", shown(entry.key));
                         let finding = Finding::new(&SCHEMA_FILE, entry.key_span, message);
-                        node.sink.report(finding.related(self.spans[at], "first here"));
+                        node.report(finding.related(self.spans[at], "first here"));
                         continue;
                     }
                     self.files.insert(path.value.clone(), text.to_owned());
@@ -56,7 +58,7 @@ impl Foreign {
                 }
                 Err((message, help)) => {
                     let finding = Finding::new(&SCHEMA_FILE, path.span, message);
-                    node.sink.report(match help {
+                    node.report(match help {
                         Some(help) => finding.help(help),
                         None => finding,
                     });
@@ -114,8 +116,7 @@ fn path(node: Input<'_>) -> Option<Spanned<String>> {
     if !spec::is_schema_path(&path.value) {
         let message = format!("`{}` is not the path of a schema", shown(&path.value));
         let help = format!("expected {}", spec::PATH_EXPECTED);
-        node.sink
-            .report(Finding::new(&SCHEMA_FILE, path.span, message).help(help));
+        node.report(Finding::new(&SCHEMA_FILE, path.span, message).help(help));
         return None;
     }
     Some(path)
@@ -138,26 +139,20 @@ fn definition(
         let message = format!("cannot read `{}`: {} in line {line}", path.value, finding.message);
         return Err((message, None));
     }
-    let definitions: Vec<&Node> = documents
-        .iter()
-        .filter(|document| string(document, &["kind"]) == Some("CustomResourceDefinition"))
+    let documents = documents.iter().map(json_of);
+    let definitions: Vec<Definition> = documents
+        .filter(|document| document["kind"] == "CustomResourceDefinition")
+        .filter_map(|document| Definition::deserialize(&document["spec"]).ok())
         .collect();
-    let is_wanted = |definition: &&&Node| {
-        string(definition, &["spec", "group"]) == Some(&wanted.group)
-            && string(definition, &["spec", "names", "kind"]) == Some(&wanted.name)
+    let is_wanted = |definition: &&Definition| {
+        (&definition.group, &definition.names.kind) == (&wanted.group, &wanted.name)
     };
     let reference = wanted.reference();
     let Some(definition) = definitions.iter().find(is_wanted) else {
         let message = format!("`{}` does not define `{reference}`", path.value);
         let found: BTreeSet<String> = definitions
             .iter()
-            .filter_map(|definition| {
-                let (group, kind) = (
-                    string(definition, &["spec", "group"])?,
-                    string(definition, &["spec", "names", "kind"])?,
-                );
-                Some(format!("`{}` of `{}`", shown(kind), shown(group)))
-            })
+            .map(|found| format!("`{}` of `{}`", shown(&found.names.kind), shown(&found.group)))
             .take(8)
             .collect();
         let help = if found.is_empty() {
@@ -167,168 +162,39 @@ fn definition(
         };
         return Err((message, Some(help)));
     };
-    let versions = items(at(definition, &["spec", "versions"]));
-    let version = versions
-        .iter()
-        .find(|version| string(version, &["name"]) == Some(&wanted.version));
-    let Some(version) = version else {
+    let mut versions = definition.versions.iter();
+    let Some(version) = versions.clone().find(|version| version.name == wanted.version) else {
         let message = format!("`{}` does not define `{reference}`", path.value);
-        let found = versions.iter().filter_map(|version| string(version, &["name"]));
-        let found: Vec<String> = found.take(8).map(|name| format!("`{}`", shown(name))).collect();
+        let found = versions.by_ref().take(8);
+        let found: Vec<String> = found
+            .map(|version| format!("`{}`", shown(&version.name)))
+            .collect();
         return Err((message, Some(format!("it has the versions {}", found.join(", ")))));
     };
-    let plural = string(definition, &["spec", "names", "plural"]).unwrap_or_default();
+    let root = version.schema.as_ref();
     let (Ok(plural), Some(root)) = (
-        ResourceName::parse(plural),
-        at(version, &["schema", "openAPIV3Schema"]),
+        ResourceName::parse(&definition.names.plural),
+        root.and_then(|schema| schema.open_api_v3_schema.as_ref()),
     ) else {
         let message = format!("`{}` has no plural or no schema of `{reference}`", path.value);
         return Err((message, None));
     };
-    let scope = match string(definition, &["spec", "scope"]) {
-        Some("Cluster") => Scope::Cluster,
-        _ => Scope::Namespaced,
-    };
-    let fields = fields(root, path.span, 0).unwrap_or_default();
+    let mut fields = fields_of(root, path.span);
+    fields.retain(|field| {
+        let is_common = ["apiVersion", "kind"].contains(&field.name.as_str());
+        !is_common && field.name.rust_field() != "metadata"
+    });
     Ok(ForeignKind {
         group: wanted.group.clone(),
         version: wanted.version.clone(),
         kind,
         plural,
-        scope,
-        description: string(root, &["description"]).map(str::to_owned),
-        fields: fields
-            .into_iter()
-            .filter(|field| {
-                let is_common = ["apiVersion", "kind"].contains(&field.name.as_str());
-                !is_common && field.name.rust_field() != "metadata"
-            })
-            .collect(),
+        scope: match definition.scope.as_str() {
+            "Cluster" => Scope::Cluster,
+            _ => Scope::Namespaced,
+        },
+        description: root.description.clone(),
+        fields,
         file: path.clone(),
     })
-}
-
-/// The value at a path of keys.
-fn at<'n>(node: &'n Node, path: &[&str]) -> Option<&'n Node> {
-    path.iter().try_fold(node, |node, key| match &node.kind {
-        NodeKind::Mapping(mapping) => {
-            let entry = mapping.entries.iter().find(|entry| entry.key == *key)?;
-            Some(&entry.value)
-        }
-        _ => None,
-    })
-}
-
-fn string<'n>(node: &'n Node, path: &[&str]) -> Option<&'n str> {
-    Some(at(node, path)?.scalar()?.text.as_str())
-}
-
-fn is_true(node: &Node, key: &str) -> bool {
-    at(node, &[key])
-        .and_then(Node::scalar)
-        .and_then(spec::Scalar::boolean)
-        == Some(true)
-}
-
-fn items(node: Option<&Node>) -> &[Node] {
-    match node.map(|node| &node.kind) {
-        Some(NodeKind::Sequence(items)) => items,
-        _ => &[],
-    }
-}
-
-/// The model of a schema. Everything in it has the place of the path in the description.
-fn schema(node: &Node, span: Span, depth: usize) -> Schema {
-    let description = string(node, &["description"]).map(|text| Spanned::new(text.to_owned(), span));
-    Schema {
-        nullable: is_true(node, "nullable"),
-        description,
-        ..Schema::plain(shape(node, span, depth), span)
-    }
-}
-
-fn shape(node: &Node, span: Span, depth: usize) -> Shape {
-    if depth > DEEPEST {
-        return Shape::Any;
-    }
-    if is_true(node, "x-kubernetes-int-or-string") {
-        return Shape::IntOrString;
-    }
-    let format = string(node, &["format"]);
-    match string(node, &["type"]) {
-        Some("string") if format == Some("date-time") => Shape::DateTime,
-        Some("string") => words(node, span),
-        Some("boolean") => Shape::Boolean,
-        Some("integer") if format == Some("int32") => Shape::Int32,
-        Some("integer") => Shape::Integer,
-        Some("number") => Shape::Number,
-        Some("array") => {
-            let items = at(node, &["items"]).map(|items| schema(items, span, depth + 1));
-            Shape::List(Box::new(items.unwrap_or_else(|| Schema::plain(Shape::Any, span))))
-        }
-        Some("object") => object(node, span, depth),
-        _ => Shape::Any,
-    }
-}
-
-/// A string, or one of some.
-fn words(node: &Node, span: Span) -> Shape {
-    let values = items(at(node, &["enum"])).iter();
-    let values: Option<Vec<_>> = values
-        .map(|value| Some(Spanned::new(value.scalar()?.text.clone(), span)))
-        .collect();
-    match values {
-        Some(values) if !values.is_empty() => Shape::Enum(values),
-        _ => Shape::String,
-    }
-}
-
-fn object(node: &Node, span: Span, depth: usize) -> Shape {
-    let keeps_more = is_true(node, "x-kubernetes-preserve-unknown-fields")
-        || is_true(node, "x-kubernetes-embedded-resource");
-    if keeps_more {
-        return Shape::FreeForm;
-    }
-    match (fields(node, span, depth), at(node, &["additionalProperties"])) {
-        (Some(fields), _) => Shape::Object(fields),
-        (None, Some(values)) if matches!(values.kind, NodeKind::Mapping(_)) => {
-            Shape::Map(Box::new(schema(values, span, depth + 1)))
-        }
-        _ => Shape::FreeForm,
-    }
-}
-
-/// The fields of an object; `None` if there are none, or if Rust has no names for them. A field with a default may be left
-/// out, because the API server fills it in.
-fn fields(node: &Node, span: Span, depth: usize) -> Option<Vec<Field>> {
-    let NodeKind::Mapping(properties) = &at(node, &["properties"])?.kind else {
-        return None;
-    };
-    let required: BTreeSet<&str> = items(at(node, &["required"]))
-        .iter()
-        .filter_map(|name| Some(name.scalar()?.text.as_str()))
-        .collect();
-    let mut rust_names = BTreeSet::new();
-    let mut fields = Vec::new();
-    for entry in &properties.entries {
-        let name = FieldName::parse(&entry.key).ok()?;
-        let rust_name = name.rust_field();
-        let is_keyword = matches!(
-            rust_name.trim_start_matches('_'),
-            "" | "self" | "super" | "crate" | "Self"
-        );
-        if is_keyword || !rust_names.insert(rust_name) {
-            return None;
-        }
-        let schema = schema(&entry.value, span, depth + 1);
-        let is_required = required.contains(entry.key.as_str()) && at(&entry.value, &["default"]).is_none();
-        fields.push(Field {
-            name: Spanned::new(name, span),
-            schema: Schema {
-                optional: !is_required,
-                ..schema
-            },
-        });
-    }
-    (!fields.is_empty()).then_some(fields)
 }

@@ -21,8 +21,7 @@ impl<'a, K: SectionKey> Keys<'a, K> {
     /// The keys of a node, or a finding that it is not a mapping.
     pub fn of(node: Input<'a>) -> Option<Self> {
         let NodeKind::Mapping(mapping) = &node.node.kind else {
-            node.sink
-                .wrong_type(&node, &format!("{} as a mapping", K::section().called));
+            node.wrong_type(&format!("{} as a mapping", K::section().called));
             return None;
         };
         Some(Keys {
@@ -87,7 +86,7 @@ impl<'a, K: SectionKey> Keys<'a, K> {
         Some(entry.value)
     }
 
-    /// What `parse` makes of a mapping.
+    /// Parses a mapping and reports the keys that `parse` has not read.
     pub fn mapping<T>(node: Input<'a>, parse: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let mut keys = Keys::of(node)?;
         let value = parse(&mut keys);
@@ -95,19 +94,19 @@ impl<'a, K: SectionKey> Keys<'a, K> {
         value
     }
 
-    /// What `parse` makes of each mapping in a list.
+    /// Parses each mapping in a list.
     pub fn list<T>(node: Input<'a>, expected: &str, mut parse: impl FnMut(&mut Self) -> Option<T>) -> Vec<T> {
         let items = list(node, expected).into_iter();
         items.filter_map(|item| Keys::mapping(item, &mut parse)).collect()
     }
 
-    /// What `parse` makes of the value of a key.
+    /// Parses the value of a key.
     pub fn read<T>(&mut self, key: K, parse: impl FnOnce(Input<'a>) -> Option<T>) -> Option<T> {
         let node = self.get(key)?;
         parse(node)
     }
 
-    /// What `parse` makes of the value of a key, and an empty list where the key is missing.
+    /// Parses the value of a key; an empty list where the key is missing.
     pub fn read_all<T>(&mut self, key: K, parse: impl FnOnce(Input<'a>) -> Vec<T>) -> Vec<T> {
         self.get(key).map(parse).unwrap_or_default()
     }

@@ -52,7 +52,7 @@ impl Kinds<'_> {
                     "this file describes version `{}` of the kind",
                     resource.version.value
                 );
-                node.sink.report(
+                node.report(
                     Finding::new(&UNKNOWN_KIND, written.span, message)
                         .related(resource.version.span, "described here"),
                 );
@@ -73,8 +73,7 @@ impl Kinds<'_> {
         if known.is_none() && kubernetes::has_version(&reference.group, &reference.version) {
             let message = format!("Kubernetes has no kind `{}`", shown(&written.value));
             let suggestion = node.sink.suggest(&written.value, kubernetes::kinds());
-            node.sink
-                .report(Finding::new(&UNKNOWN_KIND, written.span, message).did_you_mean(suggestion));
+            node.report(Finding::new(&UNKNOWN_KIND, written.span, message).did_you_mean(suggestion));
             return None;
         }
         let plural = match (plural_node, known) {
@@ -117,7 +116,7 @@ impl Kinds<'_> {
             if let Some(first) = owned.iter().find(is_same) {
                 let message = format!("`{}` is owned twice", kind.reference());
                 let finding = Finding::new(&WRONG_TYPE, kind.span, message);
-                node.sink.report(finding.related(first.kind.span, "first here"));
+                node.report(finding.related(first.kind.span, "first here"));
                 continue;
             }
             let deletion = deletion.unwrap_or_else(|| Spanned::new(ChildDeletion::default(), kind.span));
@@ -136,7 +135,7 @@ impl Kinds<'_> {
             ways.retain(|key| keys.has(*key));
             match ways[..] {
                 [_] => {}
-                [] => node.sink.report(
+                [] => node.report(
                     Finding::new(&MISSING_KEY, keys.head(), "a watched kind has no `by`")
                         .help("`by: PATH` for objects that a field names, `label: KEY`, or `all: true`"),
                 ),
@@ -181,8 +180,7 @@ impl Kinds<'_> {
                 if is_empty_list(node) {
                     let help = "name what the operator does, as in `[get, list]`, or remove the whole right";
                     let message = "a right needs at least one verb";
-                    node.sink
-                        .report(Finding::new(&WRONG_TYPE, node.span, message).help(help));
+                    node.report(Finding::new(&WRONG_TYPE, node.span, message).help(help));
                 }
                 nodes.into_iter().filter_map(verb).collect()
             });
@@ -265,8 +263,7 @@ fn verb(node: Input<'_>) -> Option<Spanned<Verb>> {
         && let Some(suggestion) = node.sink.suggest(verb.as_str(), KNOWN)
     {
         let message = format!("`{}` is not a verb", verb.value);
-        node.sink
-            .report(Finding::new(&WRONG_TYPE, verb.span, message).did_you_mean(Some(suggestion)));
+        node.report(Finding::new(&WRONG_TYPE, verb.span, message).did_you_mean(Some(suggestion)));
     }
     Some(verb)
 }

@@ -8,7 +8,8 @@ use super::paths::Fields;
 use super::retries::{WrittenRetry, judge_retry, retry};
 use super::sink::Sink;
 use super::spec_changes::{WrittenSpecChange, on_spec_change};
-use super::states::{Table, WrittenOnDelete, WrittenState, on_delete};
+use super::states::{WrittenOnDelete, WrittenState, on_delete};
+use super::table::Table;
 use super::waits::default_watch;
 use crate::catalog::keys::{DocumentKey, MachineKey, PropertyKey};
 use crate::catalog::{KEY_WITHOUT_EFFECT, MISSING_KEY, RESUME_HAZARD, WRONG_TYPE};
@@ -352,7 +353,7 @@ fn state_set(node: Input<'_>, table: &mut Table<'_>) -> Option<StateSet> {
     if is_empty_list(node) {
         let message = "a property needs at least one state to start from";
         let finding = Finding::new(&WRONG_TYPE, node.span, message);
-        node.sink.report(finding.did_you_mean(Some("\"*\"")).perhaps());
+        node.report(finding.did_you_mean(Some("\"*\"")).perhaps());
     }
     let states: Vec<_> = items.iter().filter_map(|node| table.state(*node)).collect();
     (states.len() == items.len() && !states.is_empty()).then_some(StateSet::These(states))
@@ -363,17 +364,14 @@ fn arrow(node: Input<'_>, table: &mut Table<'_>) -> Option<PropertyKind> {
     let written = text(node)?;
     let Some((from, to)) = written.value.split_once("->") else {
         let message = format!("expected `A -> B`, found `{}`", shown(&written.value));
-        node.sink.error(&WRONG_TYPE, node.span, message);
+        node.error(&WRONG_TYPE, message);
         return None;
     };
     let (from, to) = (from.trim(), to.trim());
     let source = node.sink.source.at(node.span);
     let mut end = |name: &str, at: Option<usize>| {
         let start = at.filter(|_| !name.is_empty()).map(|at| node.span.start + at);
-        let span = start.map_or(node.span, |start| Span {
-            start,
-            end: start + name.len(),
-        });
+        let span = start.map_or(node.span, |start| Span::new(start, start + name.len()));
         table.named(name, span, node.sink)
     };
     let from = end(from, source.find(from));

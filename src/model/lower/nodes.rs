@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::sink::Sink;
 use crate::catalog::keys::{SectionKey, Type};
-use crate::catalog::{INVALID_DURATION, INVALID_NAME, WRONG_TYPE};
+use crate::catalog::{INVALID_DURATION, INVALID_NAME, Rule, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::parse_duration;
 use crate::names::{NotAName, capitalized};
@@ -49,6 +49,19 @@ impl<'a> Input<'a> {
         }
     }
 
+    pub fn report(self, finding: Finding) {
+        self.sink.report(finding);
+    }
+
+    /// Reports a finding about the whole value.
+    pub fn error(self, rule: &'static Rule, message: impl Into<String>) {
+        self.sink.error(rule, self.span, message);
+    }
+
+    pub fn wrong_type(self, expected: &str) {
+        self.sink.wrong_type(&self, expected);
+    }
+
     /// Whether it is the path of a field where something else may be written as well.
     pub fn is_path(self) -> bool {
         self.scalar().is_some_and(|scalar| scalar.text.starts_with('.'))
@@ -78,9 +91,9 @@ pub(super) fn list<'a>(node: Input<'a>, expected: &str) -> Vec<Input<'a>> {
             let message = format!("expected {expected}, found {}", node.describe());
             let finding = Finding::new(&WRONG_TYPE, node.span, message);
             let meant = format!("[{}]", node.sink.source.at(node.span));
-            node.sink.report(finding.did_you_mean(Some(&meant)));
+            node.report(finding.did_you_mean(Some(&meant)));
         }
-        _ => node.sink.wrong_type(&node, expected),
+        _ => node.wrong_type(expected),
     }
     Vec::new()
 }
@@ -105,7 +118,7 @@ pub(super) fn limited_list<'a>(node: Input<'a>, key: impl SectionKey, expected: 
         && items.len() > max
     {
         let message = format!("`{}` has at most {max} items", key.key().name);
-        node.sink.error(&WRONG_TYPE, node.span, message);
+        node.error(&WRONG_TYPE, message);
         items.truncate(max);
     }
     items
@@ -114,7 +127,7 @@ pub(super) fn limited_list<'a>(node: Input<'a>, key: impl SectionKey, expected: 
 /// The entries of a mapping whose keys are names that the description chooses.
 pub(super) fn entries<'a>(node: Input<'a>, expected: &str) -> Vec<InputEntry<'a>> {
     if !matches!(node.kind, NodeKind::Mapping(_)) {
-        node.sink.wrong_type(&node, expected);
+        node.wrong_type(expected);
     }
     node.entries()
 }
@@ -124,7 +137,7 @@ pub(super) fn text(node: Input<'_>) -> Option<Spanned<String>> {
     match node.scalar() {
         Some(scalar) if !scalar.is_null() => Some(Spanned::new(scalar.text.clone(), node.span)),
         _ => {
-            node.sink.wrong_type(&node, "a string");
+            node.wrong_type("a string");
             None
         }
     }
@@ -135,7 +148,7 @@ pub(super) fn boolean(node: Input<'_>) -> Option<Spanned<bool>> {
     match node.scalar().and_then(|scalar| scalar.boolean()) {
         Some(value) => Some(Spanned::new(value, node.span)),
         None => {
-            node.sink.wrong_type(&node, "`true` or `false`");
+            node.wrong_type("`true` or `false`");
             None
         }
     }
@@ -150,11 +163,11 @@ pub(super) fn integer<T: TryFrom<i64>>(node: Input<'_>, key: impl SectionKey) ->
         }
         Some(_) => {
             let message = format!("expected an integer from {min} to {max}");
-            node.sink.error(&WRONG_TYPE, node.span, message);
+            node.error(&WRONG_TYPE, message);
             None
         }
         None => {
-            node.sink.wrong_type(&node, "an integer");
+            node.wrong_type("an integer");
             None
         }
     }
@@ -167,13 +180,13 @@ pub(super) fn number(node: Input<'_>, key: impl SectionKey) -> Option<Spanned<f6
     };
     let number = node.scalar().and_then(|scalar| scalar.number());
     let Some(value) = number.filter(|number| number.is_finite()) else {
-        node.sink.wrong_type(&node, "a number");
+        node.wrong_type("a number");
         return None;
     };
     match range {
         Some((min, max)) if !(min..=max).contains(&value) => {
             let message = format!("expected a number from {min} to {max}");
-            node.sink.error(&WRONG_TYPE, node.span, message);
+            node.error(&WRONG_TYPE, message);
             None
         }
         _ => Some(Spanned::new(value, node.span)),
@@ -213,7 +226,7 @@ pub(super) fn word<T: Copy>(
             format!("{expected}, found {}", node.describe()),
         ),
     };
-    node.sink.report(finding);
+    node.report(finding);
     None
 }
 
@@ -282,7 +295,7 @@ pub(super) fn duration(node: Input<'_>) -> Option<Spanned<Duration>> {
                 Ok(seconds) => finding.did_you_mean(Some(&format!("{seconds}s"))).perhaps(),
                 Err(_) => finding.help("durations are written as in Go: `1h30m`, `10s`, `750ms`"),
             };
-            node.sink.report(finding);
+            node.report(finding);
             None
         }
     }

@@ -2,15 +2,13 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value as Json;
-
 use super::nodes::{Input, duration, text};
+use super::openapi::schema_of_json;
 use super::schema::Types;
 use crate::catalog::{UNKNOWN_FIELD, WRONG_TYPE};
-use crate::finding::{Finding, Spanned};
+use crate::finding::{Finding, Span, Spanned};
 use crate::model::{
-    Field, FieldPath, MomentField, MomentUnit, PathRoot, Period, Schema, Segment, Shape, kubernetes,
-    machine_status_of,
+    FieldPath, MomentField, MomentUnit, PathRoot, Period, Schema, Segment, Shape, kubernetes,
 };
 use crate::text::shown;
 
@@ -18,12 +16,11 @@ use crate::text::shown;
 pub(super) struct Fields<'m, 'a> {
     pub types: &'m Types<'a>,
     pub spec: &'m Schema,
-    pub status: &'m [Field],
-    /// Whether a state names a phase, so that the machine keeps `.status.phase`.
-    pub names_phases: bool,
+    /// The fields of the description and those that the machine keeps.
+    pub status: &'m Schema,
 }
 
-/// What a path ends at.
+/// The type of value that a path ends at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Leaf {
     String,
@@ -54,15 +51,6 @@ impl Leaf {
             Leaf::Open => "a value of any type",
         }
     }
-}
-
-/// What a path has led to so far.
-#[derive(Clone)]
-enum Cursor<'s> {
-    Schema(&'s Schema),
-    Fields(&'s [Field]),
-    Json(Cow<'s, Json>),
-    Open,
 }
 
 /// Why a path leads nowhere.
@@ -108,7 +96,7 @@ impl Fields<'_, '_> {
                 ];
                 let mended = mended.iter().find(|text| FieldPath::parse(text).is_ok());
                 let finding = Finding::new(&WRONG_TYPE, written.span, message).help(reason);
-                node.sink.report(finding.did_you_mean(mended.map(String::as_str)));
+                node.report(finding.did_you_mean(mended.map(String::as_str)));
                 return None;
             }
         };
@@ -135,7 +123,7 @@ impl Fields<'_, '_> {
                     let texts: Vec<String> = texts.iter().map(|text| format!("`{}`", shown(text))).collect();
                     finding = finding.help(format!("it is one of {}", texts.join(", ")));
                 }
-                node.sink.report(finding);
+                node.report(finding);
                 None
             }
             Err(Astray::Lost(lost)) => {
@@ -164,7 +152,7 @@ impl Fields<'_, '_> {
                         finding.help(format!("known there: {}", known.join(", ")))
                     }
                 };
-                node.sink.report(finding);
+                node.report(finding);
                 None
             }
         }
@@ -180,9 +168,8 @@ impl Fields<'_, '_> {
         }
         let (path, leaf) = self.path_and_leaf(node, &[Leaf::Duration, Leaf::Integer, Leaf::DateTime])?;
         if path.is_plural() {
-            node.sink.error(
+            node.error(
                 &UNKNOWN_FIELD,
-                node.span,
                 "a time has to be in one field, not in the items of a list",
             );
             return None;
@@ -198,32 +185,39 @@ impl Fields<'_, '_> {
     fn follow(&self, path: &FieldPath) -> Result<Leaf, Astray> {
         let start = match &path.root {
             PathRoot::Label(_) => return Ok(Leaf::String),
-            PathRoot::Spec => Cursor::Schema(self.spec),
-            PathRoot::Metadata => Cursor::Json(Cow::Borrowed(kubernetes::object_metadata())),
-            PathRoot::Status => Cursor::Fields(self.status),
+            PathRoot::Spec => Cow::Borrowed(self.spec),
+            PathRoot::Metadata => Cow::Owned(schema_of_json(kubernetes::object_metadata())),
+            PathRoot::Status => Cow::Borrowed(self.status),
         };
         let end = path
             .segments
             .iter()
             .try_fold(start, |at, segment| self.step(at, segment))?;
-        Ok(self.leaf(&end))
+        Ok(leaf_of(&self.meant(&end).shape))
     }
 
-    fn leaf(&self, end: &Cursor<'_>) -> Leaf {
-        match end {
-            Cursor::Schema(schema) => leaf_of(&self.types.resolve(schema).shape),
-            Cursor::Fields(_) => Leaf::Object,
-            Cursor::Json(json) => leaf_of_json(json),
-            Cursor::Open => Leaf::Open,
+    /// The schema with its name and its reference to a type of Kubernetes resolved.
+    fn meant<'s>(&'s self, schema: &'s Schema) -> Cow<'s, Schema> {
+        let schema = self.types.resolve(schema);
+        match &schema.shape {
+            Shape::Kubernetes(reference) => Cow::Owned(kubernetes::kubernetes_schema(reference).map_or_else(
+                || Schema::plain(Shape::Any, schema.span),
+                |json| schema_of_json(&json),
+            )),
+            _ => Cow::Borrowed(schema),
         }
     }
 
-    /// What a step leads to. The field that a filter compares has to exist, and it has to be able to have the text.
-    fn step<'s>(&'s self, at: Cursor<'s>, segment: &Segment) -> Result<Cursor<'s>, Astray> {
-        let below = self.below(at, segment)?;
+    /// Follows one step. The field that a filter compares has to exist, and it has to be able to have the text.
+    fn step<'s>(&'s self, at: Cow<'s, Schema>, segment: &Segment) -> Result<Cow<'s, Schema>, Astray> {
+        let below = match at {
+            Cow::Borrowed(at) => self.below(at, segment)?,
+            Cow::Owned(at) => Cow::Owned(self.below(&at, segment)?.into_owned()),
+        };
         if let Segment::Where { field, value } = segment {
-            let compared = self.below(below.clone(), &Segment::Field(field.clone()))?;
-            let leaf = self.leaf(&compared);
+            let compared = self.below(&below, &Segment::Field(field.clone()))?;
+            let compared = self.meant(&compared);
+            let leaf = leaf_of(&compared.shape);
             if matches!(
                 leaf,
                 Leaf::Integer | Leaf::Number | Leaf::Boolean | Leaf::List | Leaf::Object
@@ -233,8 +227,7 @@ impl Fields<'_, '_> {
                     texts: Vec::new(),
                 });
             }
-            if let Cursor::Schema(schema) = compared
-                && let Shape::Enum(values) = &self.types.resolve(schema).shape
+            if let Shape::Enum(values) = &compared.shape
                 && !values.iter().any(|one| one.value == *value)
             {
                 return Err(Astray::NoItem {
@@ -246,77 +239,36 @@ impl Fields<'_, '_> {
         Ok(below)
     }
 
-    fn below<'s>(&'s self, at: Cursor<'s>, segment: &Segment) -> Result<Cursor<'s>, Lost> {
-        match at {
-            Cursor::Open => Ok(Cursor::Open),
-            Cursor::Fields(fields) => match segment {
-                Segment::Field(name) => match fields.iter().find(|field| field.name.as_str() == name) {
-                    Some(field) => Ok(Cursor::Schema(&field.schema)),
-                    None => step_json(Cow::Borrowed(machine_status_of(self.names_phases)), segment).map_err(
-                        |mut lost| {
-                            lost.known
-                                .extend(fields.iter().map(|field| field.name.to_string()));
-                            lost
-                        },
-                    ),
-                },
-                _ => Err(lost(segment, Vec::new())),
-            },
-            Cursor::Schema(schema) => match (&self.types.resolve(schema).shape, segment) {
-                (Shape::Object(fields), Segment::Field(name)) => fields
-                    .iter()
-                    .find(|field| field.name.as_str() == name)
-                    .map(|field| Cursor::Schema(&field.schema))
-                    .ok_or_else(|| {
-                        lost(
-                            segment,
-                            fields.iter().map(|field| field.name.to_string()).collect(),
-                        )
-                    }),
-                (Shape::Map(values), Segment::Field(_)) => Ok(Cursor::Schema(values)),
-                (Shape::List(items), Segment::Each | Segment::Where { .. }) => Ok(Cursor::Schema(items)),
-                (Shape::FreeForm | Shape::Any | Shape::Named(_), _) => Ok(Cursor::Open),
-                (Shape::Kubernetes(reference), _) => match kubernetes::kubernetes_schema(reference) {
-                    Some(json) => step_json(Cow::Owned(json), segment),
-                    None => Ok(Cursor::Open),
-                },
-                _ => Err(lost(segment, Vec::new())),
-            },
-            Cursor::Json(json) => step_json(json, segment),
+    fn below<'s>(&'s self, at: &'s Schema, segment: &Segment) -> Result<Cow<'s, Schema>, Lost> {
+        match self.meant(at) {
+            Cow::Borrowed(at) => child(at, segment).map(Cow::Borrowed),
+            Cow::Owned(at) => child(&at, segment).map(|below| Cow::Owned(below.clone())),
         }
     }
 }
 
-fn lost(segment: &Segment, known: Vec<String>) -> Lost {
+/// The schema below another one; below a value of any type is a value of any type.
+fn child<'s>(at: &'s Schema, segment: &Segment) -> Result<&'s Schema, Lost> {
+    let known = match (&at.shape, segment) {
+        (Shape::Map(values), Segment::Field(_)) => return Ok(values),
+        (Shape::List(items), Segment::Each | Segment::Where { .. }) => return Ok(items),
+        (Shape::FreeForm | Shape::Any | Shape::Named(_), _) => {
+            return Ok(const { &Schema::plain(Shape::Any, Span::new(0, 0)) });
+        }
+        (Shape::Object(fields), Segment::Field(name)) => {
+            if let Some(field) = fields.iter().find(|field| field.name.as_str() == name) {
+                return Ok(&field.schema);
+            }
+            fields.iter().map(|field| field.name.to_string()).collect()
+        }
+        _ => Vec::new(),
+    };
     let step = match segment {
         Segment::Field(name) => name.clone(),
         Segment::Each => "[*]".to_owned(),
         Segment::Where { field, .. } => format!("[?(@.{field}…)]"),
     };
-    Lost { step, known }
-}
-
-fn step_json<'s>(json: Cow<'s, Json>, segment: &Segment) -> Result<Cursor<'s>, Lost> {
-    if json.get("x-kubernetes-preserve-unknown-fields").is_some() {
-        return Ok(Cursor::Open);
-    }
-    let below = match segment {
-        Segment::Field(name) => json
-            .get("properties")
-            .and_then(|fields| fields.get(name))
-            .or_else(|| json.get("additionalProperties")),
-        Segment::Each | Segment::Where { .. } => json.get("items"),
-    };
-    match below {
-        Some(below) => Ok(Cursor::Json(Cow::Owned(below.clone()))),
-        None => {
-            let known = json
-                .get("properties")
-                .and_then(Json::as_object)
-                .map(|fields| fields.keys().cloned().collect());
-            Err(lost(segment, known.unwrap_or_default()))
-        }
-    }
+    Err(Lost { step, known })
 }
 
 fn leaf_of(shape: &Shape) -> Leaf {
@@ -330,23 +282,6 @@ fn leaf_of(shape: &Shape) -> Leaf {
         Shape::Quantity | Shape::IntOrString => Leaf::IntOrString,
         Shape::List(_) => Leaf::List,
         Shape::Map(_) | Shape::Object(_) | Shape::FreeForm => Leaf::Object,
-        Shape::Any | Shape::Named(_) => Leaf::Open,
-        Shape::Kubernetes(reference) => {
-            kubernetes::kubernetes_schema(reference).map_or(Leaf::Open, |json| leaf_of_json(&json))
-        }
-    }
-}
-
-fn leaf_of_json(json: &Json) -> Leaf {
-    match json.get("type").and_then(Json::as_str) {
-        Some("string") if json.get("format").and_then(Json::as_str) == Some("date-time") => Leaf::DateTime,
-        Some("string") => Leaf::String,
-        Some("integer") => Leaf::Integer,
-        Some("number") => Leaf::Number,
-        Some("boolean") => Leaf::Boolean,
-        Some("array") => Leaf::List,
-        Some("object") => Leaf::Object,
-        _ if json.get("x-kubernetes-int-or-string").is_some() => Leaf::IntOrString,
-        _ => Leaf::Open,
+        Shape::Any | Shape::Named(_) | Shape::Kubernetes(_) => Leaf::Open,
     }
 }

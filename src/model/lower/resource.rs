@@ -29,8 +29,7 @@ pub(super) fn resource(node: Input<'_>) -> Option<Resource> {
         let message = format!("the group `{}` belongs to Kubernetes", group.value);
         let help = "groups under k8s.io and kubernetes.io need approval: use a domain of your own, or say in `apiApproved` \
                     where the API was approved";
-        node.sink
-            .report(Finding::new(&INVALID_NAME, group.span, message).help(help));
+        node.report(Finding::new(&INVALID_NAME, group.span, message).help(help));
     }
     let plural_node = keys.read(ResourceKey::Plural, name_of("plural", ResourceName::parse));
     let singular = keys.read(ResourceKey::Singular, name_of("singular", ResourceName::parse));
@@ -69,8 +68,7 @@ pub(super) fn resource(node: Input<'_>) -> Option<Resource> {
     {
         let message =
             format!("the name of the CRD, `<plural>.<group>`, has more than {LONGEST_CRD_NAME} characters");
-        node.sink
-            .report(Finding::new(&INVALID_NAME, group.span, message).help("shorten the group or the plural"));
+        node.report(Finding::new(&INVALID_NAME, group.span, message).help("shorten the group or the plural"));
     }
     Some(Resource {
         span,

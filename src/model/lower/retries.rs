@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::keys::Keys;
 use super::nodes::{Input, duration, integer};
 use super::sink::Sink;
-use super::states::Table;
+use super::table::Table;
 use crate::catalog::keys::RetryKey;
 use crate::catalog::{MISSING_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
@@ -32,7 +32,7 @@ pub(super) fn retry(node: Input<'_>, table: &mut Table<'_>) -> Option<WrittenRet
                 Some(Spanned::new(RetryLimit::Unlimited, node.span))
             }
             Some(scalar) if scalar.integer().is_none() => {
-                node.sink.wrong_type(&node, "an integer or `unlimited`");
+                node.wrong_type("an integer or `unlimited`");
                 None
             }
             _ => Some(integer::<u32>(node, RetryKey::Limit)?.map(RetryLimit::Times)),
@@ -43,7 +43,7 @@ pub(super) fn retry(node: Input<'_>, table: &mut Table<'_>) -> Option<WrittenRet
         if let (Some(initial), Some(max)) = (&initial, &max)
             && initial.value > max.value
         {
-            node.sink.report(
+            node.report(
                 Finding::new(&WRONG_TYPE, initial.span, "`initial` is longer than `max`")
                     .related(max.span, "the longest delay"),
             );

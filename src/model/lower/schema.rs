@@ -152,7 +152,7 @@ impl<'a> Types<'a> {
             self.refuse_giants(&schema, sink);
         }
         self.slots[id.0].state = SlotState::Read {
-            // What is reported as too deep would be so again wherever it is used.
+            // A type that is reported as too deep would be reported again wherever it is used.
             schema: Box::new(if is_used {
                 schema
             } else {
@@ -212,7 +212,7 @@ impl<'a> Types<'a> {
             NodeKind::Scalar(scalar) if !scalar.is_null() => self.phrase(&scalar.text, node.span, node.sink),
             NodeKind::Mapping(_) => self.mapping(node),
             _ => {
-                node.sink.wrong_type(&node, "a type");
+                node.wrong_type("a type");
                 Schema::plain(Shape::Any, node.span)
             }
         }

@@ -92,7 +92,7 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// What replaces a scalar keeps its quotes, without which it may be no scalar any more.
+/// A replacement keeps the quotes of the scalar, because it may need them.
 fn quoted_like(written: &str, replacement: String) -> String {
     match written.chars().next() {
         Some('"') => serde_json::Value::from(replacement).to_string(),

@@ -3,7 +3,7 @@
 use super::keys::Keys;
 use super::nodes::{Input, list, one_or_list};
 use super::paths::Fields;
-use super::states::Table;
+use super::table::Table;
 use crate::catalog::keys::SpecChangeKey;
 use crate::catalog::{UNKNOWN_FIELD, UNREACHED_CHANGE, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
@@ -35,8 +35,7 @@ pub(super) fn on_spec_change(
     }
     let items = list(node, "a list of changes");
     if items.is_empty() {
-        node.sink
-            .error(&WRONG_TYPE, node.span, "`onSpecChange` needs at least one entry");
+        node.error(&WRONG_TYPE, "`onSpecChange` needs at least one entry");
         return None;
     }
     for (at, item) in items.iter().copied().enumerate() {
@@ -49,15 +48,14 @@ pub(super) fn on_spec_change(
             let message = "this entry is for all changes, so those behind it are never reached";
             let finding =
                 Finding::new(&UNREACHED_CHANGE, item.span, message).related(next.span, "never reached");
-            node.sink
-                .report(finding.help("an entry without `of` stands last"));
+            node.report(finding.help("an entry without `of` stands last"));
             break;
         }
     }
     Some(written)
 }
 
-/// What a change does: `wake`, `ignore`, or a state.
+/// Reads a reaction: `wake`, `ignore`, or a state.
 fn reaction(node: Input<'_>, table: &mut Table<'_>) -> Option<Spanned<OnSpecChange>> {
     match node.scalar().map(|scalar| scalar.text.as_str()) {
         Some("wake") => Some(Spanned::new(OnSpecChange::Wake, node.span)),
@@ -74,7 +72,7 @@ fn change(node: Input<'_>, table: &mut Table<'_>, fields: &Fields<'_, '_>) -> Op
             let nodes = one_or_list(node, "a list of paths");
             if nodes.is_empty() {
                 let message = "`of` needs at least one path";
-                node.sink.error(&WRONG_TYPE, node.span, message);
+                node.error(&WRONG_TYPE, message);
             }
             nodes.into_iter().filter_map(|node| path(node, fields)).collect()
         });
@@ -101,7 +99,6 @@ fn path(node: Input<'_>, fields: &Fields<'_, '_>) -> Option<Spanned<FieldPath>> 
     } else {
         return Some(path);
     };
-    node.sink
-        .report(Finding::new(&UNKNOWN_FIELD, path.span, message).help(help));
+    node.report(Finding::new(&UNKNOWN_FIELD, path.span, message).help(help));
     None
 }

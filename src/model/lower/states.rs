@@ -1,96 +1,23 @@
 //! Reads the states as they are written, before anything is inherited.
 
-use std::collections::{BTreeMap, HashMap};
-
 use super::deploy::allow;
 use super::keys::Keys;
-use super::kinds::Kinds;
 use super::nodes::{Input, InputEntry, boolean, entries, integer, list, name, one_or_list, text, word};
-use super::paths::{Fields, Leaf};
+use super::paths::Leaf;
 use super::resource::is_standard_condition;
 use super::retries::{WrittenRetry, retry};
 use super::sink::Sink;
 use super::spec_changes::{WrittenSpecChange, on_spec_change};
+use super::table::{BuildContext, Table};
 use super::waits::wait;
 use crate::catalog::keys::{EdgeKey, LimitKey, SectionKey as _, StateKey, TimeoutKey};
-use crate::catalog::{INVALID_DURATION, KEY_WITHOUT_EFFECT, UNKNOWN_STATE, WRONG_TYPE};
-use crate::finding::{Finding, Span, Spanned};
+use crate::catalog::{INVALID_DURATION, KEY_WITHOUT_EFFECT, WRONG_TYPE};
+use crate::finding::{Finding, Spanned};
 use crate::model::{
     ConditionSetting, ConditionStatus, Effects, Limit, Next, OnDelete, OnSpecChange, Period, Ready,
     StandardConditions, State, StateId, StateKind, Timeout, Times,
 };
 use crate::names::{ConditionName, StateName, capitalized};
-use crate::text::shown;
-
-/// The names of the states, by which edges find their targets.
-pub(super) struct Table<'a> {
-    by_name: HashMap<&'a str, StateId>,
-    /// Some edge has no target, so that rules must not conclude anything from missing edges.
-    pub lacks_edges: bool,
-}
-
-impl<'a> Table<'a> {
-    pub fn of(entries: &[InputEntry<'a>]) -> Self {
-        let by_name = entries
-            .iter()
-            .enumerate()
-            .map(|(at, entry)| (entry.key, StateId(at)))
-            .collect();
-        Table {
-            by_name,
-            lacks_edges: false,
-        }
-    }
-
-    /// The state that a value names.
-    pub fn state(&mut self, node: Input<'_>) -> Option<Spanned<StateId>> {
-        let written = text(node);
-        if written.is_none() {
-            self.lacks_edges = true;
-        }
-        self.named(&written?.value, node.span, node.sink)
-    }
-
-    /// The state of a name.
-    pub fn named(&mut self, name: &str, span: Span, sink: &Sink<'_>) -> Option<Spanned<StateId>> {
-        if let Some(id) = self.by_name.get(name) {
-            return Some(Spanned::new(*id, span));
-        }
-        self.lacks_edges = true;
-        // The names are sorted only for a suggestion: doing so for thousands of mistakes would take minutes.
-        let mut names: Vec<&str> = if sink.has_suggestions() {
-            self.by_name.keys().copied().collect()
-        } else {
-            Vec::new()
-        };
-        names.sort_unstable();
-        let suggestion = sink.suggest(name, names.iter().copied());
-        let message = format!("there is no state `{}`", shown(name));
-        let mut finding = Finding::new(&UNKNOWN_STATE, span, message).did_you_mean(suggestion);
-        if suggestion.is_none() && (1..=12).contains(&names.len()) {
-            finding = finding.help(format!(
-                "the states are {}",
-                names
-                    .iter()
-                    .map(|name| shown(name))
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            ));
-        }
-        sink.report(finding);
-        None
-    }
-}
-
-/// What reading states needs to know of the rest.
-pub(super) struct BuildContext<'m, 'a> {
-    pub fields: Fields<'m, 'a>,
-    pub kinds: Kinds<'m>,
-    /// Kinds that a `watch` may name, and whether there are any owned and watched ones.
-    pub in_view: BTreeMap<String, crate::model::ObjectKind>,
-    pub has_owned: bool,
-    pub has_watched: bool,
-}
 
 /// `onDelete` as written.
 #[derive(Clone, Copy)]
@@ -126,7 +53,7 @@ pub(super) fn states(
 fn stand_in(written: &str, at: usize, table: &Table<'_>) -> StateName {
     let nearest = StateName::parse(&capitalized(written)).ok();
     nearest
-        .filter(|name| !table.by_name.contains_key(name.as_str()))
+        .filter(|name| !table.has(name.as_str()))
         .unwrap_or_else(|| {
             #[allow(clippy::unwrap_used, reason = "a letter and a number are a name")]
             StateName::parse(&format!("Invalid{at}")).unwrap()
@@ -303,7 +230,7 @@ fn timeout(node: Input<'_>, table: &mut Table<'_>, context: &BuildContext<'_, '_
                 let message = "this timeout is over before the handler can run";
                 let help = "name a longer time; a state that always leads on at once does so by `next`";
                 let finding = Finding::new(&INVALID_DURATION, node.span, message);
-                node.sink.report(finding.help(help));
+                node.report(finding.help(help));
                 return None;
             }
             Some(after)
@@ -372,8 +299,7 @@ fn conditions(node: Input<'_>, state: &mut State) {
                 )
             };
             let message = format!("the condition `{}` follows from {cause}", name.value);
-            node.sink
-                .report(Finding::new(&WRONG_TYPE, entry.key_span, message).help(help));
+            node.report(Finding::new(&WRONG_TYPE, entry.key_span, message).help(help));
         } else if let Some(status) = word(entry.value, StateKey::Conditions, &STATUSES) {
             state.conditions.push(ConditionSetting { name, status });
         }

@@ -68,7 +68,7 @@ pub(super) fn typed_json(role: &str, node: Input<'_>, schema: &Schema, types: &T
             mismatch(role, node, "there")
         }
         _ if is_text && node.is_null() => {
-            node.sink.report(
+            node.report(
                 Finding::new(&INVALID_SCHEMA, node.span, "null is not a value of this type")
                     .help("leave it out, write `nullable: true` beside it, or put quotes around a text"),
             );
@@ -80,7 +80,7 @@ pub(super) fn typed_json(role: &str, node: Input<'_>, schema: &Schema, types: &T
                 let suggestion = node.sink.suggest(&scalar.text, values);
                 let message = format!("the {role} `{}` is not in the `enum`", shown(&scalar.text));
                 let finding = Finding::new(&INVALID_SCHEMA, node.span, message);
-                node.sink.report(finding.did_you_mean(suggestion));
+                node.report(finding.did_you_mean(suggestion));
                 return None;
             }
             Some(scalar.text.clone().into())
@@ -118,12 +118,11 @@ pub(super) fn typed_json(role: &str, node: Input<'_>, schema: &Schema, types: &T
 fn mismatch(role: &str, node: Input<'_>, expected: &str) -> Option<Json> {
     let message = format!("the {role} is not {expected}");
     let finding = Finding::new(&INVALID_SCHEMA, node.span, message);
-    node.sink
-        .report(finding.label(format!("this is {}", node.describe())));
+    node.report(finding.label(format!("this is {}", node.describe())));
     None
 }
 
-/// What values of a shape are called.
+/// The phrase for values of a shape, after "is not".
 fn expected(shape: &Shape) -> &'static str {
     match shape {
         Shape::String | Shape::DateTime | Shape::Enum(_) => "a string",
@@ -172,7 +171,7 @@ fn object(role: &str, node: Input<'_>, fields: &[Field], is_open: bool, types: &
                 let name = shown(entry.key);
                 let message = format!("the {role} has a field `{name}` that the type lacks");
                 let finding = Finding::new(&INVALID_SCHEMA, entry.key_span, message);
-                node.sink.report(finding.did_you_mean(suggestion));
+                node.report(finding.did_you_mean(suggestion));
             }
         }
     }

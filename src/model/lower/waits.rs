@@ -2,7 +2,7 @@
 
 use super::keys::Keys;
 use super::nodes::{Input, one_or_list, text};
-use super::states::BuildContext;
+use super::table::BuildContext;
 use crate::catalog::keys::WaitKey;
 use crate::catalog::{UNKNOWN_KIND, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
@@ -47,13 +47,13 @@ fn watch_source(node: Input<'_>, context: &BuildContext<'_, '_>) -> Option<Spann
         "self" => return Some(written.map(|_| WatchSource::Itself)),
         "owned" => {
             if !context.has_owned {
-                node.sink.report(lacking("owns"));
+                node.report(lacking("owns"));
             }
             return Some(written.map(|_| WatchSource::Owned));
         }
         "watched" => {
             if !context.has_watched {
-                node.sink.report(lacking("watches"));
+                node.report(lacking("watches"));
             }
             return Some(written.map(|_| WatchSource::Watched));
         }
@@ -63,8 +63,7 @@ fn watch_source(node: Input<'_>, context: &BuildContext<'_, '_>) -> Option<Spann
                 "expected `self`, `owned`, `watched` or a kind, found `{}`",
                 shown(word)
             );
-            node.sink
-                .report(Finding::new(&WRONG_TYPE, written.span, message).did_you_mean(suggestion));
+            node.report(Finding::new(&WRONG_TYPE, written.span, message).did_you_mean(suggestion));
             return None;
         }
         _ => {}
@@ -79,7 +78,7 @@ fn watch_source(node: Input<'_>, context: &BuildContext<'_, '_>) -> Option<Spann
         .sink
         .suggest(&written.value, context.in_view.keys().map(String::as_str))
         .map(str::to_owned);
-    node.sink.report(
+    node.report(
         Finding::new(&UNKNOWN_KIND, written.span, message)
             .did_you_mean(suggestion.as_deref())
             .help("name it under `owns` or `watches`"),

@@ -6,7 +6,7 @@ use super::field_path;
 use crate::cel::{self, Outcome};
 use crate::{Items, Path, Problem, ProblemKind, Rule, Schema, Segment};
 
-/// The rules of a schema that its default breaks. A rule of which this cannot be told is taken to hold.
+/// The rules of a schema that its default breaks. A rule that cannot be decided is taken to hold.
 ///
 /// The API server judges a default as an update that changes nothing, so `oldSelf` is the default, too.
 pub(super) fn broken(schema: &Schema, default: &Json, path: &Path) -> Vec<Problem> {

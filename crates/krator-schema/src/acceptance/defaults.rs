@@ -7,7 +7,7 @@ use crate::path::At;
 use crate::value::{Reading, Validator, meta, prune_at};
 use crate::{Path, Problem, ProblemKind, Schema};
 
-/// What is wrong with the defaults of the schema of an object.
+/// Validates the defaults of the schema of an object.
 pub(super) fn validate(schema: &Schema, path: &Path) -> Vec<Problem> {
     let mut defaults = Defaults {
         validator: Validator::new(Reading::Default),

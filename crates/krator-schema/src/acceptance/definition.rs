@@ -1,4 +1,4 @@
-//! What is around the schema in a definition: names, scope, versions, subresources, columns and selectable fields.
+//! The parts of a definition around its schema: names, scope, versions, subresources, columns and selectable fields.
 
 use std::collections::BTreeSet;
 
@@ -42,13 +42,13 @@ pub fn is_approval(text: &str) -> bool {
 struct Moved<'a> {
     definition: &'a Definition,
     names: Names,
-    versions: Vec<Part<'a>>,
-    common: Part<'a>,
+    versions: Vec<VersionParts<'a>>,
+    common: VersionParts<'a>,
 }
 
-/// What a version has, or what all of them have in common.
+/// The parts of a version, or those that all versions have in common.
 #[derive(Default)]
-struct Part<'a> {
+struct VersionParts<'a> {
     schema: Option<Option<&'a Schema>>,
     subresources: Option<&'a Subresources>,
     columns: &'a [Column],
@@ -64,10 +64,10 @@ impl<'a> Moved<'a> {
         if names.list_kind.is_empty() && !names.kind.is_empty() {
             names.list_kind = format!("{}List", names.kind);
         }
-        let mut versions: Vec<Part<'a>> = definition
+        let mut versions: Vec<VersionParts<'a>> = definition
             .versions
             .iter()
-            .map(|version| Part {
+            .map(|version| VersionParts {
                 schema: version
                     .schema
                     .as_ref()
@@ -77,7 +77,7 @@ impl<'a> Moved<'a> {
                 selectable: &version.selectable_fields,
             })
             .collect();
-        let mut common = Part::default();
+        let mut common = VersionParts::default();
         if let [first, others @ ..] = &mut versions[..] {
             if others.iter().all(|other| other.schema == first.schema) {
                 common.schema = first.schema.take();
@@ -239,8 +239,8 @@ impl Found {
         }
     }
 
-    /// What a version has, or all of them: the schema, and what refers to its fields.
-    fn part(&mut self, part: &Part<'_>, path: &Path, schema_path: &Path, status: bool) {
+    /// Validates the parts of a version, or of all of them: the schema, and the paths of its fields.
+    fn part(&mut self, part: &VersionParts<'_>, path: &Path, schema_path: &Path, status: bool) {
         if let Some(schema) = part.schema.flatten() {
             let path = schema_path.field("openAPIV3Schema");
             self.0.extend(validate_schema(schema, &path, status));

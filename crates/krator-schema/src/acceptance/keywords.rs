@@ -10,7 +10,7 @@ use super::{field_path, structural};
 use crate::schema::{Items, Properties};
 use crate::{Path, Problem, ProblemKind, Rule, Schema};
 
-/// What a schema may not have at its root.
+/// The keywords that a schema may not have at its root.
 pub(super) fn validate_root(schema: &Schema, path: &Path) -> Option<Problem> {
     (schema.nullable == Some(true)).then(|| {
         Problem::new(
@@ -25,7 +25,7 @@ pub(super) fn validate_root(schema: &Schema, path: &Path) -> Option<Problem> {
 /// at the root.
 pub(super) fn validate_root_with_status(schema: &Schema, path: &Path) -> Option<Problem> {
     let text = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
-    // Only the first problem is told; these are before the type.
+    // Only the first problem is reported; these are before the type.
     let forbidden = text(&schema.id) || text(&schema.schema) || schema.reference.is_some();
     if !forbidden && text(&schema.type_) && schema.type_.as_deref() != Some("object") {
         return Some(Problem::new(
@@ -63,7 +63,7 @@ pub(super) fn validate_root_with_status(schema: &Schema, path: &Path) -> Option<
     })
 }
 
-/// What is wrong with the keywords of a schema and of the schemas within it.
+/// Validates the keywords of a schema and of the schemas within it.
 pub(super) fn validate(schema: &Schema, path: &Path) -> Vec<Problem> {
     let mut found = Found::default();
     found.schema(
@@ -77,7 +77,7 @@ pub(super) fn validate(schema: &Schema, path: &Path) -> Vec<Problem> {
     found.0
 }
 
-/// What a schema within another one is about.
+/// The place of a schema within another one.
 #[derive(Debug, Clone, Default)]
 struct Place {
     root: bool,
@@ -402,7 +402,7 @@ impl Found {
         }
     }
 
-    /// What can be said of a rule without reading its CEL.
+    /// Validates a rule without reading its CEL.
     fn rule(&mut self, rule: &Rule, schema: &Schema, path: &Path) {
         let line_breaks = |text: &str| text.contains(['\n', '\r']);
         let expression = trim(&rule.rule);

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use crate::schema::{Items, Properties};
 use crate::{Definition, Path, Problem, ProblemKind, Rule, Schema};
 
-/// What etcd stores at most, as it is set where nothing else is said.
+/// The largest object that etcd stores by default.
 const STORED: usize = 3 << 19;
 /// Room for what is stored beside the schemas: names, columns, metadata, and the status that the API server still has to
 /// write for the definition to be of use.

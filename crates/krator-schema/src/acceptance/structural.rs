@@ -142,7 +142,7 @@ impl Found {
         }
     }
 
-    /// What holds for objects of Kubernetes: the one that the schema is of, and those within it.
+    /// Validates schemas of objects of Kubernetes: the root, and the objects within it.
     fn object(&mut self, schema: &Schema, level: Level, path: &Path) {
         let embedded = schema.is_embedded();
         if embedded && schema.additional_properties.is_some() {
@@ -271,7 +271,7 @@ impl Found {
         }
     }
 
-    /// What junctors validate has to be declared outside of them, too.
+    /// Properties in `allOf`, `anyOf`, `oneOf` and `not` have to be declared outside of them, too.
     fn completeness(&mut self, schema: &Schema, declared: Option<&Schema>, at: &Path, path: &Path) {
         if let Some(not) = &schema.not {
             self.nested_completeness(not, declared, at, &path.field("not"));

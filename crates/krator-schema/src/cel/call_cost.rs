@@ -1,11 +1,34 @@
-//! What calls of functions cost, after `checker/cost.go` and `ext` of cel-go and `pkg/cel/library/cost.go` of the API
+//! The costs of calling functions, after `checker/cost.go` and `ext` of cel-go and `pkg/cel/library/cost.go` of the API
 //! server.
 
-use super::cost::{CallCost, Operand, TRAVERSAL};
 use super::range::Range;
 use super::sizes::Sizes;
-use super::tree::{Kind, Literal};
+use super::tree::{Literal, Node, NodeKind};
 use super::types::Type;
+
+/// The cost of traversing a text, for each character.
+pub(super) const TRAVERSAL: f64 = 0.1;
+
+/// An operand of a call, with its type and size.
+#[derive(Debug, Clone)]
+pub(super) struct Operand<'a> {
+    pub(super) node: &'a Node,
+    pub(super) of: Type,
+    pub(super) path: Vec<String>,
+    pub(super) computed: Option<Range>,
+}
+
+/// The cost of a call, and the size of its result if that is known.
+pub(super) struct CallCost {
+    pub(super) cost: Range,
+    pub(super) result: Option<Range>,
+}
+
+impl Operand<'_> {
+    pub(super) fn size_or_unknown(&self) -> Range {
+        self.computed.unwrap_or(Range::UNKNOWN)
+    }
+}
 
 const REGEX: f64 = 0.25;
 /// The length that a pattern of a named format is taken to have.
@@ -107,7 +130,7 @@ pub(super) fn library(call: &CallOf<'_>, sizes: &Sizes<'_>) -> Option<CallCost> 
         "split" => {
             let text = size(target?);
             let most = match argument(1).map(|limit| &limit.node.kind) {
-                Some(Kind::Literal(Literal::Int(limit))) => *limit as u64,
+                Some(NodeKind::Literal(Literal::Int(limit))) => *limit as u64,
                 _ => text.max,
             };
             costs_and_results(text.scaled(2.0 * TRAVERSAL), Range::new(0, most))
@@ -185,7 +208,7 @@ fn of_lists(call: &CallOf<'_>, size: &dyn Fn(&Operand<'_>) -> Range) -> Option<C
         |factor: f64, list: Range| costs_and_results(list.scaled(factor).plus(Range::fixed(11)), list);
     let integer =
         |operand: Option<&Operand<'_>>, otherwise: u64| match operand.map(|operand| &operand.node.kind) {
-            Some(Kind::Literal(Literal::Int(value))) => u64::try_from(*value).unwrap_or(0),
+            Some(NodeKind::Literal(Literal::Int(value))) => u64::try_from(*value).unwrap_or(0),
             _ => otherwise,
         };
     let argument = |at: usize| call.arguments.get(at);

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::declarations::{Declarations, Overload};
-use super::tree::{Kind, Literal, Loop, Node};
+use super::tree::{Literal, Loop, Node, NodeKind};
 use super::types::{Bindings, Type};
 
-/// What rules know besides the declarations: the types of `self`, of `oldSelf`, and of the fields of objects.
+/// The environment of rules besides the declarations: the types of `self`, of `oldSelf`, and of the fields of objects.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Environment {
     pub(super) variables: BTreeMap<String, Type>,
@@ -23,7 +23,7 @@ pub(super) struct Mistake {
     pub(super) about: Option<String>,
 }
 
-/// What the type checker finds out about an expression.
+/// The results of the type checker for an expression.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
     pub(super) mistakes: Vec<Mistake>,
@@ -93,28 +93,28 @@ struct Checker<'a> {
 impl Checker<'_> {
     fn check(&mut self, node: &Node) -> Type {
         let found = match &node.kind {
-            Kind::Literal(literal) => literal_type(literal),
-            Kind::Ident(name) => match self.lookup(name) {
+            NodeKind::Literal(literal) => literal_type(literal),
+            NodeKind::Ident(name) => match self.lookup(name) {
                 Some(found) => {
                     self.refer(node, name);
                     found
                 }
                 None => self.undeclared(name),
             },
-            Kind::Select { operand, field, test } => self.select(node, operand, field, *test),
-            Kind::Call {
+            NodeKind::Select { operand, field, test } => self.select(node, operand, field, *test),
+            NodeKind::Call {
                 function,
                 target,
                 arguments,
             } => self.call(node, function, target.as_deref(), arguments),
-            Kind::List(elements) => {
+            NodeKind::List(elements) => {
                 let mut joined = None;
                 for (element, optional) in elements {
                     joined = Some(self.join(joined, element, *optional));
                 }
                 Type::list(joined.unwrap_or_else(|| self.unknown()))
             }
-            Kind::Map(entries) => {
+            NodeKind::Map(entries) => {
                 let (mut keys, mut values) = (None, None);
                 for (key, value, optional) in entries {
                     keys = Some(self.join(keys, key, false));
@@ -125,7 +125,7 @@ impl Checker<'_> {
                     _ => Type::map(self.unknown(), self.unknown()),
                 }
             }
-            Kind::Message(name, fields) => {
+            NodeKind::Message(name, fields) => {
                 for field in fields {
                     self.check(field);
                 }
@@ -140,7 +140,7 @@ impl Checker<'_> {
                     None => self.undeclared(name),
                 }
             }
-            Kind::Loop(fold) => self.fold(fold),
+            NodeKind::Loop(fold) => self.fold(fold),
         };
         self.checked.types[node.id] = found.clone();
         found
@@ -257,7 +257,7 @@ impl Checker<'_> {
         if function == "_?._"
             && let [operand, field] = arguments
         {
-            let Kind::Literal(Literal::String(name)) = &field.kind else {
+            let NodeKind::Literal(Literal::String(name)) = &field.kind else {
                 self.checked.unsure = true;
                 return Type::Error;
             };

@@ -2,15 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::call_cost;
+use super::call_cost::{self, CallCost, Operand, TRAVERSAL};
 use super::check::Checked;
 use super::range::Range;
 use super::sizes::Sizes;
-use super::tree::{Kind, Literal, Loop, Node};
+use super::tree::{Literal, Loop, Node, NodeKind};
 use super::types::Type;
-
-/// What traversing a text costs for each character.
-pub(super) const TRAVERSAL: f64 = 0.1;
 
 /// The size of the elements of a list or map.
 #[derive(Debug, Clone, Copy)]
@@ -36,22 +33,7 @@ pub(super) struct Coster<'a> {
     locals: Vec<(String, Local)>,
 }
 
-/// What is known of an operand.
-#[derive(Debug, Clone)]
-pub(super) struct Operand<'a> {
-    pub(super) node: &'a Node,
-    pub(super) of: Type,
-    pub(super) path: Vec<String>,
-    pub(super) computed: Option<Range>,
-}
-
-/// The cost of a call, and the size of its result if that is known.
-pub(super) struct CallCost {
-    pub(super) cost: Range,
-    pub(super) result: Option<Range>,
-}
-
-/// What an expression costs.
+/// Estimates the cost of an expression.
 pub(super) fn cost(expression: &Node, checked: &Checked, sizes: &Sizes<'_>) -> Range {
     let mut coster = Coster {
         checked,
@@ -67,9 +49,9 @@ pub(super) fn cost(expression: &Node, checked: &Checked, sizes: &Sizes<'_>) -> R
 impl<'a> Coster<'a> {
     fn cost(&mut self, node: &'a Node) -> Range {
         match &node.kind {
-            Kind::Literal(_) => Range::fixed(0),
-            Kind::Ident(name) => self.ident(node, name),
-            Kind::Select { operand, field, test } => {
+            NodeKind::Literal(_) => Range::fixed(0),
+            NodeKind::Ident(name) => self.ident(node, name),
+            NodeKind::Select { operand, field, test } => {
                 if let Some(name) = self.checked.references.get(&node.id) {
                     return self.ident(node, name);
                 }
@@ -83,7 +65,7 @@ impl<'a> Coster<'a> {
                 let costs = matches!(self.checked.type_of(operand), Type::Map(..) | Type::Struct(_));
                 cost.plus(Range::fixed(u64::from(costs)))
             }
-            Kind::Call {
+            NodeKind::Call {
                 function,
                 target,
                 arguments,
@@ -91,7 +73,7 @@ impl<'a> Coster<'a> {
                 Some(name) => self.call(node, name, None, arguments),
                 None => self.call(node, function, target.as_deref(), arguments),
             },
-            Kind::List(elements) => {
+            NodeKind::List(elements) => {
                 let mut cost = Range::fixed(10);
                 let mut value = nothing(elements.is_empty());
                 for (element, _) in elements {
@@ -109,7 +91,7 @@ impl<'a> Coster<'a> {
                 );
                 cost
             }
-            Kind::Map(entries) => {
+            NodeKind::Map(entries) => {
                 let mut cost = Range::fixed(30);
                 let (mut keys, mut values) = (nothing(entries.is_empty()), nothing(entries.is_empty()));
                 for (key, value, _) in entries {
@@ -128,11 +110,11 @@ impl<'a> Coster<'a> {
                 );
                 cost
             }
-            Kind::Message(_, fields) => {
+            NodeKind::Message(_, fields) => {
                 let costs = fields.iter().map(|field| self.cost(field));
                 costs.fold(Range::fixed(40), Range::plus)
             }
-            Kind::Loop(fold) => self.fold(node, fold),
+            NodeKind::Loop(fold) => self.fold(node, fold),
         }
     }
 
@@ -194,12 +176,12 @@ impl<'a> Coster<'a> {
         self.locals.pop();
         let rounds = self.size_or_unknown(&fold.range);
         match &fold.start.kind {
-            Kind::Literal(_) => {
+            NodeKind::Literal(_) => {
                 if let Some(size) = self.size(&fold.start) {
                     self.computed.insert(node.id, size);
                 }
             }
-            Kind::List(_) | Kind::Map(_) => {
+            NodeKind::List(_) | NodeKind::Map(_) => {
                 self.computed.insert(node.id, rounds);
                 if let Some(entries) = self.entries_of(&fold.step) {
                     self.entries.insert(node.id, entries);
@@ -360,7 +342,7 @@ impl<'a> Coster<'a> {
     }
 
     fn path_of(&self, node: &Node) -> Vec<String> {
-        if let Kind::Ident(name) = &node.kind
+        if let NodeKind::Ident(name) = &node.kind
             && let Some(local) = self.local(name)
         {
             return local.path.clone();
@@ -387,7 +369,7 @@ impl<'a> Coster<'a> {
             return Some(Range::fixed(1));
         }
         match &node.kind {
-            Kind::Ident(name) => self.local(name)?.size,
+            NodeKind::Ident(name) => self.local(name)?.size,
             _ => None,
         }
     }
@@ -397,15 +379,9 @@ impl<'a> Coster<'a> {
             return Some(*entries);
         }
         match &node.kind {
-            Kind::Ident(name) => self.local(name)?.entries,
+            NodeKind::Ident(name) => self.local(name)?.entries,
             _ => None,
         }
-    }
-}
-
-impl Operand<'_> {
-    pub(super) fn size_or_unknown(&self) -> Range {
-        self.computed.unwrap_or(Range::UNKNOWN)
     }
 }
 
@@ -416,11 +392,11 @@ fn nothing(is_empty: bool) -> Range {
 
 fn literal_size(node: &Node) -> Option<u64> {
     Some(match &node.kind {
-        Kind::Literal(Literal::String(text)) => text.chars().count() as u64,
-        Kind::Literal(Literal::Bytes(length)) => *length as u64,
-        Kind::Literal(_) => 1,
-        Kind::List(elements) => elements.len() as u64,
-        Kind::Map(entries) => entries.len() as u64,
+        NodeKind::Literal(Literal::String(text)) => text.chars().count() as u64,
+        NodeKind::Literal(Literal::Bytes(length)) => *length as u64,
+        NodeKind::Literal(_) => 1,
+        NodeKind::List(elements) => elements.len() as u64,
+        NodeKind::Map(entries) => entries.len() as u64,
         _ => return None,
     })
 }
@@ -435,7 +411,7 @@ fn is_scalar(of: &Type) -> bool {
 impl Loop {
     /// Whether this only gives a name to a value.
     pub(super) fn is_binding(&self) -> bool {
-        matches!(&self.range.kind, Kind::List(elements) if elements.is_empty())
-            && matches!(self.condition.kind, Kind::Literal(Literal::Bool(false)))
+        matches!(&self.range.kind, NodeKind::List(elements) if elements.is_empty())
+            && matches!(self.condition.kind, NodeKind::Literal(Literal::Bool(false)))
     }
 }

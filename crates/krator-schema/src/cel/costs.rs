@@ -1,4 +1,4 @@
-//! What the rules of a schema may cost, and the limits of the API server, after
+//! The costs of the rules of a schema, and the limits of the API server, after
 //! `apiextensions/validation/validation.go`.
 
 use std::cell::RefCell;
@@ -13,9 +13,9 @@ use super::schema_types::{Declared, MAX_REQUEST};
 use super::sizes::Sizes;
 use super::types::Type;
 
-/// What one expression may cost, over all values that it judges.
+/// The highest cost of one expression, over all values that it judges.
 const EXPRESSION_LIMIT: u64 = 10_000_000;
-/// What all expressions of a schema may cost together.
+/// The highest cost of all expressions of a schema together.
 const TOTAL_LIMIT: u64 = 100_000_000;
 
 /// The costs of all rules of a schema, and last their total.
@@ -31,7 +31,7 @@ pub(super) fn costs(root: &Schema, root_path: &Path) -> Vec<CostEstimate> {
     let total = estimates
         .iter()
         .fold(0_u64, |total, estimate| total.saturating_add(estimate.cost));
-    // Those that contribute most are what there is to bound.
+    // Only bounds for the parts that contribute most would help.
     let contributing = estimates
         .iter()
         .filter(|estimate| estimate.cost >= TOTAL_LIMIT / 100);

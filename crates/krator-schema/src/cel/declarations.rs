@@ -24,7 +24,7 @@ pub(super) struct Declarations {
 }
 
 impl Declarations {
-    /// Those of the API server.
+    /// The declarations of the API server.
     pub(super) fn get() -> &'static Declarations {
         static DECLARATIONS: LazyLock<Declarations> =
             LazyLock::new(|| read(include_str!("declarations.txt")).expect("a test reads the table"));

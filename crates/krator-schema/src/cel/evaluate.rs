@@ -21,7 +21,7 @@ const SHALLOW: usize = 50;
 
 /// The rules of a schema, compiled.
 pub struct Rules {
-    root: Option<Part>,
+    root: Option<CompiledPlace>,
     context: Context<'static>,
     is_shallow: bool,
 }
@@ -37,8 +37,8 @@ impl fmt::Debug for Rules {
 impl Rules {
     /// Compiles the rules of a schema: that of a whole object, `openAPIV3Schema`. Its path begins those of the rules.
     pub fn compile(root: &Schema, root_path: &Path) -> Self {
-        let root = stack::on_large_stack(|| Part::compile(&Place::root(root, root_path)), None);
-        let programs = || root.iter().flat_map(Part::programs);
+        let root = stack::on_large_stack(|| CompiledPlace::compile(&Place::root(root, root_path)), None);
+        let programs = || root.iter().flat_map(CompiledPlace::programs);
         Rules {
             context: program::context(programs()),
             is_shallow: programs().all(|program| program.depth() <= SHALLOW),
@@ -74,13 +74,13 @@ impl Rules {
 
 /// A part of a schema with its rules, and the parts below it that have some.
 #[derive(Debug)]
-struct Part {
+struct CompiledPlace {
     /// The rules, and the type of the values that they judge.
     rules: Option<(Declared, Vec<CompiledRule>)>,
-    below: Vec<(Below, Part)>,
+    below: Vec<(Below, CompiledPlace)>,
 }
 
-impl Part {
+impl CompiledPlace {
     /// Compiles what is at a place and below it; `None` if there are no rules.
     fn compile(place: &Place<'_>) -> Option<Self> {
         let rules = match (place.rules(), place.declared()) {
@@ -96,10 +96,10 @@ impl Part {
             }
         };
         let parts = place.parts().into_iter();
-        let below: Vec<(Below, Part)> = parts
-            .filter_map(|(place, below)| Some((below, Part::compile(&place)?)))
+        let below: Vec<(Below, CompiledPlace)> = parts
+            .filter_map(|(place, below)| Some((below, CompiledPlace::compile(&place)?)))
             .collect();
-        (rules.is_some() || !below.is_empty()).then_some(Part { rules, below })
+        (rules.is_some() || !below.is_empty()).then_some(CompiledPlace { rules, below })
     }
 
     fn programs(&self) -> Vec<&Program> {
@@ -143,7 +143,7 @@ impl Part {
     }
 }
 
-/// What the rules of one value see.
+/// The variables of the rules of one value.
 struct Scope<'a> {
     context: Result<Context<'a>, &'static str>,
     /// The size of the largest list, map or text in it.
@@ -176,7 +176,7 @@ impl<'a> Scope<'a> {
 
     fn run(&self, program: &Program) -> Result<Value, Failure> {
         match &self.context {
-            Ok(_) if !program.is_told(self.value, self.old) => {
+            Ok(_) if !program.is_decidable(self.value, self.old) => {
                 let why = "the API server compares such lists, maps or objects otherwise";
                 Err(Failure::Unknown(why.to_string()))
             }
@@ -189,9 +189,9 @@ impl<'a> Scope<'a> {
 #[derive(Debug)]
 struct CompiledRule {
     path: Path,
-    /// What is said of a value that breaks the rule, unless an expression says it.
+    /// The message for a value that breaks the rule, unless an expression makes it.
     says: String,
-    /// What is said of the rule where it fails.
+    /// The name of the rule in messages about its failure.
     called: String,
     program: Result<Program, &'static str>,
     message_program: Option<Program>,
@@ -231,7 +231,7 @@ impl CompiledRule {
         }
     }
 
-    /// What the rule says of a value; `None` if it does not apply.
+    /// Evaluates the rule for a value; `None` if it does not apply.
     fn judge(&self, scope: &Scope<'_>, has_old: bool) -> Option<Outcome> {
         let unknown = |why: &str| Some(Outcome::Unknown(why.to_string()));
         let program = match &self.program {

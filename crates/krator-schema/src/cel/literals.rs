@@ -8,7 +8,7 @@ use crate::value::formats::{is_go_duration, is_rfc3339};
 
 use super::check::{Checked, Mistake};
 use super::parse::Parsed;
-use super::tree::{Kind, Literal, Node};
+use super::tree::{Literal, Node, NodeKind};
 use super::types::Type;
 
 /// From the year 1 to the year 9999.
@@ -24,7 +24,7 @@ pub(super) fn check(parsed: &Parsed, checked: &Checked) -> Vec<Mistake> {
 
 /// `format` takes a list of different types, so what is within its call is exempt.
 fn elements(node: &Node, checked: &Checked, mistakes: &mut Vec<Mistake>) {
-    if matches!(&node.kind, Kind::Call { function, .. } if function == "format") {
+    if matches!(&node.kind, NodeKind::Call { function, .. } if function == "format") {
         return;
     }
     let mut differ = |types: Vec<Type>| {
@@ -44,12 +44,12 @@ fn elements(node: &Node, checked: &Checked, mistakes: &mut Vec<Mistake>) {
         of.unwrap_optional().filter(|_| optional).unwrap_or(of).clone()
     };
     match &node.kind {
-        Kind::List(list) => differ(
+        NodeKind::List(list) => differ(
             list.iter()
                 .map(|(element, optional)| unwrapped(element, *optional))
                 .collect(),
         ),
-        Kind::Map(entries) => {
+        NodeKind::Map(entries) => {
             differ(entries.iter().map(|(key, ..)| unwrapped(key, false)).collect());
             differ(
                 entries
@@ -90,13 +90,13 @@ fn may_be_number(text: &str) -> bool {
 }
 
 fn texts(node: &Node, mistakes: &mut Vec<Mistake>) {
-    let Kind::Call {
+    let NodeKind::Call {
         function, arguments, ..
     } = &node.kind
     else {
         return;
     };
-    let Some(Kind::Literal(literal)) = arguments.first().map(|argument| &argument.kind) else {
+    let Some(NodeKind::Literal(literal)) = arguments.first().map(|argument| &argument.kind) else {
         return;
     };
     let wrong = match (&**function, literal) {

@@ -1,6 +1,6 @@
 //! The macros that the parser does not expand: those of optional values, of loops with two variables, and `sortBy`.
 
-use super::tree::{Builder, Kind, Literal, Loop, MisusedMacro, Node};
+use super::tree::{Builder, Literal, Loop, MisusedMacro, Node, NodeKind};
 
 const RESULT: &str = "@result";
 const UNUSED: &str = "#unused";
@@ -28,7 +28,7 @@ pub(super) fn call(
 }
 
 fn global(build: &mut Builder, function: &str, arguments: Vec<Node>) -> Node {
-    build.node(Kind::Call {
+    build.node(NodeKind::Call {
         function: function.to_string(),
         target: None,
         arguments,
@@ -36,7 +36,7 @@ fn global(build: &mut Builder, function: &str, arguments: Vec<Node>) -> Node {
 }
 
 fn receiver(build: &mut Builder, function: &str, target: Node, arguments: Vec<Node>) -> Node {
-    build.node(Kind::Call {
+    build.node(NodeKind::Call {
         function: function.to_string(),
         target: Some(Box::new(target)),
         arguments,
@@ -44,16 +44,16 @@ fn receiver(build: &mut Builder, function: &str, target: Node, arguments: Vec<No
 }
 
 fn ident(build: &mut Builder, name: &str) -> Node {
-    build.node(Kind::Ident(name.to_string()))
+    build.node(NodeKind::Ident(name.to_string()))
 }
 
 fn literal(build: &mut Builder, value: Literal) -> Node {
-    build.node(Kind::Literal(value))
+    build.node(NodeKind::Literal(value))
 }
 
 fn variable(node: &Node) -> Result<String, MisusedMacro> {
     match &node.kind {
-        Kind::Ident(name) => Ok(name.clone()),
+        NodeKind::Ident(name) => Ok(name.clone()),
         _ => Err(MisusedMacro("argument must be a simple name".to_string())),
     }
 }
@@ -73,10 +73,10 @@ fn two_variables(first: &Node, second: &Node) -> Result<(String, String), Misuse
 
 /// `let variable = value in body`, which CEL has as a loop over nothing.
 fn bind(build: &mut Builder, name: &str, value: Node, body: Node) -> Node {
-    let range = build.node(Kind::List(Vec::new()));
+    let range = build.node(NodeKind::List(Vec::new()));
     let condition = literal(build, Literal::Bool(false));
     let step = ident(build, name);
-    build.node(Kind::Loop(Box::new(Loop {
+    build.node(NodeKind::Loop(Box::new(Loop {
         range,
         variable: UNUSED.to_string(),
         second_variable: None,
@@ -145,7 +145,7 @@ fn quantifier(
         }
     };
     let start = literal(build, start);
-    Ok(build.node(Kind::Loop(Box::new(Loop {
+    Ok(build.node(NodeKind::Loop(Box::new(Loop {
         range: target,
         variable: first,
         second_variable: Some(second),
@@ -169,17 +169,20 @@ fn transform(
     let so_far = ident(build, RESULT);
     let (start, mut step) = match function {
         "transformList" => {
-            let one = build.node(Kind::List(vec![(transformed, false)]));
-            (Kind::List(Vec::new()), global(build, "_+_", vec![so_far, one]))
+            let one = build.node(NodeKind::List(vec![(transformed, false)]));
+            (
+                NodeKind::List(Vec::new()),
+                global(build, "_+_", vec![so_far, one]),
+            )
         }
         "transformMap" => {
             let key = ident(build, &first);
             let step = global(build, "cel.@mapInsert", vec![so_far, key, transformed]);
-            (Kind::Map(Vec::new()), step)
+            (NodeKind::Map(Vec::new()), step)
         }
         _ => {
             let step = global(build, "cel.@mapInsert", vec![so_far, transformed]);
-            (Kind::Map(Vec::new()), step)
+            (NodeKind::Map(Vec::new()), step)
         }
     };
     if let Some(filter) = filter {
@@ -189,7 +192,7 @@ fn transform(
     let start = build.node(start);
     let condition = literal(build, Literal::Bool(true));
     let result = ident(build, RESULT);
-    Ok(build.node(Kind::Loop(Box::new(Loop {
+    Ok(build.node(NodeKind::Loop(Box::new(Loop {
         range: target,
         variable: first,
         second_variable: Some(second),
@@ -202,7 +205,10 @@ fn transform(
 }
 
 fn sort_by(build: &mut Builder, target: Node, mut arguments: Vec<Node>) -> Result<Node, MisusedMacro> {
-    if matches!(target.kind, Kind::Literal(_) | Kind::Map(_) | Kind::Message(..)) {
+    if matches!(
+        target.kind,
+        NodeKind::Literal(_) | NodeKind::Map(_) | NodeKind::Message(..)
+    ) {
         return Err(MisusedMacro(
             "sortBy can only be applied to a list, identifier, comprehension, call or select expression"
                 .to_string(),
@@ -212,12 +218,12 @@ fn sort_by(build: &mut Builder, target: Node, mut arguments: Vec<Node>) -> Resul
     let name = variable(&arguments[0])?;
     let range = ident(build, SORTED);
     let so_far = ident(build, RESULT);
-    let one = build.node(Kind::List(vec![(key, false)]));
+    let one = build.node(NodeKind::List(vec![(key, false)]));
     let step = global(build, "_+_", vec![so_far, one]);
-    let start = build.node(Kind::List(Vec::new()));
+    let start = build.node(NodeKind::List(Vec::new()));
     let condition = literal(build, Literal::Bool(true));
     let result = ident(build, RESULT);
-    let keys = build.node(Kind::Loop(Box::new(Loop {
+    let keys = build.node(NodeKind::Loop(Box::new(Loop {
         range,
         variable: name,
         second_variable: None,

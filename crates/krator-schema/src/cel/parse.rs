@@ -14,7 +14,7 @@ pub(super) struct Parsed {
     pub(super) root: Node,
     /// How many nodes it has.
     pub(super) nodes: usize,
-    /// What the parser returned, for evaluation.
+    /// The parser's own tree, for evaluation.
     pub(super) source: IdedExpr,
 }
 

@@ -171,14 +171,14 @@ pub(super) enum Below {
     Property(String),
     /// All values of a map.
     Values,
-    /// All items of a list, and the keys by which they are told apart, if there are some.
+    /// All items of a list, and the keys that identify them, if there are some.
     Items {
         keys: Option<Vec<String>>,
     },
 }
 
 impl Below {
-    /// Calls a function with each of the values: where it is, and the one that it replaces, if that can be told.
+    /// Calls a function with the place of each value, the value, and the one that it replaces, if that is known.
     pub(super) fn for_each<'v>(
         &self,
         at: &Path,

@@ -13,7 +13,7 @@ use crate::Pattern;
 
 use super::rules::Compiled;
 use super::schema_types::Declared;
-use super::tree::{Kind, Literal, Node};
+use super::tree::{Literal, Node, NodeKind};
 use super::trust::{self, Comparison};
 
 /// An expression that is ready to be evaluated.
@@ -22,7 +22,7 @@ pub(super) struct Program {
     source: IdedExpr,
     /// Why the API server may evaluate it otherwise.
     distrust: Option<String>,
-    /// What it compares as a whole.
+    /// The lists, maps and objects that it compares as a whole.
     comparisons: Vec<Comparison>,
     takes_nulls: bool,
     has_loops: bool,
@@ -35,7 +35,7 @@ pub(super) struct Program {
 pub(super) enum Failure {
     /// The API server fails as well, and says this.
     Error(String),
-    /// It cannot be told what the API server says.
+    /// The answer of the API server is not known.
     Unknown(String),
 }
 
@@ -45,8 +45,8 @@ impl Program {
         let Compiled { parsed, checked } = compiled;
         let (mut has_loops, mut patterns) = (false, Vec::new());
         parsed.root.visit(&mut |node| match &node.kind {
-            Kind::Loop(_) => has_loops = true,
-            Kind::Call {
+            NodeKind::Loop(_) => has_loops = true,
+            NodeKind::Call {
                 function, arguments, ..
             } if function == "matches" => patterns.extend(arguments.iter().filter_map(text)),
             _ => {}
@@ -67,11 +67,11 @@ impl Program {
         self.size.depth
     }
 
-    /// Whether it can be told of these values what the API server makes of them.
-    pub(super) fn is_told(&self, value: &Json, old: Option<&Json>) -> bool {
+    /// Whether the answer of the API server is known for these values.
+    pub(super) fn is_decidable(&self, value: &Json, old: Option<&Json>) -> bool {
         self.comparisons
             .iter()
-            .all(|compared| compared.is_told(value, old))
+            .all(|compared| compared.is_decidable(value, old))
     }
 
     /// Evaluates the expression. The scope has the values, of which the largest list, map or text has this size.
@@ -89,7 +89,7 @@ impl Program {
         Value::resolve(&self.source, scope).map_err(|error| self.failure(scope, error))
     }
 
-    /// What an error means. A loop of cel-go goes on after an error, and may end without one.
+    /// The outcome for an error. A loop of cel-go goes on after an error, and may end without one.
     fn failure(&self, scope: &Context<'_>, error: ExecutionError) -> Failure {
         let first = first_error(&self.source, scope).filter(|_| !self.has_loops);
         match first {
@@ -131,7 +131,7 @@ fn first_error(expression: &IdedExpr, scope: &Context<'_>) -> Option<ExecutionEr
 /// How many steps a rule may take, as far as [`Size::steps`] can tell: nothing else ends a rule that loops within loops.
 const MOST_STEPS: u64 = 1_000_000;
 
-/// What bounds the steps of an expression.
+/// The bound of the steps of an expression.
 #[derive(Debug)]
 struct Size {
     nodes: u64,
@@ -153,12 +153,14 @@ impl Size {
         root.visit(&mut |node| {
             size.nodes += 1;
             match &node.kind {
-                Kind::Loop(_) => size.factors += 1,
-                Kind::Call { function, .. } if matches!(function.as_str(), "replace" | "split" | "join") => {
+                NodeKind::Loop(_) => size.factors += 1,
+                NodeKind::Call { function, .. }
+                    if matches!(function.as_str(), "replace" | "split" | "join") =>
+                {
                     size.factors += 1;
                 }
-                Kind::List(elements) => size.largest = size.largest.max(elements.len()),
-                Kind::Literal(Literal::String(text)) => size.largest = size.largest.max(text.len()),
+                NodeKind::List(elements) => size.largest = size.largest.max(elements.len()),
+                NodeKind::Literal(Literal::String(text)) => size.largest = size.largest.max(text.len()),
                 _ => {}
             }
         });
@@ -176,7 +178,7 @@ impl Size {
 /// The text that a node is.
 fn text(node: &Node) -> Option<String> {
     match &node.kind {
-        Kind::Literal(Literal::String(text)) => Some(text.clone()),
+        NodeKind::Literal(Literal::String(text)) => Some(text.clone()),
         _ => None,
     }
 }

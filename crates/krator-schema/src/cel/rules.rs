@@ -20,11 +20,11 @@ pub(super) struct Compiled {
     pub(super) checked: Checked,
 }
 
-/// What the API server says of an expression.
+/// The API server's answer to an expression.
 pub(super) enum Compilation {
     Good(Compiled),
     Refused(Vec<(String, Option<usize>)>),
-    /// It cannot be told.
+    /// The answer of the API server is not known.
     Unknown,
 }
 

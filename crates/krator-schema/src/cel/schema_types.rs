@@ -32,8 +32,8 @@ pub(super) enum Equality {
     /// When they are the same JSON, and in some other cases: lists may be sets or maps, and the same time may be written in
     /// two ways.
     Loose,
-    /// That cannot be told: some names of fields are not found, so that an object is not even equal to itself.
-    Untold,
+    /// Equality cannot be decided: CEL does not find some fields, so that an object is not even equal to itself.
+    Undecidable,
 }
 
 /// A field of an object.
@@ -169,7 +169,7 @@ fn declare_object(schema: &Schema, is_resource: bool) -> Declared {
     let mut equality = match (&schema.properties, has_unknown_fields) {
         (_, true) => Equality::Loose,
         (Some(_), false) => Equality::Structural,
-        (None, false) => Equality::Untold,
+        (None, false) => Equality::Undecidable,
     };
     let completed = if is_resource {
         with_resource_fields(schema)
@@ -184,7 +184,7 @@ fn declare_object(schema: &Schema, is_resource: bool) -> Declared {
     {
         let escaped = escape(name);
         if escaped.as_ref() != Some(name) {
-            equality = Equality::Untold;
+            equality = Equality::Undecidable;
         }
         let Some(declared) = declare(property, property.embedded_resource == Some(true)) else {
             equality = equality.max(Equality::Loose);

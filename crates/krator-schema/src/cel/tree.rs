@@ -1,20 +1,15 @@
-//! The tree of an expression whose macros are expanded, as cel-go has it. The parser expands only the oldest macros, so
-//! this is where the others are expanded.
-
-use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr, LiteralValue};
-
-use super::macros;
+//! The tree of an expression whose macros are expanded, as cel-go has it.
 
 /// A part of an expression.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
     /// Counts the nodes of the tree; what the type checker finds out about a node has this index.
     pub(super) id: usize,
-    pub(super) kind: Kind,
+    pub(super) kind: NodeKind,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     Literal(Literal),
     Ident(String),
     /// A field of the operand, or with `test` whether there is one.
@@ -48,7 +43,7 @@ pub(super) enum Literal {
     Null,
 }
 
-/// What macros such as `all` expand to: a fold over a list or map.
+/// A fold over a list or map: the expansion of macros such as `all`.
 #[derive(Debug, Clone)]
 pub(super) struct Loop {
     pub(super) range: Node,
@@ -72,7 +67,7 @@ pub(super) struct Builder {
 pub(super) struct MisusedMacro(pub(super) String);
 
 impl Builder {
-    pub(super) fn node(&mut self, kind: Kind) -> Node {
+    pub(super) fn node(&mut self, kind: NodeKind) -> Node {
         let id = self.nodes;
         self.nodes += 1;
         Node { id, kind }
@@ -90,110 +85,28 @@ impl Builder {
         self.nodes += 1;
         node.kind.for_each_child_mut(&mut |child| self.renumber(child));
     }
-
-    /// The tree of what the parser returned.
-    pub(super) fn lower(&mut self, parsed: &IdedExpr) -> Result<Node, MisusedMacro> {
-        let kind = match &parsed.expr {
-            Expr::Unspecified => return Err(MisusedMacro("incomplete expression".to_string())),
-            Expr::Ident(name) => Kind::Ident(name.clone()),
-            Expr::Literal(literal) => Kind::Literal(lower_literal(literal)),
-            Expr::Select(select) => Kind::Select {
-                operand: Box::new(self.lower(&select.operand)?),
-                field: select.field.clone(),
-                test: select.test,
-            },
-            Expr::Call(call) => {
-                let target = call
-                    .target
-                    .as_ref()
-                    .map(|target| self.lower(target))
-                    .transpose()?;
-                let arguments = self.lower_all(call.args.iter())?;
-                return macros::call(self, &call.func_name, target, arguments);
-            }
-            Expr::List(list) => {
-                let elements = self.lower_all(list.elements.iter())?;
-                let optional = |at| list.optional_indices.contains(&at);
-                Kind::List(
-                    elements
-                        .into_iter()
-                        .enumerate()
-                        .map(|(at, node)| (node, optional(at)))
-                        .collect(),
-                )
-            }
-            Expr::Map(map) => {
-                let mut entries = Vec::new();
-                for entry in &map.entries {
-                    if let EntryExpr::MapEntry(entry) = &entry.expr {
-                        entries.push((self.lower(&entry.key)?, self.lower(&entry.value)?, entry.optional));
-                    }
-                }
-                Kind::Map(entries)
-            }
-            Expr::Struct(message) => {
-                let mut fields = Vec::new();
-                for entry in &message.entries {
-                    if let EntryExpr::StructField(field) = &entry.expr {
-                        fields.push(self.lower(&field.value)?);
-                    }
-                }
-                Kind::Message(message.type_name.clone(), fields)
-            }
-            Expr::Comprehension(fold) => Kind::Loop(Box::new(Loop {
-                range: self.lower(&fold.iter_range)?,
-                variable: fold.iter_var.clone(),
-                second_variable: fold.iter_var2.clone(),
-                accumulator: fold.accu_var.clone(),
-                start: self.lower(&fold.accu_init)?,
-                condition: self.lower(&fold.loop_cond)?,
-                step: self.lower(&fold.loop_step)?,
-                result: self.lower(&fold.result)?,
-            })),
-        };
-        Ok(self.node(kind))
-    }
-
-    fn lower_all<'a>(
-        &mut self,
-        parsed: impl Iterator<Item = &'a IdedExpr>,
-    ) -> Result<Vec<Node>, MisusedMacro> {
-        parsed.map(|part| self.lower(part)).collect()
-    }
 }
 
-fn lower_literal(literal: &LiteralValue) -> Literal {
-    match literal {
-        LiteralValue::Boolean(value) => Literal::Bool(*value.inner()),
-        LiteralValue::Bytes(value) => Literal::Bytes(value.inner().len()),
-        LiteralValue::Double(_) => Literal::Double,
-        LiteralValue::Int(value) => Literal::Int(*value.inner()),
-        LiteralValue::Null => Literal::Null,
-        LiteralValue::String(value) => Literal::String(value.inner().to_string()),
-        LiteralValue::UInt(_) => Literal::Uint,
-    }
-}
-
-impl Kind {
+impl NodeKind {
     fn for_each_child_mut(&mut self, visit: &mut dyn FnMut(&mut Node)) {
         match self {
-            Kind::Literal(_) | Kind::Ident(_) => {}
-            Kind::Select { operand, .. } => visit(operand),
-            Kind::Call {
+            NodeKind::Literal(_) | NodeKind::Ident(_) => {}
+            NodeKind::Select { operand, .. } => visit(operand),
+            NodeKind::Call {
                 target, arguments, ..
             } => {
                 target.iter_mut().for_each(|target| visit(target));
                 arguments.iter_mut().for_each(visit);
             }
-            Kind::List(elements) => elements.iter_mut().for_each(|(element, _)| visit(element)),
-            Kind::Map(entries) => {
+            NodeKind::List(elements) => elements.iter_mut().for_each(|(element, _)| visit(element)),
+            NodeKind::Map(entries) => {
                 for (key, value, _) in entries {
                     visit(key);
                     visit(value);
                 }
             }
-            Kind::Message(_, fields) => fields.iter_mut().for_each(visit),
-            Kind::Loop(fold) => {
+            NodeKind::Message(_, fields) => fields.iter_mut().for_each(visit),
+            NodeKind::Loop(fold) => {
                 visit(&mut fold.range);
                 visit(&mut fold.start);
                 visit(&mut fold.condition);
@@ -208,15 +121,15 @@ impl Node {
     /// The parts of this node, in no particular order.
     pub(super) fn children(&self) -> Vec<&Node> {
         match &self.kind {
-            Kind::Literal(_) | Kind::Ident(_) => Vec::new(),
-            Kind::Select { operand, .. } => vec![operand],
-            Kind::Call {
+            NodeKind::Literal(_) | NodeKind::Ident(_) => Vec::new(),
+            NodeKind::Select { operand, .. } => vec![operand],
+            NodeKind::Call {
                 target, arguments, ..
             } => target.iter().map(|target| &**target).chain(arguments).collect(),
-            Kind::List(elements) => elements.iter().map(|(element, _)| element).collect(),
-            Kind::Map(entries) => entries.iter().flat_map(|(key, value, _)| [key, value]).collect(),
-            Kind::Message(_, fields) => fields.iter().collect(),
-            Kind::Loop(fold) => vec![
+            NodeKind::List(elements) => elements.iter().map(|(element, _)| element).collect(),
+            NodeKind::Map(entries) => entries.iter().flat_map(|(key, value, _)| [key, value]).collect(),
+            NodeKind::Message(_, fields) => fields.iter().collect(),
+            NodeKind::Loop(fold) => vec![
                 &fold.range,
                 &fold.start,
                 &fold.condition,
@@ -237,8 +150,8 @@ impl Node {
     /// The name that a chain of selections such as `a.b.c` may stand for.
     pub(super) fn qualified_name(&self) -> Option<String> {
         match &self.kind {
-            Kind::Ident(name) => Some(name.clone()),
-            Kind::Select {
+            NodeKind::Ident(name) => Some(name.clone()),
+            NodeKind::Select {
                 operand,
                 field,
                 test: false,

@@ -1,10 +1,10 @@
-//! What `kube-cel` is known to evaluate as the API server does.
+//! The part of CEL that `kube-cel` is known to evaluate as the API server does.
 
 use serde_json::Value as Json;
 
 use super::check::Checked;
 use super::schema_types::{Declared, Equality, Shape};
-use super::tree::{Kind, Literal, Node};
+use super::tree::{Literal, Node, NodeKind};
 use super::types::Type;
 
 /// The functions that `kube-cel` evaluates as the API server does, by the names of their overloads. Others, such as
@@ -86,15 +86,15 @@ fn is_trusted(overload: &str) -> bool {
     TRUSTED.contains(&overload) || TRUSTED_WITH_NULL.contains(&overload)
 }
 
-/// What an expression uses that may be evaluated otherwise by the API server.
+/// The parts of an expression that the API server may evaluate otherwise.
 pub(super) fn distrust(root: &Node, checked: &Checked, declared: &Declared) -> Option<String> {
     let mut why = None;
     root.visit(&mut |node| {
         let of = checked.type_of(node);
         let reason = match &node.kind {
-            Kind::Literal(Literal::Null) => None,
+            NodeKind::Literal(Literal::Null) => None,
             _ if is_strange(of) => Some(format!("values of the type {of}")),
-            Kind::Call {
+            NodeKind::Call {
                 function, arguments, ..
             } => {
                 let overloads = checked
@@ -115,17 +115,17 @@ pub(super) fn distrust(root: &Node, checked: &Checked, declared: &Declared) -> O
                     && !arguments.iter().any(is_null);
                 (!trusted || overloads.is_empty() || of_containers).then(|| format!("`{function}`"))
             }
-            Kind::Select { operand, .. } if matches!(checked.type_of(operand), Type::Dyn) => {
+            NodeKind::Select { operand, .. } if matches!(checked.type_of(operand), Type::Dyn) => {
                 Some("fields of values without a type".to_string())
             }
-            Kind::Loop(fold) => {
+            NodeKind::Loop(fold) => {
                 let over_map = matches!(checked.type_of(&fold.range), Type::Map(..));
                 let ordered = matches!(of, Type::List(_));
                 let strange = fold.second_variable.is_some() || fold.is_binding() || over_map && ordered;
                 strange.then(|| "a loop of this kind".to_string())
             }
-            Kind::Map(_) | Kind::Message(..) => Some("a map or message literal".to_string()),
-            Kind::List(elements) if elements.iter().any(|(_, optional)| *optional) => {
+            NodeKind::Map(_) | NodeKind::Message(..) => Some("a map or message literal".to_string()),
+            NodeKind::List(elements) if elements.iter().any(|(_, optional)| *optional) => {
                 Some("optional elements".to_string())
             }
             _ => None,
@@ -161,8 +161,8 @@ impl Part {
 }
 
 impl Comparison {
-    /// Whether it can be told of these values what the API server says.
-    pub(super) fn is_told(&self, value: &Json, old: Option<&Json>) -> bool {
+    /// Whether the answer of the API server is known for these values.
+    pub(super) fn is_decidable(&self, value: &Json, old: Option<&Json>) -> bool {
         let operands = self.operands.each_ref().map(|operand| operand.of(value, old));
         let [Some(left), Some(right)] = operands else {
             // A field that is absent is an error, which everybody sees.
@@ -183,7 +183,7 @@ fn has_null(value: &Json) -> bool {
     }
 }
 
-/// The comparisons of containers in an expression that can be told for some values.
+/// The comparisons of containers in an expression that can be decided for some values.
 pub(super) fn comparisons(root: &Node, checked: &Checked, declared: &Declared) -> Vec<Comparison> {
     let mut found = Vec::new();
     root.visit(&mut |node| found.extend(comparison(node, checked, declared)));
@@ -192,7 +192,7 @@ pub(super) fn comparisons(root: &Node, checked: &Checked, declared: &Declared) -
 
 /// The comparison that a node is, if it is one of two parts of objects.
 fn comparison(node: &Node, checked: &Checked, declared: &Declared) -> Option<Comparison> {
-    let Kind::Call {
+    let NodeKind::Call {
         function, arguments, ..
     } = &node.kind
     else {
@@ -204,7 +204,7 @@ fn comparison(node: &Node, checked: &Checked, declared: &Declared) -> Option<Com
     let compares = ["_==_", "_!=_"].contains(&function.as_str()) && is_container(checked.type_of(left));
     let ((left, of_left), (right, of_right)) = (part(left, declared)?, part(right, declared)?);
     let equality = of_left.equality.max(of_right.equality);
-    (compares && equality != Equality::Untold).then_some(Comparison {
+    (compares && equality != Equality::Undecidable).then_some(Comparison {
         operands: [left, right],
         equality,
     })
@@ -213,12 +213,12 @@ fn comparison(node: &Node, checked: &Checked, declared: &Declared) -> Option<Com
 /// The part of an object that a node is, and its schema.
 fn part<'a>(node: &Node, declared: &'a Declared) -> Option<(Part, &'a Declared)> {
     match &node.kind {
-        Kind::Ident(name) if ["self", "oldSelf"].contains(&name.as_str()) => {
+        NodeKind::Ident(name) if ["self", "oldSelf"].contains(&name.as_str()) => {
             let is_old = name == "oldSelf";
             let fields = Vec::new();
             Some((Part { is_old, fields }, declared))
         }
-        Kind::Select {
+        NodeKind::Select {
             operand,
             field,
             test: false,
@@ -242,8 +242,8 @@ pub(super) fn takes_nulls(root: &Node, checked: &Checked) -> bool {
     let mut takes = true;
     root.visit(&mut |node| {
         takes &= match &node.kind {
-            Kind::Select { operand, .. } => is_own_field(operand, checked),
-            Kind::Call { .. } => checked
+            NodeKind::Select { operand, .. } => is_own_field(operand, checked),
+            NodeKind::Call { .. } => checked
                 .overloads
                 .get(&node.id)
                 .is_some_and(|overloads| overloads.iter().all(|it| TRUSTED_WITH_NULL.contains(it))),
@@ -256,8 +256,8 @@ pub(super) fn takes_nulls(root: &Node, checked: &Checked) -> bool {
 /// Whether a value is reached through fields of objects alone, which are never `null`.
 fn is_own_field(node: &Node, checked: &Checked) -> bool {
     match &node.kind {
-        Kind::Ident(name) => matches!(name.as_str(), "self" | "oldSelf"),
-        Kind::Select { operand, .. } => {
+        NodeKind::Ident(name) => matches!(name.as_str(), "self" | "oldSelf"),
+        NodeKind::Select { operand, .. } => {
             matches!(checked.type_of(operand), Type::Struct(_)) && is_own_field(operand, checked)
         }
         _ => false,
@@ -265,12 +265,12 @@ fn is_own_field(node: &Node, checked: &Checked) -> bool {
 }
 
 fn is_null(node: &Node) -> bool {
-    matches!(node.kind, Kind::Literal(Literal::Null))
+    matches!(node.kind, NodeKind::Literal(Literal::Null))
 }
 
 /// Whether a sum is that of `map` or `filter`, whose list is no list of the schema.
 fn adds_to_result(operands: &[Node]) -> bool {
-    matches!(operands.first().map(|first| &first.kind), Some(Kind::Ident(name)) if name == "@result")
+    matches!(operands.first().map(|first| &first.kind), Some(NodeKind::Ident(name)) if name == "@result")
 }
 
 fn is_container(of: &Type) -> bool {

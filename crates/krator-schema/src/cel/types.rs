@@ -46,7 +46,7 @@ impl Type {
         Type::Opaque(OPTIONAL.into(), vec![of])
     }
 
-    /// What an optional value may hold.
+    /// The type inside an optional one.
     pub(super) fn unwrap_optional(&self) -> Option<&Type> {
         match self {
             Type::Opaque(name, of) if &**name == OPTIONAL => of.first(),
@@ -146,7 +146,7 @@ impl fmt::Display for Type {
     }
 }
 
-/// What the type parameters met so far stand for.
+/// The types that type parameters stand for so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Bindings(BTreeMap<Arc<str>, Type>);
 

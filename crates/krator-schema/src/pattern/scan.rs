@@ -109,7 +109,7 @@ pub(super) fn escaped_char(text: &str) -> Result<(u32, &str), PatternError> {
     }
 }
 
-/// What follows `\x`: two digits, or any number of them in braces.
+/// Reads the digits after `\x`: two, or any number of them in braces.
 fn hexadecimal(text: &str) -> (Option<u32>, &str) {
     let Some((first, mut rest)) = split_first(text) else {
         return (None, text);

@@ -25,11 +25,11 @@ pub(crate) enum Reading {
     Default,
 }
 
-/// What a check of a value found.
+/// The result of checking a value.
 #[derive(Debug, Default)]
 struct Outcome {
     problems: Vec<Problem>,
-    /// How many checks were made, which chooses the alternative of `anyOf` whose problems are told.
+    /// How many checks were made, which chooses the alternative of `anyOf` whose problems are reported.
     matches: usize,
 }
 
@@ -63,7 +63,7 @@ impl From<Problem> for Outcome {
 #[derive(Debug)]
 pub(crate) struct Validator {
     reading: Reading,
-    /// Those that were needed; `None` for what Go does not accept.
+    /// The patterns that were needed; `None` for one that Go does not accept.
     patterns: RwLock<HashMap<String, Option<Arc<Pattern>>>>,
 }
 
@@ -179,7 +179,7 @@ impl Validator {
                     "must validate one and only one schema (oneOf): {found}"
                 )));
             }
-            // With several valid alternatives nothing else is told, and nothing counts.
+            // With several valid alternatives nothing else is reported, and nothing counts.
             if valid <= 1 {
                 outcome.merge(best);
             }

@@ -80,7 +80,7 @@ fn duplicate(path: &At<'_>, value: &Json) -> Problem {
     Problem::new(path, ProblemKind::Duplicate, format!("duplicate value: {value}"))
 }
 
-/// Where something occurs for the second time. A third time is not told of again.
+/// The places at which a value occurs for the second time. A third occurrence is not reported again.
 fn repeated<T>(values: &[T], same: impl Fn(&T, &T) -> bool) -> Vec<usize> {
     let earlier = |at: usize| {
         values[..at]

@@ -25,7 +25,7 @@ pub fn admit_metadata(metadata: &mut Json) -> Result<(), Problem> {
     Ok(())
 }
 
-/// What is wrong with the `metadata` of an object, which [`admit_metadata`] has made. A name is not required, and the rule for
+/// Validates the `metadata` of an object, which [`admit_metadata`] has made. A name is not required, and the rule for
 /// names of its kind is not looked at.
 pub fn validate_metadata(metadata: &Json) -> Vec<Problem> {
     let path = Path::root().field("metadata");
@@ -76,7 +76,7 @@ pub(crate) fn coerce(path: &At<'_>, value: &mut Json, schema: &Schema, root: boo
     Ok(())
 }
 
-/// What is wrong with `apiVersion`, `kind` and `metadata` of the objects within a value.
+/// Validates `apiVersion`, `kind` and `metadata` of the objects within a value.
 pub(crate) fn validate(path: &At<'_>, value: &Json, schema: &Schema) -> Vec<Problem> {
     validate_at(path, value, schema, false)
 }

@@ -56,7 +56,7 @@ impl<'a> ObjectMeta<'a> {
         self.0.get(name).and_then(Json::as_array).into_iter().flatten()
     }
 
-    /// What is wrong with it. A name is not required, because an object within another one may not have one yet.
+    /// Validates it. A name is not required, because an object within another one may not have one yet.
     pub(crate) fn validate(&self, path: &At<'_>) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut invalid = |path: At<'_>, details: Vec<String>| {
@@ -202,7 +202,7 @@ fn validate_manager(path: &At<'_>, entry: &Json) -> Vec<Problem> {
     problems
 }
 
-/// What is wrong with a name that is a part of the path of a URL.
+/// Validates a name that is a part of the path of a URL.
 fn path_segment(name: &str, exact: bool) -> Vec<String> {
     if exact && matches!(name, "." | "..") {
         return vec![format!("may not be '{name}'")];

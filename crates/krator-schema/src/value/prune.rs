@@ -45,7 +45,7 @@ impl Pruner {
         }
     }
 
-    /// What is in a value whose unknown fields are kept is only pruned where the schema goes on.
+    /// Inside a value whose unknown fields are kept, only the parts that have a schema are pruned.
     fn keep(&mut self, schema: &Schema, value: &mut Json, at: &At<'_>) {
         match value {
             Json::Object(fields) => self.fields(Some(schema), fields, (schema.is_embedded(), true), at),

@@ -93,7 +93,7 @@ impl<'a> Types<'a> {
                     schema
                 }
                 Some("array") => {
-                    node.sink.report(
+                    node.report(
                         Finding::new(&INVALID_SCHEMA, node.span, "an array needs `items`")
                             .help("or write `list of TYPE`"),
                     );
@@ -101,7 +101,7 @@ impl<'a> Types<'a> {
                 }
                 Some(phrase) => self.phrase(phrase, node.span, node.sink),
                 None => {
-                    node.sink.wrong_type(&node, "a type as a phrase");
+                    node.wrong_type("a type as a phrase");
                     Schema::plain(Shape::Any, node.span)
                 }
             },
@@ -152,8 +152,7 @@ impl<'a> Types<'a> {
                 .any(|(key, _)| key.value.starts_with("x-kubernetes-"))
         {
             let help = "`type` may be left out where `properties`, `items`, `additionalProperties` or `enum` gives it";
-            node.sink
-                .report(Finding::new(&INVALID_SCHEMA, keys.head(), "this type has no `type`").help(help));
+            node.report(Finding::new(&INVALID_SCHEMA, keys.head(), "this type has no `type`").help(help));
         }
         schema.span = node.span;
         schema.validations = validations;
@@ -279,7 +278,7 @@ impl<'a> Types<'a> {
 fn number_of_enum(value: Input<'_>) -> Option<Json> {
     let number = json_of(&value);
     if !number.is_number() {
-        value.sink.wrong_type(&value, "a number");
+        value.wrong_type("a number");
         return None;
     }
     Some(number)
@@ -300,6 +299,6 @@ fn text_of_enum(value: Input<'_>) -> Option<Json> {
             .did_you_mean(quoted.as_deref())
             .help("a field that may be null is `nullable`, and a field that may be absent `optional`");
     }
-    value.sink.report(finding);
+    value.report(finding);
     None
 }

@@ -135,10 +135,7 @@ impl Types<'_> {
         let span = finding.span;
         let mut finding = finding.did_you_mean(meant);
         if let (Some(fix), Some(at)) = (&mut finding.fix, sink.source.at(span).find(word)) {
-            fix.span = Span {
-                start: span.start + at,
-                end: span.start + at + word.len(),
-            };
+            fix.span = Span::new(span.start + at, span.start + at + word.len());
         }
         finding
     }
