@@ -40,6 +40,8 @@ mod karpenter;
 mod conformance;
 // Workloads of the embedded API server that become ready or fail.
 mod workloads;
+// Every kind of Kubernetes that descriptions may name, created, applied, watched and deleted on the embedded API server.
+mod kinds;
 // Operators that live the same lives on the embedded API server and on a real one.
 mod lives;
 // The promises of the runtime under faults, judged by an oracle.

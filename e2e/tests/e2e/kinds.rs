@@ -9,7 +9,9 @@ use std::collections::BTreeSet;
 
 /// Small valid objects, as a real server accepts them.
 fn samples() -> Vec<DynamicObject> {
-    let documents = serde_yaml::Deserializer::from_str(include_str!("../testdata/samples.yaml"));
+    let documents = serde_yaml::Deserializer::from_str(include_str!(
+        "../../../crates/krator-apiserver/testdata/samples.yaml"
+    ));
     documents
         .map(|document| DynamicObject::deserialize(document).expect("an object"))
         .collect()
