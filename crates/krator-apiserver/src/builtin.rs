@@ -31,20 +31,10 @@ pub use times::human_duration;
 pub use names::NameRule;
 
 use crate::refusal::{About, FieldError, Refusal};
+use crate::request::Subresource;
 use rules::Rules;
 use serde_json::Value as Json;
 use std::sync::LazyLock;
-
-/// Which part of an object an update is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subresource {
-    /// The object itself, without its status.
-    Main,
-    /// `/status`
-    Status,
-    /// `/finalize` of namespaces.
-    Finalize,
-}
 
 /// What the server makes of the objects of one kind.
 #[derive(Debug)]
@@ -227,7 +217,7 @@ impl Builtin {
     /// `GetResetFields` of the strategies.
     pub fn reset_fields(&self, subresource: Subresource) -> Vec<&'static str> {
         match subresource {
-            Subresource::Main if prepare::has_status(self.type_name) && !self.is_review() => vec!["status"],
+            Subresource::None if prepare::has_status(self.type_name) && !self.is_review() => vec!["status"],
             Subresource::Status => [&["spec"], self.rules.kept_by_status].concat(),
             _ => Vec::new(),
         }

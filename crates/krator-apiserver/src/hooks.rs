@@ -171,7 +171,7 @@ fn settle(state: &mut State, kind: &Kind, object: &Arc<Json>) {
             api_version: kind.api_version(),
             subresource: "status".to_owned(),
         };
-        let ignored = kind.ignored(crate::custom::Subresource::Status);
+        let ignored = kind.ignored(crate::request::Subresource::Status);
         let settled = managed::update(Some(object), settled, &kind.types, &by, &now(), &ignored);
         if state.store.get(&kind.id, &Key::of(object)).is_some() {
             state.store.put(&kind.id, settled);

@@ -2,11 +2,12 @@
 
 use crate::{
     builtin::{self, Builtin, NameRule, ServedKind, ServedSubresource},
-    custom::{Custom, Subresource},
+    custom::Custom,
     definitions,
     field_set::FieldSet,
     object::at,
     refusal::{About, FieldError, Refusal},
+    request::Subresource,
     store::ResourceId,
     types::{Type, Types},
 };
@@ -175,7 +176,7 @@ impl Kind {
             Of::Builtin(_) if self.is_definition() && subresource == Subresource::None => {
                 definitions::prepare(new, Some(old));
             }
-            Of::Builtin(kind) => kind.prepare_update(new, old, part_of(subresource)),
+            Of::Builtin(kind) => kind.prepare_update(new, old, subresource),
             Of::Custom(kind) => kind.prepare_update(new, old, subresource),
         }
     }
@@ -201,7 +202,7 @@ impl Kind {
         of_metadata: &[FieldError],
     ) -> Result<Vec<FieldError>, Refusal> {
         match &self.of {
-            Of::Builtin(kind) => Ok(kind.validate_update(new, old, part_of(subresource))),
+            Of::Builtin(kind) => Ok(kind.validate_update(new, old, subresource)),
             Of::Custom(kind) => kind.validate(new, Some(old), of_metadata),
         }
     }
@@ -220,9 +221,7 @@ impl Kind {
         let paths = match (subresource, &self.of) {
             (Subresource::Status, _) if self.is_custom() || self.is_definition() => vec!["spec", "metadata"],
             (Subresource::None, Of::Custom(kind)) if kind.has_status() => vec!["status"],
-            (Subresource::None | Subresource::Status, Of::Builtin(kind)) => {
-                kind.reset_fields(part_of(subresource))
-            }
+            (_, Of::Builtin(kind)) => kind.reset_fields(subresource),
             _ => Vec::new(),
         };
         let paths: Vec<Vec<&str>> = paths.iter().map(|path| path.split('.').collect()).collect();
@@ -253,15 +252,6 @@ impl Kind {
             Json::String(text) => text.clone(),
             other => other.to_string(),
         })
-    }
-}
-
-/// What an update of a kind of Kubernetes itself is about. `/scale` changes the object itself.
-fn part_of(subresource: Subresource) -> builtin::Subresource {
-    match subresource {
-        Subresource::None | Subresource::Scale => builtin::Subresource::Main,
-        Subresource::Status => builtin::Subresource::Status,
-        Subresource::Finalize => builtin::Subresource::Finalize,
     }
 }
 

@@ -5,12 +5,12 @@ use super::{
     settle_namespace, waits,
 };
 use crate::{
-    custom::Subresource,
     kinds::{Kind, Of},
     managed,
     object::{at, finalizers, is_deleting, meta, set_meta},
     patch,
     refusal::{About, FieldError, Refusal},
+    request::Subresource,
     state::{State, now},
     store::Key,
 };
