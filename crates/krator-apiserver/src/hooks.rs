@@ -27,9 +27,7 @@ pub(crate) fn before_create(state: &State, kind: &Kind, object: &mut Json) -> Re
             let object = state.store.get(&id(group, resource), &Key::new("", name));
             object.map(|object| Json::clone(object))
         };
-        builtin
-            .admit_create(object, &find)
-            .map_err(|why| Refusal::forbidden(about, &why))?;
+        (builtin.rules.admit)(object, &find).map_err(|why| Refusal::forbidden(about, &why))?;
     }
     allocate(state, kind, object, None)?;
     if kind.is_definition() {
@@ -47,7 +45,7 @@ pub(crate) fn before_update(
     old: &Json,
 ) -> Result<(), Refusal> {
     if let Of::Builtin(builtin) = &kind.of {
-        builtin.admit_update(object, old);
+        (builtin.rules.admit_update)(object, old);
     }
     allocate(state, kind, object, Some(old))?;
     if kind.is_definition() {

@@ -132,6 +132,14 @@ impl Kind {
         matches!(self.of, Of::Custom(_))
     }
 
+    /// The rules of a kind of Kubernetes itself. Definitions and custom resources have their own.
+    pub fn rules(&self) -> Option<&'static builtin::Rules> {
+        match &self.of {
+            Of::Builtin(kind) if !self.is_definition() => Some(kind.rules),
+            _ => None,
+        }
+    }
+
     /// Whether it is only created, and never stored.
     pub fn is_review(&self) -> bool {
         self.verbs == ["create"]
@@ -139,7 +147,7 @@ impl Kind {
 
     /// Whether what its objects own stays when they are deleted and the request does not say what becomes of it.
     pub fn orphans_by_default(&self) -> bool {
-        matches!(&self.of, Of::Builtin(kind) if kind.orphans_by_default())
+        matches!(&self.of, Of::Builtin(kind) if kind.rules.orphans)
     }
 
     /// Whether its objects define kinds.
@@ -210,7 +218,7 @@ impl Kind {
     /// What is wrong with a name of an object, or with the beginning of one.
     pub fn validate_name(&self, name: &str, is_prefix: bool) -> Vec<String> {
         let rule = match &self.of {
-            Of::Builtin(kind) => kind.name_rule(),
+            Of::Builtin(kind) => kind.rules.names,
             Of::Custom(_) => NameRule::Subdomain,
         };
         rule.check(name, is_prefix)
