@@ -50,6 +50,11 @@ pub(crate) fn label_errors(labels: &Json) -> Vec<FieldError> {
     validate::label_errors(labels)
 }
 
+/// What Go writes for a new object of a kind.
+pub(crate) fn empty(group: &str, version: &str, kind: &str) -> Json {
+    decode::zero(types::of_kind(group, version, kind))
+}
+
 /// All kinds that Kubernetes has itself and this server has.
 pub fn all() -> &'static [Builtin] {
     static BUILTINS: LazyLock<Vec<Builtin>> = LazyLock::new(|| {

@@ -7,7 +7,7 @@ use crate::{
     managed::{self, Manager},
     object::{at, is_deleting, set},
     rbac,
-    refusal::Refusal,
+    refusal::{FieldError, Refusal},
     state::{State, id, now},
     store::Key,
 };
@@ -66,20 +66,12 @@ fn allocate(state: &State, kind: &Kind, object: &mut Json, old: Option<&Json>) -
         .list(&kind.id, "")
         .filter(|(key, _)| **key != own)
         .map(|(_, object)| &**object);
-    match builtin.allocate(object, old, others) {
-        Ok(()) => Ok(()),
-        Err(errors) => refuse(kind, object, &errors),
-    }
+    let allocated = builtin.allocate(object, old, others);
+    allocated.or_else(|errors| refuse(kind, object, &errors))
 }
 
-fn refuse(kind: &Kind, object: &Json, errors: &[crate::refusal::FieldError]) -> Result<(), Refusal> {
-    match errors {
-        [] => Ok(()),
-        errors => Err(Refusal::invalid(
-            kind.about_kind(crate::object::meta(object, "name")),
-            errors,
-        )),
-    }
+fn refuse(kind: &Kind, object: &Json, errors: &[FieldError]) -> Result<(), Refusal> {
+    Refusal::unless_valid(kind.about_kind(crate::object::meta(object, "name")), errors)
 }
 
 /// Namespaces without which a cluster is none.

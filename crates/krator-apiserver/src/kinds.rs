@@ -64,8 +64,10 @@ pub(crate) fn scale_type() -> Type {
 
 /// The type of a kind of Kubernetes itself, which may also be one that only subresources have.
 pub(crate) fn type_of(group: &str, version: &str, kind: &str) -> Type {
-    let known = TYPES.find(group, version, kind);
-    known.cloned().unwrap_or_else(|| Type::of_custom_resource(None))
+    match TYPES.find(group, version, kind) {
+        Some(known) => known.clone().with_empty(builtin::empty(group, version, kind)),
+        None => Type::of_custom_resource(None),
+    }
 }
 
 /// The group of the newer events.

@@ -247,6 +247,18 @@ impl Refusal {
         }
     }
 
+    /// Refuses an object that has errors; `about` names the kind.
+    ///
+    /// # Errors
+    ///
+    /// If there are any.
+    pub fn unless_valid(about: About, errors: &[FieldError]) -> Result<(), Self> {
+        match errors {
+            [] => Ok(()),
+            errors => Err(Self::invalid(about, errors)),
+        }
+    }
+
     /// An option of the request is not valid; `kind` is that of the options, such as `PatchOptions`.
     pub fn option(kind: &str, error: FieldError) -> Self {
         Self::invalid(About::new("meta.k8s.io", kind, ""), &[error])

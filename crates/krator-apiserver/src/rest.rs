@@ -15,7 +15,7 @@ use crate::{
     kinds::Kind,
     managed::Manager,
     object::{finalizers, meta, set_meta},
-    refusal::{About, FieldError, Refusal},
+    refusal::{FieldError, Refusal},
     request::Subresource,
     users::User,
 };
@@ -203,12 +203,4 @@ fn finalizer_warnings(object: &Json, live: Option<&Json>) -> Vec<String> {
             )
         })
         .collect()
-}
-
-/// Refuses an object with errors.
-fn refuse_invalid(about: About, errors: &[FieldError]) -> Result<(), Refusal> {
-    match errors {
-        [] => Ok(()),
-        errors => Err(Refusal::invalid(about, errors)),
-    }
 }

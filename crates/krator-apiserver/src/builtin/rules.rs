@@ -138,7 +138,6 @@ const NAMESPACE: Rules = Rules {
     selectable: &[field("status.phase")],
     prepare: prepare::namespace,
     prepare_update: prepare::namespace_update,
-    check: config::namespace,
     cells: Some(|object, _| tables::texts(object, &["status.phase"])),
     ..NONE
 };

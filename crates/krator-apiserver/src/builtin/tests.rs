@@ -396,3 +396,11 @@ fn other_groups_and_resources_are_not_builtin() {
     assert!(of("apps", "deployments").is_some());
     assert!(of("metrics.k8s.io", "pods").is_none());
 }
+
+#[test]
+fn a_new_object_has_what_go_writes() {
+    let template = json!({"metadata": {}, "spec": {"containers": null}});
+    let spec = json!({"selector": null, "strategy": {}, "template": template});
+    let expected = json!({"metadata": {}, "spec": spec, "status": {}});
+    assert_eq!(super::empty("apps", "v1", "Deployment"), expected);
+}

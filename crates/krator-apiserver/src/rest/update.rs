@@ -1,8 +1,7 @@
 //! Changes of objects: replaced, patched, applied.
 
 use super::{
-    Options, Written, create::insert, decode, finalizer_warnings, metadata_errors, refuse_invalid,
-    settle_namespace, waits,
+    Options, Written, create::insert, decode, finalizer_warnings, metadata_errors, settle_namespace, waits,
 };
 use crate::{
     kinds::Kind,
@@ -190,7 +189,7 @@ fn refuse_other_kind(kind: &Kind, patched: &Json) -> Result<(), Refusal> {
         .map(|(key, found, expected)| FieldError::invalid(key, found, format!("must be {expected}")))
         .collect();
     let group = version.rsplit_once('/').map_or("", |(group, _)| group);
-    refuse_invalid(About::new(group, of, meta(patched, "name")), &errors)
+    Refusal::unless_valid(About::new(group, of, meta(patched, "name")), &errors)
 }
 
 /// The object has to be the one that the request expects.
@@ -281,7 +280,7 @@ fn check(kind: &Kind, object: &Json, live: &Json, options: &Options) -> Result<(
             errors.push(FieldError::forbidden("metadata.finalizers", why));
         }
     }
-    refuse_invalid(kind.about_kind(meta(object, "name")), &errors)
+    Refusal::unless_valid(kind.about_kind(meta(object, "name")), &errors)
 }
 
 /// Stores the object unless nothing has changed; one that is being deleted and has nothing to wait for is removed. `live` is
