@@ -2,7 +2,7 @@
 //! and stage `ResponseComplete`.
 
 use crate::{
-    object::meta,
+    object::{meta, of_texts},
     rbac::{Attributes, Decision},
     request::header_text,
     users::User,
@@ -87,8 +87,7 @@ fn reference(asked: &Attributes, uri: &str) -> Json {
         ("apiVersion", version.unwrap_or_default()),
         ("subresource", &asked.subresource),
     ];
-    let fields = fields.into_iter().filter(|(_, text)| !text.is_empty());
-    Json::Object(fields.map(|(key, text)| (key.to_owned(), text.into())).collect())
+    of_texts(fields).into()
 }
 
 fn now() -> Json {

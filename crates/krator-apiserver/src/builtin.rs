@@ -2,7 +2,7 @@
 //! how `kubectl get` prints them. All functions are pure. Which kinds these are is said by `tools/openapi/kinds.json`.
 //!
 //! A request that creates or updates an object goes through [`Builtin::decode`], [`Builtin::default`],
-//! [`Builtin::admit_create`] or [`Builtin::admit_update`], [`Builtin::allocate`], [`Builtin::prepare_create`] or
+//! the admission of [`Rules`], [`Builtin::allocate`], [`Builtin::prepare_create`] or
 //! [`Builtin::prepare_update`], and [`Builtin::validate_create`] or [`Builtin::validate_update`], in this order. `metadata` is checked elsewhere, for custom kinds, too.
 
 mod admission;
@@ -31,32 +31,28 @@ pub use times::human_duration;
 pub use names::NameRule;
 
 use crate::refusal::{About, FieldError, Refusal};
-use rules::Rules;
+use crate::request::Subresource;
+pub(crate) use rules::Rules;
 use serde_json::Value as Json;
 use std::sync::LazyLock;
-
-/// Which part of an object an update is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subresource {
-    /// The object itself, without its status.
-    Main,
-    /// `/status`
-    Status,
-    /// `/finalize` of namespaces.
-    Finalize,
-}
 
 /// What the server makes of the objects of one kind.
 #[derive(Debug)]
 pub struct Builtin {
     kind: &'static ServedKind,
     type_name: &'static str,
-    rules: &'static Rules,
+    /// What the server does with its objects beyond what their schema says.
+    pub(crate) rules: &'static Rules,
 }
 
 /// What is wrong with the labels of an object.
 pub(crate) fn label_errors(labels: &Json) -> Vec<FieldError> {
     validate::label_errors(labels)
+}
+
+/// What Go writes for a new object of a kind.
+pub(crate) fn empty(group: &str, version: &str, kind: &str) -> Json {
+    decode::zero(types::of_kind(group, version, kind))
 }
 
 /// All kinds that Kubernetes has itself and this server has.
@@ -110,20 +106,6 @@ impl Builtin {
     pub fn default(&self, object: &mut Json) {
         defaults::fill(self.type_name, object);
         self.put_in_order(object);
-    }
-
-    /// Changes a new object as the admission plugins of a usual server do.
-    ///
-    /// # Errors
-    ///
-    /// Why the object is forbidden, for [`Refusal::forbidden`].
-    pub fn admit_create(&self, object: &mut Json, find: Find<'_>) -> Result<(), String> {
-        (self.rules.admit)(object, find)
-    }
-
-    /// Changes an updated object as the admission plugins of a usual server do.
-    pub fn admit_update(&self, object: &mut Json, old: &Json) {
-        (self.rules.admit_update)(object, old);
     }
 
     /// Sets what clients cannot: the status is reset, the generation is 1. The object must have its name and uid by now;
@@ -180,11 +162,6 @@ impl Builtin {
         About::new(group, &self.kind.kind, name)
     }
 
-    /// Which names objects of this kind may have.
-    pub fn name_rule(&self) -> NameRule {
-        self.rules.names
-    }
-
     /// The pods that an object selects, as `/scale` shows them.
     pub fn selector_text(&self, object: &Json) -> String {
         tables::selector_of(&object["spec"]["selector"])
@@ -199,35 +176,28 @@ impl Builtin {
         fields::value(self.rules.selectable, object, field)
     }
 
-    /// How many seconds a deletion waits: only pods on a node wait for it to stop them. `asked` is from the request.
-    /// After `CheckGracefulDelete` in `pkg/registry/core/pod/strategy.go`.
-    pub fn grace_seconds(&self, object: &Json, asked: Option<i64>) -> i64 {
-        let waits = self.rules.graceful
-            && !json::text(object, "spec.nodeName").is_empty()
-            && !matches!(json::text(object, "status.phase"), "Failed" | "Succeeded");
-        if !waits {
-            return 0;
+    /// How many seconds a deletion waits for a node to stop the object; none for kinds that run nowhere. `asked` is from the
+    /// request. After `CheckGracefulDelete` in `pkg/registry/core/pod/strategy.go`.
+    pub fn grace_seconds(&self, object: &Json, asked: Option<i64>) -> Option<i64> {
+        let has_ended = matches!(json::text(object, "status.phase"), "Failed" | "Succeeded");
+        if !self.rules.graceful {
+            return None;
         }
-        match asked
-            .or_else(|| json::int(object, "spec.terminationGracePeriodSeconds"))
-            .unwrap_or_default()
-        {
-            seconds if seconds < 0 => 1,
-            seconds => seconds,
+        if has_ended || json::text(object, "spec.nodeName").is_empty() {
+            return Some(0);
         }
-    }
-
-    /// Whether a deletion that does not say otherwise leaves the dependents of the object, after
-    /// `DefaultGarbageCollectionPolicy` of the strategies.
-    pub fn orphans_by_default(&self) -> bool {
-        self.rules.orphans
+        let own = json::int(object, "spec.terminationGracePeriodSeconds");
+        match asked.or(own).unwrap_or_default() {
+            seconds if seconds < 0 => Some(1),
+            seconds => Some(seconds),
+        }
     }
 
     /// The paths that a request about a part of an object does not change, and whose fields nobody owns for that; after
     /// `GetResetFields` of the strategies.
     pub fn reset_fields(&self, subresource: Subresource) -> Vec<&'static str> {
         match subresource {
-            Subresource::Main if prepare::has_status(self.type_name) && !self.is_review() => vec!["status"],
+            Subresource::None if prepare::has_status(self.type_name) && !self.is_review() => vec!["status"],
             Subresource::Status => [&["spec"], self.rules.kept_by_status].concat(),
             _ => Vec::new(),
         }

@@ -6,9 +6,9 @@
 mod statuses;
 
 use crate::{
-    custom::Subresource,
     kinds::Kind,
     object::{at, is_deleting, meta, set},
+    request::Subresource,
     rest::{self, Edit, Options, Unknown},
     state::{State, id, lock, now},
     store::{Key, ResourceId},

@@ -3,6 +3,7 @@
 use crate::{
     object::{at, fields_mut, set},
     refusal::{FieldError, Refusal},
+    request::Subresource,
 };
 use krator_schema::{
     CompiledSchema, Path, Problem, ProblemKind, Scale, Schema, Version,
@@ -19,19 +20,6 @@ pub(crate) struct Custom {
     rules: Rules,
     /// The schema as it was written.
     pub written: Json,
-}
-
-/// What part of an object a request is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subresource {
-    /// The object itself.
-    None,
-    /// `/status`.
-    Status,
-    /// `/scale`.
-    Scale,
-    /// `/finalize` of namespaces.
-    Finalize,
 }
 
 impl Custom {

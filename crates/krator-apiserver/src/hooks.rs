@@ -7,7 +7,7 @@ use crate::{
     managed::{self, Manager},
     object::{at, is_deleting, set},
     rbac,
-    refusal::Refusal,
+    refusal::{FieldError, Refusal},
     state::{State, id, now},
     store::Key,
 };
@@ -27,9 +27,7 @@ pub(crate) fn before_create(state: &State, kind: &Kind, object: &mut Json) -> Re
             let object = state.store.get(&id(group, resource), &Key::new("", name));
             object.map(|object| Json::clone(object))
         };
-        builtin
-            .admit_create(object, &find)
-            .map_err(|why| Refusal::forbidden(about, &why))?;
+        (builtin.rules.admit)(object, &find).map_err(|why| Refusal::forbidden(about, &why))?;
     }
     allocate(state, kind, object, None)?;
     if kind.is_definition() {
@@ -47,7 +45,7 @@ pub(crate) fn before_update(
     old: &Json,
 ) -> Result<(), Refusal> {
     if let Of::Builtin(builtin) = &kind.of {
-        builtin.admit_update(object, old);
+        (builtin.rules.admit_update)(object, old);
     }
     allocate(state, kind, object, Some(old))?;
     if kind.is_definition() {
@@ -68,20 +66,12 @@ fn allocate(state: &State, kind: &Kind, object: &mut Json, old: Option<&Json>) -
         .list(&kind.id, "")
         .filter(|(key, _)| **key != own)
         .map(|(_, object)| &**object);
-    match builtin.allocate(object, old, others) {
-        Ok(()) => Ok(()),
-        Err(errors) => refuse(kind, object, &errors),
-    }
+    let allocated = builtin.allocate(object, old, others);
+    allocated.or_else(|errors| refuse(kind, object, &errors))
 }
 
-fn refuse(kind: &Kind, object: &Json, errors: &[crate::refusal::FieldError]) -> Result<(), Refusal> {
-    match errors {
-        [] => Ok(()),
-        errors => Err(Refusal::invalid(
-            kind.about_kind(crate::object::meta(object, "name")),
-            errors,
-        )),
-    }
+fn refuse(kind: &Kind, object: &Json, errors: &[FieldError]) -> Result<(), Refusal> {
+    Refusal::unless_valid(kind.about_kind(crate::object::meta(object, "name")), errors)
 }
 
 /// Namespaces without which a cluster is none.
@@ -171,7 +161,7 @@ fn settle(state: &mut State, kind: &Kind, object: &Arc<Json>) {
             api_version: kind.api_version(),
             subresource: "status".to_owned(),
         };
-        let ignored = kind.ignored(crate::custom::Subresource::Status);
+        let ignored = kind.ignored(crate::request::Subresource::Status);
         let settled = managed::update(Some(object), settled, &kind.types, &by, &now(), &ignored);
         if state.store.get(&kind.id, &Key::of(object)).is_some() {
             state.store.put(&kind.id, settled);

@@ -2,11 +2,12 @@
 
 use crate::{
     builtin::{self, Builtin, NameRule, ServedKind, ServedSubresource},
-    custom::{Custom, Subresource},
+    custom::Custom,
     definitions,
     field_set::FieldSet,
     object::at,
     refusal::{About, FieldError, Refusal},
+    request::Subresource,
     store::ResourceId,
     types::{Type, Types},
 };
@@ -63,8 +64,10 @@ pub(crate) fn scale_type() -> Type {
 
 /// The type of a kind of Kubernetes itself, which may also be one that only subresources have.
 pub(crate) fn type_of(group: &str, version: &str, kind: &str) -> Type {
-    let known = TYPES.find(group, version, kind);
-    known.cloned().unwrap_or_else(|| Type::of_custom_resource(None))
+    match TYPES.find(group, version, kind) {
+        Some(known) => known.clone().with_empty(builtin::empty(group, version, kind)),
+        None => Type::of_custom_resource(None),
+    }
 }
 
 /// The group of the newer events.
@@ -131,6 +134,14 @@ impl Kind {
         matches!(self.of, Of::Custom(_))
     }
 
+    /// The rules of a kind of Kubernetes itself. Definitions and custom resources have their own.
+    pub fn rules(&self) -> Option<&'static builtin::Rules> {
+        match &self.of {
+            Of::Builtin(kind) if !self.is_definition() => Some(kind.rules),
+            _ => None,
+        }
+    }
+
     /// Whether it is only created, and never stored.
     pub fn is_review(&self) -> bool {
         self.verbs == ["create"]
@@ -138,7 +149,7 @@ impl Kind {
 
     /// Whether what its objects own stays when they are deleted and the request does not say what becomes of it.
     pub fn orphans_by_default(&self) -> bool {
-        matches!(&self.of, Of::Builtin(kind) if kind.orphans_by_default())
+        matches!(&self.of, Of::Builtin(kind) if kind.rules.orphans)
     }
 
     /// Whether its objects define kinds.
@@ -175,7 +186,7 @@ impl Kind {
             Of::Builtin(_) if self.is_definition() && subresource == Subresource::None => {
                 definitions::prepare(new, Some(old));
             }
-            Of::Builtin(kind) => kind.prepare_update(new, old, part_of(subresource)),
+            Of::Builtin(kind) => kind.prepare_update(new, old, subresource),
             Of::Custom(kind) => kind.prepare_update(new, old, subresource),
         }
     }
@@ -201,7 +212,7 @@ impl Kind {
         of_metadata: &[FieldError],
     ) -> Result<Vec<FieldError>, Refusal> {
         match &self.of {
-            Of::Builtin(kind) => Ok(kind.validate_update(new, old, part_of(subresource))),
+            Of::Builtin(kind) => Ok(kind.validate_update(new, old, subresource)),
             Of::Custom(kind) => kind.validate(new, Some(old), of_metadata),
         }
     }
@@ -209,7 +220,7 @@ impl Kind {
     /// What is wrong with a name of an object, or with the beginning of one.
     pub fn validate_name(&self, name: &str, is_prefix: bool) -> Vec<String> {
         let rule = match &self.of {
-            Of::Builtin(kind) => kind.name_rule(),
+            Of::Builtin(kind) => kind.rules.names,
             Of::Custom(_) => NameRule::Subdomain,
         };
         rule.check(name, is_prefix)
@@ -220,9 +231,7 @@ impl Kind {
         let paths = match (subresource, &self.of) {
             (Subresource::Status, _) if self.is_custom() || self.is_definition() => vec!["spec", "metadata"],
             (Subresource::None, Of::Custom(kind)) if kind.has_status() => vec!["status"],
-            (Subresource::None | Subresource::Status, Of::Builtin(kind)) => {
-                kind.reset_fields(part_of(subresource))
-            }
+            (_, Of::Builtin(kind)) => kind.reset_fields(subresource),
             _ => Vec::new(),
         };
         let paths: Vec<Vec<&str>> = paths.iter().map(|path| path.split('.').collect()).collect();
@@ -253,15 +262,6 @@ impl Kind {
             Json::String(text) => text.clone(),
             other => other.to_string(),
         })
-    }
-}
-
-/// What an update of a kind of Kubernetes itself is about. `/scale` changes the object itself.
-fn part_of(subresource: Subresource) -> builtin::Subresource {
-    match subresource {
-        Subresource::None | Subresource::Scale => builtin::Subresource::Main,
-        Subresource::Status => builtin::Subresource::Status,
-        Subresource::Finalize => builtin::Subresource::Finalize,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     kinds::Kind,
-    object::{at, meta, meta_map},
+    object::{meta, meta_map},
     refusal::{Cause, FieldError, Refusal},
     request::Query,
     selector::{FieldSelector, LabelSelector},
@@ -10,6 +10,7 @@ use crate::{
     store::{Key, Store},
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -178,6 +179,7 @@ fn objects_at(
 }
 
 /// Where the next piece of a list begins.
+#[derive(Serialize, Deserialize)]
 struct Continue {
     version: u64,
     namespace: String,
@@ -186,22 +188,12 @@ struct Continue {
 
 impl Continue {
     fn read(token: &str) -> Result<Self, Refusal> {
-        let wrong = || Refusal::bad_request("continue key is not valid");
-        let text = URL_SAFE_NO_PAD.decode(token).map_err(|_| wrong())?;
-        let token: Json = serde_json::from_slice(&text).map_err(|_| wrong())?;
-        let text = |key| at(&token, &[key]).as_str().map(str::to_owned);
-        match (at(&token, &["version"]).as_u64(), text("namespace"), text("name")) {
-            (Some(version), Some(namespace), Some(name)) => Ok(Self {
-                version,
-                namespace,
-                name,
-            }),
-            _ => Err(wrong()),
-        }
+        let text = URL_SAFE_NO_PAD.decode(token).ok();
+        let token = text.and_then(|text| serde_json::from_slice(&text).ok());
+        token.ok_or_else(|| Refusal::bad_request("continue key is not valid"))
     }
 
     fn write(&self) -> String {
-        let token = json!({"version": self.version, "namespace": self.namespace, "name": self.name});
-        URL_SAFE_NO_PAD.encode(token.to_string())
+        URL_SAFE_NO_PAD.encode(json!(self).to_string())
     }
 }

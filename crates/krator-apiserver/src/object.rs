@@ -21,6 +21,12 @@ pub(crate) fn meta_map<'a>(object: &'a Json, key: &str) -> impl Iterator<Item = 
         .filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
 }
 
+/// An object of the texts that are not empty, as Go writes fields with `omitempty`.
+pub(crate) fn of_texts<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Map<String, Json> {
+    let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
+    texts.map(|(key, text)| (key.to_owned(), text.into())).collect()
+}
+
 /// The finalizers.
 pub(crate) fn finalizers(object: &Json) -> impl Iterator<Item = &str> {
     let list = at(object, &["metadata", "finalizers"]).as_array();

@@ -1,6 +1,7 @@
 //! Why a request is refused, as clients read it: `Status` of `meta/v1`, after `k8s.io/apimachinery/pkg/api/errors` and
 //! `pkg/util/validation/field`.
 
+use crate::object::of_texts;
 use krator_schema::{Problem, ProblemKind};
 use serde_json::{Value as Json, json};
 use std::fmt;
@@ -247,6 +248,18 @@ impl Refusal {
         }
     }
 
+    /// Refuses an object that has errors; `about` names the kind.
+    ///
+    /// # Errors
+    ///
+    /// If there are any.
+    pub fn unless_valid(about: About, errors: &[FieldError]) -> Result<(), Self> {
+        match errors {
+            [] => Ok(()),
+            errors => Err(Self::invalid(about, errors)),
+        }
+    }
+
     /// An option of the request is not valid; `kind` is that of the options, such as `PatchOptions`.
     pub fn option(kind: &str, error: FieldError) -> Self {
         Self::invalid(About::new("meta.k8s.io", kind, ""), &[error])
@@ -336,45 +349,38 @@ impl Refusal {
 
     /// The body of the answer.
     pub fn status(&self) -> Json {
-        let mut details = serde_json::Map::new();
         let About {
             group,
             kind,
             name,
             uid,
         } = &*self.about;
-        for (key, text) in [("name", name), ("group", group), ("kind", kind), ("uid", uid)] {
-            if !text.is_empty() {
-                details.insert(key.to_owned(), json!(text));
-            }
-        }
+        let mut details = of_texts([
+            ("name", name.as_str()),
+            ("group", group),
+            ("kind", kind),
+            ("uid", uid),
+        ]);
         if !self.causes.is_empty() {
             details.insert("causes".to_owned(), self.causes.iter().map(Cause::json).collect());
         }
         if let Some(seconds) = self.retry_after {
             details.insert("retryAfterSeconds".to_owned(), json!(seconds));
         }
-        let mut status = json!({
-            "kind": "Status",
-            "apiVersion": "v1",
-            "metadata": {},
-            "status": "Failure",
-            "message": self.message,
-            "reason": self.reason,
-            "details": details,
-            "code": self.code,
-        });
-        if let Some(fields) = status.as_object_mut() {
-            fields.retain(|key, value| {
-                key == "metadata" || !matches!(value, Json::String(text) if text.is_empty())
-            });
-            // A refusal for want of rights has details even if there is nothing in them.
-            let has_details = self.reason == "Forbidden";
-            fields.retain(|key, value| {
-                key != "details" || has_details || value.as_object().is_some_and(|map| !map.is_empty())
-            });
+        let mut status = of_texts([
+            ("kind", "Status"),
+            ("apiVersion", "v1"),
+            ("status", "Failure"),
+            ("message", &self.message),
+            ("reason", self.reason),
+        ]);
+        status.insert("metadata".to_owned(), json!({}));
+        // A refusal for want of rights has details even if there is nothing in them.
+        if self.reason == "Forbidden" || !details.is_empty() {
+            status.insert("details".to_owned(), details.into());
         }
-        status
+        status.insert("code".to_owned(), self.code.into());
+        status.into()
     }
 }
 
@@ -388,16 +394,16 @@ impl std::error::Error for Refusal {}
 
 impl Cause {
     fn json(&self) -> Json {
-        let mut cause = serde_json::Map::new();
-        for (key, text) in [
-            ("reason", &self.reason),
-            ("message", &self.message),
-            ("field", &self.field),
-        ] {
-            if !text.is_empty() {
-                cause.insert(key.to_owned(), json!(text));
-            }
-        }
-        Json::Object(cause)
+        let Self {
+            reason,
+            message,
+            field,
+        } = self;
+        of_texts([
+            ("reason", reason.as_str()),
+            ("message", message),
+            ("field", field),
+        ])
+        .into()
     }
 }

@@ -8,6 +8,19 @@ use crate::{
 use http::{HeaderMap, Method, header};
 use std::collections::BTreeMap;
 
+/// What part of an object a request is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subresource {
+    /// The object itself.
+    None,
+    /// `/status`.
+    Status,
+    /// `/scale`.
+    Scale,
+    /// One that this server only knows by name.
+    Other,
+}
+
 /// A path below `/api` or `/apis` that names a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Target {

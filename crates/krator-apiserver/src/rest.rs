@@ -12,11 +12,11 @@ pub(crate) use update::{Edit, update};
 
 use crate::{
     builtin,
-    custom::Subresource,
     kinds::Kind,
     managed::Manager,
     object::{finalizers, meta, set_meta},
-    refusal::{About, FieldError, Refusal},
+    refusal::{FieldError, Refusal},
+    request::Subresource,
     users::User,
 };
 use serde_json::Value as Json;
@@ -66,7 +66,7 @@ impl Options {
                 Subresource::None => String::new(),
                 Subresource::Status => "status".to_owned(),
                 Subresource::Scale => "scale".to_owned(),
-                Subresource::Finalize => "finalize".to_owned(),
+                Subresource::Other => "other".to_owned(),
             },
         }
     }
@@ -203,12 +203,4 @@ fn finalizer_warnings(object: &Json, live: Option<&Json>) -> Vec<String> {
             )
         })
         .collect()
-}
-
-/// Refuses an object with errors.
-fn refuse_invalid(about: About, errors: &[FieldError]) -> Result<(), Refusal> {
-    match errors {
-        [] => Ok(()),
-        errors => Err(Refusal::invalid(about, errors)),
-    }
 }

@@ -4,7 +4,6 @@
 
 mod openapi;
 mod custom;
-mod empty;
 
 pub(crate) use openapi::referred;
 
@@ -64,6 +63,15 @@ impl Type {
     pub fn with_versions(self, versions: BTreeMap<String, Type>) -> Self {
         Self {
             versions: Arc::new(versions),
+            ..self
+        }
+    }
+
+    /// The type of a kind of Kubernetes itself; `empty` is what [`empty`](Self::empty) gives.
+    #[must_use]
+    pub fn with_empty(self, empty: Json) -> Self {
+        Self {
+            empty: Arc::new(empty),
             ..self
         }
     }

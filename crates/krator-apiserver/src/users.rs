@@ -1,5 +1,6 @@
 //! Who sends requests, and the tokens by which the server knows them, after `pkg/authentication` of `k8s.io/apiserver`.
 
+use crate::object::of_texts;
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
@@ -73,12 +74,7 @@ impl User {
 
     /// `UserInfo` of `authentication.k8s.io/v1`.
     pub fn info(&self) -> Json {
-        let mut info = json!({});
-        for (key, text) in [("username", &self.name), ("uid", &self.uid)] {
-            if !text.is_empty() {
-                info[key] = text.as_str().into();
-            }
-        }
+        let mut info = Json::Object(of_texts([("username", self.name.as_str()), ("uid", &self.uid)]));
         if !self.groups.is_empty() {
             info["groups"] = json!(self.groups);
         }

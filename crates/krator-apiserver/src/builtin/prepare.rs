@@ -5,13 +5,13 @@ mod service;
 
 pub(super) use service::{checks_health, drop_fields_of_old_type as service_update, has_node_ports};
 
-use super::Subresource;
 use super::decode::zero;
 use super::json::{
     entries, entry, flag, get, int, list, list_mut, remove, set, set_entry, set_or_remove, text, texts,
 };
 use super::rules::Rules;
 use super::types::{Named, named};
+use crate::request::Subresource;
 use serde_json::{Value as Json, json};
 
 /// What a DaemonSet counts its templates with.
@@ -42,9 +42,8 @@ pub(super) fn update(
     subresource: Subresource,
 ) {
     match subresource {
-        Subresource::Main => update_main(type_name, rules, object, old),
         Subresource::Status => update_status(type_name, rules, object, old),
-        Subresource::Finalize => keep(object, old, "status"),
+        _ => update_main(type_name, rules, object, old),
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) type Selectable = [&'static str; 3];
 
 /// What the API server does with the objects of one kind.
 #[derive(Debug)]
-pub(super) struct Rules {
+pub(crate) struct Rules {
     /// Which names objects may have.
     pub names: NameRule,
     /// The paths whose changes count `metadata.generation` up; none if the kind has no generation.
@@ -24,6 +24,12 @@ pub(super) struct Rules {
     pub selectable: &'static [Selectable],
     /// Whether the status of a new object is that of the request.
     pub comes_with_status: bool,
+    /// Whether a replacement of an object that is not there creates it.
+    pub creates_on_update: bool,
+    /// Whether a replacement has to tell which version it replaces.
+    pub needs_version: bool,
+    /// Whether a deletion is answered with the object instead of a status.
+    pub shows_deleted: bool,
     /// Whether a deletion leaves the dependents unless the request says otherwise.
     pub orphans: bool,
     /// Whether objects are stopped by a node before they are removed.
@@ -45,13 +51,13 @@ pub(super) struct Rules {
     /// Adds to an object what its controller adds, for the rules of its types.
     pub completed: fn(&Json) -> Json,
     /// Checks new and changed objects.
-    pub check: fn(&mut Report, &Json),
+    pub(super) check: fn(&mut Report, &Json),
     /// Checks new objects.
-    pub check_create: fn(&mut Report, &Json),
+    pub(super) check_create: fn(&mut Report, &Json),
     /// Checks changed objects.
-    pub check_update: fn(&mut Report, &Json, &Json),
+    pub(super) check_update: fn(&mut Report, &Json, &Json),
     /// Checks changes of the status.
-    pub check_status: fn(&mut Report, &Json, &Json),
+    pub(super) check_status: fn(&mut Report, &Json, &Json),
     /// The paths of the fields that cannot change.
     pub immutable: &'static [&'static str],
     /// The cells of its tables, if they show more than the name and the age.
@@ -64,6 +70,9 @@ const NONE: Rules = Rules {
     kept_by_status: &[],
     selectable: &[],
     comes_with_status: false,
+    creates_on_update: false,
+    needs_version: false,
+    shows_deleted: false,
     orphans: false,
     graceful: false,
     allocates: false,
@@ -96,6 +105,7 @@ const WITH_FIXED_SPEC: Rules = Rules {
 };
 
 const RBAC: Rules = Rules {
+    creates_on_update: true,
     names: NameRule::PathSegment,
     ..NONE
 };
@@ -123,16 +133,17 @@ const SECRET: Rules = Rules {
 };
 
 const NAMESPACE: Rules = Rules {
+    shows_deleted: true,
     names: NameRule::Label,
     selectable: &[field("status.phase")],
     prepare: prepare::namespace,
     prepare_update: prepare::namespace_update,
-    check: config::namespace,
     cells: Some(|object, _| tables::texts(object, &["status.phase"])),
     ..NONE
 };
 
 const POD: Rules = Rules {
+    shows_deleted: true,
     generation: &["spec"],
     kept_by_status: &["metadata.deletionTimestamp", "metadata.ownerReferences"],
     selectable: &[
@@ -159,6 +170,8 @@ const POD: Rules = Rules {
 };
 
 const SERVICE: Rules = Rules {
+    shows_deleted: true,
+    creates_on_update: true,
     names: NameRule::Label,
     selectable: &[field("spec.clusterIP"), field("spec.type")],
     allocates: true,
@@ -170,6 +183,7 @@ const SERVICE: Rules = Rules {
 };
 
 const CLAIM: Rules = Rules {
+    shows_deleted: true,
     admit: |object, _| admission::add_finalizer(object, "kubernetes.io/pvc-protection"),
     check_update: claims::update,
     immutable: &["spec.volumeMode"],
@@ -178,6 +192,7 @@ const CLAIM: Rules = Rules {
 };
 
 const VOLUME: Rules = Rules {
+    shows_deleted: true,
     admit: |object, _| admission::add_finalizer(object, "kubernetes.io/pv-protection"),
     prepare: prepare::volume,
     ..NONE
@@ -192,6 +207,7 @@ const NODE: Rules = Rules {
 };
 
 const CORE_EVENT: Rules = Rules {
+    creates_on_update: true,
     // Events of the older form may have any name.
     names: NameRule::PathSegment,
     selectable: &[
@@ -212,6 +228,7 @@ const CORE_EVENT: Rules = Rules {
 };
 
 const EVENT: Rules = Rules {
+    creates_on_update: true,
     selectable: &[
         field("regarding.kind"),
         field("regarding.namespace"),
@@ -303,6 +320,8 @@ const CRON_JOB: Rules = Rules {
 };
 
 const LEASE: Rules = Rules {
+    needs_version: true,
+    creates_on_update: true,
     check: config::lease,
     cells: Some(|object, _| tables::texts(object, &["spec.holderIdentity"])),
     ..NONE
@@ -319,6 +338,25 @@ const INGRESS_CLASS: Rules = Rules {
     generation: &["spec"],
     immutable: &["spec.controller"],
     ..NONE
+};
+
+const DISRUPTION_BUDGET: Rules = Rules {
+    needs_version: true,
+    ..WITH_SPEC
+};
+
+/// Kinds whose replacement creates them, and kinds that a deletion shows.
+const CREATED_ON_UPDATE: Rules = Rules {
+    creates_on_update: true,
+    ..NONE
+};
+const SHOWN_DELETED: Rules = Rules {
+    shows_deleted: true,
+    ..NONE
+};
+const POD_TEMPLATE: Rules = Rules {
+    generation: &["template"],
+    ..SHOWN_DELETED
 };
 
 const WEBHOOKS: Rules = Rules {
@@ -371,14 +409,9 @@ pub(super) fn of(type_name: &str) -> &'static Rules {
         "core/v1.PersistentVolume" => &VOLUME,
         "core/v1.PersistentVolumeClaim" => &CLAIM,
         "core/v1.Pod" => &POD,
-        "core/v1.PodTemplate" => {
-            &const {
-                Rules {
-                    generation: &["template"],
-                    ..NONE
-                }
-            }
-        }
+        "core/v1.Endpoints" | "core/v1.LimitRange" => &CREATED_ON_UPDATE,
+        "core/v1.PodTemplate" => &POD_TEMPLATE,
+        "core/v1.ResourceQuota" | "core/v1.ServiceAccount" => &SHOWN_DELETED,
         "core/v1.ReplicationController" => &REPLICATION_CONTROLLER,
         "core/v1.Secret" => &SECRET,
         "core/v1.Service" => &SERVICE,
@@ -405,8 +438,8 @@ pub(super) fn of(type_name: &str) -> &'static Rules {
         | "flowcontrol/v1.PriorityLevelConfiguration"
         | "resource/v1.DeviceClass"
         | "resource/v1.ResourceSlice"
-        | "networking/v1.NetworkPolicy"
-        | "policy/v1.PodDisruptionBudget" => &WITH_SPEC,
+        | "networking/v1.NetworkPolicy" => &WITH_SPEC,
+        "policy/v1.PodDisruptionBudget" => &DISRUPTION_BUDGET,
         "rbac/v1.ClusterRole" | "rbac/v1.Role" => &RBAC,
         "rbac/v1.ClusterRoleBinding" => {
             &const {

@@ -20,9 +20,9 @@ pub(super) mod workloads;
 pub(super) use report::Report;
 pub(super) use services::cluster_ips;
 
-use super::Subresource;
 use super::rules::Rules;
 use crate::refusal::FieldError;
+use crate::request::Subresource;
 use report::root;
 use serde_json::Value as Json;
 
@@ -52,7 +52,11 @@ pub(super) fn update(
 ) -> Vec<FieldError> {
     let mut report = Report::default();
     match subresource {
-        Subresource::Main => {
+        Subresource::Status => {
+            shape::status(&mut report, object);
+            (rules.check_status)(&mut report, object, old);
+        }
+        _ => {
             shape::object(&mut report, type_name, &(rules.completed)(object));
             (rules.check)(&mut report, object);
             (rules.check_update)(&mut report, object, old);
@@ -60,11 +64,6 @@ pub(super) fn update(
                 report.immutable(&root(path), object, old);
             }
         }
-        Subresource::Status => {
-            shape::status(&mut report, object);
-            (rules.check_status)(&mut report, object, old);
-        }
-        Subresource::Finalize => (rules.check)(&mut report, object),
     }
     report.into_errors()
 }

@@ -1,8 +1,9 @@
 //! Entries of `metadata.managedFields`, after `managedfields.go` of `k8s.io/apimachinery`.
 
 use crate::field_set::FieldSet;
+use crate::object::of_texts;
 use jiff::Timestamp;
-use serde_json::{Map, Value as Json, json};
+use serde_json::Value as Json;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -50,23 +51,17 @@ impl<'a> Entry<'a> {
     }
 
     fn write(self) -> Json {
-        let mut out = Map::new();
-        let mut text = |key: &str, text: String| {
-            if !text.is_empty() {
-                out.insert(key.to_owned(), text.into());
-            }
-        };
-        text("manager", self.manager);
-        text("operation", self.operation);
-        text("apiVersion", self.api_version);
-        text("time", self.time.unwrap_or_default());
-        text("fieldsType", self.fields_type);
+        let mut out = of_texts([
+            ("manager", self.manager.as_str()),
+            ("operation", &self.operation),
+            ("apiVersion", &self.api_version),
+            ("time", self.time.as_deref().unwrap_or_default()),
+            ("fieldsType", &self.fields_type),
+        ]);
         if let Some(fields) = self.fields {
             out.insert("fieldsV1".to_owned(), fields.into_owned());
         }
-        if !self.subresource.is_empty() {
-            out.insert("subresource".to_owned(), self.subresource.into());
-        }
+        out.extend(of_texts([("subresource", self.subresource.as_str())]));
         Json::Object(out)
     }
 
@@ -103,18 +98,13 @@ pub(super) struct ManagerKey {
 impl ManagerKey {
     /// The text that identifies the manager, which decides the order where nothing else does.
     pub(super) fn identifier(&self) -> String {
-        let mut fields = Vec::new();
-        for (key, text) in [
-            ("manager", &self.manager),
+        let fields = of_texts([
+            ("manager", self.manager.as_str()),
             ("operation", &self.operation),
             ("apiVersion", &self.api_version),
             ("subresource", &self.subresource),
-        ] {
-            if !text.is_empty() {
-                fields.push(format!("{key:?}:{}", json!(text)));
-            }
-        }
-        format!("{{{}}}", fields.join(","))
+        ]);
+        Json::Object(fields).to_string()
     }
 }
 

@@ -1,8 +1,6 @@
 //! New objects.
 
-use super::{
-    Options, Written, decode, finalizer_warnings, metadata_errors, refuse_invalid, settle_namespace,
-};
+use super::{Options, Written, decode, finalizer_warnings, metadata_errors, settle_namespace};
 use crate::{
     kinds::Kind,
     managed,
@@ -83,7 +81,7 @@ pub(super) fn insert(
     let of_metadata = metadata_errors(kind, &object);
     let mut errors = kind.validate_create(&object, &of_metadata)?;
     errors.extend(of_metadata);
-    refuse_invalid(kind.about_kind(meta(&object, "name")), &errors)?;
+    Refusal::unless_valid(kind.about_kind(meta(&object, "name")), &errors)?;
     let key = Key::of(&object);
     if state.store.get(&kind.id, &key).is_some() {
         return Err(Refusal::already_exists(kind.about(&key.name)));

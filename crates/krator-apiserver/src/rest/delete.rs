@@ -216,10 +216,8 @@ fn set_finalizers(object: &mut Json, finalizers: Vec<String>) {
 /// How long the object goes on living, in seconds; only pods do that without a finalizer.
 fn grace_period(kind: &Kind, live: &Json, options: &DeleteOptions) -> Option<i64> {
     match &kind.of {
-        Of::Builtin(builtin) if kind.id.resource == "pods" => {
-            Some(builtin.grace_seconds(live, options.grace))
-        }
-        _ => None,
+        Of::Builtin(builtin) => builtin.grace_seconds(live, options.grace),
+        Of::Custom(_) => None,
     }
 }
 
@@ -248,20 +246,7 @@ fn begin(kind: &Kind, object: &mut Json, live: &Json, grace: i64) {
 
 /// What the answer to a deletion shows: the last state for some kinds, a status for others.
 fn deleted(kind: &Kind, last: &Json) -> Json {
-    let shows = [
-        "namespaces",
-        "persistentvolumeclaims",
-        "persistentvolumes",
-        "pods",
-        "podtemplates",
-        "resourcequotas",
-        "serviceaccounts",
-        "services",
-    ];
-    if matches!(kind.of, Of::Builtin(_))
-        && kind.id.group.is_empty()
-        && shows.contains(&kind.id.resource.as_str())
-    {
+    if matches!(&kind.of, Of::Builtin(builtin) if builtin.rules.shows_deleted) {
         return last.clone();
     }
     let mut details = json!({"name": meta(last, "name")});

@@ -1,16 +1,15 @@
 //! Changes of objects: replaced, patched, applied.
 
 use super::{
-    Options, Written, create::insert, decode, finalizer_warnings, metadata_errors, refuse_invalid,
-    settle_namespace, waits,
+    Options, Written, create::insert, decode, finalizer_warnings, metadata_errors, settle_namespace, waits,
 };
 use crate::{
-    custom::Subresource,
-    kinds::{Kind, Of},
+    kinds::Kind,
     managed,
     object::{at, finalizers, is_deleting, meta, set_meta},
     patch,
     refusal::{About, FieldError, Refusal},
+    request::Subresource,
     state::{State, now},
     store::Key,
 };
@@ -53,9 +52,10 @@ pub(crate) fn update(
     let served = stored.as_deref().map(|stored| kind.to_served(stored));
     let live = served.as_deref();
     let is_main = options.subresource == Subresource::None;
+    let rules = kind.rules();
     let creates = match &edit {
         Edit::Apply { .. } => is_main,
-        Edit::Replace(_) => is_main && creates_on_update(kind),
+        Edit::Replace(_) => is_main && rules.is_some_and(|rules| rules.creates_on_update),
         _ => false,
     };
     if live.is_none() && !creates {
@@ -189,7 +189,7 @@ fn refuse_other_kind(kind: &Kind, patched: &Json) -> Result<(), Refusal> {
         .map(|(key, found, expected)| FieldError::invalid(key, found, format!("must be {expected}")))
         .collect();
     let group = version.rsplit_once('/').map_or("", |(group, _)| group);
-    refuse_invalid(About::new(group, of, meta(patched, "name")), &errors)
+    Refusal::unless_valid(About::new(group, of, meta(patched, "name")), &errors)
 }
 
 /// The object has to be the one that the request expects.
@@ -209,7 +209,7 @@ fn check_version(
         return Err(Refusal::conflict(kind.about(&key.name), &why));
     }
     match meta(object, "resourceVersion") {
-        "" | "0" if replaces && needs_version(kind) => {
+        "" | "0" if replaces && kind.rules().is_none_or(|rules| rules.needs_version) => {
             let error = FieldError::invalid("metadata.resourceVersion", 0, "must be specified for an update");
             Err(Refusal::invalid(kind.about(&key.name), &[error]))
         }
@@ -280,7 +280,7 @@ fn check(kind: &Kind, object: &Json, live: &Json, options: &Options) -> Result<(
             errors.push(FieldError::forbidden("metadata.finalizers", why));
         }
     }
-    refuse_invalid(kind.about_kind(meta(object, "name")), &errors)
+    Refusal::unless_valid(kind.about_kind(meta(object, "name")), &errors)
 }
 
 /// Stores the object unless nothing has changed; one that is being deleted and has nothing to wait for is removed. `live` is
@@ -316,29 +316,4 @@ fn store(
     let stored = state.store.put(&kind.id, object);
     crate::hooks::after_write(state, kind, &stored);
     stored
-}
-
-/// Whether a replacement of an object that does not exist creates it.
-fn creates_on_update(kind: &Kind) -> bool {
-    let resources = [
-        ("", "endpoints"),
-        ("", "events"),
-        ("", "limitranges"),
-        ("", "services"),
-        ("coordination.k8s.io", "leases"),
-        ("events.k8s.io", "events"),
-    ];
-    kind.id.group == "rbac.authorization.k8s.io"
-        || resources.contains(&(kind.id.group.as_str(), kind.id.resource.as_str()))
-}
-
-/// Whether a replacement has to tell which version it replaces.
-fn needs_version(kind: &Kind) -> bool {
-    let resources = [
-        ("apiextensions.k8s.io", "customresourcedefinitions"),
-        ("coordination.k8s.io", "leases"),
-        ("policy", "poddisruptionbudgets"),
-    ];
-    matches!(kind.of, Of::Custom(_))
-        || resources.contains(&(kind.id.group.as_str(), kind.id.resource.as_str()))
 }

@@ -5,12 +5,11 @@ use super::{Asked, Body};
 use crate::{
     answer::{self, Include},
     body,
-    custom::Subresource,
     kinds::Kind,
     listing::{self, Selection},
     object::at,
     refusal::{FieldError, Refusal},
-    request::{self, Form},
+    request::{self, Form, Subresource},
     rest::{self, DeleteOptions, Edit, Options, Unknown, Written},
     reviews,
     state::State,
@@ -60,7 +59,7 @@ impl Call<'_> {
             let scale = rest::read_scale(state, self.kind, &self.key)?;
             return Ok(answered(StatusCode::OK, &answer::scale(&scale, &self.form)));
         }
-        if self.subresource == Subresource::Finalize {
+        if self.subresource == Subresource::Other {
             return Err(Refusal::not_built(
                 "Subresources other than `/status` and `/scale`",
             ));
@@ -142,7 +141,7 @@ impl Call<'_> {
         let (edit, twice) = self.edit(form)?;
         let written = match self.subresource {
             Subresource::Scale => rest::write_scale(state, self.kind, &self.key, edit, &options)?,
-            Subresource::Finalize => {
+            Subresource::Other => {
                 return Err(Refusal::not_built(
                     "Subresources other than `/status` and `/scale`",
                 ));

@@ -1,6 +1,6 @@
 //! Types from OpenAPI schemas, after `ToSchemaFromOpenAPI` of `k8s.io/kube-openapi/pkg/schemaconv/openapi.go`.
 
-use super::{Arena, Atom, Field, Kind, List, ListKind, Map, PatchMeta, Scalar, Type, TypeId, Types, empty};
+use super::{Arena, Atom, Field, Kind, List, ListKind, Map, PatchMeta, Scalar, Type, TypeId, Types};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ pub(super) fn read(documents: &[Json]) -> Types {
     let components = components(documents);
     let (arena, names) = arena(&components);
     let arena = Arc::new(arena);
-    let no_versions = Arc::new(BTreeMap::new());
+    let (empty, no_versions) = (Arc::new(Json::Null), Arc::new(BTreeMap::new()));
     let mut kinds = BTreeMap::new();
     for (name, schema) in &components {
         for kind in kinds_of(schema) {
             let of_kind = Type {
                 arena: Arc::clone(&arena),
                 root: names[name],
-                empty: Arc::new(empty::object(schema, &components)),
+                empty: Arc::clone(&empty),
                 versions: Arc::clone(&no_versions),
             };
             kinds.insert(kind, of_kind);

@@ -5,7 +5,7 @@ mod schedule;
 use super::labels;
 use super::report::{Report, root};
 use super::workloads::selects;
-use crate::builtin::json::{entry, flag, get, int, remove, text};
+use crate::builtin::json::{flag, get, int, remove, text};
 use krator_schema::Path;
 use serde_json::{Value as Json, json};
 
@@ -18,17 +18,6 @@ pub(in super::super) const IMMUTABLE: &[&str] = &[
     "spec.managedBy",
     "spec.successPolicy",
 ];
-
-/// The labels by which a Job knows its pods, with what they have to be.
-fn generated_labels(job: &Json) -> [(&'static str, &str); 4] {
-    let (uid, name) = (text(job, "metadata.uid"), text(job, "metadata.name"));
-    [
-        ("controller-uid", uid),
-        ("job-name", name),
-        ("batch.kubernetes.io/controller-uid", uid),
-        ("batch.kubernetes.io/job-name", name),
-    ]
-}
 
 pub(in super::super) fn job(report: &mut Report, job: &Json) {
     let spec = &job["spec"];
@@ -44,21 +33,15 @@ pub(in super::super) fn job(report: &mut Report, job: &Json) {
     job_spec(report, &root("spec"), spec);
 }
 
+/// A Job selects its pods by labels that the server generates.
 fn generated_selector(report: &mut Report, job: &Json, selector: &Json) {
-    const LABELS: &str = "spec.template.metadata.labels";
-    let mut expected = json!({});
-    for (label, value) in generated_labels(job) {
-        let at = root(LABELS).key(label);
-        let detail = format!("must be '{value}'");
-        match entry(job, LABELS, label) {
-            None => report.required(&at, detail),
-            Some(found) if found.as_str() != Some(value) => {
-                report.invalid(&at, get(job, LABELS).cloned().unwrap_or_default(), detail);
-            }
-            Some(_) => {}
-        }
-        expected[label] = json!(value);
-    }
+    let (uid, name) = (text(job, "metadata.uid"), text(job, "metadata.name"));
+    let expected = json!({
+        "controller-uid": uid,
+        "job-name": name,
+        "batch.kubernetes.io/controller-uid": uid,
+        "batch.kubernetes.io/job-name": name,
+    });
     if labels::can_be_evaluated(selector) && !labels::selects(selector, &expected) {
         let detail = "`selector` not auto-generated";
         report.invalid(&root("spec.selector"), selector.clone(), detail);

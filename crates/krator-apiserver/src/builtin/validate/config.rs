@@ -1,8 +1,8 @@
-//! Kinds that hold data: ConfigMap, Secret, ControllerRevision and Lease; and the finalizers of namespaces.
+//! Kinds that hold data: ConfigMap, Secret, ControllerRevision, Lease and Event.
 
 use super::report::{Report, root};
 use crate::builtin::decode::BASE64;
-use crate::builtin::json::{entries, entry, flag, get, int, text, texts};
+use crate::builtin::json::{entries, entry, flag, get, int, text};
 use crate::builtin::names;
 use base64::Engine as _;
 use serde_json::Value as Json;
@@ -76,19 +76,6 @@ pub(in super::super) fn secret(report: &mut Report, object: &Json) {
     for key in required {
         if !has(key) {
             report.required(&data.key(*key), "");
-        }
-    }
-}
-
-/// The finalizers in the spec of a namespace.
-pub(in super::super) fn namespace(report: &mut Report, object: &Json) {
-    for (index, finalizer) in texts(object, "spec.finalizers").into_iter().enumerate() {
-        let at = root("spec.finalizers").index(index);
-        report.messages(&at, finalizer, names::qualified(finalizer));
-        let is_standard = matches!(finalizer, "kubernetes" | "orphan" | "foregroundDeletion");
-        if !finalizer.contains('/') && !is_standard {
-            let detail = "name is neither a standard finalizer name nor is it fully qualified";
-            report.invalid(&at, finalizer, detail);
         }
     }
 }

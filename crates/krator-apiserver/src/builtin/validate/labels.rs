@@ -8,9 +8,6 @@ use crate::selector::LabelSelector;
 use krator_schema::Path;
 use serde_json::Value as Json;
 
-/// All annotations of an object together.
-const MOST_ANNOTATION_BYTES: usize = 256 * 1024;
-
 pub(super) const TYPES: &[(&str, TypeRule)] = &[("meta.v1.LabelSelector", selector)];
 
 /// Checks a map of labels.
@@ -19,18 +16,6 @@ pub(super) fn labels(report: &mut Report, at: &Path, labels: &Json) {
         let value = value.as_str().unwrap_or_default();
         report.messages(at, key.as_str(), names::qualified(key));
         report.messages(at, value, names::label_value(value));
-    }
-}
-
-/// Checks a map of annotations.
-pub(super) fn annotations(report: &mut Report, at: &Path, annotations: &Json) {
-    let mut bytes = 0;
-    for (key, value) in annotations.as_object().into_iter().flatten() {
-        report.messages(at, key.as_str(), names::qualified(&key.to_lowercase()));
-        bytes += key.len() + value.as_str().map_or(0, str::len);
-    }
-    if bytes > MOST_ANNOTATION_BYTES {
-        report.too_long(at, MOST_ANNOTATION_BYTES);
     }
 }
 

@@ -34,9 +34,8 @@ pub(super) const TYPES: &[(&str, TypeRule)] = &[
 const CHANGEABLE: &str = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
 fn template(report: &mut Report, at: &Path, template: &Json) {
-    let metadata = &template["metadata"];
-    labels::labels(report, &at.field("labels"), &metadata["labels"]);
-    labels::annotations(report, &at.field("annotations"), &metadata["annotations"]);
+    let labels = &template["metadata"]["labels"];
+    labels::labels(report, &at.field("labels"), labels);
 }
 
 fn spec(report: &mut Report, at: &Path, spec: &Json) {

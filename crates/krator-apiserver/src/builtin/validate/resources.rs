@@ -18,27 +18,6 @@ pub(super) const TYPES: &[(&str, TypeRule)] = &[
     }),
 ];
 
-/// Resources of quotas, whose names have no prefix either.
-const STANDARD: [&str; 17] = [
-    "requests.cpu",
-    "requests.memory",
-    "requests.ephemeral-storage",
-    "limits.cpu",
-    "limits.memory",
-    "limits.ephemeral-storage",
-    "pods",
-    "resourcequotas",
-    "services",
-    "replicationcontrollers",
-    "secrets",
-    "configmaps",
-    "persistentvolumeclaims",
-    "storage",
-    "requests.storage",
-    "services.nodeports",
-    "services.loadbalancers",
-];
-
 fn quantity(value: &Json) -> Option<Quantity> {
     Quantity::parse(value.as_str()?).ok()
 }
@@ -84,17 +63,11 @@ fn requirements(report: &mut Report, at: &Path, resources: &Json) {
 
 /// A resource that containers can have.
 fn resource_name(report: &mut Report, at: &Path, name: &str) {
-    let messages = names::qualified(name);
-    let is_qualified = messages.is_empty();
-    report.messages(at, name, messages);
+    report.messages(at, name, names::qualified(name));
     let of_containers = matches!(name, "cpu" | "memory" | "ephemeral-storage") || is_huge_page(name);
-    if name.contains('/') || of_containers {
-        return;
+    if !name.contains('/') && !of_containers {
+        report.invalid(at, name, "must be a standard resource for containers");
     }
-    if is_qualified && !STANDARD.contains(&name) {
-        report.invalid(at, name, "must be a standard resource type or fully qualified");
-    }
-    report.invalid(at, name, "must be a standard resource for containers");
 }
 
 fn is_huge_page(name: &str) -> bool {
