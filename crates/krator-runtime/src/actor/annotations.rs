@@ -15,13 +15,13 @@ const LONGEST_REQUEST: usize = 256;
 pub(super) enum Pause {
     /// It runs.
     No,
-    /// What the last run has led to is being written.
+    /// The results of the last run are being written.
     Begins,
     /// It rests, and everything that it knows is stored.
     Holds,
 }
 
-/// What the annotations say.
+/// The values of the annotations.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Annotations {
     /// Whether the object is to be paused. The deletion of an object cannot be paused.
