@@ -38,6 +38,7 @@ pub(crate) struct Actor<'g, M: Machine> {
     unkept: Option<Box<Unkept<StatusOf<M>>>>,
     /// Consecutive requests that failed.
     failures: u32,
+    annotations: Annotations,
     pause: Pause,
     /// Somebody else has written another entry, so the machine has to resume from what is stored.
     moved: bool,
@@ -53,7 +54,7 @@ pub(crate) struct Actor<'g, M: Machine> {
     /// Changes of other objects that were observed while a handler ran. Which of them the handler caused itself is
     /// known when it has ended.
     unjudged: Vec<Change>,
-    /// The other objects that the last handler could read. They are kept, so that it is not read again before it changes.
+    /// The other objects that the last handler could read. They are kept, so that they are not read again before they change.
     found: Vec<Found>,
 }
 
@@ -67,8 +68,6 @@ struct Retained<M: Machine> {
     /// The events that handlers have recorded in the current entry; `None` if there are none, because most handlers record
     /// no events.
     recorded: Option<Box<RecordedEvents>>,
-    /// The annotations of the object.
-    annotations: Annotations,
 }
 
 /// The continuation after a step.
@@ -105,12 +104,12 @@ impl<'g, M: Machine> Actor<'g, M> {
                 object,
                 applied: None,
                 recorded: None,
-                annotations: Annotations::default(),
             },
             draft: None,
             before_draft: None,
             unkept: None,
             failures: 0,
+            annotations: Annotations::default(),
             pause: Pause::No,
             moved: false,
             dropped: false,
@@ -121,7 +120,7 @@ impl<'g, M: Machine> Actor<'g, M> {
             found: Vec::new(),
         };
         actor.read_annotations();
-        if actor.retained.annotations.paused {
+        if actor.annotations.paused {
             actor.pause = Pause::Holds;
         }
         actor
@@ -132,7 +131,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         let moves = self.engine.take_moves();
         let next = Self::new(self.graph(), Arc::clone(&self.manifest), None, now);
         let former = std::mem::replace(self, next);
-        self.retained = former.retained;
+        (self.retained, self.annotations) = (former.retained, former.annotations);
         let stored = self.manifest.status().and_then(|status| status.machine().entry);
         self.engine.keep_moves(moves, stored);
     }
@@ -174,7 +173,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         if std::mem::take(&mut self.moved) {
             self.restart(now);
         }
-        if self.retained.annotations.paused || self.pause != Pause::No {
+        if self.annotations.paused || self.pause != Pause::No {
             return if self.rests_paused() {
                 Step::Wait(None)
             } else {
@@ -195,7 +194,7 @@ impl<'g, M: Machine> Actor<'g, M> {
             return self.over(world).await;
         }
         self.must_step = false;
-        if self.retained.annotations.paused {
+        if self.annotations.paused {
             return self.hold(world).await;
         }
         match std::mem::replace(&mut self.pause, Pause::No) {
@@ -249,7 +248,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         }
         self.unjudged.extend(mail.changes);
         #[cfg(feature = "dev")]
-        if let Some(to) = mail.by_hand.filter(|_| !self.retained.annotations.paused) {
+        if let Some(to) = mail.by_hand.filter(|_| !self.annotations.paused) {
             self.must_step |= self.engine.take_by_hand(to, now);
         }
         interrupt
