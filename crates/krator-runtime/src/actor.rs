@@ -12,7 +12,7 @@ mod writes;
 
 use crate::{
     applied::Applied,
-    engine::{Do, Engine, Now},
+    engine::{Decision, Engine, Now},
     graph::{Graph, Watch},
     machine::{Found, Machine, ManifestOf, Object as _, ObjectState as _, StatusOf},
     status::{EntryId, ObjectStatus as _},
@@ -38,6 +38,7 @@ pub(crate) struct Actor<'g, M: Machine> {
     unkept: Option<Box<Unkept<StatusOf<M>>>>,
     /// Consecutive requests that failed.
     failures: u32,
+    annotations: Annotations,
     pause: Pause,
     /// Somebody else has written another entry, so the machine has to resume from what is stored.
     moved: bool,
@@ -53,23 +54,23 @@ pub(crate) struct Actor<'g, M: Machine> {
     /// Changes of other objects that were observed while a handler ran. Which of them the handler caused itself is
     /// known when it has ended.
     unjudged: Vec<Change>,
-    /// What the last handler could read of other objects. It is kept, so that it is not read again before it changes.
+    /// The other objects that the last handler could read. They are kept, so that they are not read again before they change.
     found: Vec<Found>,
 }
 
-/// What an actor keeps when it goes on from what is stored.
+/// The memory of an actor that survives a resume from the stored status.
 struct Retained<M: Machine> {
-    /// What the author keeps of the object.
+    /// The memory of the object's handlers.
     object: Option<M::ObjectState>,
-    /// What handlers have applied; `None` if nothing, so that it takes no memory for kinds without children.
+    /// The children that handlers have applied; `None` if there are none, so that it takes no memory for kinds without
+    /// children.
     applied: Option<Arc<Applied>>,
-    /// What handlers have recorded in the current entry; `None` if nothing, because most handlers record no events.
+    /// The events that handlers have recorded in the current entry; `None` if there are none, because most handlers record
+    /// no events.
     recorded: Option<Box<RecordedEvents>>,
-    /// What the annotations of the object say.
-    annotations: Annotations,
 }
 
-/// What is to be done after a step.
+/// The continuation after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Another step, at once.
@@ -103,12 +104,12 @@ impl<'g, M: Machine> Actor<'g, M> {
                 object,
                 applied: None,
                 recorded: None,
-                annotations: Annotations::default(),
             },
             draft: None,
             before_draft: None,
             unkept: None,
             failures: 0,
+            annotations: Annotations::default(),
             pause: Pause::No,
             moved: false,
             dropped: false,
@@ -119,7 +120,7 @@ impl<'g, M: Machine> Actor<'g, M> {
             found: Vec::new(),
         };
         actor.read_annotations();
-        if actor.retained.annotations.paused {
+        if actor.annotations.paused {
             actor.pause = Pause::Holds;
         }
         actor
@@ -130,7 +131,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         let moves = self.engine.take_moves();
         let next = Self::new(self.graph(), Arc::clone(&self.manifest), None, now);
         let former = std::mem::replace(self, next);
-        self.retained = former.retained;
+        (self.retained, self.annotations) = (former.retained, former.annotations);
         let stored = self.manifest.status().and_then(|status| status.machine().entry);
         self.engine.keep_moves(moves, stored);
     }
@@ -172,7 +173,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         if std::mem::take(&mut self.moved) {
             self.restart(now);
         }
-        if self.retained.annotations.paused || self.pause != Pause::No {
+        if self.annotations.paused || self.pause != Pause::No {
             return if self.rests_paused() {
                 Step::Wait(None)
             } else {
@@ -193,7 +194,7 @@ impl<'g, M: Machine> Actor<'g, M> {
             return self.over(world).await;
         }
         self.must_step = false;
-        if self.retained.annotations.paused {
+        if self.annotations.paused {
             return self.hold(world).await;
         }
         match std::mem::replace(&mut self.pause, Pause::No) {
@@ -207,11 +208,13 @@ impl<'g, M: Machine> Actor<'g, M> {
             return step;
         }
         match self.engine.decide(world.now()) {
-            Do::Entered => Step::Again,
-            Do::Wait(_) if self.engine.at().is_none() && self.parked != Some(self.manifest.generation()) => {
+            Decision::Entered => Step::Again,
+            Decision::Wait(_)
+                if self.engine.at().is_none() && self.parked != Some(self.manifest.generation()) =>
+            {
                 self.park(world).await
             }
-            Do::Wait(until) => {
+            Decision::Wait(until) => {
                 // A handler that is not written never runs, so the finalizer is not set before its run.
                 let is_written = self.engine.policy().is_none_or(|policy| policy.written);
                 if !is_written && let Some(step) = self.claim(world).await {
@@ -219,9 +222,9 @@ impl<'g, M: Machine> Actor<'g, M> {
                 }
                 self.save_and(world, Step::Wait(until)).await
             }
-            Do::Run if stop => self.save_and(world, Step::Wait(None)).await,
-            Do::Run => self.run(world, mailbox).await,
-            Do::Finish => self.finish(world).await,
+            Decision::Run if stop => self.save_and(world, Step::Wait(None)).await,
+            Decision::Run => self.run(world, mailbox).await,
+            Decision::Finish => self.finish(world).await,
         }
     }
 
@@ -245,7 +248,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         }
         self.unjudged.extend(mail.changes);
         #[cfg(feature = "dev")]
-        if let Some(to) = mail.by_hand.filter(|_| !self.retained.annotations.paused) {
+        if let Some(to) = mail.by_hand.filter(|_| !self.annotations.paused) {
             self.must_step |= self.engine.take_by_hand(to, now);
         }
         interrupt

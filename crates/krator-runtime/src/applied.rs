@@ -1,4 +1,4 @@
-//! What the handlers of one object have applied to its children. It tells the operator's own writes apart from
+//! The children that the handlers of one object have applied. It tells the operator's own writes apart from
 //! those of others, and a single correction of drift from drift contention: somebody else who undoes every
 //! correction.
 #![cfg_attr(
@@ -17,7 +17,7 @@ use tokio::time::Instant;
 /// Identifies a child of an object: its kind, namespace and name.
 pub(crate) type ChildKey = (&'static str, String, String);
 
-/// What the handlers of one object have applied.
+/// The children that the handlers of one object have applied.
 #[derive(Debug, Default)]
 pub(crate) struct Applied {
     children: Mutex<HashMap<ChildKey, LastApply>>,
@@ -66,7 +66,7 @@ impl Applied {
             .locked()
             .contains(&(TypeId::of::<K>(), namespace, name))
     }
-    /// What was applied to a child last.
+    /// The last apply of a child.
     pub fn last(&self, child: &ChildKey) -> Option<LastApply> {
         self.children.locked().get(child).cloned()
     }

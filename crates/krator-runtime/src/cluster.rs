@@ -112,7 +112,7 @@ impl OperatorRuntime {
     /// Answers probes over HTTP at this address, in the form of Go: `:8081` is this port on all addresses, and `0`, the
     /// default, answers none.
     ///
-    /// `/livez` fails when the loop of a kind has not turned for 30 seconds. `/readyz` and `/healthz` fail until the
+    /// `/livez` fails when the event loop of a kind has not run for 30 seconds. `/readyz` and `/healthz` fail until the
     /// objects of each kind are listed and, with [`leader_election`](Self::leader_election), the Lease is seen; the body of
     /// the answer says what is missing: a permission, a CustomResourceDefinition, or a namespace. What fails later is
     /// retried and does not count. `/readyz?verbose` also says what a CustomResourceDefinition in the cluster lacks.
@@ -159,8 +159,8 @@ impl OperatorRuntime {
         self.version = version;
         self
     }
-    /// The CustomResourceDefinitions that the operator was built with, as YAML. They are compared with those in the cluster: what
-    /// an older one lacks is in the log, in the metrics and in the answer to `/readyz?verbose`.
+    /// The CustomResourceDefinitions that the operator was built with, as YAML. They are compared with those in the
+    /// cluster: what an older one lacks is in the log, in the metrics and in the answer to `/readyz?verbose`.
     #[must_use]
     pub fn definitions(mut self, yaml: &'static str) -> Self {
         self.definitions = yaml;

@@ -14,16 +14,16 @@ const NOT_WRITTEN: &str = "NotWritten";
 /// The condition whose generation is that of the last change of the spec that the machine has reacted to.
 pub(crate) const RECONCILING: &str = "Reconciling";
 
-/// What the conditions depend on beside the graph and the state.
+/// The inputs of the conditions beside the graph and the state.
 pub(crate) struct Inputs<'a> {
     /// Whether the state was entered since the former status was written.
     pub entered: bool,
     /// Whether the last run failed and is retried.
     pub retrying: bool,
     pub message: &'a str,
-    /// What was set before the state was entered, and is not written yet.
+    /// Conditions that were set before the state was entered, and are not written yet.
     pub set_before: &'a [SetCondition],
-    /// What handlers have set in the state since the former status was written.
+    /// Conditions that handlers have set in the state since the former status was written.
     pub set: &'a [SetCondition],
     /// The generation of the object.
     pub generation: i64,

@@ -33,9 +33,9 @@ pub(crate) struct Now {
     pub random: u64,
 }
 
-/// What a driver is to do next.
+/// The next step of a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Do {
+pub(crate) enum Decision {
     /// The object has just taken an edge that the runtime chose. Decide again.
     Entered,
     /// Run the handler of the current state, once the status that the run depends on is written.
@@ -70,7 +70,7 @@ pub(crate) struct Engine<'g> {
     stay: Stay,
     /// The message of the handler that is running.
     next_message: Option<Box<str>>,
-    /// What is not stored yet. It is boxed because an object at rest has none of it.
+    /// Everything that is not stored yet. It is boxed because an object at rest has none of it.
     unstored: Option<Box<Unstored<'g>>>,
     /// How often each state that has a limit was entered.
     entries: BTreeMap<StateId, u32>,
@@ -96,7 +96,7 @@ pub(crate) struct Engine<'g> {
     /// The latest generation whose change had been applied when the state was entered. The status remembers it as the
     /// generation of the condition `Reconciling`, so that no process applies a change twice, and none loses one.
     entered_for: i64,
-    /// What is known of the spec where fields of it are told apart.
+    /// The digests of the spec, if the graph reacts to changes of single fields.
     spec: Option<Box<spec::SpecMemory>>,
     /// The generation that the last run started with.
     pinned: i64,
@@ -105,7 +105,7 @@ pub(crate) struct Engine<'g> {
     finished: bool,
 }
 
-/// What is known of the current stay in the state.
+/// The current stay of the object in its state.
 #[derive(Clone, Debug)]
 struct Stay {
     entry: EntryId,
@@ -122,7 +122,7 @@ struct Stay {
     stored_attempts: u32,
     /// Why the object is in the state, if anything is to be said about that beside the state's own message.
     reason: Option<Box<str>>,
-    /// What `.status.message` says instead of the reason and of the state's message: the words of a handler, or its last
+    /// The text of `.status.message` in place of the reason and of the state's message: the words of a handler, or its last
     /// error.
     message: Option<Box<str>>,
     /// Whether a status of this stay is stored.
@@ -156,7 +156,7 @@ impl Stay {
     }
 }
 
-/// What the next write of the status stores or makes certain.
+/// Everything that the next write of the status stores or makes certain.
 #[derive(Clone, Debug, Default)]
 struct Unstored<'g> {
     /// Conditions that were set before the object entered its state. They belong to the write of the entry: a later one would
@@ -277,38 +277,38 @@ impl<'g> Engine<'g> {
     }
 
     /// Decides what to do now. Takes the edges that the runtime chooses, one per call.
-    pub fn decide(&mut self, now: Now) -> Do {
+    pub fn decide(&mut self, now: Now) -> Decision {
         // This comes before `finished`: a machine that ended outside its deletion path still takes that path.
         if let Some(to) = self.leave.take() {
             self.enter(to, Cause::Deleted, Reason::Evident, now);
-            return Do::Entered;
+            return Decision::Entered;
         }
         if self.finished {
-            return Do::Finish;
+            return Decision::Finish;
         }
         if let Some(until) = self.rests_until(now) {
-            return Do::Wait(until);
+            return Decision::Wait(until);
         }
         let Some(policy) = self.policy() else {
-            return Do::Wait(None);
+            return Decision::Wait(None);
         };
         if let (Some((_, to)), Some(end)) = (policy.timeout, self.deadline(now))
             && end <= now.elapsed
         {
             self.hops = 0;
             self.enter(to, Cause::TimedOut, self.timed_out(policy), now);
-            return Do::Entered;
+            return Decision::Entered;
         }
         if self.spec_changed() && self.apply_spec_change(policy, now) {
-            return Do::Entered;
+            return Decision::Entered;
         }
         if self.is_requested() && policy.effects == Effects::Once && self.stay.has_begun {
             // Its handler must not run again, so the request is dealt with by not running it.
             self.handled.clone_from(&self.requested);
         }
         match self.rests_until(now) {
-            Some(until) => Do::Wait(until),
-            None => Do::Run,
+            Some(until) => Decision::Wait(until),
+            None => Decision::Run,
         }
     }
 
@@ -355,7 +355,7 @@ impl<'g> Engine<'g> {
             }
             OnSpecChange::Ignore => {
                 self.observed = self.generation;
-                self.tell_digests();
+                self.report_digests();
             }
             OnSpecChange::To(state) => {
                 self.enter(state, Cause::SpecChanged, Reason::Evident, now);
@@ -430,7 +430,7 @@ impl<'g> Engine<'g> {
         if matches!(outcome, Outcome::Exit(_)) {
             // Another operator may have dealt with a later generation while this run went on.
             self.observed = self.observed.max(self.pinned);
-            self.tell_digests();
+            self.report_digests();
             self.forget_failures();
         }
         let words = self.next_message.take();

@@ -6,7 +6,7 @@ type Boxed = Box<dyn StdError + Send + Sync>;
 /// The result of handlers.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What the runtime does about an error of a handler; see [`Error::class`].
+/// The class of a handler's error, which decides how the runtime reacts; see [`Error::class`].
 ///
 /// | class | errors that have it | what the runtime does |
 /// |---|---|---|

@@ -73,7 +73,7 @@ impl<'g> Graph<'g> {
     pub(crate) const fn state(&self, id: StateId) -> &'g Policy<'g> {
         &self.states[id.0 as usize]
     }
-    /// What `.status.phase` shows in a state; `None` if no state of the graph has a phase.
+    /// The value of `.status.phase` in a state; `None` if no state of the graph has a phase.
     pub(crate) const fn phase_of(&self, policy: &Policy<'g>) -> Option<&'g str> {
         match policy.phase {
             None if self.names_phases => Some(policy.name),
@@ -81,7 +81,7 @@ impl<'g> Graph<'g> {
         }
     }
     /// The paths of the fields of the spec whose changes states tell apart, sorted, each once.
-    pub(crate) fn told_apart(&self) -> Vec<&'g str> {
+    pub(crate) fn distinguished_paths(&self) -> Vec<&'g str> {
         let changes = self.states.iter().flat_map(|state| state.on_spec_change_of);
         let mut paths: Vec<&str> = changes.flat_map(|change| change.of).copied().collect();
         paths.sort_unstable();

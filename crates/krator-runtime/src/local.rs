@@ -115,7 +115,7 @@ impl<M: Machine> Local<M> {
         let mut conditions = manifest.status()?.machine().conditions.iter();
         conditions.find(|c| c.kind == condition.name()).cloned()
     }
-    /// What the object keeps in memory; `None` once it is gone.
+    /// The memory of the object; `None` once it is gone.
     pub fn object_mut(&mut self) -> Option<&mut M::ObjectState> {
         self.actor.object_mut()
     }

@@ -28,7 +28,7 @@ pub trait Node: Sized + Send + Sync + 'static {
     const ID: StateId;
 }
 
-/// What the graph says of a state, beside the state itself. `#[derive(TransitionTo)]` of `krator-derive` implements it for
+/// The policy of a state in the graph. `#[derive(TransitionTo)]` of `krator-derive` implements it for
 /// machines that are written by hand; generated machines have all of it in one place.
 pub trait StatePolicy: Node {
     /// The policy. Its name is that of the state.
@@ -82,7 +82,7 @@ pub trait State: Node {
 
 /// The states of a machine, as an enum without fields. Generated.
 pub trait Machine: Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static {
-    /// What an object keeps in memory.
+    /// The memory of an object.
     type ObjectState: ObjectState;
     /// The state graph of the description. Transitions are checked against it at compile time, and operators and
     /// tests of this machine drive objects through it.
@@ -108,7 +108,7 @@ pub trait Machine: Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// What the description says about this state.
+    /// The policy of this state in the description.
     fn policy(self) -> &'static Policy<'static> {
         Self::GRAPH.state(self.id())
     }
@@ -141,7 +141,7 @@ pub fn dispatch<'a, F: State>(state: F, cx: &'a mut Context<'_, F::Machine>) -> 
 
 /// The type of a machine's objects.
 pub type ManifestOf<M> = <<M as Machine>::ObjectState as ObjectState>::Manifest;
-/// What the objects of a machine share.
+/// The state that the objects of a machine share.
 pub type SharedOf<M> = <<M as Machine>::ObjectState as ObjectState>::SharedState;
 /// The type of the status of a machine's objects.
 pub type StatusOf<M> = <ManifestOf<M> as Object>::Status;

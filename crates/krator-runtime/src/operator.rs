@@ -1,4 +1,4 @@
-//! What an operator adds to its machine: the memory of its objects.
+//! The part of an operator that its author writes beside the machine: the memory of its objects.
 use crate::{
     error::Result,
     machine::{Machine, ManifestOf, SharedOf},
@@ -45,6 +45,6 @@ pub trait Operator: Sized + Send + Sync + 'static {
         manifest: &ManifestOf<Self::Machine>,
     ) -> impl Future<Output = Result<<Self::Machine as Machine>::ObjectState>> + Send;
 
-    /// What all objects share. It is called once, when the operator starts.
+    /// Makes the state that all objects share. It is called once, when the operator starts.
     fn shared_state(&self) -> impl Future<Output = Arc<SharedOf<Self::Machine>>> + Send;
 }

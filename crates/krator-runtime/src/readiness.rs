@@ -12,7 +12,8 @@ use std::fmt;
 /// `Context::readiness`.
 ///
 /// The answers are those of kstatus, which Helm, Flux and kpt show. Some of them may surprise: a `Job` is current as soon as
-/// it has started ([`finished`](Self::finished) says whether it has ended), and a `Service` of type `LoadBalancer` as soon as it has a cluster IP.
+/// it has started ([`finished`](Self::finished) says whether it has ended), and a `Service` of type `LoadBalancer` as soon
+/// as it has a cluster IP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Readiness {
     /// It is as its spec asks for.
@@ -82,7 +83,7 @@ fn failed(message: impl Into<String>) -> Readiness {
     Readiness::Failed(message.into())
 }
 
-/// What an object says by itself comes first, then the rules for its kind, and then its condition `Ready`.
+/// Fields of the object itself come first, then the rules for its kind, and then its condition `Ready`.
 fn compute(object: Fields<'_>, now: Timestamp) -> Readiness {
     let conditions = object.conditions();
     object
@@ -93,7 +94,7 @@ fn compute(object: Fields<'_>, now: Timestamp) -> Readiness {
 }
 
 impl Fields<'_> {
-    /// What follows from the fields and conditions that mean the same in all kinds.
+    /// The readiness by the fields and conditions that mean the same in all kinds.
     fn of_any_kind(self, conditions: &[Condition<'_>]) -> Option<Readiness> {
         if self
             .text("/metadata/deletionTimestamp")

@@ -124,8 +124,8 @@ mod entries {
 
 impl MachineStatus {
     /// The latest generation whose change the machine had applied when this status was written; -1 if it had applied none.
-    /// It is the later one of the generation that a run has dealt with and of the one for which the state was entered, which the
-    /// condition `Reconciling` is about. So no process applies a change twice, and none loses one.
+    /// It is the later one of the generation that a run has dealt with and of the one for which the state was entered,
+    /// which the condition `Reconciling` is about. So no process applies a change twice, and none loses one.
     pub(crate) fn judged_generation(&self) -> i64 {
         let mut conditions = self.conditions.iter();
         let reconciling = conditions.find(|condition| condition.kind == "Reconciling");

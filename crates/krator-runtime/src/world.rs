@@ -23,7 +23,7 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     fn now(&self) -> Now;
     /// The instant at which [`Now::elapsed`] is this much, for timers to wait for.
     fn instant(&self, elapsed: Duration) -> Instant;
-    /// What all objects of the kind share.
+    /// The state that all objects of the kind share.
     fn shared(&self) -> &Arc<SharedOf<M>>;
     /// Whether this process may still act. It may not any more when another replica leads.
     fn may_act(&self) -> bool {
@@ -132,7 +132,7 @@ pub(crate) enum WriteError {
 /// A change of another object that states may wait for.
 #[derive(Clone, Debug)]
 pub(crate) struct Change {
-    /// What `wait.watch` may call the object.
+    /// The names of the object in `wait.watch`.
     pub names: Vec<Watch>,
     /// If the object is a child: which one, and its new version.
     pub child: Option<(ChildKey, u64)>,
@@ -170,7 +170,7 @@ pub(crate) struct Mailbox<T> {
     arrived: Notify,
 }
 
-/// What an actor has not taken notice of yet.
+/// Observations that an actor has not handled yet.
 pub(crate) struct Mail<T> {
     /// The latest version of the object.
     pub object: Option<ObservedObject<T>>,

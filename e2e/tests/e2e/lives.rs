@@ -39,7 +39,7 @@ const RECIPE: Recipe = Recipe {
     // An object whose state times out after a millisecond never rests.
     line: |line| line.replace("after: 1ms", "after: 1h"),
     first: offspring::applied,
-    // Its clock can be turned on.
+    // Its clock can be moved forward.
     build: Crate::build_for_development,
 };
 

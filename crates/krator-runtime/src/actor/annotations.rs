@@ -15,13 +15,13 @@ const LONGEST_REQUEST: usize = 256;
 pub(super) enum Pause {
     /// It runs.
     No,
-    /// What the last run has led to is being written.
+    /// The results of the last run are being written.
     Begins,
     /// It rests, and everything that it knows is stored.
     Holds,
 }
 
-/// What the annotations say.
+/// The values of the annotations.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Annotations {
     /// Whether the object is to be paused. The deletion of an object cannot be paused.
@@ -41,9 +41,9 @@ impl<M: Machine> Actor<'_, M> {
         self.engine.saw_request(request.filter(|_| !is_long));
         let annotated = self.manifest.annotation(&format!("{group}/paused")) == Some("true");
         let paused = annotated && !self.manifest.deleting();
-        let is_reported = is_long && self.retained.annotations.is_reported;
-        self.must_step |= paused != self.retained.annotations.paused || is_long != is_reported;
-        self.retained.annotations = Annotations {
+        let is_reported = is_long && self.annotations.is_reported;
+        self.must_step |= paused != self.annotations.paused || is_long != is_reported;
+        self.annotations = Annotations {
             paused,
             is_long,
             is_reported,
@@ -52,8 +52,8 @@ impl<M: Machine> Actor<'_, M> {
 
     /// Reports a request that is ignored.
     pub(super) fn report_long_request<W: World<M>>(&mut self, world: &W) {
-        if self.retained.annotations.is_long && !self.retained.annotations.is_reported {
-            self.retained.annotations.is_reported = true;
+        if self.annotations.is_long && !self.annotations.is_reported {
+            self.annotations.is_reported = true;
             let group = self.graph().group();
             let note = format!(
                 "the annotation {group}/requestedAt has more than {LONGEST_REQUEST} bytes: it is ignored"
@@ -64,7 +64,7 @@ impl<M: Machine> Actor<'_, M> {
 
     /// Whether the object rests because it is paused, and says so.
     pub(super) fn rests_paused(&self) -> bool {
-        self.retained.annotations.paused
+        self.annotations.paused
             && self.pause == Pause::Holds
             && (self.engine.at().is_none() || self.says_paused())
     }

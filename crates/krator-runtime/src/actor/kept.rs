@@ -1,5 +1,5 @@
-//! What the server keeps of a status. Where the schema of the objects is older than the operator, fields are dropped from each
-//! write: compared with what is stored, the status would differ for ever and be written again and again.
+//! Fields of a status that the server does not keep. Where the schema of the objects is older than the operator, fields are
+//! dropped from each write: compared with what is stored, the status would differ for ever and be written again and again.
 use super::{Actor, Step, writes::with_machine};
 use crate::{
     machine::{Machine, ManifestOf, Object as _, StatusOf},

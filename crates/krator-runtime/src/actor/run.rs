@@ -142,7 +142,7 @@ impl<M: Machine> Actor<'_, M> {
                         Some(saved) => drop(answer.send(saved)),
                         None => break None,
                     },
-                    // The clock of a development build may have been turned on since.
+                    // The clock of a development build may have been advanced since.
                     () = at(deadline.map(|at| world.instant(at))) => break None,
                     result = &mut handler => {
                         break Some(result.unwrap_or_else(|panic| Err(Error::panicked(&*panic))));

@@ -1,4 +1,4 @@
-//! What an actor writes (the status, the finalizer, the deletion of the object) and how it reacts to the answers.
+//! The writes of an actor (the status, the finalizer, the deletion of the object) and how it reacts to the answers.
 use super::{Actor, Step};
 use crate::{
     conditions,
@@ -151,9 +151,9 @@ impl<M: Machine> Actor<'_, M> {
         }
     }
 
-    /// The status, if it differs from what is stored, or from what was written where the server keeps less. It is a function of its own so that its variables do not live
-    /// across the write. Statuses contain many strings, so it copies one for the comparison only if a handler has
-    /// changed its fields.
+    /// The status, if it differs from what is stored, or from what was written where the server keeps less. It is a
+    /// function of its own so that its variables do not live across the write. Statuses contain many strings, so it copies
+    /// one for the comparison only if a handler has changed its fields.
     fn unwritten(&mut self, now: Now) -> Option<StatusOf<M>> {
         let machine = self.rendered(now)?;
         let none = StatusOf::<M>::default();
@@ -214,7 +214,7 @@ impl<M: Machine> Actor<'_, M> {
         world.write_status(&self.manifest, status).instrument(span)
     }
 
-    /// What the engine has decided is stored.
+    /// Takes notice that the decisions of the engine are stored.
     fn accepted<W: World<M>>(&mut self, world: &W) {
         self.engine.written();
         self.before_draft = None;

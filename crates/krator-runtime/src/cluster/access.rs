@@ -1,4 +1,4 @@
-//! How handlers reach objects of other kinds. What the description does not grant does not compile.
+//! How handlers reach objects of other kinds. Access that the description does not grant does not compile.
 mod in_tests;
 
 use crate::{
@@ -22,7 +22,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{Api, Resource};
 use std::{any::type_name, sync::Arc};
 
-/// What the [`Backend`](crate::machine::Backend) of a handler is.
+/// The [`Backend`](crate::machine::Backend) of a handler, with its type.
 enum OtherKinds<'a, M: Machine> {
     Cluster(&'a Cluster<M>),
     /// In a test.
@@ -195,7 +195,7 @@ impl<M: Machine> Context<'_, M> {
     }
 
     /// Deletes the children of one kind that this run of the handler has not applied, and returns them. Call it after
-    /// the run has applied all children of the kind that are still wanted. What the run has tried to apply is kept even
+    /// the run has applied all children of the kind that are still wanted. A child that the run has tried to apply is kept even
     /// if that has failed, and so is every object that is not a child of this one.
     ///
     /// # Errors
@@ -295,7 +295,7 @@ impl<M: Machine> Context<'_, M> {
     }
 
     /// All objects of a watched kind that concern this one: those that the `by`, the `label` or the `all` of the watch
-    /// selects. Those that are selected by name or label are the ones that were found before the run.
+    /// selects. Objects that are selected by name or label are as they were found before the run.
     ///
     /// ```
     #[doc = include_str!("../doc/moose.txt")]

@@ -19,7 +19,7 @@ use kube::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What a request about children needs. It does not borrow from the context, because its future outlives that borrow.
+/// A request about children. It does not borrow from the context, because its future outlives that borrow.
 pub(super) struct Request<K: Child> {
     pub children: Children<K>,
     pub operator: &'static str,

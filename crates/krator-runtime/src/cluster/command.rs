@@ -20,7 +20,7 @@ use tracing_subscriber::fmt::FormatFields;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
 use tracing_subscriber::{EnvFilter, fmt};
 
-/// What an operator says about itself on its command line. The generated `lib.rs` has one as `ABOUT`.
+/// The name, the version and the description of an operator, for its command line. The generated `lib.rs` has one as `ABOUT`.
 ///
 /// ```
 /// use krator_runtime::About;
@@ -38,7 +38,7 @@ pub struct About {
     pub name: &'static str,
     /// The version of the program.
     pub version: &'static str,
-    /// What the operator does, in a sentence.
+    /// The purpose of the operator, in a sentence.
     pub about: &'static str,
     /// The CustomResourceDefinition, as YAML.
     pub crd: &'static str,
@@ -105,9 +105,9 @@ enum LogFormat {
 #[group(skip)]
 struct NoArgs {}
 
-/// What the command line asks for.
+/// The request of the command line.
 #[derive(Debug)]
-enum Asked<A> {
+enum Command<A> {
     Run(RunArgs, A),
     Crd,
 }
@@ -116,7 +116,7 @@ enum Asked<A> {
 fn read<A: Args>(
     about: &About,
     arguments: impl IntoIterator<Item = OsString>,
-) -> Result<Asked<A>, clap::Error> {
+) -> Result<Command<A>, clap::Error> {
     const RUN: &str = "run";
     const CRD: &str = "crd";
     let runs = |command: clap::Command| A::augment_args(RunArgs::augment_args(command));
@@ -129,13 +129,13 @@ fn read<A: Args>(
         .subcommand(clap::Command::new(CRD).about("Print the CustomResourceDefinition"));
     let matches = command.try_get_matches_from_mut(arguments)?;
     let run = |matches: &ArgMatches| {
-        Ok(Asked::Run(
+        Ok(Command::Run(
             RunArgs::from_arg_matches(matches)?,
             A::from_arg_matches(matches)?,
         ))
     };
     match matches.subcommand() {
-        Some((CRD, _)) => Ok(Asked::Crd),
+        Some((CRD, _)) => Ok(Command::Crd),
         Some((_, matches)) => run(matches),
         None => run(&matches),
     }
@@ -220,8 +220,8 @@ pub fn main_with<A: Args>(
     with: impl FnOnce(OperatorRuntime, A) -> OperatorRuntime,
 ) -> ExitCode {
     let (run, own) = match read::<A>(about, std::env::args_os()) {
-        Ok(Asked::Run(run, own)) => (run, own),
-        Ok(Asked::Crd) => {
+        Ok(Command::Run(run, own)) => (run, own),
+        Ok(Command::Crd) => {
             let written = std::io::stdout().lock().write_all(about.crd.as_bytes());
             return if written.is_ok() {
                 ExitCode::SUCCESS
@@ -310,7 +310,7 @@ fn write_field(line: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> std::
     let value = printable(&format!("{value:?}"));
     match field.name() {
         "message" => write!(line, "{value}"),
-        // What the crate `log` adds to its lines.
+        // The crate `log` adds these fields to its lines.
         name if name.starts_with("log.") => Ok(()),
         name if line.has_ansi_escapes() => write!(line, "\x1b[3m{name}\x1b[0m\x1b[2m=\x1b[0m{value}"),
         name => write!(line, "{name}={value}"),
@@ -413,7 +413,7 @@ mod tests {
         }
     }
 
-    fn asked(line: &str) -> Result<Asked<RunArgs>, clap::Error> {
+    fn asked(line: &str) -> Result<Command<RunArgs>, clap::Error> {
         let words = ["moose-operator"].into_iter().chain(line.split_whitespace());
         read(&ABOUT, words.map(OsString::from))
     }
@@ -424,13 +424,13 @@ mod tests {
             "--station arctic --namespace a --namespace b",
             "run --namespace a --station arctic --namespace b",
         ] {
-            let Ok(Asked::Run(run, own)) = asked(line) else {
+            let Ok(Command::Run(run, own)) = asked(line) else {
                 panic!("{line:?} runs the operator");
             };
             assert_eq!(own.station, "arctic", "{line:?}");
             assert_eq!(run.namespace, ["a", "b"], "{line:?}");
         }
-        assert!(matches!(asked("crd"), Ok(Asked::Crd)), "it needs no station");
+        assert!(matches!(asked("crd"), Ok(Command::Crd)), "it needs no station");
         for line in ["", "run"] {
             let missing = asked(line).expect_err("the station is required");
             assert_eq!(missing.exit_code(), 2, "{line:?}");

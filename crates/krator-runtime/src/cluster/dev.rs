@@ -1,6 +1,6 @@
-//! What only an operator that was built for development may do, with the feature `dev`: the controls of its page. They
-//! create, edit and delete objects, lead them where no handler is written, plan failures of handlers, turn the clock on and
-//! kill the process.
+//! The controls of the page of an operator that was built for development, with the feature `dev`. They
+//! create, edit and delete objects, lead them where no handler is written, plan failures of handlers, move the clock
+//! forward and kill the process.
 //!
 //! They exist on the loopback interface without TLS only, and answer no website: beside what is asked of `Host` and
 //! `Origin`, each request has the header [`HEADER`], which a browser sends for the page of another site only after it has
@@ -39,7 +39,7 @@ pub(super) const PATH: &str = "/dev";
 const HEADER: &str = "krator-dev";
 /// The longest body that is read. The API server takes no larger objects.
 const LONGEST_BODY: usize = 3 << 20;
-/// How far the clock may be turned on, so that times stay in the range of dates.
+/// How far the clock may be advanced, so that times stay in the range of dates.
 const FURTHEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 #[derive(Deserialize)]
@@ -86,7 +86,7 @@ struct Take {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Turn {
+struct Advance {
     seconds: u64,
 }
 
@@ -153,7 +153,7 @@ impl Controls {
             "/delete" => self.delete(&parsed(body)?).await?,
             "/fail" => self.fail(parsed(body)?)?,
             "/take" => self.take(&parsed(body)?).await?,
-            "/clock" => self.turn(&parsed(body)?).await?,
+            "/clock" => self.advance(&parsed(body)?).await?,
             "/kill" => {
                 let Kill {} = parsed(body)?;
                 kill()?
@@ -185,14 +185,14 @@ impl Controls {
         Ok(format!("led {} to {}", take.object.full(), take.to))
     }
 
-    async fn turn(&self, turn: &Turn) -> Result<String, Problem> {
-        let by = Duration::from_secs(turn.seconds);
-        if self.inspection.clock().turn(by, FURTHEST).is_none() {
+    async fn advance(&self, advance: &Advance) -> Result<String, Problem> {
+        let by = Duration::from_secs(advance.seconds);
+        if self.inspection.clock().advance(by, FURTHEST).is_none() {
             let problem = "the clock goes no further than 100 years ahead".to_owned();
             return Err((StatusCode::UNPROCESSABLE_ENTITY, problem));
         }
         self.inspection.set_timers_again().await?;
-        Ok(format!("the clock was turned on by {by:?}"))
+        Ok(format!("the clock moved forward by {by:?}"))
     }
 
     fn served(&self, object: &Target) -> Result<Arc<Served>, Problem> {

@@ -273,7 +273,8 @@ impl Plan {
     }
 }
 
-/// What a write is called: its request, and what tells it from others of the same object. Events and leases are not meant.
+/// The name of a write: its request, and the fields that distinguish it from other writes of the same object. Events and
+/// leases have none.
 fn write_point(method: &Method, path: &str, body: &[u8]) -> Option<String> {
     let is_meant = *method != Method::GET && !path.contains("/events") && !path.contains("/leases");
     is_meant.then(|| {

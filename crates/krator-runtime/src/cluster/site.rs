@@ -143,7 +143,7 @@ struct Site {
     inspection: Inspection,
     page: Page,
     access: Access,
-    /// What only development may do; `None` with TLS.
+    /// The controls of development; `None` with TLS.
     #[cfg(feature = "dev")]
     controls: Option<Controls>,
 }

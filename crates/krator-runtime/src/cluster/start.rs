@@ -49,7 +49,7 @@ const GRACE: Duration = Duration::from_secs(25);
 pub(in crate::cluster) type Start =
     Box<dyn FnOnce(Common, &mut SharedWatches) -> BoxFuture<'static, ()> + Send>;
 
-/// What the loops of all kinds have in common.
+/// The parts that the loops of all kinds share.
 #[derive(Clone)]
 pub(in crate::cluster) struct Common {
     name: &'static str,
@@ -65,7 +65,7 @@ pub(in crate::cluster) struct Common {
     namespaces: Vec<String>,
     health: Health,
     metrics: Metrics,
-    /// What the server of the metrics shows of the objects, if there is one.
+    /// The view of the objects that the server of the metrics shows, if there is such a server.
     inspection: Option<Inspection>,
     stop: watch::Receiver<bool>,
 }
@@ -157,7 +157,7 @@ impl OperatorRuntime {
         );
         let ends = async {
             common.events.close();
-            // What is not published by then is lost: events are best effort.
+            // Events that are not published by then are lost: they are best effort.
             let _ = tokio::time::timeout(LAST_EVENTS, publishing).await;
         };
         run_until_stopped(join_all(kinds), ends, stopping, candidacy).await
@@ -363,7 +363,7 @@ where
             let skew = Arc::clone(&skew);
             async move { skew.watch().await }
         });
-        let turning = common.health.watches_loop(endpoint.name());
+        let heartbeat = common.health.watches_loop(endpoint.name());
         let world = Remote {
             shared: operator.shared_state().await,
             operator,
@@ -379,7 +379,7 @@ where
             #[cfg(feature = "dev")]
             failures,
         };
-        let dispatcher = Dispatcher::new(world, turning, questions);
+        let dispatcher = Dispatcher::new(world, heartbeat, questions);
         dispatcher
             .run(objects, others, common.leads, common.stop, GRACE)
             .await;

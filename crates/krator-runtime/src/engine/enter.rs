@@ -123,7 +123,7 @@ impl<'g> Engine<'g> {
         };
         self.unstored.get_or_insert_default().moves.push(moved);
         self.entered_for = self.judged;
-        self.tell_digests();
+        self.report_digests();
         self.finished = false;
         let delay = if self.hops >= UNSLOWED_ENTRIES { 1 } else { 0 };
         self.stay.due = Some(now.elapsed + Duration::from_secs(delay));

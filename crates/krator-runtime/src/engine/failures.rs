@@ -11,7 +11,7 @@ impl Engine<'_> {
     pub(super) fn failed(&mut self, policy: &Policy<'_>, class: Class, error: String, now: Now) {
         let retry = policy.retry;
         (self.hops, self.stay.overdue) = (0, false);
-        self.tell_digests();
+        self.report_digests();
         let is_final = policy.kind == StateKind::Final;
         let limit = retry.limit.or(is_final.then_some(Retry::FINAL_LIMIT));
         // What blocks the handler ends by itself, so it does not exceed the limit. A first failure is counted all the same,

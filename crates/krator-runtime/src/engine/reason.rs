@@ -7,7 +7,7 @@ use crate::{
 };
 use std::time::Duration;
 
-/// What made an object enter a state.
+/// The cause of an entry into a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Cause {
     /// The object is new.
@@ -72,21 +72,21 @@ pub(crate) struct Moved<'g> {
 }
 
 impl Moved<'_> {
-    /// What `.status.message` said when the state was entered.
+    /// The text of `.status.message` when the state was entered.
     #[cfg_attr(not(feature = "kube"), allow(dead_code, reason = "only events tell it"))]
     pub fn message(&self) -> &str {
         self.reason.as_deref().unwrap_or(self.to.message)
     }
 }
 
-/// What is said about why an object enters a state.
+/// The explanation of an entry into a state.
 #[derive(Debug)]
 pub(super) enum Reason {
     /// The object shows it: it is new, it is deleted, its spec has changed; or its handler says nothing.
     Evident,
-    /// What the handler says that has chosen the edge.
+    /// The words of the handler that has chosen the edge.
     OfHandler(Box<str>),
-    /// What led to an edge that the runtime takes, with the last words of the handler.
+    /// The cause of an edge that the runtime takes, with the last words of the handler.
     OfRuntime(String),
 }
 
@@ -101,7 +101,7 @@ impl Reason {
         })
     }
 
-    /// What the message says in a state that has a message of its own, or an empty one. The author of a handler knows
+    /// The message in a state that has a message of its own, or an empty one. The author of a handler knows
     /// both texts, so that of the handler replaces that of the state. The author of a state does not know by which edge
     /// an object comes, so the cause of an edge of the runtime stands beside the text.
     pub fn beside(self, message: &str) -> Option<Box<str>> {
@@ -133,7 +133,7 @@ fn times(times: u32) -> String {
 }
 
 impl Engine<'_> {
-    /// What `.status.message` says.
+    /// The text of `.status.message`.
     pub(super) fn shown_message<'a>(&'a self, policy: &'a Policy<'_>) -> &'a str {
         let said = self.stay.message.as_deref().or(self.stay.reason.as_deref());
         said.unwrap_or(policy.message)
@@ -191,7 +191,7 @@ fn duration(duration: Duration) -> String {
 mod tests {
     use super::*;
     use crate::{
-        engine::{Do, Now, Outcome},
+        engine::{Decision, Now, Outcome},
         graph::{Exit, Graph, OnSpecChange, Retry, StateId},
         status::MachineStatus,
     };
@@ -234,7 +234,7 @@ mod tests {
         });
         let mut engine = Engine::new(&GRAPH, stored.as_ref(), 1, Vec::new(), at(1));
         happens(&mut engine);
-        while engine.decide(at(11)) == Do::Entered {}
+        while engine.decide(at(11)) == Decision::Entered {}
         let moved = engine.take_moves().pop().expect("an entry");
         assert!(engine.take_moves().is_empty(), "each is taken once");
         assert_eq!(moved.entry, engine.entry());
@@ -265,7 +265,7 @@ mod tests {
             last(work, |it| assert!(it.saw_deletion())),
             (work, Cause::Deleted, 10)
         );
-        let times_out = |it: &mut Engine<'_>| assert_eq!(it.decide(at(61)), Do::Entered);
+        let times_out = |it: &mut Engine<'_>| assert_eq!(it.decide(at(61)), Decision::Entered);
         assert_eq!(last(work, times_out), (work, Cause::TimedOut, 60));
         let once_ends = |outcomes: Vec<Outcome>| {
             last(work, |it| {

@@ -25,7 +25,7 @@ impl Engine<'_> {
             attempts: (self.stay.attempts > 0).then_some(self.stay.attempts),
             entries,
             observed_generation: Some(self.observed),
-            spec_digests: self.told_digests(),
+            spec_digests: self.reported_digests(),
             last_handled_request: self.handled.as_deref().map(str::to_owned),
             conditions: conditions::render(
                 self.graph,

@@ -14,7 +14,7 @@ pub(super) struct SpecMemory {
     judged: Stored,
     /// As they were in the generation that the status says has been judged: the one that it has observed, or that its state
     /// was entered for.
-    told: Stored,
+    reported: Stored,
 }
 
 impl SpecMemory {
@@ -33,15 +33,19 @@ impl Engine<'_> {
         if now.is_empty() {
             return;
         }
-        let (judged, told) = (Stored::new(), Stored::new());
-        let mut spec = Box::new(SpecMemory { now, judged, told });
+        let (judged, reported) = (Stored::new(), Stored::new());
+        let mut spec = Box::new(SpecMemory {
+            now,
+            judged,
+            reported,
+        });
         let stored = stored.and_then(|stored| stored.spec_digests.as_deref());
-        spec.told = if self.judged == self.generation {
+        spec.reported = if self.judged == self.generation {
             spec.stored_now()
         } else {
             stored.cloned().unwrap_or_default()
         };
-        spec.judged.clone_from(&spec.told);
+        spec.judged.clone_from(&spec.reported);
         self.spec = Some(spec);
     }
 
@@ -53,7 +57,7 @@ impl Engine<'_> {
         self.generation = generation;
     }
 
-    /// What the state says about the change of the spec since it was judged last: the first change with a field that differs
+    /// The reaction of the state to the change of the spec since it was judged last: the first change with a field that differs
     /// decides, and without one the rest.
     pub(super) fn on_this_change(&self, policy: &Policy<'_>) -> OnSpecChange {
         let Some(spec) = &self.spec else {
@@ -79,23 +83,23 @@ impl Engine<'_> {
 
     /// The next status says that what was judged last has been judged, unless another operator has stored that it has judged a
     /// later generation.
-    pub(super) fn tell_digests(&mut self) {
+    pub(super) fn report_digests(&mut self) {
         if let Some(spec) = self.spec.as_mut().filter(|_| self.judged >= self.observed) {
-            spec.told.clone_from(&spec.judged);
+            spec.reported.clone_from(&spec.judged);
         }
     }
 
     /// Takes over what another operator has stored about a generation that it has judged.
     pub(super) fn take_digests(&mut self, stored: &MachineStatus) {
         if let Some(spec) = &mut self.spec {
-            spec.told = stored.spec_digests.as_deref().cloned().unwrap_or_default();
+            spec.reported = stored.spec_digests.as_deref().cloned().unwrap_or_default();
         }
     }
 
-    /// What the status says; `None` where no field is told apart.
-    pub(super) fn told_digests(&self) -> Option<Box<Stored>> {
+    /// The digests for the status; `None` if the graph reacts to no single field.
+    pub(super) fn reported_digests(&self) -> Option<Box<Stored>> {
         let spec = self.spec.as_ref()?;
-        (!spec.told.is_empty()).then(|| Box::new(spec.told.clone()))
+        (!spec.reported.is_empty()).then(|| Box::new(spec.reported.clone()))
     }
 }
 
@@ -103,7 +107,7 @@ impl Engine<'_> {
 mod tests {
     use super::*;
     use crate::{
-        engine::{Do, Now, Outcome},
+        engine::{Decision, Now, Outcome},
         error::Class,
         graph::{Exit, Graph, Policy, SpecChange, StateId, StateKind},
     };
@@ -155,7 +159,7 @@ mod tests {
     }
 
     fn runs(engine: &mut Engine<'_>, outcome: Outcome) {
-        assert_eq!(engine.decide(now()), Do::Run);
+        assert_eq!(engine.decide(now()), Decision::Run);
         engine.begin();
         engine.ended(outcome, now());
     }
@@ -179,7 +183,7 @@ mod tests {
     }
 
     /// What an operator does that finds the object in generation 2.
-    fn then(stored: &MachineStatus, spec: Vec<SpecDigest>) -> (&'static str, Do, Option<i64>) {
+    fn then(stored: &MachineStatus, spec: Vec<SpecDigest>) -> (&'static str, Decision, Option<i64>) {
         let mut engine = found(Some(stored), 2, spec);
         let does = engine.decide(now());
         let name = engine.policy().map_or("", |policy| policy.name);
@@ -189,11 +193,11 @@ mod tests {
     #[test]
     fn the_first_entry_with_a_changed_field_decides() {
         let stored = rests(1, 1);
-        assert_eq!(then(&stored, spec(2, 1)), ("Grow", Do::Entered, Some(1)));
-        assert_eq!(then(&stored, spec(2, 2)), ("Grow", Do::Entered, Some(1)));
+        assert_eq!(then(&stored, spec(2, 1)), ("Grow", Decision::Entered, Some(1)));
+        assert_eq!(then(&stored, spec(2, 2)), ("Grow", Decision::Entered, Some(1)));
         // The handler of a state that an operator has just found runs in any case.
-        assert_eq!(then(&stored, spec(1, 2)), ("Rest", Do::Run, Some(2)));
-        assert_eq!(then(&stored, spec(1, 1)), ("Rest", Do::Run, Some(1)));
+        assert_eq!(then(&stored, spec(1, 2)), ("Rest", Decision::Run, Some(2)));
+        assert_eq!(then(&stored, spec(1, 1)), ("Rest", Decision::Run, Some(1)));
     }
 
     #[test]
@@ -207,10 +211,10 @@ mod tests {
         assert_eq!(written(&engine).observed_generation, Some(3));
         // With a look in between there are two.
         engine.saw_spec(4, || spec(2, 1));
-        assert_eq!(engine.decide(now()), Do::Entered);
+        assert_eq!(engine.decide(now()), Decision::Entered);
         runs(&mut engine, Outcome::Exit(Exit::To(REST)));
         engine.saw_spec(5, || spec(1, 1));
-        assert_eq!(engine.decide(now()), Do::Entered);
+        assert_eq!(engine.decide(now()), Decision::Entered);
         assert_eq!(engine.at(), Some(GROW));
     }
 
@@ -219,10 +223,22 @@ mod tests {
         let mut stored = rests(1, 1);
         let digests = stored.spec_digests.as_deref_mut().expect("digests");
         digests.remove(SIZE);
-        assert_eq!(then(&stored, spec(2, 1)), ("Rest", Do::Run, Some(1)), "woken");
-        assert_eq!(then(&stored, spec(2, 2)), ("Rest", Do::Run, Some(2)), "ignored");
+        assert_eq!(
+            then(&stored, spec(2, 1)),
+            ("Rest", Decision::Run, Some(1)),
+            "woken"
+        );
+        assert_eq!(
+            then(&stored, spec(2, 2)),
+            ("Rest", Decision::Run, Some(2)),
+            "ignored"
+        );
         stored.spec_digests = None;
-        assert_eq!(then(&stored, spec(2, 2)), ("Rest", Do::Run, Some(1)), "woken");
+        assert_eq!(
+            then(&stored, spec(2, 2)),
+            ("Rest", Decision::Run, Some(1)),
+            "woken"
+        );
     }
 
     #[test]
@@ -236,7 +252,7 @@ mod tests {
             "nothing is to be written for that"
         );
         engine.saw_spec(2, || spec(2, 1));
-        assert_eq!(engine.decide(now()), Do::Entered);
+        assert_eq!(engine.decide(now()), Decision::Entered);
     }
 
     #[test]
@@ -249,14 +265,14 @@ mod tests {
         engine.decide(now());
         // A change that arrives while a handler runs has not been judged when it ends.
         engine.saw_request(Some("again"));
-        assert_eq!(engine.decide(now()), Do::Run);
+        assert_eq!(engine.decide(now()), Decision::Run);
         engine.begin();
         engine.saw_spec(2, || spec(2, 1));
         assert_eq!(digest(&written(&engine)), one);
         engine.ended(Outcome::Exit(Exit::To(ONCE)), now());
         assert_eq!(digest(&written(&engine)), one, "entered for generation 1");
         // A handler that runs once deals with the latest generation, and judges nothing.
-        assert_eq!(engine.decide(now()), Do::Run);
+        assert_eq!(engine.decide(now()), Decision::Run);
         engine.begin();
         engine.ended(Outcome::Exit(Exit::To(REST)), now());
         assert_eq!(digest(&written(&engine)), two);
@@ -268,7 +284,7 @@ mod tests {
         let mut engine = found(None, 1, spec(1, 1));
         stays(&mut engine);
         engine.saw_spec(2, || spec(2, 1));
-        assert_eq!(engine.decide(now()), Do::Entered);
+        assert_eq!(engine.decide(now()), Decision::Entered);
         runs(&mut engine, Outcome::Exit(Exit::To(REST)));
         // The handler fails on generation 3, which it deals with as the rest.
         engine.saw_spec(3, || spec(2, 1));
@@ -278,9 +294,9 @@ mod tests {
         );
         let stored = written(&engine);
         let mut next = found(Some(&stored), 4, spec(2, 1));
-        assert_eq!(next.decide(now()), Do::Run);
+        assert_eq!(next.decide(now()), Decision::Run);
         let mut next = found(Some(&stored), 4, spec(3, 1));
-        assert_eq!(next.decide(now()), Do::Entered);
+        assert_eq!(next.decide(now()), Decision::Entered);
     }
 
     #[test]
@@ -288,7 +304,7 @@ mod tests {
         let mut engine = found(None, 1, spec(1, 1));
         stays(&mut engine);
         engine.saw_request(Some("again"));
-        assert_eq!(engine.decide(now()), Do::Run);
+        assert_eq!(engine.decide(now()), Decision::Run);
         engine.begin();
         let theirs = MachineStatus {
             observed_generation: Some(2),

@@ -7,7 +7,7 @@ use crate::{
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// What a period means for one object.
+/// A period, read for one object.
 #[derive(Clone, Copy)]
 pub(super) enum When {
     After(Duration),

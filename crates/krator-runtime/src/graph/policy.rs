@@ -1,8 +1,8 @@
-//! What the description says about one state, as data that the engine interprets.
+//! The part of the description that is about one state, as data that the engine interprets.
 use super::{Retry, StateId};
 use std::time::Duration;
 
-/// What the description says about one state.
+/// The part of the description that is about one state.
 ///
 /// Generated code builds policies as constants; the builder methods are named after the keys of `krator.yaml`. A
 /// policy borrows its text and lists, so a graph can also be built at run time.
@@ -32,7 +32,7 @@ pub struct Policy<'g> {
     pub(crate) written: bool,
 }
 
-/// What a state means to people and to `kubectl wait`. It decides which standard condition is `True`.
+/// The meaning of a state for people and for `kubectl wait`. It decides which standard condition is `True`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateKind {
     /// The object is being worked on: `Reconciling` is `True`.
@@ -74,7 +74,7 @@ pub(crate) struct Wait<'g> {
     pub watch: &'g [Watch],
 }
 
-/// What a state can wait for.
+/// A change that a state can wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
     /// Somebody else changes the labels, the annotations or the status of the object.
@@ -97,7 +97,7 @@ pub(crate) enum Effects {
     Once,
 }
 
-/// What a change of the spec does to an object in a state.
+/// The effect of a change of the spec on an object in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnSpecChange {
     /// The handler runs again.
@@ -108,16 +108,16 @@ pub enum OnSpecChange {
     To(StateId),
 }
 
-/// What a change of some fields of the spec does to an object in a state.
+/// The effect of a change of some fields of the spec on an object in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpecChange<'g> {
     /// The paths of the fields: those of the [`SpecDigest`](crate::SpecDigest)s of the machine.
     pub of: &'g [&'g str],
-    /// What their change does.
+    /// The effect of their change.
     pub does: OnSpecChange,
 }
 
-/// What the deletion of an object does to a running handler.
+/// The effect of the deletion of an object on a running handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnDelete {
     /// The handler is dropped at its next await point.
@@ -183,7 +183,7 @@ impl<'g> Policy<'g> {
         self.message = message;
         self
     }
-    /// What the state means.
+    /// The meaning of the state.
     pub const fn kind(mut self, kind: StateKind) -> Self {
         self.kind = kind;
         self
@@ -243,7 +243,7 @@ impl<'g> Policy<'g> {
         self.resume = Some(at);
         self
     }
-    /// What a change of some fields does. The first of these with a changed field decides, and without one
+    /// The effects of changes of some fields. The first of these with a changed field decides, and without one
     /// [`on_spec_change`](Self::on_spec_change).
     pub const fn on_spec_change_of(mut self, changes: &'g [SpecChange<'g>]) -> Self {
         self.on_spec_change_of = changes;
@@ -261,12 +261,12 @@ impl<'g> Policy<'g> {
             OnSpecChange::Wake | OnSpecChange::Ignore => None,
         })
     }
-    /// What a change of the spec does.
+    /// The effect of a change of the spec.
     pub const fn on_spec_change(mut self, does: OnSpecChange) -> Self {
         self.on_spec_change = does;
         self
     }
-    /// What the deletion of the object does.
+    /// The effect of the deletion of the object.
     pub const fn on_delete(mut self, does: OnDelete) -> Self {
         self.on_delete = does;
         self
@@ -292,7 +292,7 @@ impl<'g> Policy<'g> {
         (self.file, self.written) = (file, written);
         self
     }
-    /// What is said if nobody has written the handler.
+    /// The message of the status if nobody has written the handler.
     pub(crate) fn not_written(&self) -> Option<String> {
         let (name, file) = (self.name, self.file);
         (!self.written).then(|| match file {

@@ -2,7 +2,7 @@
 use super::StateId;
 use std::time::Duration;
 
-/// What the runtime does after a handler has returned an error.
+/// The reaction of the runtime to an error of a handler.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Retry {
     /// How many consecutive failures are retried. `None` means that there is no limit.

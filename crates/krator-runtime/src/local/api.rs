@@ -91,7 +91,7 @@ impl InMemoryApi {
         self.objects.locked().kind(collection).status = status;
     }
 
-    /// What becomes of the children of a kind when their owner is deleted.
+    /// Sets the fate of the children of a kind when their owner is deleted.
     pub fn owns(&self, collection: String, deletion: ChildDeletion) {
         self.objects.locked().kind(collection).deletion = deletion;
     }

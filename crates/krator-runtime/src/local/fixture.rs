@@ -36,9 +36,9 @@ use tokio::{sync::watch, time::Instant};
 /// # });
 /// ```
 pub struct Fixture<M: Machine> {
-    /// What the object keeps in memory.
+    /// The memory of the object.
     pub object: M::ObjectState,
-    /// What all objects of the kind share.
+    /// The state that all objects of the kind share.
     pub shared: Arc<SharedOf<M>>,
     /// The status, as the handler left it.
     pub status: StatusOf<M>,

@@ -43,7 +43,7 @@ pub struct Handle<M: Machine> {
 /// The object as stored; `None` once it is gone.
 struct StoredObject<T> {
     object: Mutex<Option<Arc<T>>>,
-    /// What holds a deleted object.
+    /// The finalizer that holds a deleted object.
     finalizer: String,
 }
 
@@ -118,7 +118,7 @@ impl<M: Machine> Handle<M> {
     }
 }
 
-/// What a test of the runtime does at the writes of a world in memory.
+/// Observes a world in memory and lets its writes go wrong, for tests of the runtime.
 pub(crate) trait Hooks<M: Machine>: Send + Sync {
     /// Makes a write, or lets it go wrong.
     fn write<T: Send>(
@@ -258,7 +258,11 @@ impl<M: Machine, H: Hooks<M>> World<M> for Memory<M, H> {
         Ok(())
     }
     async fn delete(&self, _: &ManifestOf<M>) -> Result<(), WriteError> {
-        self.hooks.write(|| Ok(self.handle.delete())).await
+        let delete = || {
+            self.handle.delete();
+            Ok(())
+        };
+        self.hooks.write(delete).await
     }
     async fn read(&self, _: &ManifestOf<M>) -> Result<Option<Arc<ManifestOf<M>>>> {
         Ok(self.handle.stored())

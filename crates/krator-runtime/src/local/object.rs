@@ -21,7 +21,7 @@ use crate::{
 pub struct LocalObject<Spec = (), Status = ()> {
     /// Its name.
     pub name: String,
-    /// What is wanted of it.
+    /// Its spec.
     pub spec: Spec,
     /// Its status; `None` until the machine has written one.
     pub status: Option<LocalStatus<Status>>,
@@ -34,9 +34,9 @@ pub struct LocalObject<Spec = (), Status = ()> {
 /// The status of a [`LocalObject`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LocalStatus<Fields = ()> {
-    /// What handlers set.
+    /// The fields that handlers set.
     pub fields: Fields,
-    /// What the machine sets.
+    /// The fields that the machine sets.
     pub machine: MachineStatus,
 }
 

@@ -1,4 +1,4 @@
-//! What a handler is given: the object, its memory, and ways to write its status, to record events, and to reach
+//! The context of a handler: the object, its memory, and ways to write its status, to record events, and to reach
 //! objects of other kinds.
 use super::{Machine, ManifestOf, SharedOf, StatusOf};
 use crate::{
@@ -43,9 +43,9 @@ use tokio::sync::{Notify, oneshot, watch};
 /// }
 /// ```
 pub struct Context<'a, M: Machine> {
-    /// What this object keeps in memory. A restarted operator begins with a new value.
+    /// The memory of this object. A restarted operator begins with a new value.
     pub object: &'a mut M::ObjectState,
-    /// What all objects of the kind share in memory.
+    /// The state in memory that all objects of the kind share.
     pub shared: &'a Arc<SharedOf<M>>,
     pub(crate) graph: &'a Graph<'a>,
     pub(crate) status: &'a mut StatusOf<M>,
@@ -78,13 +78,13 @@ pub(crate) type Found = (usize, Arc<dyn Any + Send + Sync>);
 pub(crate) struct Backend<'a> {
     /// The connection, or its stand-in.
     pub of: &'a (dyn Any + Send + Sync),
-    /// What the handlers of the object have applied.
+    /// The children that the handlers of the object have applied.
     pub applied: &'a Arc<Applied>,
-    /// What was found of objects of other kinds before the run.
+    /// The objects of other kinds that were found before the run.
     pub found: &'a [Found],
 }
 
-/// What is known about a run when it begins.
+/// The facts about a run when it begins.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     pub first: bool,

@@ -2,7 +2,7 @@
 use crate::status::ObjectStatus;
 use std::future::Future;
 
-/// What one object keeps in memory from one run of a handler to the next.
+/// The memory of one object from one run of a handler to the next.
 ///
 /// A restarted operator begins with a new value, which [`Operator::initialize_object_state`] makes; what has to
 /// survive a restart belongs in `.status`. Keep it small: an operator holds one for each object.
@@ -29,7 +29,7 @@ use std::future::Future;
 pub trait ObjectState: Sized + Send + Sync + 'static {
     /// The type of the object.
     type Manifest: Object;
-    /// What all objects of the kind share. Handlers run concurrently, so it needs its own synchronization.
+    /// The state that all objects of the kind share. Handlers run concurrently, so it needs its own synchronization.
     type SharedState: Send + Sync + 'static;
 
     /// Cleans up after an object that is gone from the API server. It is not called when the process ends.
@@ -39,7 +39,7 @@ pub trait ObjectState: Sized + Send + Sync + 'static {
     }
 }
 
-/// What the machine needs to know about an object. With the feature `kube` it is implemented for every custom
+/// An object, as its machine sees it. With the feature `kube` it is implemented for every custom
 /// resource that has a status.
 pub trait Object: Clone + Send + Sync + 'static {
     /// The type of its status.

@@ -43,7 +43,7 @@ impl<M: Machine> Node for Never<M> {
     const ID: StateId = StateId(u16::MAX);
 }
 
-/// What a handler returns: where the object goes from the state `F`.
+/// The result of a handler: where the object goes from the state `F`.
 ///
 /// Only transitions that `krator.yaml` declares compile. Two transitions are equal if they take the same edge, whatever
 /// they say about it with [`because`](Self::because); so a test of a handler does not depend on how its reasons are worded.
@@ -145,7 +145,7 @@ impl<F: Node> Transition<F> {
         self
     }
 
-    /// What was said with [`because`](Self::because).
+    /// The reason that [`because`](Self::because) has set.
     ///
     /// ```
     #[doc = include_str!("../doc/moose.txt")]

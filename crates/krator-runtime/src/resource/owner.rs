@@ -4,7 +4,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference}
 use kube::Resource;
 use serde_json::{Value, json};
 
-/// What becomes of the children of a kind when their owner is deleted: `deletion` of an item of `owns`.
+/// The fate of the children of a kind when their owner is deleted: `deletion` of an item of `owns`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChildDeletion {
     /// They have an owner reference, and the garbage collector of Kubernetes deletes them: after the owner, or as soon as

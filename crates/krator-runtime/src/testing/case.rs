@@ -37,7 +37,7 @@ pub enum Cause {
     Restarts,
 }
 
-/// What a handler does.
+/// The behaviour of a handler.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Answer {
     Exit(Exit),
@@ -55,7 +55,7 @@ pub(super) enum Answer {
     BeDeleted(Duration, Exit),
     /// Another client changes the spec, the field at this path or another one; then it stays.
     SeeChange(Option<&'static str>),
-    /// What the state waits for changes; then it stays.
+    /// Something that the state waits for changes; then it stays.
     SeeWatched(Watch),
 }
 
@@ -87,7 +87,7 @@ pub(super) struct Case {
     pub entries: BTreeMap<String, u32>,
     /// The stored number of consecutive failures.
     pub attempts: u32,
-    /// What of the spec was changed while no operator was running.
+    /// The field of the spec that was changed while no operator was running.
     pub changed_before: Option<Option<&'static str>>,
     /// The object was deleted while no operator was running.
     pub deleted_before: bool,
@@ -108,7 +108,7 @@ fn soon(graph: &Graph<'_>, policy: &Policy<'_>) -> Duration {
     timeout(graph, policy).map_or(second, |after| half(after).min(second))
 }
 
-/// What a change of the field at this path does, or of one that is not told apart. The path of an object covers the fields
+/// The effect of a change of the field at this path, or of any other field. The path of an object covers the fields
 /// in it.
 pub(super) fn on_change_of(policy: &Policy<'_>, changed: Option<&str>) -> OnSpecChange {
     let concerns =

@@ -16,14 +16,14 @@ use std::{
     time::Duration,
 };
 
-/// What else happens while an object goes its way.
+/// A disturbance during a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Disturbance {
     /// Nothing but what the case says.
     None,
     /// A write goes wrong.
     Fault,
-    /// What a schedule of a search chooses, where the spec may change at any time. With a second process, failures of
+    /// A schedule of a search, where the spec may change at any time. With a second process, failures of
     /// both count.
     Schedule { two_processes: bool },
 }

@@ -12,7 +12,7 @@ use crate::{
 use futures::{FutureExt as _, future::BoxFuture};
 use std::sync::Arc;
 
-/// What goes wrong, and at which write of a walk.
+/// A fault, and the write of a walk at which it happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     pub kind: FaultKind,
@@ -64,7 +64,7 @@ impl Plan for Script {
 
 async fn follow(state: StateId, nth: usize, cx: &Context<'_, Scripted>) -> Result<Exit> {
     let (recorder, graph) = (Arc::clone(&cx.object.recorder), cx.graph);
-    // What another client does happens during the first run only.
+    // Another client acts during the first run only.
     let once = |act: &dyn Fn(&Handle<Scripted>)| {
         if nth == 0 {
             act(&cx.object.outside);

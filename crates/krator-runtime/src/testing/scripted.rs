@@ -41,7 +41,7 @@ impl Machine for Scripted {
     }
 }
 
-/// What an object has in memory: the script, and access to the object from outside.
+/// The memory of an object: the plan, and access to the object from outside.
 #[derive(Clone)]
 pub(super) struct Role {
     pub recorder: Arc<Recorder>,
@@ -60,7 +60,7 @@ impl Role {
 
 /// Decides what goes wrong, and what handlers do.
 pub(super) trait Plan: Send + Sync {
-    /// What goes wrong at the write of this number.
+    /// The fault at the write of this number, if there is one.
     fn before_write<'a>(
         &'a self,
         nth: usize,
@@ -76,7 +76,7 @@ pub(super) trait Plan: Send + Sync {
     ) -> BoxFuture<'a, Result<Exit>>;
 }
 
-/// What can go wrong at a write.
+/// A fault at a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FaultKind {
     DiesBefore,

@@ -21,7 +21,7 @@ use std::sync::Arc;
 struct Searched {
     /// How many schedules were replayed.
     schedules: u64,
-    /// What is wrong with the first schedule that breaks a promise, and its trace.
+    /// The broken promises of the first schedule that breaks any, and its trace.
     wrong: Vec<String>,
 }
 

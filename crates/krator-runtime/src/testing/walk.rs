@@ -169,7 +169,7 @@ pub(super) fn found(graph: &Graph<'_>, case: &Case, began: Timestamp) -> TestObj
         label: 0,
         field_values: field_values(graph),
         spec: graph
-            .told_apart()
+            .distinguished_paths()
             .into_iter()
             .map(|path| (path.to_owned(), 0))
             .collect(),

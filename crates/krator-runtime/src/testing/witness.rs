@@ -16,7 +16,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-/// What is recorded of an object in memory, and what goes wrong with it.
+/// Records what happens to an object in memory, and lets its writes go wrong.
 pub(super) struct Witness<'g> {
     pub graph: &'g Graph<'g>,
     pub role: Role,

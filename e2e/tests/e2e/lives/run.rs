@@ -1,5 +1,5 @@
 //! One cluster in which all lives are led: objects are created, changed and deleted as their lives say, and the operator's
-//! clock is turned on when nothing else can happen.
+//! clock moves forward when nothing else can happen.
 
 use super::NAMESPACE;
 use super::life::Life;

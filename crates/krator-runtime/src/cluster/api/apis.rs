@@ -12,7 +12,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// What [`ApiHandles`] do about a namespace that they were not made for. The names are those of Kuberator.
+/// The reaction of [`ApiHandles`] to a namespace that they were not made for. The names are those of Kuberator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApiCaching {
     /// It is an error. For operators that work in known namespaces only.
@@ -100,7 +100,7 @@ impl<K: Resource<DynamicType = (), Scope: Place>> ApiHandles<K> {
         }
     }
 
-    /// What a handle is found by. Kinds without a namespace have one handle.
+    /// The key of a handle. Kinds without a namespace have one handle.
     fn key(namespace: &str) -> &str {
         if K::Scope::NAMESPACED { namespace } else { "" }
     }

@@ -81,7 +81,7 @@ impl Endpoint {
     }
 }
 
-/// What is read before the object is decoded.
+/// The fields that are read before the object is decoded.
 #[derive(Deserialize)]
 struct Outline<'a> {
     #[serde(borrow)]
@@ -99,7 +99,7 @@ struct Metadata<'a> {
     managed_fields: Option<&'a RawValue>,
 }
 
-/// What is read of an object whose labels are asked for.
+/// The fields that are read for the labels of an object.
 #[derive(Deserialize)]
 struct Labelled {
     metadata: Labels,

@@ -141,7 +141,8 @@ impl<M: Machine> Cluster<M> {
         Ok(None)
     }
 
-    /// What makes a child with the label one that the garbage collector collects after its owner.
+    /// A patch that replaces the label of a child by an owner reference, so that the garbage collector deletes it with its
+    /// owner.
     fn referring(&self, child: &ObjectMeta, uid: &str, name: Option<&str>) -> Value {
         let label = M::GRAPH.finalizer();
         let mut patch = json!({"labels": {label: null}, "annotations": {label: null}});

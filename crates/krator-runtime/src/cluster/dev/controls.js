@@ -76,8 +76,8 @@ const controls = element("section", { id: "controls", "aria-label": "Development
     element("strong", {}, "Development"),
     form("Create a sample", () => attempt(() => control("create", { ...ofKind(), namespace: namespace.value.trim() })),
       create, labelled("in", namespace)),
-    form("Turn the clock on", () => attempt(() => control("clock", { seconds: seconds(duration.value) })),
-      labelled("Turn the clock on by", duration), button("Turn on"), ahead),
+    form("Move the clock forward", () => attempt(() => control("clock", { seconds: seconds(duration.value) })),
+      labelled("Move the clock forward by", duration), button("Move"), ahead),
     kill),
   element("div", { class: "row" },
     form("Fail the next handler", () => attempt(() => control("fail", {

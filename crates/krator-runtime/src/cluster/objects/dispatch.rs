@@ -13,7 +13,7 @@ use crate::{
             watch_index::{Uid, WatchIndex},
             watches::{LinkEvent, ObservedChange, OwnObjects},
         },
-        process::health::{self, Turning},
+        process::health::{self, Heartbeat},
         shown::{
             inspect::{Question, View},
             metrics::Counted,
@@ -82,14 +82,14 @@ pub(in crate::cluster) struct Dispatcher<O: Operator> {
     index: WatchIndex,
     /// How often each watch has listed all objects.
     listings: HashMap<usize, u64>,
-    turning: Turning,
-    /// What people ask who look at the objects.
+    heartbeat: Heartbeat,
+    /// Queries from the state page.
     questions: mpsc::Receiver<Question>,
     timers: DelayQueue<Uid>,
     tasks: JoinSet<Ended<O>>,
     /// Whether all objects were listed since this replica acts, so that it is known which of them there are.
     listed: bool,
-    /// What is being done about children whose owner does not.
+    /// Requests about children whose owner has no task.
     settling: JoinSet<()>,
 }
 
@@ -97,13 +97,13 @@ impl<O: Operator<Machine: Linked>> Dispatcher<O>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
-    pub fn new(world: Remote<O>, turning: Turning, questions: mpsc::Receiver<Question>) -> Self {
+    pub fn new(world: Remote<O>, heartbeat: Heartbeat, questions: mpsc::Receiver<Question>) -> Self {
         Self {
             world: Arc::new(world),
             slots: HashMap::new(),
             index: WatchIndex::default(),
             listings: HashMap::new(),
-            turning,
+            heartbeat,
             questions,
             timers: DelayQueue::new(),
             tasks: JoinSet::new(),
@@ -131,13 +131,13 @@ where
             .enumerate()
             .map(|(at, seen)| seen.map(move |seen| (at, seen)).boxed());
         let mut others = select_all(others);
-        let mut turn = tokio::time::interval(health::TURN);
-        turn.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut beat = tokio::time::interval(health::BEAT);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => break,
-                _ = turn.tick() => self.turning.turned(),
+                _ = beat.tick() => self.heartbeat.beats(),
                 Some(question) = self.questions.recv() => self.show(question),
                 Ok(_) = leads.wait_for(|leads| *leads), if !acts => {
                     acts = true;
@@ -162,9 +162,9 @@ where
         self.drain(grace).await;
     }
 
-    /// Waits until the running handlers have ended. Those that take longer are dropped and resumed after a restart.
+    /// Waits until the running handlers have ended. Slower handlers are dropped and resumed after a restart.
     async fn drain(mut self, grace: Duration) {
-        drop(self.turning);
+        drop(self.heartbeat);
         for slot in self.slots.values() {
             if let Life::Running { mailbox, .. } = &slot.life {
                 mailbox.post(|mail| mail.stop = true);
@@ -200,7 +200,7 @@ where
         question.answer();
     }
 
-    /// Sets the timers of all objects again, and the deadlines of the handlers that run, because the clock was turned on.
+    /// Sets the timers of all objects again, and the deadlines of the handlers that run, because the clock was advanced.
     #[cfg(feature = "dev")]
     fn set_timers_again(&mut self) {
         for uid in self.slots.keys().cloned().collect::<Vec<_>>() {

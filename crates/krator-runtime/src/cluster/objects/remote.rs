@@ -1,7 +1,7 @@
 //! The world of a cluster: reads and writes the objects of one kind, and publishes events about them.
 use super::{
     skew::{self, Skew},
-    undecodable,
+    undecodable::{self, Decoded},
 };
 #[cfg(feature = "dev")]
 use crate::cluster::shown::development::{Failures, Target};
@@ -77,38 +77,28 @@ where
     /// Decodes an object. One that has no value of its type is marked, and there is none; a deleted one is read without the
     /// fields that have none, or else released.
     pub fn decode(self: &Arc<Self>, raw: &Arc<Raw>) -> Option<Arc<ManifestOf<O::Machine>>> {
-        let error = match raw.decode() {
-            Ok(object) => return Some(Arc::new(object)),
-            Err(error) => error,
+        let (object, why) = match undecodable::decode(raw) {
+            Decoded::Whole(object) => return Some(Arc::new(object)),
+            Decoded::Partly(object, why) => (Some(object), why),
+            Decoded::Not(why) => (None, why),
         };
-        let rest = undecodable::rest(raw);
-        let meta = undecodable::metadata(raw);
-        let is_held = meta
-            .finalizers
-            .iter()
-            .flatten()
-            .any(|it| it == O::Machine::GRAPH.finalizer());
-        let why = format!("{}: {error}", rest.path);
-        if meta.deletion_timestamp.is_none() {
-            self.report_undecodable(
-                &meta,
-                &format!("the object cannot be decoded and is left alone: {why}"),
-            );
-            self.in_background(raw, Self::mark);
-            return None;
-        }
-        if !is_held {
-            return None;
-        }
-        if let Some(object) = rest.object {
-            let note = format!("the object is deleted without a field that cannot be decoded: {why}");
-            self.report_undecodable(&meta, &note);
-            return Some(Arc::new(object));
-        }
-        let note = format!("the object is released without a handler, because it cannot be decoded: {why}");
-        self.report_undecodable(&meta, &note);
-        self.in_background(raw, Self::release);
-        None
+        let finalizer = O::Machine::GRAPH.finalizer();
+        let is_held = why.meta.finalizers.iter().flatten().any(|it| it == finalizer);
+        let note = match (&object, why.meta.deletion_timestamp.is_some()) {
+            (_, false) => {
+                self.in_background(raw, Self::mark);
+                "the object cannot be decoded and is left alone"
+            }
+            (_, true) if !is_held => return None,
+            (Some(_), true) => "the object is deleted without a field that cannot be decoded",
+            (None, true) => {
+                self.in_background(raw, Self::release);
+                "the object is released without a handler, because it cannot be decoded"
+            }
+        };
+        let note = format!("{note}: {}: {}", why.path, why.error);
+        self.report_undecodable(&why.meta, &note);
+        object.map(Arc::new)
     }
 
     /// Makes a write about an object that has no actor, again until it is answered or another version will be observed.
@@ -241,7 +231,8 @@ where
             "metadata": {"resourceVersion": meta.resource_version},
             "status": {"conditions": [condition]},
         });
-        // What a field manager no longer applies is removed, so the one that owns the whole status cannot do this.
+        // The API server removes a field that its manager no longer applies, so the one that owns the whole status cannot
+        // do this.
         let manager = format!("{}-conditions", self.cluster.manager);
         self.apply_status(meta, &patch, &manager).await
     }
@@ -387,15 +378,10 @@ struct PatchMetadata<'a> {
 
 /// The object in the answer to a write.
 fn stored<K: DeserializeOwned>(answer: Result<Raw, WriteError>) -> Result<Arc<K>, WriteError> {
-    let raw = answer?;
-    let read = raw.decode().or_else(|error| {
-        // As in `Remote::decode`.
-        let is_deleted = undecodable::metadata(&raw).deletion_timestamp.is_some();
-        let rest = is_deleted.then(|| undecodable::rest(&raw).object).flatten();
-        rest.ok_or(error)
-    });
-    read.map(Arc::new)
-        .map_err(|error| WriteError::Other(error.into()))
+    match undecodable::decode(&answer?) {
+        Decoded::Whole(object) | Decoded::Partly(object, _) => Ok(Arc::new(object)),
+        Decoded::Not(why) => Err(WriteError::Other(why.error.into())),
+    }
 }
 
 impl<O: Operator> World<O::Machine> for Remote<O>

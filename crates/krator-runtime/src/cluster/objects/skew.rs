@@ -1,6 +1,6 @@
 //! The version skew between an operator and the CustomResourceDefinition in the cluster. Where the definition is older, it
 //! lacks states, values and fields: what the operator writes is then refused, or cannot be applied at all. That stops only the
-//! objects that need what is missing, and it is told as what it is.
+//! objects that need what is missing, and the messages name the cause.
 //!
 //! The definition is read as `/openapi/v3` publishes it, which needs no right beyond those that every user has.
 mod schema;
@@ -37,10 +37,10 @@ pub(in crate::cluster) use schema::Lacks;
 const LEAST: Duration = Duration::from_secs(1);
 /// How often a definition that lacks something is read again.
 const AGAIN: Duration = Duration::from_secs(10);
-/// What to do about it.
+/// The remedy.
 const REMEDY: &str = "apply deploy/crd.yaml";
 
-/// What the CustomResourceDefinition of one kind lacks in the cluster.
+/// The difference between the CustomResourceDefinition of one kind in the cluster and that of the operator.
 pub(in crate::cluster) struct Skew {
     kind: Endpoint,
     /// The definitions that the operator was built with, as YAML; empty if it says none.
@@ -77,7 +77,7 @@ impl Skew {
         }
     }
 
-    /// What the definition lacks, as far as is known.
+    /// The fields and values that the definition lacks, as far as is known.
     pub fn lacks(&self) -> Arc<Lacks> {
         Arc::clone(&self.lacks.locked())
     }
@@ -87,10 +87,10 @@ impl Skew {
         self.epoch.load(Relaxed)
     }
 
-    /// What the definition lacks, in words; nothing if it has everything.
+    /// A message about the lacks of the definition; `None` if it has everything.
     pub fn note(&self) -> Option<String> {
         let lacks = self.lacks();
-        (!lacks.is_empty()).then(|| told(&lacks.to_string()))
+        (!lacks.is_empty()).then(|| in_words(&lacks.to_string()))
     }
 
     /// Reads the definition at the start, and again while it lacks something or after a write was refused.
@@ -153,7 +153,7 @@ impl Skew {
         self.epoch.fetch_add(1, Relaxed);
         self.gauge.set(i64::try_from(lacks.len()).unwrap_or(i64::MAX));
         let (group, kind) = (self.kind.group(), self.kind.kind());
-        let note = (!lacks.is_empty()).then(|| told(&lacks.to_string()));
+        let note = (!lacks.is_empty()).then(|| in_words(&lacks.to_string()));
         match &note {
             Some(note) => tracing::warn!(group, kind, "{note}"),
             None => tracing::info!(
@@ -171,11 +171,11 @@ impl Skew {
     pub fn explain(&self, error: &Error) -> Option<String> {
         let note = missing_values(error.answer()?)?;
         self.doubted.notify_one();
-        Some(told(&note))
+        Some(in_words(&note))
     }
 }
 
-fn told(lacks: &str) -> String {
+fn in_words(lacks: &str) -> String {
     format!("the CRD in the cluster has {lacks}; {REMEDY}")
 }
 

@@ -9,8 +9,40 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 use std::{borrow::Cow, collections::BTreeMap, ops::RangeInclusive};
 
-/// What can be decoded of an object.
-pub(in crate::cluster) struct Rest<K> {
+/// An object, as far as it can be decoded.
+pub(super) enum Decoded<K> {
+    Whole(K),
+    /// The object is being deleted, and some of its fields have no value.
+    Partly(K, Undecodable),
+    Not(Undecodable),
+}
+
+/// Why an object has no value of its type.
+pub(super) struct Undecodable {
+    pub meta: ObjectMeta,
+    /// The first field that cannot be decoded, such as `.spec.free`.
+    pub path: String,
+    pub error: serde_json::Error,
+}
+
+/// Decodes an object. One that is being deleted is read without the fields that cannot be decoded, if that is possible.
+pub(super) fn decode<K: DeserializeOwned>(raw: &Raw) -> Decoded<K> {
+    let error = match raw.decode() {
+        Ok(object) => return Decoded::Whole(object),
+        Err(error) => error,
+    };
+    let (meta, rest) = (metadata(raw), rest(raw));
+    let is_deleted = meta.deletion_timestamp.is_some();
+    let path = rest.path;
+    let why = Undecodable { meta, path, error };
+    match rest.object.filter(|_| is_deleted) {
+        Some(object) => Decoded::Partly(object, why),
+        None => Decoded::Not(why),
+    }
+}
+
+/// The decodable part of an object.
+pub(super) struct Rest<K> {
     /// The object without the fields that cannot be decoded; `None` if it has no value without them.
     pub object: Option<K>,
     /// The first of these fields, such as `.spec.free`.
@@ -36,13 +68,13 @@ fn fields(text: &str) -> Option<Fields<'_>> {
 }
 
 /// The metadata of an object; that of an object with malformed metadata is empty.
-pub(in crate::cluster) fn metadata(raw: &Raw) -> ObjectMeta {
+pub(super) fn metadata(raw: &Raw) -> ObjectMeta {
     let read = serde_json::from_str(raw.text());
     read.map(|Described { metadata }| metadata).unwrap_or_default()
 }
 
 /// The machine's part of the status, as far as it can be decoded.
-pub(in crate::cluster) fn machine_status(raw: &Raw) -> MachineStatus {
+pub(super) fn machine_status(raw: &Raw) -> MachineStatus {
     let object = fields(raw.text());
     let status = object.as_ref().and_then(|object| object.get("status"));
     let status = status.and_then(|status| serde_json::from_str(status).ok());
@@ -50,7 +82,7 @@ pub(in crate::cluster) fn machine_status(raw: &Raw) -> MachineStatus {
 }
 
 /// Leaves out fields of the spec, and those of the status that are not the machine's, until the rest can be decoded.
-pub(in crate::cluster) fn rest<K: DeserializeOwned>(raw: &Raw) -> Rest<K> {
+pub(super) fn rest<K: DeserializeOwned>(raw: &Raw) -> Rest<K> {
     let mut object = fields(raw.text()).unwrap_or_default();
     let spec = object.remove("spec").unwrap_or_default();
     let mut spec = fields(&spec).unwrap_or_default();
@@ -75,7 +107,7 @@ pub(in crate::cluster) fn rest<K: DeserializeOwned>(raw: &Raw) -> Rest<K> {
             .get("status")
             .filter(|_| path.as_deref() != Some(".status"))
         {
-            // What the machine itself needs is kept. The fields of handlers say nothing that the deletion depends on.
+            // The fields of the machine are kept. The deletion does not depend on the fields of handlers.
             let machine = serde_json::from_str::<MachineStatus>(status).ok();
             let machine = machine.and_then(|machine| serde_json::to_string(&machine).ok());
             match machine {

@@ -17,7 +17,7 @@ use std::{any::TypeId, sync::Arc};
     note = "add the kind to `owns`, `watches` or `access` in krator.yaml, then run `krator gen`"
 )]
 pub trait Grants<K>: Machine {
-    /// What the API server gives a new object of the kind as its status, as JSON: the default that its
+    /// The status of a new object of the kind, as JSON: the default that its
     /// CustomResourceDefinition has. Empty if there is none.
     const NEW_STATUS: &'static str = "";
 }
@@ -29,7 +29,7 @@ pub trait Grants<K>: Machine {
     note = "add the kind to `owns` in krator.yaml, then run `krator gen`"
 )]
 pub trait Owns<K>: Grants<K> {
-    /// What becomes of the children of this kind when an object is deleted.
+    /// The fate of the children of this kind when an object is deleted.
     const DELETION: ChildDeletion = ChildDeletion::Owner;
 }
 
@@ -60,7 +60,7 @@ pub struct Link<M: Machine> {
     pub(crate) concerns: Concerns<M>,
     /// Where the kind is served.
     pub(in crate::cluster) endpoint: Endpoint,
-    /// What becomes of the objects when an object that owns them is deleted.
+    /// The fate of the objects when an object that owns them is deleted.
     pub(in crate::cluster) deletion: ChildDeletion,
     subscribe: Subscribe,
 }
@@ -90,7 +90,7 @@ pub enum LookIn<M: Machine> {
     FromField(fn(&ManifestOf<M>) -> Vec<String>),
 }
 
-/// What a link has of the watch of its kind.
+/// The watch of a link's kind.
 pub(in crate::cluster) struct LinkWatch {
     pub events: BoxStream<'static, LinkEvent>,
     /// A [`KindCache`](super::watches::KindCache).

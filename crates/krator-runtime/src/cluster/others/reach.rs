@@ -1,4 +1,4 @@
-//! What handlers can reach of the cluster.
+//! The part of the cluster that handlers can reach.
 use super::{
     links::{Concerns, Link},
     watches::{Cache, KindCache},

@@ -35,7 +35,7 @@ pub(in crate::cluster) type OwnObjects = BoxStream<'static, (usize, watcher::Eve
 pub(in crate::cluster) enum LinkEvent {
     /// An object was created, changed or deleted.
     Changed(Arc<ObservedChange>),
-    /// All objects are known, or they cannot be listed at the moment; then it is told again when they are known.
+    /// All objects are known, or they cannot be listed at the moment; then the event comes again when they are known.
     Listed,
 }
 
@@ -50,21 +50,21 @@ pub(in crate::cluster) struct ObservedChange {
     pub labels: Vec<(&'static str, String)>,
 }
 
-/// What the watches of the process need, until [`start`](Self::start) knows all of it.
+/// The needs of all watches of the process, which are collected until [`start`](Self::start).
 #[derive(Default)]
 pub(in crate::cluster) struct SharedWatches(BTreeMap<String, Kind>);
 
-/// What is common to all watches.
+/// The parts that all watches share.
 pub(in crate::cluster) struct Common {
     pub client: Client,
-    /// What selects the operator's own objects.
+    /// The label selector of the operator's own objects.
     pub selector: Option<Selector>,
     /// Whether this replica acts.
     pub leads: watch::Receiver<bool>,
     pub health: Health,
 }
 
-/// What the process needs of one kind.
+/// The needs of the process for one kind.
 struct Kind {
     endpoint: Endpoint,
     /// The namespaces; the empty name stands for all of them.
@@ -196,7 +196,7 @@ impl Kind {
 /// A channel to a loop.
 ///
 /// It has no bounds: two kinds may watch each other, and neither takes events of its own before it has listed the other.
-/// What waits in it is what one listing has, and each loop only sorts its events.
+/// One listing at most waits in it, and each loop only sorts its events.
 fn channel<T: Send + 'static>() -> (mpsc::UnboundedSender<T>, BoxStream<'static, T>) {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let events = futures::stream::poll_fn(move |cx| receiver.poll_recv(cx));

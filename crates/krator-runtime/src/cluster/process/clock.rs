@@ -12,7 +12,7 @@ pub(crate) struct Clock {
     origin: Instant,
     /// The server's time at the origin.
     began: Mutex<Timestamp>,
-    /// How far people have turned the clock on.
+    /// How far people have moved the clock forward.
     #[cfg(feature = "dev")]
     ahead: Mutex<Duration>,
 }
@@ -34,7 +34,7 @@ impl Clock {
     pub fn elapsed(&self) -> Duration {
         self.origin.elapsed() + self.ahead()
     }
-    /// The time by which objects are judged, to the second: that of the server, unless people have turned the clock on.
+    /// The time by which objects are judged, to the second: that of the server, unless people have moved the clock forward.
     pub fn time(&self) -> Timestamp {
         self.time_after(self.elapsed())
     }
@@ -57,10 +57,10 @@ impl Clock {
     fn ahead(&self) -> Duration {
         Duration::ZERO
     }
-    /// Turns the clock on, and returns how far it is ahead then; `None` if that were further than `most`. Timers that were
+    /// Moves the clock forward, and returns how far it is ahead then; `None` if that were further than `most`. Timers that were
     /// set before have to be set again.
     #[cfg(feature = "dev")]
-    pub fn turn(&self, by: Duration, most: Duration) -> Option<Duration> {
+    pub fn advance(&self, by: Duration, most: Duration) -> Option<Duration> {
         let mut ahead = self.ahead.locked();
         let sum = ahead.checked_add(by).filter(|sum| *sum <= most)?;
         *ahead = sum;
@@ -103,12 +103,12 @@ mod tests {
 
     #[cfg(feature = "dev")]
     #[tokio::test(start_paused = true)]
-    async fn what_people_turn_on_passes_at_once_and_the_servers_time_stays() {
+    async fn what_people_skip_passes_at_once_and_the_servers_time_stays() {
         const HOUR: Duration = Duration::from_secs(3600);
         let clock = Clock::new();
         let (due, time, server) = (clock.instant(HOUR), clock.time(), clock.server_time());
         assert_eq!(due, Instant::now() + HOUR);
-        assert_eq!(clock.turn(HOUR, 2 * HOUR), Some(HOUR));
+        assert_eq!(clock.advance(HOUR, 2 * HOUR), Some(HOUR));
         assert_eq!(clock.elapsed(), HOUR);
         assert_eq!(
             clock.instant(HOUR),
@@ -126,7 +126,7 @@ mod tests {
         headers.insert(DATE, date);
         clock.learn(&headers);
         assert!(clock.time().duration_since(time) >= SignedDuration::from_hours(1));
-        assert_eq!(clock.turn(2 * HOUR, 2 * HOUR), None);
-        assert_eq!(clock.ahead(), HOUR, "a refused turn changes nothing");
+        assert_eq!(clock.advance(2 * HOUR, 2 * HOUR), None);
+        assert_eq!(clock.ahead(), HOUR, "a refused advance changes nothing");
     }
 }

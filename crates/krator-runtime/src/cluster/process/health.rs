@@ -1,4 +1,4 @@
-//! What probes are told: whether the loops of the operator turn, and whether it has seen everything that it needs before
+//! The answers to probes: whether the event loops of the operator run, and whether it has seen everything that it needs before
 //! it can work.
 use super::serve::{Respond, text};
 use crate::{cluster::api::raw::Endpoint, error::Error, lock::Lock as _};
@@ -10,15 +10,15 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// How often a loop that has nothing to do turns.
-pub(in crate::cluster) const TURN: Duration = Duration::from_secs(10);
-/// A loop that has not turned for so long does not turn any more.
-const LONGEST_TURN: Duration = Duration::from_secs(30);
+/// How often an event loop runs that has nothing to do.
+pub(in crate::cluster) const BEAT: Duration = Duration::from_secs(10);
+/// An event loop that has not run for so long counts as stuck.
+const LONGEST_SILENCE: Duration = Duration::from_secs(30);
 
 /// The health of the process. Clones share it.
 ///
 /// It is locked for moments only: when something that the process waits for happens for the first time or fails, once
-/// in [`TURN`] by each loop, and by probes.
+/// in [`BEAT`] by each loop, and by probes.
 #[derive(Clone, Default)]
 pub(in crate::cluster) struct Health(Arc<Mutex<State>>);
 
@@ -26,11 +26,11 @@ pub(in crate::cluster) struct Health(Arc<Mutex<State>>);
 struct State {
     /// The last number that was given.
     last: u64,
-    /// What the process still waits for, and why.
+    /// Conditions that the process still waits for, with the reasons.
     waits: BTreeMap<u64, (String, String)>,
-    /// What does not keep the process from being ready, but should be seen to, by what it is about.
+    /// Problems that do not keep the process from being ready, by their subjects.
     notes: BTreeMap<String, String>,
-    /// The loops, and when each turned last.
+    /// The event loops, and when each ran last.
     loops: BTreeMap<u64, (String, Instant)>,
 }
 
@@ -40,8 +40,8 @@ pub(in crate::cluster) struct Wait {
     number: u64,
 }
 
-/// A loop that has to turn. It is not watched any more when this is dropped.
-pub(in crate::cluster) struct Turning {
+/// An event loop that has to run again and again. It is no longer watched when this is dropped.
+pub(in crate::cluster) struct Heartbeat {
     health: Health,
     number: u64,
 }
@@ -71,14 +71,14 @@ impl Health {
         })
     }
 
-    /// The process is alive only while this loop turns.
-    pub fn watches_loop(&self, name: impl Into<String>) -> Turning {
+    /// The process is alive only while this event loop runs.
+    pub fn watches_loop(&self, name: impl Into<String>) -> Heartbeat {
         let number = self.with(|state| {
             state.last += 1;
             state.loops.insert(state.last, (name.into(), Instant::now()));
             state.last
         });
-        Turning {
+        Heartbeat {
             health: self.clone(),
             number,
         }
@@ -87,16 +87,16 @@ impl Health {
     /// Why the process is not alive; nothing if it is.
     fn dead(&self) -> Vec<String> {
         self.with(|state| {
-            let since = |turned: &Instant| turned.elapsed();
+            let since = |last: &Instant| last.elapsed();
             let still = state
                 .loops
                 .values()
-                .filter(|(_, turned)| since(turned) > LONGEST_TURN);
+                .filter(|(_, last)| since(last) > LONGEST_SILENCE);
             still
-                .map(|(name, turned)| {
+                .map(|(name, last)| {
                     format!(
-                        "{name}: its loop has not turned for {} s",
-                        since(turned).as_secs()
+                        "{name}: its event loop has not run for {} s",
+                        since(last).as_secs()
                     )
                 })
                 .collect()
@@ -148,18 +148,18 @@ impl Wait {
     }
 }
 
-impl Turning {
-    /// The loop has turned.
-    pub fn turned(&self) {
+impl Heartbeat {
+    /// The event loop has run.
+    pub fn beats(&self) {
         self.health.with(|state| {
-            if let Some((_, turned)) = state.loops.get_mut(&self.number) {
-                *turned = Instant::now();
+            if let Some((_, last)) = state.loops.get_mut(&self.number) {
+                *last = Instant::now();
             }
         });
     }
 }
 
-impl Drop for Turning {
+impl Drop for Heartbeat {
     fn drop(&mut self) {
         self.health.with(|state| state.loops.remove(&self.number));
     }
@@ -214,22 +214,22 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_loop_that_stops_turning_is_named_and_one_that_has_ended_is_not() {
+    async fn a_loop_that_stops_is_named_and_one_that_has_ended_is_not() {
         let health = Health::default();
         assert_eq!(probe(&health, "/livez").await.0, 200);
         let (moose, other) = (
             health.watches_loop("moose.example.com"),
             health.watches_loop("other"),
         );
-        tokio::time::advance(LONGEST_TURN).await;
+        tokio::time::advance(LONGEST_SILENCE).await;
         assert_eq!(probe(&health, "/livez").await.0, 200);
-        tokio::time::advance(TURN).await;
-        other.turned();
-        let stuck = "moose.example.com: its loop has not turned for 40 s\n";
+        tokio::time::advance(BEAT).await;
+        other.beats();
+        let stuck = "moose.example.com: its event loop has not run for 40 s\n";
         assert_eq!(probe(&health, "/livez").await, (500, stuck.to_owned()));
-        moose.turned();
+        moose.beats();
         assert_eq!(probe(&health, "/livez").await, (200, "ok\n".to_owned()));
-        tokio::time::advance(2 * LONGEST_TURN).await;
+        tokio::time::advance(2 * LONGEST_SILENCE).await;
         drop((moose, other));
         assert_eq!(probe(&health, "/livez").await.0, 200, "both loops have ended");
     }

@@ -24,15 +24,15 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-/// How long a Lease is left alone that does not change.
+/// How long followers wait before they take over an unchanged Lease.
 const DURATION: Duration = Duration::from_secs(15);
-/// How long after a renewal its holder may act.
+/// How long the holder may act after a renewal.
 const RENEW_DEADLINE: Duration = Duration::from_secs(10);
 /// How often the holder renews the Lease. Two renewals may fail before the deadline.
 const RENEWAL: Duration = Duration::from_secs(3);
-/// How often other replicas look at it.
+/// How often other replicas read it.
 const POLL: Duration = Duration::from_secs(2);
-/// How soon it is tried again after a failure.
+/// The delay after a failed request.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// A name for this replica that no other one has: that of its host, which is its pod, with a random number.
@@ -59,7 +59,7 @@ pub(in crate::cluster) struct Elector {
 /// The part of this process in an election that another thread holds.
 pub(in crate::cluster) struct Candidacy {
     lost: oneshot::Receiver<Error>,
-    /// Asks for the Lease to be released. What is sent is dropped when that is done.
+    /// Asks for the Lease to be released. The sender in the message is dropped when that is done.
     withdrawal: oneshot::Sender<oneshot::Sender<()>>,
 }
 

@@ -1,4 +1,4 @@
-//! What people plan at the page of a development build, and the kinds that its controls change.
+//! Failures that people plan at the page of a development build, and the kinds that its controls change.
 use super::Problem;
 use crate::{
     cluster::api::raw::Endpoint,
@@ -10,7 +10,7 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
 
-/// What the controls of the process act on, beside the objects.
+/// The state that the controls of the process change, beside the objects.
 #[derive(Default)]
 pub(in crate::cluster) struct Development {
     pub failures: Arc<Failures>,

@@ -1,4 +1,4 @@
-//! What people can see of a running operator: the graph of each kind with the number of objects in each state, the objects
+//! The view of a running operator for people: the graph of each kind with the number of objects in each state, the objects
 //! of a state, and the last transitions of an object.
 //!
 //! Between two looks nothing is kept but a bounded number of transitions. The dispatcher of the kind is asked for its
@@ -24,7 +24,7 @@ use crate::{
     machine::Object,
     status::{MachineStatus, ObjectStatus as _},
 };
-use answer::Asked;
+use answer::Details;
 use http::{HeaderValue, Response, StatusCode, header};
 use query::{Query, Selected};
 use std::{
@@ -42,7 +42,7 @@ const LONGEST_ANSWER: Duration = Duration::from_secs(5);
 /// How many questions may wait for a dispatcher.
 const QUESTIONS: usize = 4;
 
-/// What can be seen of the process. Clones share it.
+/// The view of the process. Clones share it.
 #[derive(Clone)]
 pub(in crate::cluster) struct Inspection(Arc<Sources>);
 
@@ -57,7 +57,7 @@ struct Sources {
     development: Development,
 }
 
-/// What the server needs to show one kind.
+/// The view of one kind.
 struct Kind {
     group: Cow<'static, str>,
     kind: Cow<'static, str>,
@@ -67,11 +67,11 @@ struct Kind {
     questions: mpsc::Sender<Question>,
 }
 
-/// What the loop of one kind needs to be seen.
+/// The ends of a kind's view that its loop holds.
 pub(in crate::cluster) struct Inspected {
     /// Where its transitions are recorded; `None` if nobody can look.
     pub history: Option<Arc<History>>,
-    /// What the dispatcher is asked; closed if nobody can look.
+    /// Queries to the dispatcher; closed if nobody can look.
     pub questions: mpsc::Receiver<Question>,
 }
 
@@ -95,7 +95,7 @@ impl Inspection {
         }))
     }
 
-    /// What can be seen of a process without kinds.
+    /// The view of a process without kinds.
     #[cfg(test)]
     pub fn of_nothing() -> Self {
         let (_, leads) = watch::channel(true);
@@ -103,7 +103,7 @@ impl Inspection {
         Self::new("moose-operator", "0.1.0", clock, Health::default(), leads)
     }
 
-    /// What the controls of a development build act on.
+    /// The state that the controls of a development build change.
     #[cfg(feature = "dev")]
     pub fn development(&self) -> &Development {
         &self.0.development
@@ -114,7 +114,7 @@ impl Inspection {
         &self.0.clock
     }
 
-    /// Has the dispatchers set all timers again, because the clock was turned on. Returns when they have.
+    /// Has the dispatchers set all timers again, because the clock was advanced. Returns when they have.
     ///
     /// # Errors
     ///
@@ -204,12 +204,12 @@ impl Inspection {
 
     async fn answer(&self, query: &Query<'_>) -> Result<String, Problem> {
         let kinds = self.kinds();
-        let render = |asked| {
-            answer::render(&self.0, &kinds, asked)
+        let render = |details| {
+            answer::render(&self.0, &kinds, details)
                 .map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
         };
         let Some(name) = query.kind else {
-            return render(Asked::default());
+            return render(Details::default());
         };
         let is_asked =
             |kind: &&Arc<Kind>| kind.kind == name && query.group.is_none_or(|group| kind.group == group);
@@ -225,18 +225,18 @@ impl Inspection {
         };
         let transitions = |of| Some(kind.history.last(query.limit, of));
         render(match query.selected {
-            Selected::Nothing => Asked {
+            Selected::Nothing => Details {
                 transitions: transitions(None),
-                ..Asked::default()
+                ..Details::default()
             },
-            Selected::State(_) | Selected::Parked => Asked {
+            Selected::State(_) | Selected::Parked => Details {
                 objects: Some(answer::objects(kind, &found, query)),
-                ..Asked::default()
+                ..Details::default()
             },
-            Selected::Object { namespace, name } => Asked {
+            Selected::Object { namespace, name } => Details {
                 object: Some(found.first().map(|found| answer::object(kind, found))),
                 transitions: transitions(Some((namespace, name))),
-                ..Asked::default()
+                ..Details::default()
             },
         })
     }
@@ -390,7 +390,7 @@ impl Question {
     }
 }
 
-/// What is shown of an object, whatever its type: nothing of its spec.
+/// The shown part of an object, whatever its type: nothing of its spec.
 trait Visible: Send + Sync {
     fn shown(&self) -> Shown<'_>;
 }

@@ -1,4 +1,4 @@
-//! What the operator counts and measures, in the text format of Prometheus. Labels have the names of kinds, states and
+//! The metrics of the operator, in the text format of Prometheus. Labels have the names of kinds, states and
 //! causes, never that of an object: the number of time series does not depend on the number of objects.
 mod process;
 mod requests;

@@ -44,7 +44,7 @@ const LONGEST_REASON: usize = 128;
 /// The most bytes of the name of an object that begin the name of its event. The name of the event may have 253.
 const LONGEST_PREFIX: usize = 230;
 
-/// Something that is told about an object.
+/// An event about an object.
 #[derive(Debug)]
 struct Occurrence {
     about: ObjectReference,

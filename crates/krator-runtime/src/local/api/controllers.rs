@@ -1,9 +1,9 @@
-//! What the controllers of other kinds report in a cluster. No controller runs in a test, so the test says which of them
+//! Stands in for the controllers of other kinds. No controller runs in a test, so the test says which of them
 //! have succeeded and which have failed.
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-/// What a controller reports of an object.
+/// The report of a controller about an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Ready,

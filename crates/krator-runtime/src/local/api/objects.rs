@@ -12,7 +12,7 @@ pub(super) fn refusal(code: u16, reason: &str, message: &str) -> Box<Status> {
     Status::failure(message, reason).with_code(code).boxed()
 }
 
-/// What identifies an object.
+/// Identifies an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     /// Where the objects of its kind are listed.
@@ -21,7 +21,7 @@ pub(super) struct Key {
     pub name: String,
 }
 
-/// What is known of a kind.
+/// The settings of a kind.
 #[derive(Debug, Default)]
 pub(super) struct Served {
     /// The status of a new object; `null` if it has none.
@@ -33,7 +33,7 @@ pub(super) struct Served {
 #[derive(Debug)]
 pub(super) struct Objects {
     stored: BTreeMap<Key, Value>,
-    /// What each field manager has applied last.
+    /// The last apply of each field manager.
     applied: BTreeMap<(Key, String), Value>,
     kinds: BTreeMap<String, Served>,
     /// The latest resource version. As in a cluster, no object has the first one.
@@ -51,7 +51,7 @@ impl Default for Objects {
     }
 }
 
-/// What a write is about: the status, or all the rest.
+/// The part of an object that a write changes: the status, or all the rest.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Main,
@@ -73,7 +73,7 @@ impl Objects {
         self.version.to_string()
     }
 
-    /// What is known of a kind.
+    /// The settings of a kind.
     pub fn kind(&mut self, collection: String) -> &mut Served {
         self.kinds.entry(collection).or_default()
     }
@@ -308,7 +308,7 @@ fn version_of(object: &Value) -> &str {
     object["metadata"]["resourceVersion"].as_str().unwrap_or_default()
 }
 
-/// What a new generation is counted for.
+/// The fields whose change increments the generation.
 fn spec_of(object: &Value) -> Map<String, Value> {
     let mut rest = object.as_object().cloned().unwrap_or_default();
     rest.retain(|key, _| key != "metadata" && key != "status");

@@ -12,7 +12,7 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What a cluster may do and a test does not.
+/// Refuses a request that a cluster may answer and a test does not.
 fn not_here(what: &str) -> Box<Status> {
     let message = format!(
         "the API server of a test has no {what}: it gets, lists, creates, replaces, deletes, applies and merges into objects \
@@ -28,7 +28,7 @@ pub(super) async fn answer(api: &InMemoryApi, request: Request<Body>) -> Result<
     let bytes = bytes.map_err(|error| refusal(400, "BadRequest", &error.to_string()))?;
     let body = match &bytes[..] {
         [] => Value::Null,
-        // What is applied is JSON too, although its type says YAML.
+        // An apply is JSON too, although its type says YAML.
         text => {
             serde_json::from_slice(text).map_err(|error| refusal(400, "BadRequest", &error.to_string()))?
         }
@@ -111,7 +111,7 @@ fn list(objects: &Objects, key: &Key, query: &BTreeMap<String, String>) -> Resul
     )
 }
 
-/// What a path names: an object, its status, or all objects of a kind.
+/// The target of a path: an object, its status, or all objects of a kind.
 fn key(path: &str) -> Option<(Key, Part)> {
     let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
     let (api, rest) = segments.split_at_checked(if segments[0] == "api" { 2 } else { 3 })?;

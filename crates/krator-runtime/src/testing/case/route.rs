@@ -1,4 +1,4 @@
-//! What a case needs to know about a graph: routes to a state, and the times that apply in it.
+//! The facts about a graph that cases need: routes to a state, and the times that apply in it.
 use super::{Answer, is_found};
 use crate::{
     field_value::FieldValue,
@@ -113,7 +113,7 @@ fn edges(graph: &Graph<'_>, from: StateId) -> Vec<(Answer, StateId)> {
 pub(super) struct Route {
     /// Whether the object is new in the first state.
     pub is_new: bool,
-    /// What the handlers on the path do.
+    /// The behaviour of the handlers on the path.
     pub answers: BTreeMap<StateId, Answer>,
     pub states: Vec<StateId>,
 }

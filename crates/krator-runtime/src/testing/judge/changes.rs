@@ -102,7 +102,7 @@ fn judged_in(now: &Stored, status: &MachineStatus) -> i64 {
     status.judged_generation().min(now.generation)
 }
 
-/// What a state does about a change of the spec.
+/// The reaction of a state to a change of the spec.
 fn reaction(policy: &Policy<'_>, before: &Spec, now: &Spec) -> OnSpecChange {
     let differs = |path: &&str| before.get(*path) != now.get(*path);
     let mut changes = policy.on_spec_change_of.iter();

@@ -17,7 +17,7 @@ pub(super) struct Bounds {
     pub runs: usize,
 }
 
-/// What is chosen.
+/// The subject of a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Fault,

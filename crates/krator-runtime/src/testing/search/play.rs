@@ -36,7 +36,7 @@ use tokio::{
 const STEPS: usize = 40;
 const WAITS: usize = 4;
 
-/// What happens in one replay.
+/// One replay.
 struct Search {
     choices: Arc<Choices>,
     runs: AtomicUsize,
@@ -48,16 +48,16 @@ struct Search {
     thaws: Notify,
     /// Notified when enough handlers have run.
     enough: Notify,
-    /// What another client or process may do, and the paths of the fields that it may edit.
+    /// The events that another client or process may cause, and the paths of the fields that it may edit.
     events: Vec<EventKind>,
-    told_apart: Vec<String>,
+    distinguished_paths: Vec<String>,
     /// How often the spec was edited.
     edits: AtomicUsize,
-    /// What another client did last, and after how many notes.
+    /// The last event of another client, and after how many notes it happened.
     event: Mutex<Option<(EventKind, usize)>>,
 }
 
-/// What another client or process does.
+/// An event that another client or process causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EventKind {
     /// Of the field of this number among those that the graph tells apart, or of another one.
@@ -67,9 +67,11 @@ enum EventKind {
     Twin,
 }
 
-/// What may happen to objects of a graph, the twin last.
+/// The events that may happen to objects of a graph, the twin last.
 fn events(graph: &Graph<'_>) -> Vec<EventKind> {
-    let fields = (0..).zip(graph.told_apart()).map(|(number, _)| Some(number));
+    let fields = (0..)
+        .zip(graph.distinguished_paths())
+        .map(|(number, _)| Some(number));
     let edits = std::iter::once(None).chain(fields).map(EventKind::SpecEdit);
     let others = [EventKind::Deletion, EventKind::ChildChange, EventKind::Twin];
     edits.chain(others).collect()
@@ -77,7 +79,7 @@ fn events(graph: &Graph<'_>) -> Vec<EventKind> {
 
 /// The path of the field that is edited; `None` if the graph does not tell it apart.
 fn edited<'g>(graph: &Graph<'g>, field: Option<u8>) -> Option<&'g str> {
-    graph.told_apart().get(usize::from(field?)).copied()
+    graph.distinguished_paths().get(usize::from(field?)).copied()
 }
 
 const FAULTS: [FaultKind; 4] = [
@@ -104,7 +106,7 @@ impl Search {
         match event {
             EventKind::SpecEdit(field) => {
                 self.edits.fetch_add(1, Relaxed);
-                let path = field.and_then(|field| self.told_apart.get(usize::from(field)));
+                let path = field.and_then(|field| self.distinguished_paths.get(usize::from(field)));
                 outside.update_spec(|object| object.change(path.map(String::as_str)));
             }
             EventKind::Deletion => outside.delete(),
@@ -223,7 +225,11 @@ pub(super) async fn replay(
         thaws: Notify::new(),
         enough: Notify::new(),
         events: events(graph),
-        told_apart: graph.told_apart().into_iter().map(str::to_owned).collect(),
+        distinguished_paths: graph
+            .distinguished_paths()
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
         edits: AtomicUsize::new(0),
         event: Mutex::default(),
     });
@@ -342,7 +348,7 @@ async fn twin(world: &Witnessed<'_>, search: &Search) {
     search.is_twin.store(false, Relaxed);
 }
 
-/// What an object that rests has lost: a change of the spec, its deletion, or the change of a child.
+/// The observations that an object at rest has lost: a change of the spec, its deletion, or the change of a child.
 fn lost(graph: &Graph<'_>, world: &Witnessed<'_>, search: &Search) -> Vec<String> {
     let mut lost = Vec::new();
     let Some(object) = world.handle.stored() else {

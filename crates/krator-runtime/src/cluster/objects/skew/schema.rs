@@ -1,4 +1,4 @@
-//! What a schema lacks of another one: fields, and values of enums. Pure.
+//! Compares two schemas: which fields and which values of enums one of them lacks. Pure.
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 use std::{collections::BTreeMap, fmt};
@@ -48,7 +48,7 @@ pub(super) struct Lack {
 pub(in crate::cluster) struct Lacks(Vec<Lack>);
 
 impl Schema {
-    /// What `served` lacks of the spec and of the status that this schema of an object has.
+    /// The fields and values in the spec and the status of this schema of an object that `served` lacks.
     pub fn lacks_in(&self, served: &Self) -> Lacks {
         let mut lacks = Vec::new();
         for part in ["spec", "status"] {

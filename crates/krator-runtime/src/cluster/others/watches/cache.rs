@@ -1,4 +1,4 @@
-//! What is kept of the objects of another kind. Of most of them that is little: the version, the controller and the labels
+//! A cache of the objects of another kind. For most of them it keeps little: the version, the controller and the labels
 //! that somebody asks for. Whole objects are kept where the watch has them anyway; else those that handlers need are read
 //! one by one, and kept as long as somebody has them.
 use super::{
@@ -36,7 +36,8 @@ pub(in crate::cluster) trait Cache: Send + Sync {
     fn see(&self, place: usize, seen: &Seen);
     /// The namespaces and names of the objects with this label.
     fn labelled(&self, key: &str, value: &str) -> Vec<(String, String)>;
-    /// The namespaces and names of the objects of which something is true, by the uid of the controller and the value of a label.
+    /// The namespaces and names of the objects of which something is true, by the uid of the controller and the value of a
+    /// label.
     fn owned_by(
         &self,
         key: &str,
@@ -62,7 +63,7 @@ pub(in crate::cluster) struct KindCache<K> {
     whole_listed: watch::Sender<bool>,
 }
 
-/// What is needed to decide whether a child is as it was applied.
+/// The facts that decide whether a child is as it was applied.
 pub(in crate::cluster) struct Known {
     pub version: u64,
     pub owner: Option<OwnerReference>,

@@ -1,4 +1,4 @@
-//! The objects of another kind as far as they are kept, and what their links are told of changes. It decodes and reads
+//! The objects of another kind as far as they are kept, and the events about their changes for links. It decodes and reads
 //! nothing.
 use super::{LinkEvent, ObservedChange};
 use crate::resource::{controller_in, version_in};
@@ -9,7 +9,7 @@ use std::{
 };
 use tokio::sync::mpsc;
 
-/// What a link needs to know of the objects of its kind.
+/// The need of a link for data about the objects of its kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::cluster) enum Need {
     /// Which object owns each of them: its controller, or the value of this label.
@@ -134,7 +134,7 @@ impl<K> Listings<K> {
         self.places[at].objects.get_mut(namespace)?.get_mut(name)
     }
 
-    /// A listing begins. What is known already stays until it is complete.
+    /// A listing begins. The known objects stay until it is complete.
     pub fn begin(&mut self, place: usize) {
         self.places[place].next = Some(Objects::new());
     }
@@ -174,7 +174,7 @@ impl<K> Listings<K> {
         if objects.get(namespace).is_some_and(BTreeMap::is_empty) {
             objects.remove(namespace);
         }
-        // What is known of it says whom its end concerns.
+        // The known labels and controller say whom its end concerns.
         let last = match known {
             Some(known) => Entry {
                 version: last.version,

@@ -19,7 +19,7 @@ use kube::{
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// What a watch sees.
+/// An event of a watch.
 pub(in crate::cluster) enum Seen {
     Whole(watcher::Event<Arc<Raw>>),
     Metadata(watcher::Event<Box<ObjectMeta>>),

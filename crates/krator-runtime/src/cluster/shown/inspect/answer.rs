@@ -18,16 +18,16 @@ struct Answer<'a> {
     /// Whether this process acts, or waits for the Lease.
     leads: bool,
     ready: bool,
-    /// What the process still waits for.
+    /// Conditions that the process still waits for.
     problems: Vec<String>,
     kinds: Vec<KindAnswer<'a>>,
     #[serde(flatten)]
-    asked: Asked<'a>,
+    details: Details<'a>,
 }
 
 /// The part of the answer that only some queries ask for.
 #[derive(Default, Serialize)]
-pub(super) struct Asked<'a> {
+pub(super) struct Details<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub objects: Option<Objects<'a>>,
     /// `null` if there is no such object (any more).
@@ -80,7 +80,7 @@ pub(super) struct ObjectAnswer<'a> {
     name: &'a str,
     /// `null` if the stored state is unknown.
     state: Option<&'a str>,
-    /// What is stored, if it is another one.
+    /// The stored state, if it is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     stored_state: Option<&'a str>,
     /// When it entered the state; absent until that is stored.
@@ -118,7 +118,11 @@ pub(super) struct Transition {
     pub message: String,
 }
 
-pub(super) fn render(sources: &Sources, kinds: &[Arc<Kind>], asked: Asked<'_>) -> serde_json::Result<String> {
+pub(super) fn render(
+    sources: &Sources,
+    kinds: &[Arc<Kind>],
+    details: Details<'_>,
+) -> serde_json::Result<String> {
     let problems = sources.health.unready();
     serde_json::to_string(&Answer {
         operator: sources.operator,
@@ -129,7 +133,7 @@ pub(super) fn render(sources: &Sources, kinds: &[Arc<Kind>], asked: Asked<'_>) -
         ready: problems.is_empty(),
         problems,
         kinds: kinds.iter().map(|kind| of_kind(kind)).collect(),
-        asked,
+        details,
     })
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 pub(super) struct Edge {
     from: &'static str,
     to: &'static str,
-    /// What makes an object take it, as `krator graph --json` says it.
+    /// The cause of the transition, in the words of `krator graph --json`.
     by: &'static str,
 }
 

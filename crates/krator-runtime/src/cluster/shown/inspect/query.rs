@@ -1,4 +1,4 @@
-//! What `/state` is asked.
+//! Queries of `/state`.
 
 /// The most objects or transitions that an answer lists, and how many it lists if nothing else is asked.
 const MOST: usize = 500;
@@ -15,7 +15,7 @@ pub(super) struct Query<'a> {
     pub limit: usize,
 }
 
-/// What of the kind is asked for.
+/// The objects that are queried.
 pub(super) enum Selected<'a> {
     /// Its last transitions.
     Nothing,
@@ -32,7 +32,7 @@ impl<'a> Query<'a> {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, for people.
+    /// A message about the mistake in the query.
     pub fn parse(query: &'a str) -> Result<Self, String> {
         let (mut group, mut kind, mut state, mut namespace, mut name) = (None, None, None, None, None);
         let (mut search, mut limit, mut parked) = ("", DEFAULT, false);

@@ -46,12 +46,12 @@ struct Series {
     created: Option<EventName>,
 }
 
-/// What is to be requested next.
+/// The next request.
 #[derive(Debug)]
 pub(super) enum Next {
-    /// That this event is created.
+    /// Creates this event.
     Create(Key, Box<Occurrence>),
-    /// That an event gets this count, and the time of its last occurrence.
+    /// Sets the count of an event, and the time of its last occurrence.
     Count(Key, EventName, u64, Timestamp),
     /// Nothing before this time.
     Wait(Instant),
@@ -67,7 +67,7 @@ pub(super) struct EventLog {
     by_age: BTreeSet<(Instant, Key)>,
     /// The series whose counts wait to be sent.
     due: BTreeSet<(Instant, Key)>,
-    /// What waits to be created, each with the time at which it was recorded.
+    /// Events that wait to be created, each with the time at which it was recorded.
     new: VecDeque<(Instant, Key, Box<Occurrence>)>,
     /// How many occurrences are not in the cluster and never will be.
     dropped: Counter,
@@ -113,7 +113,7 @@ impl EventLog {
         true
     }
 
-    /// What to request now: what has waited longest. If `closing`, the process ends, and counts do not wait for their time.
+    /// The request that has waited longest. If `closing`, the process ends, and counts do not wait for their time.
     pub fn next(&mut self, now: Instant, closing: bool) -> Next {
         let due = self.due.first().copied();
         let recorded = self.new.front().map(|(at, ..)| *at);

@@ -29,7 +29,7 @@ pub enum Key {
     NotWritten(usize),
 }
 
-/// What a change of the spec does.
+/// The effect of a change of the spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reaction {
     Wake,
