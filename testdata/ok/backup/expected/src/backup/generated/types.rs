@@ -46,7 +46,7 @@ pub struct BackupSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hooks: Option<BackupSpecHooks>,
 }
-/// What the API server fills in where a field is absent.
+/// The values that the API server fills in where a field is absent.
 impl BackupSpec {
     fn default_ttl() -> kube::core::Duration {
         std::time::Duration::from_secs(2592000).into()

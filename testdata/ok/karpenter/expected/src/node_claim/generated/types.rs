@@ -30,7 +30,7 @@ pub struct NodeClaimSpec {
     #[serde(rename = "expireAfter", default = "NodeClaimSpec::default_expire_after")]
     pub expire_after: Expiry,
 }
-/// What the API server fills in where a field is absent.
+/// The values that the API server fills in where a field is absent.
 impl NodeClaimSpec {
     fn default_expire_after() -> Expiry {
         "720h".to_owned()

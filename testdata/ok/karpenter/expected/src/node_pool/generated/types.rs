@@ -39,7 +39,7 @@ pub struct NodePoolStatus {
     #[serde(flatten)]
     pub machine_status: krator_runtime::MachineStatus,
 }
-/// What the API server fills in where a field is absent.
+/// The values that the API server fills in where a field is absent.
 impl NodePoolStatus {
     fn default_nodes() -> Option<i64> {
         Some(0)
@@ -91,7 +91,7 @@ pub struct NodePoolSpecTemplateSpec {
     )]
     pub expire_after: Expiry,
 }
-/// What the API server fills in where a field is absent.
+/// The values that the API server fills in where a field is absent.
 impl NodePoolSpecTemplateSpec {
     fn default_expire_after() -> Expiry {
         "720h".to_owned()

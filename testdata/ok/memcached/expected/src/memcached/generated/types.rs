@@ -19,7 +19,7 @@ pub struct MemcachedSpec {
     #[serde(default = "MemcachedSpec::default_size")]
     pub size: i32,
 }
-/// What the API server fills in where a field is absent.
+/// The values that the API server fills in where a field is absent.
 impl MemcachedSpec {
     fn default_size() -> i32 {
         1
