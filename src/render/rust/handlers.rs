@@ -88,7 +88,7 @@ fn exits(kind: &Kind, graph: &StateGraph, state: StateId) -> Vec<String> {
                 false => String::new(),
             };
             match diagram::label(kind, step) {
-                Some(label) => format!("- [`{name}`]{path}: {}", doc_text(&label)),
+                Some(label) => format!("- [`{name}`]{path} ({})", doc_text(&label)),
                 None => format!("- [`{name}`]{path}"),
             }
         })

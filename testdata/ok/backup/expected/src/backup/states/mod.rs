@@ -21,8 +21,8 @@ mod waiting_for_plugin_operations_partially_failed;
 
 /// The state `Completed`.
 ///
-/// - [`Expired`]: ttl passed
-/// - [`Failed`]: 8 retries failed
+/// - [`Expired`] (ttl passed)
+/// - [`Failed`] (8 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct Completed;
 
@@ -32,8 +32,8 @@ pub struct Deleted;
 
 /// Removes the data from the storage location.
 ///
-/// - [`Deleted`]: data removed
-/// - [`Deleted`]: 3 retries failed
+/// - [`Deleted`] (data removed)
+/// - [`Deleted`] (3 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct Deleting;
 
@@ -43,15 +43,15 @@ pub struct Expired;
 
 /// The state `Failed`.
 ///
-/// - [`Expired`]: ttl passed
-/// - [`New`]: spec changed
+/// - [`Expired`] (ttl passed)
+/// - [`New`] (spec changed)
 #[derive(Clone, Copy, Debug)]
 pub struct Failed;
 
 /// The state `FailedValidation`.
 ///
-/// - [`Failed`]: 8 retries failed
-/// - [`New`]: spec changed
+/// - [`Failed`] (8 retries failed)
+/// - [`New`] (spec changed)
 #[derive(Clone, Copy, Debug)]
 pub struct FailedValidation;
 
@@ -59,14 +59,14 @@ pub struct FailedValidation;
 ///
 /// - [`Completed`]
 /// - [`PartiallyFailed`]
-/// - [`Failed`]: 8 retries failed
+/// - [`Failed`] (8 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct Finalizing;
 
 /// The state `FinalizingPartiallyFailed`.
 ///
 /// - [`PartiallyFailed`]
-/// - [`Failed`]: 8 retries failed
+/// - [`Failed`] (8 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct FinalizingPartiallyFailed;
 
@@ -77,37 +77,37 @@ pub struct FinalizingPartiallyFailed;
 /// - [`Finalizing`]
 /// - [`FinalizingPartiallyFailed`]
 /// - [`Failed`]
-/// - [`Failed`]: after 4h
-/// - [`Failed`]: restarted
+/// - [`Failed`] (after 4h)
+/// - [`Failed`] (restarted)
 #[derive(Clone, Copy, Debug)]
 pub struct InProgress;
 
 /// The state `New`.
 ///
-/// - [`Queued`]: valid
-/// - [`FailedValidation`]: invalid
-/// - [`Failed`]: 8 retries failed
+/// - [`Queued`] (valid)
+/// - [`FailedValidation`] (invalid)
+/// - [`Failed`] (8 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct New;
 
 /// The state `PartiallyFailed`.
 ///
-/// - [`Expired`]: ttl passed
-/// - [`Failed`]: 8 retries failed
+/// - [`Expired`] (ttl passed)
+/// - [`Failed`] (8 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct PartiallyFailed;
 
 /// The state `Queued`.
 ///
-/// - [`ReadyToStart`]: first in line
-/// - [`Failed`]: 8 retries failed
+/// - [`ReadyToStart`] (first in line)
+/// - [`Failed`] (8 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct Queued;
 
 /// The state `ReadyToStart`.
 ///
-/// - [`InProgress`]: slot free
-/// - [`Failed`]: 8 retries failed
+/// - [`InProgress`] (slot free)
+/// - [`Failed`] (8 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct ReadyToStart;
 
@@ -117,8 +117,8 @@ pub struct ReadyToStart;
 /// - [`FinalizingPartiallyFailed`]
 /// - [`WaitingForPluginOperationsPartiallyFailed`]
 /// - [`PartiallyFailed`]
-/// - [`PartiallyFailed`]: after 4h
-/// - [`Failed`]: 8 retries failed
+/// - [`PartiallyFailed`] (after 4h)
+/// - [`Failed`] (8 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct WaitingForPluginOperations;
 
@@ -126,7 +126,7 @@ pub struct WaitingForPluginOperations;
 ///
 /// - [`FinalizingPartiallyFailed`]
 /// - [`PartiallyFailed`]
-/// - [`PartiallyFailed`]: after 4h
-/// - [`Failed`]: 8 retries failed
+/// - [`PartiallyFailed`] (after 4h)
+/// - [`Failed`] (8 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct WaitingForPluginOperationsPartiallyFailed;

@@ -18,36 +18,36 @@ pub struct Abandoned;
 
 /// The state `Draining`.
 ///
-/// - [`Terminating`]: node gone
-/// - [`Terminating`]: after .spec.terminationGracePeriod
+/// - [`Terminating`] (node gone)
+/// - [`Terminating`] (after .spec.terminationGracePeriod)
 #[derive(Clone, Copy, Debug)]
 pub struct Draining;
 
 /// The state `Initialized`.
 ///
-/// - [`Abandoned`]: node gone
-/// - [`Abandoned`]: after .status.expiresAt
+/// - [`Abandoned`] (node gone)
+/// - [`Abandoned`] (after .status.expiresAt)
 #[derive(Clone, Copy, Debug)]
 pub struct Initialized;
 
 /// The state `Initializing`.
 ///
-/// - [`Initialized`]: node ready
+/// - [`Initialized`] (node ready)
 #[derive(Clone, Copy, Debug)]
 pub struct Initializing;
 
 /// The state `Launching`.
 ///
-/// - [`Registering`]: instance made
-/// - [`Abandoned`]: no capacity
-/// - [`Abandoned`]: after 5m
+/// - [`Registering`] (instance made)
+/// - [`Abandoned`] (no capacity)
+/// - [`Abandoned`] (after 5m)
 #[derive(Clone, Copy, Debug)]
 pub struct Launching;
 
 /// The state `Registering`.
 ///
-/// - [`Initializing`]: node joined
-/// - [`Abandoned`]: after 15m
+/// - [`Initializing`] (node joined)
+/// - [`Abandoned`] (after 15m)
 #[derive(Clone, Copy, Debug)]
 pub struct Registering;
 
@@ -57,6 +57,6 @@ pub struct Terminated;
 
 /// The state `Terminating`.
 ///
-/// - [`Terminated`]: instance gone
+/// - [`Terminated`] (instance gone)
 #[derive(Clone, Copy, Debug)]
 pub struct Terminating;

@@ -10,29 +10,29 @@ mod validating;
 
 /// The state `Invalid`.
 ///
-/// - [`Validating`]: spec changed
+/// - [`Validating`] (spec changed)
 #[derive(Clone, Copy, Debug)]
 pub struct Invalid;
 
 /// The state `NodeClassNotReady`.
 ///
 /// - [`Ready`]
-/// - [`Validating`]: spec changed
+/// - [`Validating`] (spec changed)
 #[derive(Clone, Copy, Debug)]
 pub struct NodeClassNotReady;
 
 /// The state `Ready`.
 ///
 /// - [`NodeClassNotReady`]
-/// - [`Validating`]: spec changed
+/// - [`Validating`] (spec changed)
 #[derive(Clone, Copy, Debug)]
 pub struct Ready;
 
 /// The state `Validating`.
 ///
-/// - [`Ready`]: node class ready
+/// - [`Ready`] (node class ready)
 /// - [`NodeClassNotReady`]
 /// - [`Invalid`]
-/// - [`Validating`]: spec changed
+/// - [`Validating`] (spec changed)
 #[derive(Clone, Copy, Debug)]
 pub struct Validating;

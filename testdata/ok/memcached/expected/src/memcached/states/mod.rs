@@ -8,13 +8,13 @@ mod reconciling;
 
 /// The state `Available`.
 ///
-/// - [`Reconciling`]: drifted
-/// - [`Reconciling`]: spec changed
+/// - [`Reconciling`] (drifted)
+/// - [`Reconciling`] (spec changed)
 #[derive(Clone, Copy, Debug)]
 pub struct Available;
 
 /// The state `Reconciling`.
 ///
-/// - [`Available`]: deployment ready
+/// - [`Available`] (deployment ready)
 #[derive(Clone, Copy, Debug)]
 pub struct Reconciling;

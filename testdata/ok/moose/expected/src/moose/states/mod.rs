@@ -12,15 +12,15 @@ mod tagged;
 
 /// Eats a tenth of its weight.
 ///
-/// - [`Sleep`]: full
-/// - [`Lost`]: after 10m
-/// - [`Lost`]: 5 retries failed
+/// - [`Sleep`] (full)
+/// - [`Lost`] (after 10m)
+/// - [`Lost`] (5 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct Eat;
 
 /// The collar has gone silent.
 ///
-/// - [`Roam`]: collar seen
+/// - [`Roam`] (collar seen)
 #[derive(Clone, Copy, Debug)]
 pub struct Lost;
 
@@ -30,22 +30,22 @@ pub struct Released;
 
 /// Wanders the wilderness, makes friends and grows hungry.
 ///
-/// - [`Eat`]: hungry
-/// - [`Lost`]: 5 retries failed
+/// - [`Eat`] (hungry)
+/// - [`Lost`] (5 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct Roam;
 
 /// The state `Sleep`.
 ///
-/// - [`Roam`]: startled
-/// - [`Roam`]: after 20s
-/// - [`Lost`]: 5 retries failed
+/// - [`Roam`] (startled)
+/// - [`Roam`] (after 20s)
+/// - [`Lost`] (5 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct Sleep;
 
 /// A ranger has put a collar on it.
 ///
 /// - [`Roam`]
-/// - [`Lost`]: 5 retries failed
+/// - [`Lost`] (5 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct Tagged;

@@ -17,17 +17,17 @@ mod validating;
 
 /// The state `CreateFailed`.
 ///
-/// - [`Creating`]: repair
-/// - [`SyncFailed`]: 10 retries failed
-/// - [`Validating`]: spec changed
+/// - [`Creating`] (repair)
+/// - [`SyncFailed`] (10 retries failed)
+/// - [`Validating`] (spec changed)
 #[derive(Clone, Copy, Debug)]
 pub struct CreateFailed;
 
 /// The state `Creating`.
 ///
-/// - [`Running`]: all pods ready
-/// - [`CreateFailed`]: after 30m
-/// - [`SyncFailed`]: 10 retries failed
+/// - [`Running`] (all pods ready)
+/// - [`CreateFailed`] (after 30m)
+/// - [`SyncFailed`] (10 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct Creating;
 
@@ -38,62 +38,62 @@ pub struct Deleted;
 /// The state `Deleting`.
 ///
 /// - [`Deleted`]
-/// - [`Deleted`]: 3 retries failed
+/// - [`Deleted`] (3 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct Deleting;
 
 /// The state `Invalid`.
 ///
-/// - [`Validating`]: spec changed
+/// - [`Validating`] (spec changed)
 #[derive(Clone, Copy, Debug)]
 pub struct Invalid;
 
 /// The state `Running`.
 ///
-/// - [`Syncing`]: drifted
-/// - [`SyncFailed`]: 10 retries failed
-/// - [`Creating`]: .spec.volume changed
-/// - [`Updating`]: spec changed
+/// - [`Syncing`] (drifted)
+/// - [`SyncFailed`] (10 retries failed)
+/// - [`Creating`] (.spec.volume changed)
+/// - [`Updating`] (spec changed)
 #[derive(Clone, Copy, Debug)]
 pub struct Running;
 
 /// The state `SyncFailed`.
 ///
-/// - [`Syncing`]: repair
-/// - [`Updating`]: spec changed
+/// - [`Syncing`] (repair)
+/// - [`Updating`] (spec changed)
 #[derive(Clone, Copy, Debug)]
 pub struct SyncFailed;
 
 /// The state `Syncing`.
 ///
-/// - [`Running`]: in sync
-/// - [`SyncFailed`]: after 30m
-/// - [`SyncFailed`]: 10 retries failed
+/// - [`Running`] (in sync)
+/// - [`SyncFailed`] (after 30m)
+/// - [`SyncFailed`] (10 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct Syncing;
 
 /// The state `UpdateFailed`.
 ///
-/// - [`Syncing`]: repair
-/// - [`SyncFailed`]: 10 retries failed
-/// - [`Updating`]: spec changed
+/// - [`Syncing`] (repair)
+/// - [`SyncFailed`] (10 retries failed)
+/// - [`Updating`] (spec changed)
 #[derive(Clone, Copy, Debug)]
 pub struct UpdateFailed;
 
 /// The state `Updating`.
 ///
-/// - [`Running`]: rolled out
-/// - [`UpdateFailed`]: refused
-/// - [`UpdateFailed`]: after 1h
-/// - [`SyncFailed`]: 10 retries failed
-/// - [`Updating`]: spec changed
+/// - [`Running`] (rolled out)
+/// - [`UpdateFailed`] (refused)
+/// - [`UpdateFailed`] (after 1h)
+/// - [`SyncFailed`] (10 retries failed)
+/// - [`Updating`] (spec changed)
 #[derive(Clone, Copy, Debug)]
 pub struct Updating;
 
 /// The state `Validating`.
 ///
 /// - [`Creating`]
-/// - [`Invalid`]: bad spec
-/// - [`Invalid`]: 10 retries failed
+/// - [`Invalid`] (bad spec)
+/// - [`Invalid`] (10 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct Validating;
