@@ -103,30 +103,21 @@ pub(super) fn is_duration(text: &str) -> bool {
     is_go_duration(text) || is_worded_duration(text)
 }
 
+/// A duration as in Go, such as `1h30m`, that fits 64 bits of nanoseconds.
 pub(crate) fn is_go_duration(text: &str) -> bool {
-    let negative = text.starts_with('-');
+    const LIMIT: u64 = 1 << 63;
+    let is_negative = text.starts_with('-');
     let text = text.strip_prefix(['+', '-']).unwrap_or(text);
     if text == "0" {
         return true;
     }
+    let is_number = |c: char| c.is_ascii_digit() || c == '.';
     let mut rest = text;
-    let mut total: u64 = 0;
-    let limit = 1 << 63;
+    let mut nanoseconds: u64 = 0;
     while !rest.is_empty() {
-        let end = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-        let (whole, after) = rest.split_at(end(rest));
-        let (fraction, after) = match after.strip_prefix('.') {
-            Some(after) => after.split_at(end(after)),
-            None => ("", after),
-        };
-        if whole.is_empty() && fraction.is_empty() {
-            return false;
-        }
-        let unit_end = after
-            .find(|c: char| c == '.' || c.is_ascii_digit())
-            .unwrap_or(after.len());
-        let (unit, after) = after.split_at(unit_end);
-        let nanoseconds: u64 = match unit {
+        let (number, after) = rest.split_at(rest.find(|c| !is_number(c)).unwrap_or(rest.len()));
+        let (unit, after) = after.split_at(after.find(is_number).unwrap_or(after.len()));
+        let factor = match unit {
             "ns" => 1,
             "us" | "µs" | "μs" => 1_000,
             "ms" => 1_000_000,
@@ -135,40 +126,25 @@ pub(crate) fn is_go_duration(text: &str) -> bool {
             "h" => 3_600_000_000_000,
             _ => return false,
         };
-        let whole = if whole.is_empty() {
-            Some(0)
-        } else {
-            whole.parse::<u64>().ok()
+        let (Ok(value), whole) = (number.parse::<f64>(), number.split('.').next()) else {
+            return false;
         };
-        let Some(value) = whole
-            .filter(|whole| *whole <= limit)
-            .and_then(|whole| whole.checked_mul(nanoseconds))
-            .map(|value| value + fraction_of(fraction, nanoseconds))
-            .map(|value| total.wrapping_add(value))
-            .filter(|value| *value <= limit)
+        // A float of 64 bits would not hold the largest duration. Go's sum wraps around, too.
+        let whole = whole.filter(|whole| !whole.is_empty()).unwrap_or("0");
+        let Some(whole) = whole
+            .parse::<u64>()
+            .ok()
+            .and_then(|whole| whole.checked_mul(factor))
         else {
             return false;
         };
-        total = value;
+        nanoseconds = nanoseconds.wrapping_add(whole + (value.fract() * factor as f64) as u64);
+        if whole > LIMIT || nanoseconds > LIMIT {
+            return false;
+        }
         rest = after;
     }
-    !text.is_empty() && (negative || total < limit)
-}
-
-/// Go reads as many digits as fit an integer and ignores the others.
-fn fraction_of(digits: &str, unit: u64) -> u64 {
-    let (mut value, mut scale) = (0u64, 1.0f64);
-    for digit in digits.bytes() {
-        let next = value
-            .checked_mul(10)
-            .and_then(|value| value.checked_add(u64::from(digit - b'0')));
-        match next.filter(|next| *next <= i64::MAX as u64) {
-            Some(next) => value = next,
-            None => break,
-        }
-        scale *= 10.0;
-    }
-    (value as f64 * (unit as f64 / scale)) as u64
+    !text.is_empty() && (is_negative || nanoseconds < LIMIT)
 }
 
 fn is_worded_duration(text: &str) -> bool {
