@@ -103,48 +103,53 @@ pub(super) fn is_duration(text: &str) -> bool {
     is_go_duration(text) || is_worded_duration(text)
 }
 
-/// A duration as in Go, such as `1h30m`, that fits 64 bits of nanoseconds.
+/// Whether Go's `time.ParseDuration` reads the text.
 pub(crate) fn is_go_duration(text: &str) -> bool {
+    parse_duration(text).is_some()
+}
+
+/// The nanoseconds of a duration such as `1h30m`, as Go's `time.ParseDuration` reads it.
+pub fn parse_duration(text: &str) -> Option<i64> {
     const LIMIT: u64 = 1 << 63;
     let is_negative = text.starts_with('-');
     let text = text.strip_prefix(['+', '-']).unwrap_or(text);
     if text == "0" {
-        return true;
+        return Some(0);
     }
     let is_number = |c: char| c.is_ascii_digit() || c == '.';
-    let mut rest = text;
+    let mut rest = (!text.is_empty()).then_some(text)?;
     let mut nanoseconds: u64 = 0;
     while !rest.is_empty() {
-        let (number, after) = rest.split_at(rest.find(|c| !is_number(c)).unwrap_or(rest.len()));
+        let (number, after) = rest.split_at(rest.find(|c| !is_number(c))?);
         let (unit, after) = after.split_at(after.find(is_number).unwrap_or(after.len()));
-        let factor = match unit {
+        let factor: u64 = match unit {
             "ns" => 1,
             "us" | "µs" | "μs" => 1_000,
             "ms" => 1_000_000,
             "s" => 1_000_000_000,
             "m" => 60_000_000_000,
             "h" => 3_600_000_000_000,
-            _ => return false,
+            _ => return None,
         };
-        let (Ok(value), whole) = (number.parse::<f64>(), number.split('.').next()) else {
-            return false;
-        };
-        // A float of 64 bits would not hold the largest duration. Go's sum wraps around, too.
-        let whole = whole.filter(|whole| !whole.is_empty()).unwrap_or("0");
-        let Some(whole) = whole
-            .parse::<u64>()
-            .ok()
-            .and_then(|whole| whole.checked_mul(factor))
-        else {
-            return false;
-        };
-        nanoseconds = nanoseconds.wrapping_add(whole + (value.fract() * factor as f64) as u64);
-        if whole > LIMIT || nanoseconds > LIMIT {
-            return false;
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        if whole.is_empty() && fraction.is_empty() || fraction.contains('.') {
+            return None;
         }
+        let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+        // Go reads as many digits as fit an integer and ignores the others.
+        let digits = &fraction[..fraction.len().min(18)];
+        let scale = factor as f64 / 10_f64.powi(digits.len() as i32);
+        let fraction = (digits.parse::<u64>().unwrap_or(0) as f64 * scale) as u64;
+        let whole = whole.checked_mul(factor).filter(|whole| *whole <= LIMIT)?;
+        // The sum of Go wraps around, too.
+        nanoseconds = nanoseconds.wrapping_add(whole + fraction);
+        nanoseconds = (nanoseconds <= LIMIT).then_some(nanoseconds)?;
         rest = after;
     }
-    !text.is_empty() && (is_negative || nanoseconds < LIMIT)
+    match is_negative {
+        true => Some((nanoseconds as i64).wrapping_neg()),
+        false => i64::try_from(nanoseconds).ok(),
+    }
 }
 
 fn is_worded_duration(text: &str) -> bool {
