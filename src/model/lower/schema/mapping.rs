@@ -255,8 +255,7 @@ impl<'a> Types<'a> {
 fn number_of_enum(value: Input<'_>) -> Option<Json> {
     let number = json_of(&value);
     if !number.is_number() {
-        value.wrong_type("a number");
-        return None;
+        return value.mismatch("a number");
     }
     Some(number)
 }
@@ -276,6 +275,5 @@ fn text_of_enum(value: Input<'_>) -> Option<Json> {
             .did_you_mean(quoted.as_deref())
             .help("a field that may be null is `nullable`, and a field that may be absent `optional`");
     }
-    value.report(finding);
-    None
+    value.refuse(finding)
 }
