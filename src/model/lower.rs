@@ -66,15 +66,13 @@ fn description<'a>(documents: &'a [Node], files: &Files, sink: &'a Sink<'a>) -> 
     let inputs = documents.iter().map(|node| Input { node, sink });
     let inputs: Vec<Input<'a>> = inputs.filter(|document| !document.is_null()).collect();
     if inputs.is_empty() {
-        sink.report(
+        return sink.refuse(
             Finding::new(&SYNTAX, Span::default(), "the description is empty")
                 .help("it begins with `krator: 1`, `resource`, `spec`, `machine` and `states`"),
         );
-        return None;
     }
     if let Some(finding) = inputs.iter().find_map(|document| other_version(*document)) {
-        sink.report(finding);
-        return None;
+        return sink.refuse(finding);
     }
     let mut documents = Vec::new();
     let mut type_nodes = Vec::new();

@@ -79,6 +79,7 @@ impl FieldPath {
 }
 
 fn split(text: &str) -> Result<Vec<Segment>, &'static str> {
+    const FILTER: &str = "a filter is `[?(@.field==\"text\")]`";
     let mut segments = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
@@ -86,23 +87,14 @@ fn split(text: &str) -> Result<Vec<Segment>, &'static str> {
             segments.push(Segment::Each);
             rest = after;
         } else if let Some(after) = rest.strip_prefix("[?(@.") {
-            let (filter, after) = after
-                .split_once(")]")
-                .ok_or("a filter is `[?(@.field==\"text\")]`")?;
-            let (field, value) = filter
-                .split_once("==")
-                .ok_or("a filter is `[?(@.field==\"text\")]`")?;
-            let value = value.trim();
-            let value = (value.strip_prefix('"').and_then(|value| value.strip_suffix('"')))
-                .or_else(|| {
-                    value
-                        .strip_prefix('\'')
-                        .and_then(|value| value.strip_suffix('\''))
-                })
-                .ok_or("a filter is `[?(@.field==\"text\")]`")?;
-            let field = field.trim();
+            let (filter, after) = after.split_once(")]").ok_or(FILTER)?;
+            let (field, value) = filter.split_once("==").ok_or(FILTER)?;
+            let (field, value) = (field.trim(), value.trim());
+            let mut quoted = ['"', '\''].into_iter();
+            let value = quoted.find_map(|quote| value.strip_prefix(quote)?.strip_suffix(quote));
+            let value = value.ok_or(FILTER)?;
             if !is_plain(field) || value.contains(['"', '\'', '\\']) || value.chars().any(char::is_control) {
-                return Err("a filter is `[?(@.field==\"text\")]`");
+                return Err(FILTER);
             }
             segments.push(Segment::Where {
                 field: field.to_owned(),

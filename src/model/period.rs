@@ -33,49 +33,11 @@ pub enum MomentUnit {
     Instant,
 }
 
-/// Parses a duration in the format of Go (`1h30m`, `750ms`). `None` if it is not one, or longer than `i64::MAX`
-/// nanoseconds.
+/// Parses a duration in the format of Go (`1h30m`, `750ms`) without a sign. `None` if it is not one, or longer than
+/// `i64::MAX` nanoseconds.
 pub fn parse_duration(text: &str) -> Option<Duration> {
-    const LONGEST: u128 = i64::MAX as u128;
-    let mut rest = text;
-    let mut nanoseconds: u128 = 0;
-    if rest.is_empty() {
-        return None;
-    }
-    if rest == "0" {
-        return Some(Duration::ZERO);
-    }
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let (number, unit_and_rest) = rest.split_at(digits);
-        let unit_length = unit_and_rest
-            .find(|c: char| c.is_ascii_digit() || c == '.')
-            .unwrap_or(unit_and_rest.len());
-        let (unit, after) = unit_and_rest.split_at(unit_length);
-        let unit: u128 = match unit {
-            "ns" => 1,
-            "us" | "µs" | "μs" => 1_000,
-            "ms" => 1_000_000,
-            "s" => 1_000_000_000,
-            "m" => 60 * 1_000_000_000,
-            "h" => 3600 * 1_000_000_000,
-            _ => return None,
-        };
-        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-        if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') || fraction.len() > 9 {
-            return None;
-        }
-        let whole: u128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
-        nanoseconds = nanoseconds.checked_add(whole.checked_mul(unit)?)?;
-        if !fraction.is_empty() {
-            // At most nine digits times the nanoseconds of an hour, which cannot overflow 128 bits.
-            nanoseconds += fraction.parse::<u128>().ok()? * unit / 10u128.pow(fraction.len() as u32);
-        }
-        if nanoseconds > LONGEST {
-            return None;
-        }
-        rest = after;
-    }
+    let unsigned = Some(text).filter(|text| !text.starts_with(['+', '-']));
+    let nanoseconds = krator_schema::parse_duration(unsigned?)?;
     Some(Duration::from_nanos(u64::try_from(nanoseconds).ok()?))
 }
 

@@ -20,26 +20,23 @@ const ALIASED_NODES: usize = 200_000;
 
 /// The text of a file, with a finding if its bytes are not a text that krator reads.
 pub(crate) fn source_of(name: &str, bytes: &[u8]) -> (Source, Vec<Finding>) {
+    let refused = |text: String, span: Span, message: String| {
+        let finding = Finding::new(&SYNTAX, span, message);
+        (Source::new(name, text), vec![finding])
+    };
     if bytes.len() > LARGEST_FILE {
-        let message = format!(
-            "the file has {} bytes, but a description may have at most {LARGEST_FILE}",
-            bytes.len()
-        );
-        return (
-            Source::new(name, ""),
-            vec![Finding::new(&SYNTAX, Span::default(), message)],
-        );
+        let count = bytes.len();
+        let message =
+            format!("the file has {count} bytes, but a description may have at most {LARGEST_FILE}");
+        return refused(String::new(), Span::default(), message);
     }
     match std::str::from_utf8(bytes) {
         Ok(text) => (Source::new(name, text), Vec::new()),
         Err(error) => {
             let at = error.valid_up_to();
-            let span = Span::new(at, at);
             let message = format!("the file is not UTF-8: byte {at} is not part of a character");
-            (
-                Source::new(name, String::from_utf8_lossy(bytes)),
-                vec![Finding::new(&SYNTAX, span, message)],
-            )
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            refused(text, Span::new(at, at), message)
         }
     }
 }
@@ -160,27 +157,16 @@ impl Builder<'_> {
                 let plain = style == ScalarStyle::Plain;
                 let text = Cow::into_owned(text);
                 if let Some(c) = text.chars().find(|c| is_forbidden(*c)) {
-                    self.report(
-                        span,
-                        format!(
-                            "the string contains a character that is not allowed: {}",
-                            c.escape_unicode()
-                        ),
-                    );
+                    let c = c.escape_unicode();
+                    let message = format!("the string contains a character that is not allowed: {c}");
+                    self.report(span, message);
                 }
                 // saphyr gives an empty plain scalar the span of the token after it.
-                let span = if text.is_empty() && plain {
-                    Span::new(span.start, span.start)
-                } else {
-                    span
-                };
-                self.finish(
-                    Node {
-                        kind: NodeKind::Scalar(Scalar { text, plain }),
-                        span,
-                    },
-                    anchor,
-                );
+                let is_empty = text.is_empty() && plain;
+                let end = if is_empty { span.start } else { span.end };
+                let kind = NodeKind::Scalar(Scalar { text, plain });
+                let span = Span::new(span.start, end);
+                self.finish(Node { kind, span }, anchor);
             }
             Event::Alias(anchor) => return self.alias(anchor, span),
             Event::SequenceStart(anchor, tag) => {
@@ -268,18 +254,14 @@ impl Builder<'_> {
 
     fn alias(&mut self, anchor: usize, span: Span) -> bool {
         let Some((node, size)) = self.anchors.get(&anchor) else {
-            self.report(
-                span,
-                "this alias names no anchor that precedes it in this document",
-            );
+            let message = "this alias names no anchor that precedes it in this document";
+            self.report(span, message);
             return false;
         };
         self.aliased += size;
         if self.aliased > ALIASED_NODES {
-            self.report(
-                span,
-                format!("the aliases stand for more than {ALIASED_NODES} values"),
-            );
+            let message = format!("the aliases stand for more than {ALIASED_NODES} values");
+            self.report(span, message);
             return false;
         }
         let mut node = node.clone();
@@ -301,40 +283,36 @@ impl Builder<'_> {
             self.documents.push(node);
             return;
         };
-        match &mut open.content {
-            Content::Sequence(items) => items.push(node),
-            Content::Mapping { mapping, seen, key } => match key.take() {
-                None => *key = Some(node),
-                Some(key) => {
-                    let finding = match key.kind {
-                        NodeKind::Scalar(Scalar { text, plain }) if !(plain && text == "<<") => {
-                            if let Some(first) = seen.get(&text) {
-                                let message = format!("the key `{}` is in this mapping twice", shown(&text));
-                                Some(Finding::new(&SYNTAX, key.span, message).related(*first, "first here"))
-                            } else {
-                                seen.insert(text.clone(), key.span);
-                                mapping.entries.push(Entry {
-                                    key: text,
-                                    key_span: key.span,
-                                    value: node,
-                                });
-                                None
-                            }
-                        }
-                        NodeKind::Scalar(_) => Some(
-                            Finding::new(&SYNTAX, key.span, "merge keys (`<<`) are not supported")
-                                .help("repeat the keys, or define the common part under `types`"),
-                        ),
-                        _ => Some(Finding::new(
-                            &SYNTAX,
-                            key.span,
-                            "a key has to be a string, not a list or a mapping",
-                        )),
-                    };
-                    self.findings.extend(finding);
+        let (mapping, seen, key) = match &mut open.content {
+            Content::Sequence(items) => return items.push(node),
+            Content::Mapping { mapping, seen, key } => (mapping, seen, key),
+        };
+        let Some(found) = key.take() else {
+            *key = Some(node);
+            return;
+        };
+        let span = found.span;
+        let finding = match found.kind {
+            NodeKind::Scalar(Scalar { text, plain }) if !(plain && text == "<<") => match seen.get(&text) {
+                Some(first) => {
+                    let message = format!("the key `{}` is in this mapping twice", shown(&text));
+                    Finding::new(&SYNTAX, span, message).related(*first, "first here")
+                }
+                None => {
+                    seen.insert(text.clone(), span);
+                    mapping.entries.push(Entry {
+                        key: text,
+                        key_span: span,
+                        value: node,
+                    });
+                    return;
                 }
             },
-        }
+            NodeKind::Scalar(_) => Finding::new(&SYNTAX, span, "merge keys (`<<`) are not supported")
+                .help("repeat the keys, or define the common part under `types`"),
+            _ => Finding::new(&SYNTAX, span, "a key has to be a string, not a list or a mapping"),
+        };
+        self.findings.push(finding);
     }
 }
 

@@ -130,7 +130,7 @@ fn the_types_of_kubernetes_are_known() {
 #[test]
 fn mutants_differ_and_each_change_is_made() {
     let mut changes = BTreeMap::new();
-    for seed in 0..600 {
+    for seed in 0..1_000 {
         let dice = &mut Dice::new(seed);
         let documents = Documents::random(dice, Size::SMALL);
         let mut mutant = documents.clone();

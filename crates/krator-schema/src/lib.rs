@@ -19,4 +19,6 @@ pub use path::{Path, Segment};
 pub use pattern::{Pattern, PatternError};
 pub use problem::{Problem, ProblemKind};
 pub use schema::{Items, Properties, Rule, Schema};
-pub use value::{CompiledSchema, admit, admit_metadata, default, names, prune, validate, validate_metadata};
+pub use value::{
+    CompiledSchema, admit, admit_metadata, default, names, parse_duration, prune, validate, validate_metadata,
+};

@@ -11,6 +11,7 @@ mod object_meta;
 mod prune;
 
 pub use fill::default;
+pub use formats::parse_duration;
 pub use meta::{admit_metadata, validate_metadata};
 pub use prune::prune;
 

@@ -98,10 +98,7 @@ pub(super) fn validation_list(node: Input<'_>) -> Vec<Validation> {
 fn only_true(node: Input<'_>) -> Option<()> {
     match node.scalar().and_then(|scalar| scalar.boolean()) {
         Some(true) => Some(()),
-        _ => {
-            node.wrong_type("`true`");
-            None
-        }
+        _ => node.mismatch("`true`"),
     }
 }
 

@@ -77,8 +77,9 @@ fn quantities(node: Input<'_>) -> Vec<(LabelKey, Spanned<String>)> {
             let quantity = text(entry.value)?;
             if !is_quantity(&quantity.value) {
                 let message = format!("`{}` is not a quantity", shown(&quantity.value));
-                node.sink.error(&WRONG_TYPE, quantity.span, message);
-                return None;
+                return node
+                    .sink
+                    .refuse(Finding::new(&WRONG_TYPE, quantity.span, message));
             }
             Some((resource.value, quantity))
         })

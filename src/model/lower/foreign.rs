@@ -97,16 +97,16 @@ fn reference(
     let (reference, kind) = reference_of(entry.key, span, example, sink)?;
     if kubernetes::has_group(&reference.group) {
         let message = format!("krator has the types of `{}` already", shown(entry.key));
-        sink.report(Finding::new(&SCHEMA_FILE, span, message).help("`schemas` is for custom resources"));
-        return None;
+        return sink
+            .refuse(Finding::new(&SCHEMA_FILE, span, message).help("`schemas` is for custom resources"));
     }
     let own = resources.iter().find(|resource| {
         resource.group.as_str() == reference.group && resource.kind.as_str() == reference.name
     });
     if let Some(own) = own {
         let message = format!("this file describes `{}` itself", shown(entry.key));
-        sink.report(Finding::new(&SCHEMA_FILE, span, message).related(own.kind.span, "described here"));
-        return None;
+        return sink
+            .refuse(Finding::new(&SCHEMA_FILE, span, message).related(own.kind.span, "described here"));
     }
     Some((reference, kind))
 }
@@ -116,8 +116,7 @@ fn path(node: Input<'_>) -> Option<Spanned<String>> {
     if !spec::is_schema_path(&path.value) {
         let message = format!("`{}` is not the path of a schema", shown(&path.value));
         let help = format!("expected {}", spec::PATH_EXPECTED);
-        node.report(Finding::new(&SCHEMA_FILE, path.span, message).help(help));
-        return None;
+        return node.refuse(Finding::new(&SCHEMA_FILE, path.span, message).help(help));
     }
     Some(path)
 }

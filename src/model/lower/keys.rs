@@ -21,8 +21,7 @@ impl<'a, K: SectionKey> Keys<'a, K> {
     /// The keys of a node, or a finding that it is not a mapping.
     pub fn of(node: Input<'a>) -> Option<Self> {
         let NodeKind::Mapping(mapping) = &node.node.kind else {
-            node.wrong_type(&format!("{} as a mapping", K::section().called));
-            return None;
+            return node.mismatch(&format!("{} as a mapping", K::section().called));
         };
         Some(Keys {
             input: node,
@@ -80,8 +79,10 @@ impl<'a, K: SectionKey> Keys<'a, K> {
         let entry = self.entry(key)?;
         if entry.value.is_null() {
             let message = format!("`{}` has no value", key.key().name);
-            self.input.sink.error(&WRONG_TYPE, entry.key_span, message);
-            return None;
+            return self
+                .input
+                .sink
+                .refuse(Finding::new(&WRONG_TYPE, entry.key_span, message));
         }
         Some(entry.value)
     }

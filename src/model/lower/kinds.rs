@@ -73,8 +73,7 @@ impl Kinds<'_> {
         if known.is_none() && kubernetes::has_version(&reference.group, &reference.version) {
             let message = format!("Kubernetes has no kind `{}`", shown(&written.value));
             let suggestion = node.sink.suggest(&written.value, kubernetes::kinds());
-            node.report(Finding::new(&UNKNOWN_KIND, written.span, message).did_you_mean(suggestion));
-            return None;
+            return node.refuse(Finding::new(&UNKNOWN_KIND, written.span, message).did_you_mean(suggestion));
         }
         let plural = match (plural_node, known) {
             (Some(plural), _) => plural,
@@ -205,8 +204,7 @@ pub(super) fn reference_of(
     let Some(reference) = kubernetes_reference(written) else {
         let message = format!("`{}` is not a reference to a kind", shown(written));
         let help = format!("a kind is `group/version.Kind`, such as {example}");
-        sink.report(Finding::new(&INVALID_NAME, span, message).help(help));
-        return None;
+        return sink.refuse(Finding::new(&INVALID_NAME, span, message).help(help));
     };
     let kind = named(&reference.name, span, "kind", KindName::parse, sink)?;
     named(&reference.version, span, "version", VersionName::parse, sink)?;
@@ -231,8 +229,7 @@ fn watched_path(node: Input<'_>, fields: &Fields<'_, '_>) -> Option<Spanned<Fiel
     let path = fields.path(node, &[Leaf::String, Leaf::Open])?;
     if path.root == PathRoot::Metadata {
         let message = "only `.spec`, `.status` and `.metadata.labels` name other objects";
-        node.sink.error(&WRONG_TYPE, path.span, message);
-        return None;
+        return node.sink.refuse(Finding::new(&WRONG_TYPE, path.span, message));
     }
     Some(path)
 }

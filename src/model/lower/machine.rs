@@ -364,8 +364,7 @@ fn arrow(node: Input<'_>, table: &mut Table<'_>) -> Option<PropertyKind> {
     let written = text(node)?;
     let Some((from, to)) = written.value.split_once("->") else {
         let message = format!("expected `A -> B`, found `{}`", shown(&written.value));
-        node.error(&WRONG_TYPE, message);
-        return None;
+        return node.refuse(Finding::new(&WRONG_TYPE, node.span, message));
     };
     let (from, to) = (from.trim(), to.trim());
     let source = node.sink.source.at(node.span);

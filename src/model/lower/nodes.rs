@@ -62,6 +62,17 @@ impl<'a> Input<'a> {
         self.sink.wrong_type(&self, expected);
     }
 
+    /// Reports a finding because of which there is no value.
+    pub fn refuse<T>(self, finding: Finding) -> Option<T> {
+        self.sink.refuse(finding)
+    }
+
+    /// Reports that a value of another type was expected, so that there is no value.
+    pub fn mismatch<T>(self, expected: &str) -> Option<T> {
+        self.wrong_type(expected);
+        None
+    }
+
     /// Whether it is the path of a field where something else may be written as well.
     pub fn is_path(self) -> bool {
         self.scalar().is_some_and(|scalar| scalar.text.starts_with('.'))
@@ -136,10 +147,7 @@ pub(super) fn entries<'a>(node: Input<'a>, expected: &str) -> Vec<InputEntry<'a>
 pub(super) fn text(node: Input<'_>) -> Option<Spanned<String>> {
     match node.scalar() {
         Some(scalar) if !scalar.is_null() => Some(Spanned::new(scalar.text.clone(), node.span)),
-        _ => {
-            node.wrong_type("a string");
-            None
-        }
+        _ => node.mismatch("a string"),
     }
 }
 
@@ -147,10 +155,7 @@ pub(super) fn text(node: Input<'_>) -> Option<Spanned<String>> {
 pub(super) fn boolean(node: Input<'_>) -> Option<Spanned<bool>> {
     match node.scalar().and_then(|scalar| scalar.boolean()) {
         Some(value) => Some(Spanned::new(value, node.span)),
-        None => {
-            node.wrong_type("`true` or `false`");
-            None
-        }
+        None => node.mismatch("`true` or `false`"),
     }
 }
 
@@ -163,13 +168,9 @@ pub(super) fn integer<T: TryFrom<i64>>(node: Input<'_>, key: impl SectionKey) ->
         }
         Some(_) => {
             let message = format!("expected an integer from {min} to {max}");
-            node.error(&WRONG_TYPE, message);
-            None
+            node.refuse(Finding::new(&WRONG_TYPE, node.span, message))
         }
-        None => {
-            node.wrong_type("an integer");
-            None
-        }
+        None => node.mismatch("an integer"),
     }
 }
 
@@ -180,14 +181,12 @@ pub(super) fn number(node: Input<'_>, key: impl SectionKey) -> Option<Spanned<f6
     };
     let number = node.scalar().and_then(|scalar| scalar.number());
     let Some(value) = number.filter(|number| number.is_finite()) else {
-        node.wrong_type("a number");
-        return None;
+        return node.mismatch("a number");
     };
     match range {
         Some((min, max)) if !(min..=max).contains(&value) => {
             let message = format!("expected a number from {min} to {max}");
-            node.error(&WRONG_TYPE, message);
-            None
+            node.refuse(Finding::new(&WRONG_TYPE, node.span, message))
         }
         _ => Some(Spanned::new(value, node.span)),
     }
@@ -226,8 +225,7 @@ pub(super) fn word<T: Copy>(
             format!("{expected}, found {}", node.describe()),
         ),
     };
-    node.report(finding);
-    None
+    node.refuse(finding)
 }
 
 /// Reads a name; `what` is the noun for messages: "state".
@@ -276,8 +274,7 @@ pub(super) fn named<T>(
                 Finding::new(&INVALID_NAME, span, message).help(format!("expected {}", error.expected));
             let capitalized = capitalized(written);
             let is_name = parse(&capitalized).is_ok();
-            sink.report(finding.did_you_mean(is_name.then_some(capitalized.as_str())));
-            None
+            sink.refuse(finding.did_you_mean(is_name.then_some(capitalized.as_str())))
         }
     }
 }
@@ -295,8 +292,7 @@ pub(super) fn duration(node: Input<'_>) -> Option<Spanned<Duration>> {
                 Ok(seconds) => finding.did_you_mean(Some(&format!("{seconds}s"))).perhaps(),
                 Err(_) => finding.help("durations are written as in Go: `1h30m`, `10s`, `750ms`"),
             };
-            node.report(finding);
-            None
+            node.refuse(finding)
         }
     }
 }

@@ -96,8 +96,7 @@ impl Fields<'_, '_> {
                 ];
                 let mended = mended.iter().find(|text| FieldPath::parse(text).is_ok());
                 let finding = Finding::new(&WRONG_TYPE, written.span, message).help(reason);
-                node.report(finding.did_you_mean(mended.map(String::as_str)));
-                return None;
+                return node.refuse(finding.did_you_mean(mended.map(String::as_str)));
             }
         };
         match self.follow(&path) {
@@ -114,8 +113,8 @@ impl Fields<'_, '_> {
                     leaf.describe(),
                     expected.join(" or ")
                 );
-                node.sink.error(&UNKNOWN_FIELD, written.span, message);
-                None
+                node.sink
+                    .refuse(Finding::new(&UNKNOWN_FIELD, written.span, message))
             }
             Err(Astray::NoItem { message, texts }) => {
                 let mut finding = Finding::new(&UNKNOWN_FIELD, written.span, message);
@@ -123,8 +122,7 @@ impl Fields<'_, '_> {
                     let texts: Vec<String> = texts.iter().map(|text| format!("`{}`", shown(text))).collect();
                     finding = finding.help(format!("it is one of {}", texts.join(", ")));
                 }
-                node.report(finding);
-                None
+                node.refuse(finding)
             }
             Err(Astray::Lost(lost)) => {
                 let message = format!("the schema has no field `{}`", shown(&lost.step));
@@ -152,8 +150,7 @@ impl Fields<'_, '_> {
                         finding.help(format!("known there: {}", known.join(", ")))
                     }
                 };
-                node.report(finding);
-                None
+                node.refuse(finding)
             }
         }
     }
@@ -168,11 +165,11 @@ impl Fields<'_, '_> {
         }
         let (path, leaf) = self.path_and_leaf(node, &[Leaf::Duration, Leaf::Integer, Leaf::DateTime])?;
         if path.is_plural() {
-            node.error(
+            return node.refuse(Finding::new(
                 &UNKNOWN_FIELD,
+                node.span,
                 "a time has to be in one field, not in the items of a list",
-            );
-            return None;
+            ));
         }
         let unit = match leaf {
             Leaf::Duration => MomentUnit::Duration,

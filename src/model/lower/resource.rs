@@ -182,8 +182,7 @@ pub(super) fn conditions(node: Input<'_>) -> Vec<DeclaredCondition> {
             let name = name?;
             if is_standard_condition(name.as_str()) {
                 let message = format!("the machine sets the condition `{}` itself", name.value);
-                node.sink.error(&WRONG_TYPE, name.span, message);
-                return None;
+                return node.sink.refuse(Finding::new(&WRONG_TYPE, name.span, message));
             }
             Some(DeclaredCondition { name, doc: doc? })
         })

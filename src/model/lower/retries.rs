@@ -31,10 +31,7 @@ pub(super) fn retry(node: Input<'_>, table: &mut Table<'_>) -> Option<WrittenRet
             Some(scalar) if scalar.text == "unlimited" => {
                 Some(Spanned::new(RetryLimit::Unlimited, node.span))
             }
-            Some(scalar) if scalar.integer().is_none() => {
-                node.wrong_type("an integer or `unlimited`");
-                None
-            }
+            Some(scalar) if scalar.integer().is_none() => node.mismatch("an integer or `unlimited`"),
             _ => Some(integer::<u32>(node, RetryKey::Limit)?.map(RetryLimit::Times)),
         });
         let initial = keys.read(RetryKey::Initial, duration);

@@ -61,6 +61,12 @@ impl<'a> Sink<'a> {
         self.findings.borrow_mut().push(finding);
     }
 
+    /// Reports a finding because of which there is no value.
+    pub fn refuse<T>(&self, finding: Finding) -> Option<T> {
+        self.report(finding);
+        None
+    }
+
     pub fn error(&self, rule: &'static Rule, span: Span, message: impl Into<String>) {
         self.findings.borrow_mut().push(Finding::new(rule, span, message));
     }

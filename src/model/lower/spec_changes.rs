@@ -35,8 +35,11 @@ pub(super) fn on_spec_change(
     }
     let items = list(node, "a list of changes");
     if items.is_empty() {
-        node.error(&WRONG_TYPE, "`onSpecChange` needs at least one entry");
-        return None;
+        return node.refuse(Finding::new(
+            &WRONG_TYPE,
+            node.span,
+            "`onSpecChange` needs at least one entry",
+        ));
     }
     for (at, item) in items.iter().copied().enumerate() {
         if let NodeKind::Mapping(_) = item.kind {
@@ -99,6 +102,5 @@ fn path(node: Input<'_>, fields: &Fields<'_, '_>) -> Option<Spanned<FieldPath>> 
     } else {
         return Some(path);
     };
-    node.report(Finding::new(&UNKNOWN_FIELD, path.span, message).help(help));
-    None
+    node.refuse(Finding::new(&UNKNOWN_FIELD, path.span, message).help(help))
 }

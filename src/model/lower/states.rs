@@ -230,8 +230,7 @@ fn timeout(node: Input<'_>, table: &mut Table<'_>, context: &BuildContext<'_, '_
                 let message = "this timeout is over before the handler can run";
                 let help = "name a longer time; a state that always leads on at once does so by `next`";
                 let finding = Finding::new(&INVALID_DURATION, node.span, message);
-                node.report(finding.help(help));
-                return None;
+                return node.refuse(finding.help(help));
             }
             Some(after)
         });

@@ -71,8 +71,7 @@ impl<'a> Table<'a> {
                     .join(", ")
             ));
         }
-        sink.report(finding);
-        None
+        sink.refuse(finding)
     }
 }
 

@@ -67,21 +67,17 @@ pub(super) fn typed_json(role: &str, node: Input<'_>, schema: &Schema, types: &T
         (_, NodeKind::Scalar(scalar)) if scalar.is_null() && scalar.text.is_empty() => {
             mismatch(role, node, "there")
         }
-        _ if is_text && node.is_null() => {
-            node.report(
-                Finding::new(&INVALID_SCHEMA, node.span, "null is not a value of this type")
-                    .help("leave it out, write `nullable: true` beside it, or put quotes around a text"),
-            );
-            None
-        }
+        _ if is_text && node.is_null() => node.refuse(
+            Finding::new(&INVALID_SCHEMA, node.span, "null is not a value of this type")
+                .help("leave it out, write `nullable: true` beside it, or put quotes around a text"),
+        ),
         (Shape::Enum(values), NodeKind::Scalar(scalar)) => {
             let values = values.iter().map(|value| value.as_str());
             if !values.clone().any(|value| value == scalar.text) {
                 let suggestion = node.sink.suggest(&scalar.text, values);
                 let message = format!("the {role} `{}` is not in the `enum`", shown(&scalar.text));
                 let finding = Finding::new(&INVALID_SCHEMA, node.span, message);
-                node.report(finding.did_you_mean(suggestion));
-                return None;
+                return node.refuse(finding.did_you_mean(suggestion));
             }
             Some(scalar.text.clone().into())
         }
@@ -118,8 +114,7 @@ pub(super) fn typed_json(role: &str, node: Input<'_>, schema: &Schema, types: &T
 fn mismatch(role: &str, node: Input<'_>, expected: &str) -> Option<Json> {
     let message = format!("the {role} is not {expected}");
     let finding = Finding::new(&INVALID_SCHEMA, node.span, message);
-    node.report(finding.label(format!("this is {}", node.describe())));
-    None
+    node.refuse(finding.label(format!("this is {}", node.describe())))
 }
 
 /// The phrase for values of a shape, after "is not".

@@ -63,8 +63,7 @@ fn watch_source(node: Input<'_>, context: &BuildContext<'_, '_>) -> Option<Spann
                 "expected `self`, `owned`, `watched` or a kind, found `{}`",
                 shown(word)
             );
-            node.report(Finding::new(&WRONG_TYPE, written.span, message).did_you_mean(suggestion));
-            return None;
+            return node.refuse(Finding::new(&WRONG_TYPE, written.span, message).did_you_mean(suggestion));
         }
         _ => {}
     }
@@ -78,10 +77,9 @@ fn watch_source(node: Input<'_>, context: &BuildContext<'_, '_>) -> Option<Spann
         .sink
         .suggest(&written.value, context.in_view.keys().map(String::as_str))
         .map(str::to_owned);
-    node.report(
+    node.refuse(
         Finding::new(&UNKNOWN_KIND, written.span, message)
             .did_you_mean(suggestion.as_deref())
             .help("name it under `owns` or `watches`"),
-    );
-    None
+    )
 }

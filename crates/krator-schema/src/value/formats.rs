@@ -9,6 +9,7 @@ mod numbers;
 mod time;
 mod uri;
 
+pub use time::parse_duration;
 pub(crate) use time::{is_go_duration, is_rfc3339};
 pub(crate) use uri::is_url_with_host;
 

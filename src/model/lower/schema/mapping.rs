@@ -64,93 +64,70 @@ impl<'a> Types<'a> {
             return Schema::plain(Shape::Any, node.span);
         };
         let type_node = keys.get(TypeKey::Type);
-        let properties = keys.get(TypeKey::Properties).map(|node| self.fields(node));
-        let items = keys.get(TypeKey::Items).map(|node| self.schema(node));
-        let additional = keys.get(TypeKey::AdditionalProperties).map(|node| {
-            match node.scalar().and_then(|s| s.boolean()) {
+        let mut inner: Vec<(&str, Shape)> = Vec::new();
+        if let Some(node) = keys.get(TypeKey::Properties) {
+            inner.push(("properties", Shape::Object(self.fields(node))));
+        }
+        if let Some(node) = keys.get(TypeKey::Items) {
+            let items = self.schema(node);
+            refuse_optional(&items, "an item of a list", node.sink);
+            inner.push(("items", Shape::List(Box::new(items))));
+        }
+        if let Some(node) = keys.get(TypeKey::AdditionalProperties) {
+            let values = match node.scalar().and_then(|scalar| scalar.boolean()) {
                 Some(true) => Schema::plain(Shape::Any, node.span),
                 _ => self.schema(node),
-            }
-        });
+            };
+            refuse_optional(&values, "a value of a map", node.sink);
+            inner.push(("additionalProperties", Shape::Map(Box::new(values))));
+        }
         let one_of = keys.get(TypeKey::Enum).map(|node| list(node, "a list of values"));
         let mut extensions = extensions(&mut keys, node.sink);
         let mut validations = keys.read_all(TypeKey::KubernetesValidations, validation_list);
         validations.extend(keys.read_all(TypeKey::Validations, validation_list));
         refuse_repeated(&validations, node.sink);
-        let has = |name: &str| {
-            extensions
-                .iter()
-                .any(|(key, value)| key.value == name && *value == true)
-        };
 
-        let mut schema = match type_node {
-            Some(node) => match node.scalar().map(|scalar| scalar.text.trim()) {
-                Some("array" | "optional array") if items.is_some() => {
-                    let mut schema = Schema::plain(Shape::Any, node.span);
-                    schema.optional = node
-                        .scalar()
-                        .is_some_and(|scalar| scalar.text.starts_with("optional"));
-                    schema
-                }
-                Some("array") => {
-                    node.report(
-                        Finding::new(&INVALID_SCHEMA, node.span, "an array needs `items`")
-                            .help("or write `list of TYPE`"),
-                    );
-                    Schema::plain(Shape::Any, node.span)
-                }
-                Some(phrase) => self.phrase(phrase, node.span, node.sink),
-                None => {
-                    node.wrong_type("a type as a phrase");
-                    Schema::plain(Shape::Any, node.span)
-                }
-            },
-            None => {
-                let shape = if has("x-kubernetes-int-or-string") {
-                    Shape::IntOrString
-                } else {
-                    Shape::Any
-                };
-                Schema::plain(shape, node.span)
+        let mut schema = Schema::plain(Shape::Any, node.span);
+        let phrase = type_node.and_then(|node| node.scalar().map(|scalar| scalar.text.trim().to_owned()));
+        let plain = phrase
+            .as_deref()
+            .map(|phrase| phrase.trim_start_matches("optional").trim());
+        match (type_node, plain) {
+            (Some(_), Some("array")) if inner.iter().any(|(key, _)| *key == "items") => {
+                schema.optional = phrase.as_deref() != plain;
             }
-        };
-        let is_open = type_node.is_none_or(|node| {
-            node.scalar().is_some_and(|scalar| {
-                matches!(
-                    scalar.text.trim_start_matches("optional").trim(),
-                    "object" | "array"
-                )
-            })
-        });
-        let inner = [properties.is_some(), items.is_some(), additional.is_some()];
-        if inner.iter().filter(|present| **present).count() > 1 {
-            node.sink.error(
-                &INVALID_SCHEMA,
-                keys.head(),
-                "a type has one of `properties`, `items` and `additionalProperties`",
-            );
-        } else if let Some(node) = type_node.filter(|_| inner.contains(&true) && !is_open) {
-            let key = ["properties", "items", "additionalProperties"]
-                .into_iter()
-                .zip(inner)
-                .find_map(|(key, is_there)| is_there.then_some(key))
-                .unwrap_or_default();
-            refuse_beside_phrase(key, node, node.sink);
+            (Some(node), Some("array")) => node.report(
+                Finding::new(&INVALID_SCHEMA, node.span, "an array needs `items`")
+                    .help("or write `list of TYPE`"),
+            ),
+            (Some(node), Some(_)) => {
+                schema = self.phrase(phrase.as_deref().unwrap_or_default(), node.span, node.sink)
+            }
+            (Some(node), None) => node.wrong_type("a type as a phrase"),
+            (None, _) => {
+                let is_int_or_string = |(key, value): &(Spanned<String>, Json)| {
+                    key.value == "x-kubernetes-int-or-string" && *value == true
+                };
+                if extensions.iter().any(is_int_or_string) {
+                    schema.shape = Shape::IntOrString;
+                }
+            }
         }
-        if let Some(fields) = properties {
-            schema.shape = Shape::Object(fields);
-        } else if let Some(items) = items {
-            refuse_optional(&items, "an item of a list", node.sink);
-            schema.shape = Shape::List(Box::new(items));
-        } else if let Some(values) = additional {
-            refuse_optional(&values, "a value of a map", node.sink);
-            schema.shape = Shape::Map(Box::new(values));
-        } else if type_node.is_none()
-            && one_of.is_none()
-            && !extensions
-                .iter()
-                .any(|(key, _)| key.value.starts_with("x-kubernetes-"))
-        {
+        let is_open = matches!(plain, Some("object" | "array"));
+        match (&inner[..], type_node) {
+            ([_, _, ..], _) => {
+                let message = "a type has one of `properties`, `items` and `additionalProperties`";
+                node.sink.error(&INVALID_SCHEMA, keys.head(), message);
+            }
+            ([(key, _)], Some(node)) if !is_open => refuse_beside_phrase(key, node, node.sink),
+            _ => {}
+        }
+        let is_extended = extensions
+            .iter()
+            .any(|(key, _)| key.value.starts_with("x-kubernetes-"));
+        if let Some((_, shape)) = inner.into_iter().next() {
+            schema.shape = shape;
+        } else if type_node.is_none() && one_of.is_none() && !is_extended {
             let help = "`type` may be left out where `properties`, `items`, `additionalProperties` or `enum` gives it";
             node.report(Finding::new(&INVALID_SCHEMA, keys.head(), "this type has no `type`").help(help));
         }
@@ -278,8 +255,7 @@ impl<'a> Types<'a> {
 fn number_of_enum(value: Input<'_>) -> Option<Json> {
     let number = json_of(&value);
     if !number.is_number() {
-        value.wrong_type("a number");
-        return None;
+        return value.mismatch("a number");
     }
     Some(number)
 }
@@ -299,6 +275,5 @@ fn text_of_enum(value: Input<'_>) -> Option<Json> {
             .did_you_mean(quoted.as_deref())
             .help("a field that may be null is `nullable`, and a field that may be absent `optional`");
     }
-    value.report(finding);
-    None
+    value.refuse(finding)
 }

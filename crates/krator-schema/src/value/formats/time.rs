@@ -103,72 +103,53 @@ pub(super) fn is_duration(text: &str) -> bool {
     is_go_duration(text) || is_worded_duration(text)
 }
 
+/// Whether Go's `time.ParseDuration` reads the text.
 pub(crate) fn is_go_duration(text: &str) -> bool {
-    let negative = text.starts_with('-');
+    parse_duration(text).is_some()
+}
+
+/// The nanoseconds of a duration such as `1h30m`, as Go's `time.ParseDuration` reads it.
+pub fn parse_duration(text: &str) -> Option<i64> {
+    const LIMIT: u64 = 1 << 63;
+    let is_negative = text.starts_with('-');
     let text = text.strip_prefix(['+', '-']).unwrap_or(text);
     if text == "0" {
-        return true;
+        return Some(0);
     }
-    let mut rest = text;
-    let mut total: u64 = 0;
-    let limit = 1 << 63;
+    let is_number = |c: char| c.is_ascii_digit() || c == '.';
+    let mut rest = (!text.is_empty()).then_some(text)?;
+    let mut nanoseconds: u64 = 0;
     while !rest.is_empty() {
-        let end = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-        let (whole, after) = rest.split_at(end(rest));
-        let (fraction, after) = match after.strip_prefix('.') {
-            Some(after) => after.split_at(end(after)),
-            None => ("", after),
-        };
-        if whole.is_empty() && fraction.is_empty() {
-            return false;
-        }
-        let unit_end = after
-            .find(|c: char| c == '.' || c.is_ascii_digit())
-            .unwrap_or(after.len());
-        let (unit, after) = after.split_at(unit_end);
-        let nanoseconds: u64 = match unit {
+        let (number, after) = rest.split_at(rest.find(|c| !is_number(c))?);
+        let (unit, after) = after.split_at(after.find(is_number).unwrap_or(after.len()));
+        let factor: u64 = match unit {
             "ns" => 1,
             "us" | "µs" | "μs" => 1_000,
             "ms" => 1_000_000,
             "s" => 1_000_000_000,
             "m" => 60_000_000_000,
             "h" => 3_600_000_000_000,
-            _ => return false,
+            _ => return None,
         };
-        let whole = if whole.is_empty() {
-            Some(0)
-        } else {
-            whole.parse::<u64>().ok()
-        };
-        let Some(value) = whole
-            .filter(|whole| *whole <= limit)
-            .and_then(|whole| whole.checked_mul(nanoseconds))
-            .map(|value| value + fraction_of(fraction, nanoseconds))
-            .map(|value| total.wrapping_add(value))
-            .filter(|value| *value <= limit)
-        else {
-            return false;
-        };
-        total = value;
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        if whole.is_empty() && fraction.is_empty() || fraction.contains('.') {
+            return None;
+        }
+        let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+        // Go reads as many digits as fit an integer and ignores the others.
+        let digits = &fraction[..fraction.len().min(18)];
+        let scale = factor as f64 / 10_f64.powi(digits.len() as i32);
+        let fraction = (digits.parse::<u64>().unwrap_or(0) as f64 * scale) as u64;
+        let whole = whole.checked_mul(factor).filter(|whole| *whole <= LIMIT)?;
+        // The sum of Go wraps around, too.
+        nanoseconds = nanoseconds.wrapping_add(whole + fraction);
+        nanoseconds = (nanoseconds <= LIMIT).then_some(nanoseconds)?;
         rest = after;
     }
-    !text.is_empty() && (negative || total < limit)
-}
-
-/// Go reads as many digits as fit an integer and ignores the others.
-fn fraction_of(digits: &str, unit: u64) -> u64 {
-    let (mut value, mut scale) = (0u64, 1.0f64);
-    for digit in digits.bytes() {
-        let next = value
-            .checked_mul(10)
-            .and_then(|value| value.checked_add(u64::from(digit - b'0')));
-        match next.filter(|next| *next <= i64::MAX as u64) {
-            Some(next) => value = next,
-            None => break,
-        }
-        scale *= 10.0;
+    match is_negative {
+        true => Some((nanoseconds as i64).wrapping_neg()),
+        false => i64::try_from(nanoseconds).ok(),
     }
-    (value as f64 * (unit as f64 / scale)) as u64
 }
 
 fn is_worded_duration(text: &str) -> bool {
