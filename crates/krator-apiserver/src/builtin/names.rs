@@ -64,7 +64,6 @@ macro_rules! pattern {
     };
 }
 
-pattern!(WILDCARD_PATTERN, r"\*\.", LABEL, r"(\.", LABEL, ")*");
 pattern!(CONFIG_KEY_PATTERN, CONFIG_KEY);
 pattern!(PERCENT_PATTERN, PERCENT);
 pattern!(PORT_PATTERN, "[-a-z0-9]+");
@@ -114,23 +113,6 @@ pub(super) fn subdomain(value: &str) -> Vec<String> {
         &pattern,
         &["example.com"],
     )
-}
-
-/// `*.` before a subdomain.
-pub(super) fn wildcard_subdomain(value: &str) -> Vec<String> {
-    let mut errors = Vec::new();
-    if value.len() > 253 {
-        errors.push(too_long(253, "characters"));
-    }
-    if !matches(value, &WILDCARD_PATTERN) {
-        let message = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character";
-        errors.push(not_matching(
-            message,
-            &format!(r"\*\.{LABEL}(\.{LABEL})*"),
-            &["*.example.com"],
-        ));
-    }
-    errors
 }
 
 /// The key of a label, with or without a prefix: `app` or `example.com/app`.

@@ -250,7 +250,6 @@ const REPLICATION_CONTROLLER: Rules = Rules {
     generation: &["spec"],
     selectable: &[["status.replicas", "status.replicas", "0"]],
     orphans: true,
-    check: workloads::replication_controller,
     cells: Some(tables::replicas),
     ..NONE
 };

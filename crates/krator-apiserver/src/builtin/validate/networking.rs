@@ -35,12 +35,9 @@ pub(in super::super) fn ingress(report: &mut Report, object: &Json) {
     report.text(&at, spec, "ingressClassName", names::subdomain);
 }
 
+/// The name of a host, which may begin with `*.`.
 fn host(host: &str) -> Vec<String> {
-    if host.contains('*') {
-        names::wildcard_subdomain(host)
-    } else {
-        names::subdomain(host)
-    }
+    names::subdomain(host.strip_prefix("*.").unwrap_or(host))
 }
 
 fn http_path(report: &mut Report, at: &Path, path: &Json) {

@@ -3,7 +3,7 @@
 use super::labels;
 use super::report::{Report, root};
 use super::shape::TypeRule;
-use crate::builtin::json::{entries, get, int, list, list_mut, remove, set, text};
+use crate::builtin::json::{get, int, list, list_mut, remove, set, text};
 use crate::builtin::names;
 use krator_schema::Path;
 use serde_json::{Value as Json, json};
@@ -57,20 +57,6 @@ pub(in super::super) fn replica_set(report: &mut Report, object: &Json) {
 
 pub(in super::super) fn daemon_set(report: &mut Report, object: &Json) {
     template_of(report, object, "daemonset", "DaemonSet");
-}
-
-pub(in super::super) fn replication_controller(report: &mut Report, object: &Json) {
-    if entries(object, "spec.selector").next().is_none() {
-        report.required(&root("spec.selector"), "");
-    }
-    match get(object, "spec.template") {
-        None => report.required(&root("spec.template"), ""),
-        Some(template) => {
-            let selector = json!({"matchLabels": object["spec"]["selector"]});
-            selects(report, &selector, template);
-            always_runs(report, template, "ReplicationController");
-        }
-    }
 }
 
 /// The selector must select something, and that includes the pods of the template, which always run.
