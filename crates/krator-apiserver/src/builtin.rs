@@ -22,7 +22,6 @@ mod times;
 mod types;
 mod validate;
 
-pub use admission::Find;
 pub use convert::{event_to_core, event_to_events};
 pub use documents::{ServedKind, ServedSubresource, kinds, openapi, schemas};
 pub use tables::Column;
@@ -73,6 +72,7 @@ pub fn all() -> &'static [Builtin] {
 }
 
 /// The kind of a resource, if Kubernetes has it itself and this server has it.
+#[cfg(test)]
 pub fn of(group: &str, resource: &str) -> Option<&'static Builtin> {
     all()
         .iter()

@@ -175,13 +175,10 @@ fn disruption_budget(report: &mut Report, at: &Path, spec: &Json) {
         }
     }
     if least.is_some() && most.is_some() {
-        // The original prints its internal type, which has other names of fields.
-        let budget = json!({
-            "MinAvailable": least,
-            "Selector": spec["selector"],
-            "MaxUnavailable": most,
-            "UnhealthyPodEvictionPolicy": spec["unhealthyPodEvictionPolicy"],
-        });
-        report.invalid(at, budget, "minAvailable and maxUnavailable cannot be both set");
+        report.invalid(
+            at,
+            spec.clone(),
+            "minAvailable and maxUnavailable cannot be both set",
+        );
     }
 }
