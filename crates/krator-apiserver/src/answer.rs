@@ -273,6 +273,14 @@ pub(crate) fn bookmark(kind: &Kind, version: u64, ends_listing: bool) -> Json {
     object["kind"] = kind.kind.as_str().into();
     object["apiVersion"] = kind.api_version().into();
     object["metadata"] = metadata;
+    // The internal form of some kinds has values that are absent in the form that is served.
+    match (kind.is_custom(), kind.id.resource.as_str()) {
+        (false, "deployments" | "statefulsets" | "replicasets") => object["spec"]["replicas"] = 0.into(),
+        (false, "daemonsets") => {
+            object["metadata"]["annotations"]["deprecated.daemonset.template.generation"] = "0".into();
+        }
+        _ => {}
+    }
     object
 }
 
