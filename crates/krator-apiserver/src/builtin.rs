@@ -22,7 +22,6 @@ mod times;
 mod types;
 mod validate;
 
-pub use convert::{event_to_core, event_to_events};
 pub use documents::{ServedKind, ServedSubresource, kinds, openapi, schemas};
 pub use tables::Column;
 pub use times::human_duration;
@@ -31,7 +30,7 @@ pub use names::NameRule;
 
 use crate::refusal::{About, FieldError, Refusal};
 use crate::request::Subresource;
-pub(crate) use rules::Rules;
+pub(crate) use rules::{Rules, StoredAs};
 use serde_json::Value as Json;
 use std::sync::LazyLock;
 
@@ -210,7 +209,7 @@ impl Builtin {
 
     /// The columns of tables of these objects. Kinds that are never listed have none.
     pub fn columns(&self) -> Vec<&'static Column> {
-        tables::columns(&self.kind.group, &self.kind.resource, self.rules)
+        tables::columns(self.kind, self.rules)
     }
 
     /// The cells of an object in a table, one for each column. `now` is in seconds since 1970, and ages count to it.

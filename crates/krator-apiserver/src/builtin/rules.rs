@@ -11,9 +11,19 @@ use serde_json::Value as Json;
 /// A field by which lists can be selected: its name in selectors, its path, and its text if it is absent.
 pub(super) type Selectable = [&'static str; 3];
 
+/// The form in which objects are stored that have several.
+#[derive(Debug)]
+pub(crate) struct StoredAs {
+    pub group: &'static str,
+    pub to_stored: fn(&Json) -> Json,
+    pub to_served: fn(&Json) -> Json,
+}
+
 /// What the API server does with the objects of one kind.
 #[derive(Debug)]
 pub(crate) struct Rules {
+    /// How objects are stored, if not as they are served.
+    pub stored_as: Option<StoredAs>,
     /// Which names objects may have.
     pub names: NameRule,
     /// The paths whose changes count `metadata.generation` up; none if the kind has no generation.
@@ -65,6 +75,7 @@ pub(crate) struct Rules {
 }
 
 const NONE: Rules = Rules {
+    stored_as: None,
     names: NameRule::Subdomain,
     generation: &[],
     kept_by_status: &[],
@@ -228,6 +239,11 @@ const CORE_EVENT: Rules = Rules {
 };
 
 const EVENT: Rules = Rules {
+    stored_as: Some(StoredAs {
+        group: "",
+        to_stored: convert::event_to_core,
+        to_served: convert::event_to_events,
+    }),
     creates_on_update: true,
     selectable: &[
         field("regarding.kind"),
@@ -358,6 +374,15 @@ const POD_TEMPLATE: Rules = Rules {
     ..SHOWN_DELETED
 };
 
+const OLDER_AUTOSCALER: Rules = Rules {
+    stored_as: Some(StoredAs {
+        group: "autoscaling",
+        to_stored: convert::autoscaler_to_v2,
+        to_served: convert::autoscaler_to_v1,
+    }),
+    ..NONE
+};
+
 const WEBHOOKS: Rules = Rules {
     generation: &["webhooks"],
     ..NONE
@@ -419,6 +444,7 @@ pub(super) fn of(type_name: &str) -> &'static Rules {
         "networking/v1.IngressClass" => &INGRESS_CLASS,
         "admissionregistration/v1.MutatingWebhookConfiguration"
         | "admissionregistration/v1.ValidatingWebhookConfiguration" => &WEBHOOKS,
+        "autoscaling/v1.HorizontalPodAutoscaler" => &OLDER_AUTOSCALER,
         "certificates/v1.CertificateSigningRequest"
         | "networking/v1.IPAddress"
         | "resource/v1.ResourceClaim"
