@@ -4,7 +4,6 @@
 //! through a journal so that a run is applied completely or not at all.
 
 mod folder;
-mod journal;
 mod operations;
 
 pub use folder::{Folder, Hold};

@@ -1,10 +1,12 @@
 //! The folder of an existing crate that krator made. It can be read by anyone and is changed by one run at a time.
 
+mod journal;
+
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::{Error, cannot, journal};
+use super::{Error, cannot};
 use crate::changes::{Changes, Snapshot, Unreadable};
 use crate::record::{self, STATE_DIR};
 use crate::text::printable;

@@ -5,6 +5,7 @@ mod bounds;
 mod constraints;
 mod deploy;
 mod foreign;
+mod json;
 mod keys;
 mod kinds;
 mod machine;
@@ -18,7 +19,6 @@ mod sink;
 mod spec_changes;
 mod states;
 mod table;
-mod values;
 mod waits;
 
 pub(crate) use schema::{DEEPEST_PHRASE, type_words};

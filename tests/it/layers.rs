@@ -11,7 +11,7 @@ mod planted;
 mod rooms;
 
 use modules::Sources;
-use rooms::{Cycle, Rooms, inner_cycles, rooms_of};
+use rooms::{Rooms, inner_cycles, rooms_of};
 use std::fs;
 use std::path::Path;
 
@@ -41,33 +41,6 @@ fn crate_at(name: &str, folder: &str) -> Rooms {
     rooms_of(name, &sources_at(folder))
 }
 
-/// The circles within rooms that are known, as the module whose children they are and their members. The list may only get
-/// shorter.
-const KNOWN: &[(&str, &str, &[&str])] = &[
-    ("krator", "code", &["access", "facts", "items", "resolve", "tree"]),
-    ("krator", "code", &["declared", "walk"]),
-    ("krator", "code", &["imports", "rename"]),
-    ("krator", "compare", &["owned", "resource"]),
-    ("krator", "compare", &["bounds", "schema"]),
-    ("krator", "disk", &["folder", "journal"]),
-    ("krator", "drift", &["file_finding", "renames", "run"]),
-    ("krator", "model/lower", &["constraints", "schema", "values"]),
-    (
-        "krator",
-        "model/lower",
-        &["retries", "spec_changes", "states", "waits"],
-    ),
-    ("krator", "cli/lsp", &["answers", "renames"]),
-    ("krator_schema", "cel", &["macros", "tree"]),
-    ("krator_schema", "cel", &["call_cost", "cost"]),
-    (
-        "krator_apiserver",
-        "builtin/validate",
-        &["claims", "containers", "pods", "volumes"],
-    ),
-    ("krator_apiserver", "types", &["empty", "openapi"]),
-];
-
 fn assert_layers(name: &str, folder: &str) {
     let rooms = crate_at(name, folder);
     assert!(rooms.edges.len() > 10, "{folder}: not read");
@@ -83,25 +56,18 @@ fn assert_layers(name: &str, folder: &str) {
         "{folder}/lib.rs lists a room before one that it uses:\n{}",
         order.unwrap_or_default()
     );
-    let circles = new_circles(name, &sources_at(folder));
+    let circles = circles(name, &sources_at(folder));
     assert!(
         circles.is_empty(),
         "modules within the rooms of {folder} use each other:\n{circles}"
     );
 }
 
-/// The circles within rooms of a crate that are not known.
-fn new_circles(name: &str, sources: &Sources) -> String {
-    let is_known = |cycle: &Cycle| {
-        KNOWN.iter().any(|(of, parent, members)| {
-            (*of, *parent) == (name, &*cycle.parent)
-                && cycle.members.iter().all(|member| members.contains(&&**member))
-        })
-    };
-    let new = inner_cycles(name, sources)
-        .into_iter()
-        .filter(|cycle| !is_known(cycle));
-    new.map(|cycle| format!("in {}:\n{}", cycle.parent, cycle.report))
+/// The circles among the modules within the rooms of a crate.
+fn circles(name: &str, sources: &Sources) -> String {
+    let circles = inner_cycles(name, sources).into_iter();
+    circles
+        .map(|circle| format!("in {}:\n{}", circle.parent, circle.report))
         .collect()
 }
 
@@ -166,7 +132,7 @@ fn a_circle_within_a_room_is_found_when_it_comes_back() {
         .expect("a file of the crate");
     text.push_str("use crate::cluster::objects::remote::Remote;");
     let line = text.lines().count();
-    let circles = new_circles(name, &sources);
+    let circles = circles(name, &sources);
     let edge = format!("others -> objects: cluster/others/watches/cache.rs:{line}\n");
     assert!(circles.contains(&edge), "{circles}");
 }

@@ -2,6 +2,7 @@
 
 mod mapping;
 mod phrase;
+mod values;
 
 pub(super) use mapping::refuse_optional;
 pub(super) use phrase::kubernetes_reference;

@@ -105,7 +105,7 @@ impl Crate {
         let folder = BuildFolder::take(self);
         let manifest = folder.crate_dir.join("Cargo.toml");
         let text = fs::read_to_string(&manifest).expect("generated");
-        let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/krator-runtime");
+        let runtime = crate::common::root().join("crates/krator-runtime");
         let path = |folder: &Path| format!("path = {:?}", folder.display().to_string());
         let vendored = path(Path::new("vendor/krator-runtime"));
         assert!(text.contains(&vendored), "{text}");

@@ -64,7 +64,6 @@ pub fn inner_cycles(name: &str, sources: &Sources) -> Vec<Cycle> {
                 .collect();
             cycles.push(Cycle {
                 parent: parent[1..].join("/"),
-                members,
                 report,
             });
         }
@@ -76,7 +75,6 @@ pub fn inner_cycles(name: &str, sources: &Sources) -> Vec<Cycle> {
 pub struct Cycle {
     /// The module whose children they are, as a path below `src`.
     pub parent: String,
-    pub members: BTreeSet<String>,
     /// The lines at which they do so, for people.
     pub report: String,
 }

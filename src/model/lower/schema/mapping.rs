@@ -15,7 +15,8 @@ use crate::model::lower::constraints::{
 use crate::model::lower::keys::Keys;
 use crate::model::lower::nodes::{Input, InputEntry, boolean, list, text};
 use crate::model::lower::sink::Sink;
-use crate::model::lower::values::{json_of, typed_json};
+use crate::model::lower::json::json_of;
+use crate::model::lower::schema::values::typed_json;
 use crate::model::{Schema, Shape};
 use crate::text::shown;
 

@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Folder, cannot, operations};
+use super::Folder;
+use crate::disk::{Error, cannot, operations};
 use crate::changes::Changes;
 use crate::record::{STATE_DIR, hash_bytes};
 
