@@ -31,7 +31,7 @@ pub(super) fn value(selectable: &[Selectable], object: &Json, field: &str) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builtin::rules;
+    use crate::builtin::known;
     use serde_json::json;
 
     #[test]
