@@ -20,8 +20,9 @@ use crate::{
     names::{CONDITION_ENDING, StateName, rust_ident},
     text::is_unprintable,
 };
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Literal, Span, TokenStream};
 use quote::quote;
+use std::time::Duration;
 use syn::Ident;
 
 /// The first line of every generated Rust file. A plain comment: the documentation of the module is no place for it.
@@ -55,6 +56,23 @@ fn ident(name: &str) -> Ident {
 
 fn state_ident(name: &StateName) -> Ident {
     ident(name.as_str())
+}
+
+/// The expression for a duration.
+fn duration(duration: Duration) -> TokenStream {
+    if duration.subsec_nanos() == 0 {
+        let seconds = Literal::u64_unsuffixed(duration.as_secs());
+        quote!(std::time::Duration::from_secs(#seconds))
+    } else if duration.subsec_nanos().is_multiple_of(1_000_000) {
+        let millis = Literal::u128_unsuffixed(duration.as_millis());
+        quote!(std::time::Duration::from_millis(#millis))
+    } else {
+        let (seconds, nanos) = (
+            Literal::u64_unsuffixed(duration.as_secs()),
+            Literal::u32_unsuffixed(duration.subsec_nanos()),
+        );
+        quote!(std::time::Duration::new(#seconds, #nanos))
+    }
 }
 
 /// The states of a kind in the order of their names, which is the same however the description orders them.

@@ -49,94 +49,72 @@ pub(crate) fn authenticate(state: &State, headers: &HeaderMap, caller: &User) ->
 ///
 /// If it may not act as somebody else.
 pub(crate) fn acting(state: &State, user: &User, headers: &HeaderMap) -> Result<User, Refusal> {
-    match Wanted::of(headers)? {
-        Some(wanted) => wanted.allowed(state, user),
-        None => Ok(user.clone()),
+    let wanted = wanted(headers);
+    if wanted == User::default() {
+        return Ok(user.clone());
     }
+    if wanted.name.is_empty() {
+        let why = "requested groups, uids or extras without impersonating a user name";
+        return Err(Refusal::bad_request(why));
+    }
+    for asked in rights(&wanted) {
+        let decision = rbac::authorize(state, user, &asked);
+        if !decision.allowed {
+            return Err(rbac::forbidden(user, &asked, &decision.reason));
+        }
+    }
+    Ok(completed(wanted))
 }
 
 /// As whom a user wants to act, by the headers `Impersonate-…`.
-struct Wanted {
-    user: User,
+fn wanted(headers: &HeaderMap) -> User {
+    let text = |name: &str| header_text(headers, name).to_owned();
+    let groups = headers.get_all("impersonate-group").iter();
+    let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (name, value) in headers {
+        if let Some(key) = name.as_str().strip_prefix("impersonate-extra-") {
+            let values = extra.entry(decoded(key)).or_default();
+            values.extend(value.to_str().ok().map(str::to_owned));
+        }
+    }
+    User {
+        name: text("impersonate-user"),
+        uid: text("impersonate-uid"),
+        groups: groups
+            .filter_map(|group| Some(group.to_str().ok()?.to_owned()))
+            .collect(),
+        extra,
+    }
 }
 
-impl Wanted {
-    fn of(headers: &HeaderMap) -> Result<Option<Self>, Refusal> {
-        let text = |name: &str| header_text(headers, name).to_owned();
-        let all = |name: &str| {
-            headers
-                .get_all(name)
-                .iter()
-                .filter_map(|value| value.to_str().ok())
-                .map(str::to_owned)
-        };
-        let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for (name, value) in headers {
-            if let Some(key) = name.as_str().strip_prefix("impersonate-extra-") {
-                extra
-                    .entry(decoded(key))
-                    .or_default()
-                    .extend(value.to_str().ok().map(str::to_owned));
-            }
-        }
-        let user = User {
-            name: text("impersonate-user"),
-            uid: text("impersonate-uid"),
-            groups: all("impersonate-group").collect(),
-            extra,
-        };
-        if !user.name.is_empty() {
-            return Ok(Some(Self { user }));
-        }
-        if user == User::default() {
-            return Ok(None);
-        }
-        Err(Refusal::bad_request(format!(
-            "requested {} without impersonating a user name",
-            shown(&user)
-        )))
+/// What somebody has to be allowed to act as a user. Each part of it needs a rule of its own.
+fn rights(user: &User) -> Vec<Attributes> {
+    let right = |group: &str, resource: &str, name: &str| Attributes {
+        verb: "impersonate".to_owned(),
+        group: group.to_owned(),
+        resource: resource.to_owned(),
+        name: name.to_owned(),
+        ..Attributes::default()
+    };
+    let mut rights = vec![match split_service_account(&user.name) {
+        Some((namespace, name)) => Attributes {
+            namespace: namespace.to_owned(),
+            ..right("", "serviceaccounts", name)
+        },
+        None => right("", "users", &user.name),
+    }];
+    let authentication = "authentication.k8s.io";
+    rights.extend(user.groups.iter().map(|group| right("", "groups", group)));
+    for (key, values) in &user.extra {
+        rights.extend(values.iter().map(|value| Attributes {
+            subresource: key.clone(),
+            ..right(authentication, "userextras", value)
+        }));
     }
-
-    /// The user, if somebody may act as it. Each part of it needs a rule of its own.
-    fn allowed(self, state: &State, by: &User) -> Result<User, Refusal> {
-        for asked in self.rights() {
-            let decision = rbac::authorize(state, by, &asked);
-            if !decision.allowed {
-                return Err(rbac::forbidden(by, &asked, &decision.reason));
-            }
-        }
-        Ok(completed(self.user))
+    if !user.uid.is_empty() {
+        rights.push(right(authentication, "uids", &user.uid));
     }
-
-    fn rights(&self) -> Vec<Attributes> {
-        let right = |group: &str, resource: &str, name: &str| Attributes {
-            verb: "impersonate".to_owned(),
-            group: group.to_owned(),
-            resource: resource.to_owned(),
-            name: name.to_owned(),
-            ..Attributes::default()
-        };
-        let user = &self.user;
-        let mut rights = vec![match split_service_account(&user.name) {
-            Some((namespace, name)) => Attributes {
-                namespace: namespace.to_owned(),
-                ..right("", "serviceaccounts", name)
-            },
-            None => right("", "users", &user.name),
-        }];
-        let authentication = "authentication.k8s.io";
-        rights.extend(user.groups.iter().map(|group| right("", "groups", group)));
-        for (key, values) in &user.extra {
-            rights.extend(values.iter().map(|value| Attributes {
-                subresource: key.clone(),
-                ..right(authentication, "userextras", value)
-            }));
-        }
-        if !user.uid.is_empty() {
-            rights.push(right(authentication, "uids", &user.uid));
-        }
-        rights
-    }
+    rights
 }
 
 /// A user that is acted as, with the groups that it has in any case.
@@ -156,33 +134,6 @@ fn completed(mut user: User) -> User {
         user.groups.push(group.to_owned());
     }
     user
-}
-
-/// A user as Go shows it.
-fn shown(user: &User) -> String {
-    let list = |items: &[String]| {
-        let items: Vec<String> = items.iter().map(|item| format!("{item:?}")).collect();
-        format!("[]string{{{}}}", items.join(", "))
-    };
-    let groups = if user.groups.is_empty() {
-        "[]string(nil)".to_owned()
-    } else {
-        list(&user.groups)
-    };
-    let extra: Vec<String> = user
-        .extra
-        .iter()
-        .map(|(key, values)| format!("{key:?}:{}", list(values)))
-        .collect();
-    let extra = if extra.is_empty() {
-        "(nil)".to_owned()
-    } else {
-        format!("{{{}}}", extra.join(", "))
-    };
-    let (name, uid) = (&user.name, &user.uid);
-    format!(
-        "&user.DefaultInfo{{Name:{name:?}, UID:{uid:?}, Groups:{groups}, Extra:map[string][]string{extra}}}"
-    )
 }
 
 #[cfg(test)]

@@ -268,16 +268,18 @@ pub(crate) fn bookmark(kind: &Kind, version: u64, ends_listing: bool) -> Json {
     if ends_listing {
         metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
     }
-    let object = json!({"kind": kind.kind, "apiVersion": kind.api_version(), "metadata": metadata});
     // Of Kubernetes' own kinds it is an empty object, as Go writes one.
-    let (mut object, _) = kind.decode(object.clone()).unwrap_or((object, Vec::new()));
-    if !kind.is_custom()
-        && ["deployments", "statefulsets", "replicasets"].contains(&kind.id.resource.as_str())
-    {
-        object["spec"]["replicas"] = 0.into();
-    }
-    if kind.id.resource == "daemonsets" {
-        object["metadata"]["annotations"]["deprecated.daemonset.template.generation"] = "0".into();
+    let mut object = kind.types.empty().clone();
+    object["kind"] = kind.kind.as_str().into();
+    object["apiVersion"] = kind.api_version().into();
+    object["metadata"] = metadata;
+    // The internal form of some kinds has values that are absent in the form that is served.
+    match (kind.is_custom(), kind.id.resource.as_str()) {
+        (false, "deployments" | "statefulsets" | "replicasets") => object["spec"]["replicas"] = 0.into(),
+        (false, "daemonsets") => {
+            object["metadata"]["annotations"]["deprecated.daemonset.template.generation"] = "0".into();
+        }
+        _ => {}
     }
     object
 }

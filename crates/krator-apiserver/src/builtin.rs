@@ -15,6 +15,8 @@ mod fields;
 mod json;
 pub mod names;
 mod prepare;
+mod known;
+mod report;
 mod rules;
 pub mod quantity;
 mod tables;
@@ -22,8 +24,6 @@ mod times;
 mod types;
 mod validate;
 
-pub use admission::Find;
-pub use convert::{event_to_core, event_to_events};
 pub use documents::{ServedKind, ServedSubresource, kinds, openapi, schemas};
 pub use tables::Column;
 pub use times::human_duration;
@@ -32,7 +32,7 @@ pub use names::NameRule;
 
 use crate::refusal::{About, FieldError, Refusal};
 use crate::request::Subresource;
-pub(crate) use rules::Rules;
+pub(crate) use rules::{Rules, StoredAs};
 use serde_json::Value as Json;
 use std::sync::LazyLock;
 
@@ -60,7 +60,7 @@ pub fn all() -> &'static [Builtin] {
     static BUILTINS: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
         let builtin = |kind: &'static ServedKind| {
             let type_name = types::of_kind(&kind.group, &kind.version, &kind.kind);
-            let rules = rules::of(type_name);
+            let rules = known::of(type_name);
             Builtin {
                 kind,
                 type_name,
@@ -73,6 +73,7 @@ pub fn all() -> &'static [Builtin] {
 }
 
 /// The kind of a resource, if Kubernetes has it itself and this server has it.
+#[cfg(test)]
 pub fn of(group: &str, resource: &str) -> Option<&'static Builtin> {
     all()
         .iter()
@@ -210,7 +211,7 @@ impl Builtin {
 
     /// The columns of tables of these objects. Kinds that are never listed have none.
     pub fn columns(&self) -> Vec<&'static Column> {
-        tables::columns(&self.kind.group, &self.kind.resource, self.rules)
+        tables::columns(self.kind, self.rules)
     }
 
     /// The cells of an object in a table, one for each column. `now` is in seconds since 1970, and ages count to it.

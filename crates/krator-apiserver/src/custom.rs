@@ -218,27 +218,24 @@ impl Custom {
             .scale()
             .map(|scale| [&scale.spec_replicas_path, &scale.status_replicas_path]);
         let wrong = |path: &&String| {
-            let value = path
-                .split('.')
-                .filter(|part| !part.is_empty())
-                .fold(object, |value, key| value.get(key).unwrap_or(&Json::Null));
-            let fits = |number: i64| (0..=i64::from(i32::MAX)).contains(&number);
-            let path = path.as_str();
-            match value.as_i64() {
-                _ if value.is_null() => None,
-                Some(number) if fits(number) => None,
-                Some(_) => Some(FieldError::invalid(
-                    path,
-                    value.clone(),
-                    "should be a non-negative integer",
-                )),
-                None => {
-                    let (found, type_) = (crate::values::plain(value), crate::values::go_type(value));
-                    let why =
-                        format!("{path} accessor error: {found} is of the type {type_}, expected int64");
-                    Some(FieldError::invalid(path, 0, why))
-                }
+            let value = at(
+                object,
+                &path
+                    .split('.')
+                    .filter(|part| !part.is_empty())
+                    .collect::<Vec<_>>(),
+            );
+            let fits = |number: &i64| (0..=i64::from(i32::MAX)).contains(number);
+            if value.is_null() || value.as_i64().as_ref().is_some_and(fits) {
+                return None;
             }
+            if value.is_i64() {
+                let why = "should be a non-negative integer";
+                return Some(FieldError::invalid(path.as_str(), value.clone(), why));
+            }
+            let (found, type_) = (crate::values::plain(value), crate::values::go_type(value));
+            let why = format!("{path} accessor error: {found} is of the type {type_}, expected int64");
+            Some(FieldError::invalid(path.as_str(), 0, why))
         };
         paths.iter().flatten().filter_map(wrong).collect()
     }

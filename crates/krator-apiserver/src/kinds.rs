@@ -70,9 +70,6 @@ pub(crate) fn type_of(group: &str, version: &str, kind: &str) -> Type {
     }
 }
 
-/// The group of the newer events.
-const EVENTS: &str = "events.k8s.io";
-
 const CUSTOM_VERBS: [&str; 8] = [
     "delete",
     "deletecollection",
@@ -103,14 +100,14 @@ impl Kind {
         }
     }
 
-    fn is_newer_event(&self) -> bool {
-        self.group == EVENTS
+    fn stored_as(&self) -> Option<&'static builtin::StoredAs> {
+        self.rules()?.stored_as.as_ref()
     }
 
     /// A stored object in the version that is served here. All versions of a custom resource have the same fields.
     pub fn to_served<'a>(&self, stored: &'a Json) -> Cow<'a, Json> {
-        if self.is_newer_event() {
-            return Cow::Owned(builtin::event_to_events(stored));
+        if let Some(form) = self.stored_as() {
+            return Cow::Owned((form.to_served)(stored));
         }
         let version = self.api_version();
         if at(stored, &["apiVersion"]) == version.as_str() {
@@ -123,10 +120,9 @@ impl Kind {
 
     /// A served object as it is stored.
     pub fn to_stored(&self, served: Json) -> Json {
-        if self.is_newer_event() {
-            builtin::event_to_core(&served)
-        } else {
-            served
+        match self.stored_as() {
+            Some(form) => (form.to_stored)(&served),
+            None => served,
         }
     }
 
@@ -326,7 +322,8 @@ fn place(kind: &Kind) -> (String, String, String) {
 
 fn of_builtin(builtin: &'static Builtin) -> Kind {
     let served = builtin.kind().clone();
-    let group = if served.group == EVENTS { "" } else { &served.group };
+    let stored_as = builtin.rules.stored_as.as_ref();
+    let group = stored_as.map_or(served.group.as_str(), |form| form.group);
     Kind {
         id: ResourceId {
             group: group.to_owned(),

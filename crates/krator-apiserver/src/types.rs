@@ -243,28 +243,20 @@ pub(crate) enum Shape<'a> {
 impl Atom {
     /// Narrows the type to what the value is. A value that is `null`, absent or none of what it may be tells nothing.
     pub(crate) fn deduce(&self, value: Option<&Json>) -> Deduced<'_> {
-        let all = Deduced {
+        let mut deduced = Deduced {
             scalar: self.scalar,
             list: self.list.as_ref(),
             map: self.map.as_ref(),
         };
-        let none = Deduced {
-            scalar: None,
-            list: None,
-            map: None,
-        };
         match value {
-            Some(Json::Number(_) | Json::String(_) | Json::Bool(_)) if all.scalar.is_some() => Deduced {
-                scalar: all.scalar,
-                ..none
-            },
-            Some(Json::Array(_)) if all.list.is_some() => Deduced {
-                list: all.list,
-                ..none
-            },
-            Some(Json::Object(_)) if all.map.is_some() => Deduced { map: all.map, ..none },
-            _ => all,
+            Some(Json::Number(_) | Json::String(_) | Json::Bool(_)) if self.scalar.is_some() => {
+                (deduced.list, deduced.map) = (None, None);
+            }
+            Some(Json::Array(_)) if self.list.is_some() => (deduced.scalar, deduced.map) = (None, None),
+            Some(Json::Object(_)) if self.map.is_some() => (deduced.scalar, deduced.list) = (None, None),
+            _ => {}
         }
+        deduced
     }
 }
 

@@ -8,6 +8,7 @@ mod failures;
 mod reason;
 mod render;
 mod spec;
+mod stay;
 mod times;
 
 use crate::{
@@ -20,6 +21,7 @@ use crate::{
 use jiff::Timestamp;
 use reason::Reason;
 pub(crate) use reason::{Cause, Moved};
+use stay::Stay;
 use std::{collections::BTreeMap, time::Duration};
 
 /// The present, as the driver knows it.
@@ -103,57 +105,6 @@ pub(crate) struct Engine<'g> {
     /// The latest generation that a run has dealt with.
     observed: i64,
     finished: bool,
-}
-
-/// The current stay of the object in its state.
-#[derive(Clone, Debug)]
-struct Stay {
-    entry: EntryId,
-    /// When the object entered the state, or when this process found it there.
-    entered: Duration,
-    entered_at: Timestamp,
-    /// How long the object had been in the state when this process found it.
-    before: Duration,
-    /// How many runs of the handler have succeeded.
-    runs: u32,
-    /// Consecutive failures.
-    attempts: u32,
-    /// Consecutive failures according to the stored status. A difference has still to be written.
-    stored_attempts: u32,
-    /// Why the object is in the state, if anything is to be said about that beside the state's own message.
-    reason: Option<Box<str>>,
-    /// The text of `.status.message` in place of the reason and of the state's message: the words of a handler, or its last
-    /// error.
-    message: Option<Box<str>>,
-    /// Whether a status of this stay is stored.
-    is_written: bool,
-    /// Whether the handler was started by this process.
-    has_begun: bool,
-    /// When the handler is to run.
-    due: Option<Duration>,
-    /// The timeout passed while no operator was running. It takes effect after the handler has run once and stayed.
-    overdue: bool,
-}
-
-impl Stay {
-    /// A stay that begins now.
-    const fn new(entry: EntryId, reason: Option<Box<str>>, now: Now) -> Self {
-        Self {
-            entry,
-            entered: now.elapsed,
-            entered_at: now.time,
-            before: Duration::ZERO,
-            runs: 0,
-            attempts: 0,
-            stored_attempts: 0,
-            reason,
-            message: None,
-            is_written: false,
-            has_begun: false,
-            due: None,
-            overdue: false,
-        }
-    }
 }
 
 /// Everything that the next write of the status stores or makes certain.

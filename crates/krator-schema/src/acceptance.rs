@@ -6,6 +6,7 @@ mod definition;
 mod field_path;
 mod found;
 mod keywords;
+mod list_types;
 mod size;
 mod structural;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The defaults of a description in Rust: serde fills in the same values as the API server where a field is absent, so that
 //! objects that were stored before the field existed can be decoded.
 
-use super::{ident, policy::duration};
+use super::{duration, ident};
 use crate::{
     model::{Description, Field, Schema, Shape, kubernetes, parse_duration},
     names::unique_variants,

@@ -1,6 +1,6 @@
 //! The policy of each state in the graph of the generated machine.
 
-use super::{handlers::handler_file, kinds, state_ident};
+use super::{duration, handlers::handler_file, kinds, state_ident};
 use crate::model::{
     ConditionSetting, Effects, FieldPath, Kind, OnSpecChange, Period, Ready, Retry, RetryLimit,
     StandardConditions, State, StateId, StateKind, Times, WatchSource,
@@ -8,7 +8,6 @@ use crate::model::{
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 /// The policy of a state. `shared_retry` is that of [`shared_retry`].
 pub(super) fn policy(kind: &Kind, state: &State, shared_retry: Option<&TokenStream>) -> TokenStream {
@@ -253,21 +252,4 @@ fn field_number(kind: &Kind, path: &FieldPath) -> Literal {
 pub(super) fn id(kind: &Kind, state: StateId) -> TokenStream {
     let name = state_ident(&kind.state(state).name.value);
     quote!(#name::ID)
-}
-
-/// The expression for a duration.
-pub(super) fn duration(duration: Duration) -> TokenStream {
-    if duration.subsec_nanos() == 0 {
-        let seconds = Literal::u64_unsuffixed(duration.as_secs());
-        quote!(std::time::Duration::from_secs(#seconds))
-    } else if duration.subsec_nanos().is_multiple_of(1_000_000) {
-        let millis = Literal::u128_unsuffixed(duration.as_millis());
-        quote!(std::time::Duration::from_millis(#millis))
-    } else {
-        let (seconds, nanos) = (
-            Literal::u64_unsuffixed(duration.as_secs()),
-            Literal::u32_unsuffixed(duration.subsec_nanos()),
-        );
-        quote!(std::time::Duration::new(#seconds, #nanos))
-    }
 }

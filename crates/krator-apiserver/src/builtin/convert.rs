@@ -2,7 +2,7 @@
 //! Kubernetes, and the two forms of events.
 
 use super::decode::BASE64;
-use super::json::{entries, list, remove, set, set_entry, text};
+use super::json::{entries, get, list, remove, set, set_entry, set_or_remove, text};
 use base64::Engine as _;
 use serde_json::{Value as Json, json};
 
@@ -34,12 +34,12 @@ pub(super) fn string_data_to_data(secret: &mut Json) {
 }
 
 /// An event of `core/v1` as one of `events.k8s.io/v1`. Both are the same stored object.
-pub fn event_to_events(event: &Json) -> Json {
+pub(super) fn event_to_events(event: &Json) -> Json {
     rename(event, "events.k8s.io/v1", &EVENT_FIELDS)
 }
 
 /// An event of `events.k8s.io/v1` as one of `core/v1`.
-pub fn event_to_core(event: &Json) -> Json {
+pub(super) fn event_to_core(event: &Json) -> Json {
     let back: Vec<(&str, &str)> = EVENT_FIELDS
         .iter()
         .map(|(core, events)| (*events, *core))
@@ -69,4 +69,41 @@ fn rename(event: &Json, api_version: &str, names: &[(&str, &str)]) -> Json {
     }
     set(&mut renamed, "apiVersion", api_version);
     renamed
+}
+
+/// An autoscaler of `autoscaling/v2` as one of `autoscaling/v1`, which only knows a share of the CPU.
+pub(super) fn autoscaler_to_v1(autoscaler: &Json) -> Json {
+    let mut older = autoscaler.clone();
+    let mut metrics = list(autoscaler, "spec.metrics").iter();
+    let share = metrics.find(|metric| text(metric, "resource.name") == "cpu");
+    let share = share.and_then(|metric| get(metric, "resource.target.averageUtilization"));
+    set_or_remove(&mut older, "spec.targetCPUUtilizationPercentage", share);
+    for path in [
+        "spec.metrics",
+        "spec.behavior",
+        "status.currentMetrics",
+        "status.conditions",
+    ] {
+        remove(&mut older, path);
+    }
+    set(&mut older, "apiVersion", "autoscaling/v1");
+    older
+}
+
+/// An autoscaler of `autoscaling/v1` as one of `autoscaling/v2`.
+pub(super) fn autoscaler_to_v2(autoscaler: &Json) -> Json {
+    let mut newer = autoscaler.clone();
+    if let Some(share) = get(autoscaler, "spec.targetCPUUtilizationPercentage") {
+        let target = json!({"type": "Utilization", "averageUtilization": share});
+        let metric = json!({"type": "Resource", "resource": {"name": "cpu", "target": target}});
+        set(&mut newer, "spec.metrics", json!([metric]));
+    }
+    for path in [
+        "spec.targetCPUUtilizationPercentage",
+        "status.currentCPUUtilizationPercentage",
+    ] {
+        remove(&mut newer, path);
+    }
+    set(&mut newer, "apiVersion", "autoscaling/v2");
+    newer
 }

@@ -152,9 +152,8 @@ impl Decoder {
         match BASE64.decode(&text) {
             Ok(bytes) => Json::String(BASE64.encode(&bytes)),
             Err(error) => {
-                let at = offset(error, &text);
                 self.first_error
-                    .get_or_insert(format!("illegal base64 data at input byte {at}"));
+                    .get_or_insert_with(|| format!("illegal base64 data: {error}"));
                 Json::Null
             }
         }
@@ -285,16 +284,6 @@ fn value_name(value: &Json) -> &'static str {
         Json::String(_) => "string",
         Json::Array(_) => "array",
         Json::Object(_) => "object",
-    }
-}
-
-/// The offset at which Go notices that base64 is malformed.
-fn offset(error: base64::DecodeError, text: &str) -> usize {
-    use base64::DecodeError::{InvalidByte, InvalidLastSymbol, InvalidLength, InvalidPadding};
-    match error {
-        InvalidByte(at, _) | InvalidLastSymbol(at, _) => at,
-        // Go reads four characters at a time, and names the last character of the group that is not complete.
-        InvalidLength(_) | InvalidPadding => text.len().saturating_sub(text.len() % 4),
     }
 }
 

@@ -60,7 +60,7 @@ mod tests {
             ("events/v1.Event", "regarding.kind", Some("Pod")),
             ("events/v1.Event", "involvedObject.kind", None),
         ] {
-            let found = value(rules::of(type_name).selectable, &object, field).ok();
+            let found = value(known::of(type_name).selectable, &object, field).ok();
             assert_eq!(found.as_deref(), expected, "{type_name} {field}");
         }
     }

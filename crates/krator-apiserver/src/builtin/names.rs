@@ -2,13 +2,9 @@
 //! `pkg/api/validate/content`. Each function gives a message for each thing that is wrong.
 
 use krator_schema::names::{dns_1123_label, dns_1123_subdomain, qualified_name};
-use regex::Regex;
-use std::sync::LazyLock;
 
 const LABEL: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const KEY: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
-const CONFIG_KEY: &str = "[-._a-zA-Z0-9]+";
-const PERCENT: &str = "[0-9]+%";
 
 /// Which names objects of a kind may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,26 +47,6 @@ fn path_segment(name: &str, prefix: bool) -> Vec<String> {
     }
     let found = ["/", "%"].into_iter().filter(|text| name.contains(text));
     found.map(|text| format!("may not contain '{text}'")).collect()
-}
-
-fn matches(value: &str, pattern: &Regex) -> bool {
-    pattern.is_match(value)
-}
-
-macro_rules! pattern {
-    ($name:ident, $($part:expr),+) => {
-        static $name: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new(&["^", $($part),+, "$"].concat()).expect("a constant pattern"));
-    };
-}
-
-pattern!(WILDCARD_PATTERN, r"\*\.", LABEL, r"(\.", LABEL, ")*");
-pattern!(CONFIG_KEY_PATTERN, CONFIG_KEY);
-pattern!(PERCENT_PATTERN, PERCENT);
-pattern!(PORT_PATTERN, "[-a-z0-9]+");
-
-fn too_long(length: usize, unit: &str) -> String {
-    format!("must be no more than {length} {unit}")
 }
 
 fn not_matching(message: &str, pattern: &str, examples: &[&str]) -> String {
@@ -116,23 +92,6 @@ pub(super) fn subdomain(value: &str) -> Vec<String> {
     )
 }
 
-/// `*.` before a subdomain.
-pub(super) fn wildcard_subdomain(value: &str) -> Vec<String> {
-    let mut errors = Vec::new();
-    if value.len() > 253 {
-        errors.push(too_long(253, "characters"));
-    }
-    if !matches(value, &WILDCARD_PATTERN) {
-        let message = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character";
-        errors.push(not_matching(
-            message,
-            &format!(r"\*\.{LABEL}(\.{LABEL})*"),
-            &["*.example.com"],
-        ));
-    }
-    errors
-}
-
 /// The key of a label, with or without a prefix: `app` or `example.com/app`.
 pub(super) fn qualified(value: &str) -> Vec<String> {
     let prefix = value.split_once('/').map_or("", |(prefix, _)| prefix);
@@ -155,15 +114,13 @@ pub(super) fn label_value(value: &str) -> Vec<String> {
 pub(super) fn config_key(value: &str) -> Vec<String> {
     let mut errors = Vec::new();
     if value.len() > 253 {
-        errors.push(too_long(253, "characters"));
+        errors.push("must be no more than 253 characters".to_owned());
     }
-    if !matches(value, &CONFIG_KEY_PATTERN) {
+    let is_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+    if value.is_empty() || !value.chars().all(is_key) {
         let message = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
-        errors.push(not_matching(
-            message,
-            CONFIG_KEY,
-            &["key.name", "KEY_NAME", "key-name"],
-        ));
+        let examples = ["key.name", "KEY_NAME", "key-name"];
+        errors.push(not_matching(message, "[-._a-zA-Z0-9]+", &examples));
     }
     match value {
         "." | ".." => errors.push(format!("must not be '{value}'")),
@@ -188,23 +145,25 @@ pub(super) fn env_var(value: &str) -> Vec<String> {
 
 /// The name of a port of a container.
 pub(super) fn port_name(value: &str) -> Vec<String> {
-    let mut errors = Vec::new();
-    if value.len() > 15 {
-        errors.push(too_long(15, "characters"));
-    }
-    if !matches(value, &PORT_PATTERN) {
-        errors.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned());
-    }
-    if !value.bytes().any(|byte| byte.is_ascii_lowercase()) {
-        errors.push("must contain at least one letter (a-z)".to_owned());
-    }
-    if value.contains("--") {
-        errors.push("must not contain consecutive hyphens".to_owned());
-    }
-    if value.starts_with('-') || value.ends_with('-') {
-        errors.push("must not begin or end with a hyphen".to_owned());
-    }
-    errors
+    let is_other = |c: char| !matches!(c, 'a'..='z' | '0'..='9' | '-');
+    let problems = [
+        (value.len() > 15, "must be no more than 15 characters"),
+        (
+            value.is_empty() || value.contains(is_other),
+            "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)",
+        ),
+        (
+            !value.contains(|c: char| c.is_ascii_lowercase()),
+            "must contain at least one letter (a-z)",
+        ),
+        (value.contains("--"), "must not contain consecutive hyphens"),
+        (
+            value.starts_with('-') || value.ends_with('-'),
+            "must not begin or end with a hyphen",
+        ),
+    ];
+    let problems = problems.into_iter().filter(|(is_there, _)| *is_there);
+    problems.map(|(_, problem)| problem.to_owned()).collect()
 }
 
 /// The number of a port.
@@ -222,9 +181,10 @@ pub(super) fn in_range(value: i64, least: i64, most: i64) -> Vec<String> {
 
 /// A percentage, such as `25%`.
 pub(super) fn percent(value: &str) -> Vec<String> {
-    if matches(value, &PERCENT_PATTERN) {
+    let digits = value.strip_suffix('%').unwrap_or_default();
+    if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Vec::new();
     }
     let message = "a valid percent string must be a numeric string followed by an ending '%'";
-    vec![not_matching(message, PERCENT, &["1%", "93%"])]
+    vec![not_matching(message, "[0-9]+%", &["1%", "93%"])]
 }

@@ -6,9 +6,7 @@ mod service;
 pub(super) use service::{checks_health, drop_fields_of_old_type as service_update, has_node_ports};
 
 use super::decode::zero;
-use super::json::{
-    entries, entry, flag, get, int, list, list_mut, remove, set, set_entry, set_or_remove, text, texts,
-};
+use super::json::{entries, entry, flag, get, int, list, remove, set, set_entry, set_or_remove, text, texts};
 use super::rules::Rules;
 use super::types::{Named, named};
 use crate::request::Subresource;
@@ -129,7 +127,6 @@ pub(super) fn pod(pod: &mut Json, now: &str) {
     let class = quality_of_service(pod);
     set(pod, "status.qosClass", class);
     scheduling_gates(pod, now);
-    merge_match_label_keys(pod);
 }
 
 pub(super) fn pod_status(pod: &mut Json, old: &Json) {
@@ -179,41 +176,6 @@ fn scheduling_gates(pod: &mut Json, now: &str) {
             "message": "Scheduling is blocked due to non-empty scheduling gates",
         });
         set(pod, "status.conditions", json!([condition]));
-    }
-}
-
-/// The labels of the pod under `matchLabelKeys` become part of the selectors.
-fn merge_match_label_keys(pod: &mut Json) {
-    let labels = get(pod, "metadata.labels").cloned().unwrap_or_default();
-    for constraint in list_mut(pod, "spec.topologySpreadConstraints") {
-        merge_keys(constraint, &labels, "matchLabelKeys", "In");
-    }
-    for affinity in ["podAffinity", "podAntiAffinity"] {
-        let terms = format!("spec.affinity.{affinity}.requiredDuringSchedulingIgnoredDuringExecution");
-        for term in list_mut(pod, &terms) {
-            merge_keys(term, &labels, "matchLabelKeys", "In");
-            merge_keys(term, &labels, "mismatchLabelKeys", "NotIn");
-        }
-        let terms = format!("spec.affinity.{affinity}.preferredDuringSchedulingIgnoredDuringExecution");
-        for term in list_mut(pod, &terms).filter_map(|term| term.get_mut("podAffinityTerm")) {
-            merge_keys(term, &labels, "matchLabelKeys", "In");
-            merge_keys(term, &labels, "mismatchLabelKeys", "NotIn");
-        }
-    }
-}
-
-fn merge_keys(term: &mut Json, labels: &Json, keys: &str, operator: &str) {
-    if get(term, "labelSelector").is_none() {
-        return;
-    }
-    let found: Vec<Json> = texts(term, keys)
-        .into_iter()
-        .filter_map(|key| Some(json!({"key": key, "operator": operator, "values": [labels.get(key)?]})))
-        .collect();
-    if !found.is_empty() {
-        let mut expressions = list(term, "labelSelector.matchExpressions").to_vec();
-        expressions.extend(found);
-        set(term, "labelSelector.matchExpressions", expressions);
     }
 }
 

@@ -160,16 +160,14 @@ impl Quantity {
             && whole.abs() >= 1024
         {
             let (number, exponent) = without_factors(whole, 0, 1024);
-            let suffix = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
-            let at = usize::try_from(exponent).unwrap_or_default();
-            return (number, suffix.get(at).copied().unwrap_or_default().to_owned());
+            return (number, suffix(&BINARY, exponent).to_owned());
         }
         let exponent = scale.div_euclid(3) * 3;
         let number = value * 10_i128.pow(scale.rem_euclid(3).unsigned_abs());
         let suffix = match (self.format, exponent) {
             (_, 0) => String::new(),
             (Format::DecimalExponent, exponent) => format!("e{exponent}"),
-            (_, exponent) => decimal_suffix(exponent).to_owned(),
+            (_, exponent) => suffix(&DECIMAL, (exponent - NANO) / 3).to_owned(),
         };
         (number, suffix)
     }
@@ -218,42 +216,27 @@ fn without_factors(mut value: i128, mut exponent: i32, base: i128) -> (i128, i32
     (value, exponent)
 }
 
-fn decimal_suffix(exponent: i32) -> &'static str {
-    DECIMAL
-        .iter()
-        .find(|(_, of)| *of == exponent)
-        .map_or("", |(suffix, _)| suffix)
+/// The suffixes of the powers of a thousand, from billionths on.
+const DECIMAL: [&str; 10] = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
+/// The suffixes of the powers of 1024.
+const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+
+fn suffix(suffixes: &[&'static str], at: i32) -> &'static str {
+    let at = usize::try_from(at).ok();
+    at.and_then(|at| suffixes.get(at)).copied().unwrap_or_default()
 }
-
-const DECIMAL: [(&str, i32); 10] = [
-    ("n", -9),
-    ("u", -6),
-    ("m", -3),
-    ("", 0),
-    ("k", 3),
-    ("M", 6),
-    ("G", 9),
-    ("T", 12),
-    ("P", 15),
-    ("E", 18),
-];
-
-const BINARY: [(&str, i32); 6] = [
-    ("Ki", 10),
-    ("Mi", 20),
-    ("Gi", 30),
-    ("Ti", 40),
-    ("Pi", 50),
-    ("Ei", 60),
-];
 
 /// The base, the exponent and the format that a suffix stands for.
 fn interpret(suffix: &str) -> Option<(i32, i32, Format)> {
-    if let Some((_, exponent)) = DECIMAL.iter().find(|(text, _)| *text == suffix) {
-        return Some((10, *exponent, Format::DecimalSi));
+    let place = |suffixes: &[&str]| {
+        let at = suffixes.iter().position(|text| *text == suffix)?;
+        i32::try_from(at).ok()
+    };
+    if let Some(at) = place(&DECIMAL) {
+        return Some((10, at * 3 + NANO, Format::DecimalSi));
     }
-    if let Some((_, exponent)) = BINARY.iter().find(|(text, _)| *text == suffix) {
-        return Some((2, *exponent, Format::BinarySi));
+    if let Some(at) = place(&BINARY) {
+        return Some((2, at * 10, Format::BinarySi));
     }
     let exponent = suffix.strip_prefix(['e', 'E'])?;
     Some((10, exponent.parse().ok()?, Format::DecimalExponent))

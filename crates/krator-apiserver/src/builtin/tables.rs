@@ -9,6 +9,7 @@ pub(super) use pods::{event, pod};
 pub(super) use services::{ingress, service};
 pub(super) use workloads::{cron_job, daemon_set, deployment, job, replicas, stateful_set};
 
+use super::documents::ServedKind;
 use super::json::{entry, get, int, list, text};
 use super::rules::Rules;
 use super::times::{human_duration, read_time};
@@ -35,27 +36,29 @@ pub struct Column {
     pub priority: i32,
 }
 
-/// The cells of an object besides its name and its age; the number is the time in seconds since 1970.
-pub(super) type Cells = fn(&Json, i64) -> Vec<Json>;
-
 /// The columns that every table may have.
 const COMMON: [&str; 3] = ["Name", "Age", "Created At"];
 
 /// The columns of the tables of a resource. Those that are never listed have none.
-pub(super) fn columns(group: &str, resource: &str, rules: &Rules) -> Vec<&'static Column> {
+pub(super) fn columns(kind: &ServedKind, rules: &Rules) -> Vec<&'static Column> {
     static TABLE: LazyLock<BTreeMap<(&'static str, &'static str), Vec<Column>>> = LazyLock::new(|| {
         let mut table = BTreeMap::<_, Vec<Column>>::new();
         for line in COLUMNS.lines() {
             let mut words = line.splitn(3, ' ');
             let (version, resource) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-            let group = version.split_once('/').map_or("", |(group, _)| group);
             let column = serde_json::from_str(words.next().unwrap_or_default());
-            let columns = table.entry((group, resource)).or_default();
+            let columns = table.entry((version, resource)).or_default();
             columns.push(column.expect("the tests read all columns"));
         }
         table
     });
-    let found = TABLE.iter().find(|(key, _)| **key == (group, resource));
+    let version = match kind.group.as_str() {
+        "" => kind.version.clone(),
+        group => format!("{group}/{}", kind.version),
+    };
+    let found = TABLE
+        .iter()
+        .find(|((of, resource), _)| *of == version && *resource == kind.resource);
     let columns = found.into_iter().flat_map(|(_, columns)| columns);
     let is_shown = |column: &&Column| rules.cells.is_some() || COMMON.contains(&column.name.as_str());
     columns.filter(is_shown).collect()

@@ -363,8 +363,16 @@ fn the_readme_lists(accepted: &Accepted) {
     let (list, tail) = rest.split_once(END).expect("the end of the list");
     let mut expected = String::from("\n");
     for (resource, missed) in accepted {
-        let missed: Vec<&str> = missed.iter().map(String::as_str).collect();
-        expected.push_str(&format!("- {resource}: {}\n", missed.join(", ")));
+        let mut line = format!("- {resource}:");
+        for (index, what) in missed.iter().enumerate() {
+            let end = if index + 1 < missed.len() { "," } else { "" };
+            if line.len() + what.len() > 120 {
+                expected.push_str(&format!("{line}\n"));
+                line = " ".to_owned();
+            }
+            line.push_str(&format!(" {what}{end}"));
+        }
+        expected.push_str(&format!("{line}\n"));
     }
     expected.push('\n');
     if std::env::var_os("KRATOR_UPDATE").is_some() {

@@ -10,26 +10,20 @@ const MICROS: &str = "2006-01-02T15:04:05.000000Z07:00";
 ///
 /// # Errors
 ///
-/// The message of Go's `time.Parse`.
+/// That it is no time.
 pub(super) fn canonical_time(text: &str) -> Result<String, String> {
-    let time = parse(text, SECONDS)?;
-    Ok(time
-        .to_zoned(TimeZone::UTC)
-        .strftime("%Y-%m-%dT%H:%M:%SZ")
-        .to_string())
+    let time = parse(text, SECONDS)?.to_zoned(TimeZone::UTC);
+    Ok(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }
 
 /// Reads a time and writes it in UTC, with microseconds.
 ///
 /// # Errors
 ///
-/// The message of Go's `time.Parse`.
+/// That it is no time.
 pub(super) fn canonical_micro_time(text: &str) -> Result<String, String> {
-    let time = parse(text, MICROS)?;
-    Ok(time
-        .to_zoned(TimeZone::UTC)
-        .strftime("%Y-%m-%dT%H:%M:%S.%6fZ")
-        .to_string())
+    let time = parse(text, MICROS)?.to_zoned(TimeZone::UTC);
+    Ok(time.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string())
 }
 
 /// Reads a time that is already known to be valid.

@@ -10,20 +10,18 @@ mod labels;
 pub(super) mod networking;
 pub(super) mod pods;
 pub(super) mod rbac;
-mod report;
 mod resources;
 pub(super) mod services;
 mod shape;
 mod volumes;
 pub(super) mod workloads;
 
-pub(super) use report::Report;
 pub(super) use services::cluster_ips;
 
+use super::report::{Report, root};
 use super::rules::Rules;
 use crate::refusal::FieldError;
 use crate::request::Subresource;
-use report::root;
 use serde_json::Value as Json;
 
 /// The errors of the labels of an object.

@@ -83,7 +83,7 @@ fn every_kind_is_read_as_go_reads_it() {
         without_empty(&mut expected);
         assert_eq!(found, expected);
     }
-    assert_eq!(samples().count(), 69);
+    assert_eq!(samples().count(), 70);
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! The objects of one kind: the loop that looks after them, and the reads and writes that their machines make.
+mod decoding;
 pub(super) mod dispatch;
 pub(super) mod remote;
 mod skew;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::declarations::{Declarations, Overload};
+use super::tokens::is_reserved;
 use super::tree::{Literal, Loop, Node, NodeKind};
 use super::types::{Bindings, Type};
 
@@ -427,32 +428,4 @@ fn literal_type(literal: &Literal) -> Type {
         Literal::Bytes(_) => Type::Bytes,
         Literal::Null => Type::Null,
     }
-}
-
-/// Whether a name is a keyword of CEL or reserved for one.
-pub(super) fn is_reserved(name: &str) -> bool {
-    const RESERVED: [&str; 21] = [
-        "true",
-        "false",
-        "null",
-        "in",
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-    ];
-    RESERVED.contains(&name)
 }

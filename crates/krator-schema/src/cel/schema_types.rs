@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::{Items, Properties, Schema};
 
-use super::check::{Environment, is_reserved};
+use super::check::Environment;
+use super::tokens::is_reserved;
 use super::types::Type;
 
 /// The largest request that the API server takes, in bytes. It bounds what has no bound of its own.

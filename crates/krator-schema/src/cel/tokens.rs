@@ -123,6 +123,34 @@ pub(super) fn is_out_of_range(number: &str, negative: bool) -> bool {
     value.is_ok_and(|value| value > most)
 }
 
+/// Whether a name is a keyword of CEL or reserved for one.
+pub(super) fn is_reserved(name: &str) -> bool {
+    const RESERVED: [&str; 21] = [
+        "true",
+        "false",
+        "null",
+        "in",
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "for",
+        "function",
+        "if",
+        "import",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "return",
+        "var",
+        "void",
+        "while",
+    ];
+    RESERVED.contains(&name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,9 +3,9 @@
 mod schedule;
 
 use super::labels;
-use super::report::{Report, root};
 use super::workloads::selects;
-use crate::builtin::json::{flag, get, int, remove, text};
+use crate::builtin::json::{entry, flag, get, int, remove, text};
+use crate::builtin::report::{Report, root};
 use krator_schema::Path;
 use serde_json::{Value as Json, json};
 
@@ -42,6 +42,20 @@ fn generated_selector(report: &mut Report, job: &Json, selector: &Json) {
         "batch.kubernetes.io/controller-uid": uid,
         "batch.kubernetes.io/job-name": name,
     });
+    const LABELS: &str = "spec.template.metadata.labels";
+    for (label, value) in expected.as_object().into_iter().flatten() {
+        let (at, detail) = (
+            root(LABELS).key(label),
+            format!("must be '{}'", value.as_str().unwrap_or_default()),
+        );
+        match entry(job, LABELS, label) {
+            None => report.required(&at, detail),
+            Some(found) if found != value => {
+                report.invalid(&at, get(job, LABELS).cloned().unwrap_or_default(), detail);
+            }
+            Some(_) => {}
+        }
+    }
     if labels::can_be_evaluated(selector) && !labels::selects(selector, &expected) {
         let detail = "`selector` not auto-generated";
         report.invalid(&root("spec.selector"), selector.clone(), detail);

@@ -1,9 +1,9 @@
 //! PersistentVolumeClaims, after `ValidatePersistentVolumeClaimSpec` in `pkg/apis/core/validation`.
 
-use super::report::{Report, root};
 use crate::builtin::json::{entry, get, list, set_entry, set_or_remove, text, texts};
 use crate::builtin::names;
 use crate::builtin::quantity::Quantity;
+use crate::builtin::report::{Report, root};
 use krator_schema::Path;
 use serde_json::Value as Json;
 

@@ -1,9 +1,9 @@
 //! Kinds that hold data: ConfigMap, Secret, ControllerRevision, Lease and Event.
 
-use super::report::{Report, root};
 use crate::builtin::decode::BASE64;
 use crate::builtin::json::{entries, entry, flag, get, int, text};
 use crate::builtin::names;
+use crate::builtin::report::{Report, root};
 use base64::Engine as _;
 use serde_json::Value as Json;
 

@@ -1,9 +1,9 @@
 //! Containers with their ports, variables, probes and mounts, after `validateContainerCommon` and its callers in
 //! `pkg/apis/core/validation`.
 
-use super::report::Report;
 use crate::builtin::json::{flag, get, int, list, text};
 use crate::builtin::names;
+use crate::builtin::report::Report;
 use krator_schema::Path;
 use serde_json::Value as Json;
 

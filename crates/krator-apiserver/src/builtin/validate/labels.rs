@@ -1,9 +1,8 @@
 //! Labels, annotations and selectors, after `pkg/apis/meta/v1/validation` and `pkg/labels` of `k8s.io/apimachinery`.
 
-use super::report::Report;
-use super::shape::TypeRule;
 use crate::builtin::json::{entries, list, text, texts};
 use crate::builtin::names;
+use crate::builtin::report::{Report, TypeRule};
 use crate::selector::LabelSelector;
 use krator_schema::Path;
 use serde_json::Value as Json;

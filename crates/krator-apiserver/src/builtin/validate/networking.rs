@@ -1,9 +1,8 @@
 //! Ingresses, IngressClasses and NetworkPolicies, after `pkg/apis/networking/validation`.
 
-use super::report::{Report, root};
-use super::shape::TypeRule;
 use crate::builtin::json::{get, int, list, text, texts};
 use crate::builtin::names;
+use crate::builtin::report::{Report, TypeRule, root};
 use krator_schema::Path;
 use serde_json::Value as Json;
 use std::net::IpAddr;
@@ -35,12 +34,9 @@ pub(in super::super) fn ingress(report: &mut Report, object: &Json) {
     report.text(&at, spec, "ingressClassName", names::subdomain);
 }
 
+/// The name of a host, which may begin with `*.`.
 fn host(host: &str) -> Vec<String> {
-    if host.contains('*') {
-        names::wildcard_subdomain(host)
-    } else {
-        names::subdomain(host)
-    }
+    names::subdomain(host.strip_prefix("*.").unwrap_or(host))
 }
 
 fn http_path(report: &mut Report, at: &Path, path: &Json) {

@@ -2,10 +2,9 @@
 
 use super::containers;
 use super::labels;
-use super::report::{Report, root};
-use super::shape::TypeRule;
 use crate::builtin::json::{entry, flag, get, int, list, list_mut, remove, set_or_remove, text};
 use crate::builtin::names;
+use crate::builtin::report::{Report, TypeRule, root};
 use krator_schema::Path;
 use serde_json::Value as Json;
 use std::collections::BTreeSet;

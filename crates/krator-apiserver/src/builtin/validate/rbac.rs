@@ -1,11 +1,10 @@
 //! Roles and bindings, after `pkg/apis/rbac/validation`.
 
-use super::report::{Report, root};
-use super::shape::TypeRule;
 use crate::builtin::json::{get, list, text};
 use crate::builtin::names::{self, NameRule};
+use crate::builtin::report::{Report, TypeRule, root};
 use krator_schema::Path;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 pub(super) const TYPES: &[(&str, TypeRule)] = &[
     ("rbac.v1.PolicyRule", rule),
@@ -81,12 +80,10 @@ fn subject(report: &mut Report, at: &Path, subject: &Json) {
 /// A binding that exists always binds the same role.
 pub(in super::super) fn same_role(report: &mut Report, binding: &Json, old: &Json) {
     if get(binding, "roleRef") != get(old, "roleRef") {
-        // The original prints its internal type here, which has other names of fields.
-        let reference = json!({
-            "APIGroup": text(binding, "roleRef.apiGroup"),
-            "Kind": text(binding, "roleRef.kind"),
-            "Name": text(binding, "roleRef.name"),
-        });
-        report.invalid(&root("roleRef"), reference, "cannot change roleRef");
+        report.invalid(
+            &root("roleRef"),
+            binding["roleRef"].clone(),
+            "cannot change roleRef",
+        );
     }
 }

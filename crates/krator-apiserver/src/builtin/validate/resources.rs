@@ -1,10 +1,9 @@
 //! Amounts of resources: of containers, of claims and in quotas.
 
-use super::report::Report;
-use super::shape::TypeRule;
 use crate::builtin::json::entries;
 use crate::builtin::names;
 use crate::builtin::quantity::Quantity;
+use crate::builtin::report::{Report, TypeRule};
 use krator_schema::Path;
 use serde_json::Value as Json;
 

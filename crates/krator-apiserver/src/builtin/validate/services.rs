@@ -3,12 +3,12 @@
 use super::containers::number_or_name;
 use super::labels;
 use super::pods::ip;
-use super::report::{Report, root};
 use crate::builtin::json::{int, list, text, texts};
 use crate::builtin::names;
+use crate::builtin::report::{Report, root};
 use crate::refusal::FieldError;
 use krator_schema::Path;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use std::collections::BTreeSet;
 
 /// A Service, to which addresses and ports have been allocated.
@@ -59,11 +59,7 @@ fn ports(report: &mut Report, at: &Path, spec: &Json) {
         report.text(&at, port, "appProtocol", names::qualified);
         let protocol = text(port, "protocol");
         if !numbers.insert((protocol, number)) {
-            // The original prints its internal type, which has other names of fields.
-            let key = json!({
-                "Name": "", "Protocol": protocol, "AppProtocol": null, "Port": number, "TargetPort": 0, "NodePort": 0,
-            });
-            report.duplicate(&at, key);
+            report.duplicate(&at, number);
         }
         let Some(node_port) = int(port, "nodePort").filter(|number| *number != 0) else {
             continue;

@@ -1,17 +1,14 @@
 //! One walk over an object beside its recorded OpenAPI schema. It checks required fields, enumerations and signs of
 //! numbers wherever they occur, and calls the rules of each type that has some.
 
-use super::report::{Report, root};
 use super::{labels, networking, pods, rbac, resources, volumes, workloads};
 use crate::builtin::documents;
+use crate::builtin::report::{Report, TypeRule, root};
 use crate::types::referred;
 use krator_schema::Path;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
-
-/// Checks one value of a type.
-pub(super) type TypeRule = fn(&mut Report, &Path, &Json);
 
 /// The rules of types, by group, version and name. Each file has those of its family.
 static RULES: LazyLock<BTreeMap<&'static str, TypeRule>> = LazyLock::new(|| {

@@ -1,9 +1,8 @@
 //! Volumes of pods, after `ValidateVolumes` in `pkg/apis/core/validation`.
 
-use super::report::Report;
-use super::shape::TypeRule;
 use crate::builtin::json::{int, text};
 use crate::builtin::names;
+use crate::builtin::report::{Report, TypeRule};
 use krator_schema::Path;
 use serde_json::Value as Json;
 

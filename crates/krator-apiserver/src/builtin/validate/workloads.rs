@@ -1,10 +1,9 @@
 //! Kinds that keep pods running, after `pkg/apis/apps/validation`.
 
 use super::labels;
-use super::report::{Report, root};
-use super::shape::TypeRule;
-use crate::builtin::json::{entries, get, int, list, list_mut, remove, set, text};
+use crate::builtin::json::{get, int, list, list_mut, remove, set, text};
 use crate::builtin::names;
+use crate::builtin::report::{Report, TypeRule, root};
 use krator_schema::Path;
 use serde_json::{Value as Json, json};
 
@@ -57,20 +56,6 @@ pub(in super::super) fn replica_set(report: &mut Report, object: &Json) {
 
 pub(in super::super) fn daemon_set(report: &mut Report, object: &Json) {
     template_of(report, object, "daemonset", "DaemonSet");
-}
-
-pub(in super::super) fn replication_controller(report: &mut Report, object: &Json) {
-    if entries(object, "spec.selector").next().is_none() {
-        report.required(&root("spec.selector"), "");
-    }
-    match get(object, "spec.template") {
-        None => report.required(&root("spec.template"), ""),
-        Some(template) => {
-            let selector = json!({"matchLabels": object["spec"]["selector"]});
-            selects(report, &selector, template);
-            always_runs(report, template, "ReplicationController");
-        }
-    }
 }
 
 /// The selector must select something, and that includes the pods of the template, which always run.
@@ -189,13 +174,10 @@ fn disruption_budget(report: &mut Report, at: &Path, spec: &Json) {
         }
     }
     if least.is_some() && most.is_some() {
-        // The original prints its internal type, which has other names of fields.
-        let budget = json!({
-            "MinAvailable": least,
-            "Selector": spec["selector"],
-            "MaxUnavailable": most,
-            "UnhealthyPodEvictionPolicy": spec["unhealthyPodEvictionPolicy"],
-        });
-        report.invalid(at, budget, "minAvailable and maxUnavailable cannot be both set");
+        report.invalid(
+            at,
+            spec.clone(),
+            "minAvailable and maxUnavailable cannot be both set",
+        );
     }
 }

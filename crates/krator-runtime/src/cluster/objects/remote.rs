@@ -16,7 +16,6 @@ use crate::{
         process::{clock::Clock, leadership::Leadership},
         shown::{inspect::History, metrics::KindMetrics, recorder::Recorder},
     },
-    conditions,
     engine::{Cause, Moved, Now},
     error::{Error, Result},
     graph::{Retry, StateKind},
@@ -47,7 +46,7 @@ use tokio::{
 };
 
 /// The action of events that are about no transition.
-const RUN: &str = "Run";
+pub(super) const RUN: &str = "Run";
 /// The reason of events about a CustomResourceDefinition that is older than the operator.
 const OLDER: &str = "OlderDefinition";
 
@@ -74,106 +73,6 @@ impl<O: Operator> Remote<O>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
-    /// Decodes an object. One that has no value of its type is marked, and there is none; a deleted one is read without the
-    /// fields that have none, or else released.
-    pub fn decode(self: &Arc<Self>, raw: &Arc<Raw>) -> Option<Arc<ManifestOf<O::Machine>>> {
-        let (object, why) = match undecodable::decode(raw) {
-            Decoded::Whole(object) => return Some(Arc::new(object)),
-            Decoded::Partly(object, why) => (Some(object), why),
-            Decoded::Not(why) => (None, why),
-        };
-        let finalizer = O::Machine::GRAPH.finalizer();
-        let is_held = why.meta.finalizers.iter().flatten().any(|it| it == finalizer);
-        let note = match (&object, why.meta.deletion_timestamp.is_some()) {
-            (_, false) => {
-                self.in_background(raw, Self::mark);
-                "the object cannot be decoded and is left alone"
-            }
-            (_, true) if !is_held => return None,
-            (Some(_), true) => "the object is deleted without a field that cannot be decoded",
-            (None, true) => {
-                self.in_background(raw, Self::release);
-                "the object is released without a handler, because it cannot be decoded"
-            }
-        };
-        let note = format!("{note}: {}: {}", why.path, why.error);
-        self.report_undecodable(&why.meta, &note);
-        object.map(Arc::new)
-    }
-
-    /// Makes a write about an object that has no actor, again until it is answered or another version will be observed.
-    fn in_background<F>(
-        self: &Arc<Self>,
-        raw: &Arc<Raw>,
-        write: impl Fn(Arc<Self>, Arc<Raw>) -> F + Send + 'static,
-    ) where
-        F: Future<Output = Result<(), WriteError>> + Send,
-    {
-        let (world, raw) = (Arc::clone(self), Arc::clone(raw));
-        tokio::spawn(async move {
-            for failures in 1.. {
-                let (error, is_final) = match write(Arc::clone(&world), Arc::clone(&raw)).await {
-                    Ok(()) | Err(WriteError::Conflict | WriteError::Gone) => return,
-                    Err(WriteError::Invalid(error)) => (error, true),
-                    Err(WriteError::Other(error)) => (error, false),
-                };
-                tracing::warn!(
-                    kind = world.cluster.kind,
-                    namespace = raw.meta().namespace,
-                    name = raw.meta().name,
-                    ?error,
-                    "a request failed"
-                );
-                if is_final {
-                    return;
-                }
-                tokio::time::sleep(Retry::OF_REQUESTS.delay(failures, world.now().random)).await;
-            }
-        });
-    }
-
-    /// Says in the status of an object that it cannot be decoded, unless it says so already.
-    async fn mark(self: Arc<Self>, raw: Arc<Raw>) -> Result<(), WriteError> {
-        let generation = undecodable::metadata(&raw).generation.unwrap_or_default();
-        let stored = undecodable::machine_status(&raw);
-        let path = undecodable::rest::<ManifestOf<O::Machine>>(&raw).path;
-        let condition = conditions::undecodable(&stored, &path, generation, self.clock.time());
-        if stored.conditions.contains(&condition) {
-            return Ok(());
-        }
-        let _turn = self.turn().await;
-        self.apply_condition(raw.meta(), &condition).await.map(drop)
-    }
-
-    /// Takes the finalizer off an object for which no handler can run.
-    async fn release(self: Arc<Self>, raw: Arc<Raw>) -> Result<(), WriteError> {
-        let _turn = self.turn().await;
-        let meta = undecodable::metadata(&raw);
-        self.patch_finalizer(&meta, O::Machine::GRAPH.finalizer(), false)
-            .await
-            .map(drop)
-    }
-
-    fn report_undecodable(&self, meta: &ObjectMeta, note: &str) {
-        tracing::warn!(
-            group = O::Machine::GRAPH.group(),
-            kind = self.cluster.kind,
-            namespace = meta.namespace,
-            name = meta.name,
-            "{}",
-            note.escape_debug()
-        );
-        let about = ObjectReference {
-            api_version: Some(self.cluster.api_version.clone()),
-            kind: Some(self.cluster.kind.clone()),
-            name: meta.name.clone(),
-            namespace: meta.namespace.clone(),
-            uid: meta.uid.clone(),
-            ..ObjectReference::default()
-        };
-        self.queue(about, RUN, Event::warning("Undecodable", note));
-    }
-
     /// Settles what a child needs, until that has succeeded.
     pub async fn settle(&self, stray: Stray) {
         for failures in 1.. {
@@ -202,7 +101,7 @@ where
         }
     }
 
-    fn queue(&self, about: ObjectReference, action: &'static str, event: Event) {
+    pub(super) fn queue(&self, about: ObjectReference, action: &'static str, event: Event) {
         self.events.record(about, action, event, self.clock.time());
     }
 
@@ -224,7 +123,11 @@ where
     }
 
     /// Applies one condition to this version of an object.
-    async fn apply_condition(&self, meta: &ObjectMeta, condition: &Condition) -> Result<Raw, WriteError> {
+    pub(super) async fn apply_condition(
+        &self,
+        meta: &ObjectMeta,
+        condition: &Condition,
+    ) -> Result<Raw, WriteError> {
         let patch = json!({
             "apiVersion": self.cluster.api_version,
             "kind": self.cluster.kind,
@@ -238,7 +141,7 @@ where
     }
 
     /// Adds a finalizer to this version of an object, or removes it.
-    async fn patch_finalizer(
+    pub(super) async fn patch_finalizer(
         &self,
         meta: &ObjectMeta,
         finalizer: &str,
@@ -291,7 +194,7 @@ where
     }
 
     /// Waits until a request may be made. Requests are built after this, so those that wait take no memory.
-    async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+    pub(super) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
         // The semaphore is never closed, so this is always `Some`.
         self.turns.acquire().await.ok()
     }

@@ -1,8 +1,5 @@
 //! Schedules, after `github.com/robfig/cron/v3`, and the names of time zones.
 
-use regex::Regex;
-use std::sync::LazyLock;
-
 /// The least and the most of a field, and names for its numbers.
 type Bounds = (i64, i64, &'static [&'static str]);
 
@@ -50,22 +47,13 @@ fn descriptor(schedule: &str, name: &str) -> Result<(), String> {
     match name {
         "yearly" | "annually" | "monthly" | "weekly" | "daily" | "midnight" | "hourly" => Ok(()),
         _ => match name.strip_prefix("every ") {
-            Some(duration) if is_duration(duration) => Ok(()),
+            Some(duration) if duration.parse::<jiff::SignedDuration>().is_ok() => Ok(()),
             Some(duration) => Err(format!(
                 "failed to parse duration {schedule}: time: invalid duration {duration:?}"
             )),
             None => Err(format!("unrecognized descriptor: {schedule}")),
         },
     }
-}
-
-/// Whether the text is a duration of Go, such as `1h30m`.
-fn is_duration(text: &str) -> bool {
-    static DURATION: LazyLock<Regex> = LazyLock::new(|| {
-        let pattern = r"^[-+]?(0|([0-9.]*[0-9][0-9.]*(ns|us|µs|ms|s|m|h))+)$";
-        Regex::new(pattern).expect("a constant pattern")
-    });
-    DURATION.is_match(text)
 }
 
 fn check_range(range: &str, (least, most, names): &Bounds) -> Result<(), String> {

@@ -12,9 +12,12 @@ const NOT_FOUND: ProblemKind = ProblemKind::Invalid;
 
 /// Errors of fields, in the order in which they were found.
 #[derive(Default)]
-pub(in super::super) struct Report {
+pub(super) struct Report {
     errors: Vec<FieldError>,
 }
+
+/// Checks one value of a type.
+pub(super) type TypeRule = fn(&mut Report, &Path, &Json);
 
 /// A path from the object, such as `spec.template`.
 pub(super) fn root(path: &str) -> Path {

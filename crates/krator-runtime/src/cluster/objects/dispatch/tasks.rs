@@ -1,0 +1,151 @@
+//! The tasks of objects that have something to do, and the timers of those that rest.
+use super::{Dispatcher, Ended, LONGEST_TIMER, Life, Slot, Tracked};
+use crate::{
+    actor::Step,
+    cluster::{
+        others::{links::Linked, watch_index::Uid},
+        shown::inspect::View,
+    },
+    machine::ManifestOf,
+    operator::Operator,
+    resource::KubeObject,
+    world::{Mail, Mailbox, World as _},
+};
+use futures::FutureExt as _;
+use std::{sync::Arc, time::Duration};
+use tokio::{
+    task::{Id, JoinError},
+    time::Instant,
+};
+use tokio_util::time::delay_queue;
+
+impl<O: Operator<Machine: Linked>> Dispatcher<O>
+where
+    ManifestOf<O::Machine>: KubeObject,
+{
+    /// Waits until the running handlers have ended. Slower handlers are dropped and resumed after a restart.
+    pub(super) async fn drain(mut self, grace: Duration) {
+        drop(self.heartbeat);
+        for slot in self.slots.values() {
+            if let Life::Running { mailbox, .. } = &slot.life {
+                mailbox.post(|mail| mail.stop = true);
+            }
+        }
+        let ended = async { while self.tasks.join_next().await.is_some() {} };
+        if tokio::time::timeout(grace, ended).await.is_err() {
+            tracing::warn!(
+                runs = self.tasks.len(),
+                "dropping handlers that did not end in time"
+            );
+        }
+    }
+
+    pub(super) fn rest(
+        &mut self,
+        uid: &Uid,
+        mut tracked: Box<Tracked<O::Machine>>,
+        until: Option<Duration>,
+        timer: Option<delay_queue::Key>,
+    ) -> Life<O> {
+        let latest = Instant::now() + LONGEST_TIMER;
+        let at = until.map(|until| self.world.instant(until).min(latest));
+        let timer = match (at, timer) {
+            (Some(at), Some(timer)) => {
+                self.timers.reset_at(&timer, at);
+                Some(timer)
+            }
+            (Some(at), None) => Some(self.timers.insert_at(Arc::clone(uid), at.max(Instant::now()))),
+            (None, Some(timer)) => {
+                self.timers.remove(&timer);
+                None
+            }
+            (None, None) => None,
+        };
+        tracked.counted.is_at(tracked.actor.at());
+        Life::Resting { tracked, timer }
+    }
+
+    /// Starts a task that takes steps until nothing is due.
+    pub(super) fn spawn(
+        &mut self,
+        uid: Uid,
+        mut tracked: Box<Tracked<O::Machine>>,
+        mail: Mail<ManifestOf<O::Machine>>,
+    ) -> Life<O> {
+        let mailbox = Arc::new(Mailbox::default());
+        mailbox.post(|first| *first = mail);
+        let (world, inbox) = (Arc::clone(&self.world), Arc::clone(&mailbox));
+        let view = Arc::new(View::new(tracked.actor.at(), tracked.actor.manifest()));
+        let seen = Arc::clone(&view);
+        let task = self.tasks.spawn(async move {
+            loop {
+                // A handler runs in the state in which its step begins.
+                tracked.counted.is_at(tracked.actor.at());
+                seen.set(tracked.actor.at(), tracked.actor.manifest());
+                // The future of a step is far larger than the rest of the task. Boxed, it takes memory only once the task
+                // runs: the hundreds of tasks that a page of a listing starts would leave holes in the heap that nothing
+                // fills later.
+                match tracked.actor.step(&*world, &inbox).boxed().await {
+                    Step::Again => {}
+                    step => return (uid, tracked, step),
+                }
+            }
+        });
+        self.world.metrics.busy(self.tasks.len());
+        Life::Running {
+            task: task.id(),
+            mailbox,
+            view,
+        }
+    }
+
+    pub(super) fn ended(&mut self, ended: Result<(Id, Ended<O>), JoinError>) {
+        self.world.metrics.busy(self.tasks.len());
+        let (uid, tracked, step) = match ended {
+            Ok((_, ended)) => ended,
+            Err(error) => {
+                // This is a defect of the runtime, because panics of handlers are caught. The object is looked after
+                // again from its next event on.
+                tracing::error!(%error, "a task of the runtime failed");
+                let failed =
+                    |slot: &Slot<O>| matches!(&slot.life, Life::Running { task, .. } if *task == error.id());
+                return self.slots.retain(|_, slot| !failed(slot));
+            }
+        };
+        let Some(slot) = self.slots.get_mut(&uid) else {
+            return;
+        };
+        let Life::Running { mailbox, .. } = &slot.life else {
+            return;
+        };
+        // Mail that arrived after the task had ended.
+        let left = mailbox.take();
+        match step {
+            Step::Again | Step::Wait(_) => {
+                self.index
+                    .update(&uid, &**tracked.actor.manifest(), &self.world.cluster.links);
+                let until = if let Step::Wait(until) = step {
+                    until
+                } else {
+                    Some(Duration::ZERO)
+                };
+                let life = self.rest(&uid, tracked, until, None);
+                if let Some(slot) = self.slots.get_mut(&uid) {
+                    slot.life = life;
+                }
+                #[cfg(feature = "dev")]
+                let is_led = left.by_hand.is_some();
+                #[cfg(not(feature = "dev"))]
+                let is_led = false;
+                if left.gone || left.object.is_some() || !left.changes.is_empty() || is_led {
+                    self.receive(&uid, left);
+                }
+            }
+            Step::Over => {
+                self.slots.remove(&uid);
+                self.index.forget(&uid);
+                self.settle(self.world.cluster.left_by(&uid));
+            }
+        }
+    }
+}
