@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use syn::{Item, UseTree, ext::IdentExt as _};
 
-/// Index of a module in [`Tree::modules`](super::tree::Tree::modules).
+/// Index of a module in the module tree.
 pub(super) type ModuleId = usize;
 
 /// The item that a name refers to.

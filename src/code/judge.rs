@@ -66,7 +66,7 @@ impl<'a> CodeCheck<'_, 'a> {
     fn edges(&self) -> Vec<Located> {
         let mut found = Vec::new();
         for (from, at) in &self.facts.handlers {
-            // A handler that nobody has written takes no edge at all, or the first one in the handlers of an example.
+            // A handler that nobody has written takes no edge, and that of an example takes only the first one.
             let is_hidden = self.facts.hides_all_exits || self.facts.hidden_exits.contains(from);
             if is_hidden || self.facts.not_written.contains(from) || self.is_as_generated(at.file) {
                 continue;

@@ -42,7 +42,7 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
     } = new;
     let polled = |state: &State| Some(said(state.wait.as_ref()?.poll.as_ref()?));
     let poll = wait.as_ref().and_then(|wait| wait.poll.as_ref());
-    // For each policy: whether it has changed, the state as it is now, and the place.
+    // For each policy: the kind of change, whether it has changed, a phrase for the new value, and its place.
     let compared = [
         (
             ChangeKind::StateKindChanged,

@@ -155,11 +155,11 @@ const WRONG: &[(&str, &str)] = &[
     ),
     (
         "init --kind Website --group web.example.com --output moose.yaml",
-        "`moose.yaml` is there already",
+        "`moose.yaml` already exists",
     ),
     (
         "init --kind Website --group web.example.com --output dangling",
-        "`dangling` is there already",
+        "`dangling` already exists",
     ),
     (
         "init --kind Website --group web.example.com --output missing/x",

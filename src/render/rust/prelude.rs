@@ -89,89 +89,71 @@ handler does must therefore be safe to repeat, unless the state has `effects: on
     text
 }
 
-/// The items of a handler's context: a link to each, and its purpose.
+/// The items of a handler's context: links to them, and their purpose.
 fn rows(kind: &Kind, object_state: &str) -> Vec<(String, String)> {
+    let memory = format!(
+        "Its [`{object_state}`]: what the operator keeps in memory for this object, until a restart."
+    );
+    let condition = KindNames::of(kind).condition;
+    let conditions = condition.as_ref().map_or(String::new(), |condition| {
+        format!("Sets a condition that `krator.yaml` declares, one of [`{condition}`].")
+    });
+    let (owns, watches) = (!kind.owns.is_empty(), !kind.watches.is_empty());
+    let uses_others = other_kinds(kind).next().is_some();
+    let rows: [(bool, &[&str], &str); 15] = [
+        (true, &["manifest()"], "The object, as last seen in the cluster."),
+        (true, &["object"], &memory),
+        (
+            true,
+            &["shared"],
+            "The [`SharedState`] of all objects of the kind.",
+        ),
+        (true, &["status()", "status_mut()"], STATUS),
+        (true, &["save()"], "Stores your fields of `.status` at once."),
+        (true, &["message()"], MESSAGE),
+        (true, &["event()", "warn()"], EVENTS),
+        (true, &["name()", "namespace()", "now()"], NAMES),
+        (
+            true,
+            &["first_run()", "attempt()", "in_state_for()", "deleting()"],
+            RUN,
+        ),
+        (true, &["entry()"], ENTRY),
+        (condition.is_some(), &["set()"], &conditions),
+        (
+            owns,
+            &["child()", "apply()", "owned()", "delete()", "prune()"],
+            CHILDREN,
+        ),
+        (
+            watches,
+            &["watched()", "all_watched()"],
+            "Read the objects that this one watches.",
+        ),
+        (owns || watches, &["readiness()"], READINESS),
+        (uses_others, &["api()"], API),
+    ];
     let link = |shown: &str| {
         let item = shown.trim_end_matches("()");
         format!("[`{shown}`](krator_runtime::Context::{item})")
     };
-    let links = |shown: &[&str]| {
-        shown
-            .iter()
-            .map(|shown| link(shown))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    let mut rows = vec![
-        (
-            link("manifest()"),
-            "The object, as last seen in the cluster.".to_owned(),
-        ),
-        (
-            link("object"),
-            format!("Its [`{object_state}`]: what the operator keeps in memory for this object, until a restart."),
-        ),
-        (
-            link("shared"),
-            "The [`SharedState`] of all objects of the kind.".to_owned(),
-        ),
-        (
-            links(&["status()", "status_mut()"]),
-            "Your fields of `.status`. Changes are stored when the handler returns, also if it returns an error."
-                .to_owned(),
-        ),
-        (link("save()"), "Stores your fields of `.status` at once.".to_owned()),
-        (
-            link("message()"),
-            "Sets `.status.message` for the state that the object is in after the run, instead of that state's `message`."
-                .to_owned(),
-        ),
-        (
-            links(&["event()", "warn()"]),
-            "Publishes an event about the object. The same event again during one entry of a state is one event.".to_owned(),
-        ),
-        (
-            links(&["name()", "namespace()", "now()"]),
-            "The name of the object, its namespace, and the time by the clock of the API server.".to_owned(),
-        ),
-        (
-            links(&["first_run()", "attempt()", "in_state_for()", "deleting()"]),
-            "What is known about this run of the handler.".to_owned(),
-        ),
-        (
-            link("entry()"),
-            "An idempotency key: another one each time a state is entered.".to_owned(),
-        ),
-    ];
-    if let Some(condition) = KindNames::of(kind).condition {
-        rows.push((
-            link("set()"),
-            format!("Sets a condition that `krator.yaml` declares, one of [`{condition}`]."),
-        ));
-    }
-    if !kind.owns.is_empty() {
-        rows.push((
-            links(&["child()", "apply()", "owned()", "delete()", "prune()"]),
-            "Create or update, list and delete the objects that this one owns.".to_owned(),
-        ));
-    }
-    if !kind.watches.is_empty() {
-        rows.push((
-            links(&["watched()", "all_watched()"]),
-            "Read the objects that this one watches.".to_owned(),
-        ));
-    }
-    if !kind.owns.is_empty() || !kind.watches.is_empty() {
-        rows.push((
-            link("readiness()"),
-            "Whether one of these objects has become what its spec asks for, and why not.".to_owned(),
-        ));
-    }
-    if other_kinds(kind).next().is_some() {
-        rows.push((
-            link("api()"),
-            "Makes other requests for a kind in `owns`, `watches` or `access`.".to_owned(),
-        ));
-    }
-    rows
+    rows.into_iter()
+        .filter(|(is_there, ..)| *is_there)
+        .map(|(_, items, about)| {
+            let links: Vec<String> = items.iter().map(|item| link(item)).collect();
+            (links.join(", "), about.to_owned())
+        })
+        .collect()
 }
+
+const STATUS: &str =
+    "Your fields of `.status`. Changes are stored when the handler returns, also if it returns an error.";
+const MESSAGE: &str = "Sets `.status.message` for the state that the object is in after the run, instead of that state's `message`.";
+const EVENTS: &str =
+    "Publishes an event about the object. The same event again during one entry of a state is one event.";
+const NAMES: &str = "The name of the object, its namespace, and the time by the clock of the API server.";
+const RUN: &str = "What is known about this run of the handler.";
+const ENTRY: &str = "An idempotency key: another one each time a state is entered.";
+const CHILDREN: &str = "Create or update, list and delete the objects that this one owns.";
+const READINESS: &str = "Whether one of these objects has become what its spec asks for, and why not.";
+const API: &str = "Makes other requests for a kind in `owns`, `watches` or `access`.";
