@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::Folder;
-use crate::disk::{Error, cannot, operations};
 use crate::changes::Changes;
+use crate::disk::{Error, cannot, operations};
 use crate::record::{STATE_DIR, hash_bytes};
 
 #[cfg(test)]

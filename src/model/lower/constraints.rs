@@ -4,10 +4,10 @@ use serde::Deserialize as _;
 use serde_json::Value as Json;
 
 use super::bounds::LIMITS;
+use super::json::json_of;
 use super::keys::Keys;
 use super::nodes::{Input, boolean, integer, name, number, text};
 use super::sink::Sink;
-use super::json::json_of;
 use crate::catalog::keys::{SectionKey as _, Type, TypeKey, ValidationKey};
 use crate::catalog::{INVALID_RULE, INVALID_SCHEMA, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use krator_schema::Definition;
 use serde::Deserialize as _;
 
+use super::json::json_of;
 use super::kinds::reference_of;
 use super::nodes::{Input, InputEntry, entries, text};
 use super::openapi::fields_of;
 use super::sink::Sink;
-use super::json::json_of;
 use crate::catalog::{SCHEMA_FILE, UNKNOWN_KIND};
 use crate::finding::{Finding, Source, Span, Spanned};
 use crate::model::{ForeignKind, KubernetesType, Resource, Scope, kubernetes};

@@ -23,7 +23,7 @@ struct Regeneration {
 impl Regeneration {
     /// `vendored` includes the runtime, so that the number of files is realistic.
     fn of_the_moose(vendored: bool) -> Self {
-        let text = include_str!("../../../testdata/ok/moose/spec.yaml");
+        let text = include_str!("../../../../testdata/ok/moose/spec.yaml");
         let runtime = if vendored {
             Runtime::Vendored
         } else {

@@ -12,11 +12,11 @@ use crate::model::lower::bounds;
 use crate::model::lower::constraints::{
     constraints, extensions, is_implied_by_shape, refuse_repeated, validation_list,
 };
+use crate::model::lower::json::json_of;
 use crate::model::lower::keys::Keys;
 use crate::model::lower::nodes::{Input, InputEntry, boolean, list, text};
-use crate::model::lower::sink::Sink;
-use crate::model::lower::json::json_of;
 use crate::model::lower::schema::values::typed_json;
+use crate::model::lower::sink::Sink;
 use crate::model::{Schema, Shape};
 use crate::text::shown;
 

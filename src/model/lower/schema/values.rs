@@ -1,13 +1,14 @@
 //! Converts YAML values to JSON by a schema, which decides the type of each scalar.
 
-use serde_json::{Map, Number, Value as Json};
+use serde_json::{Map, Value as Json};
 
-use crate::model::lower::nodes::{Input, InputEntry, list};
 use super::Types;
 use crate::catalog::INVALID_SCHEMA;
 use crate::finding::Finding;
+use crate::model::lower::json::{json_of, number_of};
+use crate::model::lower::nodes::{Input, InputEntry, list};
 use crate::model::{Field, Schema, Shape, parse_duration};
-use crate::spec::{Node, NodeKind, Scalar};
+use crate::spec::{NodeKind, Scalar};
 use crate::text::shown;
 
 /// Converts a default or an example, as `role` says, by the schema of its type: a string stays a string even where it
