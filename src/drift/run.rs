@@ -157,10 +157,10 @@ impl<'a> Run<'a> {
             ownership: file.ownership,
             ..former.clone()
         };
-        // Outside of code, names are not replaced one by one. A file that nobody has touched follows a rename as a whole.
-        let is_untouched_document = former.wrote(text) && !path.starts_with("src/");
+        // A file that nobody has touched follows a rename as a whole.
+        let is_untouched = former.wrote(text);
         match (self.options.merge, file.ownership) {
-            (Merge::Offer, Ownership::Seeded) if self.has_renames && is_untouched_document => {
+            (Merge::Offer, Ownership::Seeded) if self.has_renames && is_untouched => {
                 // Nothing is left of former names.
                 self.drift.found.retain(|found| found.source.name() != at);
                 let is_moved_here = |action: &FileAction| *action == FileAction::Moved(at.clone());

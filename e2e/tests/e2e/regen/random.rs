@@ -1,5 +1,5 @@
 //! Random edits, one after the other, of descriptions whose crates somebody has written in. After each edit every line is
-//! in the handler that it was written for, and a crate compiles, or the compiler names lines that `krator gen` has named.
+//! in the handler that it was written for, and a crate compiles, but for lines of handlers that the compiler names.
 //!
 //! A sequence is five edits of one description. Six crates, of six descriptions, are members of one workspace and are
 //! edited at once, so that one run of cargo judges them. `KRATOR_SEQUENCES` is the number of sequences, `KRATOR_SEED` the
@@ -153,7 +153,7 @@ fn no_line_is_lost_whatever_happens_to_files() {
 }
 
 #[test]
-fn after_every_edit_a_crate_compiles_or_the_lines_that_do_not_were_named() {
+fn after_every_edit_only_lines_of_handlers_may_not_compile() {
     let (sequences, seed) = (number("KRATOR_SEQUENCES", 2 * SLICE), number("KRATOR_SEED", 1));
     let rounds = sequences.div_ceil(CASES.len() as u64);
     let (mut named, mut wrong, mut edits) = (0, Vec::new(), BTreeSet::new());
