@@ -70,7 +70,7 @@ async fn a_generated_operator_passes_its_tests_and_leads_an_object_to_its_end() 
     }
     let log = fs::File::create(at("log")).expect("a folder of our own");
     let operator = Command::new(at("operator"))
-        .args(["--health-probe-bind-address=0", "--leader-elect=false"])
+        .args(["--health-probe-bind-address=0"])
         .env("KUBECONFIG", at("kubeconfig"))
         .stdin(Stdio::null())
         .stdout(log.try_clone().expect("a file of our own"))

@@ -28,9 +28,17 @@ impl Generated {
     pub fn of(description: &Description, kind: &Kind) -> Generated {
         let names = kind.states.iter().map(|state| state.name.value.to_string());
         // States have their numbers in the order of their names.
-        let names = Names(names.collect::<BTreeSet<_>>().into_iter().collect());
+        let names = names.collect::<BTreeSet<_>>().into_iter().collect();
         let machine = machine::machine(description, kind);
         let machine = syn::parse_file(&machine).expect("a generated file");
+        let shared_retry = machine.items.iter().find_map(|item| match item {
+            Item::Const(item) if item.ident == "RETRY" => Some((*item.expr).clone()),
+            _ => None,
+        });
+        let names = Names {
+            states: names,
+            shared_retry,
+        };
         let (mut states, mut graph) = (&[][..], None);
         for item in &machine.items {
             match item {
@@ -61,7 +69,7 @@ impl Generated {
                 ends.map(|state| state.name.value.to_string()).collect()
             },
             edges: checks.edges,
-            names: names.0,
+            names: names.states,
         }
     }
 
@@ -107,12 +115,17 @@ fn leak<T>(items: Vec<T>) -> &'static [T] {
     items.leak()
 }
 
-/// The names of the states, by which generated code refers to their numbers.
-struct Names(Vec<String>);
+/// The names in generated code that stand for something else.
+struct Names {
+    /// The names of the states, in the order of their numbers.
+    states: Vec<String>,
+    /// The policy of retries that states share by the name `RETRY`.
+    shared_retry: Option<Expr>,
+}
 
 impl Names {
     fn id(&self, name: &str) -> StateId {
-        let at = self.0.iter().position(|known| known == name).expect("a state");
+        let at = self.states.iter().position(|known| known == name).expect("a state");
         StateId(u16::try_from(at).expect("few states"))
     }
 
@@ -215,7 +228,10 @@ impl Names {
     }
 
     fn retry(&self, expr: &Expr) -> Retry {
-        let (_, calls) = chain(expr);
+        let (start, calls) = chain(expr);
+        if last(start) == "RETRY" {
+            return self.retry(self.shared_retry.as_ref().expect("the file has it"));
+        }
         calls.iter().fold(Retry::DEFAULT, |retry, call| {
             let arg = |at: usize| &call.args[at];
             match call.method.to_string().as_str() {
