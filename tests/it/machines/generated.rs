@@ -125,7 +125,11 @@ struct Names {
 
 impl Names {
     fn id(&self, name: &str) -> StateId {
-        let at = self.states.iter().position(|known| known == name).expect("a state");
+        let at = self
+            .states
+            .iter()
+            .position(|known| known == name)
+            .expect("a state");
         StateId(u16::try_from(at).expect("few states"))
     }
 
