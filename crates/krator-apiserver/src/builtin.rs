@@ -1,9 +1,10 @@
-//! The kinds that Kubernetes has itself, without custom ones: what they are, what the server makes of their objects, and
-//! how `kubectl get` prints them. All functions are pure. Which kinds these are is said by `tools/openapi/kinds.json`.
+//! The kinds of Kubernetes itself: their data, how their objects are read, completed and checked, and how `kubectl get` prints
+//! them. All functions are pure. `tools/openapi/kinds.json` lists the kinds.
 //!
-//! A request that creates or updates an object goes through [`Builtin::decode`], [`Builtin::default`],
-//! the admission of [`Rules`], [`Builtin::allocate`], [`Builtin::prepare_create`] or
-//! [`Builtin::prepare_update`], and [`Builtin::validate_create`] or [`Builtin::validate_update`], in this order. `metadata` is checked elsewhere, for custom kinds, too.
+//! A request that creates or updates an object goes through [`Builtin::decode`], [`Builtin::default`], the admission of the
+//! kind's rules, [`Builtin::allocate`], [`Builtin::prepare_create`] or [`Builtin::prepare_update`], and
+//! [`Builtin::validate_create`] or [`Builtin::validate_update`], in this order. `metadata` is checked elsewhere, for custom kinds,
+//! too.
 
 mod admission;
 mod allocate;
