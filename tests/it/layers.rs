@@ -71,6 +71,31 @@ fn circles(name: &str, sources: &Sources) -> String {
         .collect()
 }
 
+/// A file of that many lines asks to be split by meaning.
+const LONGEST_FILE: usize = 450;
+
+#[test]
+fn no_file_is_too_long_to_be_read_at_once() {
+    let folders = [
+        "src",
+        "crates/krator-runtime/src",
+        "crates/krator-schema/src",
+        "crates/krator-apiserver/src",
+        "crates/krator-derive/src",
+    ];
+    let long: Vec<String> = folders
+        .iter()
+        .flat_map(|folder| {
+            sources_at(folder)
+                .into_iter()
+                .map(move |(name, text)| (format!("{folder}/{name}"), text))
+        })
+        .filter(|(_, text)| text.lines().count() > LONGEST_FILE)
+        .map(|(path, text)| format!("{path}: {} lines", text.lines().count()))
+        .collect();
+    assert!(long.is_empty(), "split these files by meaning: {long:#?}");
+}
+
 #[test]
 fn the_rooms_of_krator_are_layers() {
     assert_layers("krator", "src");
