@@ -1,10 +1,7 @@
-//! The names of Kubernetes' own types by group and version: those that k8s-openapi has a JSON schema for.
+//! The names of Kubernetes' own types by group and version, of the versions that clusters serve by default.
 
 use k8s_openapi::Resource;
 use k8s_openapi::api::admissionregistration::v1 as admissionregistration_v1;
-use k8s_openapi::api::admissionregistration::v1alpha1 as admissionregistration_v1alpha1;
-use k8s_openapi::api::admissionregistration::v1beta1 as admissionregistration_v1beta1;
-use k8s_openapi::api::apiserverinternal::v1alpha1 as apiserverinternal_v1alpha1;
 use k8s_openapi::api::apps::v1 as apps_v1;
 use k8s_openapi::api::authentication::v1 as authentication_v1;
 use k8s_openapi::api::authorization::v1 as authorization_v1;
@@ -12,29 +9,18 @@ use k8s_openapi::api::autoscaling::v1 as autoscaling_v1;
 use k8s_openapi::api::autoscaling::v2 as autoscaling_v2;
 use k8s_openapi::api::batch::v1 as batch_v1;
 use k8s_openapi::api::certificates::v1 as certificates_v1;
-use k8s_openapi::api::certificates::v1alpha1 as certificates_v1alpha1;
-use k8s_openapi::api::certificates::v1beta1 as certificates_v1beta1;
 use k8s_openapi::api::coordination::v1 as coordination_v1;
-use k8s_openapi::api::coordination::v1alpha2 as coordination_v1alpha2;
-use k8s_openapi::api::coordination::v1beta1 as coordination_v1beta1;
 use k8s_openapi::api::core::v1 as core_v1;
 use k8s_openapi::api::discovery::v1 as discovery_v1;
 use k8s_openapi::api::events::v1 as events_v1;
 use k8s_openapi::api::flowcontrol::v1 as flowcontrol_v1;
 use k8s_openapi::api::networking::v1 as networking_v1;
-use k8s_openapi::api::networking::v1beta1 as networking_v1beta1;
 use k8s_openapi::api::node::v1 as node_v1;
 use k8s_openapi::api::policy::v1 as policy_v1;
 use k8s_openapi::api::rbac::v1 as rbac_v1;
 use k8s_openapi::api::resource::v1 as resource_v1;
-use k8s_openapi::api::resource::v1alpha3 as resource_v1alpha3;
-use k8s_openapi::api::resource::v1beta1 as resource_v1beta1;
-use k8s_openapi::api::resource::v1beta2 as resource_v1beta2;
 use k8s_openapi::api::scheduling::v1 as scheduling_v1;
-use k8s_openapi::api::scheduling::v1alpha2 as scheduling_v1alpha2;
 use k8s_openapi::api::storage::v1 as storage_v1;
-use k8s_openapi::api::storage::v1beta1 as storage_v1beta1;
-use k8s_openapi::api::storagemigration::v1beta1 as storagemigration_v1beta1;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1 as apiextensions_v1;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta_v1;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1 as apiregistration_v1;
@@ -55,31 +41,6 @@ known! {
             ServiceReference, TypeChecking, ValidatingAdmissionPolicyBindingSpec,
             ValidatingAdmissionPolicySpec, ValidatingAdmissionPolicyStatus, ValidatingWebhook, Validation,
             Variable, WebhookClientConfig,
-        }
-    admissionregistration_v1alpha1 = "admissionregistration.k8s.io", "v1alpha1":
-        kinds {
-            MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding,
-        }
-        types {
-            ApplyConfiguration, JSONPatch, MatchCondition, MatchResources,
-            MutatingAdmissionPolicyBindingSpec, MutatingAdmissionPolicySpec, Mutation,
-            NamedRuleWithOperations, ParamKind, ParamRef, Variable,
-        }
-    admissionregistration_v1beta1 = "admissionregistration.k8s.io", "v1beta1":
-        kinds {
-            MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding,
-        }
-        types {
-            ApplyConfiguration, JSONPatch, MatchCondition, MatchResources,
-            MutatingAdmissionPolicyBindingSpec, MutatingAdmissionPolicySpec, Mutation,
-            NamedRuleWithOperations, ParamKind, ParamRef, Variable,
-        }
-    apiserverinternal_v1alpha1 = "internal.apiserver.k8s.io", "v1alpha1":
-        kinds {
-            StorageVersion,
-        }
-        types {
-            ServerStorageVersion, StorageVersionCondition, StorageVersionSpec, StorageVersionStatus,
         }
     apps_v1 = "apps", "v1":
         kinds {
@@ -145,20 +106,6 @@ known! {
             CertificateSigningRequestCondition, CertificateSigningRequestSpec,
             CertificateSigningRequestStatus,
         }
-    certificates_v1alpha1 = "certificates.k8s.io", "v1alpha1":
-        kinds {
-            ClusterTrustBundle,
-        }
-        types {
-            ClusterTrustBundleSpec,
-        }
-    certificates_v1beta1 = "certificates.k8s.io", "v1beta1":
-        kinds {
-            ClusterTrustBundle, PodCertificateRequest,
-        }
-        types {
-            ClusterTrustBundleSpec, PodCertificateRequestSpec, PodCertificateRequestStatus,
-        }
     coordination_v1 = "coordination.k8s.io", "v1":
         kinds {
             Lease,
@@ -166,23 +113,9 @@ known! {
         types {
             LeaseSpec,
         }
-    coordination_v1alpha2 = "coordination.k8s.io", "v1alpha2":
-        kinds {
-            LeaseCandidate,
-        }
-        types {
-            LeaseCandidateSpec,
-        }
-    coordination_v1beta1 = "coordination.k8s.io", "v1beta1":
-        kinds {
-            LeaseCandidate,
-        }
-        types {
-            LeaseCandidateSpec,
-        }
     core_v1 = "core", "v1":
         kinds {
-            ComponentStatus, ConfigMap, Endpoints, Event, LimitRange, Namespace, Node, PersistentVolume,
+            ConfigMap, Endpoints, Event, LimitRange, Namespace, Node, PersistentVolume,
             PersistentVolumeClaim, Pod, PodTemplate, ReplicationController, ResourceQuota, Secret, Service,
             ServiceAccount,
         }
@@ -269,13 +202,6 @@ known! {
             NetworkPolicyPort, NetworkPolicySpec, ParentReference, ServiceBackendPort, ServiceCIDRSpec,
             ServiceCIDRStatus,
         }
-    networking_v1beta1 = "networking.k8s.io", "v1beta1":
-        kinds {
-            IPAddress, ServiceCIDR,
-        }
-        types {
-            IPAddressSpec, ParentReference, ServiceCIDRSpec, ServiceCIDRStatus,
-        }
     node_v1 = "node.k8s.io", "v1":
         kinds {
             RuntimeClass,
@@ -312,60 +238,11 @@ known! {
             ResourceClaimConsumerReference, ResourceClaimSpec, ResourceClaimStatus,
             ResourceClaimTemplateSpec, ResourcePool, ResourceSliceSpec,
         }
-    resource_v1alpha3 = "resource.k8s.io", "v1alpha3":
-        kinds {
-            DeviceTaintRule, ResourcePoolStatusRequest,
-        }
-        types {
-            DeviceTaint, DeviceTaintRuleSpec, DeviceTaintRuleStatus, DeviceTaintSelector, PoolStatus,
-            ResourcePoolStatusRequestSpec, ResourcePoolStatusRequestStatus,
-        }
-    resource_v1beta1 = "resource.k8s.io", "v1beta1":
-        kinds {
-            DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice,
-        }
-        types {
-            AllocatedDeviceStatus, AllocationResult, BasicDevice, CapacityRequestPolicy,
-            CapacityRequestPolicyRange, CapacityRequirements, CELDeviceSelector, Counter, CounterSet,
-            Device, DeviceAllocationConfiguration, DeviceAllocationResult, DeviceAttribute, DeviceCapacity,
-            DeviceClaim, DeviceClaimConfiguration, DeviceClassConfiguration, DeviceClassSpec,
-            DeviceConstraint, DeviceCounterConsumption, DeviceRequest, DeviceRequestAllocationResult,
-            DeviceSelector, DeviceSubRequest, DeviceTaint, DeviceToleration, NetworkDeviceData,
-            NodeAllocatableResourceMapping, OpaqueDeviceConfiguration, ResourceClaimConsumerReference,
-            ResourceClaimSpec, ResourceClaimStatus, ResourceClaimTemplateSpec, ResourcePool,
-            ResourceSliceSpec,
-        }
-    resource_v1beta2 = "resource.k8s.io", "v1beta2":
-        kinds {
-            DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice,
-        }
-        types {
-            AllocatedDeviceStatus, AllocationResult, CapacityRequestPolicy, CapacityRequestPolicyRange,
-            CapacityRequirements, CELDeviceSelector, Counter, CounterSet, Device,
-            DeviceAllocationConfiguration, DeviceAllocationResult, DeviceAttribute, DeviceCapacity,
-            DeviceClaim, DeviceClaimConfiguration, DeviceClassConfiguration, DeviceClassSpec,
-            DeviceConstraint, DeviceCounterConsumption, DeviceRequest, DeviceRequestAllocationResult,
-            DeviceSelector, DeviceSubRequest, DeviceTaint, DeviceTaintRuleSpec, DeviceTaintRuleStatus,
-            DeviceTaintSelector, DeviceToleration, ExactDeviceRequest, NetworkDeviceData,
-            NodeAllocatableResourceMapping, OpaqueDeviceConfiguration, ResourceClaimConsumerReference,
-            ResourceClaimSpec, ResourceClaimStatus, ResourceClaimTemplateSpec, ResourcePool,
-            ResourceSliceSpec,
-        }
     scheduling_v1 = "scheduling.k8s.io", "v1":
         kinds {
             PriorityClass,
         }
         types {}
-    scheduling_v1alpha2 = "scheduling.k8s.io", "v1alpha2":
-        kinds {
-            PodGroup, Workload,
-        }
-        types {
-            BasicSchedulingPolicy, GangSchedulingPolicy, PodGroupResourceClaim, PodGroupResourceClaimStatus,
-            PodGroupSchedulingConstraints, PodGroupSchedulingPolicy, PodGroupSpec, PodGroupStatus,
-            PodGroupTemplate, PodGroupTemplateReference, TopologyConstraint, TypedLocalObjectReference,
-            WorkloadPodGroupTemplateReference, WorkloadSpec,
-        }
     storage_v1 = "storage.k8s.io", "v1":
         kinds {
             CSIDriver, CSINode, CSIStorageCapacity, StorageClass, VolumeAttachment, VolumeAttributesClass,
@@ -373,18 +250,6 @@ known! {
         types {
             CSIDriverSpec, CSINodeDriver, CSINodeSpec, TokenRequest, VolumeAttachmentSource,
             VolumeAttachmentSpec, VolumeAttachmentStatus, VolumeError, VolumeNodeResources,
-        }
-    storage_v1beta1 = "storage.k8s.io", "v1beta1":
-        kinds {
-            VolumeAttributesClass,
-        }
-        types {}
-    storagemigration_v1beta1 = "storagemigration.k8s.io", "v1beta1":
-        kinds {
-            StorageVersionMigration,
-        }
-        types {
-            StorageVersionMigrationSpec, StorageVersionMigrationStatus,
         }
     apiregistration_v1 = "apiregistration.k8s.io", "v1":
         kinds {
