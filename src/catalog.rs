@@ -54,7 +54,7 @@ pub struct Rule {
     pub name: &'static str,
     /// The severity of every finding of the rule.
     pub severity: Severity,
-    /// What the rule reports, in one line.
+    /// A summary of the rule, in one line.
     pub summary: &'static str,
     /// Why that is a problem and what to do about it, in Markdown, with a bad and a good example.
     pub explanation: &'static str,

@@ -5,7 +5,7 @@
 pub struct Example {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it shows, in one line.
+    /// A summary, in one line.
     pub shows: &'static str,
     /// The text of the description.
     pub text: &'static str,

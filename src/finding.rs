@@ -83,7 +83,7 @@ pub struct Fix {
     pub span: Span,
     /// The new text.
     pub replacement: String,
-    /// What the edit does, as a lower-case phrase.
+    /// The effect of the edit, as a lower-case phrase.
     pub message: String,
     /// Whether the edit is what the user means, so that it can be made without asking.
     pub is_certain: bool,
@@ -94,7 +94,7 @@ pub struct Fix {
 pub struct Finding {
     /// The rule that reports it.
     pub rule: &'static Rule,
-    /// What is wrong, as a lower-case phrase.
+    /// The mistake, as a lower-case phrase.
     pub message: String,
     /// Where the description has to change.
     pub span: Span,
@@ -106,7 +106,7 @@ pub struct Finding {
     pub path: Vec<String>,
     /// Consequences and background.
     pub notes: Vec<String>,
-    /// What the user could do.
+    /// A way out for the user.
     pub help: Option<String>,
     /// An edit that solves the problem.
     pub fix: Option<Fix>,

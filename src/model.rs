@@ -102,7 +102,7 @@ pub struct Kind {
     pub columns: Vec<Column>,
     /// Conditions that handlers set.
     pub conditions: Vec<DeclaredCondition>,
-    /// What holds for the whole graph.
+    /// Settings of the whole graph.
     pub machine: Machine,
     /// The states, in the order of the text; never empty.
     pub states: Vec<State>,
@@ -112,7 +112,7 @@ pub struct Kind {
     pub watches: Vec<Watch>,
     /// Further rights.
     pub access: Vec<Access>,
-    /// What must hold of the graph.
+    /// Properties that the graph must have.
     pub properties: Vec<Property>,
     /// The accepted findings that belong to no state.
     pub allow: Vec<Allow>,

@@ -26,7 +26,7 @@ pub(crate) struct Outline {
 pub(crate) struct Part {
     /// The index of the part that it is in; none for a document.
     pub within: Option<usize>,
-    /// What it is.
+    /// The sort of part.
     pub step: Step,
     /// The key, the item's dash or first character, or the word; without quotes.
     pub name: Span,

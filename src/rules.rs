@@ -1,4 +1,4 @@
-//! What can be wrong with a description that could be read. Each rule has a file of its own in `src/rules/`, with one
+//! The rules over a description that could be read. Each rule has a file of its own in `src/rules/`, with one
 //! [`Check`]; its name, severity and explanation are in [`crate::catalog`].
 //!
 //! A new rule is a static in the catalog, a file here with its `CHECK`, and its entry in [`CHECKS`].
@@ -121,7 +121,7 @@ struct Check {
     unless: &'static [&'static Rule],
 }
 
-/// What a check looks at in one call.
+/// The part of a description that a check sees in one call.
 #[derive(Clone, Copy)]
 enum CheckScope {
     /// One kind and its state graph.
@@ -156,7 +156,7 @@ impl Check {
     }
 }
 
-/// What a check of one kind looks at.
+/// The input of a check of one kind.
 struct Subject<'a> {
     description: &'a Description,
     kind: &'a Kind,
@@ -269,7 +269,7 @@ impl UsedAllows {
     }
 }
 
-/// What the rules find in a description, without the findings that an `allow` silences. `is_sound` says that reading
+/// The findings in a description, without those that an `allow` silences. `is_sound` says that reading
 /// the description gave no errors; otherwise a finding may be missing, and no `allow` is called unused.
 pub(crate) fn findings(description: &Description, is_sound: bool) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -307,7 +307,7 @@ pub(crate) fn findings(description: &Description, is_sound: bool) -> Vec<Finding
     findings
 }
 
-/// What the rules find in one kind.
+/// The findings in one kind.
 fn hits(description: &Description, kind: &Kind) -> Vec<RuleHit> {
     let subject = Subject {
         description,

@@ -19,7 +19,7 @@ pub(crate) struct ProposedState {
     pub phase: Option<String>,
 }
 
-/// What the name of a state says about it.
+/// The role that the name of a state suggests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Working,

@@ -54,7 +54,7 @@ pub enum Error {
     /// The folder is not a crate of krator's, or cannot be read.
     #[error(transparent)]
     Disk(#[from] disk::Error),
-    /// What the last run generated is not known.
+    /// The record of the last run is missing.
     #[error(transparent)]
     Record(#[from] record::Error),
     /// Files that are there cannot be read, and their contents matter.

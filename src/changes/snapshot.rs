@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What is at a path.
+/// The file or folder at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileState<'a> {
     /// Nothing.
@@ -30,7 +30,7 @@ pub struct Snapshot {
     files: BTreeMap<String, Contents>,
 }
 
-/// What is at a path of a [`Snapshot`].
+/// The file or folder at a path of a [`Snapshot`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Contents {
     Text(String),
@@ -89,7 +89,7 @@ impl Contents {
 }
 
 impl Snapshot {
-    /// What is at a path.
+    /// The file or folder at a path.
     pub fn get(&self, path: &str) -> FileState<'_> {
         match self.files.get(path) {
             None => FileState::Absent,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::catalog::{DELETION_ESCAPE, NO_EXIT, NO_PATH_TO_FINAL};
 
-/// What is wrong with the registration of the checks.
+/// The mistakes in the registration of the checks.
 fn mistakes(checks: &[Check]) -> Vec<String> {
     let mut mistakes = Vec::new();
     let expected: BTreeSet<&str> = crate::catalog::checked().map(|rule| rule.name).collect();

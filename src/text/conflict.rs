@@ -8,7 +8,7 @@ enum Part {
     /// None: both sides agree.
     Agreed,
     Ours,
-    /// What both sides began with, which git writes only if it is asked to.
+    /// The common ancestor of both sides, which git writes only if it is asked to.
     Ancestor,
     Theirs,
 }

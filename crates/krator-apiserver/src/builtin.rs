@@ -37,21 +37,21 @@ pub(crate) use rules::{Rules, StoredAs};
 use serde_json::Value as Json;
 use std::sync::LazyLock;
 
-/// What the server makes of the objects of one kind.
+/// One kind of Kubernetes, and how the server treats its objects.
 #[derive(Debug)]
 pub struct Builtin {
     kind: &'static ServedKind,
     type_name: &'static str,
-    /// What the server does with its objects beyond what their schema says.
+    /// The treatment of its objects beyond their schema.
     pub(crate) rules: &'static Rules,
 }
 
-/// What is wrong with the labels of an object.
+/// The errors of the labels of an object.
 pub(crate) fn label_errors(labels: &Json) -> Vec<FieldError> {
     validate::label_errors(labels)
 }
 
-/// What Go writes for a new object of a kind.
+/// A new object of a kind, as Go writes it.
 pub(crate) fn empty(group: &str, version: &str, kind: &str) -> Json {
     decode::zero(types::of_kind(group, version, kind))
 }
@@ -82,7 +82,7 @@ pub fn of(group: &str, resource: &str) -> Option<&'static Builtin> {
 }
 
 impl Builtin {
-    /// What the kind is called, and what requests can do.
+    /// The names of the kind and the verbs of its requests.
     pub fn kind(&self) -> &'static ServedKind {
         self.kind
     }
@@ -130,7 +130,7 @@ impl Builtin {
     ///
     /// # Errors
     ///
-    /// What the Service asks for and cannot have.
+    /// The addresses and ports that the Service asks for and cannot have.
     pub fn allocate<'a>(
         &self,
         object: &mut Json,
@@ -153,7 +153,7 @@ impl Builtin {
         validate::update(self.type_name, self.rules, object, old, subresource)
     }
 
-    /// What refusals of invalid objects are about. Events of both groups are one kind inside of the API server, so that
+    /// The kind that refusals of invalid objects name. Events of both groups are one kind inside of the API server, so that
     /// those of `events.k8s.io` are named without their group.
     pub fn about_invalid(&self, name: &str) -> About {
         let group = if self.type_name == "events/v1.Event" {
@@ -173,7 +173,7 @@ impl Builtin {
     ///
     /// # Errors
     ///
-    /// What the API server says if lists of this kind cannot be selected by the field.
+    /// The message of the API server if lists of this kind cannot be selected by the field.
     pub fn selectable_field(&self, object: &Json, field: &str) -> Result<String, String> {
         fields::value(self.rules.selectable, object, field)
     }

@@ -1,7 +1,7 @@
 //! Children that become ready or fail after a time, on demand: statuses as the controllers of Kubernetes and a kubelet would
 //! write them, although nothing runs here.
 //!
-//! What has begun is remembered by the clock of tokio, so that tests need not wait.
+//! Starts are remembered by the clock of tokio, so that tests need not wait.
 
 mod statuses;
 
@@ -51,7 +51,7 @@ impl Children {
         }
     }
 
-    /// What becomes of an object, and after which time. None if nothing does.
+    /// The fate of an object, and the time after which it comes. `None` if the object stays as it is.
     fn fate(self, object: &Json) -> Option<(Fate, Duration)> {
         let annotated = |name| {
             let text = at(object, &["metadata", "annotations", name]).as_str()?;
@@ -64,7 +64,7 @@ impl Children {
     }
 }
 
-/// What becomes of a child.
+/// The fate of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     IsReady,

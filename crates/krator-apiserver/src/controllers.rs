@@ -1,4 +1,4 @@
-//! What controllers of a cluster do with deleted objects: what they own is collected, and namespaces and definitions are
+//! The controllers that act on deleted objects: their dependents are collected, and namespaces and definitions are
 //! emptied, after `pkg/controller/garbagecollector` and `pkg/controller/namespace` of Kubernetes.
 
 use crate::{

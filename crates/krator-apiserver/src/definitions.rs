@@ -41,7 +41,7 @@ pub(crate) fn default(object: &mut Json) {
     }
 }
 
-/// What a new definition, or a changed one, begins with: its status is the server's.
+/// Prepares a new or changed definition: its status is the server's.
 pub(crate) fn prepare(object: &mut Json, old: Option<&Json>) {
     let stored = at(object, &["spec", "versions"]).as_array().into_iter().flatten();
     let stored = stored.filter(|version| version.get("storage") == Some(&Json::Bool(true)));
@@ -107,7 +107,7 @@ fn value_at<'a>(object: &'a Json, path: &Path) -> Option<&'a Json> {
     path.find(object).or_else(|| in_schema(path))
 }
 
-/// What is wrong with a definition.
+/// The errors of a definition.
 ///
 /// # Errors
 ///
@@ -181,7 +181,7 @@ pub(crate) fn settled(object: &Json, others: &[Json], now: &str) -> Json {
     let [state, reason, message] = established;
     let new = [of_names, ["Established", state, reason, message]].map(|condition| {
         let [type_, state, reason, message] = condition;
-        // What is established stays so.
+        // An established definition stays established.
         let stays = |it: &&Json| {
             type_ == "Established" && it["status"] == "True"
                 || it["status"] == state && it["reason"] == reason && it["message"] == message

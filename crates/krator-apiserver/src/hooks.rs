@@ -1,4 +1,4 @@
-//! What else happens when objects of some kinds are written: the server begins to serve what a definition defines, and a
+//! Side effects of writes to some kinds: the server begins to serve what a definition defines, and a
 //! namespace that is deleted says so.
 
 use crate::{

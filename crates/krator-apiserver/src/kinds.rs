@@ -25,7 +25,7 @@ use std::{
 pub(crate) struct Kind {
     /// Where its objects are stored. Events of both groups are the same objects.
     pub id: ResourceId,
-    /// What clients learn of it.
+    /// The kind as discovery shows it.
     pub served: ServedKind,
     pub of: Of,
     pub types: Type,
@@ -187,7 +187,7 @@ impl Kind {
         }
     }
 
-    /// What is wrong with a new object, whose metadata has these errors.
+    /// The errors of a new object, whose metadata has these errors.
     pub fn validate_create(
         &self,
         object: &Json,
@@ -199,7 +199,7 @@ impl Kind {
         }
     }
 
-    /// What is wrong with a changed object, whose metadata has these errors.
+    /// The errors of a changed object, whose metadata has these errors.
     pub fn validate_update(
         &self,
         new: &Json,
@@ -213,7 +213,7 @@ impl Kind {
         }
     }
 
-    /// What is wrong with a name of an object, or with the beginning of one.
+    /// The errors of the name of an object, or of its prefix.
     pub fn validate_name(&self, name: &str, is_prefix: bool) -> Vec<String> {
         let rule = match &self.of {
             Of::Builtin(kind) => kind.rules.names,
@@ -238,7 +238,7 @@ impl Kind {
     ///
     /// # Errors
     ///
-    /// What the API server says if selectors may not use it.
+    /// The message of the API server if selectors may not use it.
     pub fn selectable(&self, object: &Json, field: &str) -> Result<String, String> {
         let custom = match &self.of {
             Of::Builtin(kind) => return kind.selectable_field(object, field),

@@ -1,4 +1,4 @@
-//! What a program asks of the server in its own process: to apply and to list objects, and to keep them for its next start.
+//! Requests of a program to the server in its own process: it applies and lists objects, and keeps them for its next start.
 
 use crate::{
     server::Server,

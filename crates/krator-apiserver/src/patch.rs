@@ -13,7 +13,7 @@ pub use strategic::strategic_merge_patch;
 use crate::refusal::Refusal;
 use serde_json::{Map, Value as Json};
 
-/// What `encoding/json` calls the form of a value in its messages.
+/// The name of a value's form in messages of `encoding/json`.
 fn json_form(value: &Json) -> &'static str {
     match value {
         Json::Null => "null",

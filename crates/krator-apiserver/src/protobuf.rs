@@ -14,7 +14,7 @@ use messages::{Field, Message, Type, message};
 use serde_json::{Map, Value as Json, map::Entry};
 use wire::{Malformed, Value};
 
-/// What bodies begin with.
+/// The first bytes of each body.
 const PREFIX: [u8; 4] = *b"k8s\0";
 
 /// How deep messages may be within each other: as deep as JSON may be.

@@ -6,16 +6,16 @@ use krator_schema::{Problem, ProblemKind};
 use serde_json::{Value as Json, json};
 use std::fmt;
 
-/// What is wrong with one field of an object.
+/// An error in one field of an object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FieldError {
     /// The path of the field, such as `spec.template.spec.containers[0].name`.
     pub field: String,
-    /// What kind of error it is.
+    /// The kind of error.
     pub kind: ProblemKind,
     /// The value, where the message shows it.
     pub value: Option<Json>,
-    /// What is wrong; may be empty.
+    /// The message; may be empty.
     pub detail: String,
 }
 
@@ -130,7 +130,7 @@ pub struct Refusal {
     pub reason: &'static str,
     /// For people.
     pub message: String,
-    /// What it is about. It is boxed because most results are no refusals.
+    /// The object that it is about. Boxed, because most results are no refusals.
     pub about: Box<About>,
     /// The single reasons.
     pub causes: Vec<Cause>,
@@ -305,7 +305,7 @@ impl Refusal {
         Self::new(415, "UnsupportedMediaType", About::default(), message)
     }
 
-    /// What the client goes on from is too old.
+    /// The version that the client continues from is too old.
     pub fn expired(message: impl Into<String>) -> Self {
         Self::new(410, "Expired", About::default(), message)
     }

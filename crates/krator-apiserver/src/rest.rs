@@ -1,4 +1,4 @@
-//! What the verbs do to objects, after `pkg/registry/rest` and `pkg/registry/generic/registry` of `k8s.io/apiserver`.
+//! The verbs that change objects, after `pkg/registry/rest` and `pkg/registry/generic/registry` of `k8s.io/apiserver`.
 
 mod create;
 mod delete;
@@ -29,15 +29,15 @@ pub(crate) struct Options {
     pub user: Arc<User>,
     /// As what they write, in the fields' managers.
     pub manager: String,
-    /// What part of the object.
+    /// The part of the object.
     pub subresource: Subresource,
     /// Nothing is stored.
     pub dry_run: bool,
-    /// What becomes of fields that the server does not know.
+    /// The treatment of unknown fields.
     pub unknown: Unknown,
 }
 
-/// What becomes of fields that the server does not know, and of those that are there twice.
+/// The treatment of unknown and of duplicate fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unknown {
     /// They are left out.
@@ -48,12 +48,12 @@ pub(crate) enum Unknown {
     Strict,
 }
 
-/// What a write has made.
+/// The result of a write.
 pub(crate) struct Written {
     pub object: Arc<Json>,
     /// Whether the object is new.
     pub created: bool,
-    /// What the client should be warned of.
+    /// Warnings for the client.
     pub warnings: Vec<String>,
 }
 
@@ -147,7 +147,7 @@ pub(crate) fn settle_namespace(kind: &Kind, object: &mut Json, namespace: &str) 
     Ok(())
 }
 
-/// What is wrong with the metadata of an object of this kind.
+/// The errors in the metadata of an object of this kind.
 fn metadata_errors(kind: &Kind, object: &Json) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let generate = meta(object, "generateName");

@@ -36,7 +36,7 @@ use std::{
 /// The largest body of a request, as of the API server.
 const LARGEST_BODY: usize = 3 << 20;
 
-/// What the API server says of Jobs that are deleted without a policy.
+/// The warning of the API server about Jobs that are deleted without a policy.
 const PODS_STAY: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
     remove them or set propagationPolicy=Orphan to suppress this warning";
 

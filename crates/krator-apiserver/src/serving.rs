@@ -20,7 +20,7 @@ use tokio_rustls::{
 pub struct Serving {
     /// Where it is, such as `https://127.0.0.1:6443`.
     pub url: String,
-    /// What clients authenticate with. It may do everything.
+    /// The token of clients. Its user may do everything.
     pub token: String,
     /// The certificate that clients trust, as PEM.
     pub certificate: String,
@@ -28,12 +28,12 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// What kubectl needs to reach the server, and to do everything there.
+    /// A kubeconfig whose user may do everything.
     pub fn kubeconfig(&self) -> String {
         self.kubeconfig_of("admin", &self.token)
     }
 
-    /// What kubectl needs to reach the server as the user of a token; see [`Server::add_user`].
+    /// A kubeconfig for the user of a token; see [`Server::add_user`].
     pub fn kubeconfig_of(&self, user: &str, token: &str) -> String {
         use base64::{Engine as _, engine::general_purpose::STANDARD};
         let config = serde_json::json!({

@@ -1,4 +1,4 @@
-//! What can be done with an object whose type is known, after package `typed` of structured-merge-diff. Everything here
+//! Operations on objects whose type is known, after package `typed` of structured-merge-diff. Everything here
 //! except [`validate`] expects values that were validated, and therefore cannot fail.
 
 mod validate;

@@ -13,7 +13,7 @@ pub(crate) const AUTHENTICATED: &str = "system:authenticated";
 pub(crate) const UNAUTHENTICATED: &str = "system:unauthenticated";
 /// The name of those who do not say who they are.
 pub(crate) const ANONYMOUS: &str = "system:anonymous";
-/// What names of service accounts begin with; namespace and name follow.
+/// The prefix of the names of service accounts; namespace and name follow.
 pub(crate) const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
 /// Where users of service accounts have the id of their token.
 const CREDENTIAL_ID: &str = "authentication.kubernetes.io/credential-id";

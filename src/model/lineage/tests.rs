@@ -26,7 +26,7 @@ fn described(kinds: &[(&str, &[&str])]) -> Description {
     description.expect("a description that can be read")
 }
 
-/// What became of each former state: `A-B` is one under another name, `A>B` one that was merged, `A!` one that is gone;
+/// The fate of each former state: `A-B` is one under another name, `A>B` one that was merged, `A!` one that is gone;
 /// `A-B?C` is one whose stored objects go on in a wrong state.
 fn became(old: &[&str], new: &[&str]) -> String {
     let (old, new) = (described(&[("Thing", old)]), described(&[("Thing", new)]));

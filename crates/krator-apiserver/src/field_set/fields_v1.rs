@@ -9,7 +9,7 @@ impl FieldSet {
     /// Reads `fieldsV1`. Steps of a kind that is not known are left out.
     ///
     /// # Errors
-    /// What is malformed.
+    /// The malformed part.
     pub fn from_json(json: &Json) -> Result<Self, String> {
         read(json).map(|(set, _)| set.unwrap_or_default())
     }

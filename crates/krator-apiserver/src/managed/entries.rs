@@ -86,7 +86,7 @@ fn utc(time: &str) -> Option<String> {
     Some(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }
 
-/// What tells managers apart.
+/// The identity of a manager.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ManagerKey {
     pub(super) manager: String,
@@ -131,7 +131,7 @@ impl Managed {
     /// Reads the entries of an object.
     ///
     /// # Errors
-    /// What is wrong with one of them.
+    /// The error in one of them.
     pub(super) fn decode(entries: &[Entry<'_>]) -> Result<Self, String> {
         let mut managed = Self::default();
         for (index, entry) in entries.iter().enumerate() {

@@ -33,7 +33,7 @@ fn text<'a>(json: &'a Json, key: &str) -> &'a str {
     json[key].as_str().unwrap_or_default()
 }
 
-/// What a step answers, in the form of the expectations.
+/// The answer of a step, in the form of the expectations.
 fn run(step: &Json, live: Option<&Json>, type_: &Type) -> Json {
     let by = manager(text(step, "manager"), text(step, "subresource"));
     let ignored = fields(&step["ignored"]);

@@ -61,7 +61,7 @@ impl Tracking<'_> {
         };
         check("new", new)?;
         check("live", live)?;
-        // What this write changes is collected apart, to tell whether the entry of the manager needs a new time.
+        // The changes of this write are collected apart: they decide whether the entry of the manager needs a new time.
         let current = ManagerKey {
             manager: "current-operation".to_owned(),
             operation: String::new(),
@@ -178,7 +178,7 @@ fn describe(object: &Json) -> String {
     format!("{}/{}; {}", text("namespace"), text("name"), kind_text(object))
 }
 
-/// What no manager owns, because it says which object it is or because the server sets it.
+/// The fields that no manager owns, because they identify the object or the server sets them.
 static NEVER_OWNED: LazyLock<FieldSet> = LazyLock::new(|| {
     let metadata = [
         "name",

@@ -1,4 +1,4 @@
-//! What a write means for the sets of all managers, after `merge/update.go` of structured-merge-diff.
+//! The effect of a write on the sets of all managers, after `merge/update.go` of structured-merge-diff.
 
 use super::conflicts::Conflict;
 use super::entries::{ManagerKey, Managers, VersionedSet};
@@ -55,7 +55,7 @@ impl Updater<'_> {
         let mut managers = self.reconcile(managers);
         let merged = merge(self.type_, live, config);
         let set = field_set(self.type_, config).recursive_difference(self.ignored);
-        // What is applied again need not be looked for.
+        // Fields that are applied again are known already.
         let last = managers.remove(manager);
         let last = last.filter(|last| last.api_version != self.api_version || !last.set.is_subset(&set));
         managers.insert(manager.clone(), self.versioned(set, true));
@@ -160,7 +160,7 @@ impl Updater<'_> {
                 &named(type_, &field_set(type_, &merged)).difference(&kept),
             );
         }
-        // What was not owned by this manager stays, even if it was in something that was.
+        // Fields of other managers stay, even within a field that this manager owned.
         let gone =
             named(type_, &field_set(type_, &merged)).difference(&named(type_, &field_set(type_, &pruned)));
         remove(type_, &merged, &gone.intersection(&named(type_, &last.set)))

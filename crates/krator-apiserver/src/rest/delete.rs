@@ -11,7 +11,7 @@ use crate::{
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
-/// What becomes of the objects that the deleted one owns.
+/// The propagation of a deletion to the dependents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Propagation {
     /// They are deleted after their owner.
@@ -244,7 +244,7 @@ fn begin(kind: &Kind, object: &mut Json, live: &Json, grace: i64) {
     }
 }
 
-/// What the answer to a deletion shows: the last state for some kinds, a status for others.
+/// The answer to a deletion: the last state for some kinds, a status for others.
 fn deleted(kind: &Kind, last: &Json) -> Json {
     if matches!(&kind.of, Of::Builtin(builtin) if builtin.rules.shows_deleted) {
         return last.clone();

@@ -16,7 +16,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// What a server does besides answering. [`Server::builder`] makes one.
+/// The options of a server. [`Server::builder`] makes one.
 #[derive(Debug, Default)]
 #[must_use = "the server is made by `start`"]
 pub struct Builder {

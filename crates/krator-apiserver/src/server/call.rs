@@ -24,7 +24,7 @@ pub(super) struct Call<'a> {
     pub(super) asked: &'a Asked,
     pub(super) kind: &'a Arc<Kind>,
     pub(super) key: Key,
-    /// What follows the name in the path.
+    /// The part of the path after the name.
     pub(super) part: &'a str,
     pub(super) subresource: Subresource,
     pub(super) form: Form,

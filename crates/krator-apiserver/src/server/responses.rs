@@ -67,7 +67,7 @@ pub(super) fn openapi_v2() -> Response<Body> {
     response
 }
 
-/// What no part of the server answers.
+/// The answer to a request that no part of the server knows.
 pub(super) fn no_page() -> Response<Body> {
     let mut response = text("404 page not found\n");
     *response.status_mut() = StatusCode::NOT_FOUND;

@@ -1,4 +1,4 @@
-//! What a set of fields means after the schema has changed, after `typed/reconcile_schema.go`: who owned fields in a map
+//! The meaning of a set of fields after the schema has changed, after `typed/reconcile_schema.go`: who owned fields in a map
 //! or a list that is atomic now owns all of it.
 
 use crate::field_set::{FieldSet, PathElement};

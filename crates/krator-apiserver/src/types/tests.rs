@@ -91,7 +91,7 @@ fn types_come_from_the_schema_of_a_custom_resource() {
             .expect("a list");
         assert_eq!(owners.kind, ListKind::Map(vec!["uid".to_owned()]));
     }
-    // What is said of unknown fields holds for everything below.
+    // The setting for unknown fields applies to everything below.
     assert_eq!(
         at(&type_, "spec.known").map.as_ref().expect("a map").element,
         Arena::DEDUCED
