@@ -16,11 +16,11 @@ pub struct Plan {
 pub struct File {
     /// The whole file; lines end with `\n`.
     pub contents: String,
-    /// Who owns the file once it is written.
+    /// The owner of the file once it is written.
     pub ownership: Ownership,
 }
 
-/// Who owns a file once it is written.
+/// The owner of a file once it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ownership {

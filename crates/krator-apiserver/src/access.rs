@@ -1,4 +1,4 @@
-//! Who sends a request, and whether it may: authentication, impersonation and authorization, after the filters of
+//! Authentication, impersonation and authorization, after the filters of
 //! `pkg/endpoints/filters` of `k8s.io/apiserver`.
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 use http::{HeaderMap, header};
 use std::collections::BTreeMap;
 
-/// Who a token stands for: an error where it is not a token of this server, or not any more.
+/// The user of a token. An error if it is not a token of this server, or not any more.
 pub(crate) fn of_token(state: &State, token: &str) -> Result<User, Refusal> {
     let known = state.users.find(token).ok_or_else(Refusal::unauthorized)?;
     if let Some(account) = &known.account {

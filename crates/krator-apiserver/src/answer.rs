@@ -50,7 +50,7 @@ pub(crate) fn one<'a>(kind: &Kind, object: &'a Json, form: &Form, include: Inclu
     }
 }
 
-/// What `/scale` reads, in the form that a client asks for.
+/// The answer of `/scale`, in the form that a client asks for.
 pub(crate) fn scale(scale: &Json, form: &Form) -> Json {
     let Form::Table(version) = form else {
         return scale.clone();

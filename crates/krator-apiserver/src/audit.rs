@@ -119,7 +119,7 @@ impl Entry {
         });
     }
 
-    /// Who has sent the request.
+    /// The sender of the request.
     pub fn by(&mut self, user: &User) {
         self.event["user"] = user.info();
     }

@@ -1,4 +1,4 @@
-//! What the server makes of custom resources, after `pkg/registry/customresource` of `k8s.io/apiextensions-apiserver`.
+//! Custom resources: pruned, completed, checked and scaled, after `pkg/registry/customresource` of `k8s.io/apiextensions-apiserver`.
 
 use crate::{
     object::{at, fields_mut, set},
@@ -212,7 +212,7 @@ impl Custom {
         }
     }
 
-    /// What is wrong with the numbers that `/scale` shows.
+    /// The errors of the numbers that `/scale` shows.
     fn scale_errors(&self, object: &Json) -> Vec<FieldError> {
         let paths = self
             .scale()

@@ -50,7 +50,7 @@ pub(crate) struct Plan {
     requests: Arc<AtomicU64>,
 }
 
-/// What becomes of a request.
+/// The fate of a request.
 #[derive(Debug, Default)]
 pub(crate) struct Fate {
     pub delay: Duration,

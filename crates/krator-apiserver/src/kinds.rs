@@ -39,7 +39,7 @@ impl Deref for Kind {
     }
 }
 
-/// Who defines a kind.
+/// The origin of a kind.
 #[derive(Debug)]
 pub(crate) enum Of {
     Builtin(&'static Builtin),
@@ -138,7 +138,7 @@ impl Kind {
         }
     }
 
-    /// Whether it is only created, and never stored.
+    /// Whether objects are only created, and never stored.
     pub fn is_review(&self) -> bool {
         self.verbs == ["create"]
     }

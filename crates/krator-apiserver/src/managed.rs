@@ -1,4 +1,4 @@
-//! Who owns which field: `metadata.managedFields`, server-side apply, and what other writes do to it, after
+//! The owners of fields: `metadata.managedFields`, server-side apply, and the effect of other writes on it, after
 //! `k8s.io/apimachinery/pkg/util/managedfields/internal`. The managers there are layers around each other; here they are
 //! steps of [`apply`] and [`update`], named as there.
 
@@ -19,7 +19,7 @@ use serde_json::{Map, Value as Json, json};
 use std::borrow::Cow;
 use tracking::{Failure, Tracking};
 
-/// Who writes an object.
+/// The writer of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manager {
     /// The name of the field manager; `unknown` stands for an empty one.

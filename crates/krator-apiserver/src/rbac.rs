@@ -1,4 +1,4 @@
-//! Who may do what: roles and bindings, after `plugin/pkg/auth/authorizer/rbac` and `pkg/registry/rbac` of Kubernetes.
+//! Roles and bindings, after `plugin/pkg/auth/authorizer/rbac` and `pkg/registry/rbac` of Kubernetes.
 //!
 //! Where the server was not asked to evaluate roles, everybody may do everything. As in the API server, so may the group
 //! `system:masters` in any case.
@@ -88,7 +88,7 @@ pub(crate) fn forbidden(user: &User, asked: &Attributes, reason: &str) -> Refusa
     Refusal::forbidden(About::new(&asked.group, &asked.resource, &asked.name), &why)
 }
 
-/// What a user was granted.
+/// The grants of a user.
 #[derive(Debug, Default)]
 pub(crate) struct Granted {
     /// The rules, and the bindings by which they are those of the user.

@@ -1,4 +1,4 @@
-//! What a request asks for: its path, its parameters and the forms that it reads and accepts, after `RequestInfo` and the
+//! Requests: their paths, their parameters and the forms that they read and accept, after `RequestInfo` and the
 //! negotiation of `k8s.io/apiserver`.
 
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 use http::{HeaderMap, Method, header};
 use std::collections::BTreeMap;
 
-/// What part of an object a request is about.
+/// The part of an object that a request is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subresource {
     /// The object itself.
@@ -225,7 +225,7 @@ pub(crate) fn content_type(headers: &HeaderMap) -> &str {
     }
 }
 
-/// Who changes fields: the parameter `fieldManager`, or else the first part of the user agent.
+/// The field manager: the parameter `fieldManager`, or else the first part of the user agent.
 pub(crate) fn manager(query: &Query, headers: &HeaderMap) -> String {
     let manager = query.text("fieldManager");
     if !manager.is_empty() {

@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// How an object is written.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
-    /// Who writes.
+    /// The writer.
     pub user: Arc<User>,
     /// As what they write, in the fields' managers.
     pub manager: String,

@@ -129,7 +129,7 @@ fn texts(object: &Json, key: &str) -> Vec<String> {
     list.filter_map(Json::as_str).map(str::to_owned).collect()
 }
 
-/// What a review asks about.
+/// The subject of a review.
 fn asked(spec: &Json) -> Result<Attributes, Refusal> {
     let path = at(spec, &["nonResourceAttributes"]);
     if !path.is_null() {
@@ -171,7 +171,7 @@ fn subject(spec: &Json) -> User {
     }
 }
 
-/// What the user who asks may do in a namespace.
+/// The rights of the user who asks in a namespace.
 fn rules_review(state: &State, kind: &Kind, object: &Json, asks: &User) -> Result<Json, Refusal> {
     let namespace = text(at(object, &["spec"]), "namespace");
     if namespace.is_empty() {

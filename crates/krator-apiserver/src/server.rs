@@ -49,7 +49,7 @@ pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 #[derive(Clone)]
 pub struct Server {
     pub(crate) state: Arc<Mutex<State>>,
-    /// Who sends the requests that do not say.
+    /// The sender of requests without credentials.
     caller: Arc<User>,
     audit: Option<Audit>,
     faults: Option<faults::Plan>,

@@ -99,7 +99,7 @@ impl Default for Store {
 /// Changes that are no longer remembered.
 pub(crate) struct Forgotten;
 
-/// What a watch learns.
+/// An event of a watch.
 pub(crate) struct News {
     pub changes: Result<Vec<Arc<Change>>, Forgotten>,
     pub version: u64,

@@ -152,7 +152,7 @@ impl Arena {
     }
 }
 
-/// What values of a type may be: one or several of a scalar, a list and a map.
+/// The forms of values of a type: one or several of a scalar, a list and a map.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Atom {
     pub(crate) scalar: Option<Scalar>,
@@ -215,14 +215,14 @@ pub(crate) struct Field {
     pub(crate) patch: PatchMeta,
 }
 
-/// What strategic merge patches do with a field.
+/// The treatment of a field by strategic merge patches.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PatchMeta {
     pub(crate) strategies: Vec<String>,
     pub(crate) merge_key: String,
 }
 
-/// What a value is by its type, after `deduceAtom`.
+/// The form of a value by its type, after `deduceAtom`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deduced<'a> {
     scalar: Option<Scalar>,

@@ -1,4 +1,4 @@
-//! Who sends requests, and the tokens by which the server knows them, after `pkg/authentication` of `k8s.io/apiserver`.
+//! Users and their tokens, after `pkg/authentication` of `k8s.io/apiserver`.
 
 use crate::object::of_texts;
 use jiff::Timestamp;
@@ -18,7 +18,7 @@ pub(crate) const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
 /// Where users of service accounts have the id of their token.
 const CREDENTIAL_ID: &str = "authentication.kubernetes.io/credential-id";
 
-/// Who sends a request.
+/// The sender of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct User {
     pub name: String,
@@ -41,7 +41,7 @@ impl User {
         }
     }
 
-    /// Who may do everything.
+    /// The user that may do everything.
     pub fn admin() -> Self {
         Self::new("admin", &[MASTERS])
     }

@@ -24,7 +24,7 @@ const BOOKMARKS: Duration = Duration::from_secs(60);
 /// How long a watch runs when the client does not say.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(1_800);
 
-/// What a client asks of a watch.
+/// The parameters of a watch.
 pub(crate) struct Watch {
     kind: Arc<Kind>,
     selection: Selection,
@@ -34,7 +34,7 @@ pub(crate) struct Watch {
     /// Where it is.
     version: u64,
     versions: watch::Receiver<u64>,
-    /// What was not yet sent.
+    /// Events that were not sent yet.
     waiting: VecDeque<Bytes>,
     ends: Instant,
     next_bookmark: Instant,

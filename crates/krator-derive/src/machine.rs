@@ -7,7 +7,7 @@ use syn::{
     punctuated::Punctuated,
 };
 
-/// What `#[machine(…)]` says.
+/// The arguments of `#[machine(…)]`.
 #[derive(Default)]
 struct Attributes {
     object_state: Option<Type>,

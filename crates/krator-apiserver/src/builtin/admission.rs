@@ -1,4 +1,4 @@
-//! What the admission plugins of a server with the usual flags do to builtin kinds: `DefaultTolerationSeconds`, `Priority`,
+//! The admission plugins of a server with the usual flags, for builtin kinds: `DefaultTolerationSeconds`, `Priority`,
 //! `RuntimeClass`, `StorageObjectInUseProtection` and `TaintNodesByCondition`, after `plugin/pkg/admission` of Kubernetes.
 //! The PriorityClasses that every cluster has are known, and not stored.
 
@@ -94,7 +94,7 @@ fn toleration_seconds(pod: &mut Json) {
     set(pod, "spec.tolerations", tolerations);
 }
 
-/// What an update leaves out was computed before.
+/// Restores fields that were computed when the object was created and that an update leaves out.
 pub(super) fn pod_update(pod: &mut Json, old: &Json) {
     for field in ["spec.priority", "spec.preemptionPolicy"] {
         if get(pod, field).is_none()

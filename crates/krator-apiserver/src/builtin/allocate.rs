@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const NODE_PORTS: std::ops::RangeInclusive<i64> = 30000..=32767;
 
-/// What other Services have.
+/// The addresses and ports of other Services.
 #[derive(Default)]
 struct Taken {
     addresses: BTreeSet<String>,
@@ -50,7 +50,7 @@ fn numbers(service: &Json) -> Vec<i64> {
 ///
 /// # Errors
 ///
-/// What the Service asks for and cannot have.
+/// The addresses and ports that the Service asks for and cannot have.
 pub(super) fn allocate<'a>(
     service: &mut Json,
     old: Option<&Json>,

@@ -25,7 +25,7 @@ const MOST_UNKNOWN: usize = 100;
 ///
 /// # Errors
 ///
-/// What does not fit the type, in the words of `encoding/json`.
+/// A value that does not fit its type, in the words of `encoding/json`.
 pub(super) fn decode(type_name: &'static str, value: &Json) -> Result<(Json, Vec<String>), String> {
     let mut decoder = Decoder::default();
     let read = decoder.read(&Type::Named(type_name), Some(value))?;

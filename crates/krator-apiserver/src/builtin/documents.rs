@@ -36,7 +36,7 @@ pub struct ServedKind {
     pub categories: Vec<String>,
     /// Whether objects are in namespaces.
     pub namespaced: bool,
-    /// What requests can do, such as `create`.
+    /// The verbs of its requests, such as `create`.
     pub verbs: Vec<String>,
     /// Paths below objects, such as `status`.
     pub subresources: Vec<ServedSubresource>,
@@ -53,7 +53,7 @@ pub struct ServedSubresource {
     pub version: String,
     /// The kind, such as `Scale`.
     pub kind: String,
-    /// What requests can do.
+    /// The verbs of its requests.
     pub verbs: Vec<String>,
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 ///
 /// # Errors
 ///
-/// What the API server says of a field by which lists of the kind cannot be selected.
+/// The message of the API server about a field by which lists of the kind cannot be selected.
 pub(super) fn value(selectable: &[Selectable], object: &Json, field: &str) -> Result<String, String> {
     if matches!(field, "metadata.name" | "metadata.namespace") {
         return Ok(text(object, field).to_owned());

@@ -18,7 +18,7 @@ pub enum NameRule {
 }
 
 impl NameRule {
-    /// What is wrong with a name, or with a `generateName` if `prefix` is set.
+    /// The errors of a name, or of a `generateName` if `prefix` is set.
     pub fn check(self, name: &str, prefix: bool) -> Vec<String> {
         let masked = if prefix {
             mask_trailing_dash(name)

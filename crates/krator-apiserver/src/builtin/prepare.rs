@@ -1,4 +1,4 @@
-//! What the server itself sets before an object is validated and stored, after `PrepareForCreate` and `PrepareForUpdate`
+//! The fields that the server sets before an object is validated and stored, after `PrepareForCreate` and `PrepareForUpdate`
 //! of `pkg/registry/*/*/strategy.go` of Kubernetes.
 
 mod service;
@@ -12,7 +12,7 @@ use super::types::{Named, named};
 use crate::request::Subresource;
 use serde_json::{Value as Json, json};
 
-/// What a DaemonSet counts its templates with.
+/// The annotation with which a DaemonSet counts its templates.
 pub(super) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
 /// Whether a type has a status, which writes of the object itself ignore.

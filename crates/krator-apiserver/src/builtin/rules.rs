@@ -1,4 +1,4 @@
-//! What the API server does with the objects of each kind beyond what their schemas say. A kind of Kubernetes is its schema
+//! How the API server treats the objects of each kind beyond their schemas. A kind of Kubernetes is its schema
 //! and one value of [`Rules`], which `known` has.
 
 use super::admission::Find;
@@ -20,7 +20,7 @@ pub(crate) struct StoredAs {
     pub to_served: fn(&Json) -> Json,
 }
 
-/// What the API server does with the objects of one kind.
+/// The treatment of the objects of one kind.
 #[derive(Debug)]
 pub(crate) struct Rules {
     /// How objects are stored, if not as they are served.

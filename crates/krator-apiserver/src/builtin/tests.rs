@@ -40,7 +40,7 @@ struct Step {
     refusal: Option<Json>,
 }
 
-/// What this server makes of a request.
+/// The answer of this server to a request.
 type Outcome = Result<Json, Refusal>;
 
 fn name_of(object: &Json) -> &str {
@@ -165,7 +165,7 @@ fn difference(
                 same.map(|same| missed.remove(&same));
             }
             let is_same = ours.code == code && (code != 403 || missed.is_empty());
-            // What cannot be read is refused in other words.
+            // Bodies that cannot be read are refused in other words.
             missed.retain(|(field, _)| !field.is_empty());
             match is_same {
                 true => Ok(missed),
@@ -180,7 +180,7 @@ fn difference(
     }
 }
 
-/// What is read and written again must stay as it was.
+/// Objects that are read and written again must stay as they were.
 fn stored_difference(record: &Record, answer: &Json) -> Option<String> {
     let builtin = of(&record.group, &record.resource).expect("a builtin kind");
     let (mut again, unknown) = builtin.decode(answer).expect("an answer of the real server");

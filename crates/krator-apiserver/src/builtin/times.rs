@@ -10,7 +10,7 @@ const MICROS: &str = "2006-01-02T15:04:05.000000Z07:00";
 ///
 /// # Errors
 ///
-/// That it is no time.
+/// If the text is no time.
 pub(super) fn canonical_time(text: &str) -> Result<String, String> {
     let time = parse(text, SECONDS)?.to_zoned(TimeZone::UTC);
     Ok(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
@@ -20,7 +20,7 @@ pub(super) fn canonical_time(text: &str) -> Result<String, String> {
 ///
 /// # Errors
 ///
-/// That it is no time.
+/// If the text is no time.
 pub(super) fn canonical_micro_time(text: &str) -> Result<String, String> {
     let time = parse(text, MICROS)?.to_zoned(TimeZone::UTC);
     Ok(time.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string())

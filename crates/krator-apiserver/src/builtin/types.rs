@@ -24,7 +24,7 @@ pub(super) enum Type {
     Map(Box<Type>),
 }
 
-/// What a name stands for.
+/// The type that a name stands for.
 #[derive(Debug)]
 pub(super) enum Named {
     Struct(Struct),

@@ -41,7 +41,7 @@ impl Workload {
         }
     }
 
-    /// Who writes its status.
+    /// The writer of its status.
     pub fn manager(self) -> &'static str {
         match self {
             Self::Pod => "kubelet",

@@ -69,7 +69,7 @@ impl<'a> Entry<'a> {
         ManagerKey {
             manager: self.manager.clone(),
             operation: self.operation.clone(),
-            // Who applies is the same manager in all versions.
+            // A manager that applies is the same in all versions.
             api_version: if self.operation == APPLY {
                 String::new()
             } else {

@@ -61,7 +61,7 @@ impl ScaleFields {
             let Some(path) = self.path(&of.api_version) else {
                 continue;
             };
-            // Who has the replicas of the object and not of the Scale has lost them.
+            // A manager that owns the replicas of the object and not of the Scale has lost them.
             if of.set.has(&path) && of_scale.remove(&key).is_none() {
                 let mut taken = FieldSet::default();
                 taken.insert(&path);

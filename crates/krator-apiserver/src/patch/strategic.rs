@@ -46,7 +46,7 @@ fn items(directive: Json, name: &str) -> Result<Vec<Json>, Refusal> {
     }
 }
 
-/// What is known of a field: its type, and what patches do with it.
+/// The type of a field and its treatment by patches.
 struct FieldMeta<'a> {
     type_: TypeId,
     /// `merge`, `replace` or nothing.

@@ -1,4 +1,4 @@
-//! What requests ask for, as roles name it, after `RequestInfo` of `k8s.io/apiserver`.
+//! The attributes of requests, as roles name them, after `RequestInfo` of `k8s.io/apiserver`.
 
 use crate::{
     request::{Query, Target, decoded},
@@ -6,7 +6,7 @@ use crate::{
 };
 use http::Method;
 
-/// What somebody wants to do.
+/// The action that a user asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Attributes {
     pub verb: String,
@@ -21,7 +21,7 @@ pub(crate) struct Attributes {
 }
 
 impl Attributes {
-    /// What a request asks for.
+    /// The attributes of a request.
     pub fn of(method: &Method, path: &str, query: &Query) -> Self {
         let Some(target) = Target::of(path) else {
             return Attributes {

@@ -59,7 +59,7 @@ impl Rule {
         vec![resources, paths]
     }
 
-    /// Whether it allows something.
+    /// Whether the rule allows an action.
     pub fn allows(&self, asked: &Attributes) -> bool {
         let verb = has(&self.verbs, "*") || has(&self.verbs, &asked.verb);
         if let Some(path) = &asked.path {

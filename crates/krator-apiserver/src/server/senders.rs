@@ -1,4 +1,4 @@
-//! Who sends requests to a server.
+//! The senders of requests to a server.
 
 use super::Server;
 use crate::{

@@ -1,4 +1,4 @@
-//! What an operator shows of its work: metrics, events, and the objects in their states.
+//! The view of an operator's work: metrics, events, and the objects in their states.
 #[cfg(feature = "dev")]
 pub(super) mod development;
 pub(super) mod inspect;

@@ -10,7 +10,7 @@ use super::types::Type;
 #[derive(Debug)]
 pub(super) struct Overload {
     pub(super) id: &'static str,
-    /// Whether it is called as `operand.function(…)`; the receiver is then the first operand.
+    /// Whether the function is called as `operand.function(…)`; the receiver is then the first operand.
     pub(super) receiver: bool,
     pub(super) parameters: Vec<Arc<str>>,
     pub(super) operands: Vec<Type>,

@@ -4,7 +4,7 @@ use super::{age, has_condition, number, text_or};
 use crate::builtin::json::{flag, get, int, list, text};
 use serde_json::{Value as Json, json};
 
-/// What `kubectl get pods` says of a pod.
+/// The status of a pod in `kubectl get pods`.
 struct Summary {
     reason: String,
     ready: usize,

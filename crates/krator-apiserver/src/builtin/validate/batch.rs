@@ -62,7 +62,7 @@ fn generated_selector(report: &mut Report, job: &Json, selector: &Json) {
     }
 }
 
-/// What Jobs and the templates of CronJobs have in common.
+/// Checks that Jobs and the templates of CronJobs share.
 fn job_spec(report: &mut Report, at: &Path, spec: &Json) {
     let is_indexed = text(spec, "completionMode") == "Indexed";
     if is_indexed && get(spec, "completions").is_none() {

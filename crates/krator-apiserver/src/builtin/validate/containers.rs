@@ -165,7 +165,7 @@ pub(super) fn probe(report: &mut Report, at: &Path, probe: &Json) {
     }
 }
 
-/// What a probe or a hook does.
+/// Checks the action of a probe or a hook.
 pub(super) fn handler(report: &mut Report, at: &Path, handler: &Json) {
     let actions = ["exec", "httpGet", "tcpSocket", "grpc", "sleep"].into_iter();
     let mut actions = actions.filter(|action| get(handler, action).is_some());

@@ -1,4 +1,4 @@
-//! What a test does to objects of other kinds, in place of the controllers and the watches of a cluster.
+//! Changes of objects of other kinds by a test, in place of the controllers and the watches of a cluster.
 use crate::{
     cluster::others::links::{Concerns, Link, Linked},
     error::Result,

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 /// The metadata of objects of some kind.
 pub(super) type Metadata = PartialObjectMeta<kube::core::DynamicObject>;
 
-/// Who owned a child: the name and the uid.
+/// The owner of a child: its name and its uid.
 pub(super) type OwnerName<'a> = (&'a str, &'a str);
 
 impl<M: Machine> Cluster<M> {

@@ -137,7 +137,7 @@ impl Sight {
         self.lease.as_ref()?.spec.as_ref()
     }
 
-    /// Who holds the Lease. A released one has no holder.
+    /// The holder of the Lease. A released one has none.
     fn holder(&self) -> Option<&str> {
         let holder = self.spec()?.holder_identity.as_deref()?;
         Some(holder).filter(|holder| !holder.is_empty())

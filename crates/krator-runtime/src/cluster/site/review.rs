@@ -1,4 +1,4 @@
-//! Who may read the metrics and what is shown of objects: whoever the API server says may `get` the path, as with operators
+//! Access to the metrics and the page: the API server decides who may `get` the path, as with operators
 //! of kubebuilder; or, over the loopback interface without TLS, the programs of this machine, but no website in its browser.
 use crate::{
     cluster::process::serve::text,

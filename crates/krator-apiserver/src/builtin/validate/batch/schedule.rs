@@ -15,7 +15,7 @@ const FIELDS: [Bounds; 5] = [
     (0, 6, &DAYS),
 ];
 
-/// What is wrong with a schedule.
+/// The errors of a schedule.
 pub(super) fn check(schedule: &str) -> Result<(), String> {
     let schedule = match schedule
         .strip_prefix("CRON_TZ=")
@@ -98,7 +98,7 @@ fn number(text: &str) -> Result<i64, String> {
     }
 }
 
-/// What is wrong with the name of a time zone, as far as its form tells.
+/// The errors in the form of the name of a time zone.
 pub(super) fn check_time_zone(zone: &str) -> Vec<String> {
     if zone.is_empty() {
         return vec!["timeZone must be nil or non-empty string".to_owned()];
