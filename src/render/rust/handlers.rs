@@ -157,7 +157,7 @@ fn last_line(code: &str, comment: &str) -> String {
 
 /// Imports of these names in one line, or in one line each where that would be too long.
 pub fn import(from: &str, names: &mut Vec<&str>) -> String {
-    names.sort_unstable();
+    names.sort_by_cached_key(|name| with_wide_numbers(name));
     names.dedup();
     let line = format!("use {from}::{{{}}};\n", names.join(", "));
     if names.len() > 1 && line.len() <= WIDTH + 1 {
@@ -165,6 +165,24 @@ pub fn import(from: &str, names: &mut Vec<&str>) -> String {
     }
     let lines = names.iter().map(|name| format!("use {from}::{name};\n"));
     lines.collect()
+}
+
+/// A name with its numbers filled up by zeros, by which rustfmt's order of names is the order of texts: `S9` is before `S10`.
+fn with_wide_numbers(name: &str) -> String {
+    let mut wide = String::new();
+    let mut digits = String::new();
+    for c in name.chars().chain(std::iter::once(' ')) {
+        if c.is_ascii_digit() {
+            digits.push(c);
+            continue;
+        }
+        if !digits.is_empty() {
+            wide.push_str(&format!("{digits:0>64}"));
+            digits.clear();
+        }
+        wide.push(c);
+    }
+    wide
 }
 
 /// `tests/<kind>.rs`: tests that pass with the handlers as they begin, once those count as written.
@@ -260,6 +278,10 @@ mod tests {
             "use super::{Eat, Roam};\n"
         );
         assert_eq!(import("super", &mut vec!["A"]), "use super::A;\n");
+        assert_eq!(
+            import("super", &mut vec!["S10", "S9", "S"]),
+            "use super::{S, S9, S10};\n"
+        );
         let (a, b) = ("A".repeat(10) + "a", "B".repeat(63) + "b");
         assert!(import("super", &mut vec![&a, &b]).lines().count() == 1);
         let c = "C".repeat(60) + "c";
