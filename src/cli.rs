@@ -1,5 +1,5 @@
 //! The command line. Each verb is one small file, which parses its arguments, makes one call, and returns an exit code.
-//! A new verb is a file with `Args` and `run`, and a line in [`Verb`] and in [`run`].
+//! A new verb is a file with `Args` and `run`, and a line in `Verb` and in `run`.
 
 mod against;
 mod artifact;
