@@ -6,6 +6,7 @@
 use crate::case_file::is_update;
 use crate::descriptions::{cases, crate_of};
 use crate::operator::files;
+use crate::regenerate::write;
 use std::fs;
 
 #[test]
@@ -19,12 +20,7 @@ fn crates_are_as_reviewed() {
         let (now, then) = (crate_of(&case), files(&expected));
         if now != then && is_update(&expected) {
             fs::remove_dir_all(&expected).expect("a folder of our own");
-            for (path, contents) in &now {
-                let path = expected.join(path);
-                fs::create_dir_all(path.parent().expect("a file is in a folder"))
-                    .expect("a folder of our own");
-                fs::write(path, contents).expect("a folder of our own");
-            }
+            write(&now, &expected);
             continue;
         }
         let paths: std::collections::BTreeSet<_> = now.keys().chain(then.keys()).collect();

@@ -9,9 +9,7 @@ mod quiet;
 mod renamed;
 mod seen;
 
+pub use crate::descriptions::MOOSE as DESCRIPTION;
 pub use faults::replaced;
 pub use fixture::{Fixture, UNTOUCHED, Variant, names};
 pub use history::states;
-
-/// The description of the moose operator.
-pub const DESCRIPTION: &str = include_str!("../../../testdata/ok/moose/spec.yaml");
