@@ -27,9 +27,15 @@ pub fn write(files: &BTreeMap<PathBuf, Vec<u8>>, over: &Path) {
     }
 }
 
+/// Where a generated crate takes its runtime from, as `--runtime` says it.
+pub const VENDORED: &str = "vendored";
+/// For crates that are never built: writing and reading the files of the runtime takes most of the time of a run.
+pub const ELSEWHERE: &str = "path=../krator-runtime";
+
 /// Generates the crate of a description.
-pub fn new(description: &Path, dir: &Path) {
-    let output = krator(&[Path::new("new"), description, Path::new("--out"), dir]);
+pub fn new(description: &Path, dir: &Path, runtime: &str) {
+    let args = ["new", "--runtime", runtime, "--out"].map(Path::new);
+    let output = krator(&[&args[..], &[dir, description]].concat());
     assert!(output.status.success(), "{}", text(output.stderr));
 }
 

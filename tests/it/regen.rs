@@ -11,7 +11,7 @@ mod safety;
 
 use crate::case_file::{entries, is_update};
 use crate::operator::{files, krator};
-use crate::regenerate::{args, edit, generate, new, text, write};
+use crate::regenerate::{ELSEWHERE, args, edit, generate, new, text, write};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ fn missing_in(dir: &Path) -> BTreeSet<String> {
 fn outcome(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let work = tempfile::tempdir().expect("a temporary folder");
     let dir = work.path().join("crate");
-    new(&case.join("before/krator.yaml"), &dir);
+    new(&case.join("before/krator.yaml"), &dir, ELSEWHERE);
     edit(case, &dir);
     let args = args(case);
     let args: Vec<&str> = args.split_whitespace().collect();
@@ -97,7 +97,7 @@ fn outcome(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         (PathBuf::from("output.txt"), printed.into_bytes()),
     ]);
     let fresh = work.path().join("fresh");
-    new(&dir.join("krator.yaml"), &fresh);
+    new(&dir.join("krator.yaml"), &fresh, ELSEWHERE);
     let fresh = files(&fresh);
     for (path, contents) in now {
         let is_notes = path.starts_with(".krator") && !path.starts_with(".krator/pruned");

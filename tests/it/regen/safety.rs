@@ -2,7 +2,7 @@
 
 use crate::descriptions::MOOSE as DESCRIPTION;
 use crate::operator::{files, run};
-use crate::regenerate::{generate, new, text, write};
+use crate::regenerate::{VENDORED, generate, new, text, write};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
@@ -18,7 +18,7 @@ fn edited() -> (TempDir, PathBuf) {
     let description = work.path().join("moose.yaml");
     fs::write(&description, DESCRIPTION).expect("writable");
     let dir = work.path().join("crate");
-    new(&description, &dir);
+    new(&description, &dir, VENDORED);
     let edit = BTreeMap::from([(
         "krator.yaml".into(),
         DESCRIPTION.replace("[mo]", "[mo, mos]").into_bytes(),

@@ -2,7 +2,7 @@
 
 use crate::case_file::entries;
 use crate::operator::files;
-use crate::regenerate::{args, edit, generate, new, text};
+use crate::regenerate::{ELSEWHERE, args, edit, generate, new, text};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn a_run_does_the_same_with_other_line_ends_and_keeps_them() {
         let work = tempfile::tempdir().expect("a temporary folder");
         let [unix, dos] = ["unix", "dos"].map(|name| {
             let dir = work.path().join(name);
-            new(&case.join("before/krator.yaml"), &dir);
+            new(&case.join("before/krator.yaml"), &dir, ELSEWHERE);
             edit(&case, &dir);
             dir
         });

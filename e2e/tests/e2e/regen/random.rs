@@ -14,7 +14,7 @@ mod merges;
 use crate::descriptions::cases;
 use crate::dice::{Dice, number};
 use crate::operator::files;
-use crate::regenerate::{generate, new, text};
+use crate::regenerate::{VENDORED, generate, new, text};
 use crate::yaml::documents;
 use crates::Member;
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,7 +85,7 @@ fn renames_leave_nothing_to_do_in_a_crate_that_nobody_touched() {
             let work = tempfile::tempdir().expect("a temporary folder");
             let dir = work.path().join(case);
             let spec = cases()[case].join("spec.yaml");
-            new(&spec, &dir);
+            new(&spec, &dir, VENDORED);
             let mut described = documents(&fs::read(spec).expect("a description"));
             for step in 0..STEPS {
                 let edited = edits::random(&described, &mut dice, renames);
