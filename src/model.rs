@@ -83,6 +83,18 @@ pub struct Description {
     pub deploy: Deploy,
     /// Whether everything that schemas depend on could be read; otherwise they have something harmless in place of it.
     pub has_sound_schemas: bool,
+    /// The edition of the crate that is generated.
+    pub edition: Edition,
+}
+
+/// The names and types of generated code that the code of a crate's owner uses. A crate keeps the edition that it began with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Edition {
+    /// What an object keeps in memory is a `MooseState`, and base64 is text.
+    First,
+    /// What an object keeps in memory is a `MooseMemory`, and base64 is bytes.
+    #[default]
+    Second,
 }
 
 /// A custom resource and its machine.

@@ -193,7 +193,7 @@ fn start(description: &Description) -> String {
 fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {
     let module = kind.resource.kind.value.module();
     let at = |path: &str| format!("src/{module}/{path}");
-    plan.add(at("mod.rs"), Generated, rust::kind_module(kind));
+    plan.add(at("mod.rs"), Generated, rust::kind_module(description, kind));
     plan.add(at("generated/mod.rs"), Generated, rust::generated_module());
     plan.add(
         at("generated/machine.rs"),
@@ -205,7 +205,11 @@ fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {
         Generated,
         rust::kinds::kinds(description, kind),
     );
-    plan.add(at("generated/prelude.rs"), Generated, rust::prelude(kind));
+    plan.add(
+        at("generated/prelude.rs"),
+        Generated,
+        rust::prelude(description, kind),
+    );
     plan.add(
         at("generated/tests.rs"),
         Generated,
@@ -222,7 +226,8 @@ fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {
         plan.add(file, Seeded, handlers::handler(kind, state));
     }
     let name = kind.resource.kind.value.as_str();
-    let data = json!({"kind": name, "initialize": handlers::initialize(name)});
+    let memory = rust::memory_type(description, kind).to_string();
+    let data = json!({"kind": name, "initialize": handlers::initialize(name, &memory), "memory": memory});
     plan.add(at("object.rs"), Seeded, Template::Object.render(&data));
     let test = handlers::machine_test(description, kind);
     plan.add(format!("tests/{module}.rs"), Seeded, test);

@@ -10,7 +10,7 @@ use crate::code::{self, InFile, Renames};
 use crate::disk::{self, Folder};
 use crate::drift::{self, Drift, Options, Version};
 use crate::finding::Source;
-use crate::model::Description;
+use crate::model::{Description, Edition};
 use crate::plan::{Ownership, Plan};
 use crate::record::{self, GenerationRecord};
 use crate::render::{self, Rollout, Runtime};
@@ -72,6 +72,28 @@ struct Planned<'a> {
     plan: Plan,
 }
 
+/// The edition of the crate with this record: what krator first wrote to keep in memory shows it.
+fn edition_of(record: &GenerationRecord) -> Edition {
+    let is_memory = |line: &str| line.starts_with("pub struct ") && line.ends_with("Memory {}");
+    let mut objects = record
+        .files
+        .iter()
+        .filter(|(path, _)| path.ends_with("/object.rs"));
+    let is_second =
+        objects.any(|(_, file)| file.base.as_ref().is_some_and(|base| base.lines().any(is_memory)));
+    match is_second {
+        true => Edition::Second,
+        false => Edition::First,
+    }
+}
+
+fn in_edition(mut checked: Checked, edition: Edition) -> Checked {
+    if let Some(description) = &mut checked.description {
+        description.edition = edition;
+    }
+    checked
+}
+
 impl Planned<'_> {
     fn version(&self) -> Version<'_> {
         Version {
@@ -109,6 +131,8 @@ impl Workspace {
             }
         }
         let record = GenerationRecord::parse(&files)?;
+        let edition = edition_of(&record);
+        let description = in_edition(description, edition);
         let FileState::Text(former) = files.get(record::DESCRIPTION) else {
             return Err(damaged("it is missing").into());
         };
@@ -119,6 +143,7 @@ impl Workspace {
             let named = record.named_files(spec::named_files(former.as_bytes()));
             check_with(record::DESCRIPTION, former.as_bytes(), &named)
         });
+        let former = former.map(|former| in_edition(former, edition));
         // Git may have made of two descriptions one that is none; then nothing is known to be renamed.
         let is_merged = record.is_merged || sides.is_some();
         let former = former.filter(|former| !is_merged || former.sound().is_some());
@@ -287,5 +312,35 @@ impl Workspace {
             source: &checked.source,
             plan: render::plan_with(description, &checked.source, &self.runtime, self.rollout),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crate_keeps_the_names_and_types_of_its_edition() {
+        let text = include_str!("../testdata/ok/order/spec.yaml");
+        for (edition, type_) in [
+            (Edition::First, "request: String,"),
+            (Edition::Second, "request: k8s_openapi::ByteString,"),
+        ] {
+            let checked = in_edition(
+                check_with(DESCRIPTION, text.as_bytes(), &Files::default()),
+                edition,
+            );
+            let description = checked.sound().expect("a good description");
+            let plan = render::plan(description, &checked.source, &Runtime::Path("..".to_owned()));
+            let types = plan.get("src/order/generated/types.rs").expect("generated");
+            assert!(types.contents.contains(type_), "{}", types.contents);
+            let home = tempfile::tempdir().expect("a temporary folder");
+            let dir = home.path().join("crate");
+            disk::create(&dir, &render::with_record(plan, &checked.source)).expect("a vacant place");
+
+            let opened = Workspace::open(&dir).expect("a crate");
+            let drift = opened.drift(Options::default()).expect("readable");
+            assert!(drift.changes.is_empty(), "{:?}", drift.changes);
+        }
     }
 }

@@ -116,6 +116,7 @@ pub(crate) const KIND_ENDINGS: &[&str] = &[
     "Spec",
     "Status",
     "Machine",
+    "Memory",
     "State",
     "Operator",
     CONDITION_ENDING,

@@ -16,7 +16,7 @@ pub mod types;
 pub use prelude::prelude;
 
 use crate::{
-    model::{Description, Kind, State},
+    model::{Description, Edition, Kind, State},
     names::{CONDITION_ENDING, StateName, rust_ident},
     text::is_unprintable,
 };
@@ -94,8 +94,6 @@ pub struct KindNames {
     pub status: Ident,
     /// The enum of its states, such as `MooseMachine`.
     pub machine: Ident,
-    /// The type of what one object keeps in memory, such as `MooseState`.
-    pub object_state: Ident,
     /// The enum of its own conditions, such as `MooseCondition`, if it has any.
     pub condition: Option<Ident>,
 }
@@ -111,31 +109,46 @@ impl KindNames {
             spec: with("Spec"),
             status: with("Status"),
             machine: with("Machine"),
-            object_state: with("State"),
             condition: (!kind.condition_types().is_empty()).then(|| with(CONDITION_ENDING)),
         }
     }
 }
 
+/// The type of what one object of a kind keeps in memory, such as `MooseMemory`.
+pub(crate) fn memory_type(description: &Description, kind: &Kind) -> Ident {
+    let ending = match description.edition {
+        Edition::First => "State",
+        Edition::Second => "Memory",
+    };
+    Ident::new(
+        &format!("{}{ending}", kind.resource.kind.value),
+        Span::call_site(),
+    )
+}
+
 /// `src/<kind>/mod.rs`.
-pub(crate) fn kind_module(kind: &Kind) -> String {
+pub(crate) fn kind_module(description: &Description, kind: &Kind) -> String {
     let KindNames {
-        machine,
-        object_state,
-        condition,
-        ..
+        machine, condition, ..
     } = KindNames::of(kind);
+    let memory = memory_type(description, kind);
     let condition = condition.map_or(String::new(), |condition| {
         format!("pub use generated::machine::{condition};\n")
     });
     let name = &kind.resource.kind.value;
+    // Sorted, as rustfmt has them.
+    let objects = std::collections::BTreeSet::from([format!("{name}Operator"), memory.to_string()]);
+    let objects: String = objects
+        .iter()
+        .map(|object| format!("pub use object::{object};\n"))
+        .collect();
     let is_same = name.module() == handlers::STATES_MODULE;
     let allow = if is_same { handlers::SAME_NAME } else { "" };
     format!(
         "{HEADER}\n\n//! `{name}`: its types, its state machine and its handlers.\n\n\
          #[rustfmt::skip]\nmod generated;\nmod object;\n{allow}pub mod states;\n\n\
          {condition}pub use generated::machine::{machine};\npub use generated::prelude;\n\
-         pub use generated::types::*;\npub use object::{name}Operator;\npub use object::{object_state};\n"
+         pub use generated::types::*;\n{objects}"
     )
 }
 

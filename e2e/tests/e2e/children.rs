@@ -41,7 +41,7 @@ const SCENARIO: &str = r##"use std::sync::Arc;
 
 use k8s_openapi::api::apps::v1::Deployment;
 use krator_runtime::Local;
-use memcached_operator::memcached::{MemcachedMachine, MemcachedState};
+use memcached_operator::memcached::{MemcachedMachine, MemcachedMemory};
 
 fn object() -> Local<MemcachedMachine> {
     let manifest = serde_json::json!({
@@ -49,7 +49,7 @@ fn object() -> Local<MemcachedMachine> {
         "metadata": {"name": "cache", "namespace": "default", "uid": "1"}, "spec": {"size": 1},
     });
     let manifest = serde_json::from_value(manifest).expect("the object is one");
-    Local::new(manifest, MemcachedState::default(), Arc::default())
+    Local::new(manifest, MemcachedMemory::default(), Arc::default())
 }
 
 /// The one child, and how many replicas it has.

@@ -39,7 +39,7 @@ const TEST: &str = r#"//! The certificate of a website.
 use std::sync::Arc;
 
 use krator_runtime::Local;
-use website_operator::website::{WebsiteMachine, WebsiteState, prelude::Certificate};
+use website_operator::website::{WebsiteMachine, WebsiteMemory, prelude::Certificate};
 
 #[tokio::test(start_paused = true)]
 async fn a_website_is_ready_with_its_certificate() {
@@ -48,7 +48,7 @@ async fn a_website_is_ready_with_its_certificate() {
         "metadata": {"name": "moose", "namespace": "default", "uid": "1"}, "spec": {"host": "moose.example.com"},
     });
     let manifest = serde_json::from_value(manifest).expect("a website");
-    let mut website = Local::<WebsiteMachine>::new(manifest, WebsiteState::default(), Arc::default());
+    let mut website = Local::<WebsiteMachine>::new(manifest, WebsiteMemory::default(), Arc::default());
     let world = website.handle();
 
     website.run_until_idle().await;

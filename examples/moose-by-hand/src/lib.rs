@@ -60,13 +60,13 @@ impl ObjectStatus for MooseStatus {
 }
 
 /// What the operator keeps in memory for each moose.
-pub struct MooseState {
+pub struct MooseMemory {
     name: String,
     /// The food in its stomach, in kilograms.
     food: f64,
 }
 
-impl ObjectState for MooseState {
+impl ObjectState for MooseMemory {
     type Manifest = Moose;
     type SharedState = Friendships;
 
@@ -108,7 +108,7 @@ impl Friendships {
 /// The states of a moose.
 #[derive(Machine, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[machine(
-    object_state = MooseState,
+    object_state = MooseMemory,
     initial = Tagged,
     deletion = Released,
     finalizer = "animals.com/moose"
@@ -221,8 +221,8 @@ pub struct MooseTracker {
 impl Operator for MooseTracker {
     type Machine = MooseMachine;
 
-    async fn initialize_object_state(&self, moose: &Moose) -> Result<MooseState> {
-        Ok(MooseState::of(moose))
+    async fn initialize_object_state(&self, moose: &Moose) -> Result<MooseMemory> {
+        Ok(MooseMemory::of(moose))
     }
 
     async fn shared_state(&self) -> Arc<Friendships> {
@@ -230,7 +230,7 @@ impl Operator for MooseTracker {
     }
 }
 
-impl MooseState {
+impl MooseMemory {
     /// A moose that has just eaten.
     pub fn of(moose: &Moose) -> Self {
         Self {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use krator_runtime::Local;
-use moose_by_hand::{Friendships, Moose, MooseMachine, MooseSpec, MooseState};
+use moose_by_hand::{Friendships, Moose, MooseMachine, MooseMemory, MooseSpec};
 
 #[tokio::test(start_paused = true)]
 async fn a_moose_roams_eats_sleeps_and_is_released() {
@@ -16,8 +16,8 @@ async fn a_moose_roams_eats_sleeps_and_is_released() {
         antlers: true,
     };
     let moose = Moose::new("melissa", spec);
-    let state = MooseState::of(&moose);
-    let mut melissa = Local::<MooseMachine>::new(moose, state, Arc::clone(&friends));
+    let memory = MooseMemory::of(&moose);
+    let mut melissa = Local::<MooseMachine>::new(moose, memory, Arc::clone(&friends));
 
     melissa.run_until(|state| state == MooseMachine::Sleep).await;
     let seconds: Vec<_> = melissa

@@ -3,7 +3,7 @@
 
 use super::{duration, ident};
 use crate::{
-    model::{Description, Field, Schema, Shape, kubernetes, parse_duration},
+    model::{Description, Edition, Field, Schema, Shape, kubernetes, parse_duration},
     names::unique_variants,
 };
 use proc_macro2::{Literal, TokenStream};
@@ -112,7 +112,11 @@ impl Defaults<'_> {
     fn value(&self, schema: &Schema, rust_type: &TokenStream, value: &Json) -> Option<TokenStream> {
         let encoded = self.encoded(schema, value)?;
         Some(match (&self.description.resolve(schema).shape, &encoded) {
-            (Shape::String, Json::String(text)) => quote!(#text.to_owned()),
+            (Shape::String, Json::String(text))
+                if !is_bytes(self.description, self.description.resolve(schema)) =>
+            {
+                quote!(#text.to_owned())
+            }
             (Shape::Boolean, Json::Bool(value)) => quote!(#value),
             (Shape::Integer | Shape::Int32, number) => signed(number.as_i64()?),
             (Shape::Number, number) => float(number.as_f64()?),
@@ -215,6 +219,12 @@ impl Defaults<'_> {
         }
         self.encoded(schema, value)
     }
+}
+
+/// Whether the Rust type of a text is that of the bytes that it encodes in base64.
+pub(super) fn is_bytes(description: &Description, schema: &Schema) -> bool {
+    let format = schema.constraints.limits.get("format");
+    description.edition == Edition::Second && format.is_some_and(|format| format.value == "byte")
 }
 
 /// The name of a field in Rust.

@@ -1,7 +1,7 @@
 //! The Rust files that people edit, as they are first written. They compile, contain nothing that their owner would have to
 //! delete, and are formatted as rustfmt does it, unless names are so long that it would break a line.
 
-use super::{HEADER, doc_text, sample_run::SampleRun};
+use super::{HEADER, doc_text, memory_type, sample_run::SampleRun};
 use crate::{
     graph::StateGraph,
     model::{Description, Kind, Period, State, StateId, StateKind, format_duration},
@@ -189,7 +189,8 @@ fn with_wide_numbers(name: &str) -> String {
 pub(crate) fn machine_test(description: &Description, kind: &Kind) -> String {
     let name = kind.resource.kind.value.as_str();
     let module = rust_ident(&kind.resource.kind.value.module());
-    let (machine, object_state) = (format!("{name}Machine"), format!("{name}State"));
+    let machine = format!("{name}Machine");
+    let memory = memory_type(description, kind).to_string();
     let from = format!("{}::{module}", description.operator.value.crate_ident());
     let sample = sample::stored(description, kind);
     let run = SampleRun {
@@ -201,8 +202,9 @@ pub(crate) fn machine_test(description: &Description, kind: &Kind) -> String {
     let ignored = path.iter().any(|state| state.has_work());
     let rest = path.last().map_or("", |state| state.name.value.as_str());
     Template::MachineTest.render(&json!({
-        "imports": import(&from, &mut vec![&machine, &object_state]),
+        "imports": import(&from, &mut vec![&machine, &memory]),
         "kind": name,
+        "memory": memory,
         "lively": lively(kind),
         "object": raw_string(&visible_json(&sample)),
         "rest_module": snake(rest),
@@ -230,9 +232,9 @@ fn lively(kind: &Kind) -> Vec<String> {
 }
 
 /// The signature of `initialize_object_state` for a kind, as rustfmt formats it.
-pub fn initialize(kind: &str) -> String {
+pub fn initialize(kind: &str, memory: &str) -> String {
     let name = "async fn initialize_object_state";
-    let result = format!("Result<{kind}State>");
+    let result = format!("Result<{memory}>");
     let line = format!("{name}(&self, _object: &{kind}) -> {result} {{");
     if 4 + line.len() <= WIDTH {
         line

@@ -5,7 +5,7 @@
 //! states changes nothing here, and branches that add states merge.
 
 use super::policy::{self, policy, shared_retry};
-use super::{KindNames, by_name, file, kinds, state_ident, types::doc_attribute};
+use super::{KindNames, by_name, file, kinds, memory_type, state_ident, types::doc_attribute};
 use crate::model::{Description, Kind, State, StateId, StateKind};
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -16,10 +16,10 @@ pub fn machine(description: &Description, kind: &Kind) -> String {
     let KindNames {
         module,
         machine,
-        object_state,
         condition,
         ..
     } = KindNames::of(kind);
+    let memory = memory_type(description, kind);
     let conditions = condition.map(|condition| own_conditions(kind, &condition, &machine));
     let states = by_name(kind);
     let idents: Vec<Ident> = states.iter().map(|s| state_ident(&s.name.value)).collect();
@@ -46,7 +46,7 @@ pub fn machine(description: &Description, kind: &Kind) -> String {
     let states_doc = format!(" The states of `{}` objects.", kind.resource.kind.value);
     let finalizer = format!("{}/{}", kind.resource.group.value, kind.resource.plural.value);
     file(&quote! {
-        use crate::#module::object::#object_state;
+        use crate::#module::object::#memory;
         use crate::#module::states::{#(#idents),*};
         use krator_runtime as rt;
         use krator_runtime::{Node as _, State as _};
@@ -70,7 +70,7 @@ pub fn machine(description: &Description, kind: &Kind) -> String {
         static GRAPH: rt::Graph = rt::Graph::new(&STATES, #initial, #deletion, #finalizer) #declared;
 
         impl rt::Machine for #machine {
-            type ObjectState = #object_state;
+            type ObjectState = #memory;
             const GRAPH: &'static rt::Graph<'static> = &GRAPH;
             fn id(self) -> rt::StateId {
                 rt::StateId(self as u16)

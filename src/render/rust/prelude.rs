@@ -1,19 +1,20 @@
 //! The prelude of a kind. Its documentation is the guide to writing handlers, because every handler imports it and
 //! `krator gen` keeps it current.
 
-use super::{KindNames, file_with_docs, kinds::other_kinds};
-use crate::model::{Kind, ObjectKind};
+use super::{KindNames, file_with_docs, kinds::other_kinds, memory_type};
+use crate::model::{Description, Kind, ObjectKind};
 use quote::quote;
+use syn::Ident;
 
 /// `src/<kind>/generated/prelude.rs`.
-pub fn prelude(kind: &Kind) -> String {
+pub fn prelude(description: &Description, kind: &Kind) -> String {
     let KindNames {
         module,
         machine,
-        object_state,
         condition,
         ..
     } = KindNames::of(kind);
+    let memory = memory_type(description, kind);
     let condition = condition.map(|condition| {
         quote!(
             pub use super::machine::#condition;
@@ -33,13 +34,13 @@ pub fn prelude(kind: &Kind) -> String {
         #condition
         pub use super::machine::#machine;
         pub use super::types::*;
-        pub use crate::#module::object::#object_state;
+        pub use crate::#module::object::#memory;
         pub use crate::shared::SharedState;
         pub use krator_runtime::{Fallible as _, ObjectState, Operator, Result, State, Transition};
         #[doc = #about]
         pub type Context<'a> = krator_runtime::Context<'a, #machine>;
     };
-    file_with_docs(&guide(kind), &items)
+    file_with_docs(&guide(kind, &memory), &items)
 }
 
 /// Whether the crate has a type of its own for the kind, in `kinds.rs`.
@@ -48,9 +49,9 @@ fn is_opaque(other: &ObjectKind) -> bool {
 }
 
 /// How to write a handler, in Markdown. It names only what this kind's handlers have.
-fn guide(kind: &Kind) -> String {
+fn guide(kind: &Kind, memory: &Ident) -> String {
     let names = KindNames::of(kind);
-    let (module, name, object_state) = (&names.module, &names.kind, &names.object_state);
+    let (module, name) = (&names.module, &names.kind);
     let mut text = format!(
         "What the handlers of `{name}` import: `use crate::{module}::prelude::*;`.
 
@@ -76,7 +77,7 @@ handler does must therefore be safe to repeat, unless the state has `effects: on
 |---|---|
 "
     );
-    for (item, about) in rows(kind, &object_state.to_string()) {
+    for (item, about) in rows(kind, memory) {
         text.push_str(&format!("| {item} | {about} |\n"));
     }
     text.push_str(
@@ -90,10 +91,9 @@ handler does must therefore be safe to repeat, unless the state has `effects: on
 }
 
 /// The items of a handler's context: links to them, and their purpose.
-fn rows(kind: &Kind, object_state: &str) -> Vec<(String, String)> {
-    let memory = format!(
-        "Its [`{object_state}`]: what the operator keeps in memory for this object, until a restart."
-    );
+fn rows(kind: &Kind, memory: &Ident) -> Vec<(String, String)> {
+    let memory =
+        format!("Its [`{memory}`]: what the operator keeps in memory for this object, until a restart.");
     let condition = KindNames::of(kind).condition;
     let conditions = condition.as_ref().map_or(String::new(), |condition| {
         format!("Sets a condition that `krator.yaml` declares, one of [`{condition}`].")

@@ -2,10 +2,10 @@
 
 use super::{
     KindNames,
-    defaults::{Defaults, Filled, field_ident, first_variant},
+    defaults::{Defaults, Filled, field_ident, first_variant, is_bytes},
     doc_text,
     fields::{Fields, Optional, default_function},
-    file, ident,
+    file, ident, memory_type,
 };
 use crate::{
     model::{Description, Field, Kind, Schema, Scope, Shape, TypeId, kubernetes},
@@ -19,7 +19,7 @@ use syn::Ident;
 /// The names of all types that handlers of a kind see.
 pub(super) fn names(description: &Description, kind: &Kind) -> BTreeSet<String> {
     let of_kind = KindNames::of(kind);
-    let mut writer = Writer::new(description, &of_kind);
+    let mut writer = Writer::new(description, &of_kind, &memory_type(description, kind));
     writer.kind(kind, &of_kind);
     if crate::render::shares_types(description) {
         let mut common = Writer::empty(description);
@@ -38,7 +38,7 @@ pub fn types(description: &Description, kind: &Kind) -> String {
         status,
         ..
     } = &names;
-    let mut writer = Writer::new(description, &names);
+    let mut writer = Writer::new(description, &names, &memory_type(description, kind));
     let (spec_fields, status_fields) = writer.kind(kind, &names);
     let own_spec = description.own_spec_type(kind);
     // An import of nothing but the kind's own type would be an unused one.
@@ -194,18 +194,17 @@ impl<'a> Writer<'a> {
         (self.items, self.taken)
     }
 
-    fn new(description: &'a Description, names: &KindNames) -> Self {
+    fn new(description: &'a Description, names: &KindNames, memory: &Ident) -> Self {
         let mut writer = Self::empty(description);
         let KindNames {
             kind,
             spec,
             status,
             machine,
-            object_state,
             condition,
             module: _,
         } = names;
-        let fixed = [kind, spec, status, machine, object_state];
+        let fixed = [kind, spec, status, machine, memory];
         let taken = fixed.into_iter().chain(condition);
         writer.taken.extend(taken.map(ToString::to_string));
         writer
@@ -320,6 +319,7 @@ impl<'a> Writer<'a> {
     /// The Rust type of values of this schema, without `Option`. A type that has to be made for it gets this name.
     fn rust_type(&mut self, schema: &'a Schema, name: &str) -> TokenStream {
         match &schema.shape {
+            Shape::String if is_bytes(self.description, schema) => quote!(k8s_openapi::ByteString),
             Shape::String => quote!(String),
             Shape::Boolean => quote!(bool),
             Shape::Integer => quote!(i64),

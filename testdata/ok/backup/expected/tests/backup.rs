@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use krator_runtime::Local;
 
-use backup_operator::backup::{BackupMachine, BackupState};
+use backup_operator::backup::{BackupMachine, BackupMemory};
 
 /// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
 const OBJECT: &str = r#"{
@@ -34,7 +34,7 @@ const OBJECT: &str = r#"{
 
 fn object() -> Local<BackupMachine> {
     let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
-    let memory = BackupState::default();
+    let memory = BackupMemory::default();
     Local::new(manifest, memory, Arc::default())
 }
 

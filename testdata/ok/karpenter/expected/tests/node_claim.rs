@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use krator_runtime::Local;
 
-use karpenter::node_claim::{NodeClaimMachine, NodeClaimState};
+use karpenter::node_claim::{NodeClaimMachine, NodeClaimMemory};
 
 /// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
 const OBJECT: &str = r#"{
@@ -37,7 +37,7 @@ const OBJECT: &str = r#"{
 
 fn object() -> Local<NodeClaimMachine> {
     let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
-    let memory = NodeClaimState::default();
+    let memory = NodeClaimMemory::default();
     Local::new(manifest, memory, Arc::default())
 }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use krator_runtime::Local;
 
-use karpenter::node_pool::{NodePoolMachine, NodePoolState};
+use karpenter::node_pool::{NodePoolMachine, NodePoolMemory};
 
 /// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
 const OBJECT: &str = r#"{
@@ -41,7 +41,7 @@ const OBJECT: &str = r#"{
 
 fn object() -> Local<NodePoolMachine> {
     let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
-    let memory = NodePoolState::default();
+    let memory = NodePoolMemory::default();
     Local::new(manifest, memory, Arc::default())
 }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use krator_runtime::Local;
 
-use memcached_operator::memcached::{MemcachedMachine, MemcachedState};
+use memcached_operator::memcached::{MemcachedMachine, MemcachedMemory};
 
 /// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
 const OBJECT: &str = r#"{
@@ -30,7 +30,7 @@ const OBJECT: &str = r#"{
 
 fn object() -> Local<MemcachedMachine> {
     let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
-    let memory = MemcachedState::default();
+    let memory = MemcachedMemory::default();
     Local::new(manifest, memory, Arc::default())
 }
 

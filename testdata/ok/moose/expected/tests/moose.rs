@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use krator_runtime::Local;
 
-use moose_tracker::moose::{MooseMachine, MooseState};
+use moose_tracker::moose::{MooseMachine, MooseMemory};
 
 /// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
 const OBJECT: &str = r#"{
@@ -23,7 +23,7 @@ const OBJECT: &str = r#"{
 
 fn object() -> Local<MooseMachine> {
     let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
-    let memory = MooseState::default();
+    let memory = MooseMemory::default();
     Local::new(manifest, memory, Arc::default())
 }
 

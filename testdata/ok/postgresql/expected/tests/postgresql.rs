@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use krator_runtime::Local;
 
-use postgres_operator::postgresql::{PostgresqlMachine, PostgresqlState};
+use postgres_operator::postgresql::{PostgresqlMachine, PostgresqlMemory};
 
 /// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
 const OBJECT: &str = r#"{
@@ -43,7 +43,7 @@ const OBJECT: &str = r#"{
 
 fn object() -> Local<PostgresqlMachine> {
     let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
-    let memory = PostgresqlState::default();
+    let memory = PostgresqlMemory::default();
     Local::new(manifest, memory, Arc::default())
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use krator_runtime::Local;
 
-use doors::gate::{GateMachine, GateState};
+use doors::gate::{GateMachine, GateMemory};
 
 /// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
 const OBJECT: &str = r#"{
@@ -19,7 +19,7 @@ const OBJECT: &str = r#"{
 
 fn object() -> Local<GateMachine> {
     let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
-    let memory = GateState::default();
+    let memory = GateMemory::default();
     Local::new(manifest, memory, Arc::default())
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use krator_runtime::Local;
 
-use doors::door::{DoorMachine, DoorState};
+use doors::door::{DoorMachine, DoorMemory};
 
 /// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
 const OBJECT: &str = r#"{
@@ -21,7 +21,7 @@ const OBJECT: &str = r#"{
 
 fn object() -> Local<DoorMachine> {
     let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
-    let memory = DoorState::default();
+    let memory = DoorMemory::default();
     Local::new(manifest, memory, Arc::default())
 }
 

@@ -10,5 +10,5 @@ pub mod states;
 pub use generated::machine::BackupMachine;
 pub use generated::prelude;
 pub use generated::types::*;
+pub use object::BackupMemory;
 pub use object::BackupOperator;
-pub use object::BackupState;

@@ -7,9 +7,9 @@ use super::prelude::*;
 /// What the handlers of one object pass on in memory, as `cx.object`. A restart of the operator
 /// loses it, so keep what must last in `.status`.
 #[derive(Debug, Default)]
-pub struct BackupState {}
+pub struct BackupMemory {}
 
-impl ObjectState for BackupState {
+impl ObjectState for BackupMemory {
     type Manifest = Backup;
     type SharedState = SharedState;
 }
@@ -23,8 +23,8 @@ pub struct BackupOperator {
 impl Operator for BackupOperator {
     type Machine = BackupMachine;
 
-    async fn initialize_object_state(&self, _object: &Backup) -> Result<BackupState> {
-        Ok(BackupState::default())
+    async fn initialize_object_state(&self, _object: &Backup) -> Result<BackupMemory> {
+        Ok(BackupMemory::default())
     }
 
     async fn shared_state(&self) -> Arc<SharedState> {

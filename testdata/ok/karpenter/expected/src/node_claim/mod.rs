@@ -11,5 +11,5 @@ pub use generated::machine::NodeClaimCondition;
 pub use generated::machine::NodeClaimMachine;
 pub use generated::prelude;
 pub use generated::types::*;
+pub use object::NodeClaimMemory;
 pub use object::NodeClaimOperator;
-pub use object::NodeClaimState;

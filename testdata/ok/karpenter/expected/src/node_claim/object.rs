@@ -7,9 +7,9 @@ use super::prelude::*;
 /// What the handlers of one object pass on in memory, as `cx.object`. A restart of the operator
 /// loses it, so keep what must last in `.status`.
 #[derive(Debug, Default)]
-pub struct NodeClaimState {}
+pub struct NodeClaimMemory {}
 
-impl ObjectState for NodeClaimState {
+impl ObjectState for NodeClaimMemory {
     type Manifest = NodeClaim;
     type SharedState = SharedState;
 }
@@ -23,8 +23,8 @@ pub struct NodeClaimOperator {
 impl Operator for NodeClaimOperator {
     type Machine = NodeClaimMachine;
 
-    async fn initialize_object_state(&self, _object: &NodeClaim) -> Result<NodeClaimState> {
-        Ok(NodeClaimState::default())
+    async fn initialize_object_state(&self, _object: &NodeClaim) -> Result<NodeClaimMemory> {
+        Ok(NodeClaimMemory::default())
     }
 
     async fn shared_state(&self) -> Arc<SharedState> {

@@ -11,5 +11,5 @@ pub use generated::machine::NodePoolCondition;
 pub use generated::machine::NodePoolMachine;
 pub use generated::prelude;
 pub use generated::types::*;
+pub use object::NodePoolMemory;
 pub use object::NodePoolOperator;
-pub use object::NodePoolState;

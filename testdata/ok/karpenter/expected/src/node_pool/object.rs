@@ -7,9 +7,9 @@ use super::prelude::*;
 /// What the handlers of one object pass on in memory, as `cx.object`. A restart of the operator
 /// loses it, so keep what must last in `.status`.
 #[derive(Debug, Default)]
-pub struct NodePoolState {}
+pub struct NodePoolMemory {}
 
-impl ObjectState for NodePoolState {
+impl ObjectState for NodePoolMemory {
     type Manifest = NodePool;
     type SharedState = SharedState;
 }
@@ -23,8 +23,8 @@ pub struct NodePoolOperator {
 impl Operator for NodePoolOperator {
     type Machine = NodePoolMachine;
 
-    async fn initialize_object_state(&self, _object: &NodePool) -> Result<NodePoolState> {
-        Ok(NodePoolState::default())
+    async fn initialize_object_state(&self, _object: &NodePool) -> Result<NodePoolMemory> {
+        Ok(NodePoolMemory::default())
     }
 
     async fn shared_state(&self) -> Arc<SharedState> {

@@ -10,5 +10,5 @@ pub mod states;
 pub use generated::machine::MemcachedMachine;
 pub use generated::prelude;
 pub use generated::types::*;
+pub use object::MemcachedMemory;
 pub use object::MemcachedOperator;
-pub use object::MemcachedState;

@@ -7,9 +7,9 @@ use super::prelude::*;
 /// What the handlers of one object pass on in memory, as `cx.object`. A restart of the operator
 /// loses it, so keep what must last in `.status`.
 #[derive(Debug, Default)]
-pub struct MemcachedState {}
+pub struct MemcachedMemory {}
 
-impl ObjectState for MemcachedState {
+impl ObjectState for MemcachedMemory {
     type Manifest = Memcached;
     type SharedState = SharedState;
 }
@@ -23,8 +23,8 @@ pub struct MemcachedOperator {
 impl Operator for MemcachedOperator {
     type Machine = MemcachedMachine;
 
-    async fn initialize_object_state(&self, _object: &Memcached) -> Result<MemcachedState> {
-        Ok(MemcachedState::default())
+    async fn initialize_object_state(&self, _object: &Memcached) -> Result<MemcachedMemory> {
+        Ok(MemcachedMemory::default())
     }
 
     async fn shared_state(&self) -> Arc<SharedState> {

@@ -10,5 +10,5 @@ pub mod states;
 pub use generated::machine::MooseMachine;
 pub use generated::prelude;
 pub use generated::types::*;
+pub use object::MooseMemory;
 pub use object::MooseOperator;
-pub use object::MooseState;

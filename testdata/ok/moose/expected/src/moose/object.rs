@@ -7,9 +7,9 @@ use super::prelude::*;
 /// What the handlers of one object pass on in memory, as `cx.object`. A restart of the operator
 /// loses it, so keep what must last in `.status`.
 #[derive(Debug, Default)]
-pub struct MooseState {}
+pub struct MooseMemory {}
 
-impl ObjectState for MooseState {
+impl ObjectState for MooseMemory {
     type Manifest = Moose;
     type SharedState = SharedState;
 }
@@ -23,8 +23,8 @@ pub struct MooseOperator {
 impl Operator for MooseOperator {
     type Machine = MooseMachine;
 
-    async fn initialize_object_state(&self, _object: &Moose) -> Result<MooseState> {
-        Ok(MooseState::default())
+    async fn initialize_object_state(&self, _object: &Moose) -> Result<MooseMemory> {
+        Ok(MooseMemory::default())
     }
 
     async fn shared_state(&self) -> Arc<SharedState> {

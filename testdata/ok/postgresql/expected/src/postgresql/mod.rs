@@ -10,5 +10,5 @@ pub mod states;
 pub use generated::machine::PostgresqlMachine;
 pub use generated::prelude;
 pub use generated::types::*;
+pub use object::PostgresqlMemory;
 pub use object::PostgresqlOperator;
-pub use object::PostgresqlState;

@@ -7,9 +7,9 @@ use super::prelude::*;
 /// What the handlers of one object pass on in memory, as `cx.object`. A restart of the operator
 /// loses it, so keep what must last in `.status`.
 #[derive(Debug, Default)]
-pub struct PostgresqlState {}
+pub struct PostgresqlMemory {}
 
-impl ObjectState for PostgresqlState {
+impl ObjectState for PostgresqlMemory {
     type Manifest = Postgresql;
     type SharedState = SharedState;
 }
@@ -23,8 +23,8 @@ pub struct PostgresqlOperator {
 impl Operator for PostgresqlOperator {
     type Machine = PostgresqlMachine;
 
-    async fn initialize_object_state(&self, _object: &Postgresql) -> Result<PostgresqlState> {
-        Ok(PostgresqlState::default())
+    async fn initialize_object_state(&self, _object: &Postgresql) -> Result<PostgresqlMemory> {
+        Ok(PostgresqlMemory::default())
     }
 
     async fn shared_state(&self) -> Arc<SharedState> {

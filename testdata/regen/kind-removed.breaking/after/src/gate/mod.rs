@@ -10,5 +10,5 @@ pub mod states;
 pub use generated::machine::GateMachine;
 pub use generated::prelude;
 pub use generated::types::*;
+pub use object::GateMemory;
 pub use object::GateOperator;
-pub use object::GateState;

@@ -7,9 +7,9 @@ use super::prelude::*;
 /// What the handlers of one object pass on in memory, as `cx.object`. A restart of the operator
 /// loses it, so keep what must last in `.status`.
 #[derive(Debug, Default)]
-pub struct GateState {}
+pub struct GateMemory {}
 
-impl ObjectState for GateState {
+impl ObjectState for GateMemory {
     type Manifest = Gate;
     type SharedState = SharedState;
 }
@@ -23,8 +23,8 @@ pub struct GateOperator {
 impl Operator for GateOperator {
     type Machine = GateMachine;
 
-    async fn initialize_object_state(&self, _object: &Gate) -> Result<GateState> {
-        Ok(GateState::default())
+    async fn initialize_object_state(&self, _object: &Gate) -> Result<GateMemory> {
+        Ok(GateMemory::default())
     }
 
     async fn shared_state(&self) -> Arc<SharedState> {

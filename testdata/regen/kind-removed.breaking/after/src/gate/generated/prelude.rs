@@ -23,7 +23,7 @@
 //! | Item of [`Context`] | What it is for |
 //! |---|---|
 //! | [`manifest()`](krator_runtime::Context::manifest) | The object, as last seen in the cluster. |
-//! | [`object`](krator_runtime::Context::object) | Its [`GateState`]: what the operator keeps in memory for this object, until a restart. |
+//! | [`object`](krator_runtime::Context::object) | Its [`GateMemory`]: what the operator keeps in memory for this object, until a restart. |
 //! | [`shared`](krator_runtime::Context::shared) | The [`SharedState`] of all objects of the kind. |
 //! | [`status()`](krator_runtime::Context::status), [`status_mut()`](krator_runtime::Context::status_mut) | Your fields of `.status`. Changes are stored when the handler returns, also if it returns an error. |
 //! | [`save()`](krator_runtime::Context::save) | Stores your fields of `.status` at once. |
@@ -38,7 +38,7 @@
 //! [`krator_runtime::Class`] says what the runtime does with each error.
 pub use super::machine::GateMachine;
 pub use super::types::*;
-pub use crate::gate::object::GateState;
+pub use crate::gate::object::GateMemory;
 pub use crate::shared::SharedState;
 pub use krator_runtime::{
     Fallible as _, ObjectState, Operator, Result, State, Transition,
