@@ -42,8 +42,23 @@ fn file_with_docs(docs: &str, items: &TokenStream) -> String {
     });
     let file = syn::parse2(quote!(#(#![doc = #docs])* #items));
     // The tokens come from this module and from names that the model has validated, so a failure is a bug of krator.
-    let file = file.expect("generated tokens are a file");
-    format!("{HEADER}\n\n{}", prettyplease::unparse(&file))
+    let mut file: syn::File = file.expect("generated tokens are a file");
+    let items = std::mem::take(&mut file.items);
+    let mut text = format!("{HEADER}\n\n{}", prettyplease::unparse(&file));
+    let mut was_block = !file.attrs.is_empty();
+    file.attrs.clear();
+    for item in items {
+        file.items = vec![item];
+        let item = prettyplease::unparse(&file);
+        // Imports and short implementations stay together.
+        let is_block = item.lines().count() > 1;
+        if (was_block || is_block) && !text.ends_with("\n\n") {
+            text.push('\n');
+        }
+        text.push_str(&item);
+        was_block = is_block;
+    }
+    text
 }
 
 /// A valid name as an identifier, raw if it is a keyword.

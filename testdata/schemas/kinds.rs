@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use crate::website::generated::machine::WebsiteMachine;
 use krator_runtime as rt;
+
 impl rt::Linked for WebsiteMachine {
     #[cfg(feature = "dev")]
     const SAMPLE: &'static str = "{\"apiVersion\":\"animals.com/v1\",\"kind\":\"Website\",\"metadata\":{\"name\":\"website-sample\",\"namespace\":\"default\"},\"spec\":{\"host\":\"moose.example.com\"}}";
@@ -27,16 +28,21 @@ impl rt::Linked for WebsiteMachine {
         ])
     }
 }
+
 impl rt::Grants<Certificate> for WebsiteMachine {}
 impl rt::Grants<Opaque> for WebsiteMachine {}
 impl rt::Owns<Certificate> for WebsiteMachine {}
 impl rt::Watches<Opaque> for WebsiteMachine {}
+
 #[diagnostic::do_not_recommend]
 impl rt::Grants<rt::Never<WebsiteMachine>> for WebsiteMachine {}
+
 #[diagnostic::do_not_recommend]
 impl rt::Owns<rt::Never<WebsiteMachine>> for WebsiteMachine {}
+
 #[diagnostic::do_not_recommend]
 impl rt::Watches<rt::Never<WebsiteMachine>> for WebsiteMachine {}
+
 /// A certificate that is kept up to date in a Secret.
 ///
 /// `certs.example.com/v1.Certificate`, from `crds/certificate.yaml`.
@@ -50,6 +56,7 @@ pub struct Certificate {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<CertificateStatus>,
 }
+
 /// What is wanted. See https\://example.com/docs \<b\>for more\</b\>.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CertificateSpec {
@@ -75,12 +82,14 @@ pub struct CertificateSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<serde_json::Map<String, serde_json::Value>>,
 }
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CertificateSpecIssuerRef {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<CertificateSpecIssuerRefKind>,
     pub name: String,
 }
+
 #[derive(
     Clone,
     Copy,
@@ -101,6 +110,7 @@ pub enum CertificateSpecIssuerRefKind {
     #[serde(rename = "")]
     Empty,
 }
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CertificateSpecKeystoresItem {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,6 +118,7 @@ pub struct CertificateSpecKeystoresItem {
     pub r#type: CertificateSpecKeystoresItemType,
     pub weight: f64,
 }
+
 #[derive(
     Clone,
     Copy,
@@ -128,6 +139,7 @@ pub enum CertificateSpecKeystoresItemType {
     #[serde(rename = "PKCS12")]
     Pkcs12,
 }
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CertificateStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -137,11 +149,13 @@ pub struct CertificateStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<i64>,
 }
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CertificateStatusConditionsItem {
     pub status: CertificateStatusConditionsItemStatus,
     pub r#type: String,
 }
+
 #[derive(
     Clone,
     Copy,
@@ -161,6 +175,7 @@ pub enum CertificateStatusConditionsItemStatus {
     False,
     Unknown,
 }
+
 impl kube::Resource for Certificate {
     type DynamicType = ();
     type Scope = k8s_openapi::NamespaceResourceScope;
@@ -188,6 +203,7 @@ impl kube::Resource for Certificate {
         &mut self.metadata
     }
 }
+
 /// Opaque (`other.example.com/v1`). krator does not know its schema, so only its metadata is typed.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Opaque {
@@ -197,6 +213,7 @@ pub struct Opaque {
     #[serde(flatten)]
     pub data: serde_json::Map<String, serde_json::Value>,
 }
+
 impl kube::Resource for Opaque {
     type DynamicType = ();
     type Scope = k8s_openapi::NamespaceResourceScope;

@@ -69,7 +69,10 @@ pub(crate) fn states_module(kind: &Kind) -> String {
         text.push_str(&format!("\n/// {doc}\n"));
         let exits = exits(kind, &graph, id);
         if !exits.is_empty() {
-            text.push_str(&format!("///\n/// {}\n", exits.join("\n/// ")));
+            text.push_str(&format!(
+                "///\n/// It leads to:\n///\n/// {}\n",
+                exits.join("\n/// ")
+            ));
         }
         text.push_str(&format!("#[derive(Clone, Copy, Debug)]\npub struct {name};\n"));
     }

@@ -2,12 +2,14 @@
 
 #![allow(clippy::type_complexity, reason = "types are as deep as in the description")]
 use serde::{Deserialize, Serialize};
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodeClassRef {
     pub kind: String,
     pub name: String,
     pub group: String,
 }
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Requirement {
     pub key: String,
@@ -17,6 +19,7 @@ pub struct Requirement {
     #[serde(rename = "minValues", skip_serializing_if = "Option::is_none")]
     pub min_values: Option<i32>,
 }
+
 #[derive(
     Clone,
     Copy,
@@ -41,5 +44,6 @@ pub enum RequirementOperator {
     Gte,
     Lte,
 }
+
 pub type Requirements = Vec<Requirement>;
 pub type Expiry = String;

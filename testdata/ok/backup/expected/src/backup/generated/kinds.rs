@@ -2,6 +2,7 @@
 
 use crate::backup::generated::machine::BackupMachine;
 use krator_runtime as rt;
+
 impl rt::Linked for BackupMachine {
     #[cfg(feature = "dev")]
     const SAMPLE: &'static str = "{\"apiVersion\":\"velero.io/v1\",\"kind\":\"Backup\",\"metadata\":{\"name\":\"backup-sample\",\"namespace\":\"default\"},\"spec\":{\"storageLocation\":\"example\"}}";
@@ -25,16 +26,21 @@ impl rt::Linked for BackupMachine {
         ])
     }
 }
+
 impl rt::Grants<BackupStorageLocation> for BackupMachine {}
 impl rt::Grants<k8s_openapi::api::batch::v1::Job> for BackupMachine {}
 impl rt::Owns<k8s_openapi::api::batch::v1::Job> for BackupMachine {}
 impl rt::Watches<BackupStorageLocation> for BackupMachine {}
+
 #[diagnostic::do_not_recommend]
 impl rt::Grants<rt::Never<BackupMachine>> for BackupMachine {}
+
 #[diagnostic::do_not_recommend]
 impl rt::Owns<rt::Never<BackupMachine>> for BackupMachine {}
+
 #[diagnostic::do_not_recommend]
 impl rt::Watches<rt::Never<BackupMachine>> for BackupMachine {}
+
 /// BackupStorageLocation (`velero.io/v1`). krator does not know its schema, so only its metadata is typed.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct BackupStorageLocation {
@@ -44,6 +50,7 @@ pub struct BackupStorageLocation {
     #[serde(flatten)]
     pub data: serde_json::Map<String, serde_json::Value>,
 }
+
 impl kube::Resource for BackupStorageLocation {
     type DynamicType = ();
     type Scope = k8s_openapi::NamespaceResourceScope;

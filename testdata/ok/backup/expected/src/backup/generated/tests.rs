@@ -2,12 +2,15 @@
 
 //! Takes every edge of the state graph of `Backup`, with scripted handlers instead of yours: see
 //! [`krator_runtime::testing`].
+
 use crate::backup::states::{
     Completed, Deleted, Deleting, Expired, Failed, FailedValidation, Finalizing,
     FinalizingPartiallyFailed, InProgress, New, PartiallyFailed, Queued, ReadyToStart,
     WaitingForPluginOperations, WaitingForPluginOperationsPartiallyFailed,
 };
+
 use ::krator_runtime::testing::at;
+
 /// Runs the checks with the clock paused, so that waiting takes no time.
 fn run(checks: Vec<::krator_runtime::testing::Check>) {
     ::tokio::runtime::Builder::new_current_thread()
@@ -17,6 +20,7 @@ fn run(checks: Vec<::krator_runtime::testing::Check>) {
         .expect("tokio can start")
         .block_on(::krator_runtime::testing::hold(checks));
 }
+
 #[test]
 fn from_completed() {
     run(
@@ -28,6 +32,7 @@ fn from_completed() {
         ],
     );
 }
+
 #[test]
 fn from_deleted() {
     run(
@@ -37,6 +42,7 @@ fn from_deleted() {
         ],
     );
 }
+
 #[test]
 fn from_deleting() {
     run(
@@ -46,6 +52,7 @@ fn from_deleting() {
         ],
     );
 }
+
 #[test]
 fn from_expired() {
     run(
@@ -55,6 +62,7 @@ fn from_expired() {
         ],
     );
 }
+
 #[test]
 fn from_failed() {
     run(
@@ -64,6 +72,7 @@ fn from_failed() {
         ],
     );
 }
+
 #[test]
 fn from_failed_validation() {
     run(
@@ -75,6 +84,7 @@ fn from_failed_validation() {
         ],
     );
 }
+
 #[test]
 fn from_finalizing() {
     run(
@@ -86,6 +96,7 @@ fn from_finalizing() {
         ],
     );
 }
+
 #[test]
 fn from_finalizing_partially_failed() {
     run(
@@ -98,6 +109,7 @@ fn from_finalizing_partially_failed() {
         ],
     );
 }
+
 #[test]
 fn from_in_progress() {
     run(
@@ -110,6 +122,7 @@ fn from_in_progress() {
         ],
     );
 }
+
 #[test]
 fn from_new() {
     run(
@@ -120,6 +133,7 @@ fn from_new() {
         ],
     );
 }
+
 #[test]
 fn from_partially_failed() {
     run(
@@ -132,6 +146,7 @@ fn from_partially_failed() {
         ],
     );
 }
+
 #[test]
 fn from_queued() {
     run(
@@ -142,6 +157,7 @@ fn from_queued() {
         ],
     );
 }
+
 #[test]
 fn from_ready_to_start() {
     run(
@@ -153,6 +169,7 @@ fn from_ready_to_start() {
         ],
     );
 }
+
 #[test]
 fn from_waiting_for_plugin_operations() {
     run(
@@ -170,6 +187,7 @@ fn from_waiting_for_plugin_operations() {
         ],
     );
 }
+
 #[test]
 fn from_waiting_for_plugin_operations_partially_failed() {
     run(

@@ -2,6 +2,7 @@
 
 #![allow(clippy::type_complexity, reason = "types are as deep as in the description")]
 use serde::{Deserialize, Serialize};
+
 /// Takes a backup of a set of namespaces, waits for the plugins that move the data, and closes it.
 #[derive(kube::CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[kube(
@@ -46,6 +47,7 @@ pub struct BackupSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hooks: Option<BackupSpecHooks>,
 }
+
 /// The values that the API server fills in where a field is absent.
 impl BackupSpec {
     fn default_ttl() -> kube::core::Duration {
@@ -58,6 +60,7 @@ impl BackupSpec {
         std::time::Duration::from_secs(14400).into()
     }
 }
+
 impl Default for BackupSpec {
     fn default() -> Self {
         Self {
@@ -74,6 +77,7 @@ impl Default for BackupSpec {
         }
     }
 }
+
 /// The `.status` of `Backup` objects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BackupStatus {
@@ -101,6 +105,7 @@ pub struct BackupStatus {
     #[serde(flatten)]
     pub machine_status: krator_runtime::MachineStatus,
 }
+
 impl krator_runtime::ObjectStatus for BackupStatus {
     fn machine(&self) -> &krator_runtime::MachineStatus {
         &self.machine_status
@@ -109,10 +114,12 @@ impl krator_runtime::ObjectStatus for BackupStatus {
         &mut self.machine_status
     }
 }
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BackupSpecHooks {
     pub resources: Vec<BackupSpecHooksResourcesItem>,
 }
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BackupSpecHooksResourcesItem {
     pub name: String,
@@ -124,6 +131,7 @@ pub struct BackupSpecHooksResourcesItem {
     #[serde(rename = "onError", default)]
     pub on_error: BackupSpecHooksResourcesItemOnError,
 }
+
 #[derive(
     Clone,
     Copy,
@@ -142,6 +150,7 @@ pub enum BackupSpecHooksResourcesItemOnError {
     #[default]
     Fail,
 }
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BackupStatusProgress {
     #[serde(rename = "totalItems", skip_serializing_if = "Option::is_none")]

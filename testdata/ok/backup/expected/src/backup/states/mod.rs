@@ -21,6 +21,8 @@ mod waiting_for_plugin_operations_partially_failed;
 
 /// The state `Completed`.
 ///
+/// It leads to:
+///
 /// - [`Expired`] (ttl passed)
 /// - [`Failed`] (8 retries failed)
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +33,8 @@ pub struct Completed;
 pub struct Deleted;
 
 /// Removes the data from the storage location.
+///
+/// It leads to:
 ///
 /// - [`Deleted`] (data removed)
 /// - [`Deleted`] (3 retries failed)
@@ -43,6 +47,8 @@ pub struct Expired;
 
 /// The state `Failed`.
 ///
+/// It leads to:
+///
 /// - [`Expired`] (ttl passed)
 /// - [`New`] (spec changed)
 #[derive(Clone, Copy, Debug)]
@@ -50,12 +56,16 @@ pub struct Failed;
 
 /// The state `FailedValidation`.
 ///
+/// It leads to:
+///
 /// - [`Failed`] (8 retries failed)
 /// - [`New`] (spec changed)
 #[derive(Clone, Copy, Debug)]
 pub struct FailedValidation;
 
 /// The state `Finalizing`.
+///
+/// It leads to:
 ///
 /// - [`Completed`]
 /// - [`PartiallyFailed`]
@@ -65,12 +75,16 @@ pub struct Finalizing;
 
 /// The state `FinalizingPartiallyFailed`.
 ///
+/// It leads to:
+///
 /// - [`PartiallyFailed`]
 /// - [`Failed`] (8 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct FinalizingPartiallyFailed;
 
 /// Collects the items and takes the snapshots; a restart in the middle fails the backup.
+///
+/// It leads to:
 ///
 /// - [`WaitingForPluginOperations`]
 /// - [`WaitingForPluginOperationsPartiallyFailed`]
@@ -84,6 +98,8 @@ pub struct InProgress;
 
 /// The state `New`.
 ///
+/// It leads to:
+///
 /// - [`Queued`] (valid)
 /// - [`FailedValidation`] (invalid)
 /// - [`Failed`] (8 retries failed)
@@ -92,12 +108,16 @@ pub struct New;
 
 /// The state `PartiallyFailed`.
 ///
+/// It leads to:
+///
 /// - [`Expired`] (ttl passed)
 /// - [`Failed`] (8 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct PartiallyFailed;
 
 /// The state `Queued`.
+///
+/// It leads to:
 ///
 /// - [`ReadyToStart`] (first in line)
 /// - [`Failed`] (8 retries failed)
@@ -106,12 +126,16 @@ pub struct Queued;
 
 /// The state `ReadyToStart`.
 ///
+/// It leads to:
+///
 /// - [`InProgress`] (slot free)
 /// - [`Failed`] (8 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct ReadyToStart;
 
 /// The state `WaitingForPluginOperations`.
+///
+/// It leads to:
 ///
 /// - [`Finalizing`]
 /// - [`FinalizingPartiallyFailed`]
@@ -123,6 +147,8 @@ pub struct ReadyToStart;
 pub struct WaitingForPluginOperations;
 
 /// The state `WaitingForPluginOperationsPartiallyFailed`.
+///
+/// It leads to:
 ///
 /// - [`FinalizingPartiallyFailed`]
 /// - [`PartiallyFailed`]

@@ -2,6 +2,7 @@
 
 use crate::node_claim::generated::machine::NodeClaimMachine;
 use krator_runtime as rt;
+
 impl rt::Linked for NodeClaimMachine {
     #[cfg(feature = "dev")]
     const SAMPLE: &'static str = "{\"apiVersion\":\"karpenter.sh/v1\",\"kind\":\"NodeClaim\",\"metadata\":{\"name\":\"nodeclaim-sample\"},\"spec\":{\"nodeClassRef\":{\"group\":\"a\",\"kind\":\"example\",\"name\":\"example\"},\"requirements\":[]}}";
@@ -60,14 +61,18 @@ impl rt::Linked for NodeClaimMachine {
         ])
     }
 }
+
 impl rt::Grants<EC2NodeClass> for NodeClaimMachine {}
+
 impl rt::Grants<crate::node_pool::NodePool> for NodeClaimMachine {
     const NEW_STATUS: &'static str = "{\"observedGeneration\":-1}";
 }
+
 impl rt::Grants<k8s_openapi::api::core::v1::Node> for NodeClaimMachine {}
 impl rt::Watches<EC2NodeClass> for NodeClaimMachine {}
 impl rt::Watches<crate::node_pool::NodePool> for NodeClaimMachine {}
 impl rt::Watches<k8s_openapi::api::core::v1::Node> for NodeClaimMachine {}
+
 /// EC2NodeClass (`karpenter.k8s.aws/v1`). krator does not know its schema, so only its metadata is typed.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct EC2NodeClass {
@@ -77,6 +82,7 @@ pub struct EC2NodeClass {
     #[serde(flatten)]
     pub data: serde_json::Map<String, serde_json::Value>,
 }
+
 impl kube::Resource for EC2NodeClass {
     type DynamicType = ();
     type Scope = k8s_openapi::ClusterResourceScope;

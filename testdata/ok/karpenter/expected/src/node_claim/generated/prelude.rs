@@ -40,14 +40,17 @@
 //! `Context` is the same type in every state, so your own functions can take a `&mut Context<'_>`. A
 //! [`krator_runtime::Fixture`] runs one handler in a test, and a [`krator_runtime::Local`] runs the whole state machine.
 //! [`krator_runtime::Class`] says what the runtime does with each error.
+
 pub use super::kinds::*;
 pub use super::machine::NodeClaimCondition;
 pub use super::machine::NodeClaimMachine;
 pub use super::types::*;
 pub use crate::node_claim::object::NodeClaimMemory;
 pub use crate::shared::SharedState;
+
 pub use krator_runtime::{
     Fallible as _, ObjectState, Operator, Result, State, Transition,
 };
+
 /// What a handler of `NodeClaim` is given: see [`krator_runtime::Context`].
 pub type Context<'a> = krator_runtime::Context<'a, NodeClaimMachine>;

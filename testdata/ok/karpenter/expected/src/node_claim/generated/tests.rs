@@ -2,11 +2,14 @@
 
 //! Takes every edge of the state graph of `NodeClaim`, with scripted handlers instead of yours: see
 //! [`krator_runtime::testing`].
+
 use crate::node_claim::states::{
     Abandoned, Draining, Initialized, Initializing, Launching, Registering, Terminated,
     Terminating,
 };
+
 use ::krator_runtime::testing::at;
+
 /// Runs the checks with the clock paused, so that waiting takes no time.
 fn run(checks: Vec<::krator_runtime::testing::Check>) {
     ::tokio::runtime::Builder::new_current_thread()
@@ -16,6 +19,7 @@ fn run(checks: Vec<::krator_runtime::testing::Check>) {
         .expect("tokio can start")
         .block_on(::krator_runtime::testing::hold(checks));
 }
+
 #[test]
 fn from_abandoned() {
     run(
@@ -25,6 +29,7 @@ fn from_abandoned() {
         ],
     );
 }
+
 #[test]
 fn from_draining() {
     run(
@@ -34,6 +39,7 @@ fn from_draining() {
         ],
     );
 }
+
 #[test]
 fn from_initialized() {
     run(
@@ -44,6 +50,7 @@ fn from_initialized() {
         ],
     );
 }
+
 #[test]
 fn from_initializing() {
     run(
@@ -54,6 +61,7 @@ fn from_initializing() {
         ],
     );
 }
+
 #[test]
 fn from_launching() {
     run(
@@ -64,6 +72,7 @@ fn from_launching() {
         ],
     );
 }
+
 #[test]
 fn from_registering() {
     run(
@@ -74,6 +83,7 @@ fn from_registering() {
         ],
     );
 }
+
 #[test]
 fn from_terminated() {
     run(
@@ -83,6 +93,7 @@ fn from_terminated() {
         ],
     );
 }
+
 #[test]
 fn from_terminating() {
     run(

@@ -3,6 +3,7 @@
 #![allow(clippy::type_complexity, reason = "types are as deep as in the description")]
 use serde::{Deserialize, Serialize};
 pub use crate::types::*;
+
 #[derive(kube::CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[kube(
     group = "karpenter.sh",
@@ -30,12 +31,14 @@ pub struct NodeClaimSpec {
     #[serde(rename = "expireAfter", default = "NodeClaimSpec::default_expire_after")]
     pub expire_after: Expiry,
 }
+
 /// The values that the API server fills in where a field is absent.
 impl NodeClaimSpec {
     fn default_expire_after() -> Expiry {
         "720h".to_owned()
     }
 }
+
 impl Default for NodeClaimSpec {
     fn default() -> Self {
         Self {
@@ -49,6 +52,7 @@ impl Default for NodeClaimSpec {
         }
     }
 }
+
 /// The `.status` of `NodeClaim` objects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodeClaimStatus {
@@ -71,6 +75,7 @@ pub struct NodeClaimStatus {
     #[serde(flatten)]
     pub machine_status: krator_runtime::MachineStatus,
 }
+
 impl krator_runtime::ObjectStatus for NodeClaimStatus {
     fn machine(&self) -> &krator_runtime::MachineStatus {
         &self.machine_status
@@ -79,6 +84,7 @@ impl krator_runtime::ObjectStatus for NodeClaimStatus {
         &mut self.machine_status
     }
 }
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodeClaimSpecResources {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -18,12 +18,16 @@ pub struct Abandoned;
 
 /// The state `Draining`.
 ///
+/// It leads to:
+///
 /// - [`Terminating`] (node gone)
 /// - [`Terminating`] (after .spec.terminationGracePeriod)
 #[derive(Clone, Copy, Debug)]
 pub struct Draining;
 
 /// The state `Initialized`.
+///
+/// It leads to:
 ///
 /// - [`Abandoned`] (node gone)
 /// - [`Abandoned`] (after .status.expiresAt)
@@ -32,11 +36,15 @@ pub struct Initialized;
 
 /// The state `Initializing`.
 ///
+/// It leads to:
+///
 /// - [`Initialized`] (node ready)
 #[derive(Clone, Copy, Debug)]
 pub struct Initializing;
 
 /// The state `Launching`.
+///
+/// It leads to:
 ///
 /// - [`Registering`] (instance made)
 /// - [`Abandoned`] (no capacity)
@@ -45,6 +53,8 @@ pub struct Initializing;
 pub struct Launching;
 
 /// The state `Registering`.
+///
+/// It leads to:
 ///
 /// - [`Initializing`] (node joined)
 /// - [`Abandoned`] (after 15m)
@@ -56,6 +66,8 @@ pub struct Registering;
 pub struct Terminated;
 
 /// The state `Terminating`.
+///
+/// It leads to:
 ///
 /// - [`Terminated`] (instance gone)
 #[derive(Clone, Copy, Debug)]

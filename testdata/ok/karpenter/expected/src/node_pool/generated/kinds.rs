@@ -2,6 +2,7 @@
 
 use crate::node_pool::generated::machine::NodePoolMachine;
 use krator_runtime as rt;
+
 impl rt::Linked for NodePoolMachine {
     #[cfg(feature = "dev")]
     const SAMPLE: &'static str = "{\"apiVersion\":\"karpenter.sh/v1\",\"kind\":\"NodePool\",\"metadata\":{\"name\":\"nodepool-sample\"},\"spec\":{\"template\":{\"spec\":{\"nodeClassRef\":{\"group\":\"a\",\"kind\":\"example\",\"name\":\"example\"},\"requirements\":[]}}}}";
@@ -31,18 +32,24 @@ impl rt::Linked for NodePoolMachine {
         ])
     }
 }
+
 impl rt::Grants<EC2NodeClass> for NodePoolMachine {}
+
 impl rt::Grants<crate::node_claim::NodeClaim> for NodePoolMachine {
     const NEW_STATUS: &'static str = "{\"observedGeneration\":-1}";
 }
+
 impl rt::Grants<k8s_openapi::api::core::v1::Pod> for NodePoolMachine {}
 impl rt::Owns<crate::node_claim::NodeClaim> for NodePoolMachine {}
 impl rt::Watches<EC2NodeClass> for NodePoolMachine {}
 impl rt::Watches<k8s_openapi::api::core::v1::Pod> for NodePoolMachine {}
+
 #[diagnostic::do_not_recommend]
 impl rt::Grants<rt::Never<NodePoolMachine>> for NodePoolMachine {}
+
 #[diagnostic::do_not_recommend]
 impl rt::Owns<rt::Never<NodePoolMachine>> for NodePoolMachine {}
+
 /// EC2NodeClass (`karpenter.k8s.aws/v1`). krator does not know its schema, so only its metadata is typed.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct EC2NodeClass {
@@ -52,6 +59,7 @@ pub struct EC2NodeClass {
     #[serde(flatten)]
     pub data: serde_json::Map<String, serde_json::Value>,
 }
+
 impl kube::Resource for EC2NodeClass {
     type DynamicType = ();
     type Scope = k8s_openapi::ClusterResourceScope;

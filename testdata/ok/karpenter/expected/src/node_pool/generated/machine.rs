@@ -4,6 +4,7 @@ use crate::node_pool::object::NodePoolMemory;
 use crate::node_pool::states::{Invalid, NodeClassNotReady, Ready, Validating};
 use krator_runtime as rt;
 use krator_runtime::{Node as _, State as _};
+
 /// The states of `NodePool` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodePoolMachine {
@@ -12,73 +13,94 @@ pub enum NodePoolMachine {
     Ready,
     Validating,
 }
+
 impl rt::Node for Invalid {
     type Machine = NodePoolMachine;
     const ID: rt::StateId = rt::StateId(NodePoolMachine::Invalid as u16);
 }
+
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Invalid` to `{Self}`",
     label = "`Invalid` has no `next`",
     note = "krator.yaml: give `Invalid` a `next` with this state, then run `krator gen`"
 )]
 pub trait NextOfInvalid: rt::Node<Machine = NodePoolMachine> {}
+
 #[diagnostic::do_not_recommend]
 impl NextOfInvalid for rt::Never<NodePoolMachine> {}
+
 impl<T: NextOfInvalid> rt::TransitionTo<T> for Invalid {}
 impl rt::MayStay for Invalid {}
+
 impl rt::Node for NodeClassNotReady {
     type Machine = NodePoolMachine;
     const ID: rt::StateId = rt::StateId(NodePoolMachine::NodeClassNotReady as u16);
 }
+
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `NodeClassNotReady` to `{Self}`",
     label = "not in `next` of `NodeClassNotReady`",
     note = "krator.yaml: add the state to `next` of `NodeClassNotReady` (now: Ready), then run `krator gen`"
 )]
 pub trait NextOfNodeClassNotReady: rt::Node<Machine = NodePoolMachine> {}
+
 impl NextOfNodeClassNotReady for Ready {}
+
 #[diagnostic::do_not_recommend]
 impl NextOfNodeClassNotReady for rt::Never<NodePoolMachine> {}
+
 impl<T: NextOfNodeClassNotReady> rt::TransitionTo<T> for NodeClassNotReady {}
 impl rt::MayStay for NodeClassNotReady {}
+
 impl rt::Node for Ready {
     type Machine = NodePoolMachine;
     const ID: rt::StateId = rt::StateId(NodePoolMachine::Ready as u16);
 }
+
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Ready` to `{Self}`",
     label = "not in `next` of `Ready`",
     note = "krator.yaml: add the state to `next` of `Ready` (now: NodeClassNotReady), then run `krator gen`"
 )]
 pub trait NextOfReady: rt::Node<Machine = NodePoolMachine> {}
+
 impl NextOfReady for NodeClassNotReady {}
+
 #[diagnostic::do_not_recommend]
 impl NextOfReady for rt::Never<NodePoolMachine> {}
+
 impl<T: NextOfReady> rt::TransitionTo<T> for Ready {}
 impl rt::MayStay for Ready {}
+
 impl rt::Node for Validating {
     type Machine = NodePoolMachine;
     const ID: rt::StateId = rt::StateId(NodePoolMachine::Validating as u16);
 }
+
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Validating` to `{Self}`",
     label = "not in `next` of `Validating`",
     note = "krator.yaml: add the state to `next` of `Validating` (now: Ready, NodeClassNotReady, Invalid), then run `krator gen`"
 )]
 pub trait NextOfValidating: rt::Node<Machine = NodePoolMachine> {}
+
 impl NextOfValidating for Ready {}
 impl NextOfValidating for NodeClassNotReady {}
 impl NextOfValidating for Invalid {}
 impl<T: NextOfValidating> rt::TransitionTo<T> for Validating {}
+
 #[diagnostic::on_unimplemented(
     message = "the state `Validating` may not stay",
     label = "`Validating` has no `wait`",
     note = "krator.yaml: give `Validating` a `wait` and run `krator gen`, or go on to Ready, NodeClassNotReady, Invalid"
 )]
 pub trait WaitOfValidating {}
+
 #[diagnostic::do_not_recommend]
 impl WaitOfValidating for rt::Never<NodePoolMachine> {}
+
 impl<S: WaitOfValidating> rt::MayStay<S> for Validating {}
+
 static STATES: [rt::Policy; 4] = [
     rt::Policy::new("Invalid")
         .kind(rt::StateKind::Failed)
@@ -107,6 +129,7 @@ static STATES: [rt::Policy; 4] = [
         .on_spec_change(rt::OnSpecChange::To(Validating::ID))
         .handler("src/node_pool/states/validating.rs", Validating::WRITTEN),
 ];
+
 static GRAPH: rt::Graph = rt::Graph::new(
         &STATES,
         Validating::ID,
@@ -114,6 +137,7 @@ static GRAPH: rt::Graph = rt::Graph::new(
         "karpenter.sh/nodepools",
     )
     .conditions(&["NodeRegistrationHealthy"]);
+
 impl rt::Machine for NodePoolMachine {
     type ObjectState = NodePoolMemory;
     const GRAPH: &'static rt::Graph<'static> = &GRAPH;
@@ -138,6 +162,7 @@ impl rt::Machine for NodePoolMachine {
         }
     }
 }
+
 /// The conditions of `NodePool` objects beside Ready, Reconciling and Stalled; [`rt::Context::set`] sets them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodePoolCondition {
@@ -146,6 +171,7 @@ pub enum NodePoolCondition {
     NodeRegistrationHealthy,
     ValidationSucceeded,
 }
+
 impl rt::OwnCondition for NodePoolCondition {
     type Machine = NodePoolMachine;
     fn name(self) -> &'static str {

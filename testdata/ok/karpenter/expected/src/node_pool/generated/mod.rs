@@ -3,6 +3,8 @@
 pub mod kinds;
 pub mod machine;
 pub mod prelude;
+
 #[cfg(test)]
 mod tests;
+
 pub mod types;

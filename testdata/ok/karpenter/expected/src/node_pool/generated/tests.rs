@@ -2,8 +2,10 @@
 
 //! Takes every edge of the state graph of `NodePool`, with scripted handlers instead of yours: see
 //! [`krator_runtime::testing`].
+
 use crate::node_pool::states::{Invalid, NodeClassNotReady, Ready, Validating};
 use ::krator_runtime::testing::at;
+
 /// Runs the checks with the clock paused, so that waiting takes no time.
 fn run(checks: Vec<::krator_runtime::testing::Check>) {
     ::tokio::runtime::Builder::new_current_thread()
@@ -13,6 +15,7 @@ fn run(checks: Vec<::krator_runtime::testing::Check>) {
         .expect("tokio can start")
         .block_on(::krator_runtime::testing::hold(checks));
 }
+
 #[test]
 fn from_invalid() {
     run(
@@ -22,6 +25,7 @@ fn from_invalid() {
         ],
     );
 }
+
 #[test]
 fn from_node_class_not_ready() {
     run(
@@ -32,6 +36,7 @@ fn from_node_class_not_ready() {
         ],
     );
 }
+
 #[test]
 fn from_ready() {
     run(
@@ -42,6 +47,7 @@ fn from_ready() {
         ],
     );
 }
+
 #[test]
 fn from_validating() {
     run(

@@ -3,6 +3,7 @@
 #![allow(clippy::type_complexity, reason = "types are as deep as in the description")]
 use serde::{Deserialize, Serialize};
 pub use crate::types::*;
+
 #[derive(kube::CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[kube(
     group = "karpenter.sh",
@@ -27,6 +28,7 @@ pub struct NodePoolSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<i64>,
 }
+
 /// The `.status` of `NodePool` objects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodePoolStatus {
@@ -39,12 +41,14 @@ pub struct NodePoolStatus {
     #[serde(flatten)]
     pub machine_status: krator_runtime::MachineStatus,
 }
+
 /// The values that the API server fills in where a field is absent.
 impl NodePoolStatus {
     fn default_nodes() -> Option<i64> {
         Some(0)
     }
 }
+
 impl Default for NodePoolStatus {
     fn default() -> Self {
         Self {
@@ -53,6 +57,7 @@ impl Default for NodePoolStatus {
         }
     }
 }
+
 impl krator_runtime::ObjectStatus for NodePoolStatus {
     fn machine(&self) -> &krator_runtime::MachineStatus {
         &self.machine_status
@@ -61,12 +66,14 @@ impl krator_runtime::ObjectStatus for NodePoolStatus {
         &mut self.machine_status
     }
 }
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodePoolSpecTemplate {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<NodePoolSpecTemplateMetadata>,
     pub spec: NodePoolSpecTemplateSpec,
 }
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodePoolSpecTemplateMetadata {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,6 +81,7 @@ pub struct NodePoolSpecTemplateMetadata {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<std::collections::BTreeMap<String, String>>,
 }
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodePoolSpecTemplateSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,12 +99,14 @@ pub struct NodePoolSpecTemplateSpec {
     )]
     pub expire_after: Expiry,
 }
+
 /// The values that the API server fills in where a field is absent.
 impl NodePoolSpecTemplateSpec {
     fn default_expire_after() -> Expiry {
         "720h".to_owned()
     }
 }
+
 impl Default for NodePoolSpecTemplateSpec {
     fn default() -> Self {
         Self {

@@ -10,11 +10,15 @@ mod validating;
 
 /// The state `Invalid`.
 ///
+/// It leads to:
+///
 /// - [`Validating`] (spec changed)
 #[derive(Clone, Copy, Debug)]
 pub struct Invalid;
 
 /// The state `NodeClassNotReady`.
+///
+/// It leads to:
 ///
 /// - [`Ready`]
 /// - [`Validating`] (spec changed)
@@ -23,12 +27,16 @@ pub struct NodeClassNotReady;
 
 /// The state `Ready`.
 ///
+/// It leads to:
+///
 /// - [`NodeClassNotReady`]
 /// - [`Validating`] (spec changed)
 #[derive(Clone, Copy, Debug)]
 pub struct Ready;
 
 /// The state `Validating`.
+///
+/// It leads to:
 ///
 /// - [`Ready`] (node class ready)
 /// - [`NodeClassNotReady`]

@@ -2,6 +2,7 @@
 
 use crate::memcached::generated::machine::MemcachedMachine;
 use krator_runtime as rt;
+
 impl rt::Linked for MemcachedMachine {
     #[cfg(feature = "dev")]
     const SAMPLE: &'static str = "{\"apiVersion\":\"cache.example.com/v1alpha1\",\"kind\":\"Memcached\",\"metadata\":{\"name\":\"memcached-sample\",\"namespace\":\"default\"},\"spec\":{}}";
@@ -13,9 +14,12 @@ impl rt::Linked for MemcachedMachine {
         ])
     }
 }
+
 impl rt::Grants<k8s_openapi::api::apps::v1::Deployment> for MemcachedMachine {}
 impl rt::Owns<k8s_openapi::api::apps::v1::Deployment> for MemcachedMachine {}
+
 #[diagnostic::do_not_recommend]
 impl rt::Grants<rt::Never<MemcachedMachine>> for MemcachedMachine {}
+
 #[diagnostic::do_not_recommend]
 impl rt::Owns<rt::Never<MemcachedMachine>> for MemcachedMachine {}

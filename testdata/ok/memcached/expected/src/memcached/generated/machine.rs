@@ -4,42 +4,54 @@ use crate::memcached::object::MemcachedMemory;
 use crate::memcached::states::{Available, Reconciling};
 use krator_runtime as rt;
 use krator_runtime::{Node as _, State as _};
+
 /// The states of `Memcached` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemcachedMachine {
     Available,
     Reconciling,
 }
+
 impl rt::Node for Available {
     type Machine = MemcachedMachine;
     const ID: rt::StateId = rt::StateId(MemcachedMachine::Available as u16);
 }
+
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Available` to `{Self}`",
     label = "not in `next` of `Available`",
     note = "krator.yaml: add the state to `next` of `Available` (now: Reconciling), then run `krator gen`"
 )]
 pub trait NextOfAvailable: rt::Node<Machine = MemcachedMachine> {}
+
 impl NextOfAvailable for Reconciling {}
+
 #[diagnostic::do_not_recommend]
 impl NextOfAvailable for rt::Never<MemcachedMachine> {}
+
 impl<T: NextOfAvailable> rt::TransitionTo<T> for Available {}
 impl rt::MayStay for Available {}
+
 impl rt::Node for Reconciling {
     type Machine = MemcachedMachine;
     const ID: rt::StateId = rt::StateId(MemcachedMachine::Reconciling as u16);
 }
+
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Reconciling` to `{Self}`",
     label = "not in `next` of `Reconciling`",
     note = "krator.yaml: add the state to `next` of `Reconciling` (now: Available), then run `krator gen`"
 )]
 pub trait NextOfReconciling: rt::Node<Machine = MemcachedMachine> {}
+
 impl NextOfReconciling for Available {}
+
 #[diagnostic::do_not_recommend]
 impl NextOfReconciling for rt::Never<MemcachedMachine> {}
+
 impl<T: NextOfReconciling> rt::TransitionTo<T> for Reconciling {}
 impl rt::MayStay for Reconciling {}
+
 static STATES: [rt::Policy; 2] = [
     rt::Policy::new("Available")
         .kind(rt::StateKind::Ready)
@@ -52,12 +64,14 @@ static STATES: [rt::Policy; 2] = [
         .watch(&[rt::Watch::Owned])
         .handler("src/memcached/states/reconciling.rs", Reconciling::WRITTEN),
 ];
+
 static GRAPH: rt::Graph = rt::Graph::new(
     &STATES,
     Reconciling::ID,
     None,
     "cache.example.com/memcacheds",
 );
+
 impl rt::Machine for MemcachedMachine {
     type ObjectState = MemcachedMemory;
     const GRAPH: &'static rt::Graph<'static> = &GRAPH;

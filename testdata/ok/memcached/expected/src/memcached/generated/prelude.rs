@@ -39,12 +39,15 @@
 //! `Context` is the same type in every state, so your own functions can take a `&mut Context<'_>`. A
 //! [`krator_runtime::Fixture`] runs one handler in a test, and a [`krator_runtime::Local`] runs the whole state machine.
 //! [`krator_runtime::Class`] says what the runtime does with each error.
+
 pub use super::machine::MemcachedMachine;
 pub use super::types::*;
 pub use crate::memcached::object::MemcachedMemory;
 pub use crate::shared::SharedState;
+
 pub use krator_runtime::{
     Fallible as _, ObjectState, Operator, Result, State, Transition,
 };
+
 /// What a handler of `Memcached` is given: see [`krator_runtime::Context`].
 pub type Context<'a> = krator_runtime::Context<'a, MemcachedMachine>;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::type_complexity, reason = "types are as deep as in the description")]
 use serde::{Deserialize, Serialize};
+
 #[derive(kube::CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[kube(
     group = "cache.example.com",
@@ -19,17 +20,20 @@ pub struct MemcachedSpec {
     #[serde(default = "MemcachedSpec::default_size")]
     pub size: i32,
 }
+
 /// The values that the API server fills in where a field is absent.
 impl MemcachedSpec {
     fn default_size() -> i32 {
         1
     }
 }
+
 impl Default for MemcachedSpec {
     fn default() -> Self {
         Self { size: Self::default_size() }
     }
 }
+
 /// The `.status` of `Memcached` objects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MemcachedStatus {
@@ -37,6 +41,7 @@ pub struct MemcachedStatus {
     #[serde(flatten)]
     pub machine_status: krator_runtime::MachineStatus,
 }
+
 impl krator_runtime::ObjectStatus for MemcachedStatus {
     fn machine(&self) -> &krator_runtime::MachineStatus {
         &self.machine_status

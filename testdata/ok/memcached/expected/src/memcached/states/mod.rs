@@ -8,12 +8,16 @@ mod reconciling;
 
 /// The state `Available`.
 ///
+/// It leads to:
+///
 /// - [`Reconciling`] (drifted)
 /// - [`Reconciling`] (spec changed)
 #[derive(Clone, Copy, Debug)]
 pub struct Available;
 
 /// The state `Reconciling`.
+///
+/// It leads to:
 ///
 /// - [`Available`] (deployment ready)
 #[derive(Clone, Copy, Debug)]

@@ -2,6 +2,7 @@
 
 use crate::moose::generated::machine::MooseMachine;
 use krator_runtime as rt;
+
 impl rt::Linked for MooseMachine {
     #[cfg(feature = "dev")]
     const SAMPLE: &'static str = "{\"apiVersion\":\"animals.com/v1\",\"kind\":\"Moose\",\"metadata\":{\"name\":\"moose-sample\",\"namespace\":\"default\"},\"spec\":{\"antlers\":false,\"height\":1,\"weight\":1}}";

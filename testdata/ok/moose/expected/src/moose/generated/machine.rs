@@ -4,6 +4,7 @@ use crate::moose::object::MooseMemory;
 use crate::moose::states::{Eat, Lost, Released, Roam, Sleep, Tagged};
 use krator_runtime as rt;
 use krator_runtime::{Node as _, State as _};
+
 /// The states of `Moose` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MooseMachine {
@@ -14,113 +15,149 @@ pub enum MooseMachine {
     Sleep,
     Tagged,
 }
+
 impl rt::Node for Eat {
     type Machine = MooseMachine;
     const ID: rt::StateId = rt::StateId(MooseMachine::Eat as u16);
 }
+
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Eat` to `{Self}`",
     label = "not in `next` of `Eat`",
     note = "krator.yaml: add the state to `next` of `Eat` (now: Sleep), then run `krator gen`"
 )]
 pub trait NextOfEat: rt::Node<Machine = MooseMachine> {}
+
 impl NextOfEat for Sleep {}
+
 #[diagnostic::do_not_recommend]
 impl NextOfEat for rt::Never<MooseMachine> {}
+
 impl<T: NextOfEat> rt::TransitionTo<T> for Eat {}
 impl rt::MayStay for Eat {}
+
 impl rt::Node for Lost {
     type Machine = MooseMachine;
     const ID: rt::StateId = rt::StateId(MooseMachine::Lost as u16);
 }
+
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Lost` to `{Self}`",
     label = "not in `next` of `Lost`",
     note = "krator.yaml: add the state to `next` of `Lost` (now: Roam), then run `krator gen`"
 )]
 pub trait NextOfLost: rt::Node<Machine = MooseMachine> {}
+
 impl NextOfLost for Roam {}
+
 #[diagnostic::do_not_recommend]
 impl NextOfLost for rt::Never<MooseMachine> {}
+
 impl<T: NextOfLost> rt::TransitionTo<T> for Lost {}
 impl rt::MayStay for Lost {}
+
 impl rt::Node for Released {
     type Machine = MooseMachine;
     const ID: rt::StateId = rt::StateId(MooseMachine::Released as u16);
 }
+
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Released` to `{Self}`",
     label = "`Released` is final",
     note = "krator.yaml: `Released` leads nowhere; answer with `Transition::done()`"
 )]
 pub trait NextOfReleased: rt::Node<Machine = MooseMachine> {}
+
 #[diagnostic::do_not_recommend]
 impl NextOfReleased for rt::Never<MooseMachine> {}
+
 impl<T: NextOfReleased> rt::TransitionTo<T> for Released {}
+
 #[diagnostic::on_unimplemented(
     message = "the state `Released` may not stay",
     label = "`Released` has no `wait`",
     note = "krator.yaml: answer with `Transition::done()`"
 )]
 pub trait WaitOfReleased {}
+
 #[diagnostic::do_not_recommend]
 impl WaitOfReleased for rt::Never<MooseMachine> {}
+
 impl<S: WaitOfReleased> rt::MayStay<S> for Released {}
 impl rt::Final for Released {}
+
 impl rt::Node for Roam {
     type Machine = MooseMachine;
     const ID: rt::StateId = rt::StateId(MooseMachine::Roam as u16);
 }
+
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Roam` to `{Self}`",
     label = "not in `next` of `Roam`",
     note = "krator.yaml: add the state to `next` of `Roam` (now: Eat), then run `krator gen`"
 )]
 pub trait NextOfRoam: rt::Node<Machine = MooseMachine> {}
+
 impl NextOfRoam for Eat {}
+
 #[diagnostic::do_not_recommend]
 impl NextOfRoam for rt::Never<MooseMachine> {}
+
 impl<T: NextOfRoam> rt::TransitionTo<T> for Roam {}
 impl rt::MayStay for Roam {}
+
 impl rt::Node for Sleep {
     type Machine = MooseMachine;
     const ID: rt::StateId = rt::StateId(MooseMachine::Sleep as u16);
 }
+
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Sleep` to `{Self}`",
     label = "not in `next` of `Sleep`",
     note = "krator.yaml: add the state to `next` of `Sleep` (now: Roam), then run `krator gen`"
 )]
 pub trait NextOfSleep: rt::Node<Machine = MooseMachine> {}
+
 impl NextOfSleep for Roam {}
+
 #[diagnostic::do_not_recommend]
 impl NextOfSleep for rt::Never<MooseMachine> {}
+
 impl<T: NextOfSleep> rt::TransitionTo<T> for Sleep {}
 impl rt::MayStay for Sleep {}
+
 impl rt::Node for Tagged {
     type Machine = MooseMachine;
     const ID: rt::StateId = rt::StateId(MooseMachine::Tagged as u16);
 }
+
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Tagged` to `{Self}`",
     label = "not in `next` of `Tagged`",
     note = "krator.yaml: add the state to `next` of `Tagged` (now: Roam), then run `krator gen`"
 )]
 pub trait NextOfTagged: rt::Node<Machine = MooseMachine> {}
+
 impl NextOfTagged for Roam {}
+
 #[diagnostic::do_not_recommend]
 impl NextOfTagged for rt::Never<MooseMachine> {}
+
 impl<T: NextOfTagged> rt::TransitionTo<T> for Tagged {}
+
 #[diagnostic::on_unimplemented(
     message = "the state `Tagged` may not stay",
     label = "`Tagged` has no `wait`",
     note = "krator.yaml: give `Tagged` a `wait` and run `krator gen`, or go on to Roam"
 )]
 pub trait WaitOfTagged {}
+
 #[diagnostic::do_not_recommend]
 impl WaitOfTagged for rt::Never<MooseMachine> {}
+
 impl<S: WaitOfTagged> rt::MayStay<S> for Tagged {}
 const RETRY: rt::Retry = rt::Retry::DEFAULT.limit(5, Lost::ID);
+
 static STATES: [rt::Policy; 6] = [
     rt::Policy::new("Eat")
         .phase("Hungry")
@@ -166,12 +203,14 @@ static STATES: [rt::Policy; 6] = [
         .retry(RETRY)
         .handler("src/moose/states/tagged.rs", Tagged::WRITTEN),
 ];
+
 static GRAPH: rt::Graph = rt::Graph::new(
     &STATES,
     Tagged::ID,
     Some(Released::ID),
     "animals.com/moose",
 );
+
 impl rt::Machine for MooseMachine {
     type ObjectState = MooseMemory;
     const GRAPH: &'static rt::Graph<'static> = &GRAPH;

@@ -2,8 +2,10 @@
 
 //! Takes every edge of the state graph of `Moose`, with scripted handlers instead of yours: see
 //! [`krator_runtime::testing`].
+
 use crate::moose::states::{Eat, Lost, Released, Roam, Sleep, Tagged};
 use ::krator_runtime::testing::at;
+
 /// Runs the checks with the clock paused, so that waiting takes no time.
 fn run(checks: Vec<::krator_runtime::testing::Check>) {
     ::tokio::runtime::Builder::new_current_thread()
@@ -13,6 +15,7 @@ fn run(checks: Vec<::krator_runtime::testing::Check>) {
         .expect("tokio can start")
         .block_on(::krator_runtime::testing::hold(checks));
 }
+
 #[test]
 fn from_eat() {
     run(
@@ -23,6 +26,7 @@ fn from_eat() {
         ],
     );
 }
+
 #[test]
 fn from_lost() {
     run(
@@ -32,6 +36,7 @@ fn from_lost() {
         ],
     );
 }
+
 #[test]
 fn from_released() {
     run(
@@ -41,6 +46,7 @@ fn from_released() {
         ],
     );
 }
+
 #[test]
 fn from_roam() {
     run(
@@ -51,6 +57,7 @@ fn from_roam() {
         ],
     );
 }
+
 #[test]
 fn from_sleep() {
     run(
@@ -61,6 +68,7 @@ fn from_sleep() {
         ],
     );
 }
+
 #[test]
 fn from_tagged() {
     run(

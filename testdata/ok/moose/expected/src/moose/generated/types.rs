@@ -2,6 +2,7 @@
 
 #![allow(clippy::type_complexity, reason = "types are as deep as in the description")]
 use serde::{Deserialize, Serialize};
+
 /// Follows every moose that a ranger has tagged, until it is released.
 #[derive(kube::CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[kube(
@@ -23,6 +24,7 @@ pub struct MooseSpec {
     pub weight: f64,
     pub antlers: bool,
 }
+
 /// The `.status` of `Moose` objects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MooseStatus {
@@ -30,6 +32,7 @@ pub struct MooseStatus {
     #[serde(flatten)]
     pub machine_status: krator_runtime::MachineStatus,
 }
+
 impl krator_runtime::ObjectStatus for MooseStatus {
     fn machine(&self) -> &krator_runtime::MachineStatus {
         &self.machine_status

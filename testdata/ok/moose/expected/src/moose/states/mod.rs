@@ -12,6 +12,8 @@ mod tagged;
 
 /// Eats a tenth of its weight.
 ///
+/// It leads to:
+///
 /// - [`Sleep`] (full)
 /// - [`Lost`] (after 10m)
 /// - [`Lost`] (5 retries failed)
@@ -19,6 +21,8 @@ mod tagged;
 pub struct Eat;
 
 /// The collar has gone silent.
+///
+/// It leads to:
 ///
 /// - [`Roam`] (collar seen)
 #[derive(Clone, Copy, Debug)]
@@ -30,12 +34,16 @@ pub struct Released;
 
 /// Wanders the wilderness, makes friends and grows hungry.
 ///
+/// It leads to:
+///
 /// - [`Eat`] (hungry)
 /// - [`Lost`] (5 retries failed)
 #[derive(Clone, Copy, Debug)]
 pub struct Roam;
 
 /// The state `Sleep`.
+///
+/// It leads to:
 ///
 /// - [`Roam`] (startled)
 /// - [`Roam`] (after 20s)
@@ -44,6 +52,8 @@ pub struct Roam;
 pub struct Sleep;
 
 /// A ranger has put a collar on it.
+///
+/// It leads to:
 ///
 /// - [`Roam`]
 /// - [`Lost`] (5 retries failed)

@@ -2,6 +2,7 @@
 
 use crate::postgresql::generated::machine::PostgresqlMachine;
 use krator_runtime as rt;
+
 impl rt::Linked for PostgresqlMachine {
     #[cfg(feature = "dev")]
     const SAMPLE: &'static str = "{\"apiVersion\":\"acid.zalan.do/v1\",\"kind\":\"Postgresql\",\"metadata\":{\"name\":\"postgresql-sample\",\"namespace\":\"default\"},\"spec\":{\"numberOfInstances\":1,\"postgresql\":{\"version\":\"13\"},\"teamId\":\"example\",\"volume\":{\"size\":\"1Gi\"}}}";
@@ -34,22 +35,29 @@ impl rt::Linked for PostgresqlMachine {
         ])
     }
 }
+
 impl rt::Grants<k8s_openapi::api::apps::v1::StatefulSet> for PostgresqlMachine {}
 impl rt::Grants<k8s_openapi::api::batch::v1::CronJob> for PostgresqlMachine {}
+
 impl rt::Grants<k8s_openapi::api::core::v1::PersistentVolumeClaim>
 for PostgresqlMachine {}
+
 impl rt::Grants<k8s_openapi::api::core::v1::Pod> for PostgresqlMachine {}
 impl rt::Grants<k8s_openapi::api::core::v1::Secret> for PostgresqlMachine {}
 impl rt::Grants<k8s_openapi::api::core::v1::Service> for PostgresqlMachine {}
+
 impl rt::Grants<k8s_openapi::api::policy::v1::PodDisruptionBudget>
 for PostgresqlMachine {}
+
 impl rt::Owns<k8s_openapi::api::apps::v1::StatefulSet> for PostgresqlMachine {}
 impl rt::Owns<k8s_openapi::api::batch::v1::CronJob> for PostgresqlMachine {}
 impl rt::Owns<k8s_openapi::api::core::v1::Secret> for PostgresqlMachine {}
 impl rt::Owns<k8s_openapi::api::core::v1::Service> for PostgresqlMachine {}
 impl rt::Owns<k8s_openapi::api::policy::v1::PodDisruptionBudget> for PostgresqlMachine {}
 impl rt::Watches<k8s_openapi::api::core::v1::Secret> for PostgresqlMachine {}
+
 #[diagnostic::do_not_recommend]
 impl rt::Grants<rt::Never<PostgresqlMachine>> for PostgresqlMachine {}
+
 #[diagnostic::do_not_recommend]
 impl rt::Watches<rt::Never<PostgresqlMachine>> for PostgresqlMachine {}

@@ -2,11 +2,14 @@
 
 //! Takes every edge of the state graph of `Postgresql`, with scripted handlers instead of yours: see
 //! [`krator_runtime::testing`].
+
 use crate::postgresql::states::{
     CreateFailed, Creating, Deleted, Deleting, Invalid, Running, SyncFailed, Syncing,
     UpdateFailed, Updating, Validating,
 };
+
 use ::krator_runtime::testing::at;
+
 /// Runs the checks with the clock paused, so that waiting takes no time.
 fn run(checks: Vec<::krator_runtime::testing::Check>) {
     ::tokio::runtime::Builder::new_current_thread()
@@ -16,6 +19,7 @@ fn run(checks: Vec<::krator_runtime::testing::Check>) {
         .expect("tokio can start")
         .block_on(::krator_runtime::testing::hold(checks));
 }
+
 #[test]
 fn from_create_failed() {
     run(
@@ -27,6 +31,7 @@ fn from_create_failed() {
         ],
     );
 }
+
 #[test]
 fn from_creating() {
     run(
@@ -38,6 +43,7 @@ fn from_creating() {
         ],
     );
 }
+
 #[test]
 fn from_deleted() {
     run(
@@ -47,6 +53,7 @@ fn from_deleted() {
         ],
     );
 }
+
 #[test]
 fn from_deleting() {
     run(
@@ -56,6 +63,7 @@ fn from_deleting() {
         ],
     );
 }
+
 #[test]
 fn from_invalid() {
     run(
@@ -65,6 +73,7 @@ fn from_invalid() {
         ],
     );
 }
+
 #[test]
 fn from_running() {
     run(
@@ -77,6 +86,7 @@ fn from_running() {
         ],
     );
 }
+
 #[test]
 fn from_sync_failed() {
     run(
@@ -87,6 +97,7 @@ fn from_sync_failed() {
         ],
     );
 }
+
 #[test]
 fn from_syncing() {
     run(
@@ -98,6 +109,7 @@ fn from_syncing() {
         ],
     );
 }
+
 #[test]
 fn from_update_failed() {
     run(
@@ -109,6 +121,7 @@ fn from_update_failed() {
         ],
     );
 }
+
 #[test]
 fn from_updating() {
     run(
@@ -121,6 +134,7 @@ fn from_updating() {
         ],
     );
 }
+
 #[test]
 fn from_validating() {
     run(

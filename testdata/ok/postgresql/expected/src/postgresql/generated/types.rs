@@ -2,6 +2,7 @@
 
 #![allow(clippy::type_complexity, reason = "types are as deep as in the description")]
 use serde::{Deserialize, Serialize};
+
 #[derive(kube::CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[kube(
     group = "acid.zalan.do",
@@ -37,6 +38,7 @@ pub struct PostgresqlSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls: Option<PostgresqlSpecTls>,
 }
+
 /// The `.status` of `Postgresql` objects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PostgresqlStatus {
@@ -48,6 +50,7 @@ pub struct PostgresqlStatus {
     #[serde(flatten)]
     pub machine_status: krator_runtime::MachineStatus,
 }
+
 impl krator_runtime::ObjectStatus for PostgresqlStatus {
     fn machine(&self) -> &krator_runtime::MachineStatus {
         &self.machine_status
@@ -56,12 +59,14 @@ impl krator_runtime::ObjectStatus for PostgresqlStatus {
         &mut self.machine_status
     }
 }
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PostgresqlSpecPostgresql {
     pub version: PostgresqlSpecPostgresqlVersion,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameters: Option<std::collections::BTreeMap<String, String>>,
 }
+
 #[derive(
     Clone,
     Copy,
@@ -90,12 +95,14 @@ pub enum PostgresqlSpecPostgresqlVersion {
     #[serde(rename = "18")]
     V18,
 }
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PostgresqlSpecVolume {
     pub size: k8s_openapi::apimachinery::pkg::api::resource::Quantity,
     #[serde(rename = "storageClass", skip_serializing_if = "Option::is_none")]
     pub storage_class: Option<String>,
 }
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PostgresqlSpecPatroni {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,6 +112,7 @@ pub struct PostgresqlSpecPatroni {
     #[serde(rename = "synchronousMode", skip_serializing_if = "Option::is_none")]
     pub synchronous_mode: Option<bool>,
 }
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PostgresqlSpecTls {
     #[serde(rename = "secretName")]

@@ -17,6 +17,8 @@ mod validating;
 
 /// The state `CreateFailed`.
 ///
+/// It leads to:
+///
 /// - [`Creating`] (repair)
 /// - [`SyncFailed`] (10 retries failed)
 /// - [`Validating`] (spec changed)
@@ -24,6 +26,8 @@ mod validating;
 pub struct CreateFailed;
 
 /// The state `Creating`.
+///
+/// It leads to:
 ///
 /// - [`Running`] (all pods ready)
 /// - [`CreateFailed`] (after 30m)
@@ -37,6 +41,8 @@ pub struct Deleted;
 
 /// The state `Deleting`.
 ///
+/// It leads to:
+///
 /// - [`Deleted`]
 /// - [`Deleted`] (3 retries failed)
 #[derive(Clone, Copy, Debug)]
@@ -44,11 +50,15 @@ pub struct Deleting;
 
 /// The state `Invalid`.
 ///
+/// It leads to:
+///
 /// - [`Validating`] (spec changed)
 #[derive(Clone, Copy, Debug)]
 pub struct Invalid;
 
 /// The state `Running`.
+///
+/// It leads to:
 ///
 /// - [`Syncing`] (drifted)
 /// - [`SyncFailed`] (10 retries failed)
@@ -59,12 +69,16 @@ pub struct Running;
 
 /// The state `SyncFailed`.
 ///
+/// It leads to:
+///
 /// - [`Syncing`] (repair)
 /// - [`Updating`] (spec changed)
 #[derive(Clone, Copy, Debug)]
 pub struct SyncFailed;
 
 /// The state `Syncing`.
+///
+/// It leads to:
 ///
 /// - [`Running`] (in sync)
 /// - [`SyncFailed`] (after 30m)
@@ -74,6 +88,8 @@ pub struct Syncing;
 
 /// The state `UpdateFailed`.
 ///
+/// It leads to:
+///
 /// - [`Syncing`] (repair)
 /// - [`SyncFailed`] (10 retries failed)
 /// - [`Updating`] (spec changed)
@@ -81,6 +97,8 @@ pub struct Syncing;
 pub struct UpdateFailed;
 
 /// The state `Updating`.
+///
+/// It leads to:
 ///
 /// - [`Running`] (rolled out)
 /// - [`UpdateFailed`] (refused)
@@ -91,6 +109,8 @@ pub struct UpdateFailed;
 pub struct Updating;
 
 /// The state `Validating`.
+///
+/// It leads to:
 ///
 /// - [`Creating`]
 /// - [`Invalid`] (bad spec)

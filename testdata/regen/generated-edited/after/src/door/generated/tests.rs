@@ -2,8 +2,10 @@
 
 //! Takes every edge of the state graph of `Door`, with scripted handlers instead of yours: see
 //! [`krator_runtime::testing`].
+
 use crate::door::states::{Closed, Open};
 use ::krator_runtime::testing::at;
+
 /// Runs the checks with the clock paused, so that waiting takes no time.
 fn run(checks: Vec<::krator_runtime::testing::Check>) {
     ::tokio::runtime::Builder::new_current_thread()
@@ -13,6 +15,7 @@ fn run(checks: Vec<::krator_runtime::testing::Check>) {
         .expect("tokio can start")
         .block_on(::krator_runtime::testing::hold(checks));
 }
+
 #[test]
 fn from_closed() {
     run(
@@ -22,6 +25,7 @@ fn from_closed() {
         ],
     );
 }
+
 #[test]
 fn from_open() {
     run(

@@ -8,11 +8,15 @@ mod open;
 
 /// The state `Closed`.
 ///
+/// It leads to:
+///
 /// - [`Open`]
 #[derive(Clone, Copy, Debug)]
 pub struct Closed;
 
 /// The state `Open`.
+///
+/// It leads to:
 ///
 /// - [`Closed`]
 #[derive(Clone, Copy, Debug)]

@@ -2,6 +2,7 @@
 
 use crate::gate::generated::machine::GateMachine;
 use krator_runtime as rt;
+
 impl rt::Linked for GateMachine {
     #[cfg(feature = "dev")]
     const SAMPLE: &'static str = "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Gate\",\"metadata\":{\"name\":\"gate-sample\",\"namespace\":\"default\"},\"spec\":{}}";

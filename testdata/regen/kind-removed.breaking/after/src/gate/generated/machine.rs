@@ -4,32 +4,40 @@ use crate::gate::object::GateMemory;
 use crate::gate::states::Shut;
 use krator_runtime as rt;
 use krator_runtime::{Node as _, State as _};
+
 /// The states of `Gate` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GateMachine {
     Shut,
 }
+
 impl rt::Node for Shut {
     type Machine = GateMachine;
     const ID: rt::StateId = rt::StateId(GateMachine::Shut as u16);
 }
+
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Shut` to `{Self}`",
     label = "`Shut` has no `next`",
     note = "krator.yaml: give `Shut` a `next` with this state, then run `krator gen`"
 )]
 pub trait NextOfShut: rt::Node<Machine = GateMachine> {}
+
 #[diagnostic::do_not_recommend]
 impl NextOfShut for rt::Never<GateMachine> {}
+
 impl<T: NextOfShut> rt::TransitionTo<T> for Shut {}
 impl rt::MayStay for Shut {}
+
 static STATES: [rt::Policy; 1] = [
     rt::Policy::new("Shut")
         .kind(rt::StateKind::Ready)
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
         .handler("src/gate/states/shut.rs", Shut::WRITTEN),
 ];
+
 static GRAPH: rt::Graph = rt::Graph::new(&STATES, Shut::ID, None, "example.com/gates");
+
 impl rt::Machine for GateMachine {
     type ObjectState = GateMemory;
     const GRAPH: &'static rt::Graph<'static> = &GRAPH;

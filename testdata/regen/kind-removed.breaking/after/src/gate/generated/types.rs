@@ -2,6 +2,7 @@
 
 #![allow(clippy::type_complexity, reason = "types are as deep as in the description")]
 use serde::{Deserialize, Serialize};
+
 #[derive(kube::CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[kube(
     group = "example.com",
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
     derive = "PartialEq",
 )]
 pub struct GateSpec {}
+
 /// The `.status` of `Gate` objects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GateStatus {
@@ -23,6 +25,7 @@ pub struct GateStatus {
     #[serde(flatten)]
     pub machine_status: krator_runtime::MachineStatus,
 }
+
 impl krator_runtime::ObjectStatus for GateStatus {
     fn machine(&self) -> &krator_runtime::MachineStatus {
         &self.machine_status

@@ -4,42 +4,54 @@ use crate::door::object::DoorMemory;
 use crate::door::states::{Closed, Open};
 use krator_runtime as rt;
 use krator_runtime::{Node as _, State as _};
+
 /// The states of `Door` objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DoorMachine {
     Closed,
     Open,
 }
+
 impl rt::Node for Closed {
     type Machine = DoorMachine;
     const ID: rt::StateId = rt::StateId(DoorMachine::Closed as u16);
 }
+
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Closed` to `{Self}`",
     label = "not in `next` of `Closed`",
     note = "krator.yaml: add the state to `next` of `Closed` (now: Open), then run `krator gen`"
 )]
 pub trait NextOfClosed: rt::Node<Machine = DoorMachine> {}
+
 impl NextOfClosed for Open {}
+
 #[diagnostic::do_not_recommend]
 impl NextOfClosed for rt::Never<DoorMachine> {}
+
 impl<T: NextOfClosed> rt::TransitionTo<T> for Closed {}
 impl rt::MayStay for Closed {}
+
 impl rt::Node for Open {
     type Machine = DoorMachine;
     const ID: rt::StateId = rt::StateId(DoorMachine::Open as u16);
 }
+
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Open` to `{Self}`",
     label = "not in `next` of `Open`",
     note = "krator.yaml: add the state to `next` of `Open` (now: Closed), then run `krator gen`"
 )]
 pub trait NextOfOpen: rt::Node<Machine = DoorMachine> {}
+
 impl NextOfOpen for Closed {}
+
 #[diagnostic::do_not_recommend]
 impl NextOfOpen for rt::Never<DoorMachine> {}
+
 impl<T: NextOfOpen> rt::TransitionTo<T> for Open {}
 impl rt::MayStay for Open {}
+
 static STATES: [rt::Policy; 2] = [
     rt::Policy::new("Closed")
         .next(&[Open::ID])
@@ -52,7 +64,9 @@ static STATES: [rt::Policy; 2] = [
         .watch(&[rt::Watch::Owned, rt::Watch::Watched])
         .handler("src/door/states/open.rs", Open::WRITTEN),
 ];
+
 static GRAPH: rt::Graph = rt::Graph::new(&STATES, Closed::ID, None, "example.com/doors");
+
 impl rt::Machine for DoorMachine {
     type ObjectState = DoorMemory;
     const GRAPH: &'static rt::Graph<'static> = &GRAPH;
