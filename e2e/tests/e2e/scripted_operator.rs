@@ -310,6 +310,13 @@ impl Files {
     pub fn handler_starts(&self) -> String {
         fs::read_to_string(&self.starts).unwrap_or_default()
     }
+
+    /// How many handlers a process has started.
+    pub fn starts_of(&self, process: u32) -> usize {
+        let process = format!(" {process}");
+        let starts = self.handler_starts();
+        starts.lines().filter(|line| line.ends_with(&process)).count()
+    }
 }
 
 impl Drop for Files {
