@@ -2,7 +2,7 @@
 
 use crate::{
     builtin,
-    kinds::{Kind, Of},
+    kinds::{Kind, Origin},
     listing::Listed,
     object::at,
     request::Form,
@@ -184,13 +184,13 @@ const AGE: &str = "CreationTimestamp is a timestamp representing the server time
 
 fn columns(kind: &Kind) -> Vec<Json> {
     let column = |name: &str, type_: &str, format: &str, description: &str, priority: i32| json!({"name": name, "type": type_, "format": format, "description": description, "priority": priority});
-    match &kind.of {
-        Of::Builtin(builtin) => builtin
+    match &kind.origin {
+        Origin::Builtin(builtin) => builtin
             .columns()
             .iter()
             .map(|it| column(&it.name, &it.type_, &it.format, &it.description, it.priority))
             .collect(),
-        Of::Custom(custom) => {
+        Origin::Custom(custom) => {
             let name = column("Name", "string", "name", NAME, 0);
             let own = &custom.version.additional_printer_columns;
             if own.is_empty() {
@@ -212,9 +212,9 @@ fn columns(kind: &Kind) -> Vec<Json> {
 }
 
 fn cells(kind: &Kind, object: &Json, now: jiff::Timestamp) -> Vec<Json> {
-    let custom = match &kind.of {
-        Of::Builtin(builtin) => return builtin.cells(&kind.to_served(object), now.as_second()),
-        Of::Custom(custom) => custom,
+    let custom = match &kind.origin {
+        Origin::Builtin(builtin) => return builtin.cells(&kind.to_served(object), now.as_second()),
+        Origin::Custom(custom) => custom,
     };
     let name = at(object, &["metadata", "name"]).clone();
     let own = &custom.version.additional_printer_columns;

@@ -28,17 +28,17 @@ pub(crate) fn read(form: &str, body: &[u8]) -> Result<(Json, Vec<String>), Refus
 }
 
 fn json(body: &[u8]) -> Result<(Json, Vec<String>), Refusal> {
-    let twice = RefCell::new(Vec::new());
+    let duplicates = RefCell::new(Vec::new());
     let reader = Reader {
-        place: Place::Root,
-        twice: &twice,
+        place: FieldPath::Root,
+        duplicates: &duplicates,
     };
     let mut text = serde_json::Deserializer::from_slice(body);
     let value = reader
         .deserialize(&mut text)
         .and_then(|value| text.end().map(|()| value));
     match value {
-        Ok(value) => Ok((value, twice.into_inner())),
+        Ok(value) => Ok((value, duplicates.into_inner())),
         Err(error) => Err(Refusal::bad_request(format!("json parse error: {error}"))),
     }
 }
@@ -49,28 +49,28 @@ fn yaml(body: &[u8]) -> Result<(Json, Vec<String>), Refusal> {
         .map_err(|error| Refusal::bad_request(format!("error parsing YAML: {error}")))
 }
 
-/// Where a value is. It is only written out where a field is there twice.
-enum Place<'a> {
+/// Where a value is. It is written out only for a field that is there twice.
+enum FieldPath<'a> {
     Root,
-    Field(&'a Place<'a>, &'a str),
-    Item(&'a Place<'a>, usize),
+    Field(&'a FieldPath<'a>, &'a str),
+    Item(&'a FieldPath<'a>, usize),
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for FieldPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Root => Ok(()),
-            Place::Field(Place::Root, name) => f.write_str(name),
-            Place::Field(of, name) => write!(f, "{of}.{name}"),
-            Place::Item(of, index) => write!(f, "{of}[{index}]"),
+            FieldPath::Root => Ok(()),
+            FieldPath::Field(FieldPath::Root, name) => f.write_str(name),
+            FieldPath::Field(of, name) => write!(f, "{of}.{name}"),
+            FieldPath::Item(of, index) => write!(f, "{of}[{index}]"),
         }
     }
 }
 
 /// Reads a value at a place.
 struct Reader<'a> {
-    place: Place<'a>,
-    twice: &'a RefCell<Vec<String>>,
+    place: FieldPath<'a>,
+    duplicates: &'a RefCell<Vec<String>>,
 }
 
 impl<'de> DeserializeSeed<'de> for Reader<'_> {
@@ -116,8 +116,8 @@ impl<'de> Visitor<'de> for Reader<'_> {
         let mut list: Vec<Json> = Vec::new();
         loop {
             let item = Reader {
-                place: Place::Item(&self.place, list.len()),
-                twice: self.twice,
+                place: FieldPath::Item(&self.place, list.len()),
+                duplicates: self.duplicates,
             };
             match items.next_element_seed(item)? {
                 Some(item) => list.push(item),
@@ -130,12 +130,14 @@ impl<'de> Visitor<'de> for Reader<'_> {
         let mut map = Map::new();
         while let Some(key) = fields.next_key::<String>()? {
             let value = fields.next_value_seed(Reader {
-                place: Place::Field(&self.place, &key),
-                twice: self.twice,
+                place: FieldPath::Field(&self.place, &key),
+                duplicates: self.duplicates,
             })?;
             if map.contains_key(&key) {
-                let place = Place::Field(&self.place, &key).to_string();
-                self.twice.borrow_mut().push(format!("duplicate field {place:?}"));
+                let place = FieldPath::Field(&self.place, &key).to_string();
+                self.duplicates
+                    .borrow_mut()
+                    .push(format!("duplicate field {place:?}"));
             }
             map.insert(key, value);
         }

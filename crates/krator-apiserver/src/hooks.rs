@@ -3,7 +3,7 @@
 
 use crate::{
     definitions,
-    kinds::{Kind, Of},
+    kinds::{Kind, Origin},
     managed::{self, Manager},
     object::{at, is_deleting, set},
     rbac,
@@ -21,7 +21,7 @@ fn is_namespace(kind: &Kind) -> bool {
 
 /// Before a new object is checked.
 pub(crate) fn before_create(state: &State, kind: &Kind, object: &mut Json) -> Result<(), Refusal> {
-    if let Of::Builtin(builtin) = &kind.of {
+    if let Origin::Builtin(builtin) = &kind.origin {
         let about = kind.about(crate::object::meta(object, "name"));
         let find = |group: &str, resource: &str, name: &str| {
             let object = state.store.get(&id(group, resource), &Key::new("", name));
@@ -44,7 +44,7 @@ pub(crate) fn before_update(
     object: &mut Json,
     old: &Json,
 ) -> Result<(), Refusal> {
-    if let Of::Builtin(builtin) = &kind.of {
+    if let Origin::Builtin(builtin) = &kind.origin {
         (builtin.rules.admit_update)(object, old);
     }
     allocate(state, kind, object, Some(old))?;
@@ -57,7 +57,7 @@ pub(crate) fn before_update(
 
 /// Gives a Service its addresses and ports.
 fn allocate(state: &State, kind: &Kind, object: &mut Json, old: Option<&Json>) -> Result<(), Refusal> {
-    let Of::Builtin(builtin) = &kind.of else {
+    let Origin::Builtin(builtin) = &kind.origin else {
         return Ok(());
     };
     let own = Key::of(object);

@@ -27,7 +27,7 @@ pub(crate) struct Kind {
     pub id: ResourceId,
     /// The kind as discovery shows it.
     pub served: ServedKind,
-    pub of: Of,
+    pub origin: Origin,
     pub types: Type,
 }
 
@@ -41,7 +41,7 @@ impl Deref for Kind {
 
 /// The origin of a kind.
 #[derive(Debug)]
-pub(crate) enum Of {
+pub(crate) enum Origin {
     Builtin(&'static Builtin),
     Custom(Box<Custom>),
 }
@@ -94,9 +94,9 @@ impl Kind {
 
     /// An object of this kind, in refusals that name kinds.
     pub fn about_kind(&self, name: &str) -> About {
-        match &self.of {
-            Of::Builtin(kind) => kind.about_invalid(name),
-            Of::Custom(_) => About::new(&self.group, &self.kind, name),
+        match &self.origin {
+            Origin::Builtin(kind) => kind.about_invalid(name),
+            Origin::Custom(_) => About::new(&self.group, &self.kind, name),
         }
     }
 
@@ -127,13 +127,13 @@ impl Kind {
     }
 
     pub fn is_custom(&self) -> bool {
-        matches!(self.of, Of::Custom(_))
+        matches!(self.origin, Origin::Custom(_))
     }
 
     /// The rules of a kind of Kubernetes itself. Definitions and custom resources have their own.
     pub fn rules(&self) -> Option<&'static builtin::Rules> {
-        match &self.of {
-            Of::Builtin(kind) if !self.is_definition() => Some(kind.rules),
+        match &self.origin {
+            Origin::Builtin(kind) if !self.is_definition() => Some(kind.rules),
             _ => None,
         }
     }
@@ -145,7 +145,7 @@ impl Kind {
 
     /// Whether what its objects own stays when they are deleted and the request does not say what becomes of it.
     pub fn orphans_by_default(&self) -> bool {
-        matches!(&self.of, Of::Builtin(kind) if kind.rules.orphans)
+        matches!(&self.origin, Origin::Builtin(kind) if kind.rules.orphans)
     }
 
     /// Whether its objects define kinds.
@@ -155,35 +155,35 @@ impl Kind {
 
     /// Reads an object as a client has sent it, and lists what it does not know in it.
     pub fn decode(&self, object: Json) -> Result<(Json, Vec<String>), Refusal> {
-        match &self.of {
-            Of::Builtin(kind) => kind.decode(&object),
-            Of::Custom(kind) => Ok(kind.decode(object)),
+        match &self.origin {
+            Origin::Builtin(kind) => kind.decode(&object),
+            Origin::Custom(kind) => Ok(kind.decode(object)),
         }
     }
 
     pub fn default(&self, object: &mut Json) {
-        match &self.of {
-            Of::Builtin(_) if self.is_definition() => definitions::default(object),
-            Of::Builtin(kind) => kind.default(object),
-            Of::Custom(kind) => kind.default(object),
+        match &self.origin {
+            Origin::Builtin(_) if self.is_definition() => definitions::default(object),
+            Origin::Builtin(kind) => kind.default(object),
+            Origin::Custom(kind) => kind.default(object),
         }
     }
 
     pub fn prepare_create(&self, object: &mut Json, now: &str) {
-        match &self.of {
-            Of::Builtin(_) if self.is_definition() => definitions::prepare(object, None),
-            Of::Builtin(kind) => kind.prepare_create(object, now),
-            Of::Custom(kind) => kind.prepare_create(object),
+        match &self.origin {
+            Origin::Builtin(_) if self.is_definition() => definitions::prepare(object, None),
+            Origin::Builtin(kind) => kind.prepare_create(object, now),
+            Origin::Custom(kind) => kind.prepare_create(object),
         }
     }
 
     pub fn prepare_update(&self, new: &mut Json, old: &Json, subresource: Subresource) {
-        match &self.of {
-            Of::Builtin(_) if self.is_definition() && subresource == Subresource::None => {
+        match &self.origin {
+            Origin::Builtin(_) if self.is_definition() && subresource == Subresource::None => {
                 definitions::prepare(new, Some(old));
             }
-            Of::Builtin(kind) => kind.prepare_update(new, old, subresource),
-            Of::Custom(kind) => kind.prepare_update(new, old, subresource),
+            Origin::Builtin(kind) => kind.prepare_update(new, old, subresource),
+            Origin::Custom(kind) => kind.prepare_update(new, old, subresource),
         }
     }
 
@@ -193,9 +193,9 @@ impl Kind {
         object: &Json,
         of_metadata: &[FieldError],
     ) -> Result<Vec<FieldError>, Refusal> {
-        match &self.of {
-            Of::Builtin(kind) => Ok(kind.validate_create(object)),
-            Of::Custom(kind) => kind.validate(object, None, of_metadata),
+        match &self.origin {
+            Origin::Builtin(kind) => Ok(kind.validate_create(object)),
+            Origin::Custom(kind) => kind.validate(object, None, of_metadata),
         }
     }
 
@@ -207,27 +207,27 @@ impl Kind {
         subresource: Subresource,
         of_metadata: &[FieldError],
     ) -> Result<Vec<FieldError>, Refusal> {
-        match &self.of {
-            Of::Builtin(kind) => Ok(kind.validate_update(new, old, subresource)),
-            Of::Custom(kind) => kind.validate(new, Some(old), of_metadata),
+        match &self.origin {
+            Origin::Builtin(kind) => Ok(kind.validate_update(new, old, subresource)),
+            Origin::Custom(kind) => kind.validate(new, Some(old), of_metadata),
         }
     }
 
     /// The errors of the name of an object, or of its prefix.
     pub fn validate_name(&self, name: &str, is_prefix: bool) -> Vec<String> {
-        let rule = match &self.of {
-            Of::Builtin(kind) => kind.rules.names,
-            Of::Custom(_) => NameRule::Subdomain,
+        let rule = match &self.origin {
+            Origin::Builtin(kind) => kind.rules.names,
+            Origin::Custom(_) => NameRule::Subdomain,
         };
         rule.check(name, is_prefix)
     }
 
     /// The fields that a request about a part of the object does not change, and nobody owns for that.
     pub fn ignored(&self, subresource: Subresource) -> FieldSet {
-        let paths = match (subresource, &self.of) {
+        let paths = match (subresource, &self.origin) {
             (Subresource::Status, _) if self.is_custom() || self.is_definition() => vec!["spec", "metadata"],
-            (Subresource::None, Of::Custom(kind)) if kind.has_status() => vec!["status"],
-            (_, Of::Builtin(kind)) => kind.reset_fields(subresource),
+            (Subresource::None, Origin::Custom(kind)) if kind.has_status() => vec!["status"],
+            (_, Origin::Builtin(kind)) => kind.reset_fields(subresource),
             _ => Vec::new(),
         };
         let paths: Vec<Vec<&str>> = paths.iter().map(|path| path.split('.').collect()).collect();
@@ -240,9 +240,9 @@ impl Kind {
     ///
     /// The message of the API server if selectors may not use it.
     pub fn selectable(&self, object: &Json, field: &str) -> Result<String, String> {
-        let custom = match &self.of {
-            Of::Builtin(kind) => return kind.selectable_field(object, field),
-            Of::Custom(custom) => custom,
+        let custom = match &self.origin {
+            Origin::Builtin(kind) => return kind.selectable_field(object, field),
+            Origin::Custom(custom) => custom,
         };
         let mut own = custom.version.selectable_fields.iter();
         let may = match field {
@@ -331,7 +331,7 @@ fn of_builtin(builtin: &'static Builtin) -> Kind {
         },
         types: type_of(&served.group, &served.version, &served.kind),
         served,
-        of: Of::Builtin(builtin),
+        origin: Origin::Builtin(builtin),
     }
 }
 
@@ -373,7 +373,7 @@ fn of_definition(definition: &Definition, version: &krator_schema::Version, spec
             subresources: status.into_iter().chain(scale).collect(),
         },
         types: Type::of_custom_resource(written.as_ref().filter(|schema| schema.is_object())),
-        of: Of::Custom(Box::new(Custom::new(
+        origin: Origin::Custom(Box::new(Custom::new(
             version.clone(),
             written.unwrap_or_default(),
         ))),

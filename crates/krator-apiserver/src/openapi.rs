@@ -3,7 +3,7 @@
 
 use crate::{
     builtin,
-    kinds::{Kind, Kinds, Of, api_version},
+    kinds::{Kind, Kinds, Origin, api_version},
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -101,7 +101,7 @@ const METADATA: &str = "Standard object's metadata. More info: \
     https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
 fn schema_of(kind: &Kind) -> Json {
-    let Of::Custom(custom) = &kind.of else {
+    let Origin::Custom(custom) = &kind.origin else {
         return Json::Null;
     };
     let mut schema = custom.written.clone();

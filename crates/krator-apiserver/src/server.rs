@@ -102,7 +102,7 @@ impl Server {
                 {
                     entry.about(&object);
                 }
-                self.route(&Asked {
+                self.route(&ReceivedRequest {
                     method: parts.method,
                     path: path.clone(),
                     query,
@@ -143,11 +143,11 @@ impl Server {
         }
     }
 
-    fn route(&self, asked: &Asked) -> Result<Response<Body>, Refusal> {
-        let parts: Vec<&str> = asked.path.split('/').filter(|part| !part.is_empty()).collect();
-        let is_read = [Method::GET, Method::HEAD].contains(&asked.method);
+    fn route(&self, request: &ReceivedRequest) -> Result<Response<Body>, Refusal> {
+        let parts: Vec<&str> = request.path.split('/').filter(|part| !part.is_empty()).collect();
+        let is_read = [Method::GET, Method::HEAD].contains(&request.method);
         let state = || lock(&self.state);
-        let accept = request::header_text(&asked.headers, header::ACCEPT.as_str());
+        let accept = request::header_text(&request.headers, header::ACCEPT.as_str());
         let aggregated = discovery::is_aggregated(accept);
         let found = match parts.as_slice() {
             ["healthz" | "livez" | "readyz", ..] if is_read => return Ok(text("ok")),
@@ -169,15 +169,15 @@ impl Server {
             ["apis", group] if is_read => discovery::group(&state().kinds, group),
             ["api", version] if is_read => discovery::resources(&state().kinds, "", version),
             ["apis", group, version] if is_read => discovery::resources(&state().kinds, group, version),
-            _ => return self.resource(asked),
+            _ => return self.resource(request),
         };
         found
             .map(|document| answered(StatusCode::OK, &document))
             .ok_or_else(Refusal::no_such_path)
     }
 
-    fn resource(&self, asked: &Asked) -> Result<Response<Body>, Refusal> {
-        let target = Target::of(&asked.path).ok_or_else(Refusal::no_such_path)?;
+    fn resource(&self, request: &ReceivedRequest) -> Result<Response<Body>, Refusal> {
+        let target = Target::of(&request.path).ok_or_else(Refusal::no_such_path)?;
         let mut state = lock(&self.state);
         let kind = state
             .kinds
@@ -197,7 +197,7 @@ impl Server {
             };
             &sub.ok_or_else(unknown)?.verbs
         };
-        let verb = target.verb(&asked.method, &asked.query);
+        let verb = target.verb(&request.method, &request.query);
         if kind.namespaced
             && target.namespace.is_empty()
             && !["list", "watch"].contains(&verb)
@@ -219,7 +219,7 @@ impl Server {
         if !allowed.iter().any(|allowed| allowed == verb) {
             return Err(Refusal::method_not_allowed());
         }
-        let form = request::accepted(&asked.headers)?;
+        let form = request::accepted(&request.headers)?;
         if let Form::Metadata { of_list, .. } = &form
             && *of_list != ["list", "deletecollection"].contains(&verb)
             && verb != "watch"
@@ -229,7 +229,7 @@ impl Server {
             ));
         }
         let call = Call {
-            asked,
+            request,
             kind: &kind,
             key: Key::new(&target.namespace, &target.name),
             part: &target.subresource,
@@ -245,8 +245,8 @@ impl Server {
             "get" => call.get(&state),
             "list" => call.list(&state),
             "watch" => {
-                let selection = Selection::of(&kind, &target.namespace, &target.name, &asked.query)?;
-                let watch = Watch::begin(&state, &kind, selection, call.form, &asked.query)?;
+                let selection = Selection::of(&kind, &target.namespace, &target.name, &request.query)?;
+                let watch = Watch::begin(&state, &kind, selection, call.form, &request.query)?;
                 let frames = watch
                     .stream(Arc::clone(&self.state))
                     .map(|line| Ok(Frame::data(line)));
@@ -275,7 +275,7 @@ impl Server {
 }
 
 /// A request.
-struct Asked {
+struct ReceivedRequest {
     method: Method,
     path: String,
     query: Query,

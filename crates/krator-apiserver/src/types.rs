@@ -14,11 +14,11 @@ use std::sync::Arc;
 /// The types of the kinds that OpenAPI documents describe.
 #[derive(Debug, Clone, Default)]
 pub struct Types {
-    kinds: Arc<BTreeMap<Kind, Type>>,
+    kinds: Arc<BTreeMap<GroupVersionKind, Type>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Kind {
+struct GroupVersionKind {
     group: String,
     version: String,
     kind: String,
@@ -33,7 +33,7 @@ impl Types {
 
     /// The type of a kind.
     pub fn find(&self, group: &str, version: &str, kind: &str) -> Option<&Type> {
-        self.kinds.get(&Kind {
+        self.kinds.get(&GroupVersionKind {
             group: group.to_owned(),
             version: version.to_owned(),
             kind: kind.to_owned(),

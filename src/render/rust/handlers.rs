@@ -208,7 +208,7 @@ pub(crate) fn machine_test(description: &Description, kind: &Kind) -> String {
         "imports": import(&from, &mut vec![&machine, &memory]),
         "kind": name,
         "memory": memory,
-        "lively": lively(kind),
+        "acts_of_others": acts_of_others(kind),
         "object": raw_string(&visible_json(&sample)),
         "rest_module": snake(rest),
         "rest": rest,
@@ -218,7 +218,7 @@ pub(crate) fn machine_test(description: &Description, kind: &Kind) -> String {
 }
 
 /// How a test brings the objects of other kinds to life: a line for each thing that it may do to those of this kind.
-fn lively(kind: &Kind) -> Vec<String> {
+fn acts_of_others(kind: &Kind) -> Vec<String> {
     let owned = kind.owns.iter().map(|owned| owned.kind.value.kind.as_str());
     let owned: std::collections::BTreeSet<&str> = owned.collect();
     let mut lines: Vec<String> = owned

@@ -2,7 +2,7 @@
 
 use super::waits;
 use crate::{
-    kinds::{Kind, Of},
+    kinds::{Kind, Origin},
     object::{at, finalizers, is_deleting, meta, set_meta},
     refusal::{About, FieldError, Refusal},
     state::{State, now},
@@ -215,9 +215,9 @@ fn set_finalizers(object: &mut Json, finalizers: Vec<String>) {
 
 /// How long the object goes on living, in seconds; only pods do that without a finalizer.
 fn grace_period(kind: &Kind, live: &Json, options: &DeleteOptions) -> Option<i64> {
-    match &kind.of {
-        Of::Builtin(builtin) => builtin.grace_seconds(live, options.grace),
-        Of::Custom(_) => None,
+    match &kind.origin {
+        Origin::Builtin(builtin) => builtin.grace_seconds(live, options.grace),
+        Origin::Custom(_) => None,
     }
 }
 
@@ -246,7 +246,7 @@ fn begin(kind: &Kind, object: &mut Json, live: &Json, grace: i64) {
 
 /// The answer to a deletion: the last state for some kinds, a status for others.
 fn deleted(kind: &Kind, last: &Json) -> Json {
-    if matches!(&kind.of, Of::Builtin(builtin) if builtin.rules.shows_deleted) {
+    if matches!(&kind.origin, Origin::Builtin(builtin) if builtin.rules.shows_deleted) {
         return last.clone();
     }
     let mut details = json!({"name": meta(last, "name")});

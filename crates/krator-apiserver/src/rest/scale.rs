@@ -2,7 +2,7 @@
 
 use super::{Edit, Options, Written, update};
 use crate::{
-    kinds::{Kind, Of, scale_type},
+    kinds::{Kind, Origin, scale_type},
     managed::{self, Manager, ScaleFields},
     object::{at, fields_mut, meta, set_meta},
     patch,
@@ -22,9 +22,9 @@ fn steps(path: &str) -> Vec<&str> {
 
 /// Where the numbers are that an object wants and has.
 fn paths(kind: &Kind) -> [Vec<&str>; 2] {
-    match &kind.of {
-        Of::Builtin(_) => [vec!["spec", "replicas"], vec!["status", "replicas"]],
-        Of::Custom(custom) => match custom.scale() {
+    match &kind.origin {
+        Origin::Builtin(_) => [vec!["spec", "replicas"], vec!["status", "replicas"]],
+        Origin::Custom(custom) => match custom.scale() {
             Some(scale) => [
                 steps(&scale.spec_replicas_path),
                 steps(&scale.status_replicas_path),
@@ -35,9 +35,9 @@ fn paths(kind: &Kind) -> [Vec<&str>; 2] {
 }
 
 fn selector(kind: &Kind, object: &Json) -> String {
-    match &kind.of {
-        Of::Builtin(builtin) => builtin.selector_text(object),
-        Of::Custom(custom) => {
+    match &kind.origin {
+        Origin::Builtin(builtin) => builtin.selector_text(object),
+        Origin::Custom(custom) => {
             let path = custom
                 .scale()
                 .and_then(|scale| scale.label_selector_path.as_deref());

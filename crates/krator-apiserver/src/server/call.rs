@@ -1,7 +1,7 @@
 //! Requests about objects of a kind.
 
 use super::responses::{answered, at_kind, text, warn};
-use super::{Asked, Body};
+use super::{Body, ReceivedRequest};
 use crate::{
     answer::{self, Include},
     body,
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// A request about objects of a kind.
 pub(super) struct Call<'a> {
-    pub(super) asked: &'a Asked,
+    pub(super) request: &'a ReceivedRequest,
     pub(super) kind: &'a Arc<Kind>,
     pub(super) key: Key,
     /// The part of the path after the name.
@@ -32,7 +32,7 @@ pub(super) struct Call<'a> {
 
 impl Call<'_> {
     fn shown(&self, status: StatusCode, object: &Json) -> Response<Body> {
-        let include = Include::of(self.asked.query.text("includeObject"));
+        let include = Include::of(self.request.query.text("includeObject"));
         // Reviews, scales and statuses are no objects of the kind.
         let is_object = at_kind(object) == self.kind.kind;
         if !is_object {
@@ -70,7 +70,7 @@ impl Call<'_> {
     }
 
     pub(super) fn list(&self, state: &State) -> Result<Response<Body>, Refusal> {
-        let query = &self.asked.query;
+        let query = &self.request.query;
         let selection = Selection::of(self.kind, &self.key.namespace, "", query)?;
         let listed = listing::list(state, self.kind, &selection, query)?;
         let include = Include::of(query.text("includeObject"));
@@ -81,10 +81,10 @@ impl Call<'_> {
     }
 
     fn options(&self) -> Result<Options, Refusal> {
-        let query = &self.asked.query;
+        let query = &self.request.query;
         Ok(Options {
-            user: Arc::clone(&self.asked.user),
-            manager: request::manager(query, &self.asked.headers),
+            user: Arc::clone(&self.request.user),
+            manager: request::manager(query, &self.request.headers),
             subresource: self.subresource,
             dry_run: query.dry_run()?,
             unknown: match query.text("fieldValidation") {
@@ -115,7 +115,7 @@ impl Call<'_> {
 
     pub(super) fn create(&self, state: &mut State) -> Result<Response<Body>, Refusal> {
         let options = self.options()?;
-        let body = body::read(request::content_type(&self.asked.headers), &self.asked.body)?;
+        let body = body::read(request::content_type(&self.request.headers), &self.request.body)?;
         if self.kind.is_review() {
             return Ok(self.written(&reviews::create(
                 state,
@@ -137,7 +137,7 @@ impl Call<'_> {
 
     pub(super) fn update(&self, state: &mut State) -> Result<Response<Body>, Refusal> {
         let options = self.options()?;
-        let form = request::content_type(&self.asked.headers);
+        let form = request::content_type(&self.request.headers);
         let (edit, twice) = self.edit(form)?;
         let written = match self.subresource {
             Subresource::Scale => rest::write_scale(state, self.kind, &self.key, edit, &options)?,
@@ -152,9 +152,9 @@ impl Call<'_> {
     }
 
     fn edit(&self, form: &str) -> Result<(Edit, Vec<String>), Refusal> {
-        let query = &self.asked.query;
-        if self.asked.method == Method::PUT {
-            let (object, twice) = body::read(form, &self.asked.body)?;
+        let query = &self.request.query;
+        if self.request.method == Method::PUT {
+            let (object, twice) = body::read(form, &self.request.body)?;
             return Ok((Edit::Replace(object), twice));
         }
         let kinds = [
@@ -175,7 +175,7 @@ impl Call<'_> {
             let error = FieldError::required("fieldManager", "is required for apply patch");
             return Err(Refusal::option("PatchOptions", error));
         }
-        let (patch, twice) = body::read(form, &self.asked.body)?;
+        let (patch, twice) = body::read(form, &self.request.body)?;
         let edit = match form {
             "application/json-patch+json" => Edit::JsonPatch(patch),
             "application/merge-patch+json" => Edit::MergePatch(patch),
@@ -189,11 +189,11 @@ impl Call<'_> {
     }
 
     pub(super) fn delete_options(&self) -> Result<DeleteOptions, Refusal> {
-        let body = match self.asked.body.is_empty() {
+        let body = match self.request.body.is_empty() {
             true => Json::Null,
-            false => body::read(request::content_type(&self.asked.headers), &self.asked.body)?.0,
+            false => body::read(request::content_type(&self.request.headers), &self.request.body)?.0,
         };
-        DeleteOptions::read(&body, &self.asked.query)
+        DeleteOptions::read(&body, &self.request.query)
     }
 
     pub(super) fn delete(
@@ -211,8 +211,8 @@ impl Call<'_> {
         state: &mut State,
         options: &DeleteOptions,
     ) -> Result<Response<Body>, Refusal> {
-        let selection = Selection::of(self.kind, &self.key.namespace, "", &self.asked.query)?;
-        let listed = listing::list(state, self.kind, &selection, &self.asked.query)?;
+        let selection = Selection::of(self.kind, &self.key.namespace, "", &self.request.query)?;
+        let listed = listing::list(state, self.kind, &selection, &self.request.query)?;
         for object in &listed.objects {
             rest::delete(state, self.kind, &Key::of(object), options)?;
         }

@@ -1,6 +1,8 @@
 //! Types from OpenAPI schemas, after `ToSchemaFromOpenAPI` of `k8s.io/kube-openapi/pkg/schemaconv/openapi.go`.
 
-use super::{Arena, Atom, Field, Kind, List, ListKind, Map, PatchMeta, Scalar, Type, TypeId, Types};
+use super::{
+    Arena, Atom, Field, GroupVersionKind, List, ListKind, Map, PatchMeta, Scalar, Type, TypeId, Types,
+};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -244,14 +246,14 @@ fn patch_meta(schema: &Json) -> PatchMeta {
     }
 }
 
-fn kinds_of(schema: &Json) -> impl Iterator<Item = Kind> + '_ {
+fn kinds_of(schema: &Json) -> impl Iterator<Item = GroupVersionKind> + '_ {
     let listed = schema["x-kubernetes-group-version-kind"]
         .as_array()
         .into_iter()
         .flatten();
     listed.filter_map(|kind| {
         let text = |key: &str| kind[key].as_str().map(str::to_owned);
-        Some(Kind {
+        Some(GroupVersionKind {
             group: text("group")?,
             version: text("version")?,
             kind: text("kind")?,
