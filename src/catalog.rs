@@ -25,7 +25,7 @@ pub(crate) use graph::*;
 pub(crate) use language::*;
 pub(crate) use schema::*;
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Nothing is generated from a description with such a finding.

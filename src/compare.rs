@@ -60,7 +60,7 @@ pub struct Change {
     pub may_be_renamed: bool,
     /// The consequences for stored objects.
     pub stored: Stored,
-    /// How the change breaks clients: valid requests are refused or mean something else, or what they read is gone.
+    /// The way in which the change breaks clients: valid requests are refused or mean something else, or what they read is gone.
     pub clients: Option<&'static str>,
     /// A remedy for the author.
     pub help: Option<String>,

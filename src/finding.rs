@@ -96,7 +96,7 @@ pub struct Finding {
     pub rule: &'static Rule,
     /// The mistake, as a lower-case phrase.
     pub message: String,
-    /// Where the description has to change.
+    /// The place at which the description has to change.
     pub span: Span,
     /// A remark next to that place.
     pub label: Option<String>,

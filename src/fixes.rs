@@ -6,7 +6,7 @@ use crate::checked::check_with;
 use crate::finding::{Finding, Fix, Span};
 use crate::spec::Files;
 
-/// How often a text is checked anew after fixes: a fix may show a mistake that another one hid.
+/// The number of times that a text is checked anew after fixes: a fix may show a mistake that another one hid.
 const ROUNDS: usize = 10;
 
 /// A text after its fixes.
@@ -14,7 +14,7 @@ const ROUNDS: usize = 10;
 pub struct Fixed {
     /// The text, and what is still wrong with it.
     pub checked: Checked,
-    /// How many fixes were applied.
+    /// The number of fixes that were applied.
     pub count: usize,
 }
 

@@ -50,7 +50,7 @@ impl EdgeKind {
 pub struct Edge {
     /// Why an object takes it.
     pub kind: EdgeKind,
-    /// Where the target is named in the description.
+    /// The place at which the description names the target.
     pub span: Span,
 }
 

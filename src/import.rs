@@ -30,7 +30,7 @@ pub struct Imported {
 /// A part of a CRD that the description leaves out or says in another way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsaid {
-    /// Where it is in the CRD.
+    /// Its place in the CRD.
     pub path: Path,
     /// The difference, as a lower-case phrase.
     pub message: String,
@@ -75,7 +75,7 @@ pub enum Refusal {
     /// A name that the language cannot have.
     #[error("`{path}` is `{name}`, and a description needs {expected}")]
     Name {
-        /// Where the name is.
+        /// The place of the name.
         path: &'static str,
         /// The name.
         name: String,

@@ -79,7 +79,7 @@ pub struct Description {
     pub foreign: Vec<ForeignKind>,
     /// The files of `schemas`, by their paths in the folder of the description, with their texts.
     pub schema_files: std::collections::BTreeMap<String, String>,
-    /// How it is run.
+    /// Its deployment.
     pub deploy: Deploy,
     /// Whether everything that schemas depend on could be read; otherwise they have something harmless in place of it.
     pub has_sound_schemas: bool,

@@ -32,9 +32,9 @@ pub(crate) struct Part {
     pub name: Span,
     /// The scalar that it has as its value, without quotes.
     pub value: Option<Span>,
-    /// Where its value begins with a bracket or a brace, if it does.
+    /// The place of the bracket or brace with which its value begins, if it does.
     pub bracket: Option<usize>,
-    /// Where its last character is, and what is inside it.
+    /// The place of its last character, and its contents.
     pub end: usize,
 }
 

@@ -31,7 +31,7 @@ use templates::Template;
 pub(crate) use cargo::followed as followed_runtime;
 pub(crate) use deploy::Rollout;
 
-/// Where a generated crate gets the runtime from.
+/// The source of a generated crate's runtime.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Runtime {
     /// From its own folder `vendor/`.

@@ -113,7 +113,7 @@ struct Check {
     scope: CheckScope,
     /// Some edges failed to parse and were reported already; a rule that infers from missing edges must not run then.
     needs_edges: bool,
-    /// What could not be read of a schema was reported already and replaced by something harmless; a rule that judges
+    /// Unreadable parts of a schema were reported already and replaced by something harmless; a rule that judges
     /// schemas must not run then.
     needs_sound_schemas: bool,
     /// The check does not run for a kind in which one of these rules has a finding: its own would only follow from
@@ -205,7 +205,7 @@ impl Subject<'_> {
         self.kind.state(id).name.as_str()
     }
 
-    /// Where the state's name is written.
+    /// The place of the state's name.
     fn span(&self, id: StateId) -> Span {
         self.kind.state(id).name.span
     }

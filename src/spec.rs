@@ -56,7 +56,7 @@ pub(crate) struct Mapping {
 pub(crate) struct Entry {
     /// The key's text.
     pub key: String,
-    /// Where the key is written.
+    /// The place of the key.
     pub key_span: Span,
     /// Its value.
     pub value: Node,

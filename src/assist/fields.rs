@@ -4,7 +4,7 @@ use super::value;
 use crate::model::machine_status_of;
 use crate::outline::Outline;
 
-/// How deep fields are followed, and how many are found at most.
+/// The limits of the depth and of the number of fields that are found.
 const DEEPEST: usize = 6;
 const MOST: usize = 500;
 

@@ -11,9 +11,9 @@ use crate::outline::{Outline, Step};
 pub struct StateAt {
     /// Its name.
     pub name: String,
-    /// Where the name is that was asked for.
+    /// The place of the requested name.
     pub span: Span,
-    /// Where it is defined; nowhere while no state has the name.
+    /// The place of its definition; none while no state has the name.
     pub defined: Option<Span>,
     /// The kind of its document, if it is written.
     pub kind: Option<String>,

@@ -61,9 +61,9 @@ pub enum Type {
     List {
         /// The type of each item.
         of: &'static Type,
-        /// How many items it has at least.
+        /// The smallest number of items.
         min: usize,
-        /// How many items it has at most.
+        /// The largest number of items.
         max: Option<usize>,
     },
     /// A mapping whose keys are names that the description chooses.

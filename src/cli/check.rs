@@ -144,7 +144,7 @@ fn plural(count: usize, one: &str, many: &str) -> String {
 /// The findings of a description.
 struct Found {
     files: Vec<InFile>,
-    /// How many kinds it describes; one if it could not be read so far.
+    /// The number of kinds that it describes; one if it could not be read so far.
     kinds: usize,
     /// The name of the description, if its crate was generated from a former text of it.
     ahead: Option<String>,

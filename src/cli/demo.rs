@@ -50,7 +50,7 @@ const RESOURCE: &str = "moose";
 const FRAME: Duration = Duration::from_millis(100);
 /// Off a terminal, a line is printed at most this often.
 const LINE: Duration = Duration::from_secs(1);
-/// How much of the operator's log is shown if it ends.
+/// The part of the operator's log that is shown if it ends.
 const LAST_LINES: usize = 10;
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {

@@ -43,7 +43,7 @@ pub struct Args {
     args: Vec<String>,
 }
 
-/// Where a session keeps its kubeconfig and its objects, from the folder of the crate. git ignores it.
+/// The folder of a session's kubeconfig and objects, from the folder of the crate. git ignores it.
 const SESSION: &str = "target/krator";
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {

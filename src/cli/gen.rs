@@ -123,7 +123,7 @@ pub(super) struct Request<'a> {
     pub tense: Tense,
     /// Whether the changes are shown as a diff.
     pub diff: bool,
-    /// How to list stored objects, if those are to be counted that the edit breaks.
+    /// Lists stored objects, if those are to be counted that the edit breaks.
     pub stored: Option<Stored<'a>>,
     /// Whether an edit may break what has no stored objects.
     pub spares_only_stored: bool,

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-/// Where the page of an operator is, unless something else is there.
+/// The address of the page of an operator, unless something else has it.
 const PAGE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
 /// Ports that operating systems do not give to outgoing connections. One of those could be taken between two operators that

@@ -42,16 +42,16 @@ pub fn resources(old: &Description, new: &Description) -> Vec<StoredResource> {
         .collect()
 }
 
-/// How many objects of a resource break.
+/// The number of objects of a resource that break.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Census {
     /// The name of the resource for kubectl.
     pub resource: String,
-    /// How many objects there are.
+    /// The number of objects.
     pub objects: usize,
-    /// How many of them break.
+    /// The number of those that break.
     pub breaking: usize,
-    /// How many of the others may break: only the API server can evaluate rules and patterns.
+    /// The number of the others that may break: only the API server can evaluate rules and patterns.
     pub doubtful: usize,
     /// For each change, by its index in the comparison: the names of objects that it breaks, and that it may break.
     pub by_change: BTreeMap<usize, (Vec<String>, Vec<String>)>,

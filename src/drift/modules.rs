@@ -13,7 +13,7 @@ pub(super) fn twin(path: &str) -> Option<String> {
     }
 }
 
-/// Where a planned file is: at its path, or at the other one if the user has moved it there.
+/// The place of a planned file: its path, or the other one if the user has moved it there.
 pub(super) fn home(disk: &Snapshot, path: &str) -> String {
     twin(path)
         .filter(|twin| !disk.has(path) && disk.has(twin))

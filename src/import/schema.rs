@@ -18,7 +18,7 @@ use crate::names::{FieldName, snake};
 use limits::Sort;
 use rules::rules;
 
-/// How many lists and maps a phrase may have inside each other.
+/// The deepest nesting of lists and maps in a phrase.
 const DEEPEST_PHRASE: usize = 16;
 
 /// A type as a description writes it: a phrase if that says all, otherwise a mapping.

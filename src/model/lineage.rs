@@ -167,7 +167,7 @@ fn left(description: &Description, is_matched: impl Fn(KindId) -> bool) -> Vec<K
     ids.filter(|id| !is_matched(*id)).collect()
 }
 
-/// How many states and fields of the spec two kinds have in common, by their names.
+/// The number of states and fields of the spec that two kinds have in common, by name.
 fn in_common((former, then): (&Description, KindId), (now, at): (&Description, KindId)) -> usize {
     let (old, new) = (former.kind(then), now.kind(at));
     let fields = |description: &Description, kind: &Kind| -> BTreeSet<String> {

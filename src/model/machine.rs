@@ -19,7 +19,7 @@ pub struct Machine {
     pub initial: Spanned<StateId>,
     /// State of a deleted object; with it, objects carry a finalizer.
     pub deletion: Option<Spanned<StateId>>,
-    /// Where the deletion path begins: at `deletion` and the states that `onDelete` names.
+    /// The states at which the deletion path begins: `deletion` and the states that `onDelete` names.
     pub deletion_entries: BTreeSet<StateId>,
 }
 
@@ -50,11 +50,11 @@ pub struct State {
     pub on_spec_change: Spanned<OnSpecChange>,
     /// The reaction to deletion.
     pub on_delete: Spanned<OnDelete>,
-    /// How often the handler may run.
+    /// The number of times that the handler may run.
     pub effects: Spanned<Effects>,
-    /// Where a restarted operator goes, if elsewhere.
+    /// The state that a restarted operator enters, if another.
     pub resume: Option<Spanned<StateId>>,
-    /// How often the state may be entered.
+    /// The number of times that the state may be entered.
     pub limit: Option<Limit>,
     /// Conditions set on entry beside Ready, Reconciling and Stalled.
     pub conditions: Vec<ConditionSetting>,
@@ -192,7 +192,7 @@ pub struct Timeout {
 /// The policy after a handler's error.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Retry {
-    /// How many retries; always [`RetryLimit::Unlimited`] where there is no `then`, but for `final` states.
+    /// The number of retries; always [`RetryLimit::Unlimited`] where there is no `then`, but for `final` states.
     pub limit: Spanned<RetryLimit>,
     /// The first delay.
     pub initial: Spanned<Duration>,
@@ -204,7 +204,7 @@ pub struct Retry {
     pub then: Option<Spanned<StateId>>,
 }
 
-/// How often a failing handler runs.
+/// The number of runs of a failing handler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryLimit {
     /// Without limit.
@@ -242,7 +242,7 @@ pub struct OnDelete {
     pub to: Option<StateId>,
 }
 
-/// How often a handler may run.
+/// The number of times that a handler may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effects {
     /// Again, after a crash, an error or a wake.
@@ -251,10 +251,10 @@ pub enum Effects {
     Once,
 }
 
-/// How often a state may be entered.
+/// The number of times that a state may be entered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
-    /// How often.
+    /// The number of times.
     pub times: Spanned<Times>,
     /// The state then.
     pub then: Spanned<StateId>,

@@ -5,13 +5,13 @@ use std::fmt;
 /// The path of a value in an object, checked against the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldPath {
-    /// Where it starts.
+    /// Its start.
     pub root: PathRoot,
     /// The steps below; empty only for a label.
     pub segments: Vec<Segment>,
 }
 
-/// Where a path starts.
+/// The start of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathRoot {
     /// `.spec`.

@@ -63,7 +63,7 @@ pub struct Column {
     pub name: Spanned<ColumnName>,
     /// The field that it shows, as a JSON path of a CRD.
     pub path: Spanned<FieldPath>,
-    /// How the value is formatted. By default it follows from the schema.
+    /// The format of the value. By default it follows from the schema.
     pub column_type: ColumnType,
     /// Columns of priority 0 are always shown, others only with `-o wide`.
     pub priority: u32,
@@ -235,7 +235,7 @@ pub struct Grant {
     pub subresource: Option<ResourceName>,
 }
 
-/// How the operator is deployed.
+/// The deployment of the operator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Deploy {
     /// The number of pods; 1 by default.

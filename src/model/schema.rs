@@ -32,7 +32,7 @@ pub struct Field {
 /// written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schema {
-    /// Where the type is written.
+    /// The place of the type.
     pub span: Span,
     /// The shape of values.
     pub shape: Shape,
@@ -166,7 +166,7 @@ impl Schema {
             .map(|(_, value)| value)
     }
 
-    /// Where a key beside the type is written, by its keyword in OpenAPI.
+    /// The place of a key beside the type, by its keyword in OpenAPI.
     pub(crate) fn key_span(&self, keyword: &str) -> Option<Span> {
         match keyword {
             "default" => self.default.as_ref().map(|default| default.span),

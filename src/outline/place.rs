@@ -1,4 +1,4 @@
-//! Where somebody is writing in a description.
+//! The place in a description at which somebody is writing.
 
 use super::{Outline, Step};
 use crate::finding::Span;

@@ -29,7 +29,7 @@ pub(super) fn scan(text: &str) -> Outline {
 
 /// A mapping or a list in block style that later lines may continue.
 struct Frame {
-    /// Where its keys or dashes are.
+    /// The column of its keys or dashes.
     column: usize,
     is_list: bool,
     /// The part that it is the value of.
@@ -89,7 +89,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Where the next line begins.
+    /// The place at which the next line begins.
     fn next_line(&self, at: usize) -> usize {
         self.text[at..]
             .find('\n')
@@ -403,7 +403,7 @@ fn is_nothing(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with('#')
 }
 
-/// Where the quote is that closes a scalar.
+/// The place of the quote that closes a scalar.
 fn closing_quote(text: &str, quote: char) -> Option<usize> {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {

@@ -6,7 +6,7 @@ use crate::finding::{Finding, nearest};
 
 pub(super) const CHECK: Check = Check::of_kind(&MISSPELLED_CONDITION, find);
 
-/// How many undeclared conditions are compared with the declared ones, so that a hostile file cannot make krator compare
+/// The number of undeclared conditions that are compared with the declared ones, so that a hostile file cannot make krator compare
 /// thousands with thousands.
 const MOST: usize = 100;
 

@@ -16,7 +16,7 @@ enum Part {
 /// A text with conflict markers, taken apart.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Conflicts {
-    /// Where each conflict is, from its first marker to the end of its last one.
+    /// The place of each conflict, from its first marker to the end of its last one.
     pub places: Vec<Range<usize>>,
     /// The text of the branch that was merged into.
     pub ours: String,

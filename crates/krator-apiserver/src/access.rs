@@ -28,7 +28,7 @@ pub(crate) fn of_token(state: &State, token: &str) -> Result<User, Refusal> {
     Ok(known.user.clone())
 }
 
-/// Who sends a request: whoever its token says, or else `caller`. Where roles do not decide, those who have not said who
+/// The sender of a request, by its token, or else `caller`. Where roles do not decide, those who have not said who
 /// they are get no answer.
 ///
 /// # Errors
@@ -87,7 +87,7 @@ fn wanted(headers: &HeaderMap) -> User {
     }
 }
 
-/// What somebody has to be allowed to act as a user. Each part of it needs a rule of its own.
+/// The rights that acting as a user takes. Each part of the user needs a rule of its own.
 fn rights(user: &User) -> Vec<Attributes> {
     let right = |group: &str, resource: &str, name: &str| Attributes {
         verb: "impersonate".to_owned(),

@@ -12,7 +12,7 @@ use krator_schema::Column;
 use serde_json::{Value as Json, json};
 use std::{borrow::Cow, sync::Arc};
 
-/// How much of an object a row of a table carries.
+/// The part of an object that a row of a table carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Include {
     Nothing,

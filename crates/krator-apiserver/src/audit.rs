@@ -16,7 +16,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Where the log goes: one line of JSON for each request. Clones are the same log.
+/// The destination of the log: one line of JSON for each request. Clones are the same log.
 #[derive(Clone)]
 pub(crate) struct Audit(Arc<Mutex<dyn Write + Send>>);
 
@@ -134,7 +134,7 @@ impl Entry {
         self.event = Json::Null;
     }
 
-    /// How it ended: the code, and the status that was the answer, if it was one.
+    /// The outcome: the code, and the status that was the answer, if it was one.
     pub fn ended(&mut self, code: u16, answer: Option<&Status>) {
         let mut status = json!({"metadata": {}});
         let shown = ["status", "message", "reason", "details"];

@@ -49,7 +49,7 @@ fn yaml(body: &[u8]) -> Result<(Json, Vec<String>), Refusal> {
         .map_err(|error| Refusal::bad_request(format!("error parsing YAML: {error}")))
 }
 
-/// Where a value is. It is written out only for a field that is there twice.
+/// The path of a value. It is written out only for a field that is there twice.
 enum FieldPath<'a> {
     Root,
     Field(&'a FieldPath<'a>, &'a str),

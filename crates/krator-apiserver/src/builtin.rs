@@ -178,7 +178,7 @@ impl Builtin {
         fields::value(self.rules.selectable, object, field)
     }
 
-    /// How many seconds a deletion waits for a node to stop the object; none for kinds that run nowhere. `asked` is from the
+    /// The seconds that a deletion waits for a node to stop the object; none for kinds that run nowhere. `asked` is from the
     /// request. After `CheckGracefulDelete` in `pkg/registry/core/pod/strategy.go`.
     pub fn grace_seconds(&self, object: &Json, asked: Option<i64>) -> Option<i64> {
         let has_ended = matches!(json::text(object, "status.phase"), "Failed" | "Succeeded");

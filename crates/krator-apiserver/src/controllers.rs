@@ -34,7 +34,7 @@ pub(crate) async fn run(state: Weak<Mutex<State>>) {
     }
 }
 
-/// How long a definition that is deleted stays at least. In a real cluster its controller needs some time, too, and clients
+/// The shortest time that a deleted definition stays. In a real cluster its controller needs some time, too, and clients
 /// first delete a definition and then begin to watch for its end.
 const DEFINITION_LINGERS: Duration = Duration::from_millis(200);
 

@@ -42,7 +42,7 @@ impl Custom {
         }
     }
 
-    /// Where the numbers of `/scale` are, if it is served.
+    /// The paths of the numbers of `/scale`, if it is served.
     pub fn scale(&self) -> Option<&Scale> {
         self.version.subresources.as_ref()?.scale.as_ref()
     }
@@ -113,8 +113,8 @@ impl Custom {
                 .all(|(key, value)| !is_spec(key) || old.get(key) == Some(value))
     }
 
-    /// What is wrong with an object, beside its metadata, and, if it is an update, was not wrong before: what has not changed is let through, as by
-    /// the ratcheting of the API server.
+    /// The problems of an object, without those of its metadata. An update has only new ones: values that have not changed
+    /// are let through, as the ratcheting of the API server does it.
     ///
     /// # Errors
     ///

@@ -23,7 +23,7 @@ pub struct Faults {
     pub seed: u64,
     /// The request waits for up to `longest_delay`.
     pub delayed: u64,
-    /// How long a delayed request waits at most.
+    /// The longest time that a delayed request waits.
     pub longest_delay: Duration,
     /// A change of an object is not done, and answered with 409.
     pub conflict: u64,

@@ -23,7 +23,7 @@ use std::{
 /// A version of a resource that is served.
 #[derive(Debug)]
 pub(crate) struct Kind {
-    /// Where its objects are stored. Events of both groups are the same objects.
+    /// The key under which its objects are stored. Events of both groups are the same objects.
     pub id: ResourceId,
     /// The kind as discovery shows it.
     pub served: ServedKind,

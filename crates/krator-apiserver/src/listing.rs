@@ -178,7 +178,7 @@ fn objects_at(
     Ok(objects)
 }
 
-/// Where the next piece of a list begins.
+/// The position at which the next piece of a list begins.
 #[derive(Serialize, Deserialize)]
 struct Continue {
     version: u64,

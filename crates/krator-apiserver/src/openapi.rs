@@ -19,7 +19,7 @@ pub(crate) fn is_protobuf(accept: &str) -> bool {
     accept.contains("proto-openapi.spec.v2")
 }
 
-/// Where the document of a group version is, below `/openapi/v3/`.
+/// The path of the document of a group version, below `/openapi/v3/`.
 fn path_of(group: &str, version: &str) -> String {
     if group.is_empty() {
         format!("api/{version}")

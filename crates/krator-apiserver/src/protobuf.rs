@@ -17,7 +17,7 @@ use wire::{Malformed, Value};
 /// The first bytes of each body.
 const PREFIX: [u8; 4] = *b"k8s\0";
 
-/// How deep messages may be within each other: as deep as JSON may be.
+/// The deepest nesting of messages: that of JSON.
 const DEEPEST: usize = 128;
 
 /// Reads an object from a body in protobuf.

@@ -22,7 +22,7 @@ use crate::{
 use serde_json::Value as Json;
 use std::sync::Arc;
 
-/// How an object is written.
+/// The form in which an object is written.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
     /// The writer.

@@ -18,7 +18,7 @@ use tokio_rustls::{
 /// A server that is reachable until this is dropped.
 #[derive(Debug)]
 pub struct Serving {
-    /// Where it is, such as `https://127.0.0.1:6443`.
+    /// Its address, such as `https://127.0.0.1:6443`.
     pub url: String,
     /// The token of clients. Its user may do everything.
     pub token: String,

@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) struct State {
     pub store: Store,
     pub kinds: Kinds,
-    /// Those whom the server knows by their tokens.
+    /// The users that the server knows by their tokens.
     pub users: Users,
     /// Whether roles decide who may do what; otherwise everybody may do everything.
     pub rbac: bool,

@@ -9,7 +9,7 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// How many changes of a resource are remembered. A watch from an earlier version has to list again.
+/// The number of changes of a resource that are remembered. A watch from an earlier version has to list again.
 const HISTORY: usize = 16_384;
 
 /// A group and the plural name of a resource.
@@ -19,7 +19,7 @@ pub(crate) struct ResourceId {
     pub resource: String,
 }
 
-/// Where an object is. The namespace of an object of the whole cluster is empty.
+/// The key of an object. The namespace of an object of the whole cluster is empty.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key {
     pub namespace: String,
@@ -76,11 +76,11 @@ struct Table {
 pub(crate) struct Store {
     version: watch::Sender<u64>,
     tables: BTreeMap<ResourceId, Table>,
-    /// Where the objects are that name a uid as their owner.
+    /// The keys of the objects that name a uid as their owner.
     dependents: BTreeMap<String, BTreeSet<(ResourceId, Key)>>,
-    /// Where the objects are that are being deleted.
+    /// The keys of the objects that are being deleted.
     deleting: BTreeSet<(ResourceId, Key)>,
-    /// Where the objects are by uid.
+    /// The keys of the objects by uid.
     uids: BTreeMap<String, (ResourceId, Key)>,
 }
 
@@ -156,7 +156,7 @@ impl Store {
         self.tables.keys()
     }
 
-    /// Where the object with a uid is.
+    /// The key of the object with a uid.
     pub fn find(&self, uid: &str) -> Option<&(ResourceId, Key)> {
         self.uids.get(uid)
     }
@@ -166,7 +166,7 @@ impl Store {
         self.dependents.get(uid).into_iter().flatten().cloned().collect()
     }
 
-    /// Where the objects are that are being deleted.
+    /// The keys of the objects that are being deleted.
     pub fn deleting(&self) -> impl Iterator<Item = &(ResourceId, Key)> {
         self.deleting.iter()
     }

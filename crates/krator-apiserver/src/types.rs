@@ -76,7 +76,7 @@ impl Type {
         }
     }
 
-    /// What a Go program has as the new object of this type, without `apiVersion` and `kind`: built-in kinds have the
+    /// The new object of this type in a Go program, without `apiVersion` and `kind`: built-in kinds have the
     /// fields that Go writes even if they are empty, custom resources have none. Creation is a change of this object.
     pub fn empty(&self) -> &Json {
         &self.empty
@@ -230,7 +230,7 @@ pub(crate) struct Deduced<'a> {
     map: Option<&'a Map>,
 }
 
-/// How a value is treated.
+/// The treatment of a value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shape<'a> {
     Map(&'a Map),

@@ -15,7 +15,7 @@ pub(crate) const UNAUTHENTICATED: &str = "system:unauthenticated";
 pub(crate) const ANONYMOUS: &str = "system:anonymous";
 /// The prefix of the names of service accounts; namespace and name follow.
 pub(crate) const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
-/// Where users of service accounts have the id of their token.
+/// The extra field in which users of service accounts have the id of their token.
 const CREDENTIAL_ID: &str = "authentication.kubernetes.io/credential-id";
 
 /// The sender of a request.

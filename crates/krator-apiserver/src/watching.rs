@@ -19,9 +19,9 @@ use std::{
 };
 use tokio::{sync::watch, time::Instant};
 
-/// How often a watch tells how far it is when nothing happens.
+/// The interval of bookmarks when nothing happens.
 const BOOKMARKS: Duration = Duration::from_secs(60);
-/// How long a watch runs when the client does not say.
+/// The duration of a watch when the client does not say.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(1_800);
 
 /// The parameters of a watch.
@@ -31,7 +31,7 @@ pub(crate) struct Watch {
     form: Form,
     include: Include,
     bookmarks: bool,
-    /// Where it is.
+    /// Its key.
     version: u64,
     versions: watch::Receiver<u64>,
     /// Events that were not sent yet.

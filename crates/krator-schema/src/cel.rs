@@ -39,7 +39,7 @@ use crate::{Path, Problem, Schema};
 pub struct CelProblem {
     /// The problem, at the path that the API server reports.
     pub problem: Problem,
-    /// Where it is in the expression, in bytes, if that is known.
+    /// Its offset in the expression, in bytes, if that is known.
     pub offset: Option<usize>,
 }
 

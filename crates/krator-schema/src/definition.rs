@@ -64,7 +64,7 @@ pub struct Subresources {
     pub scale: Option<Scale>,
 }
 
-/// Where the numbers of the scale subresource are.
+/// The paths of the numbers of the scale subresource.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[allow(missing_docs, reason = "the words of the API")]

@@ -30,7 +30,7 @@ impl Path {
         &self.0
     }
 
-    /// Where this place is in; `None` for the root.
+    /// The place around this one; `None` for the root.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         let (_, parent) = self.0.split_last()?;

@@ -30,7 +30,7 @@ pub enum ProblemKind {
 /// One reason why the API server would refuse a schema or a value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
-    /// Where it is.
+    /// Its place.
     pub path: Path,
     /// The kind of error that the API server reports.
     pub kind: ProblemKind,

@@ -15,7 +15,7 @@ pub struct Herd {
     page: String,
     kubeconfig: String,
     started: Instant,
-    /// How long it took until a moose slept.
+    /// The time until a moose slept.
     slept: Option<Duration>,
     moose: BTreeMap<String, Moose>,
     transitions: usize,
@@ -73,7 +73,7 @@ impl Herd {
         }
     }
 
-    /// How many moose are in each state that any is in.
+    /// The number of moose in each state that any is in.
     fn counts(&self) -> String {
         let count = |state: &str| self.moose.values().filter(|moose| moose.state == state).count();
         let counts = STATES.map(|state| (state, count(state)));
@@ -82,7 +82,7 @@ impl Herd {
         shown.join(", ")
     }
 
-    /// Where to look at the moose.
+    /// The address of the page with the moose.
     fn addresses(&self) -> [String; 2] {
         [
             format!("page:    {}", self.page),

@@ -129,7 +129,7 @@ pub struct Embedded {
     server: Server,
     _serving: Serving,
     kubeconfig: PathBuf,
-    /// Where its objects are between two sessions.
+    /// The file of its objects between two sessions.
     snapshot: Option<PathBuf>,
     /// Whether it began without objects.
     is_new: bool,

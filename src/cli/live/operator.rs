@@ -12,10 +12,10 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 
-/// How long an operator may take to finish what it is doing. Kubernetes gives its pods as long.
+/// The time that an operator has to finish what it is doing. Kubernetes gives its pods as long.
 const DRAIN: Duration = Duration::from_secs(30);
 
-/// How often an operator is asked whether it is ready.
+/// The interval of the question whether an operator is ready.
 const ASK: Duration = Duration::from_millis(50);
 
 /// How to start an operator.
@@ -23,13 +23,13 @@ pub struct Start<'a> {
     pub program: &'a Path,
     /// The cluster; the one that kubectl would use if `None`.
     pub kubeconfig: Option<&'a Path>,
-    /// Where it serves its page.
+    /// The address of its page.
     pub page: SocketAddr,
     /// Arguments of its author.
     pub args: &'a [String],
     /// Whether it leads objects by chance where no handler is written.
     pub walks: bool,
-    /// Where it logs; on this terminal if `None`.
+    /// The file of its log; this terminal if `None`.
     pub log: Option<File>,
 }
 

@@ -84,7 +84,7 @@ pub(super) fn definition(documents: &Documents, params: &DefinitionParams) -> Va
     result(found.filter(|found| !found.is_empty()))
 }
 
-/// Where the handler of a state is implemented in the crate of a description.
+/// The place of a state's handler in the crate of a description.
 fn handler(document: &Document, kind: &str, state: &str) -> Option<Location> {
     let states = document
         .crate_folder()?

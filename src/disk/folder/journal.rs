@@ -117,7 +117,7 @@ fn stage(journal: &Journal<'_>, changes: &Changes) -> Result<Vec<FileStep>, Erro
     Ok(steps)
 }
 
-/// Where a change is made.
+/// The path of a change.
 fn place(folder: &Folder, path: &str, is_removed: bool) -> Result<PathBuf, Error> {
     if is_removed {
         folder.resolve_removed(path)

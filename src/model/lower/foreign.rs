@@ -25,7 +25,7 @@ use crate::text::shown;
 pub(super) struct Foreign {
     pub kinds: Vec<ForeignKind>,
     pub files: BTreeMap<String, String>,
-    /// Where each kind is named, in the order of `kinds`.
+    /// The place of each kind's name, in the order of `kinds`.
     spans: Vec<Span>,
 }
 

@@ -39,7 +39,7 @@ impl<'a, K: SectionKey> Keys<'a, K> {
         self.position(key).is_some()
     }
 
-    /// Where a key is written, if it is.
+    /// The place of a key, if it is written.
     pub fn key_span(&self, key: K) -> Option<Span> {
         self.position(key).map(|at| self.mapping.entries[at].key_span)
     }

@@ -11,7 +11,7 @@ use crate::names::{
     Category, ColumnName, ConditionName, GroupName, KindName, NotAName, ResourceName, VersionName, plural,
 };
 
-/// How many characters the name of an object may have.
+/// The largest number of characters in the name of an object.
 const LONGEST_CRD_NAME: usize = 253;
 
 /// Reads `resource`, but for its paths, which need the schema.

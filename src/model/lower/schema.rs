@@ -19,12 +19,12 @@ use crate::names::{FieldName, TypeName, is_rust_keyword};
 use crate::spec::NodeKind;
 use crate::text::shown;
 
-/// How deep named types may build upon each other.
+/// The longest chain of named types that build upon each other.
 const DEEPEST_TYPES: usize = 32;
-/// How many levels of lists, maps and objects a schema may have with all names expanded. Deeper ones would exhaust the
+/// The deepest nesting of lists, maps and objects in a schema with all names expanded. Deeper ones would exhaust the
 /// stack of what reads and writes them.
 const DEEPEST_SCHEMA: usize = 64;
-/// How many values a schema may have with all names expanded: far more than an API server stores.
+/// The largest number of values of a schema with all names expanded: far more than an API server stores.
 const LARGEST_SCHEMA: usize = 50_000;
 
 /// The named types, each read when it is first asked for.
@@ -46,7 +46,7 @@ enum SlotState {
     Read { schema: Box<Schema>, extent: Extent },
 }
 
-/// How large a schema is with all names expanded.
+/// The size of a schema with all names expanded.
 #[derive(Clone, Copy, Default)]
 struct Extent {
     values: usize,
@@ -164,7 +164,7 @@ impl<'a> Types<'a> {
         true
     }
 
-    /// How large the schema is with all names expanded.
+    /// The size of the schema with all names expanded.
     fn extent(&self, schema: &Schema) -> Extent {
         let below = match &schema.shape {
             Shape::Named(id) => match &self.slots[id.0].state {

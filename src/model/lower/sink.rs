@@ -11,7 +11,7 @@ pub(super) struct Sink<'a> {
     pub source: &'a Source,
     findings: RefCell<Vec<Finding>>,
     suggestions_left: Cell<usize>,
-    /// How many of the findings are about parts that no schema depends on.
+    /// The number of findings about parts that no schema depends on.
     beside_schema: Cell<usize>,
     /// Whether the last suggestion is one of several that are equally near. It belongs to the finding that is reported next.
     has_rival: Cell<bool>,
@@ -42,7 +42,7 @@ impl<'a> Sink<'a> {
         self.findings.into_inner()
     }
 
-    /// How many findings there are so far.
+    /// The number of findings so far.
     pub fn count(&self) -> usize {
         self.findings.borrow().len()
     }

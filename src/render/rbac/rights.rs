@@ -29,7 +29,7 @@ struct RuleTarget {
     name: Option<String>,
 }
 
-/// Where a right is needed.
+/// The scope in which a right is needed.
 #[derive(Clone, Copy)]
 enum RuleScope<'a> {
     /// Objects without a namespace.
@@ -41,7 +41,7 @@ enum RuleScope<'a> {
 }
 
 impl RuleScope<'_> {
-    /// Where the rights on the objects of a kind are needed.
+    /// The scope in which the rights on the objects of a kind are needed.
     fn of(kind: &Kind) -> Self {
         match kind.resource.scope.value {
             Scope::Cluster => RuleScope::Cluster,
@@ -185,7 +185,7 @@ fn ends_by_itself(kind: &Kind) -> bool {
         .any(|state| state.kind.value == StateKind::Final && !state.on_deletion_path)
 }
 
-/// Where the rights to another kind are needed. If its scope is unknown, it is assumed to be that of the kind that names
+/// The scope in which the rights to another kind are needed. If its scope is unknown, it is assumed to be that of the kind that names
 /// it, or namespaced if a namespace is given.
 fn place_of<'a>(kind: &Kind, other: &ObjectKind, look_in: Option<&'a LookIn>) -> RuleScope<'a> {
     let is_cluster = match other.scope {

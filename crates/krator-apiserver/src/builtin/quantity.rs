@@ -10,10 +10,10 @@ const WRONG_SUFFIX: &str = "unable to parse quantity's suffix";
 const WRONG_NUMBER: &str = "unable to parse numeric part of quantity";
 
 const NANO: i32 = -9;
-/// How many decimal digits the fast path of the original takes; it decides which texts stay as they were written.
+/// The number of decimal digits that the fast path of the original takes; it decides which texts stay as they were written.
 const FAST_DIGITS: i32 = 18;
 
-/// How a quantity is written.
+/// The notation of a quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     /// `1k`, `500m`

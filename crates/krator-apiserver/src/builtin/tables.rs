@@ -146,7 +146,7 @@ fn count(object: &Json, map: &str) -> usize {
         .map_or(0, serde_json::Map::len)
 }
 
-/// How long ago a time was.
+/// The age of a time.
 fn age(time: Option<&Json>, now: i64) -> String {
     let then = time.and_then(Json::as_str).and_then(read_time);
     then.map_or("<unknown>".to_owned(), |then| {

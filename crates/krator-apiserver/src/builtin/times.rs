@@ -43,7 +43,7 @@ fn parse(text: &str, layout: &str) -> Result<Timestamp, String> {
     text.parse().map_err(|_| cannot(()))
 }
 
-/// How long something took, in the one or two largest units that say enough: `5m30s`, `3h`, `2d4h`.
+/// A duration in the one or two largest units that say enough: `5m30s`, `3h`, `2d4h`.
 pub fn human_duration(seconds: i64) -> String {
     let two = |big: i64, unit: &str, small: i64, small_unit: &str| match small {
         0 => format!("{big}{unit}"),

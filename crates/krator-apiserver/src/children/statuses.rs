@@ -115,7 +115,7 @@ impl Workload {
     }
 }
 
-/// How far an object is.
+/// The progress of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Begun,

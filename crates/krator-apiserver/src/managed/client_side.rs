@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// The name under which kubectl applies on the server's side.
 const KUBECTL: &str = "kubectl";
-/// How long all annotations of an object may be together.
+/// The largest total size of the annotations of an object, in bytes.
 const MAX_ANNOTATIONS: usize = 256 * 1024;
 
 /// Applies a configuration. kubectl owns what it has applied on the client's side.

@@ -7,7 +7,7 @@ use json_patch::{AddOperation, Patch, PatchOperation, ReplaceOperation};
 use serde::Deserialize as _;
 use serde_json::Value as Json;
 
-/// How many operations a patch may have.
+/// The largest number of operations in a patch.
 const MAX_OPERATIONS: usize = 10_000;
 
 /// The object after the operations of the patch.

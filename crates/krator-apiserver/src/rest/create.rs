@@ -12,7 +12,7 @@ use crate::{
 use serde_json::Value as Json;
 use std::sync::Arc;
 
-/// How often another name is generated when there is an object of the first one.
+/// The number of attempts to generate a name that no object has.
 const NAMES: usize = 8;
 
 /// Creates an object from the body of a request.

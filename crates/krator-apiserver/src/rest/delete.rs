@@ -22,7 +22,7 @@ pub(crate) enum Propagation {
     Orphan,
 }
 
-/// How an object is deleted.
+/// The options of a deletion.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DeleteOptions {
     pub uid: Option<String>,
@@ -213,7 +213,7 @@ fn set_finalizers(object: &mut Json, finalizers: Vec<String>) {
     set_meta(object, "finalizers", value);
 }
 
-/// How long the object goes on living, in seconds; only pods do that without a finalizer.
+/// The grace period of the object, in seconds; only pods do that without a finalizer.
 fn grace_period(kind: &Kind, live: &Json, options: &DeleteOptions) -> Option<i64> {
     match &kind.origin {
         Origin::Builtin(builtin) => builtin.grace_seconds(live, options.grace),

@@ -20,7 +20,7 @@ fn steps(path: &str) -> Vec<&str> {
     path.split('.').filter(|part| !part.is_empty()).collect()
 }
 
-/// Where the numbers are that an object wants and has.
+/// The paths of the desired and the actual number of replicas.
 fn paths(kind: &Kind) -> [Vec<&str>; 2] {
     match &kind.origin {
         Origin::Builtin(_) => [vec!["spec", "replicas"], vec!["status", "replicas"]],

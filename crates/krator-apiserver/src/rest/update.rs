@@ -19,7 +19,7 @@ use std::sync::Arc;
 const MODIFIED: &str =
     "the object has been modified; please apply your changes to the latest version and try again";
 
-/// How the new object is made of the one that is there.
+/// The change that makes the new object from the stored one.
 pub(crate) enum Edit {
     /// It is sent as a whole.
     Replace(Json),

@@ -49,7 +49,7 @@ pub(crate) fn unsupported(schema: &Schema) -> Option<String> {
     Some(format!("OpenAPIV3Schema '{keyword}' is not supported"))
 }
 
-/// Where in the object a schema is.
+/// The place of a schema in the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
     Root,

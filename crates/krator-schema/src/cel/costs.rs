@@ -83,7 +83,7 @@ fn costs_of_place(place: &Place<'_>, estimates: &mut Vec<CostEstimate>) {
     }
 }
 
-/// How many values of a type fit into one request.
+/// The largest number of values of a type that fit into one request.
 fn largest_count(declared: &Declared) -> u64 {
     u64::try_from(MAX_REQUEST / (declared.min_size + 1)).unwrap_or(0)
 }

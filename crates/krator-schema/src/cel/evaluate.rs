@@ -16,7 +16,7 @@ use super::types::Type;
 use super::values;
 use super::{Outcome, RuleOutcome};
 
-/// How deeply evaluation may recurse on the stack of the caller.
+/// The deepest recursion of evaluation on the stack of the caller.
 const SHALLOW: usize = 50;
 
 /// The rules of a schema, compiled.

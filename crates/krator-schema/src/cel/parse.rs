@@ -12,7 +12,7 @@ use super::tree::{Builder, Node};
 #[derive(Debug)]
 pub(super) struct Parsed {
     pub(super) root: Node,
-    /// How many nodes it has.
+    /// The number of its nodes.
     pub(super) nodes: usize,
     /// The parser's own tree, for evaluation.
     pub(super) source: IdedExpr,
@@ -80,7 +80,7 @@ fn out_of_range<'a>(text: &str, found: &'a [Token]) -> Option<&'a Token> {
     })
 }
 
-/// How deeply brackets and signs before operands nest.
+/// The depth of brackets and of signs before operands.
 fn depth(text: &str, found: &[Token]) -> usize {
     let (mut depth, mut most) = (0_usize, 0);
     for token in found.iter().filter(|token| token.kind == TokenKind::Sign) {

@@ -16,7 +16,7 @@ pub(super) struct Place<'a> {
     /// The type that a rule further up gives to this part.
     inherited: Inherited,
     is_root: bool,
-    /// How many values there may be at this place; `None` if nothing bounds them.
+    /// The largest number of values at this place; `None` if nothing bounds it.
     pub(super) cardinality: Option<u64>,
     /// The lists and maps around this place that nothing bounds.
     pub(super) unbounded: Vec<Path>,

@@ -62,7 +62,7 @@ impl Program {
         }
     }
 
-    /// How deeply evaluation recurses.
+    /// The depth of evaluation's recursion.
     pub(super) fn depth(&self) -> usize {
         self.size.depth
     }
@@ -128,7 +128,7 @@ fn first_error(expression: &IdedExpr, scope: &Context<'_>) -> Option<ExecutionEr
     Some(of_operand.unwrap_or(error))
 }
 
-/// How many steps a rule may take, as far as [`Size::steps`] can tell: nothing else ends a rule that loops within loops.
+/// The largest number of steps of a rule, as far as [`Size::steps`] can tell: nothing else ends a rule that loops within loops.
 const MOST_STEPS: u64 = 1_000_000;
 
 /// The bound of the steps of an expression.

@@ -16,9 +16,9 @@ pub(super) const MAX_REQUEST: i64 = 3 * 1024 * 1024;
 #[derive(Debug, Clone)]
 pub(super) struct Declared {
     pub(super) shape: Shape,
-    /// How many elements or bytes a value may have.
+    /// The largest number of elements or bytes of a value.
     pub(super) max_elements: i64,
-    /// How many bytes the smallest value has as JSON.
+    /// The size of the smallest value as JSON, in bytes.
     pub(super) min_size: i64,
     /// Whether the schema says how large values may be, as far as that matters for its type.
     pub(super) bounded: bool,

@@ -1,4 +1,4 @@
-//! How large the values of a schema may be.
+//! Bounds of the size of the values of a schema.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ pub(super) struct Sizes<'a> {
 }
 
 impl<'a> Sizes<'a> {
-    /// How large the value at a path from a variable may be.
+    /// The bound of the size of the value at a path from a variable.
     pub(super) fn at(&self, path: &[String]) -> Option<Range> {
         let (_, steps) = path.split_first()?;
         let mut declared = self.root;

@@ -29,7 +29,7 @@ pub(crate) enum Reading {
 #[derive(Debug, Default)]
 struct Outcome {
     problems: Vec<Problem>,
-    /// How many checks were made, which chooses the alternative of `anyOf` whose problems are reported.
+    /// The number of checks made, which chooses the alternative of `anyOf` whose problems are reported.
     matches: usize,
 }
 
@@ -206,7 +206,7 @@ impl Validator {
         outcome
     }
 
-    /// How many alternatives are valid, and the first valid outcome, or else the one that comes nearest.
+    /// The number of valid alternatives, and the first valid outcome, or else the one that comes nearest.
     fn try_all(
         &self,
         schemas: &[Schema],

@@ -22,7 +22,7 @@ const WORDS: [(&str, Shape); 11] = [
     ("any", Shape::Any),
 ];
 
-/// How many lists and maps of a phrase may be inside each other.
+/// The deepest nesting of lists and maps in a phrase.
 pub(crate) const DEEPEST_PHRASE: usize = 16;
 
 /// The types of the language that are one word, by their names.
