@@ -31,7 +31,7 @@ pub(crate) struct Watch {
     form: Form,
     include: Include,
     bookmarks: bool,
-    /// Its key.
+    /// The version of the last change that was sent.
     version: u64,
     versions: watch::Receiver<u64>,
     /// Events that were not sent yet.
