@@ -76,8 +76,11 @@ func main() {
 			for _, operand := range overload.ArgTypes() {
 				operands = append(operands, text(operand))
 			}
+			// They come in the order of a map, which differs from run to run.
+			parameters := overload.TypeParams()
+			sort.Strings(parameters)
 			fmt.Fprintf(out, "fn %s | %s | %s | %s | %s | %s\n", name, overload.ID(), style,
-				strings.Join(overload.TypeParams(), " "), strings.Join(operands, "; "), text(overload.ResultType()))
+				strings.Join(parameters, " "), strings.Join(operands, "; "), text(overload.ResultType()))
 		}
 	}
 }
