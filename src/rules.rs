@@ -32,8 +32,8 @@ mod no_timeout;
 mod outlives_nothing;
 mod phase_in_status;
 mod property_violated;
-mod resume_hazard;
 mod refused_sample;
+mod resume_hazard;
 mod reused_name;
 mod self_edge;
 mod spec_change_ignored;
@@ -93,8 +93,8 @@ static CHECKS: &[Check] = &[
     outlives_nothing::CHECK,
     phase_in_status::CHECK,
     property_violated::CHECK,
-    resume_hazard::CHECK,
     refused_sample::CHECK,
+    resume_hazard::CHECK,
     reused_name::CHECK,
     self_edge::CHECK,
     spec_change_ignored::CHECK,

@@ -82,7 +82,10 @@ fn every_key_is_used() {
         })
         .filter(|key| !found.contains(key))
         .collect();
-    assert!(missing.is_empty(), "never used: {missing:#?}");
+    assert!(
+        missing.is_empty(),
+        "tests/common/random_description/ never uses {missing:#?}"
+    );
 }
 
 /// How many of `count` descriptions are correct, and how often each error was found.

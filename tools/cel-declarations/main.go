@@ -1,7 +1,7 @@
 // Command cel-declarations prints the functions and constants that CEL rules of a CustomResourceDefinition may use, as
 // the API server of the pinned version declares them. Its output is a table of krator-schema:
 //
-//	cd tools/cel-declarations && go run . > ../../crates/krator-schema/src/cel/declarations.txt
+//	cd tools && go run ./cel-declarations > ../crates/krator-schema/src/cel/declarations.txt
 package main
 
 import (
@@ -76,8 +76,11 @@ func main() {
 			for _, operand := range overload.ArgTypes() {
 				operands = append(operands, text(operand))
 			}
+			// They come in the order of a map, which differs from run to run.
+			parameters := overload.TypeParams()
+			sort.Strings(parameters)
 			fmt.Fprintf(out, "fn %s | %s | %s | %s | %s | %s\n", name, overload.ID(), style,
-				strings.Join(overload.TypeParams(), " "), strings.Join(operands, "; "), text(overload.ResultType()))
+				strings.Join(parameters, " "), strings.Join(operands, "; "), text(overload.ResultType()))
 		}
 	}
 }

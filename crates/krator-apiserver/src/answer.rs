@@ -284,12 +284,15 @@ pub(crate) fn bookmark(kind: &Kind, version: u64, ends_listing: bool) -> Json {
     object
 }
 
+/// The version of Kubernetes as which this server answers.
+const KUBERNETES: &str = "v1.36.3";
+
 /// The name of this server's version of Kubernetes, as clients ask for it.
 pub(crate) fn version() -> Json {
     json!({
         "major": "1",
-        "minor": "36",
-        "gitVersion": "v1.36.3",
+        "minor": KUBERNETES.split('.').nth(1),
+        "gitVersion": KUBERNETES,
         "gitCommit": "",
         "gitTreeState": "",
         "buildDate": state::now(),

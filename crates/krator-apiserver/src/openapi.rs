@@ -10,9 +10,9 @@ use serde_json::{Map, Value as Json, json};
 /// The form of OpenAPI v2 in which kubectl reads it.
 pub(crate) const PROTOBUF_V2: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
-/// A document of OpenAPI v2 without any kind, as protobuf: `swagger` is field 1, `info` is field 2 with its `title` and its
-/// `version`. kubectl only reads it of kinds that no document of v3 has, such as `List`, and skips its own checks then.
-pub(crate) const EMPTY_V2: &str = "\n\u{3}2.0\u{12}\u{15}\n\nKubernetes\u{12}\u{7}v1.36.3";
+/// A document of OpenAPI v2 without any kind, as protobuf: `swagger` is field 1, `info` is field 2 with its `title`. kubectl
+/// only reads it of kinds that no document of v3 has, such as `List`, and skips its own checks then.
+pub(crate) const EMPTY_V2: &str = "\n\u{3}2.0\u{12}\u{c}\n\nKubernetes";
 
 /// Whether a client asks for OpenAPI v2 as protobuf.
 pub(crate) fn is_protobuf(accept: &str) -> bool {

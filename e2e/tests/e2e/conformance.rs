@@ -8,6 +8,7 @@ mod cases;
 mod client;
 mod kubectl;
 mod masked;
+mod records;
 
 use crate::cluster::{self, Cluster};
 use cases::Case;

@@ -7,7 +7,7 @@
 mod table;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
 use k8s_openapi::schemars::generate::SchemaSettings;
@@ -146,6 +146,45 @@ fn the_types_are_those_of_the_command() {
         "`KRATOR_UPDATE=1 cargo test kubernetes_types` rewrites these lines of the file, and removes those of types that are \
          gone:\n{}",
         differ.join("\n")
+    );
+}
+
+/// Types of single values, which are written in place.
+const SINGLE_VALUES: [&str; 3] = [
+    "io.k8s.apimachinery.pkg.api.resource.Quantity",
+    "io.k8s.apimachinery.pkg.runtime.RawExtension",
+    "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
+];
+
+/// A new version of Kubernetes has new types, which the table has to name: those that fields of the table's types have, and
+/// the kinds that the embedded server has.
+#[test]
+fn the_table_names_every_type() {
+    let known = || KNOWN.iter().copied().flatten();
+    let names: BTreeSet<String> = known().map(|known| (known.schema_name)().into_owned()).collect();
+    let references: BTreeSet<String> = known().map(Known::reference).collect();
+    let mut missing = BTreeSet::new();
+    for known in known() {
+        let mut generator = SchemaSettings::openapi3().into_generator();
+        (known.schema)(&mut generator);
+        let used = generator.definitions().keys();
+        let unnamed = used.filter(|name| !names.contains(*name) && !SINGLE_VALUES.contains(&name.as_str()));
+        missing.extend(unnamed.cloned());
+    }
+    for kind in krator_apiserver::builtin::kinds() {
+        let group = if kind.group.is_empty() {
+            "core"
+        } else {
+            &kind.group
+        };
+        let reference = format!("{group}/{}.{}", kind.version, kind.kind);
+        if !references.contains(&reference) {
+            missing.insert(reference);
+        }
+    }
+    assert!(
+        missing.is_empty(),
+        "e2e/tests/e2e/kubernetes_types/table.rs does not name {missing:#?}"
     );
 }
 

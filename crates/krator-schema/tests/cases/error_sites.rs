@@ -75,12 +75,12 @@ fn each_case_has_the_problems_of_the_api_server() {
 /// The list is drawn from the sources of the API server that the tests run.
 #[test]
 fn the_list_is_of_the_pinned_versions() {
-    let modules = include_str!("../../../../tools/apiserver/go.mod");
+    let modules = include_str!("../../../../tools/go.mod");
     for line in SITES.lines().filter(|line| line.starts_with('#')) {
         let module = line.trim_start_matches("# ");
         assert!(
             modules.contains(module),
-            "tools/apiserver/go.mod does not pin {module}: run crates/krator-schema/tools/error-sites"
+            "tools/go.mod does not pin {module}: run crates/krator-schema/tools/error-sites"
         );
     }
 }

@@ -4,7 +4,7 @@ use regex::{Captures, Regex};
 use serde_json::{Map, Value as Json};
 use std::{collections::BTreeMap, sync::LazyLock};
 
-static UID: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static UID: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}").expect("a pattern")
 });
 static TIME: LazyLock<Regex> =
