@@ -6,9 +6,9 @@ pub mod machine;
 pub mod object {
     use krator_runtime::{Edit, MachineStatus, Object, ObjectState, ObjectStatus};
 
-    pub struct MooseState;
+    pub struct MooseMemory;
 
-    impl ObjectState for MooseState {
+    impl ObjectState for MooseMemory {
         type Manifest = Moose;
         type SharedState = ();
     }
