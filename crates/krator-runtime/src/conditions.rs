@@ -1,7 +1,7 @@
 //! The conditions of a status, as kstatus (`kubectl wait`, Helm, Flux) reads them.
 use crate::{
     graph::{Graph, PAUSED, Policy, STANDARD_CONDITIONS, StateKind},
-    status::{Condition, MachineStatus, truncated, word},
+    status::{Condition, MachineStatus, truncated},
 };
 use jiff::Timestamp;
 
@@ -22,9 +22,9 @@ pub(crate) struct Inputs<'a> {
     pub retrying: bool,
     pub message: &'a str,
     /// Conditions that were set before the state was entered, and are not written yet.
-    pub set_before: &'a [SetCondition],
+    pub set_before: &'a [Condition],
     /// Conditions that handlers have set in the state since the former status was written.
-    pub set: &'a [SetCondition],
+    pub set: &'a [Condition],
     /// The generation of the object.
     pub generation: i64,
     /// Whether the object is paused from now on.
@@ -34,15 +34,6 @@ pub(crate) struct Inputs<'a> {
     /// The generation that the condition `Reconciling` is about, if it is a later one.
     pub entered_for: i64,
     pub time: Timestamp,
-}
-
-/// A condition as a handler sets it.
-#[derive(Clone, Debug)]
-pub(crate) struct SetCondition {
-    pub kind: String,
-    pub status: String,
-    pub reason: String,
-    pub message: String,
 }
 
 /// The conditions that replace those of `former`: always `Ready`, `Reconciling` and `Stalled`, in this order,
@@ -72,12 +63,9 @@ pub(crate) fn render(
             .filter(|c| c.status == status)
             .map_or(inputs.time, |c| c.last_transition_time);
         Condition {
-            kind: word(kind),
-            status: word(status),
-            reason: reason.to_owned(),
-            message: message.to_owned(),
             last_transition_time: since,
             observed_generation: Some(inputs.observed.max(0)),
+            ..Condition::unstamped(kind, status, reason, message)
         }
     };
     let set_here = |kind: &str| {
@@ -113,7 +101,7 @@ pub(crate) fn render(
     }
 
     for kind in graph.own_conditions() {
-        let last = |set: &[SetCondition]| set.iter().rev().find(|set| set.kind == kind).cloned();
+        let last = |set: &[Condition]| set.iter().rev().find(|set| set.kind == kind).cloned();
         let on_entry = || set_here(kind).filter(|_| inputs.entered);
         let condition = if let Some(set) = last(inputs.set) {
             stamped(kind, &set.status, &set.reason, &set.message)
@@ -143,16 +131,14 @@ pub(crate) fn paused(
     time: Timestamp,
 ) -> Condition {
     let known = former.conditions.iter().find(|c| says_paused(c)).cloned();
-    known.unwrap_or_else(|| Condition {
-        kind: PAUSED.into(),
-        status: "True".into(),
-        reason: "Annotated".to_owned(),
-        message: format!(
-            "No handler runs while the annotation {}/paused is set.",
-            graph.group()
-        ),
-        last_transition_time: time,
-        observed_generation: Some(generation),
+    known.unwrap_or_else(|| {
+        let group = graph.group();
+        let message = format!("No handler runs while the annotation {group}/paused is set.");
+        Condition {
+            last_transition_time: time,
+            observed_generation: Some(generation),
+            ..Condition::unstamped(PAUSED, "True", "Annotated", message)
+        }
     })
 }
 
@@ -186,12 +172,9 @@ pub(crate) fn undecodable(stored: &MachineStatus, path: &str, generation: i64, t
 /// The condition of an object for which no handler can run.
 fn left_alone(reason: &str, message: &str, generation: i64, time: Timestamp) -> Condition {
     Condition {
-        kind: STALLED.into(),
-        status: "True".into(),
-        reason: reason.to_owned(),
-        message: truncated(message),
         last_transition_time: time,
         observed_generation: Some(generation),
+        ..Condition::unstamped(STALLED, "True", reason, truncated(message))
     }
 }
 

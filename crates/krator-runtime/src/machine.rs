@@ -6,7 +6,7 @@ mod object;
 mod transition;
 
 pub use condition::OwnCondition;
-pub(crate) use context::{Backend, Found, Run, Saves};
+pub(crate) use context::{Backend, Found, Run};
 pub use context::{Context, Event, Manifest};
 pub use object::{Edit, Object, ObjectState};
 pub use transition::{Final, MayStay, Never, Stay, Transition, TransitionTo};

@@ -4,10 +4,10 @@ use super::{Actor, Step};
 use crate::{
     engine::Outcome,
     error::Error,
-    machine::{Backend, Context, Event, Machine, Manifest, ManifestOf, Object as _, Run, Saves},
+    machine::{Backend, Context, Event, Machine, Manifest, ManifestOf, Object as _, Run},
     world::{Mailbox, Ran, RunEnd, World},
 };
-use futures::FutureExt as _;
+use futures::{FutureExt as _, StreamExt as _, channel::mpsc};
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 use tokio::{
     sync::watch,
@@ -94,7 +94,7 @@ impl<M: Machine> Actor<'_, M> {
             }
         };
         let clock = || world.now().time;
-        let saves = Saves::default();
+        let (saves, mut saved) = mpsc::unbounded();
         let mut cx = Context {
             object: &mut object,
             shared: world.shared(),
@@ -106,7 +106,7 @@ impl<M: Machine> Actor<'_, M> {
             events: &events,
             clock: &clock,
             run: &run,
-            saves: Some(&saves),
+            saves: Some(saves),
             backend: Backend {
                 of: world.backend(),
                 applied: &applied,
@@ -137,7 +137,7 @@ impl<M: Machine> Actor<'_, M> {
                             break None;
                         }
                     }
-                    (draft, answer) = saves.next() => match self.save_now(&draft, world).await {
+                    Some((draft, answer)) = saved.next() => match self.save_now(&draft, world).await {
                         // Sending fails if the handler has dropped its call of `save`, which is fine.
                         Some(saved) => drop(answer.send(saved)),
                         None => break None,

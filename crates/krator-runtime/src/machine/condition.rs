@@ -1,6 +1,6 @@
 //! The conditions that a description declares, as types: a handler that sets another one does not compile.
 use super::{Context, Machine};
-use crate::{conditions::SetCondition, status::truncated};
+use crate::status::{Condition, truncated};
 
 /// The conditions of a machine beside `Ready`, `Reconciling` and `Stalled`: those that its description declares under
 /// `conditions`, and those that its states set. Generated, as an enum such as `MooseCondition`.
@@ -16,25 +16,19 @@ pub trait OwnCondition: Copy {
     fn name(self) -> &'static str;
 }
 
-impl SetCondition {
-    pub(super) fn new(
-        kind: &str,
-        status: Option<bool>,
-        reason: impl Into<String>,
-        message: impl Into<String>,
-    ) -> Self {
-        let status = match status {
-            Some(true) => "True",
-            Some(false) => "False",
-            None => "Unknown",
-        };
-        Self {
-            kind: kind.to_owned(),
-            status: status.to_owned(),
-            reason: reason.into(),
-            message: truncated(&message.into()),
-        }
-    }
+/// A condition as a handler sets it.
+pub(super) fn set(
+    kind: &str,
+    status: Option<bool>,
+    reason: impl Into<String>,
+    message: impl Into<String>,
+) -> Condition {
+    let status = match status {
+        Some(true) => "True",
+        Some(false) => "False",
+        None => "Unknown",
+    };
+    Condition::unstamped(kind, status, reason, truncated(&message.into()))
 }
 
 impl<M: Machine> Context<'_, M> {
@@ -77,7 +71,6 @@ impl<M: Machine> Context<'_, M> {
             self.graph.own_conditions().contains(&kind),
             "the graph of the machine does not have the condition `{kind}`"
         );
-        let set = SetCondition::new(kind, status.into(), reason, message);
-        self.conditions.push(set);
+        self.conditions.push(set(kind, status.into(), reason, message));
     }
 }
