@@ -69,7 +69,7 @@ impl Hooks<Scripted> for Witness<'_> {
         let nth = self.writes.fetch_add(1, Relaxed);
         let kind = self.role.plan.before_write(nth, &self.role, self.graph).await;
         if kind == Some(FaultKind::AnotherClientIsFaster) {
-            self.role.outside.update_unseen(|object| object.label += 1);
+            self.role.outside.update_unseen(TestObject::relabel);
         }
         let lost = || WriteError::Other("no answer".into());
         if matches!(kind, Some(FaultKind::DiesBefore | FaultKind::Fails)) {
