@@ -24,9 +24,9 @@ use crate::{
     machine::Object,
     status::{MachineStatus, ObjectStatus as _},
 };
-use answer::Details;
 use http::{HeaderValue, Response, StatusCode, header};
 use query::{Query, Selected};
+use serde_json::json;
 use std::{
     borrow::Cow,
     sync::{Arc, Mutex},
@@ -204,12 +204,9 @@ impl Inspection {
 
     async fn answer(&self, query: &Query<'_>) -> Result<String, Problem> {
         let kinds = self.kinds();
-        let render = |details| {
-            answer::render(&self.0, &kinds, details)
-                .map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
-        };
+        let render = |details| Ok(answer::render(&self.0, &kinds, details));
         let Some(name) = query.kind else {
-            return render(Details::default());
+            return render(Vec::new());
         };
         let is_asked =
             |kind: &&Arc<Kind>| kind.kind == name && query.group.is_none_or(|group| kind.group == group);
@@ -223,21 +220,16 @@ impl Inspection {
                     .await?
             }
         };
-        let transitions = |of| Some(kind.history.last(query.limit, of));
+        let transitions = |of| ("transitions", json!(kind.history.last(query.limit, of)));
         render(match query.selected {
-            Selected::Nothing => Details {
-                transitions: transitions(None),
-                ..Details::default()
-            },
-            Selected::State(_) | Selected::Parked => Details {
-                objects: Some(answer::objects(kind, &found, query)),
-                ..Details::default()
-            },
-            Selected::Object { namespace, name } => Details {
-                object: Some(found.first().map(|found| answer::object(kind, found))),
-                transitions: transitions(Some((namespace, name))),
-                ..Details::default()
-            },
+            Selected::Nothing => vec![transitions(None)],
+            Selected::State(_) | Selected::Parked => {
+                vec![("objects", answer::objects(kind, &found, query))]
+            }
+            Selected::Object { namespace, name } => {
+                let object = found.first().map(|found| answer::object(kind, found));
+                vec![("object", json!(object)), transitions(Some((namespace, name)))]
+            }
         })
     }
 
