@@ -314,7 +314,6 @@ where
     let (others, caches) = links
         .iter()
         .map(|link| link.subscribe(shared, &common.namespaces))
-        .map(|link| (link.events, link.cache))
         .unzip();
     let cluster = Cluster {
         apis: Apis::default(),

@@ -1,5 +1,8 @@
 //! Patches for server-side apply, as text that the API server reads cheaply.
-use kube::{Error, api::Patch};
+use kube::{
+    Error,
+    api::{Patch, PatchParams},
+};
 use serde::Serialize;
 use serde_json::{Serializer, ser::PrettyFormatter, value::RawValue};
 
@@ -46,5 +49,13 @@ mod tests {
             "{\n\"kind\": \"Moose\",\n\"metadata\": {\n\"resourceVersion\": \"7\"\n},\n\"status\": {\n\"conditions\": [\n\
              {\n\"message\": \"a\\nb {\",\n\"type\": \"Ready\"\n},\n{\n\"type\": \"Stalled\"\n}\n]\n}\n}"
         );
+    }
+}
+
+/// The parameters of a patch that merges in the name of a field manager.
+pub(in crate::cluster) fn params(manager: &str) -> PatchParams {
+    PatchParams {
+        field_manager: Some(manager.to_owned()),
+        ..PatchParams::default()
     }
 }

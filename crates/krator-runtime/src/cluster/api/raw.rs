@@ -1,7 +1,7 @@
 //! An object as it is received: its metadata, and the rest as text. It is decoded lazily, because most events of a
 //! watch echo the operator's own writes and are dropped by their version.
 use crate::resource::Place;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::{api::core::v1::ObjectReference, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{
     Api, Client, Resource,
     core::{ApiResource, DynamicResourceScope},
@@ -58,6 +58,18 @@ impl Endpoint {
             (plural, group) => format!("{plural}.{group}"),
         }
     }
+    /// An object of the kind, as events name it.
+    pub fn reference(&self, meta: &ObjectMeta) -> ObjectReference {
+        ObjectReference {
+            api_version: Some(self.api_version()),
+            kind: Some(self.kind().to_owned()),
+            name: meta.name.clone(),
+            namespace: meta.namespace.clone(),
+            uid: meta.uid.clone(),
+            ..ObjectReference::default()
+        }
+    }
+
     /// Where all objects are listed. No two kinds have the same.
     pub fn path(&self) -> String {
         Raw::url_path(&self.resource, None)

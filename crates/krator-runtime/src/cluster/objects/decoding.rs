@@ -14,7 +14,7 @@ use crate::{
     resource::KubeObject,
     world::{World as _, WriteError},
 };
-use k8s_openapi::{api::core::v1::ObjectReference, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource as _;
 use std::sync::Arc;
 
@@ -111,14 +111,7 @@ where
             "{}",
             note.escape_debug()
         );
-        let about = ObjectReference {
-            api_version: Some(self.cluster.api_version.clone()),
-            kind: Some(self.cluster.kind.clone()),
-            name: meta.name.clone(),
-            namespace: meta.namespace.clone(),
-            uid: meta.uid.clone(),
-            ..ObjectReference::default()
-        };
+        let about = self.endpoint.reference(meta);
         self.queue(about, RUN, Event::warning("Undecodable", note));
     }
 }

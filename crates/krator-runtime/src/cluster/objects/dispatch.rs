@@ -343,15 +343,10 @@ where
 
     /// Gives mail to an object at rest. It stays at rest, or gets a task.
     fn receive(&mut self, uid: &str, mut mail: Mail<ManifestOf<O::Machine>>) {
-        let Some((uid, slot)) = self.slots.remove_entry(uid) else {
+        let Some((uid, mut slot)) = self.slots.remove_entry(uid) else {
             return;
         };
-        let Slot {
-            life,
-            source,
-            listing,
-        } = slot;
-        let life = match life {
+        slot.life = match slot.life {
             Life::Resting { mut tracked, timer } => {
                 let gone = mail.gone;
                 match tracked.actor.receive(std::mem::take(&mut mail), self.world.now()) {
@@ -373,13 +368,6 @@ where
             }
             running => running,
         };
-        self.slots.insert(
-            uid,
-            Slot {
-                life,
-                source,
-                listing,
-            },
-        );
+        self.slots.insert(uid, slot);
     }
 }

@@ -153,10 +153,7 @@ where
         let patch = json!({
             "metadata": {"resourceVersion": meta.resource_version, "finalizers": finalizers},
         });
-        let params = PatchParams {
-            field_manager: Some(self.cluster.manager.to_owned()),
-            ..PatchParams::default()
-        };
+        let params = patch::params(self.cluster.manager);
         let api = self.api(meta.namespace.as_deref().unwrap_or_default());
         let name = meta.name.as_deref().unwrap_or_default();
         match request(api.patch(name, &params, &Patch::Merge(patch))).await {

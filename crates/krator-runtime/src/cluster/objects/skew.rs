@@ -214,7 +214,10 @@ fn own(definitions: &str, kind: &Endpoint) -> Result<Schema> {
     let all: Vec<Value> = serde_saphyr::from_multiple(definitions)?;
     let mut all = all.iter().map(|definition| &definition["spec"]);
     let found = all.find(|spec| spec["group"] == kind.group() && spec["names"]["kind"] == kind.kind());
-    let mut versions = found.iter().flat_map(|spec| spec["versions"].as_array()).flatten();
+    let mut versions = found
+        .iter()
+        .flat_map(|spec| spec["versions"].as_array())
+        .flatten();
     let found = versions.find(|version| version["name"] == kind.version());
     let found = found.ok_or_else(|| Error::from("the operator has no definition of the kind"))?;
     Ok(Schema::deserialize(&found["schema"]["openAPIV3Schema"])?)

@@ -90,12 +90,8 @@ pub enum LookIn<M: Machine> {
     FromField(fn(&ManifestOf<M>) -> Vec<String>),
 }
 
-/// The watch of a link's kind.
-pub(in crate::cluster) struct LinkWatch {
-    pub events: BoxStream<'static, LinkEvent>,
-    /// A [`KindCache`](super::watches::KindCache).
-    pub cache: Arc<dyn Cache>,
-}
+/// The events of a link's kind, and a [`KindCache`](super::watches::KindCache) of it.
+pub(in crate::cluster) type LinkWatch = (BoxStream<'static, LinkEvent>, Arc<dyn Cache>);
 
 impl<M: Machine> Link<M> {
     /// A kind that the operator owns.
@@ -121,7 +117,7 @@ impl<M: Machine> Link<M> {
             deletion: ChildDeletion::Owner,
             subscribe: |watches, namespaces, need| {
                 let (events, cache) = watches.link::<K>(namespaces, need);
-                LinkWatch { events, cache }
+                (events, cache as _)
             },
         }
     }
