@@ -222,7 +222,7 @@ impl<M: Machine> Actor<'_, M> {
                 state = moved.to.name,
                 from = moved.from.map(|from| from.name),
                 to = moved.to.name,
-                cause = moved.cause.as_str(),
+                cause = moved.cause.name(),
                 entry = %moved.entry,
                 stayed_ms = moved.stayed.as_millis(),
                 "transition"

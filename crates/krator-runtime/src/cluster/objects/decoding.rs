@@ -82,7 +82,7 @@ where
 
     /// Says in the status of an object that it cannot be decoded, unless it says so already.
     async fn mark(self: Arc<Self>, raw: Arc<Raw>) -> Result<(), WriteError> {
-        let generation = undecodable::metadata(&raw).generation.unwrap_or_default();
+        let generation = raw.read_metadata().generation.unwrap_or_default();
         let stored = undecodable::machine_status(&raw);
         let path = undecodable::rest::<ManifestOf<O::Machine>>(&raw).path;
         let condition = conditions::undecodable(&stored, &path, generation, self.clock.time());
@@ -96,7 +96,7 @@ where
     /// Takes the finalizer off an object for which no handler can run.
     async fn release(self: Arc<Self>, raw: Arc<Raw>) -> Result<(), WriteError> {
         let _turn = self.turn().await;
-        let meta = undecodable::metadata(&raw);
+        let meta = raw.read_metadata();
         self.patch_finalizer(&meta, O::Machine::GRAPH.finalizer(), false)
             .await
             .map(drop)

@@ -201,9 +201,9 @@ where
 fn moved_event(moved: &Moved<'_>) -> Event {
     let reason = match moved.cause {
         Cause::TimedOut | Cause::RetriesExhausted | Cause::LimitReached | Cause::SpecChanged => {
-            moved.cause.as_str()
+            moved.cause.name()
         }
-        _ => moved.to.name,
+        _ => moved.to.name.to_owned(),
     };
     let mut note = format!("entered {}", moved.to.name);
     if let Some(from) = moved.from {
@@ -213,7 +213,7 @@ fn moved_event(moved: &Moved<'_>) -> Event {
         note += &format!(": {}", moved.message());
     }
     Event {
-        reason: reason.to_owned(),
+        reason,
         note,
         warning: moved.to.kind == StateKind::Failed,
     }

@@ -5,7 +5,7 @@
 //! without the fields that cannot be decoded; where it has no value even so, it is released, because no handler can run for it.
 use crate::{cluster::api::raw::Raw, status::MachineStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::{borrow::Cow, collections::BTreeMap, ops::RangeInclusive};
 
@@ -31,7 +31,7 @@ pub(super) fn decode<K: DeserializeOwned>(raw: &Raw) -> Decoded<K> {
         Ok(object) => return Decoded::Whole(object),
         Err(error) => error,
     };
-    let (meta, rest) = (metadata(raw), rest(raw));
+    let (meta, rest) = (raw.read_metadata(), rest(raw));
     let is_deleted = meta.deletion_timestamp.is_some();
     let path = rest.path;
     let why = Undecodable { meta, path, error };
@@ -49,11 +49,6 @@ pub(super) struct Rest<K> {
     pub path: String,
 }
 
-#[derive(Deserialize)]
-struct Described {
-    metadata: ObjectMeta,
-}
-
 /// The fields of an object, not decoded. Reading them does not recurse.
 type Fields<'a> = BTreeMap<String, Cow<'a, str>>;
 
@@ -65,12 +60,6 @@ fn fields(text: &str) -> Option<Fields<'_>> {
             .map(|(name, value)| (name, Cow::Borrowed(value.get())))
             .collect(),
     )
-}
-
-/// The metadata of an object; that of an object with malformed metadata is empty.
-pub(super) fn metadata(raw: &Raw) -> ObjectMeta {
-    let read = serde_json::from_str(raw.text());
-    read.map(|Described { metadata }| metadata).unwrap_or_default()
 }
 
 /// The machine's part of the status, as far as it can be decoded.
@@ -156,6 +145,7 @@ fn offset(text: &str, error: &serde_json::Error) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::Deserialize;
     use serde_json::Value;
 
     /// As a generated kind: an optional field of any JSON, and fields with and without a default.

@@ -313,7 +313,7 @@ enum Wanted {
     At(Option<StateId>),
     /// The one in this namespace with this name.
     Named(String, String),
-    /// None, but their timers have to be set again.
+    /// All of them, whose timers have to be set again.
     #[cfg(feature = "dev")]
     TimersAgain,
     /// The one in this namespace with this name, which is to be led to a state.
@@ -340,39 +340,39 @@ struct FoundObject {
 
 impl Question {
     /// Takes an object if it is asked for.
-    pub fn see<K: Object>(&mut self, at: Option<StateId>, object: &Arc<K>) {
-        let is_wanted = match &self.wanted {
-            Wanted::At(state) => *state == at,
-            Wanted::Named(namespace, name) => object.namespace() == namespace && object.name() == name,
-            #[cfg(feature = "dev")]
-            Wanted::TimersAgain | Wanted::ByHand { .. } => false,
-        };
-        if is_wanted {
-            let object = Arc::clone(object) as Arc<dyn Visible>;
+    pub fn see<K: Object>(&mut self, at: Option<StateId>, object: Arc<K>) {
+        if self.wants(at, &*object) {
             self.found.push(FoundObject { at, object });
         }
     }
 
-    /// Whether the timers of all objects have to be set again before the answer.
-    #[cfg(feature = "dev")]
-    pub fn wants_timers_again(&self) -> bool {
-        matches!(self.wanted, Wanted::TimersAgain)
+    /// Whether it is about an object.
+    pub fn wants(&self, at: Option<StateId>, object: &impl Object) -> bool {
+        match &self.wanted {
+            Wanted::At(state) => *state == at,
+            Wanted::Named(namespace, name) => object.namespace() == namespace && object.name() == name,
+            #[cfg(feature = "dev")]
+            Wanted::TimersAgain => true,
+            #[cfg(feature = "dev")]
+            Wanted::ByHand { namespace, name, .. } => {
+                object.namespace() == namespace && object.name() == name
+            }
+        }
     }
 
-    /// Where the object that it names is to be led.
+    /// Whether the objects that it is about are to do something before the answer.
+    #[cfg(feature = "dev")]
+    pub fn is_order(&self) -> bool {
+        matches!(self.wanted, Wanted::TimersAgain | Wanted::ByHand { .. })
+    }
+
+    /// Where the object that it is about is to be led.
     #[cfg(feature = "dev")]
     pub fn takes(&self) -> Option<StateId> {
         match &self.wanted {
             Wanted::ByHand { to, .. } => Some(*to),
             _ => None,
         }
-    }
-
-    /// Whether it is about this object, which is to be led somewhere.
-    #[cfg(feature = "dev")]
-    pub fn names(&self, object: &impl Object) -> bool {
-        matches!(&self.wanted, Wanted::ByHand { namespace, name, .. }
-            if object.namespace() == namespace && object.name() == name)
     }
 
     /// Answers with what was seen.
@@ -415,17 +415,9 @@ impl<K> View<K> {
     pub fn set(&self, at: Option<StateId>, object: &Arc<K>) {
         *self.0.locked() = (at, Arc::clone(object));
     }
-}
 
-impl<K: Object> View<K> {
-    #[cfg(feature = "dev")]
-    pub fn is_named_by(&self, question: &Question) -> bool {
-        let seen = self.0.locked();
-        question.names(&*seen.1)
-    }
-    pub fn show(&self, question: &mut Question) {
-        let seen = self.0.locked();
-        question.see(seen.0, &seen.1);
+    pub fn seen(&self) -> (Option<StateId>, Arc<K>) {
+        self.0.locked().clone()
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Transition {
     /// `null` for a new object.
     pub from: Option<&'static str>,
     pub to: &'static str,
-    pub cause: &'static str,
+    pub cause: String,
     pub entry: EntryId,
     pub time: Timestamp,
     pub message: String,

@@ -73,7 +73,8 @@ fn of_moose(objects: Vec<(Option<StateId>, Arc<Moose>)>) -> (Inspection, Arc<His
         while let Some(mut question) = questions.recv().await {
             for (at, object) in &objects {
                 // As in a dispatcher, some objects are with tasks.
-                View::new(*at, object).show(&mut question);
+                let (at, object) = View::new(*at, object).seen();
+                question.see(at, object);
             }
             question.answer();
         }

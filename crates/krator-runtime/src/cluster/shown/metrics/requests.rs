@@ -1,7 +1,7 @@
 //! Counts the requests to the API server, by the names that client-go has for them.
 use super::{Metrics, Text};
 use futures::{FutureExt as _, future::BoxFuture};
-use http::{Method, Request, Response, StatusCode, Uri, uri::Authority};
+use http::{Request, Response, StatusCode, Uri, uri::Authority};
 use std::task::{Context, Poll};
 use tower::{Layer, Service};
 
@@ -22,14 +22,10 @@ impl CountRequests {
         }
     }
 
-    fn count(&self, method: &'static str, code: Option<StatusCode>) {
+    fn count(&self, method: Text, code: Option<StatusCode>) {
         // Without an answer there is no status.
         let code = code.map_or("<error>".into(), |code| code.as_str().to_owned().into());
-        let labels = [
-            ("code", code),
-            ("method", method.into()),
-            ("host", self.host.clone()),
-        ];
+        let labels = [("code", code), ("method", method), ("host", self.host.clone())];
         self.metrics.0.requests.get_or_create(&labels).inc();
     }
 }
@@ -65,25 +61,13 @@ where
     }
 
     fn call(&mut self, request: Request<A>) -> Self::Future {
-        let (count, method) = (self.count.clone(), name_of(request.method()));
+        let (count, method) = (self.count.clone(), request.method().as_str().to_owned());
         let answer = self.inner.call(request);
         let counted = async move {
             let answer = answer.await;
-            count.count(method, answer.as_ref().ok().map(Response::status));
+            count.count(method.into(), answer.as_ref().ok().map(Response::status));
             answer
         };
         counted.boxed()
-    }
-}
-
-fn name_of(method: &Method) -> &'static str {
-    match *method {
-        Method::GET => "GET",
-        Method::POST => "POST",
-        Method::PUT => "PUT",
-        Method::PATCH => "PATCH",
-        Method::DELETE => "DELETE",
-        // kube's client has no others.
-        _ => "other",
     }
 }
