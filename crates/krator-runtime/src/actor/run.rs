@@ -4,8 +4,8 @@ use super::{Actor, Step};
 use crate::{
     engine::Outcome,
     error::Error,
-    machine::{Backend, Context, Event, Machine, Manifest, ManifestOf, Object as _, Run},
-    world::{Mailbox, Ran, RunEnd, World},
+    machine::{Context, Event, Machine, Manifest, ManifestOf, Object as _, Run},
+    world::{Mailbox, RunEnd, World},
 };
 use futures::{FutureExt as _, StreamExt as _, channel::mpsc};
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
@@ -107,11 +107,9 @@ impl<M: Machine> Actor<'_, M> {
             clock: &clock,
             run: &run,
             saves: Some(saves),
-            backend: Backend {
-                of: world.backend(),
-                applied: &applied,
-                found: &found,
-            },
+            backend: world.backend(),
+            applied: &applied,
+            found: &found,
         };
         let began = world.now().elapsed;
         let deadline = self.engine.deadline(world.now());
@@ -191,7 +189,7 @@ impl<M: Machine> Actor<'_, M> {
     /// Reports a run of the current state's handler, which took so long if it has begun.
     pub(super) fn report_run<W: World<M>>(&self, took: Option<Duration>, end: RunEnd, world: &W) {
         if let Some(state) = self.engine.at() {
-            world.ran(&Ran { state, took, end });
+            world.ran(state, took, end);
         }
     }
 

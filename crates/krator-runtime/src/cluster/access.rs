@@ -21,7 +21,7 @@ use in_tests::concerning;
 use kube::{Api, Resource};
 use std::{any::type_name, sync::Arc};
 
-/// The [`Backend`](crate::machine::Backend) of a handler, with its type.
+/// How a handler reaches objects of other kinds, with its type.
 enum OtherKinds<'a, M: Machine> {
     Cluster(&'a Cluster<M>),
     /// In a test.
@@ -303,13 +303,13 @@ impl<M: Machine> Context<'_, M> {
         M: Watches<K>,
     {
         match self.other_kinds() {
-            OtherKinds::Cluster(cluster) => cluster.concerning(self.backend.found),
+            OtherKinds::Cluster(cluster) => cluster.concerning(self.found),
             OtherKinds::Memory(api) => concerning::<M, K>(api, &self.manifest()),
         }
     }
 
     fn other_kinds(&self) -> OtherKinds<'_, M> {
-        let backend = self.backend.of;
+        let backend = self.backend;
         match backend.downcast_ref::<Cluster<M>>() {
             Some(cluster) => OtherKinds::Cluster(cluster),
             None => match backend.downcast_ref::<Arc<InMemoryApi>>() {
@@ -346,7 +346,7 @@ impl<M: Machine> Context<'_, M> {
             client,
             cache,
             kind,
-            applied: Arc::clone(self.backend.applied),
+            applied: Arc::clone(self.applied),
             operator,
             namespace: manifest.namespace().to_owned(),
             owner: Owner {

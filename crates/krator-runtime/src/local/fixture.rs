@@ -5,8 +5,8 @@ use crate::{
     error::Result,
     lock::Lock as _,
     machine::{
-        Backend, Context, Event, Machine, Manifest, ManifestOf, Node, Object as _, OwnCondition, Run,
-        SharedOf, State, StatusOf, Transition,
+        Context, Event, Machine, Manifest, ManifestOf, Node, Object as _, OwnCondition, Run, SharedOf, State,
+        StatusOf, Transition,
     },
     status::Condition,
 };
@@ -159,11 +159,9 @@ impl<M: Machine> Fixture<M> {
             clock: &clock,
             run: &self.run,
             saves: None,
-            backend: Backend {
-                of: &self.others,
-                applied: &self.applied,
-                found: &[],
-            },
+            backend: &self.others,
+            applied: &self.applied,
+            found: &[],
         };
         state.next(&mut cx).await
     }

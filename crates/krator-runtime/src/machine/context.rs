@@ -38,6 +38,10 @@ use tokio::sync::{oneshot, watch};
 ///     format!("tag-{entry}")
 /// }
 /// ```
+#[cfg_attr(
+    not(feature = "kube"),
+    expect(dead_code, reason = "there are no other kinds without a cluster")
+)]
 pub struct Context<'a, M: Machine> {
     /// The memory of this object. A restarted operator begins with a new value.
     pub object: &'a mut M::ObjectState,
@@ -53,32 +57,17 @@ pub struct Context<'a, M: Machine> {
     pub(crate) run: &'a Run,
     /// `None` in a test of one handler.
     pub(crate) saves: Option<UnboundedSender<Save<StatusOf<M>>>>,
-    /// How the handler reaches objects of other kinds.
-    #[cfg_attr(
-        not(feature = "kube"),
-        expect(dead_code, reason = "there are no other kinds without a cluster")
-    )]
-    pub(crate) backend: Backend<'a>,
+    /// How the handler reaches objects of other kinds: the connection to a cluster, or what stands in for it in a test. Only
+    /// the room that made it knows its type; the core passes it on from a [`World`](crate::world::World) to the handlers.
+    pub(crate) backend: &'a (dyn Any + Send + Sync),
+    /// The children that the handlers of the object have applied.
+    pub(crate) applied: &'a Arc<Applied>,
+    /// The objects of other kinds that were found before the run.
+    pub(crate) found: &'a [Found],
 }
 
 /// An object of another kind that concerns an object of the operator: the number of the link, and an `Arc` of the object.
 pub(crate) type Found = (usize, Arc<dyn Any + Send + Sync>);
-
-/// Where objects of other kinds are: the connection to a cluster, or what stands in for it in a test. Only the room
-/// that made it knows its type; the core passes it on from a [`World`](crate::world::World) to the handlers.
-#[derive(Clone, Copy)]
-#[cfg_attr(
-    not(feature = "kube"),
-    expect(dead_code, reason = "there are no other kinds without a cluster")
-)]
-pub(crate) struct Backend<'a> {
-    /// The connection, or its stand-in.
-    pub of: &'a (dyn Any + Send + Sync),
-    /// The children that the handlers of the object have applied.
-    pub applied: &'a Arc<Applied>,
-    /// The objects of other kinds that were found before the run.
-    pub found: &'a [Found],
-}
 
 /// The facts about a run when it begins.
 #[derive(Clone, Debug)]

@@ -20,6 +20,7 @@ use crate::{
         },
     },
     graph::StateId,
+    lock::Lock as _,
     machine::{Machine, ManifestOf},
     operator::Operator,
     resource::{KubeObject, version},
@@ -82,7 +83,7 @@ impl<O: Operator> Life<O> {
     fn seen(&self) -> (Option<StateId>, Arc<ManifestOf<O::Machine>>) {
         match self {
             Self::Resting { tracked, .. } => (tracked.actor.at(), Arc::clone(tracked.actor.manifest())),
-            Self::Running { view, .. } => view.seen(),
+            Self::Running { view, .. } => view.locked().clone(),
         }
     }
 }

@@ -18,13 +18,17 @@ pub(in crate::cluster) use page::protect;
 use super::development::{Development, Target};
 use super::{Problem, metrics::KindMetrics};
 use crate::{
-    cluster::process::{clock::Clock, health::Health, serve::text},
+    cluster::process::{
+        clock::Clock,
+        health::Health,
+        serve::{self, text},
+    },
     graph::{Graph, StateId},
     lock::Lock as _,
     machine::Object,
     status::{MachineStatus, ObjectStatus as _},
 };
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{Response, StatusCode};
 use query::{Query, Selected};
 use serde_json::json;
 use std::{
@@ -192,10 +196,8 @@ impl Inspection {
         };
         match answer {
             Ok(json) => {
-                let mut answer = Response::new(json);
-                let headers = answer.headers_mut();
-                headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-                page::protect(headers);
+                let mut answer = serve::answer("application/json", json);
+                page::protect(answer.headers_mut());
                 answer
             }
             Err((status, problem)) => text(status, problem + "\n"),
@@ -406,20 +408,7 @@ impl<K: Object> Visible for K {
 }
 
 /// An object that a task has, for its dispatcher to see: its state, and its last version.
-pub(in crate::cluster) struct View<K>(Mutex<(Option<StateId>, Arc<K>)>);
-
-impl<K> View<K> {
-    pub fn new(at: Option<StateId>, object: &Arc<K>) -> Self {
-        Self(Mutex::new((at, Arc::clone(object))))
-    }
-    pub fn set(&self, at: Option<StateId>, object: &Arc<K>) {
-        *self.0.locked() = (at, Arc::clone(object));
-    }
-
-    pub fn seen(&self) -> (Option<StateId>, Arc<K>) {
-        self.0.locked().clone()
-    }
-}
+pub(in crate::cluster) type View<K> = Mutex<(Option<StateId>, Arc<K>)>;
 
 #[cfg(test)]
 mod tests;

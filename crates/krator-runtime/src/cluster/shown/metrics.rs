@@ -3,13 +3,13 @@
 mod process;
 mod requests;
 
-pub(in crate::cluster) use requests::CountRequests;
+pub(in crate::cluster) use requests::count_requests;
 
 use crate::{
     engine::{Cause, Moved},
     error::Class,
     graph::{Graph, StateId},
-    world::{Ran, RunEnd},
+    world::RunEnd,
 };
 use process::Process;
 use prometheus_client::{
@@ -22,7 +22,7 @@ use prometheus_client::{
     },
     registry::{Metric, Registry},
 };
-use std::{borrow::Cow, fmt, hash::Hash, sync::Arc};
+use std::{borrow::Cow, fmt, hash::Hash, sync::Arc, time::Duration};
 
 /// The metrics of the process. Clones share them.
 #[derive(Clone)]
@@ -244,15 +244,15 @@ impl KindMetrics {
     }
 
     /// A handler was run, or could not be run.
-    pub fn ran(&self, ran: &Ran) {
+    pub fn ran(&self, state: StateId, took: Option<Duration>, end: RunEnd) {
         let families = &*self.metrics.0;
-        let labels = of_state(self.of_kind.clone(), self.graph.state(ran.state).name);
-        if let Some(took) = ran.took {
+        let labels = of_state(self.of_kind.clone(), self.graph.state(state).name);
+        if let Some(took) = took {
             let of_state = families.handler_durations.get_or_create(&labels);
             of_state.observe(took.as_secs_f64());
             self.reconcile_times.observe(took.as_secs_f64());
         }
-        let result = match ran.end {
+        let result = match end {
             RunEnd::Done => "success",
             RunEnd::Interrupted => "requeue",
             RunEnd::Failed(class) => {
@@ -336,7 +336,6 @@ fn name_of(class: Class) -> &'static str {
 mod tests {
     use super::*;
     use crate::graph::Policy;
-    use std::time::Duration;
 
     const STATES: [Policy<'static>; 2] = [Policy::new("Roam"), Policy::new("Eat")];
     const GRAPH: Graph<'static> = Graph::new(&STATES, StateId(0), None, "animals.com/moose");
@@ -389,11 +388,7 @@ mod tests {
         let metrics = Metrics::new();
         let kind = of_moose(&metrics);
         let ran = |millis: Option<u64>, end| {
-            kind.ran(&Ran {
-                state: StateId(1),
-                took: millis.map(Duration::from_millis),
-                end,
-            });
+            kind.ran(StateId(1), millis.map(Duration::from_millis), end);
         };
         ran(Some(500), RunEnd::Done);
         ran(Some(1500), RunEnd::Interrupted);

@@ -1,8 +1,8 @@
 //! Access to the metrics and the page: the API server decides who may `get` the path, as with operators
 //! of kubebuilder; or, over the loopback interface without TLS, the programs of this machine, but no website in its browser.
 use crate::{
-    cluster::process::serve::text,
-    error::{Error, Result},
+    cluster::{api::answered, process::serve::text},
+    error::Result,
     lock::Lock as _,
 };
 use http::{HeaderMap, HeaderName, Response, StatusCode, header, request::Parts, uri::Authority};
@@ -13,10 +13,7 @@ use k8s_openapi::api::{
 use kube::{Api, Client, Resource, api::PostParams};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{collections::HashMap, fmt::Debug, sync::Mutex, time::Duration};
-use tokio::{
-    sync::Semaphore,
-    time::{Instant, timeout},
-};
+use tokio::{sync::Semaphore, time::Instant};
 
 /// How long the API server's answer is remembered if it allows the request, and if it does not.
 const ALLOWED_FOR: Duration = Duration::from_secs(60);
@@ -138,10 +135,7 @@ impl Reviews {
         }
         // The semaphore is never closed.
         let _turn = self.turns.acquire().await;
-        let Ok(reviewed) = timeout(LONGEST_REVIEW, self.review(&question)).await else {
-            return Err(Error::from("the API server did not answer"));
-        };
-        let verdict = reviewed?;
+        let verdict = answered(LONGEST_REVIEW, self.review(&question)).await??;
         self.remember(question, verdict);
         Ok(verdict)
     }

@@ -72,9 +72,7 @@ fn of_moose(objects: Vec<(Option<StateId>, Arc<Moose>)>) -> (Inspection, Arc<His
     tokio::spawn(async move {
         while let Some(mut question) = questions.recv().await {
             for (at, object) in &objects {
-                // As in a dispatcher, some objects are with tasks.
-                let (at, object) = View::new(*at, object).seen();
-                question.see(at, object);
+                question.see(*at, Arc::clone(object));
             }
             question.answer();
         }
