@@ -6,11 +6,11 @@ use std::sync::Arc;
 impl<M: Machine> Handle<M> {
     /// All objects of another kind: those that handlers applied or created, and those that the test created.
     pub fn all<K: Child>(&self) -> Vec<Arc<K>> {
-        self.others.all()
+        self.0.others.all()
     }
     /// The objects of another kind that handlers applied, as each was applied last.
     pub fn applied<K: Child>(&self) -> Vec<K> {
-        self.others.applied()
+        self.0.others.applied()
     }
 }
 

@@ -115,7 +115,7 @@ pub(super) async fn walk(graph: &Graph<'_>, case: &Case, fault: Option<Fault>) -
 /// One process, from what is stored until it ends.
 async fn live(world: &Witnessed<'_>) -> End {
     let (graph, recorder) = (world.hooks.graph, &world.hooks.role.recorder);
-    let mailbox = &world.handle.mailbox;
+    let mailbox = &world.handle.0.mailbox;
     let Some(stored) = world.handle.stored() else {
         return End::Over;
     };

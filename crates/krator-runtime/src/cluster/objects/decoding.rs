@@ -84,7 +84,7 @@ where
     async fn mark(self: Arc<Self>, raw: Arc<Raw>) -> Result<(), WriteError> {
         let generation = raw.read_metadata().generation.unwrap_or_default();
         let stored = undecodable::machine_status(&raw);
-        let path = undecodable::rest::<ManifestOf<O::Machine>>(&raw).path;
+        let (_, path) = undecodable::rest::<ManifestOf<O::Machine>>(&raw);
         let condition = conditions::undecodable(&stored, &path, generation, self.clock.time());
         if stored.conditions.contains(&condition) {
             return Ok(());

@@ -268,7 +268,7 @@ pub(super) async fn replay(
 
 /// One process, from what is stored until it ends.
 async fn live(world: &Witnessed<'_>, search: &Search) -> End {
-    let mailbox = &world.handle.mailbox;
+    let mailbox = &world.handle.0.mailbox;
     let life = async {
         let Some(stored) = world.handle.stored() else {
             return End::Over;
