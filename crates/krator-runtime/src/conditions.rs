@@ -14,6 +14,21 @@ pub(crate) const NOT_WRITTEN: &str = "NotWritten";
 /// The condition whose generation is that of the last change of the spec that the machine has reacted to.
 pub(crate) const RECONCILING: &str = "Reconciling";
 
+/// A condition as a handler sets it.
+pub(crate) fn set(
+    kind: &str,
+    status: Option<bool>,
+    reason: impl Into<String>,
+    message: impl Into<String>,
+) -> Condition {
+    let status = match status {
+        Some(true) => "True",
+        Some(false) => "False",
+        None => "Unknown",
+    };
+    Condition::unstamped(kind, status, reason, truncated(&message.into()))
+}
+
 /// The condition of a paused object. Nothing changes it for as long as the pause lasts. It is about the generation at
 /// which the pause began, whether or not that was dealt with: `kubectl wait` passes over conditions of earlier ones.
 pub(crate) fn paused(

@@ -1,6 +1,6 @@
 //! The conditions that a description declares, as types: a handler that sets another one does not compile.
 use super::{Context, Machine};
-use crate::status::{Condition, truncated};
+use crate::conditions;
 
 /// The conditions of a machine beside `Ready`, `Reconciling` and `Stalled`: those that its description declares under
 /// `conditions`, and those that its states set. Generated, as an enum such as `MooseCondition`.
@@ -14,21 +14,6 @@ pub trait OwnCondition: Copy {
     type Machine: Machine;
     /// The type of the condition, as in `.status.conditions`.
     fn name(self) -> &'static str;
-}
-
-/// A condition as a handler sets it.
-pub(super) fn set(
-    kind: &str,
-    status: Option<bool>,
-    reason: impl Into<String>,
-    message: impl Into<String>,
-) -> Condition {
-    let status = match status {
-        Some(true) => "True",
-        Some(false) => "False",
-        None => "Unknown",
-    };
-    Condition::unstamped(kind, status, reason, truncated(&message.into()))
 }
 
 impl<M: Machine> Context<'_, M> {
@@ -71,6 +56,7 @@ impl<M: Machine> Context<'_, M> {
             self.graph.own_conditions().contains(&kind),
             "the graph of the machine does not have the condition `{kind}`"
         );
-        self.conditions.push(set(kind, status.into(), reason, message));
+        self.conditions
+            .push(conditions::set(kind, status.into(), reason, message));
     }
 }

@@ -1,8 +1,9 @@
 //! The context of a handler: the object, its memory, and ways to write its status, to record events, and to reach
 //! objects of other kinds.
-use super::{Machine, ManifestOf, SharedOf, StatusOf, condition};
+use super::{Machine, ManifestOf, SharedOf, StatusOf};
 use crate::{
     applied::Applied,
+    conditions,
     error::{Error, Fallible as _, Result},
     graph::Graph,
     status::Condition,
@@ -234,7 +235,7 @@ impl<'a, M: Machine> Context<'a, M> {
             )));
         }
         self.conditions
-            .push(condition::set(kind, status.into(), reason, message));
+            .push(conditions::set(kind, status.into(), reason, message));
         Ok(())
     }
     /// Records a Kubernetes event about the object, which `kubectl describe` shows. `reason` is a word for programs,
