@@ -25,6 +25,14 @@ pub(in crate::cluster) fn apply(patch: &impl Serialize) -> Result<Patch<Box<RawV
     text.map(Patch::Apply).map_err(Error::SerdeError)
 }
 
+/// The parameters of a patch that merges in the name of a field manager.
+pub(in crate::cluster) fn params(manager: &str) -> PatchParams {
+    PatchParams {
+        field_manager: Some(manager.to_owned()),
+        ..PatchParams::default()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,13 +57,5 @@ mod tests {
             "{\n\"kind\": \"Moose\",\n\"metadata\": {\n\"resourceVersion\": \"7\"\n},\n\"status\": {\n\"conditions\": [\n\
              {\n\"message\": \"a\\nb {\",\n\"type\": \"Ready\"\n},\n{\n\"type\": \"Stalled\"\n}\n]\n}\n}"
         );
-    }
-}
-
-/// The parameters of a patch that merges in the name of a field manager.
-pub(in crate::cluster) fn params(manager: &str) -> PatchParams {
-    PatchParams {
-        field_manager: Some(manager.to_owned()),
-        ..PatchParams::default()
     }
 }
