@@ -31,7 +31,7 @@ impl<M: Machine> Fixture<M> {
     ///
     /// If there are none.
     pub fn make_ready<K: Child>(&self) {
-        self.others.make_ready::<K>();
+        self.others.report::<K>(true);
     }
     /// Gives all objects of this kind the status that their controller writes when it has failed for good.
     ///
@@ -39,7 +39,7 @@ impl<M: Machine> Fixture<M> {
     ///
     /// If there are none.
     pub fn fail<K: Child>(&self) {
-        self.others.fail::<K>();
+        self.others.report::<K>(false);
     }
     /// Creates or replaces an object of another kind, for the handler to find.
     ///

@@ -65,7 +65,7 @@ impl<M: Linked> Handle<M> {
     ///
     /// If there is no object of this kind, because no handler has applied one yet.
     pub fn make_ready<K: Child>(&self) {
-        self.notify(&self.0.others.make_ready::<K>());
+        self.notify(&self.0.others.report::<K>(true));
     }
     /// Gives all objects of this kind the status that their controller writes when it has failed for good. A kind that
     /// never fails for good, such as a StatefulSet, is not ready instead. A state that waits for them runs again.
@@ -74,7 +74,7 @@ impl<M: Linked> Handle<M> {
     ///
     /// If there is no object of this kind, because no handler has applied one yet.
     pub fn fail<K: Child>(&self) {
-        self.notify(&self.0.others.fail::<K>());
+        self.notify(&self.0.others.report::<K>(false));
     }
     fn notify<'a, K: Child>(&self, objects: impl IntoIterator<Item = &'a K>) {
         let Some(manifest) = self.stored() else {

@@ -79,11 +79,8 @@ pub(super) struct Reviews {
     turns: Semaphore,
 }
 
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Question {
-    token: String,
-    path: String,
-}
+/// A token, and the path that somebody wants to read with it.
+type Question = (String, String);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
@@ -107,11 +104,8 @@ impl Reviews {
         let verdict = match bearer_token(&request.headers) {
             None => Ok(Verdict::Unauthorized),
             Some(token) => {
-                let question = Question {
-                    token: token.to_owned(),
-                    path: request.uri.path().to_owned(),
-                };
-                self.verdict(question).await
+                let path = request.uri.path();
+                self.verdict((token.to_owned(), path.to_owned())).await
             }
         };
         let (status, why) = match verdict {
@@ -140,10 +134,10 @@ impl Reviews {
         Ok(verdict)
     }
 
-    async fn review(&self, question: &Question) -> Result<Verdict> {
+    async fn review(&self, (token, path): &Question) -> Result<Verdict> {
         let review = TokenReview {
             spec: TokenReviewSpec {
-                token: question.token.clone(),
+                token: token.clone(),
                 ..TokenReviewSpec::default()
             },
             ..TokenReview::default()
@@ -153,7 +147,7 @@ impl Reviews {
             return Ok(Verdict::Unauthorized);
         };
         let review = SubjectAccessReview {
-            spec: spec_of(user, &question.path),
+            spec: spec_of(user, path),
             ..SubjectAccessReview::default()
         };
         let status = self.create(&review).await?.status;
@@ -364,10 +358,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn wrong_tokens_do_not_fill_the_memory_nor_displace_right_ones() {
         let (reviews, _) = reviews();
-        let question = |token: String| Question {
-            token,
-            path: "/metrics".to_owned(),
-        };
+        let question = |token: String| (token, "/metrics".to_owned());
         reviews.remember(question("reader".to_owned()), Verdict::Allowed);
         for number in 0..3 * ANSWERS {
             reviews.remember(question(number.to_string()), Verdict::Unauthorized);
