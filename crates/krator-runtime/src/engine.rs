@@ -179,7 +179,7 @@ impl<'g> Engine<'g> {
         if std::mem::replace(&mut self.deleting, true) {
             return false;
         }
-        let Some(deletion) = self.graph.deletion() else {
+        let Some(deletion) = self.graph.deletion else {
             return false;
         };
         let policy = self.policy();
@@ -267,7 +267,7 @@ impl<'g> Engine<'g> {
         if self.finished || self.leave.is_some() {
             return None;
         }
-        if self.at.is_none() || (self.deleting && self.graph.deletion().is_none()) {
+        if self.at.is_none() || (self.deleting && self.graph.deletion.is_none()) {
             return Some(None);
         }
         let is_written = self.is_written();

@@ -80,7 +80,7 @@ impl<M: Machine> Local<M> {
         let world = Memory::<M>::new(
             manifest.clone(),
             shared,
-            M::GRAPH.finalizer(),
+            M::GRAPH.finalizer,
             Timestamp::now(),
             |_| (),
         );

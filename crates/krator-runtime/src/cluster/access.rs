@@ -337,7 +337,7 @@ impl<M: Machine> Context<'_, M> {
             OtherKinds::Memory(api) => {
                 api.serves(collection::<K>(), M::NEW_STATUS);
                 api.owns(collection::<K>(), M::DELETION);
-                let cache = Arc::new(KindCache::of(api.all(), M::GRAPH.finalizer()));
+                let cache = Arc::new(KindCache::of(api.all(), M::GRAPH.finalizer));
                 let owner = ("test/v1".to_owned(), "Owner".to_owned());
                 (api.client(), (cache, type_name::<K>()), "test", owner)
             }
@@ -351,7 +351,7 @@ impl<M: Machine> Context<'_, M> {
             namespace: manifest.namespace().to_owned(),
             owner: Owner {
                 reference: controller(&api_version, &owner_kind, manifest.name(), manifest.uid()),
-                label: M::GRAPH.finalizer(),
+                label: M::GRAPH.finalizer,
             },
             deletion: M::DELETION,
         })

@@ -327,7 +327,7 @@ where
     let kind = ManifestOf::<O::Machine>::kind(&());
     let graph = O::Machine::GRAPH;
     let not_written: Vec<String> = graph
-        .states()
+        .states
         .iter()
         .filter_map(|state| state.not_written())
         .collect();

@@ -41,7 +41,7 @@ impl<'g> Engine<'g> {
             finished: false,
         };
         match stored.and_then(|s| Some((s, s.state.as_deref().filter(|name| !name.is_empty())?))) {
-            None => engine.enter(graph.initial(), Cause::Created, Reason::Evident, now),
+            None => engine.enter(graph.initial, Cause::Created, Reason::Evident, now),
             Some((stored, name)) => engine.resume(stored, graph.find(name), now),
         }
         engine

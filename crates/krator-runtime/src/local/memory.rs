@@ -245,7 +245,7 @@ impl<M: Machine, H: Hooks<M>> World<M> for Memory<M, H> {
     #[cfg(feature = "kube")]
     async fn end_children(&self, manifest: &ManifestOf<M>) -> Result<()> {
         let owner = (manifest.name(), manifest.uid());
-        for child in self.handle.0.others.end_children(M::GRAPH.finalizer(), owner) {
+        for child in self.handle.0.others.end_children(M::GRAPH.finalizer, owner) {
             self.publish(manifest, Event::released(&child));
         }
         Ok(())

@@ -273,10 +273,10 @@ impl Case {
         if found.contains(&true) || begins_anew {
             return None;
         }
-        if from == graph.initial() && is_counted {
+        if from == graph.initial && is_counted {
             return None;
         }
-        if from == graph.initial() {
+        if from == graph.initial {
             return Some(Self {
                 is_new: true,
                 ..self.clone().named(", of a new object")

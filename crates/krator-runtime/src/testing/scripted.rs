@@ -166,7 +166,7 @@ impl TestObject {
             state: state.and_then(|name| graph.find(name)),
             generation: self.generation(),
             deleting: self.deleting(),
-            held: self.has_finalizer(graph.finalizer()),
+            held: self.has_finalizer(graph.finalizer),
             spec: self.spec.fields.clone(),
             status: status.cloned(),
         }

@@ -171,7 +171,7 @@ pub(super) fn found(graph: &Graph<'_>, case: &Case, began: Timestamp) -> TestObj
     let mut object = TestObject::new("test", spec);
     if case.deleted_before {
         object.edit(Edit::Delete);
-        object.edit(Edit::Finalizer(graph.finalizer(), true));
+        object.edit(Edit::Finalizer(graph.finalizer, true));
     }
     let status = MachineStatus {
         state: start.map(|policy| policy.name.to_owned()),

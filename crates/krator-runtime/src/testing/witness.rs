@@ -34,16 +34,14 @@ pub(super) fn world<'g>(
     recorder: Recorder,
     plan: Arc<dyn Plan>,
 ) -> Witnessed<'g> {
-    let world = Memory::new(object, Arc::new(()), graph.finalizer(), began, |outside| {
-        Witness {
-            graph,
-            role: Role {
-                recorder: Arc::new(recorder),
-                outside: outside.clone(),
-                plan,
-            },
-            writes: AtomicUsize::new(0),
-        }
+    let world = Memory::new(object, Arc::new(()), graph.finalizer, began, |outside| Witness {
+        graph,
+        role: Role {
+            recorder: Arc::new(recorder),
+            outside: outside.clone(),
+            plan,
+        },
+        writes: AtomicUsize::new(0),
     });
     world.hooks.look();
     world

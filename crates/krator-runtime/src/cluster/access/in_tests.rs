@@ -121,7 +121,7 @@ fn of_kind<M: Linked, K: Child>(links: &[Link<M>]) -> impl Iterator<Item = &Link
 fn concerns<M: Linked, K: Child>(link: &Link<M>, manifest: &ManifestOf<M>, other: &K) -> bool {
     match &link.concerns {
         Concerns::Owner => {
-            owner_uid(other.meta(), M::GRAPH.finalizer()).is_none_or(|uid| uid == manifest.uid())
+            owner_uid(other.meta(), M::GRAPH.finalizer).is_none_or(|uid| uid == manifest.uid())
         }
         Concerns::Named(..) => {
             let (name, namespace) = (other.name_any(), other.namespace().unwrap_or_default());

@@ -44,7 +44,7 @@ impl<M: Machine> Cluster<M> {
     /// The children of an object, as the API server knows them now: those with the label, and those with an owner reference,
     /// which are from a former description and not relabelled yet.
     async fn children(&self, at: usize, link: &Link<M>, object: &ManifestOf<M>) -> Result<Vec<ObjectMeta>> {
-        let label = M::GRAPH.finalizer();
+        let label = M::GRAPH.finalizer;
         let labelled = ListParams::default().labels(&format!("{label}={}", object.uid()));
         let mut children = Vec::new();
         for namespace in self.places(link, object) {
@@ -69,7 +69,7 @@ impl<M: Machine> Cluster<M> {
             return Ok(false);
         }
         if link.deletion == ChildDeletion::Keep {
-            let mut metadata = release(M::GRAPH.finalizer(), owner.0, owner.1);
+            let mut metadata = release(M::GRAPH.finalizer, owner.0, owner.1);
             if controller_in(child).is_some_and(|controller| controller.uid == owner.1) {
                 metadata["ownerReferences"] = without_controller(child);
             }

@@ -66,7 +66,7 @@ impl<M: Machine> Cluster<M> {
         let mut strays = Vec::new();
         let links = self.links.iter().zip(&self.caches).enumerate();
         for (at, (link, cache)) in links.filter(|(_, (link, _))| link.is_owned()) {
-            let found = cache.owned_by(M::GRAPH.finalizer(), &|controller, labelled| {
+            let found = cache.owned_by(M::GRAPH.finalizer, &|controller, labelled| {
                 is_one(link.deletion, controller, labelled)
             });
             strays.extend(found.into_iter().map(|(namespace, name)| Stray {
@@ -96,7 +96,7 @@ impl<M: Machine> Cluster<M> {
 
     /// Makes a child say what the description says, or ends it if its owner is gone. Returns the child if it is kept.
     pub async fn settle(&self, of: &Endpoint, stray: &Stray) -> Result<Option<ObjectReference>> {
-        let (label, link) = (M::GRAPH.finalizer(), &self.links[stray.link]);
+        let (label, link) = (M::GRAPH.finalizer, &self.links[stray.link]);
         let api = self.metadata(link, &stray.namespace);
         let Some(child) = api.get_metadata_opt(&stray.name).await? else {
             return Ok(None);
@@ -141,7 +141,7 @@ impl<M: Machine> Cluster<M> {
     /// A patch that replaces the label of a child by an owner reference, so that the garbage collector deletes it with its
     /// owner.
     fn referring(&self, child: &ObjectMeta, uid: &str, name: Option<&str>) -> Value {
-        let label = M::GRAPH.finalizer();
+        let label = M::GRAPH.finalizer;
         let mut patch = json!({"labels": {label: null}, "annotations": {label: null}});
         if let (None, Some(name)) = (controller_in(child), name) {
             let owner = controller(&self.api_version, &self.kind, name, uid);

@@ -30,7 +30,7 @@ where
             Decoded::Partly(object, why) => (Some(object), why),
             Decoded::Not(why) => (None, why),
         };
-        let finalizer = O::Machine::GRAPH.finalizer();
+        let finalizer = O::Machine::GRAPH.finalizer;
         let is_held = why.meta.finalizers.iter().flatten().any(|it| it == finalizer);
         let note = match (&object, why.meta.deletion_timestamp.is_some()) {
             (_, false) => {
@@ -97,7 +97,7 @@ where
     async fn release(self: Arc<Self>, raw: Arc<Raw>) -> Result<(), WriteError> {
         let _turn = self.turn().await;
         let meta = raw.read_metadata();
-        self.patch_finalizer(&meta, O::Machine::GRAPH.finalizer(), false)
+        self.patch_finalizer(&meta, O::Machine::GRAPH.finalizer, false)
             .await
             .map(drop)
     }

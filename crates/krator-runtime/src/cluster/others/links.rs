@@ -158,7 +158,7 @@ impl<M: Machine> Link<M> {
         namespaces: &[String],
     ) -> LinkWatch {
         let need = match &self.concerns {
-            Concerns::Owner => Need::Owner(M::GRAPH.finalizer()),
+            Concerns::Owner => Need::Owner(M::GRAPH.finalizer),
             Concerns::Named(..) => Need::Names,
             Concerns::Label(key) => Need::Label(key),
             Concerns::All => Need::Whole,
@@ -174,7 +174,7 @@ impl<M: Machine> Link<M> {
     /// The uid of the object that owns a child, as the label of the operator's kind has it.
     pub(in crate::cluster) fn labelled<'c>(&self, change: &'c ObservedChange) -> Option<&'c str> {
         let mut labels = change.labels.iter();
-        let (_, uid) = labels.find(|(key, _)| *key == M::GRAPH.finalizer())?;
+        let (_, uid) = labels.find(|(key, _)| *key == M::GRAPH.finalizer)?;
         Some(uid)
     }
     pub(in crate::cluster) fn child(&self, change: &ObservedChange) -> ChildKey {

@@ -165,7 +165,7 @@ impl Inspection {
     pub async fn unwritten(&self) -> Vec<(Target, Vec<&'static str>)> {
         let mut all = Vec::new();
         for kind in self.kinds() {
-            let states = kind.graph.states().iter().zip(0..);
+            let states = kind.graph.states.iter().zip(0..);
             for (policy, number) in states.filter(|(policy, _)| !policy.written) {
                 let found = kind
                     .ask(Wanted::At(Some(StateId(number))))
@@ -275,7 +275,7 @@ impl Inspected {
 
 impl Kind {
     fn state(&self, name: &str) -> Result<StateId, Problem> {
-        let mut states = self.graph.states().iter().zip(0..);
+        let mut states = self.graph.states.iter().zip(0..);
         let found = states.find(|(policy, _)| policy.name == name);
         found
             .map(|(_, number)| StateId(number))

@@ -156,7 +156,7 @@ impl Metrics {
         let name: Text = kind.to_lowercase().into();
         let (controller, queue) = ([("controller", name.clone())], [("name", name)]);
         let of_kind = [("group", group), ("kind", kind)];
-        let objects = graph.states().iter().map(|policy| {
+        let objects = graph.states.iter().map(|policy| {
             let labels = of_state(of_kind.clone(), policy.name);
             // They are there from the beginning.
             drop(families.state_durations.get_or_create(&labels));

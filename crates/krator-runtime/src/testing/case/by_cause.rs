@@ -113,7 +113,7 @@ impl Case {
         let policy = graph.state(from);
         let soon = soon(graph, policy);
         let exit = policy.next.first().map_or(Exit::Stay, |next| Exit::To(*next));
-        let waits = graph.deletion().is_some() && policy.on_delete == OnDelete::Wait;
+        let waits = graph.deletion.is_some() && policy.on_delete == OnDelete::Wait;
         let stays = if waits { soon } else { Duration::ZERO };
         let running = Self::new(graph, from, Cause::Deleted, Answer::BeDeleted(soon, exit), goal);
         let running = running.map(|case| case.runs(1).stays(stays, stays));

@@ -50,8 +50,8 @@ fn add(to: &mut Value, name: &str, value: Option<impl Serialize>) {
 }
 
 fn of_kind(kind: &Kind) -> Value {
-    let initial = kind.graph.state(kind.graph.initial()).name;
-    let states = kind.graph.states().iter().zip(kind.metrics.objects_by_state());
+    let initial = kind.graph.state(kind.graph.initial).name;
+    let states = kind.graph.states.iter().zip(kind.metrics.objects_by_state());
     let states = states.map(|(policy, objects)| {
         let mut state = json!({
             "name": policy.name,
