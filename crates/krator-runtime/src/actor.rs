@@ -139,7 +139,7 @@ impl<'g, M: Machine> Actor<'g, M> {
     /// Whether the machine has to look after an object: one that is being deleted and does not have the machine's
     /// finalizer is not its business.
     pub fn is_responsible_for(graph: &Graph<'_>, manifest: &ManifestOf<M>) -> bool {
-        !manifest.deleting() || manifest.has_finalizer(graph.finalizer())
+        !manifest.deleting() || manifest.has_finalizer(graph.finalizer)
     }
 
     pub fn manifest(&self) -> &Arc<ManifestOf<M>> {

@@ -1,7 +1,7 @@
 //! The conditions of a status, as kstatus (`kubectl wait`, Helm, Flux) reads them.
 use crate::{
-    graph::{Graph, PAUSED, Policy, STANDARD_CONDITIONS, StateKind},
-    status::{Condition, MachineStatus, truncated, word},
+    graph::{Graph, PAUSED, StateKind},
+    status::{Condition, MachineStatus, truncated},
 };
 use jiff::Timestamp;
 
@@ -9,129 +9,24 @@ use jiff::Timestamp;
 const STALLED: &str = "Stalled";
 const UNKNOWN_STATE: &str = "UnknownState";
 const UNDECODABLE: &str = "Undecodable";
-const NOT_WRITTEN: &str = "NotWritten";
+pub(crate) const NOT_WRITTEN: &str = "NotWritten";
 
 /// The condition whose generation is that of the last change of the spec that the machine has reacted to.
 pub(crate) const RECONCILING: &str = "Reconciling";
 
-/// The inputs of the conditions beside the graph and the state.
-pub(crate) struct Inputs<'a> {
-    /// Whether the state was entered since the former status was written.
-    pub entered: bool,
-    /// Whether the last run failed and is retried.
-    pub retrying: bool,
-    pub message: &'a str,
-    /// Conditions that were set before the state was entered, and are not written yet.
-    pub set_before: &'a [SetCondition],
-    /// Conditions that handlers have set in the state since the former status was written.
-    pub set: &'a [SetCondition],
-    /// The generation of the object.
-    pub generation: i64,
-    /// Whether the object is paused from now on.
-    pub paused: bool,
-    /// The generation that the conditions are about, unless the handler is not written: that is so for every generation.
-    pub observed: i64,
-    /// The generation that the condition `Reconciling` is about, if it is a later one.
-    pub entered_for: i64,
-    pub time: Timestamp,
-}
-
 /// A condition as a handler sets it.
-#[derive(Clone, Debug)]
-pub(crate) struct SetCondition {
-    pub kind: String,
-    pub status: String,
-    pub reason: String,
-    pub message: String,
-}
-
-/// The conditions that replace those of `former`: always `Ready`, `Reconciling` and `Stalled`, in this order,
-/// followed by those of the description. The latter keep their status until something sets them. Conditions that the
-/// description does not name belong to others and are left out.
-pub(crate) fn render(
-    graph: &Graph<'_>,
-    policy: &Policy<'_>,
-    former: &MachineStatus,
-    inputs: Inputs<'_>,
-) -> Vec<Condition> {
-    let by_type = |kind: &str| {
-        let mut known = former.conditions.iter().filter(|c| !says_left_alone(c));
-        known.find(|c| c.kind == kind)
+pub(crate) fn set(
+    kind: &str,
+    status: Option<bool>,
+    reason: impl Into<String>,
+    message: impl Into<String>,
+) -> Condition {
+    let status = match status {
+        Some(true) => "True",
+        Some(false) => "False",
+        None => "Unknown",
     };
-    let not_written = policy.not_written();
-    // A state whose handler nobody has written looks like a failed one.
-    let shown_kind = not_written.as_ref().map_or(policy.kind, |_| StateKind::Failed);
-    let retrying = inputs.retrying && shown_kind != StateKind::Failed;
-    let (reason, message) = match &not_written {
-        Some(message) => (NOT_WRITTEN, message.as_str()),
-        None if retrying => ("Retrying", inputs.message),
-        None => (policy.name, inputs.message),
-    };
-    let stamped = |kind: &str, status: &str, reason: &str, message: &str| {
-        let since = by_type(kind)
-            .filter(|c| c.status == status)
-            .map_or(inputs.time, |c| c.last_transition_time);
-        Condition {
-            kind: word(kind),
-            status: word(status),
-            reason: reason.to_owned(),
-            message: message.to_owned(),
-            last_transition_time: since,
-            observed_generation: Some(inputs.observed.max(0)),
-        }
-    };
-    let set_here = |kind: &str| {
-        policy
-            .conditions
-            .iter()
-            .find(|(k, _)| *k == kind)
-            .map(|(_, status)| *status)
-    };
-
-    let mut conditions = Vec::with_capacity(STANDARD_CONDITIONS.len());
-    for kind in STANDARD_CONDITIONS {
-        let of_kind = if retrying {
-            kind == "Reconciling"
-        } else {
-            holds(shown_kind, kind)
-        };
-        let status = match set_here(kind) {
-            Some("keep") if !retrying => by_type(kind).map_or("Unknown", |c| &c.status),
-            Some(status) if !retrying => status,
-            _ if of_kind => "True",
-            _ => "False",
-        };
-        let mut condition = stamped(kind, status, reason, message);
-        if kind == RECONCILING {
-            let observed = inputs.observed.max(inputs.entered_for).max(0);
-            condition.observed_generation = Some(observed);
-        } else if not_written.is_some() {
-            // `kubectl wait` passes over conditions of former generations.
-            condition.observed_generation = Some(inputs.generation.max(0));
-        }
-        conditions.push(condition);
-    }
-
-    for kind in graph.own_conditions() {
-        let last = |set: &[SetCondition]| set.iter().rev().find(|set| set.kind == kind).cloned();
-        let on_entry = || set_here(kind).filter(|_| inputs.entered);
-        let condition = if let Some(set) = last(inputs.set) {
-            stamped(kind, &set.status, &set.reason, &set.message)
-        } else if let Some(status) = on_entry() {
-            stamped(kind, status, policy.name, inputs.message)
-        } else if let Some(set) = last(inputs.set_before) {
-            stamped(kind, &set.status, &set.reason, &set.message)
-        } else if let Some(former) = by_type(kind) {
-            former.clone()
-        } else {
-            stamped(kind, "Unknown", "Unset", "")
-        };
-        conditions.push(condition);
-    }
-    if inputs.paused {
-        conditions.push(paused(graph, former, inputs.generation, inputs.time));
-    }
-    conditions
+    Condition::unstamped(kind, status, reason, truncated(&message.into()))
 }
 
 /// The condition of a paused object. Nothing changes it for as long as the pause lasts. It is about the generation at
@@ -143,16 +38,14 @@ pub(crate) fn paused(
     time: Timestamp,
 ) -> Condition {
     let known = former.conditions.iter().find(|c| says_paused(c)).cloned();
-    known.unwrap_or_else(|| Condition {
-        kind: PAUSED.into(),
-        status: "True".into(),
-        reason: "Annotated".to_owned(),
-        message: format!(
-            "No handler runs while the annotation {}/paused is set.",
-            graph.group()
-        ),
-        last_transition_time: time,
-        observed_generation: Some(generation),
+    known.unwrap_or_else(|| {
+        let group = graph.group();
+        let message = format!("No handler runs while the annotation {group}/paused is set.");
+        Condition {
+            last_transition_time: time,
+            observed_generation: Some(generation),
+            ..Condition::unstamped(PAUSED, "True", "Annotated", message)
+        }
     })
 }
 
@@ -186,12 +79,9 @@ pub(crate) fn undecodable(stored: &MachineStatus, path: &str, generation: i64, t
 /// The condition of an object for which no handler can run.
 fn left_alone(reason: &str, message: &str, generation: i64, time: Timestamp) -> Condition {
     Condition {
-        kind: STALLED.into(),
-        status: "True".into(),
-        reason: reason.to_owned(),
-        message: truncated(message),
         last_transition_time: time,
         observed_generation: Some(generation),
+        ..Condition::unstamped(STALLED, "True", reason, truncated(message))
     }
 }
 
@@ -201,7 +91,7 @@ pub(crate) fn says_unknown_state(condition: &Condition) -> bool {
 }
 
 /// Whether it is the condition of an object for which an operator could run no handler.
-fn says_left_alone(condition: &Condition) -> bool {
+pub(crate) fn says_left_alone(condition: &Condition) -> bool {
     says_unknown_state(condition) || condition.kind == STALLED && condition.reason == UNDECODABLE
 }
 
@@ -211,7 +101,7 @@ pub(crate) fn says_paused(condition: &Condition) -> bool {
 }
 
 /// Whether a standard condition is `True` in states of this kind.
-fn holds(kind: StateKind, condition: &str) -> bool {
+pub(crate) fn holds(kind: StateKind, condition: &str) -> bool {
     match kind {
         StateKind::Working | StateKind::Final => condition == "Reconciling",
         StateKind::Ready => condition == "Ready",

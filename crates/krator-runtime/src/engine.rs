@@ -12,11 +12,10 @@ mod stay;
 mod times;
 
 use crate::{
-    conditions::SetCondition,
     error::Class,
     field_value::FieldValue,
     graph::{Effects, Exit, Graph, OnDelete, OnSpecChange, Policy, StateId, StateKind, Watch},
-    status::EntryId,
+    status::{Condition, EntryId},
 };
 use jiff::Timestamp;
 use reason::Reason;
@@ -112,9 +111,9 @@ pub(crate) struct Engine<'g> {
 struct Unstored<'g> {
     /// Conditions that were set before the object entered its state. They belong to the write of the entry: a later one would
     /// put them over what the state itself sets.
-    set_before: Vec<SetCondition>,
+    set_before: Vec<Condition>,
     /// Conditions that were set since.
-    set: Vec<SetCondition>,
+    set: Vec<Condition>,
     /// The entries since the last one that is known to be stored.
     moves: Vec<Moved<'g>>,
 }
@@ -180,7 +179,7 @@ impl<'g> Engine<'g> {
         if std::mem::replace(&mut self.deleting, true) {
             return false;
         }
-        let Some(deletion) = self.graph.deletion() else {
+        let Some(deletion) = self.graph.deletion else {
             return false;
         };
         let policy = self.policy();
@@ -268,7 +267,7 @@ impl<'g> Engine<'g> {
         if self.finished || self.leave.is_some() {
             return None;
         }
-        if self.at.is_none() || (self.deleting && self.graph.deletion().is_none()) {
+        if self.at.is_none() || (self.deleting && self.graph.deletion.is_none()) {
             return Some(None);
         }
         let is_written = self.is_written();
@@ -330,7 +329,7 @@ impl<'g> Engine<'g> {
     }
 
     /// Reports conditions that the handler has set.
-    pub fn set_conditions(&mut self, set: Vec<SetCondition>) {
+    pub fn set_conditions(&mut self, set: Vec<Condition>) {
         if !set.is_empty() {
             self.unstored.get_or_insert_default().set.extend(set);
         }

@@ -64,6 +64,8 @@ pub enum Class {
 /// assert_eq!(parse_weight("0").unwrap_err().class(), Class::Transient);
 /// ```
 pub struct Error {
+    /// What was being done, with a colon after each part of it.
+    context: String,
     source: Boxed,
     class: Option<Class>,
 }
@@ -71,6 +73,7 @@ pub struct Error {
 impl<E: Into<Boxed>> From<E> for Error {
     fn from(error: E) -> Self {
         Self {
+            context: String::new(),
             class: None,
             source: error.into(),
         }
@@ -126,8 +129,8 @@ impl Error {
     }
     fn of(class: Class, error: impl Into<Boxed>) -> Self {
         Self {
-            source: error.into(),
             class: Some(class),
+            ..Self::from(error)
         }
     }
     /// Prepends what was being done. The class stays the same.
@@ -140,15 +143,10 @@ impl Error {
     /// ```
     #[must_use]
     pub fn context(self, context: impl fmt::Display) -> Self {
-        let class = Some(self.class());
-        Self {
-            class,
-            source: Box::new(Contextual {
-                context: context.to_string(),
-                source: self.source,
-            }),
-        }
+        let context = format!("{context}: {}", self.context);
+        Self { context, ..self }
     }
+
     /// The class that the error was marked with; otherwise the one that follows from the API server's answer, if that
     /// is among the causes; otherwise [`Class::Transient`].
     pub fn class(&self) -> Class {
@@ -285,24 +283,6 @@ impl<T> Fallible<T> for Option<T> {
     }
 }
 
-#[derive(Debug)]
-struct Contextual {
-    context: String,
-    source: Boxed,
-}
-
-impl fmt::Display for Contextual {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.context)
-    }
-}
-
-impl StdError for Contextual {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        Some(&*self.source)
-    }
-}
-
 /// Prints the error and its causes. A cause that the text already ends with is left out, because some libraries
 /// repeat the text of the cause in their own.
 impl fmt::Display for Error {
@@ -317,7 +297,7 @@ impl fmt::Display for Error {
                 printed.push_str(&text);
             }
         }
-        f.write_str(&printed)
+        write!(f, "{}{printed}", self.context)
     }
 }
 

@@ -28,10 +28,14 @@ pub enum Exit {
 /// The states of a machine, and what applies to the machine as a whole.
 #[derive(Clone, Copy, Debug)]
 pub struct Graph<'g> {
-    states: &'g [Policy<'g>],
-    initial: StateId,
-    deletion: Option<StateId>,
-    finalizer: &'g str,
+    /// All states, in the order of their numbers.
+    pub(crate) states: &'g [Policy<'g>],
+    /// The state that new objects enter.
+    pub(crate) initial: StateId,
+    /// The state that deleted objects enter.
+    pub(crate) deletion: Option<StateId>,
+    /// The finalizer that keeps a deleted object until its machine has ended.
+    pub(crate) finalizer: &'g str,
     conditions: &'g [&'g str],
     /// Whether any state has a phase.
     names_phases: bool,
@@ -87,22 +91,6 @@ impl<'g> Graph<'g> {
         paths.sort_unstable();
         paths.dedup();
         paths
-    }
-    /// All states, in the order of their numbers.
-    pub(crate) const fn states(&self) -> &'g [Policy<'g>] {
-        self.states
-    }
-    /// The state that new objects enter.
-    pub(crate) const fn initial(&self) -> StateId {
-        self.initial
-    }
-    /// The state that deleted objects enter.
-    pub(crate) const fn deletion(&self) -> Option<StateId> {
-        self.deletion
-    }
-    /// The finalizer that keeps a deleted object until its machine has ended.
-    pub(crate) const fn finalizer(&self) -> &'g str {
-        self.finalizer
     }
     /// Whether objects get the finalizer: if there is a deletion path, unless nobody has written a handler that does the
     /// work on it. Such an object could never be deleted.

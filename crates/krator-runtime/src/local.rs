@@ -80,7 +80,7 @@ impl<M: Machine> Local<M> {
         let world = Memory::<M>::new(
             manifest.clone(),
             shared,
-            M::GRAPH.finalizer(),
+            M::GRAPH.finalizer,
             Timestamp::now(),
             |_| (),
         );
@@ -214,7 +214,7 @@ impl<M: Machine> Local<M> {
         let entry = self.actor.entry();
         let step = tokio::select! {
             biased;
-            step = self.actor.step(&self.world, &self.world.handle.mailbox) => Some(step),
+            step = self.actor.step(&self.world, &self.world.handle.0.mailbox) => Some(step),
             () = sleep(FOREVER) => None,
         };
         let Some(step) = step else {
@@ -244,7 +244,7 @@ impl<M: Machine> Local<M> {
             }
         };
         tokio::select! {
-            () = self.world.handle.mailbox.arrived() => true,
+            () = self.world.handle.0.mailbox.arrived() => true,
             () = timer => until.is_some(),
         }
     }

@@ -6,8 +6,8 @@ mod object;
 mod transition;
 
 pub use condition::OwnCondition;
-pub(crate) use context::{Backend, Found, Run, Saves};
 pub use context::{Context, Event, Manifest};
+pub(crate) use context::{Found, Run};
 pub use object::{Edit, Object, ObjectState};
 pub use transition::{Final, MayStay, Never, Stay, Transition, TransitionTo};
 

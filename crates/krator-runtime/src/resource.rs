@@ -4,7 +4,7 @@ mod owner;
 mod selector;
 
 pub use owner::ChildDeletion;
-pub(crate) use owner::{Owner, controller_in, labelled_owner, owner_uid, release};
+pub(crate) use owner::{Owner, controller, controller_in, labelled_owner, owner_uid, release};
 pub(crate) use selector::Selector;
 
 use crate::{

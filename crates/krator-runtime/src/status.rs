@@ -185,12 +185,31 @@ pub struct Condition {
     pub observed_generation: Option<i64>,
 }
 
+impl Condition {
+    /// A condition as a handler sets it, without what the runtime adds: its time and its generation.
+    pub(crate) fn unstamped(
+        kind: &str,
+        status: &str,
+        reason: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            kind: word(kind),
+            status: word(status),
+            reason: reason.into(),
+            message: message.into(),
+            last_transition_time: Timestamp::UNIX_EPOCH,
+            observed_generation: None,
+        }
+    }
+}
+
 /// The types and the statuses that the conditions of all objects have. An operator keeps the status of each object in
 /// memory, so these words are shared.
 const KNOWN_WORDS: [&str; 6] = ["Ready", "Reconciling", "Stalled", "True", "False", "Unknown"];
 
 /// A type or a status of a condition; it takes memory only if it is none of [`KNOWN_WORDS`].
-pub(crate) fn word(text: &str) -> Cow<'static, str> {
+fn word(text: &str) -> Cow<'static, str> {
     let known = KNOWN_WORDS.into_iter().find(|known| *known == text);
     known.map_or_else(|| Cow::Owned(text.to_owned()), Cow::Borrowed)
 }

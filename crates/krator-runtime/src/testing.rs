@@ -155,11 +155,7 @@ async fn drive_written(
     cause: Cause,
     to: Option<StateId>,
 ) -> Vec<String> {
-    let states: Vec<_> = graph
-        .states()
-        .iter()
-        .map(|state| state.handler("", true))
-        .collect();
+    let states: Vec<_> = graph.states.iter().map(|state| state.handler("", true)).collect();
     drive(&graph.with_states(&states), from, cause, to).await
 }
 

@@ -73,24 +73,15 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     /// Takes notice of an entry into a state. Each is reported once: when it is stored, or with the next one that is, if
     /// its state has no checkpoint. An entry that was undone before it was stored is not reported.
     fn moved(&self, manifest: &ManifestOf<M>, moved: &Moved<'_>);
-    /// Takes notice of a run of a handler that has ended, or could not begin.
-    fn ran(&self, _: &Ran) {}
+    /// Takes notice of a run of a handler that has ended, or could not begin. `took` says how long the handler ran; `None` if
+    /// it did not.
+    fn ran(&self, state: StateId, took: Option<Duration>, end: RunEnd) {
+        let _ = (state, took, end);
+    }
     /// Records an event about the object; best effort.
     fn publish(&self, manifest: &ManifestOf<M>, event: Event);
-    /// How handlers reach objects of other kinds; see [`Backend`](crate::machine::Backend).
+    /// How handlers reach objects of other kinds; see [`Context`](crate::Context).
     fn backend(&self) -> &(dyn Any + Send + Sync);
-}
-
-/// A run of a handler that has ended, or could not begin.
-#[cfg_attr(
-    not(feature = "kube"),
-    allow(dead_code, reason = "only a cluster counts runs")
-)]
-pub(crate) struct Ran {
-    pub state: StateId,
-    /// How long the handler ran; `None` if it did not.
-    pub took: Option<Duration>,
-    pub end: RunEnd,
 }
 
 /// How a run ended.

@@ -4,10 +4,10 @@ use super::{Actor, Step};
 use crate::{
     engine::Outcome,
     error::Error,
-    machine::{Backend, Context, Event, Machine, Manifest, ManifestOf, Object as _, Run, Saves},
-    world::{Mailbox, Ran, RunEnd, World},
+    machine::{Context, Event, Machine, Manifest, ManifestOf, Object as _, Run},
+    world::{Mailbox, RunEnd, World},
 };
-use futures::FutureExt as _;
+use futures::{FutureExt as _, StreamExt as _, channel::mpsc};
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 use tokio::{
     sync::watch,
@@ -94,7 +94,7 @@ impl<M: Machine> Actor<'_, M> {
             }
         };
         let clock = || world.now().time;
-        let saves = Saves::default();
+        let (saves, mut saved) = mpsc::unbounded();
         let mut cx = Context {
             object: &mut object,
             shared: world.shared(),
@@ -106,12 +106,10 @@ impl<M: Machine> Actor<'_, M> {
             events: &events,
             clock: &clock,
             run: &run,
-            saves: Some(&saves),
-            backend: Backend {
-                of: world.backend(),
-                applied: &applied,
-                found: &found,
-            },
+            saves: Some(saves),
+            backend: world.backend(),
+            applied: &applied,
+            found: &found,
         };
         let began = world.now().elapsed;
         let deadline = self.engine.deadline(world.now());
@@ -137,7 +135,7 @@ impl<M: Machine> Actor<'_, M> {
                             break None;
                         }
                     }
-                    (draft, answer) = saves.next() => match self.save_now(&draft, world).await {
+                    Some((draft, answer)) = saved.next() => match self.save_now(&draft, world).await {
                         // Sending fails if the handler has dropped its call of `save`, which is fine.
                         Some(saved) => drop(answer.send(saved)),
                         None => break None,
@@ -191,7 +189,7 @@ impl<M: Machine> Actor<'_, M> {
     /// Reports a run of the current state's handler, which took so long if it has begun.
     pub(super) fn report_run<W: World<M>>(&self, took: Option<Duration>, end: RunEnd, world: &W) {
         if let Some(state) = self.engine.at() {
-            world.ran(&Ran { state, took, end });
+            world.ran(state, took, end);
         }
     }
 
@@ -222,7 +220,7 @@ impl<M: Machine> Actor<'_, M> {
                 state = moved.to.name,
                 from = moved.from.map(|from| from.name),
                 to = moved.to.name,
-                cause = moved.cause.as_str(),
+                cause = moved.cause.name(),
                 entry = %moved.entry,
                 stayed_ms = moved.stayed.as_millis(),
                 "transition"

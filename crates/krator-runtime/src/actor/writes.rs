@@ -16,18 +16,18 @@ impl<M: Machine> Actor<'_, M> {
     /// Sets the finalizer, if the object lacks it. `None` means that the object has what it needs.
     pub(super) async fn claim<W: World<M>>(&mut self, world: &W) -> Option<Step> {
         let (graph, needs_finalizer) = (self.graph(), !self.manifest.deleting());
-        if !needs_finalizer || !graph.takes_finalizer() || self.manifest.has_finalizer(graph.finalizer()) {
+        if !needs_finalizer || !graph.takes_finalizer() || self.manifest.has_finalizer(graph.finalizer) {
             return None;
         }
-        let written = world.set_finalizer(&self.manifest, graph.finalizer(), true).await;
+        let written = world.set_finalizer(&self.manifest, graph.finalizer, true).await;
         Some(self.written(written, world).await)
     }
 
     /// Removes the finalizer if the graph has no deletion path any more, because nothing else would remove it.
     pub(super) async fn release<W: World<M>>(&mut self, world: &W) -> Option<Step> {
         let deleting = self.manifest.deleting();
-        let finalizer = self.graph().finalizer();
-        let is_former = self.graph().deletion().is_none() && self.manifest.has_finalizer(finalizer);
+        let finalizer = self.graph().finalizer;
+        let is_former = self.graph().deletion.is_none() && self.manifest.has_finalizer(finalizer);
         if !is_former || (self.kept_finalizer && !deleting) {
             return None;
         }
@@ -51,7 +51,7 @@ impl<M: Machine> Actor<'_, M> {
             if let Err(error) = world.end_children(&self.manifest).await {
                 return self.later(&error, world);
             }
-            let finalizer = self.graph().finalizer();
+            let finalizer = self.graph().finalizer;
             let written = world.set_finalizer(&self.manifest, finalizer, false).await;
             return match written {
                 Ok(_) | Err(WriteError::Gone) => {
@@ -67,7 +67,7 @@ impl<M: Machine> Actor<'_, M> {
             self.report_moves(world);
         }
         match deleted {
-            Ok(()) if self.manifest.has_finalizer(self.graph().finalizer()) => {
+            Ok(()) if self.manifest.has_finalizer(self.graph().finalizer) => {
                 self.engine.rest();
                 Step::Wait(None)
             }

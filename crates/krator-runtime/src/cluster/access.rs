@@ -3,7 +3,7 @@ mod in_tests;
 
 use crate::{
     cluster::{
-        children::{Children, Request},
+        children::Children,
         others::{
             links::{Grants, Owns, Watches},
             reach::Cluster,
@@ -14,15 +14,14 @@ use crate::{
     local::{InMemoryApi, collection},
     machine::{Context, Machine, Object as _},
     readiness::Readiness,
-    resource::{Child, Owner, Place},
+    resource::{Child, Owner, Place, controller},
 };
 use futures::future::BoxFuture;
 use in_tests::concerning;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{Api, Resource};
 use std::{any::type_name, sync::Arc};
 
-/// The [`Backend`](crate::machine::Backend) of a handler, with its type.
+/// How a handler reaches objects of other kinds, with its type.
 enum OtherKinds<'a, M: Machine> {
     Cluster(&'a Cluster<M>),
     /// In a test.
@@ -135,14 +134,8 @@ impl<M: Machine> Context<'_, M> {
     where
         M: Owns<K>,
     {
-        let request = self.child_request::<K>().and_then(|request| {
-            let body = serde_json::to_value(child)?;
-            Ok((request, body))
-        });
-        Box::pin(async move {
-            let (request, body) = request?;
-            request.apply(body).await
-        })
+        let (children, body) = (self.children::<K>(), serde_json::to_value(child));
+        Box::pin(async move { children?.apply(body?).await })
     }
 
     /// The children of this object that are of one kind, sorted by namespace and name. They come from a cache, but
@@ -164,8 +157,8 @@ impl<M: Machine> Context<'_, M> {
     where
         M: Owns<K>,
     {
-        let request = self.child_request::<K>();
-        Box::pin(async move { request?.owned().await })
+        let children = self.children::<K>();
+        Box::pin(async move { children?.owned().await })
     }
 
     /// Deletes a child of this object. It succeeds if the child is gone already.
@@ -190,8 +183,8 @@ impl<M: Machine> Context<'_, M> {
     where
         M: Owns<K>,
     {
-        let (request, child) = (self.child_request::<K>(), child.clone());
-        Box::pin(async move { request?.delete(&child).await })
+        let (children, child) = (self.children::<K>(), child.clone());
+        Box::pin(async move { children?.delete(&child).await })
     }
 
     /// Deletes the children of one kind that this run of the handler has not applied, and returns them. Call it after
@@ -220,8 +213,8 @@ impl<M: Machine> Context<'_, M> {
     where
         M: Owns<K>,
     {
-        let request = self.child_request::<K>();
-        Box::pin(async move { request?.prune().await })
+        let children = self.children::<K>();
+        Box::pin(async move { children?.prune().await })
     }
 
     /// Whether an object of another kind, such as a child, has become what its spec asks for: by the rules of kstatus,
@@ -310,13 +303,13 @@ impl<M: Machine> Context<'_, M> {
         M: Watches<K>,
     {
         match self.other_kinds() {
-            OtherKinds::Cluster(cluster) => cluster.concerning(self.backend.found),
+            OtherKinds::Cluster(cluster) => cluster.concerning(self.found),
             OtherKinds::Memory(api) => concerning::<M, K>(api, &self.manifest()),
         }
     }
 
     fn other_kinds(&self) -> OtherKinds<'_, M> {
-        let backend = self.backend.of;
+        let backend = self.backend;
         match backend.downcast_ref::<Cluster<M>>() {
             Some(cluster) => OtherKinds::Cluster(cluster),
             None => match backend.downcast_ref::<Arc<InMemoryApi>>() {
@@ -327,53 +320,38 @@ impl<M: Machine> Context<'_, M> {
         }
     }
 
-    fn child_request<K: Child>(&self) -> Result<Request<K>>
+    /// The children of this object that are of one kind.
+    fn children<K: Child>(&self) -> Result<Children<K>>
     where
         M: Owns<K>,
     {
         let manifest = self.manifest();
-        let applied = Arc::clone(self.backend.applied);
-        let (children, operator, (api_version, kind)) = match self.other_kinds() {
+        let (client, (cache, kind), operator, (api_version, owner_kind)) = match self.other_kinds() {
             OtherKinds::Cluster(cluster) => {
-                let (cache, kind) = cluster
+                let owned = cluster
                     .owned::<K>()
                     .ok_or_else(|| Error::permanent("the operator does not own this kind"))?;
-                let client = cluster.client.clone();
-                let children = Children {
-                    client,
-                    cache,
-                    kind,
-                    applied,
-                };
                 let owner = (cluster.api_version.clone(), cluster.kind.clone());
-                (children, cluster.manager, owner)
+                (cluster.client.clone(), owned, cluster.manager, owner)
             }
             OtherKinds::Memory(api) => {
                 api.serves(collection::<K>(), M::NEW_STATUS);
                 api.owns(collection::<K>(), M::DELETION);
-                let children = Children {
-                    client: api.client(),
-                    cache: Arc::new(KindCache::of(api.all(), M::GRAPH.finalizer())),
-                    kind: type_name::<K>(),
-                    applied,
-                };
-                (children, "test", ("test/v1".to_owned(), "Owner".to_owned()))
+                let cache = Arc::new(KindCache::of(api.all(), M::GRAPH.finalizer));
+                let owner = ("test/v1".to_owned(), "Owner".to_owned());
+                (api.client(), (cache, type_name::<K>()), "test", owner)
             }
         };
-        Ok(Request {
-            children,
+        Ok(Children {
+            client,
+            cache,
+            kind,
+            applied: Arc::clone(self.applied),
             operator,
             namespace: manifest.namespace().to_owned(),
             owner: Owner {
-                reference: OwnerReference {
-                    api_version,
-                    kind,
-                    name: manifest.name().to_owned(),
-                    uid: manifest.uid().to_owned(),
-                    controller: Some(true),
-                    block_owner_deletion: Some(true),
-                },
-                label: M::GRAPH.finalizer(),
+                reference: controller(&api_version, &owner_kind, manifest.name(), manifest.uid()),
+                label: M::GRAPH.finalizer,
             },
             deletion: M::DELETION,
         })

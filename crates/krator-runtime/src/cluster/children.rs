@@ -19,9 +19,14 @@ use kube::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A request about children. It does not borrow from the context, because its future outlives that borrow.
-pub(super) struct Request<K: Child> {
-    pub children: Children<K>,
+/// The children of one object that are of one kind. It does not borrow from the context, because futures of its requests
+/// outlive that borrow.
+pub(super) struct Children<K: Child> {
+    pub client: Client,
+    pub cache: Arc<KindCache<K>>,
+    /// The kind as the description names it.
+    pub kind: &'static str,
+    pub applied: Arc<Applied>,
     pub operator: &'static str,
     /// The namespace of the owner; empty if it has none.
     pub namespace: String,
@@ -29,31 +34,45 @@ pub(super) struct Request<K: Child> {
     pub deletion: ChildDeletion,
 }
 
-/// How the children of a kind are reached.
-pub(super) struct Children<K: Child> {
-    pub client: Client,
-    pub cache: Arc<KindCache<K>>,
-    pub kind: &'static str,
-    pub applied: Arc<Applied>,
-}
-
-impl<K: Child> Request<K> {
+impl<K: Child> Children<K> {
     pub async fn apply(self, mut body: Value) -> Result<Arc<K>> {
         let name = body["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         if name.is_empty() {
             return Err(Error::permanent("a child needs a name"));
         }
         let namespace = self.namespace_of(body["metadata"]["namespace"].as_str())?;
-        self.children.applied.applies::<K>(&namespace, &name);
+        self.applied.applies::<K>(&namespace, &name);
         self.complete(&mut body, &namespace);
-        // Each owner has a field manager of its own, so that two owners cannot take a child from each other.
-        let manager = format!("{}-{}", self.operator, self.owner.reference.uid);
-        let children = &self.children;
-        children.apply(namespace, name, body, &manager, &self.owner).await
+        self.send(namespace, name, body).await
     }
 
+    /// The children from the cache, but never older than what the handlers of the owner have applied.
     pub async fn owned(&self) -> Result<Vec<Arc<K>>> {
-        let mut children = self.children.owned(|child| self.owner.owns(child)).await?;
+        let ours = |child: &K| self.owner.owns(child);
+        self.cache.fill().await?;
+        let mut children = self.cache.all();
+        children.retain(|child| ours(child));
+        // Read what was applied and is not in the cache yet.
+        for ((_, namespace, name), version) in self.applied.of_kind(self.kind) {
+            let at = children.iter().position(|child| {
+                child.name_any() == name && child.namespace().unwrap_or_default() == namespace
+            });
+            if at.is_some_and(|at| crate::resource::version(&*children[at]) >= version) {
+                continue;
+            }
+            let api: Api<K> = <K::Scope as Place>::api(self.client.clone(), &namespace);
+            let now = api
+                .get_opt(&name)
+                .await?
+                .filter(|child| ours(child))
+                .map(Arc::new);
+            match (at, now) {
+                (Some(at), Some(now)) => children[at] = now,
+                (Some(at), None) => drop(children.remove(at)),
+                (None, Some(now)) => children.push(now),
+                (None, None) => self.applied.forget(&(self.kind, namespace, name)),
+            }
+        }
         children.sort_by_key(|child| (child.namespace(), child.name_any()));
         Ok(children)
     }
@@ -63,7 +82,7 @@ impl<K: Child> Request<K> {
         pruned.retain(|child| {
             let (namespace, name) = (child.namespace().unwrap_or_default(), child.name_any());
             let goes_already = child.meta().deletion_timestamp.is_some();
-            !goes_already && !self.children.applied.is_of_this_run::<K>(namespace, name)
+            !goes_already && !self.applied.is_of_this_run::<K>(namespace, name)
         });
         for child in &pruned {
             self.delete(child).await?;
@@ -78,7 +97,23 @@ impl<K: Child> Request<K> {
                 child.name_any()
             )));
         }
-        self.children.delete(child).await
+        let (name, uid) = (child.name_any(), child.uid());
+        let namespace = child.namespace().unwrap_or_default();
+        self.applied.forget(&(self.kind, namespace.clone(), name.clone()));
+        let api: Api<K> = <K::Scope as Place>::api(self.client.clone(), &namespace);
+        let this = Preconditions {
+            uid,
+            resource_version: None,
+        };
+        let params = DeleteParams {
+            preconditions: Some(this),
+            ..DeleteParams::background()
+        };
+        match api.delete(&name, &params).await {
+            Ok(_) => Ok(()),
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Sets what every child has, and removes what only the API server may set.
@@ -121,57 +156,6 @@ impl<K: Child> Request<K> {
                 Err(Error::permanent("a child of this kind needs a namespace"))
             }
             None => Ok(self.namespace.clone()),
-        }
-    }
-}
-
-impl<K: Child> Children<K> {
-    /// The children from the cache, but never older than what the handlers of the owner have applied.
-    async fn owned(&self, ours: impl Fn(&K) -> bool) -> Result<Vec<Arc<K>>> {
-        self.cache.fill().await?;
-        let mut children = self.cache.all();
-        children.retain(|child| ours(child));
-        // Read what was applied and is not in the cache yet.
-        for ((_, namespace, name), version) in self.applied.of_kind(self.kind) {
-            let at = children.iter().position(|child| {
-                child.name_any() == name && child.namespace().unwrap_or_default() == namespace
-            });
-            if at.is_some_and(|at| crate::resource::version(&*children[at]) >= version) {
-                continue;
-            }
-            let api: Api<K> = <K::Scope as Place>::api(self.client.clone(), &namespace);
-            let now = api
-                .get_opt(&name)
-                .await?
-                .filter(|child| ours(child))
-                .map(Arc::new);
-            match (at, now) {
-                (Some(at), Some(now)) => children[at] = now,
-                (Some(at), None) => drop(children.remove(at)),
-                (None, Some(now)) => children.push(now),
-                (None, None) => self.applied.forget(&(self.kind, namespace, name)),
-            }
-        }
-        Ok(children)
-    }
-
-    async fn delete(&self, child: &K) -> Result<()> {
-        let (name, uid) = (child.name_any(), child.uid());
-        let namespace = child.namespace().unwrap_or_default();
-        self.applied.forget(&(self.kind, namespace.clone(), name.clone()));
-        let api: Api<K> = <K::Scope as Place>::api(self.client.clone(), &namespace);
-        let this = Preconditions {
-            uid,
-            resource_version: None,
-        };
-        let params = DeleteParams {
-            preconditions: Some(this),
-            ..DeleteParams::background()
-        };
-        match api.delete(&name, &params).await {
-            Ok(_) => Ok(()),
-            Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
-            Err(error) => Err(error.into()),
         }
     }
 }

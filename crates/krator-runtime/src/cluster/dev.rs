@@ -14,7 +14,7 @@ pub(super) use walk::walk;
 
 use crate::{
     cluster::{
-        process::serve::text,
+        process::serve::{self, text},
         shown::{
             Problem,
             development::{Planned, Served, Target},
@@ -23,7 +23,7 @@ use crate::{
     },
     error::{Error, Result},
 };
-use http::{HeaderMap, HeaderValue, Response, StatusCode, header, request::Parts};
+use http::{HeaderMap, Response, StatusCode, request::Parts};
 use hyper::body::{Body as _, Incoming};
 use kube::{Client, Config};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -247,12 +247,7 @@ fn parsed<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
 
 fn respond(done: Result<Value, Problem>) -> Response<String> {
     let mut answer = match done {
-        Ok(json) => {
-            let mut answer = Response::new(json.to_string());
-            let json = HeaderValue::from_static("application/json");
-            answer.headers_mut().insert(header::CONTENT_TYPE, json);
-            answer
-        }
+        Ok(json) => serve::answer("application/json", json.to_string()),
         Err((status, problem)) => text(status, problem + "\n"),
     };
     protect(answer.headers_mut());

@@ -16,7 +16,7 @@ use crate::{
     },
     error::{Error, Result},
 };
-use http::{HeaderValue, Response, StatusCode, header, request::Parts};
+use http::{Response, StatusCode, request::Parts};
 #[cfg(feature = "dev")]
 use hyper::body::Incoming;
 use kube::{Client, Config};
@@ -24,8 +24,7 @@ use review::{Access, Reviews};
 use std::{net, path::PathBuf, sync::Arc};
 
 /// The format of [`Metrics::render`].
-const OPEN_METRICS: HeaderValue =
-    HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Where and how the metrics are served.
 pub(in crate::cluster) struct MetricsServer {
@@ -187,11 +186,7 @@ impl Respond for Site {
 impl Site {
     fn metrics(&self) -> Response<String> {
         match self.metrics.render() {
-            Ok(rendered) => {
-                let mut answer = Response::new(rendered);
-                answer.headers_mut().insert(header::CONTENT_TYPE, OPEN_METRICS);
-                answer
-            }
+            Ok(rendered) => serve::answer(OPEN_METRICS, rendered),
             Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
         }
     }

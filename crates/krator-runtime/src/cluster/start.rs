@@ -15,12 +15,12 @@ use crate::{
             control,
             health::Health,
             leadership::Leadership,
-            lease::{self, Candidacy, Elector},
+            lease::{self, Candidacy, Elector, Sight},
             namespaces, serve,
         },
         shown::{
             inspect::{Inspected, Inspection},
-            metrics::{CountRequests, Metrics},
+            metrics::{Metrics, count_requests},
             recorder::Recorder,
         },
     },
@@ -183,17 +183,15 @@ impl Common {
         lease::elect(leading, move || {
             let client = connect(config, &common.clock, &common.metrics, None)?;
             let api = Api::namespaced(client, &namespace);
-            let Common {
-                leadership, clock, ..
-            } = common;
-            Ok(Elector::new(
+            Ok(Elector {
                 api,
-                common.name,
+                name: common.name,
                 identity,
-                leadership,
-                clock,
-                sighted,
-            ))
+                leadership: common.leadership,
+                clock: common.clock,
+                sighted: Some(sighted),
+                sight: Sight::default(),
+            })
         })
     }
 
@@ -277,7 +275,7 @@ fn connect(
     acting: Option<&Leadership>,
 ) -> Result<Client> {
     let (count, learning) = (
-        CountRequests::new(metrics.clone(), &config.cluster_url),
+        count_requests(metrics.clone(), &config.cluster_url),
         Arc::clone(clock),
     );
     let client = ClientBuilder::try_from(config)?;
@@ -314,7 +312,6 @@ where
     let (others, caches) = links
         .iter()
         .map(|link| link.subscribe(shared, &common.namespaces))
-        .map(|link| (link.events, link.cache))
         .unzip();
     let cluster = Cluster {
         apis: Apis::default(),
@@ -330,7 +327,7 @@ where
     let kind = ManifestOf::<O::Machine>::kind(&());
     let graph = O::Machine::GRAPH;
     let not_written: Vec<String> = graph
-        .states()
+        .states
         .iter()
         .filter_map(|state| state.not_written())
         .collect();

@@ -1,10 +1,9 @@
 //! How an object comes into a state: as a new object, as one that a restarted operator finds, or over an edge.
 use super::{Cause, Engine, Moved, Now, Stay, UNSLOWED_ENTRIES, reason::Reason};
 use crate::{
-    conditions::SetCondition,
     field_value::FieldValue,
     graph::{Graph, STANDARD_CONDITIONS, StateId, Times},
-    status::{EntryId, MachineStatus},
+    status::{Condition, EntryId, MachineStatus},
 };
 use std::{collections::BTreeMap, time::Duration};
 
@@ -42,7 +41,7 @@ impl<'g> Engine<'g> {
             finished: false,
         };
         match stored.and_then(|s| Some((s, s.state.as_deref().filter(|name| !name.is_empty())?))) {
-            None => engine.enter(graph.initial(), Cause::Created, Reason::Evident, now),
+            None => engine.enter(graph.initial, Cause::Created, Reason::Evident, now),
             Some((stored, name)) => engine.resume(stored, graph.find(name), now),
         }
         engine
@@ -144,12 +143,7 @@ impl<'g> Engine<'g> {
             .conditions
             .iter()
             .filter(|(kind, _)| !STANDARD_CONDITIONS.contains(kind))
-            .map(|(kind, status)| SetCondition {
-                kind: (*kind).to_owned(),
-                status: (*status).to_owned(),
-                reason: policy.name.to_owned(),
-                message: message.clone(),
-            });
+            .map(|(kind, status)| Condition::unstamped(kind, status, policy.name, message.as_str()));
         self.unstored.get_or_insert_default().set_before.extend(of_state);
     }
 }

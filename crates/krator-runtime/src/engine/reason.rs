@@ -36,22 +36,9 @@ pub(crate) enum Cause {
 }
 
 impl Cause {
-    /// Its name in events, in metrics and in the log.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Created => "Created",
-            Self::Handler => "Handler",
-            Self::TimedOut => "TimedOut",
-            Self::RetriesExhausted => "RetriesExhausted",
-            Self::LimitReached => "LimitReached",
-            Self::SpecChanged => "SpecChanged",
-            Self::Deleted => "Deleted",
-            Self::Restarted => "Restarted",
-            Self::Interrupted => "Interrupted",
-            Self::Failed => "Failed",
-            #[cfg(feature = "dev")]
-            Self::ByHand => "ByHand",
-        }
+    /// Its name in events, in metrics and in the log: that of the variant.
+    pub fn name(self) -> String {
+        format!("{self:?}")
     }
 }
 

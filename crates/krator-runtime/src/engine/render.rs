@@ -1,6 +1,10 @@
 //! Renders the machine's part of `.status` from the engine.
 use super::{Engine, Now};
-use crate::{conditions, status::MachineStatus};
+use crate::{
+    conditions,
+    graph::{Policy, STANDARD_CONDITIONS, StateKind},
+    status::{Condition, MachineStatus},
+};
 
 impl Engine<'_> {
     /// The machine's part of `.status`, which is to be written over `former`. `None` if the machine does not know the
@@ -8,9 +12,6 @@ impl Engine<'_> {
     pub fn render(&self, former: &MachineStatus, now: Now) -> Option<MachineStatus> {
         let policy = self.policy()?;
         let message = self.shown_message(policy);
-        let entered = former.entry != Some(self.entry());
-        let unstored = self.unstored.as_deref();
-        let set_before = unstored.filter(|_| entered).map_or(&[][..], |it| &it.set_before);
         let entries = self
             .entries
             .iter()
@@ -27,28 +28,105 @@ impl Engine<'_> {
             observed_generation: Some(self.observed),
             spec_digests: self.reported_digests(),
             last_handled_request: self.handled.as_deref().map(str::to_owned),
-            conditions: conditions::render(
-                self.graph,
-                policy,
-                former,
-                conditions::Inputs {
-                    entered,
-                    retrying: self.stay.attempts > 0,
-                    message,
-                    set_before,
-                    set: unstored.map_or(&[][..], |it| &it.set),
-                    generation: self.generation,
-                    paused: self.pausing,
-                    // A failed run has not dealt with its generation, but the failure is about that generation.
-                    observed: if self.stay.attempts > 0 && policy.written {
-                        self.pinned
-                    } else {
-                        self.observed
-                    },
-                    entered_for: self.entered_for,
-                    time: now.time,
-                },
-            ),
+            conditions: self.conditions(policy, former, now),
         })
+    }
+
+    /// The conditions that replace those of `former`: always `Ready`, `Reconciling` and `Stalled`, in this order,
+    /// followed by those of the description. The latter keep their status until something sets them. Conditions that the
+    /// description does not name belong to others and are left out.
+    fn conditions(&self, policy: &Policy<'_>, former: &MachineStatus, now: Now) -> Vec<Condition> {
+        let message_of_state = self.shown_message(policy);
+        let entered = former.entry != Some(self.entry());
+        let (set_before, set) = match self.unstored.as_deref() {
+            Some(unstored) if entered => (&unstored.set_before[..], &unstored.set[..]),
+            Some(unstored) => (&[][..], &unstored.set[..]),
+            None => (&[][..], &[][..]),
+        };
+        // A failed run has not dealt with its generation, but the failure is about that generation. That a handler is not
+        // written is so for every generation.
+        let observed = if self.stay.attempts > 0 && policy.written {
+            self.pinned
+        } else {
+            self.observed
+        };
+        let by_type = |kind: &str| {
+            let mut known = former
+                .conditions
+                .iter()
+                .filter(|c| !conditions::says_left_alone(c));
+            known.find(|c| c.kind == kind)
+        };
+        let not_written = policy.not_written();
+        // A state whose handler nobody has written looks like a failed one.
+        let shown_kind = not_written.as_ref().map_or(policy.kind, |_| StateKind::Failed);
+        let retrying = self.stay.attempts > 0 && shown_kind != StateKind::Failed;
+        let (reason, message) = match &not_written {
+            Some(message) => (conditions::NOT_WRITTEN, message.as_str()),
+            None if retrying => ("Retrying", message_of_state),
+            None => (policy.name, message_of_state),
+        };
+        let stamped = |kind: &str, status: &str, reason: &str, message: &str| {
+            let since = by_type(kind)
+                .filter(|c| c.status == status)
+                .map_or(now.time, |c| c.last_transition_time);
+            Condition {
+                last_transition_time: since,
+                observed_generation: Some(observed.max(0)),
+                ..Condition::unstamped(kind, status, reason, message)
+            }
+        };
+        let set_here = |kind: &str| {
+            policy
+                .conditions
+                .iter()
+                .find(|(k, _)| *k == kind)
+                .map(|(_, status)| *status)
+        };
+
+        let mut conditions = Vec::with_capacity(STANDARD_CONDITIONS.len());
+        for kind in STANDARD_CONDITIONS {
+            let of_kind = if retrying {
+                kind == "Reconciling"
+            } else {
+                conditions::holds(shown_kind, kind)
+            };
+            let status = match set_here(kind) {
+                Some("keep") if !retrying => by_type(kind).map_or("Unknown", |c| &c.status),
+                Some(status) if !retrying => status,
+                _ if of_kind => "True",
+                _ => "False",
+            };
+            let mut condition = stamped(kind, status, reason, message);
+            if kind == conditions::RECONCILING {
+                let observed = observed.max(self.entered_for).max(0);
+                condition.observed_generation = Some(observed);
+            } else if not_written.is_some() {
+                // `kubectl wait` passes over conditions of former generations.
+                condition.observed_generation = Some(self.generation.max(0));
+            }
+            conditions.push(condition);
+        }
+
+        for kind in self.graph.own_conditions() {
+            let last = |set: &[Condition]| set.iter().rev().find(|set| set.kind == kind).cloned();
+            let on_entry = || set_here(kind).filter(|_| entered);
+            let condition = if let Some(set) = last(set) {
+                stamped(kind, &set.status, &set.reason, &set.message)
+            } else if let Some(status) = on_entry() {
+                stamped(kind, status, policy.name, message_of_state)
+            } else if let Some(set) = last(set_before) {
+                stamped(kind, &set.status, &set.reason, &set.message)
+            } else if let Some(former) = by_type(kind) {
+                former.clone()
+            } else {
+                stamped(kind, "Unknown", "Unset", "")
+            };
+            conditions.push(condition);
+        }
+        if self.pausing {
+            conditions.push(conditions::paused(self.graph, former, self.generation, now.time));
+        }
+        conditions
     }
 }

@@ -1,5 +1,6 @@
 //! The part of the description that is about one state, as data that the engine interprets.
 use super::{Retry, StateId};
+use serde::Serialize;
 use std::time::Duration;
 
 /// The part of the description that is about one state.
@@ -33,7 +34,8 @@ pub struct Policy<'g> {
 }
 
 /// The meaning of a state for people and for `kubectl wait`. It decides which standard condition is `True`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum StateKind {
     /// The object is being worked on: `Reconciling` is `True`.
     Working,

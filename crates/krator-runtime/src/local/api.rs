@@ -9,7 +9,6 @@ use crate::{
     lock::Lock as _,
     resource::{Child, ChildDeletion},
 };
-use controllers::Outcome;
 use http::Response;
 use jiff::Timestamp;
 use kube::{Client, Resource, ResourceExt as _, client::Body};
@@ -132,15 +131,16 @@ impl InMemoryApi {
             .collect()
     }
 
-    /// Gives all objects of a kind the status that their controller would write, and returns them.
+    /// Gives all objects of a kind the status that their controller would write when it has succeeded, or failed for good, and
+    /// returns them.
     ///
     /// # Panics
     ///
     /// If there are none, or if the status is not of their type: a mistake in a test.
-    fn report<K: Child>(&self, outcome: Outcome) -> Vec<K> {
+    pub fn report<K: Child>(&self, ready: bool) -> Vec<K> {
         let (group, kind) = (K::group(&()), K::kind(&()));
         let reported = self.objects.locked().report(&collection::<K>(), |object| {
-            controllers::report((&group, &kind), outcome, self.now(), object);
+            controllers::report((&group, &kind), ready, self.now(), object);
         });
         let decoded = reported.into_iter().map(serde_json::from_value::<K>);
         let decoded: Vec<K> = match decoded.collect() {
@@ -152,14 +152,6 @@ impl InMemoryApi {
             "there is no {kind}: no handler has applied one yet, and the test has put none"
         );
         decoded
-    }
-
-    pub fn make_ready<K: Child>(&self) -> Vec<K> {
-        self.report(Outcome::Ready)
-    }
-
-    pub fn fail<K: Child>(&self) -> Vec<K> {
-        self.report(Outcome::Failed)
     }
 
     /// The time on the clock of the test.

@@ -2,12 +2,11 @@
 use super::InMemoryApi;
 use crate::{
     applied::Applied,
-    conditions::SetCondition,
     error::Result,
     lock::Lock as _,
     machine::{
-        Backend, Context, Event, Machine, Manifest, ManifestOf, Node, Object as _, OwnCondition, Run,
-        SharedOf, State, StatusOf, Transition,
+        Context, Event, Machine, Manifest, ManifestOf, Node, Object as _, OwnCondition, Run, SharedOf, State,
+        StatusOf, Transition,
     },
     status::Condition,
 };
@@ -45,7 +44,7 @@ pub struct Fixture<M: Machine> {
     /// The message that the handler set last.
     pub message: Option<String>,
     manifest: watch::Sender<Arc<ManifestOf<M>>>,
-    conditions: Vec<SetCondition>,
+    conditions: Vec<Condition>,
     events: Mutex<Vec<Event>>,
     began: (Timestamp, Instant),
     run: Run,
@@ -131,17 +130,7 @@ impl<M: Machine> Fixture<M> {
     /// The conditions that the handler has set, as it set each of them last, sorted by their types. What the runtime
     /// adds to them, the time and the generation, is empty.
     pub fn conditions(&self) -> Vec<Condition> {
-        let set = self.conditions.iter().map(|set| {
-            let condition = Condition {
-                kind: set.kind.clone().into(),
-                status: set.status.clone().into(),
-                reason: set.reason.clone(),
-                message: set.message.clone(),
-                last_transition_time: Timestamp::UNIX_EPOCH,
-                observed_generation: None,
-            };
-            (set.kind.as_str(), condition)
-        });
+        let set = self.conditions.iter().map(|set| (&*set.kind, set.clone()));
         set.collect::<BTreeMap<_, _>>().into_values().collect()
     }
 
@@ -170,11 +159,9 @@ impl<M: Machine> Fixture<M> {
             clock: &clock,
             run: &self.run,
             saves: None,
-            backend: Backend {
-                of: &self.others,
-                applied: &self.applied,
-                found: &[],
-            },
+            backend: &self.others,
+            applied: &self.applied,
+            found: &[],
         };
         state.next(&mut cx).await
     }

@@ -34,45 +34,38 @@ use tokio::time::Instant;
 /// assert_eq!(status.machine.observed_generation, Some(1));
 /// # });
 /// ```
-pub struct Handle<M: Machine> {
-    stored: Arc<StoredObject<ManifestOf<M>>>,
-    pub(crate) mailbox: Arc<Mailbox<ManifestOf<M>>>,
-    pub(crate) others: Arc<InMemoryApi>,
-}
+pub struct Handle<M: Machine>(pub(crate) Arc<Outside<M>>);
 
-/// The object as stored; `None` once it is gone.
-struct StoredObject<T> {
-    object: Mutex<Option<Arc<T>>>,
+/// What a machine in memory has in common with the test.
+pub(crate) struct Outside<M: Machine> {
+    /// The object as stored; `None` once it is gone.
+    stored: Mutex<Option<Arc<ManifestOf<M>>>>,
     /// The finalizer that holds a deleted object.
     finalizer: String,
+    pub mailbox: Mailbox<ManifestOf<M>>,
+    pub others: Arc<InMemoryApi>,
 }
 
 impl<M: Machine> Clone for Handle<M> {
     fn clone(&self) -> Self {
-        Self {
-            stored: Arc::clone(&self.stored),
-            mailbox: Arc::clone(&self.mailbox),
-            others: Arc::clone(&self.others),
-        }
+        Self(Arc::clone(&self.0))
     }
 }
 
 impl<M: Machine> Handle<M> {
     fn new(object: ManifestOf<M>, finalizer: &str) -> Self {
-        Self {
-            stored: Arc::new(StoredObject {
-                object: Mutex::new(Some(Arc::new(object))),
-                finalizer: finalizer.to_owned(),
-            }),
-            mailbox: Arc::default(),
+        Self(Arc::new(Outside {
+            stored: Mutex::new(Some(Arc::new(object))),
+            finalizer: finalizer.to_owned(),
+            mailbox: Mailbox::default(),
             others: Arc::default(),
-        }
+        }))
     }
     /// Changes the object as another client would, for example its labels or its status. To change the spec use
     /// [`update_spec`](Self::update_spec). Nothing happens if the object is gone.
     pub fn update(&self, change: impl FnOnce(&mut ManifestOf<M>)) {
         if let Some(object) = self.update_unseen(change) {
-            self.mailbox.post(|mail| mail.object = Some(object.into()));
+            self.0.mailbox.post(|mail| mail.object = Some(object.into()));
         }
     }
     /// Changes the object without notifying its machine. `None` if the object is gone, or goes with this change.
@@ -80,19 +73,19 @@ impl<M: Machine> Handle<M> {
         &self,
         change: impl FnOnce(&mut ManifestOf<M>),
     ) -> Option<Arc<ManifestOf<M>>> {
-        let mut stored = self.stored.object.locked();
+        let mut stored = self.0.stored.locked();
         let mut object = ManifestOf::<M>::clone(stored.as_ref()?);
         change(&mut object);
         object.edit(Edit::Version(object.version() + 1));
         let object = Arc::new(object);
         // An object that is being deleted is gone as soon as it has no finalizer.
-        let goes = object.deleting() && !object.has_finalizer(&self.stored.finalizer);
+        let goes = object.deleting() && !object.has_finalizer(&self.0.finalizer);
         *stored = (!goes).then(|| Arc::clone(&object));
         Some(object)
     }
     /// The object as stored; `None` if it is gone.
     pub(crate) fn stored(&self) -> Option<Arc<ManifestOf<M>>> {
-        self.stored.object.locked().clone()
+        self.0.stored.locked().clone()
     }
     /// Changes the object and increments its generation, as the API server does when the spec changes.
     pub fn update_spec(&self, change: impl FnOnce(&mut ManifestOf<M>)) {
@@ -105,7 +98,7 @@ impl<M: Machine> Handle<M> {
     pub fn delete(&self) {
         self.update_spec(|object| object.edit(Edit::Delete));
         if self.stored().is_none() {
-            self.mailbox.post(|mail| mail.gone = true);
+            self.0.mailbox.post(|mail| mail.gone = true);
         }
     }
     /// Notifies the machine that an owned or a watched object has changed. A state that waits for `what` runs again.
@@ -114,7 +107,7 @@ impl<M: Machine> Handle<M> {
             names: vec![what],
             child: None,
         };
-        self.mailbox.post(|mail| mail.changes.push(change));
+        self.0.mailbox.post(|mail| mail.changes.push(change));
     }
 }
 
@@ -252,7 +245,7 @@ impl<M: Machine, H: Hooks<M>> World<M> for Memory<M, H> {
     #[cfg(feature = "kube")]
     async fn end_children(&self, manifest: &ManifestOf<M>) -> Result<()> {
         let owner = (manifest.name(), manifest.uid());
-        for child in self.handle.others.end_children(M::GRAPH.finalizer(), owner) {
+        for child in self.handle.0.others.end_children(M::GRAPH.finalizer, owner) {
             self.publish(manifest, Event::released(&child));
         }
         Ok(())
@@ -278,6 +271,6 @@ impl<M: Machine, H: Hooks<M>> World<M> for Memory<M, H> {
         self.events.locked().push(event);
     }
     fn backend(&self) -> &(dyn Any + Send + Sync) {
-        &self.handle.others
+        &self.handle.0.others
     }
 }

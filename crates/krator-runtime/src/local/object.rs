@@ -3,6 +3,7 @@ use crate::{
     machine::{Edit, Object},
     status::{MachineStatus, ObjectStatus},
 };
+use std::collections::BTreeMap;
 
 /// An object in memory, for machines without Kubernetes: what its handlers read, its status, and what a machine needs to
 /// know of any object.
@@ -21,6 +22,8 @@ use crate::{
 pub struct LocalObject<Spec = (), Status = ()> {
     /// Its name.
     pub name: String,
+    /// Its labels. A state that watches the object itself runs again when they change.
+    pub labels: BTreeMap<String, String>,
     /// Its spec.
     pub spec: Spec,
     /// Its status; `None` until the machine has written one.
@@ -45,6 +48,7 @@ impl<Spec, Status> LocalObject<Spec, Status> {
     pub fn new(name: impl Into<String>, spec: Spec) -> Self {
         Self {
             name: name.into(),
+            labels: BTreeMap::new(),
             spec,
             status: None,
             generation: 1,
@@ -95,8 +99,8 @@ where
     fn has_finalizer(&self, name: &str) -> bool {
         self.finalizers.iter().any(|finalizer| finalizer == name)
     }
-    fn same_labels(&self, _: &Self) -> bool {
-        true
+    fn same_labels(&self, other: &Self) -> bool {
+        self.labels == other.labels
     }
     fn status(&self) -> Option<&Self::Status> {
         self.status.as_ref()

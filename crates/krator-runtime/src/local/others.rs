@@ -6,11 +6,11 @@ use std::sync::Arc;
 impl<M: Machine> Handle<M> {
     /// All objects of another kind: those that handlers applied or created, and those that the test created.
     pub fn all<K: Child>(&self) -> Vec<Arc<K>> {
-        self.others.all()
+        self.0.others.all()
     }
     /// The objects of another kind that handlers applied, as each was applied last.
     pub fn applied<K: Child>(&self) -> Vec<K> {
-        self.others.applied()
+        self.0.others.applied()
     }
 }
 
@@ -31,7 +31,7 @@ impl<M: Machine> Fixture<M> {
     ///
     /// If there are none.
     pub fn make_ready<K: Child>(&self) {
-        self.others.make_ready::<K>();
+        self.others.report::<K>(true);
     }
     /// Gives all objects of this kind the status that their controller writes when it has failed for good.
     ///
@@ -39,7 +39,7 @@ impl<M: Machine> Fixture<M> {
     ///
     /// If there are none.
     pub fn fail<K: Child>(&self) {
-        self.others.fail::<K>();
+        self.others.report::<K>(false);
     }
     /// Creates or replaces an object of another kind, for the handler to find.
     ///

@@ -1,6 +1,6 @@
 //! The conditions that a description declares, as types: a handler that sets another one does not compile.
 use super::{Context, Machine};
-use crate::{conditions::SetCondition, status::truncated};
+use crate::conditions;
 
 /// The conditions of a machine beside `Ready`, `Reconciling` and `Stalled`: those that its description declares under
 /// `conditions`, and those that its states set. Generated, as an enum such as `MooseCondition`.
@@ -14,27 +14,6 @@ pub trait OwnCondition: Copy {
     type Machine: Machine;
     /// The type of the condition, as in `.status.conditions`.
     fn name(self) -> &'static str;
-}
-
-impl SetCondition {
-    pub(super) fn new(
-        kind: &str,
-        status: Option<bool>,
-        reason: impl Into<String>,
-        message: impl Into<String>,
-    ) -> Self {
-        let status = match status {
-            Some(true) => "True",
-            Some(false) => "False",
-            None => "Unknown",
-        };
-        Self {
-            kind: kind.to_owned(),
-            status: status.to_owned(),
-            reason: reason.into(),
-            message: truncated(&message.into()),
-        }
-    }
 }
 
 impl<M: Machine> Context<'_, M> {
@@ -77,7 +56,7 @@ impl<M: Machine> Context<'_, M> {
             self.graph.own_conditions().contains(&kind),
             "the graph of the machine does not have the condition `{kind}`"
         );
-        let set = SetCondition::new(kind, status.into(), reason, message);
-        self.conditions.push(set);
+        self.conditions
+            .push(conditions::set(kind, status.into(), reason, message));
     }
 }

@@ -3,18 +3,15 @@
 use super::{Machine, ManifestOf, SharedOf, StatusOf};
 use crate::{
     applied::Applied,
-    conditions::SetCondition,
+    conditions,
     error::{Error, Fallible as _, Result},
     graph::Graph,
-    lock::Lock as _,
+    status::Condition,
 };
+use futures::channel::mpsc::UnboundedSender;
 use jiff::Timestamp;
-use std::{
-    any::Any,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
-use tokio::sync::{Notify, oneshot, watch};
+use std::{any::Any, sync::Arc, time::Duration};
+use tokio::sync::{oneshot, watch};
 
 /// One object, as its handlers see it.
 ///
@@ -42,6 +39,10 @@ use tokio::sync::{Notify, oneshot, watch};
 ///     format!("tag-{entry}")
 /// }
 /// ```
+#[cfg_attr(
+    not(feature = "kube"),
+    expect(dead_code, reason = "there are no other kinds without a cluster")
+)]
 pub struct Context<'a, M: Machine> {
     /// The memory of this object. A restarted operator begins with a new value.
     pub object: &'a mut M::ObjectState,
@@ -51,38 +52,23 @@ pub struct Context<'a, M: Machine> {
     pub(crate) status: &'a mut StatusOf<M>,
     pub(crate) manifest: &'a Manifest<ManifestOf<M>>,
     pub(crate) message: &'a mut Option<String>,
-    pub(crate) conditions: &'a mut Vec<SetCondition>,
+    pub(crate) conditions: &'a mut Vec<Condition>,
     pub(crate) events: &'a (dyn Fn(Event) + Send + Sync),
     pub(crate) clock: &'a (dyn Fn() -> Timestamp + Send + Sync),
     pub(crate) run: &'a Run,
     /// `None` in a test of one handler.
-    pub(crate) saves: Option<&'a Saves<StatusOf<M>>>,
-    /// How the handler reaches objects of other kinds.
-    #[cfg_attr(
-        not(feature = "kube"),
-        expect(dead_code, reason = "there are no other kinds without a cluster")
-    )]
-    pub(crate) backend: Backend<'a>,
+    pub(crate) saves: Option<UnboundedSender<Save<StatusOf<M>>>>,
+    /// How the handler reaches objects of other kinds: the connection to a cluster, or what stands in for it in a test. Only
+    /// the room that made it knows its type; the core passes it on from a [`World`](crate::world::World) to the handlers.
+    pub(crate) backend: &'a (dyn Any + Send + Sync),
+    /// The children that the handlers of the object have applied.
+    pub(crate) applied: &'a Arc<Applied>,
+    /// The objects of other kinds that were found before the run.
+    pub(crate) found: &'a [Found],
 }
 
 /// An object of another kind that concerns an object of the operator: the number of the link, and an `Arc` of the object.
 pub(crate) type Found = (usize, Arc<dyn Any + Send + Sync>);
-
-/// Where objects of other kinds are: the connection to a cluster, or what stands in for it in a test. Only the room
-/// that made it knows its type; the core passes it on from a [`World`](crate::world::World) to the handlers.
-#[derive(Clone, Copy)]
-#[cfg_attr(
-    not(feature = "kube"),
-    expect(dead_code, reason = "there are no other kinds without a cluster")
-)]
-pub(crate) struct Backend<'a> {
-    /// The connection, or its stand-in.
-    pub of: &'a (dyn Any + Send + Sync),
-    /// The children that the handlers of the object have applied.
-    pub applied: &'a Arc<Applied>,
-    /// The objects of other kinds that were found before the run.
-    pub found: &'a [Found],
-}
 
 /// The facts about a run when it begins.
 #[derive(Clone, Debug)]
@@ -96,41 +82,8 @@ pub(crate) struct Run {
     pub namespace: String,
 }
 
-/// A status that a running handler asks the runtime to write. There is at most one, because the handler waits for the
-/// answer.
-pub(crate) struct Saves<T> {
-    requested: Mutex<Option<Save<T>>>,
-    arrived: Notify,
-}
-
-type Save<T> = (T, oneshot::Sender<Result<()>>);
-
-impl<T> Default for Saves<T> {
-    fn default() -> Self {
-        Self {
-            requested: Mutex::default(),
-            arrived: Notify::new(),
-        }
-    }
-}
-
-impl<T> Saves<T> {
-    async fn request(&self, draft: T) -> Result<()> {
-        let (answer, answered) = oneshot::channel();
-        *self.requested.locked() = Some((draft, answer));
-        self.arrived.notify_one();
-        answered.await.context("the status was not saved")?
-    }
-    /// Waits for the next request.
-    pub async fn next(&self) -> Save<T> {
-        loop {
-            if let Some(requested) = self.requested.locked().take() {
-                return requested;
-            }
-            self.arrived.notified().await;
-        }
-    }
-}
+/// A status that a running handler asks the runtime to write, and where to answer.
+pub(crate) type Save<T> = (T, oneshot::Sender<Result<()>>);
 
 /// A Kubernetes event about the object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -229,10 +182,12 @@ impl<'a, M: Machine> Context<'a, M> {
     /// }
     /// ```
     pub async fn save(&mut self) -> Result<()> {
-        match self.saves {
-            Some(saves) => saves.request(self.status.clone()).await,
-            None => Ok(()),
-        }
+        let Some(saves) = &self.saves else {
+            return Ok(());
+        };
+        let (answer, answered) = oneshot::channel();
+        saves.unbounded_send((self.status.clone(), answer))?;
+        answered.await.context("the status was not saved")?
     }
     /// Sets the message of the state that the object is in after this run: of this state if the handler stays or fails,
     /// otherwise of the state that it chooses, in place of the `message` of that state in `krator.yaml`. It is
@@ -280,7 +235,7 @@ impl<'a, M: Machine> Context<'a, M> {
             )));
         }
         self.conditions
-            .push(SetCondition::new(kind, status.into(), reason, message));
+            .push(conditions::set(kind, status.into(), reason, message));
         Ok(())
     }
     /// Records a Kubernetes event about the object, which `kubectl describe` shows. `reason` is a word for programs,

@@ -75,6 +75,18 @@ pub(crate) fn release(label: &str, name: &str, uid: &str) -> Value {
     })
 }
 
+/// The owner reference by which a child names an object.
+pub(crate) fn controller(api_version: &str, kind: &str, name: &str, uid: &str) -> OwnerReference {
+    OwnerReference {
+        api_version: api_version.to_owned(),
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+        uid: uid.to_owned(),
+        controller: Some(true),
+        block_owner_deletion: Some(true),
+    }
+}
+
 /// The owner reference of the controller that owns the object.
 pub(crate) fn controller_in(meta: &ObjectMeta) -> Option<&OwnerReference> {
     let mut owners = meta.owner_references.iter().flatten();

@@ -140,16 +140,12 @@ impl Case {
         let mut cases = Vec::new();
         match cause {
             Cause::Code(Exit::Stay) => cases.extend(Self::staying(graph, from)),
-            Cause::Code(exit) => cases.extend(case(Answer::Exit(exit), goal).map(|case| Self {
-                runs: Some(1),
-                ..case
-            })),
+            Cause::Code(exit) => cases.extend(case(Answer::Exit(exit), goal).map(|case| case.runs(1))),
             Cause::TimesOut => cases.extend(Self::timing_out(graph, from, goal)),
             Cause::Fails => cases.extend(Self::failing(graph, from, goal)),
-            Cause::FailsForGood => cases.extend(case(Answer::FailForGood, goal).map(|case| Self {
-                runs: Some(1),
-                ..case
-            })),
+            Cause::FailsForGood => {
+                cases.extend(case(Answer::FailForGood, goal).map(|case| case.runs(1)));
+            }
             Cause::ExceedsLimit => cases.extend(Self::filling(graph, from, goal)),
             Cause::Deleted => cases.extend(Self::deleting(graph, from, goal)),
             Cause::Changes | Cause::SeesChanges => {
@@ -222,12 +218,10 @@ impl Case {
         }
         let case = Self::new(graph, from, cause, Answer::Hang, goal);
         let case = case.map(|case| Self {
-            name: format!("{}, not written", case.name),
             changed_before: changed,
             deleted_before: case.deleted_before || cause == Cause::Deleted,
-            runs: Some(0),
             stays,
-            ..case
+            ..case.runs(0).named(", not written")
         });
         case.into_iter().collect()
     }
@@ -279,15 +273,13 @@ impl Case {
         if found.contains(&true) || begins_anew {
             return None;
         }
-        if from == graph.initial() && is_counted {
+        if from == graph.initial && is_counted {
             return None;
         }
-        if from == graph.initial() {
-            let name = format!("{}, of a new object", self.name);
+        if from == graph.initial {
             return Some(Self {
-                name,
                 is_new: true,
-                ..self.clone()
+                ..self.clone().named(", of a new object")
             });
         }
         if graph.state(from).checkpoint {
@@ -298,10 +290,9 @@ impl Case {
         let mut answers = self.answers.clone();
         answers.insert(before, answer);
         Some(Self {
-            name: format!("{}, on the way", self.name),
             route: vec![before, from],
             answers,
-            ..self.clone()
+            ..self.clone().named(", on the way")
         })
     }
 
@@ -327,6 +318,23 @@ impl Case {
             runs: None,
             stays: None,
         })
+    }
+
+    /// The handler of the last state of the route runs so often.
+    fn runs(self, runs: u32) -> Self {
+        let runs = Some(runs);
+        Self { runs, ..self }
+    }
+
+    /// The object is in that state for so long.
+    fn stays(self, least: Duration, most: Duration) -> Self {
+        let stays = Some((least, most));
+        Self { stays, ..self }
+    }
+
+    fn named(mut self, what: &str) -> Self {
+        self.name += what;
+        self
     }
 
     /// Whether a timeout of the case may pass before a request that failed is made again.

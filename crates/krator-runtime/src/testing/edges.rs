@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 /// are passed through. So are those of the deletion path when writes fail, because deletion goes on all the same.
 pub(super) fn leads(graph: &Graph<'_>, from: Option<StateId>, writes_fail: bool) -> BTreeSet<StateId> {
     // A new object may be deleted, or its spec changed, before anything is stored.
-    let reached = from.map_or_else(|| resumed(graph, graph.initial()), |from| edges_of(graph, from));
+    let reached = from.map_or_else(|| resumed(graph, graph.initial), |from| edges_of(graph, from));
     passing(graph, reached, writes_fail)
 }
 
@@ -20,7 +20,7 @@ fn edges_of(graph: &Graph<'_>, from: StateId) -> BTreeSet<StateId> {
     }
     to.extend(policy.spec_change_targets());
     if !policy.deletion_path {
-        to.extend(policy.on_delete.to().or(graph.deletion()));
+        to.extend(policy.on_delete.to().or(graph.deletion));
     }
     to
 }
@@ -33,7 +33,7 @@ pub(super) fn resumed(graph: &Graph<'_>, at: StateId) -> BTreeSet<StateId> {
     for at in all.clone() {
         let policy = graph.state(at);
         if !policy.deletion_path {
-            all.extend(policy.on_delete.to().or(graph.deletion()));
+            all.extend(policy.on_delete.to().or(graph.deletion));
         }
         all.extend(policy.spec_change_targets());
     }

@@ -119,7 +119,7 @@ impl<'g> Judge<'g> {
             Note::Stored(stored) => self.read_stored(stored),
             Note::Gone => {
                 let held = self.stored.as_ref().is_some_and(|stored| stored.held);
-                let must_end = self.graph.deletion().is_some();
+                let must_end = self.graph.deletion.is_some();
                 self.found(!held || !must_end || self.over, || {
                     "the object is gone before its machine was over".to_owned()
                 });
@@ -260,7 +260,7 @@ impl<'g> Judge<'g> {
         };
         if before.held && !now.held {
             self.found(
-                now.deleting && (self.over || self.graph.deletion().is_none()),
+                now.deleting && (self.over || self.graph.deletion.is_none()),
                 || "the finalizer is lost".to_owned(),
             );
         }

@@ -1,7 +1,7 @@
 //! The plan of a walk: handlers follow the script of a case, and at most one write goes wrong.
 use super::{
     case::{Answer, timeout},
-    scripted::{FaultKind, Plan, Role, Scripted, entry},
+    scripted::{FaultKind, Plan, Role, Scripted, TestObject, entry},
 };
 use crate::{
     error::{Error, Result},
@@ -107,7 +107,7 @@ async fn follow(state: StateId, nth: usize, cx: &Context<'_, Scripted>) -> Resul
         }
         Some(Answer::SeeWatched(what)) => {
             once(&|outside| match what {
-                Watch::Itself => outside.update(|object| object.label += 1),
+                Watch::Itself => outside.update(TestObject::relabel),
                 other => outside.changed(other),
             });
             Ok(Exit::Stay)

@@ -7,10 +7,10 @@ use crate::{
     error::Result,
     field_value::FieldValue,
     graph::{Exit, Graph, StateId},
-    local::Handle,
-    machine::{Context, Dispatch, Edit, Machine, ManifestOf, Object, ObjectState, StatusOf},
+    local::{Handle, LocalObject},
+    machine::{Context, Dispatch, Machine, ManifestOf, Object as _, ObjectState, StatusOf},
     spec_digest::SpecDigest,
-    status::{EntryId, MachineStatus, ObjectStatus},
+    status::EntryId,
 };
 use futures::future::BoxFuture;
 use std::{collections::BTreeMap, sync::Arc};
@@ -34,10 +34,10 @@ impl Machine for Scripted {
         Box::pin(act(self.0, cx))
     }
     fn spec_digests(object: &ManifestOf<Self>) -> Vec<SpecDigest> {
-        object.digests()
+        digests(&object.spec.fields)
     }
     fn field_values(object: &ManifestOf<Self>, _: Option<&StatusOf<Self>>) -> Vec<Option<FieldValue>> {
-        object.field_values.clone()
+        object.spec.field_values.clone()
     }
 }
 
@@ -134,54 +134,41 @@ impl Drop for Running<'_> {
 }
 
 /// An object without Kubernetes.
+pub(super) type TestObject = LocalObject<TestSpec>;
+
+/// What an object of a test has beside what every object has.
 #[derive(Clone, Debug)]
-pub(super) struct TestObject {
-    pub version: u64,
-    pub generation: i64,
-    pub deleting: bool,
-    /// Whether the finalizer is set.
-    pub held: bool,
-    pub label: u64,
+pub(super) struct TestSpec {
     pub field_values: Vec<Option<FieldValue>>,
     /// The fields of the spec that the graph tells apart, by their paths.
-    pub spec: BTreeMap<String, u32>,
-    pub status: Option<TestStatus>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct TestStatus(pub MachineStatus);
-
-impl ObjectStatus for TestStatus {
-    fn machine(&self) -> &MachineStatus {
-        &self.0
-    }
-    fn machine_mut(&mut self) -> &mut MachineStatus {
-        &mut self.0
-    }
+    pub fields: BTreeMap<String, u32>,
 }
 
 impl TestObject {
     /// Changes the field at this path, or one that the graph does not tell apart.
-    pub fn change(&mut self, changed: Option<&str>) {
-        for (path, value) in &mut self.spec {
+    pub(super) fn change(&mut self, changed: Option<&str>) {
+        for (path, value) in &mut self.spec.fields {
             // Two values are enough to change a field and to change it back.
             *value ^= u32::from(changed.is_some_and(|changed| covers(path, changed)));
         }
     }
 
-    fn digests(&self) -> Vec<SpecDigest> {
-        digests(&self.spec)
+    /// Changes the labels.
+    pub(super) fn relabel(&mut self) {
+        let version = self.version().to_string();
+        self.labels.insert("at".to_owned(), version);
     }
 
-    pub fn seen(&self, graph: &Graph<'_>) -> Stored {
-        let state = self.status.as_ref().and_then(|status| status.0.state.as_deref());
+    pub(super) fn seen(&self, graph: &Graph<'_>) -> Stored {
+        let status = self.status.as_ref().map(|status| &status.machine);
+        let state = status.and_then(|status| status.state.as_deref());
         Stored {
             state: state.and_then(|name| graph.find(name)),
-            generation: self.generation,
-            deleting: self.deleting,
-            held: self.held,
-            spec: self.spec.clone(),
-            status: self.status.as_ref().map(|status| status.0.clone()),
+            generation: self.generation(),
+            deleting: self.deleting(),
+            held: self.has_finalizer(graph.finalizer),
+            spec: self.spec.fields.clone(),
+            status: status.cloned(),
         }
     }
 }
@@ -197,45 +184,4 @@ pub(super) fn stored_digests(spec: &BTreeMap<String, u32>) -> BTreeMap<String, S
     let each = digests.iter();
     each.map(|digest| (digest.path().to_owned(), digest.stored()))
         .collect()
-}
-
-impl Object for TestObject {
-    type Status = TestStatus;
-
-    fn name(&self) -> &str {
-        "test"
-    }
-    fn namespace(&self) -> &str {
-        "default"
-    }
-    fn uid(&self) -> &str {
-        "1"
-    }
-    fn generation(&self) -> i64 {
-        self.generation
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn deleting(&self) -> bool {
-        self.deleting
-    }
-    fn has_finalizer(&self, _: &str) -> bool {
-        self.held
-    }
-    fn same_labels(&self, other: &Self) -> bool {
-        self.label == other.label
-    }
-    fn status(&self) -> Option<&TestStatus> {
-        self.status.as_ref()
-    }
-    fn edit(&mut self, edit: Edit<'_, TestStatus>) {
-        match edit {
-            Edit::Version(version) => self.version = version,
-            Edit::Generation(generation) => self.generation = generation,
-            Edit::Delete => self.deleting = true,
-            Edit::Finalizer(_, held) => self.held = held,
-            Edit::Status(status) => self.status = Some(status),
-        }
-    }
 }

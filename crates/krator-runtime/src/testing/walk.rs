@@ -4,13 +4,14 @@ use super::{
     judge::{self, Disturbance},
     recorder::{Note, Recorder},
     script::{Fault, Script},
-    scripted::{Scripted, TestObject, TestStatus, stored_digests},
+    scripted::{Scripted, TestObject, TestSpec, stored_digests},
     witness::{self, Witnessed},
 };
 use crate::{
     actor::{Actor, Step},
     graph::{Graph, StateId},
-    local::FOREVER,
+    local::{FOREVER, LocalStatus},
+    machine::{Edit, Object as _},
     status::{EntryId, MachineStatus},
     world::World as _,
 };
@@ -114,7 +115,7 @@ pub(super) async fn walk(graph: &Graph<'_>, case: &Case, fault: Option<Fault>) -
 /// One process, from what is stored until it ends.
 async fn live(world: &Witnessed<'_>) -> End {
     let (graph, recorder) = (world.hooks.graph, &world.hooks.role.recorder);
-    let mailbox = &world.handle.mailbox;
+    let mailbox = &world.handle.0.mailbox;
     let Some(stored) = world.handle.stored() else {
         return End::Over;
     };
@@ -161,21 +162,17 @@ async fn live(world: &Witnessed<'_>) -> End {
 /// The object as the first process finds it.
 pub(super) fn found(graph: &Graph<'_>, case: &Case, began: Timestamp) -> TestObject {
     let start = case.route.first().map(|at| graph.state(*at));
-    let mut object = TestObject {
-        version: 1,
-        generation: if case.changed_before.is_some() { 2 } else { 1 },
-        deleting: case.deleted_before,
-        held: case.deleted_before,
-        label: 0,
+    let paths = graph.distinguished_paths().into_iter();
+    let spec = TestSpec {
         field_values: field_values(graph),
-        spec: graph
-            .distinguished_paths()
-            .into_iter()
-            .map(|path| (path.to_owned(), 0))
-            .collect(),
-        status: None,
+        fields: paths.map(|path| (path.to_owned(), 0)).collect(),
     };
-    let digests = stored_digests(&object.spec);
+    let digests = stored_digests(&spec.fields);
+    let mut object = TestObject::new("test", spec);
+    if case.deleted_before {
+        object.edit(Edit::Delete);
+        object.edit(Edit::Finalizer(graph.finalizer, true));
+    }
     let status = MachineStatus {
         state: start.map(|policy| policy.name.to_owned()),
         entry: Some(EntryId::new(0xff)),
@@ -186,8 +183,14 @@ pub(super) fn found(graph: &Graph<'_>, case: &Case, began: Timestamp) -> TestObj
         spec_digests: (!digests.is_empty()).then(|| Box::new(digests)),
         ..MachineStatus::default()
     };
-    object.status = (!case.is_new).then_some(TestStatus(status));
+    if !case.is_new {
+        object.edit(Edit::Status(LocalStatus {
+            fields: (),
+            machine: status,
+        }));
+    }
     if let Some(changed) = case.changed_before {
+        object.edit(Edit::Generation(2));
         object.change(changed);
     }
     object

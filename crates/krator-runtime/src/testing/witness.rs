@@ -34,16 +34,14 @@ pub(super) fn world<'g>(
     recorder: Recorder,
     plan: Arc<dyn Plan>,
 ) -> Witnessed<'g> {
-    let world = Memory::new(object, Arc::new(()), graph.finalizer(), began, |outside| {
-        Witness {
-            graph,
-            role: Role {
-                recorder: Arc::new(recorder),
-                outside: outside.clone(),
-                plan,
-            },
-            writes: AtomicUsize::new(0),
-        }
+    let world = Memory::new(object, Arc::new(()), graph.finalizer, began, |outside| Witness {
+        graph,
+        role: Role {
+            recorder: Arc::new(recorder),
+            outside: outside.clone(),
+            plan,
+        },
+        writes: AtomicUsize::new(0),
     });
     world.hooks.look();
     world
@@ -69,7 +67,7 @@ impl Hooks<Scripted> for Witness<'_> {
         let nth = self.writes.fetch_add(1, Relaxed);
         let kind = self.role.plan.before_write(nth, &self.role, self.graph).await;
         if kind == Some(FaultKind::AnotherClientIsFaster) {
-            self.role.outside.update_unseen(|object| object.label += 1);
+            self.role.outside.update_unseen(TestObject::relabel);
         }
         let lost = || WriteError::Other("no answer".into());
         if matches!(kind, Some(FaultKind::DiesBefore | FaultKind::Fails)) {

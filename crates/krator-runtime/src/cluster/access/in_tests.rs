@@ -20,13 +20,13 @@ impl<M: Linked> Handle<M> {
     ///
     /// If the object cannot be written as JSON.
     pub fn put<K: Child>(&self, object: &K) -> Result<()> {
-        self.others.put(object)?;
+        self.0.others.put(object)?;
         self.notify([object]);
         Ok(())
     }
     /// Removes an object of another kind. A state that waits for it runs again.
     pub fn remove<K: Child>(&self, object: &K) {
-        self.others.remove(object);
+        self.0.others.remove(object);
         self.notify([object]);
     }
     /// Gives all objects of this kind the status that their controller writes when it has succeeded: a Deployment has
@@ -65,7 +65,7 @@ impl<M: Linked> Handle<M> {
     ///
     /// If there is no object of this kind, because no handler has applied one yet.
     pub fn make_ready<K: Child>(&self) {
-        self.notify(&self.others.make_ready::<K>());
+        self.notify(&self.0.others.report::<K>(true));
     }
     /// Gives all objects of this kind the status that their controller writes when it has failed for good. A kind that
     /// never fails for good, such as a StatefulSet, is not ready instead. A state that waits for them runs again.
@@ -74,7 +74,7 @@ impl<M: Linked> Handle<M> {
     ///
     /// If there is no object of this kind, because no handler has applied one yet.
     pub fn fail<K: Child>(&self) {
-        self.notify(&self.others.fail::<K>());
+        self.notify(&self.0.others.report::<K>(false));
     }
     fn notify<'a, K: Child>(&self, objects: impl IntoIterator<Item = &'a K>) {
         let Some(manifest) = self.stored() else {
@@ -90,7 +90,7 @@ impl<M: Linked> Handle<M> {
             }));
         }
         if !changes.is_empty() {
-            self.mailbox.post(|mail| mail.changes.extend(changes));
+            self.0.mailbox.post(|mail| mail.changes.extend(changes));
         }
     }
 }
@@ -121,7 +121,7 @@ fn of_kind<M: Linked, K: Child>(links: &[Link<M>]) -> impl Iterator<Item = &Link
 fn concerns<M: Linked, K: Child>(link: &Link<M>, manifest: &ManifestOf<M>, other: &K) -> bool {
     match &link.concerns {
         Concerns::Owner => {
-            owner_uid(other.meta(), M::GRAPH.finalizer()).is_none_or(|uid| uid == manifest.uid())
+            owner_uid(other.meta(), M::GRAPH.finalizer).is_none_or(|uid| uid == manifest.uid())
         }
         Concerns::Named(..) => {
             let (name, namespace) = (other.name_any(), other.namespace().unwrap_or_default());

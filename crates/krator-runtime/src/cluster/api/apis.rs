@@ -42,18 +42,34 @@ pub struct ApiHandles<K> {
     caching: ApiCaching,
     given: BTreeMap<String, Arc<Api<K>>>,
     /// By the hash of the namespace, so that the lists stay short.
-    added: [Added<K>; LISTS],
+    added: [Kept<(String, Arc<Api<K>>)>; LISTS],
 }
 
 /// With ten thousand namespaces a list has 40.
 const LISTS: usize = 256;
 
-type Added<K> = OnceLock<Box<Handle<K>>>;
+/// A list that only grows.
+struct Kept<T>(OnceLock<Box<(T, Kept<T>)>>);
 
-struct Handle<K> {
-    namespace: String,
-    api: Arc<Api<K>>,
-    next: Added<K>,
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Self(OnceLock::new())
+    }
+}
+
+impl<T> Kept<T> {
+    /// What `seek` finds in one of the items. At the end of the list an item is added that it finds something in, unless
+    /// somebody else adds one there first.
+    fn find<R>(&self, seek: impl Fn(&T) -> Option<R>, make: impl Fn() -> T) -> R {
+        let mut at = self;
+        loop {
+            let (item, next) = &**at.0.get_or_init(|| Box::new((make(), Self::default())));
+            match seek(item) {
+                Some(found) => return found,
+                None => at = next,
+            }
+        }
+    }
 }
 
 impl<K: Resource<DynamicType = (), Scope: Place>> ApiHandles<K> {
@@ -67,7 +83,7 @@ impl<K: Resource<DynamicType = (), Scope: Place>> ApiHandles<K> {
             client,
             caching,
             given: BTreeMap::new(),
-            added: [const { OnceLock::new() }; LISTS],
+            added: [const { Kept(OnceLock::new()) }; LISTS],
         };
         for namespace in namespaces {
             let namespace = namespace.into();
@@ -109,33 +125,17 @@ impl<K: Resource<DynamicType = (), Scope: Place>> ApiHandles<K> {
         let namespace = Self::key(namespace);
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(namespace);
         // The remainder is less than `LISTS`.
-        let mut at = &self.added[usize::try_from(hash % LISTS as u64).unwrap_or(0)];
-        loop {
-            // At the end of the list this adds the handle, unless somebody else adds one there first.
-            let handle = at.get_or_init(|| {
-                Box::new(Handle {
-                    namespace: namespace.to_owned(),
-                    api: Arc::new(self.api(namespace)),
-                    next: OnceLock::new(),
-                })
-            });
-            if handle.namespace == namespace {
-                return Arc::clone(&handle.api);
-            }
-            at = &handle.next;
-        }
+        let list = &self.added[usize::try_from(hash % LISTS as u64).unwrap_or(0)];
+        list.find(
+            |(known, api)| (known == namespace).then(|| Arc::clone(api)),
+            || (namespace.to_owned(), Arc::new(self.api(namespace))),
+        )
     }
 }
 
 /// The handles that the handlers of one machine use, by kind.
 #[derive(Default)]
-pub(crate) struct Apis(OnceLock<Box<OfKind>>);
-
-struct OfKind {
-    /// The [`ApiHandles`] of the kind.
-    handles: Box<dyn Any + Send + Sync>,
-    next: Apis,
-}
+pub(crate) struct Apis(Kept<Box<dyn Any + Send + Sync>>);
 
 impl Apis {
     /// The handle for a kind and a namespace.
@@ -143,17 +143,11 @@ impl Apis {
     where
         K: Resource<DynamicType = (), Scope: Place> + 'static,
     {
-        let of_kind = self.0.get_or_init(|| {
-            let none = [""; 0];
-            Box::new(OfKind {
-                handles: Box::new(ApiHandles::<K>::new(client.clone(), none, ApiCaching::Extendable)),
-                next: Self::default(),
-            })
-        });
-        match of_kind.handles.downcast_ref::<ApiHandles<K>>() {
-            Some(handles) => handles.kept(namespace),
-            None => of_kind.next.get(client, namespace),
-        }
+        let none = [""; 0];
+        self.0.find(
+            |handles| Some(handles.downcast_ref::<ApiHandles<K>>()?.kept(namespace)),
+            || Box::new(ApiHandles::<K>::new(client.clone(), none, ApiCaching::Extendable)),
+        )
     }
 }
 

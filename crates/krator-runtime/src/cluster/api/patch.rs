@@ -1,5 +1,8 @@
 //! Patches for server-side apply, as text that the API server reads cheaply.
-use kube::{Error, api::Patch};
+use kube::{
+    Error,
+    api::{Patch, PatchParams},
+};
 use serde::Serialize;
 use serde_json::{Serializer, ser::PrettyFormatter, value::RawValue};
 
@@ -20,6 +23,14 @@ pub(in crate::cluster) fn apply(patch: &impl Serialize) -> Result<Patch<Box<RawV
         .serialize(&mut serializer)
         .and_then(|()| serde_json::from_slice(&text));
     text.map(Patch::Apply).map_err(Error::SerdeError)
+}
+
+/// The parameters of a patch that merges in the name of a field manager.
+pub(in crate::cluster) fn params(manager: &str) -> PatchParams {
+    PatchParams {
+        field_manager: Some(manager.to_owned()),
+        ..PatchParams::default()
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! An object as it is received: its metadata, and the rest as text. It is decoded lazily, because most events of a
 //! watch echo the operator's own writes and are dropped by their version.
 use crate::resource::Place;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::{api::core::v1::ObjectReference, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{
     Api, Client, Resource,
     core::{ApiResource, DynamicResourceScope},
@@ -11,7 +11,7 @@ use serde::{
     de::{DeserializeOwned, Error as _},
 };
 use serde_json::value::RawValue;
-use std::{borrow::Cow, collections::BTreeMap, fmt};
+use std::{borrow::Cow, fmt};
 
 /// An object that is not decoded yet, so one whose fields are malformed does not hold up the others. All kinds have this
 /// type, so that watches and requests are compiled once.
@@ -58,6 +58,18 @@ impl Endpoint {
             (plural, group) => format!("{plural}.{group}"),
         }
     }
+    /// An object of the kind, as events name it.
+    pub fn reference(&self, meta: &ObjectMeta) -> ObjectReference {
+        ObjectReference {
+            api_version: Some(self.api_version()),
+            kind: Some(self.kind().to_owned()),
+            name: meta.name.clone(),
+            namespace: meta.namespace.clone(),
+            uid: meta.uid.clone(),
+            ..ObjectReference::default()
+        }
+    }
+
     /// Where all objects are listed. No two kinds have the same.
     pub fn path(&self) -> String {
         Raw::url_path(&self.resource, None)
@@ -99,17 +111,6 @@ struct Metadata<'a> {
     managed_fields: Option<&'a RawValue>,
 }
 
-/// The fields that are read for the labels of an object.
-#[derive(Deserialize)]
-struct Labelled {
-    metadata: Labels,
-}
-
-#[derive(Deserialize)]
-struct Labels {
-    labels: Option<BTreeMap<String, String>>,
-}
-
 impl Raw {
     pub fn uid(&self) -> &str {
         self.metadata.uid.as_deref().unwrap_or_default()
@@ -121,11 +122,14 @@ impl Raw {
     pub fn text(&self) -> &str {
         &self.text
     }
-    /// The labels of the object, which are not kept. Malformed ones count as none.
-    pub fn read_labels(&self) -> BTreeMap<String, String> {
+    /// All metadata of the object, most of which are not kept. Malformed ones count as none.
+    pub fn read_metadata(&self) -> ObjectMeta {
+        #[derive(Deserialize)]
+        struct Described {
+            metadata: ObjectMeta,
+        }
         let read = serde_json::from_str(&self.text);
-        let labels = read.ok().and_then(|Labelled { metadata }| metadata.labels);
-        labels.unwrap_or_default()
+        read.map(|Described { metadata }| metadata).unwrap_or_default()
     }
 }
 
@@ -231,7 +235,7 @@ mod tests {
         let odd = raw(r#"{"data": 7, "metadata": {"name": "odd", "uid": "1-2"}}"#);
         let error = odd.decode::<ConfigMap>().expect_err("data is a map").to_string();
         assert_eq!(odd.meta().name.as_deref(), Some("odd"));
-        assert!(odd.read_labels().is_empty());
+        assert_eq!(odd.read_metadata().labels, None);
         assert!(error.contains("invalid type"), "{error}");
     }
 }

@@ -29,14 +29,10 @@ const NONE_YET: u64 = 1;
 impl<K: Child> Children<K> {
     /// Applies a child. Each request has the version of the child whose owner was looked at, so it is answered with a
     /// conflict if there is another child by then, or another owner.
-    pub(super) async fn apply(
-        &self,
-        namespace: String,
-        name: String,
-        mut body: Value,
-        manager: &str,
-        owner: &Owner,
-    ) -> Result<Arc<K>> {
+    pub(super) async fn send(&self, namespace: String, name: String, mut body: Value) -> Result<Arc<K>> {
+        let owner = &self.owner;
+        // Each owner has a field manager of its own, so that two owners cannot take a child from each other.
+        let manager = format!("{}-{}", self.operator, owner.reference.uid);
         let key: ChildKey = (self.kind, namespace.clone(), name.clone());
         let hash = hash(&body);
         let (known, last) = (
@@ -61,7 +57,7 @@ impl<K: Child> Children<K> {
             (Some(ours), None) => Some(ours),
             (None, _) => read(&api, &name, owner).await?,
         };
-        let params = PatchParams::apply(manager).force();
+        let params = PatchParams::apply(&manager).force();
         let (mut retries, mut emptied) = (0, false);
         let mut stored = loop {
             if let Some(there) = &there {
@@ -79,15 +75,12 @@ impl<K: Child> Children<K> {
                     emptied = true;
                     let meta = api.get_metadata_opt(&name).await?;
                     let meta = meta.map(|object| object.metadata).unwrap_or_default();
-                    let Some(mut patch) = emptied::patch(&meta, manager, &body) else {
+                    let Some(mut patch) = emptied::patch(&meta, &manager, &body) else {
                         return Err(kube::Error::Api(refused).into());
                     };
                     // Without this version of the child the keys may be somebody else's.
                     patch["metadata"]["resourceVersion"] = json!(expected.to_string());
-                    let params = PatchParams {
-                        field_manager: Some(manager.to_owned()),
-                        ..PatchParams::default()
-                    };
+                    let params = patch::params(&manager);
                     match api.patch_metadata(&name, &params, &Patch::Merge(&patch)).await {
                         Ok(_) => {}
                         Err(kube::Error::Api(status)) if status.code == 409 => {}
@@ -125,7 +118,7 @@ fn hash(body: &Value) -> u64 {
 mod tests {
     use super::*;
     use crate::cluster::others::watches::KindCache;
-    use crate::error::Class;
+    use crate::{error::Class, resource::ChildDeletion};
     use http::{Method, Request, Response, StatusCode};
     use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::OwnerReference};
     use kube::{Client, client::Body};
@@ -219,20 +212,22 @@ mod tests {
             }),
             "default",
         );
-        let cluster = Children::<ConfigMap> {
-            client,
-            cache: Arc::new(KindCache::new(tokio::sync::watch::channel(false).0)),
-            kind: "core/v1.ConfigMap",
-            applied: Arc::default(),
-        };
-        let body = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}});
         let me = Owner {
             reference: owner("me", "1"),
             label: "example.com/owners",
         };
-        let done = cluster
-            .apply("default".to_owned(), "one".to_owned(), body, "manager", &me)
-            .await;
+        let children = Children::<ConfigMap> {
+            client,
+            cache: Arc::new(KindCache::new(tokio::sync::watch::channel(false).0)),
+            kind: "core/v1.ConfigMap",
+            applied: Arc::default(),
+            operator: "manager",
+            namespace: "default".to_owned(),
+            owner: me,
+            deletion: ChildDeletion::Owner,
+        };
+        let body = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}});
+        let done = children.send("default".to_owned(), "one".to_owned(), body).await;
         let applied = server.applied.lock().expect("a lock").clone();
         (applied, done.err().map(|error| error.class()))
     }

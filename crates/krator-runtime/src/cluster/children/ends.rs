@@ -1,7 +1,10 @@
 //! The end of the children that outlive the deletion path of their owner: they are deleted or released after it, before the
 //! finalizer goes. Whatever a crash leaves undone is found again by the label of the children.
 use crate::{
-    cluster::others::{links::Link, reach::Cluster},
+    cluster::{
+        api::patch,
+        others::{links::Link, reach::Cluster},
+    },
     error::Result,
     machine::{Machine, ManifestOf, Object as _},
     resource::{ChildDeletion, controller_in, owner_uid, release},
@@ -9,7 +12,7 @@ use crate::{
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{
     Api,
-    api::{DeleteParams, ListParams, Patch, PatchParams, Preconditions},
+    api::{DeleteParams, ListParams, Patch, Preconditions},
     core::PartialObjectMeta,
 };
 use serde_json::{Value, json};
@@ -41,7 +44,7 @@ impl<M: Machine> Cluster<M> {
     /// The children of an object, as the API server knows them now: those with the label, and those with an owner reference,
     /// which are from a former description and not relabelled yet.
     async fn children(&self, at: usize, link: &Link<M>, object: &ManifestOf<M>) -> Result<Vec<ObjectMeta>> {
-        let label = M::GRAPH.finalizer();
+        let label = M::GRAPH.finalizer;
         let labelled = ListParams::default().labels(&format!("{label}={}", object.uid()));
         let mut children = Vec::new();
         for namespace in self.places(link, object) {
@@ -66,7 +69,7 @@ impl<M: Machine> Cluster<M> {
             return Ok(false);
         }
         if link.deletion == ChildDeletion::Keep {
-            let mut metadata = release(M::GRAPH.finalizer(), owner.0, owner.1);
+            let mut metadata = release(M::GRAPH.finalizer, owner.0, owner.1);
             if controller_in(child).is_some_and(|controller| controller.uid == owner.1) {
                 metadata["ownerReferences"] = without_controller(child);
             }
@@ -92,10 +95,7 @@ impl<M: Machine> Cluster<M> {
     pub(super) async fn patch(&self, link: &Link<M>, child: &ObjectMeta, mut metadata: Value) -> Result<()> {
         metadata["resourceVersion"] = json!(child.resource_version);
         metadata["uid"] = json!(child.uid);
-        let params = PatchParams {
-            field_manager: Some(self.manager.to_owned()),
-            ..PatchParams::default()
-        };
+        let params = patch::params(self.manager);
         let patch = Patch::Merge(json!({"metadata": metadata}));
         let api = self.metadata(link, child.namespace.as_deref().unwrap_or_default());
         match api.patch_metadata(name_of(child), &params, &patch).await {

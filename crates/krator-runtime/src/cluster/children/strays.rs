@@ -1,14 +1,11 @@
 //! Children whose metadata does not say what the description says now, and children that their owner has left behind: its
 //! finalizer was removed by force, or a request about the child arrived after its end.
-use super::ends::{name_of, without_controller};
+use super::ends::without_controller;
 use crate::{
-    cluster::{
-        api::raw::Endpoint,
-        others::{links::Link, reach::Cluster},
-    },
+    cluster::{api::raw::Endpoint, others::reach::Cluster},
     error::Result,
     machine::Machine,
-    resource::{ChildDeletion, controller_in, labelled_owner},
+    resource::{ChildDeletion, controller, controller_in, labelled_owner},
 };
 use k8s_openapi::{
     api::core::v1::ObjectReference,
@@ -69,7 +66,7 @@ impl<M: Machine> Cluster<M> {
         let mut strays = Vec::new();
         let links = self.links.iter().zip(&self.caches).enumerate();
         for (at, (link, cache)) in links.filter(|(_, (link, _))| link.is_owned()) {
-            let found = cache.owned_by(M::GRAPH.finalizer(), &|controller, labelled| {
+            let found = cache.owned_by(M::GRAPH.finalizer, &|controller, labelled| {
                 is_one(link.deletion, controller, labelled)
             });
             strays.extend(found.into_iter().map(|(namespace, name)| Stray {
@@ -99,7 +96,7 @@ impl<M: Machine> Cluster<M> {
 
     /// Makes a child say what the description says, or ends it if its owner is gone. Returns the child if it is kept.
     pub async fn settle(&self, of: &Endpoint, stray: &Stray) -> Result<Option<ObjectReference>> {
-        let (label, link) = (M::GRAPH.finalizer(), &self.links[stray.link]);
+        let (label, link) = (M::GRAPH.finalizer, &self.links[stray.link]);
         let api = self.metadata(link, &stray.namespace);
         let Some(child) = api.get_metadata_opt(&stray.name).await? else {
             return Ok(None);
@@ -132,7 +129,7 @@ impl<M: Machine> Cluster<M> {
                     && self.end(link, &child, (name, uid)).await?
                     && link.deletion == ChildDeletion::Keep
                 {
-                    return Ok(Some(reference(link, &child)));
+                    return Ok(Some(link.endpoint.reference(&child)));
                 }
             }
             // It belongs to somebody else, or to nobody, or nobody knows the name of its owner.
@@ -144,17 +141,10 @@ impl<M: Machine> Cluster<M> {
     /// A patch that replaces the label of a child by an owner reference, so that the garbage collector deletes it with its
     /// owner.
     fn referring(&self, child: &ObjectMeta, uid: &str, name: Option<&str>) -> Value {
-        let label = M::GRAPH.finalizer();
+        let label = M::GRAPH.finalizer;
         let mut patch = json!({"labels": {label: null}, "annotations": {label: null}});
         if let (None, Some(name)) = (controller_in(child), name) {
-            let owner = OwnerReference {
-                api_version: self.api_version.clone(),
-                kind: self.kind.clone(),
-                name: name.to_owned(),
-                uid: uid.to_owned(),
-                controller: Some(true),
-                block_owner_deletion: Some(true),
-            };
+            let owner = controller(&self.api_version, &self.kind, name, uid);
             let others = child.owner_references.iter().flatten();
             patch["ownerReferences"] = json!(others.chain([&owner]).collect::<Vec<_>>());
         }
@@ -165,17 +155,6 @@ impl<M: Machine> Cluster<M> {
     fn is_of_kind(&self, of: &Endpoint, owner: &OwnerReference) -> bool {
         let group = owner.api_version.rsplit_once('/').map_or("", |(group, _)| group);
         (group, &*owner.kind) == (of.group(), of.kind())
-    }
-}
-
-fn reference<M: Machine>(link: &Link<M>, child: &ObjectMeta) -> ObjectReference {
-    ObjectReference {
-        api_version: Some(link.endpoint.api_version()),
-        kind: Some(link.endpoint.kind().to_owned()),
-        name: Some(name_of(child).to_owned()),
-        namespace: child.namespace.clone(),
-        uid: child.uid.clone(),
-        ..ObjectReference::default()
     }
 }
 

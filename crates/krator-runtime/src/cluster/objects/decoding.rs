@@ -14,7 +14,7 @@ use crate::{
     resource::KubeObject,
     world::{World as _, WriteError},
 };
-use k8s_openapi::{api::core::v1::ObjectReference, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource as _;
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ where
             Decoded::Partly(object, why) => (Some(object), why),
             Decoded::Not(why) => (None, why),
         };
-        let finalizer = O::Machine::GRAPH.finalizer();
+        let finalizer = O::Machine::GRAPH.finalizer;
         let is_held = why.meta.finalizers.iter().flatten().any(|it| it == finalizer);
         let note = match (&object, why.meta.deletion_timestamp.is_some()) {
             (_, false) => {
@@ -82,9 +82,9 @@ where
 
     /// Says in the status of an object that it cannot be decoded, unless it says so already.
     async fn mark(self: Arc<Self>, raw: Arc<Raw>) -> Result<(), WriteError> {
-        let generation = undecodable::metadata(&raw).generation.unwrap_or_default();
+        let generation = raw.read_metadata().generation.unwrap_or_default();
         let stored = undecodable::machine_status(&raw);
-        let path = undecodable::rest::<ManifestOf<O::Machine>>(&raw).path;
+        let (_, path) = undecodable::rest::<ManifestOf<O::Machine>>(&raw);
         let condition = conditions::undecodable(&stored, &path, generation, self.clock.time());
         if stored.conditions.contains(&condition) {
             return Ok(());
@@ -96,8 +96,8 @@ where
     /// Takes the finalizer off an object for which no handler can run.
     async fn release(self: Arc<Self>, raw: Arc<Raw>) -> Result<(), WriteError> {
         let _turn = self.turn().await;
-        let meta = undecodable::metadata(&raw);
-        self.patch_finalizer(&meta, O::Machine::GRAPH.finalizer(), false)
+        let meta = raw.read_metadata();
+        self.patch_finalizer(&meta, O::Machine::GRAPH.finalizer, false)
             .await
             .map(drop)
     }
@@ -111,14 +111,7 @@ where
             "{}",
             note.escape_debug()
         );
-        let about = ObjectReference {
-            api_version: Some(self.cluster.api_version.clone()),
-            kind: Some(self.cluster.kind.clone()),
-            name: meta.name.clone(),
-            namespace: meta.namespace.clone(),
-            uid: meta.uid.clone(),
-            ..ObjectReference::default()
-        };
+        let about = self.endpoint.reference(meta);
         self.queue(about, RUN, Event::warning("Undecodable", note));
     }
 }

@@ -3,8 +3,6 @@
 mod tasks;
 
 use super::remote::Remote;
-#[cfg(feature = "dev")]
-use crate::graph::StateId;
 use crate::{
     actor::{Actor, Step},
     cluster::{
@@ -21,6 +19,8 @@ use crate::{
             metrics::Counted,
         },
     },
+    graph::StateId,
+    lock::Lock as _,
     machine::{Machine, ManifestOf},
     operator::Operator,
     resource::{KubeObject, version},
@@ -76,6 +76,16 @@ enum Life<O: Operator> {
         mailbox: Arc<Mailbox<ManifestOf<O::Machine>>>,
         view: Arc<View<ManifestOf<O::Machine>>>,
     },
+}
+
+impl<O: Operator> Life<O> {
+    /// The object, and the state that it is in.
+    fn seen(&self) -> (Option<StateId>, Arc<ManifestOf<O::Machine>>) {
+        match self {
+            Self::Resting { tracked, .. } => (tracked.actor.at(), Arc::clone(tracked.actor.manifest())),
+            Self::Running { view, .. } => view.locked().clone(),
+        }
+    }
 }
 
 pub(in crate::cluster) struct Dispatcher<O: Operator> {
@@ -167,43 +177,21 @@ where
     /// Answers somebody who looks at the objects.
     fn show(&mut self, mut question: Question) {
         #[cfg(feature = "dev")]
-        if question.wants_timers_again() {
-            self.set_timers_again();
-        }
-        #[cfg(feature = "dev")]
-        if let Some(to) = question.takes() {
-            self.take_by_hand(&question, to);
-        }
-        for slot in self.slots.values() {
-            match &slot.life {
-                Life::Resting { tracked, .. } => {
-                    question.see(tracked.actor.at(), tracked.actor.manifest());
-                }
-                Life::Running { view, .. } => view.show(&mut question),
+        if question.is_order() {
+            let is_meant = |(_, slot): &(_, &Slot<O>)| {
+                let (at, object) = slot.life.seen();
+                question.wants(at, &*object)
+            };
+            let meant = self.slots.iter().filter(is_meant);
+            for uid in meant.map(|(uid, _)| Arc::clone(uid)).collect::<Vec<_>>() {
+                self.notify(&uid, |mail| mail.by_hand = question.takes());
             }
         }
+        for slot in self.slots.values() {
+            let (at, object) = slot.life.seen();
+            question.see(at, object);
+        }
         question.answer();
-    }
-
-    /// Sets the timers of all objects again, and the deadlines of the handlers that run, because the clock was advanced.
-    #[cfg(feature = "dev")]
-    fn set_timers_again(&mut self) {
-        for uid in self.slots.keys().cloned().collect::<Vec<_>>() {
-            self.notify(&uid, |_| {});
-        }
-    }
-
-    /// Leads the object that the question names over an edge, in the place of its handler.
-    #[cfg(feature = "dev")]
-    fn take_by_hand(&mut self, question: &Question, to: StateId) {
-        let is_named = |slot: &Slot<O>| match &slot.life {
-            Life::Resting { tracked, .. } => question.names(&**tracked.actor.manifest()),
-            Life::Running { view, .. } => view.is_named_by(question),
-        };
-        let named = self.slots.iter().find(|(_, slot)| is_named(slot));
-        if let Some(uid) = named.map(|(uid, _)| Arc::clone(uid)) {
-            self.notify(&uid, |mail| mail.by_hand = Some(to));
-        }
     }
 
     fn saw(&mut self, source: usize, seen: watcher::Event<Arc<Raw>>) {
@@ -343,15 +331,10 @@ where
 
     /// Gives mail to an object at rest. It stays at rest, or gets a task.
     fn receive(&mut self, uid: &str, mut mail: Mail<ManifestOf<O::Machine>>) {
-        let Some((uid, slot)) = self.slots.remove_entry(uid) else {
+        let Some((uid, mut slot)) = self.slots.remove_entry(uid) else {
             return;
         };
-        let Slot {
-            life,
-            source,
-            listing,
-        } = slot;
-        let life = match life {
+        slot.life = match slot.life {
             Life::Resting { mut tracked, timer } => {
                 let gone = mail.gone;
                 match tracked.actor.receive(std::mem::take(&mut mail), self.world.now()) {
@@ -373,13 +356,6 @@ where
             }
             running => running,
         };
-        self.slots.insert(
-            uid,
-            Slot {
-                life,
-                source,
-                listing,
-            },
-        );
+        self.slots.insert(uid, slot);
     }
 }

@@ -8,7 +8,7 @@ use crate::cluster::shown::development::{Failures, Target};
 use crate::{
     cluster::{
         api::{
-            LONGEST_REQUEST, patch,
+            LONGEST_REQUEST, answered, patch,
             raw::{Endpoint, Raw},
         },
         children::Stray,
@@ -18,12 +18,12 @@ use crate::{
     },
     engine::{Cause, Moved, Now},
     error::{Error, Result},
-    graph::{Retry, StateKind},
+    graph::{Retry, StateId, StateKind},
     machine::{Event, Found, Machine, ManifestOf, Object as _, SharedOf, StatusOf},
     operator::Operator,
     resource::KubeObject,
     status::Condition,
-    world::{Ran, World, WriteError},
+    world::{RunEnd, World, WriteError},
 };
 use futures::FutureExt as _;
 use k8s_openapi::{api::core::v1::ObjectReference, apimachinery::pkg::apis::meta::v1::ObjectMeta};
@@ -78,7 +78,12 @@ where
         for failures in 1.. {
             let settled = {
                 let _turn = self.turn().await;
-                bounded(self.cluster.settle(&self.endpoint, &stray)).await
+                answered(
+                    LONGEST_REQUEST,
+                    self.cluster.settle(&self.endpoint, &stray).boxed(),
+                )
+                .await
+                .flatten()
             };
             match settled {
                 Ok(None) => return,
@@ -153,10 +158,7 @@ where
         let patch = json!({
             "metadata": {"resourceVersion": meta.resource_version, "finalizers": finalizers},
         });
-        let params = PatchParams {
-            field_manager: Some(self.cluster.manager.to_owned()),
-            ..PatchParams::default()
-        };
+        let params = patch::params(self.cluster.manager);
         let api = self.api(meta.namespace.as_deref().unwrap_or_default());
         let name = meta.name.as_deref().unwrap_or_default();
         match request(api.patch(name, &params, &Patch::Merge(patch))).await {
@@ -204,9 +206,9 @@ where
 fn moved_event(moved: &Moved<'_>) -> Event {
     let reason = match moved.cause {
         Cause::TimedOut | Cause::RetriesExhausted | Cause::LimitReached | Cause::SpecChanged => {
-            moved.cause.as_str()
+            moved.cause.name()
         }
-        _ => moved.to.name,
+        _ => moved.to.name.to_owned(),
     };
     let mut note = format!("entered {}", moved.to.name);
     if let Some(from) = moved.from {
@@ -216,7 +218,7 @@ fn moved_event(moved: &Moved<'_>) -> Event {
         note += &format!(": {}", moved.message());
     }
     Event {
-        reason: reason.to_owned(),
+        reason,
         note,
         warning: moved.to.kind == StateKind::Failed,
     }
@@ -226,7 +228,7 @@ fn moved_event(moved: &Moved<'_>) -> Event {
 async fn request<T>(request: impl Future<Output = kube::Result<T>> + Send) -> Result<T, WriteError> {
     // Thousands of tasks may exist, and the future of a request is larger than everything else that they hold.
     // Boxed, it takes memory only while the request is made.
-    match tokio::time::timeout(LONGEST_REQUEST, request.boxed()).await {
+    match answered(LONGEST_REQUEST, request.boxed()).await {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(error)) => Err(match &error {
             kube::Error::Api(status) => match status.code {
@@ -237,14 +239,8 @@ async fn request<T>(request: impl Future<Output = kube::Result<T>> + Send) -> Re
             },
             _ => WriteError::Other(error.into()),
         }),
-        Err(_) => Err(WriteError::Other(Error::from("the API server did not answer"))),
+        Err(error) => Err(WriteError::Other(error)),
     }
-}
-
-/// Makes some requests about children, bounded in time.
-async fn bounded<T>(requests: impl Future<Output = Result<T>> + Send) -> Result<T> {
-    let answered = tokio::time::timeout(LONGEST_REQUEST, requests.boxed()).await;
-    answered.unwrap_or_else(|_| Err(Error::from("the API server did not answer")))
 }
 
 /// A patch that applies a status. It has a type of its own because most writes are of this kind: serializing it
@@ -398,7 +394,7 @@ where
         }
         let _turn = self.turn().await;
         let kept = |child: &str| self.publish(manifest, Event::released(child));
-        bounded(self.cluster.end_children(manifest, kept)).await
+        answered(LONGEST_REQUEST, self.cluster.end_children(manifest, kept).boxed()).await?
     }
 
     async fn read(&self, manifest: &ManifestOf<O::Machine>) -> Result<Option<Arc<ManifestOf<O::Machine>>>> {
@@ -424,8 +420,8 @@ where
         self.queue(manifest.object_ref(&()), "Transition", event);
     }
 
-    fn ran(&self, ran: &Ran) {
-        self.metrics.ran(ran);
+    fn ran(&self, state: StateId, took: Option<Duration>, end: RunEnd) {
+        self.metrics.ran(state, took, end);
     }
 
     fn publish(&self, manifest: &ManifestOf<O::Machine>, event: Event) {

@@ -14,10 +14,14 @@ use crate::{
     lock::Lock as _,
 };
 use http::Request;
-use kube::{Client, core::Status};
+use kube::{
+    Client,
+    core::{GroupVersionKind, Status},
+};
 use prometheus_client::metrics::gauge::Gauge;
 use schema::{Schema, missing_value};
 use serde::Deserialize;
+use serde_json::Value;
 use std::{
     collections::BTreeMap,
     sync::{
@@ -207,37 +211,16 @@ fn missing_values(answer: &Status) -> Option<String> {
 
 /// The schema of a kind in the definitions of the operator.
 fn own(definitions: &str, kind: &Endpoint) -> Result<Schema> {
-    #[derive(Deserialize)]
-    struct Definition {
-        spec: Specification,
-    }
-    #[derive(Deserialize)]
-    struct Specification {
-        group: String,
-        names: Names,
-        versions: Vec<Version>,
-    }
-    #[derive(Deserialize)]
-    struct Names {
-        kind: String,
-    }
-    #[derive(Deserialize)]
-    struct Version {
-        name: String,
-        schema: Root,
-    }
-    #[derive(Deserialize)]
-    struct Root {
-        #[serde(rename = "openAPIV3Schema")]
-        root: Schema,
-    }
-    let all: Vec<Definition> = serde_saphyr::from_multiple(definitions)?;
-    let mut all = all.into_iter().map(|definition| definition.spec);
-    let found = all.find(|spec| spec.group == kind.group() && spec.names.kind == kind.kind());
-    let mut versions = found.into_iter().flat_map(|spec| spec.versions);
-    let found = versions.find(|version| version.name == kind.version());
-    let schema = found.map(|version| version.schema.root);
-    schema.ok_or_else(|| Error::from("the operator has no definition of the kind"))
+    let all: Vec<Value> = serde_saphyr::from_multiple(definitions)?;
+    let mut all = all.iter().map(|definition| &definition["spec"]);
+    let found = all.find(|spec| spec["group"] == kind.group() && spec["names"]["kind"] == kind.kind());
+    let mut versions = found
+        .iter()
+        .flat_map(|spec| spec["versions"].as_array())
+        .flatten();
+    let found = versions.find(|version| version["name"] == kind.version());
+    let found = found.ok_or_else(|| Error::from("the operator has no definition of the kind"))?;
+    Ok(Schema::deserialize(&found["schema"]["openAPIV3Schema"])?)
 }
 
 /// The schema of a kind in a document of OpenAPI.
@@ -248,30 +231,13 @@ fn served(document: &str, kind: &Endpoint) -> Result<Schema> {
     }
     #[derive(Deserialize)]
     struct Components {
-        schemas: BTreeMap<String, OfKind>,
-    }
-    #[derive(Deserialize)]
-    struct OfKind {
-        #[serde(rename = "x-kubernetes-group-version-kind", default)]
-        kinds: Vec<GroupVersionKind>,
-        #[serde(flatten)]
-        schema: Schema,
-    }
-    #[derive(Deserialize)]
-    struct GroupVersionKind {
-        group: String,
-        version: String,
-        kind: String,
+        schemas: BTreeMap<String, Schema>,
     }
     let document: Document = serde_json::from_str(document)?;
-    let is_it = |of: &GroupVersionKind| {
-        (of.group.as_str(), of.version.as_str(), of.kind.as_str())
-            == (kind.group(), kind.version(), kind.kind())
-    };
+    let wanted = [GroupVersionKind::gvk(kind.group(), kind.version(), kind.kind())];
     let mut all = document.components.schemas.into_values();
-    let found = all.find(|schema| matches!(schema.kinds.as_slice(), [only] if is_it(only)));
-    let schema = found.map(|found| found.schema);
-    schema.ok_or_else(|| Error::from("the API server does not publish the kind"))
+    let found = all.find(|schema| schema.kinds == wanted);
+    found.ok_or_else(|| Error::from("the API server does not publish the kind"))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! without the fields that cannot be decoded; where it has no value even so, it is released, because no handler can run for it.
 use crate::{cluster::api::raw::Raw, status::MachineStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::{borrow::Cow, collections::BTreeMap, ops::RangeInclusive};
 
@@ -31,27 +31,13 @@ pub(super) fn decode<K: DeserializeOwned>(raw: &Raw) -> Decoded<K> {
         Ok(object) => return Decoded::Whole(object),
         Err(error) => error,
     };
-    let (meta, rest) = (metadata(raw), rest(raw));
+    let (meta, (rest, path)) = (raw.read_metadata(), rest(raw));
     let is_deleted = meta.deletion_timestamp.is_some();
-    let path = rest.path;
     let why = Undecodable { meta, path, error };
-    match rest.object.filter(|_| is_deleted) {
+    match rest.filter(|_| is_deleted) {
         Some(object) => Decoded::Partly(object, why),
         None => Decoded::Not(why),
     }
-}
-
-/// The decodable part of an object.
-pub(super) struct Rest<K> {
-    /// The object without the fields that cannot be decoded; `None` if it has no value without them.
-    pub object: Option<K>,
-    /// The first of these fields, such as `.spec.free`.
-    pub path: String,
-}
-
-#[derive(Deserialize)]
-struct Described {
-    metadata: ObjectMeta,
 }
 
 /// The fields of an object, not decoded. Reading them does not recurse.
@@ -67,12 +53,6 @@ fn fields(text: &str) -> Option<Fields<'_>> {
     )
 }
 
-/// The metadata of an object; that of an object with malformed metadata is empty.
-pub(super) fn metadata(raw: &Raw) -> ObjectMeta {
-    let read = serde_json::from_str(raw.text());
-    read.map(|Described { metadata }| metadata).unwrap_or_default()
-}
-
 /// The machine's part of the status, as far as it can be decoded.
 pub(super) fn machine_status(raw: &Raw) -> MachineStatus {
     let object = fields(raw.text());
@@ -81,8 +61,9 @@ pub(super) fn machine_status(raw: &Raw) -> MachineStatus {
     status.unwrap_or_default()
 }
 
-/// Leaves out fields of the spec, and those of the status that are not the machine's, until the rest can be decoded.
-pub(super) fn rest<K: DeserializeOwned>(raw: &Raw) -> Rest<K> {
+/// Leaves out fields of the spec, and those of the status that are not the machine's, until the rest can be decoded. Returns
+/// the rest, if it has a value of its type, and the first of the fields that were left out, such as `.spec.free`.
+pub(super) fn rest<K: DeserializeOwned>(raw: &Raw) -> (Option<K>, String) {
     let mut object = fields(raw.text()).unwrap_or_default();
     let spec = object.remove("spec").unwrap_or_default();
     let mut spec = fields(&spec).unwrap_or_default();
@@ -91,10 +72,7 @@ pub(super) fn rest<K: DeserializeOwned>(raw: &Raw) -> Rest<K> {
         let (text, places) = joined(&spec, &object);
         let error = match serde_json::from_str(&text) {
             Ok(object) => {
-                return Rest {
-                    object: Some(object),
-                    path: path.unwrap_or_else(|| ".spec".to_owned()),
-                };
+                return (Some(object), path.unwrap_or_else(|| ".spec".to_owned()));
             }
             Err(error) => error,
         };
@@ -118,10 +96,7 @@ pub(super) fn rest<K: DeserializeOwned>(raw: &Raw) -> Rest<K> {
             }
             path.get_or_insert(".status".to_owned());
         } else {
-            return Rest {
-                object: None,
-                path: path.unwrap_or_else(|| ".spec".to_owned()),
-            };
+            return (None, path.unwrap_or_else(|| ".spec".to_owned()));
         }
     }
 }
@@ -156,6 +131,7 @@ fn offset(text: &str, error: &serde_json::Error) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::Deserialize;
     use serde_json::Value;
 
     /// As a generated kind: an optional field of any JSON, and fields with and without a default.
@@ -192,7 +168,7 @@ mod tests {
         machine: MachineStatus,
     }
 
-    fn read(text: &str) -> (Result<Thing, serde_json::Error>, Rest<Thing>) {
+    fn read(text: &str) -> (Result<Thing, serde_json::Error>, (Option<Thing>, String)) {
         let raw: Raw = serde_json::from_str(text).expect("the server sends JSON");
         (raw.decode(), rest(&raw))
     }
@@ -259,12 +235,12 @@ mod tests {
                     "spec": {{"free": {}, "size": {}, "level": {}, "since": {}}}}}"#,
                 own.0, free.0, size.0, level.0, since.0
             );
-            let (whole, rest) = read(&text);
+            let (whole, (rest, path)) = read(&text);
             let fits = values.iter().all(|(_, fits)| *fits);
             assert_eq!(whole.is_ok(), fits, "{text}: {whole:?}");
             // A required field cannot be left out.
-            assert_eq!(rest.object.is_some(), size.1, "{text}");
-            let Some(object) = rest.object else { continue };
+            assert_eq!(rest.is_some(), size.1, "{text}");
+            let Some(object) = rest else { continue };
             let spec = &object.spec;
             assert_eq!(object.status.machine.state.as_deref(), Some("Eat"), "{text}");
             assert_eq!(
@@ -281,7 +257,7 @@ mod tests {
                 (.., false) => ".status",
                 _ => ".spec",
             };
-            assert_eq!(rest.path, first, "{text}");
+            assert_eq!(path, first, "{text}");
         }
     }
 
@@ -289,9 +265,9 @@ mod tests {
     fn a_status_that_cannot_be_decoded_is_left_out() {
         let text =
             r#"{"metadata": {"name": "a", "uid": "1"}, "spec": {"size": 1}, "status": {"attempts": "many"}}"#;
-        let (whole, rest) = read(text);
+        let (whole, (rest, path)) = read(text);
         assert!(whole.is_err());
-        assert_eq!(rest.object.map(|object| object.status), Some(Status::default()));
-        assert_eq!(rest.path, ".status");
+        assert_eq!(rest.map(|object| object.status), Some(Status::default()));
+        assert_eq!(path, ".status");
     }
 }

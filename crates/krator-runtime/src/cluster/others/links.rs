@@ -90,12 +90,8 @@ pub enum LookIn<M: Machine> {
     FromField(fn(&ManifestOf<M>) -> Vec<String>),
 }
 
-/// The watch of a link's kind.
-pub(in crate::cluster) struct LinkWatch {
-    pub events: BoxStream<'static, LinkEvent>,
-    /// A [`KindCache`](super::watches::KindCache).
-    pub cache: Arc<dyn Cache>,
-}
+/// The events of a link's kind, and a [`KindCache`](super::watches::KindCache) of it.
+pub(in crate::cluster) type LinkWatch = (BoxStream<'static, LinkEvent>, Arc<dyn Cache>);
 
 impl<M: Machine> Link<M> {
     /// A kind that the operator owns.
@@ -121,7 +117,7 @@ impl<M: Machine> Link<M> {
             deletion: ChildDeletion::Owner,
             subscribe: |watches, namespaces, need| {
                 let (events, cache) = watches.link::<K>(namespaces, need);
-                LinkWatch { events, cache }
+                (events, cache as _)
             },
         }
     }
@@ -162,7 +158,7 @@ impl<M: Machine> Link<M> {
         namespaces: &[String],
     ) -> LinkWatch {
         let need = match &self.concerns {
-            Concerns::Owner => Need::Owner(M::GRAPH.finalizer()),
+            Concerns::Owner => Need::Owner(M::GRAPH.finalizer),
             Concerns::Named(..) => Need::Names,
             Concerns::Label(key) => Need::Label(key),
             Concerns::All => Need::Whole,
@@ -178,7 +174,7 @@ impl<M: Machine> Link<M> {
     /// The uid of the object that owns a child, as the label of the operator's kind has it.
     pub(in crate::cluster) fn labelled<'c>(&self, change: &'c ObservedChange) -> Option<&'c str> {
         let mut labels = change.labels.iter();
-        let (_, uid) = labels.find(|(key, _)| *key == M::GRAPH.finalizer())?;
+        let (_, uid) = labels.find(|(key, _)| *key == M::GRAPH.finalizer)?;
         Some(uid)
     }
     pub(in crate::cluster) fn child(&self, change: &ObservedChange) -> ChildKey {

@@ -72,7 +72,7 @@ impl WatchIndex {
     pub fn of<M: Machine>(&self, at: usize, link: &Link<M>, change: &ObservedChange) -> Vec<Uid> {
         match &link.concerns {
             Concerns::Owner => {
-                let label = M::GRAPH.finalizer();
+                let label = M::GRAPH.finalizer;
                 let labelled = change.labels.iter().filter(|(key, _)| *key == label);
                 let uids = labelled.map(|(_, uid)| uid).chain(&change.controller);
                 let uids: BTreeSet<Uid> = uids.map(|uid| uid.as_str().into()).collect();

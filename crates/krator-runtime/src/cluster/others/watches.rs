@@ -260,6 +260,6 @@ impl Sink {
             && self
                 .selector
                 .as_ref()
-                .is_none_or(|selector| selector.matches(&object.read_labels()))
+                .is_none_or(|selector| selector.matches(&object.read_metadata().labels.unwrap_or_default()))
     }
 }

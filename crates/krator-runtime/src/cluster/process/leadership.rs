@@ -15,18 +15,6 @@ pub(crate) struct Leadership {
     until: Arc<AtomicU64>,
 }
 
-/// Why a request was not sent.
-#[derive(Debug)]
-struct Ended;
-
-impl std::fmt::Display for Ended {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("this replica does not hold the lease, so the request was not sent")
-    }
-}
-
-impl std::error::Error for Ended {}
-
 impl Leadership {
     /// The leadership of an operator that is the only one.
     pub fn unlimited() -> Self {
@@ -88,7 +76,7 @@ impl Leadership {
             if leadership.holds() {
                 Ok(request)
             } else {
-                Err(Ended.into())
+                Err("this replica does not hold the lease, so the request was not sent".into())
             }
         })
     }

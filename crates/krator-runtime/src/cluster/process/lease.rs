@@ -42,18 +42,19 @@ pub(in crate::cluster) fn identity(operator: &str) -> String {
     format!("{}_{random:016x}", host.to_string_lossy())
 }
 
-/// A replica that wants to lead.
+/// A replica that wants to hold the Lease of its operator, in a namespace.
 pub(in crate::cluster) struct Elector {
-    api: Api<Lease>,
+    pub api: Api<Lease>,
     /// The name of the Lease: that of the operator.
-    name: &'static str,
+    pub name: &'static str,
     /// The name of this replica in the Lease.
-    identity: String,
-    leadership: Leadership,
-    clock: Arc<Clock>,
+    pub identity: String,
+    /// It acts while it has this.
+    pub leadership: Leadership,
+    pub clock: Arc<Clock>,
     /// The process is not ready before it has seen the Lease for the first time.
-    sighted: Option<Wait>,
-    sight: Sight,
+    pub sighted: Option<Wait>,
+    pub sight: Sight,
 }
 
 /// The part of this process in an election that another thread holds.
@@ -106,7 +107,7 @@ impl Candidacy {
 
 /// The Lease as it was last seen, and since when it has looked like that.
 #[derive(Default)]
-struct Sight {
+pub(in crate::cluster) struct Sight {
     lease: Option<Lease>,
     since: Duration,
 }
@@ -156,26 +157,6 @@ impl Sight {
 }
 
 impl Elector {
-    /// A replica that wants to hold the Lease `name` of a namespace and acts while it has the `leadership`.
-    pub fn new(
-        api: Api<Lease>,
-        name: &'static str,
-        identity: String,
-        leadership: Leadership,
-        clock: Arc<Clock>,
-        sighted: Wait,
-    ) -> Self {
-        Self {
-            api,
-            name,
-            identity,
-            leadership,
-            clock,
-            sighted: Some(sighted),
-            sight: Sight::default(),
-        }
-    }
-
     /// Takes the Lease when it is free, tells `leads`, and renews it. Returns only when this replica led and must not
     /// do so any more.
     async fn run(&mut self, leads: &watch::Sender<bool>) -> Error {

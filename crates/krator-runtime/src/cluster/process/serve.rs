@@ -6,7 +6,7 @@ mod tls;
 pub(in crate::cluster) use tls::Tls;
 
 use crate::error::{Error, Result};
-use http::{Method, Request, Response, StatusCode, header, request::Parts};
+use http::{HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::{convert::Infallible, net, sync::Arc, time::Duration};
@@ -130,10 +130,16 @@ pub(in crate::cluster) fn only_get() -> Response<String> {
 
 /// An answer of plain text.
 pub(in crate::cluster) fn text(status: StatusCode, body: String) -> Response<String> {
-    let mut answer = Response::new(body);
+    let mut answer = answer("text/plain; charset=utf-8", body);
     *answer.status_mut() = status;
-    let plain = http::HeaderValue::from_static("text/plain; charset=utf-8");
-    answer.headers_mut().insert(header::CONTENT_TYPE, plain);
+    answer
+}
+
+/// An answer of this type.
+pub(in crate::cluster) fn answer(content_type: &'static str, body: String) -> Response<String> {
+    let mut answer = Response::new(body);
+    let content_type = HeaderValue::from_static(content_type);
+    answer.headers_mut().insert(header::CONTENT_TYPE, content_type);
     answer
 }
 

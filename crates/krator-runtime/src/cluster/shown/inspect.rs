@@ -18,15 +18,19 @@ pub(in crate::cluster) use page::protect;
 use super::development::{Development, Target};
 use super::{Problem, metrics::KindMetrics};
 use crate::{
-    cluster::process::{clock::Clock, health::Health, serve::text},
+    cluster::process::{
+        clock::Clock,
+        health::Health,
+        serve::{self, text},
+    },
     graph::{Graph, StateId},
     lock::Lock as _,
     machine::Object,
     status::{MachineStatus, ObjectStatus as _},
 };
-use answer::Details;
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{Response, StatusCode};
 use query::{Query, Selected};
+use serde_json::json;
 use std::{
     borrow::Cow,
     sync::{Arc, Mutex},
@@ -161,7 +165,7 @@ impl Inspection {
     pub async fn unwritten(&self) -> Vec<(Target, Vec<&'static str>)> {
         let mut all = Vec::new();
         for kind in self.kinds() {
-            let states = kind.graph.states().iter().zip(0..);
+            let states = kind.graph.states.iter().zip(0..);
             for (policy, number) in states.filter(|(policy, _)| !policy.written) {
                 let found = kind
                     .ask(Wanted::At(Some(StateId(number))))
@@ -192,10 +196,8 @@ impl Inspection {
         };
         match answer {
             Ok(json) => {
-                let mut answer = Response::new(json);
-                let headers = answer.headers_mut();
-                headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-                page::protect(headers);
+                let mut answer = serve::answer("application/json", json);
+                page::protect(answer.headers_mut());
                 answer
             }
             Err((status, problem)) => text(status, problem + "\n"),
@@ -204,12 +206,9 @@ impl Inspection {
 
     async fn answer(&self, query: &Query<'_>) -> Result<String, Problem> {
         let kinds = self.kinds();
-        let render = |details| {
-            answer::render(&self.0, &kinds, details)
-                .map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
-        };
+        let render = |details| Ok(answer::render(&self.0, &kinds, details));
         let Some(name) = query.kind else {
-            return render(Details::default());
+            return render(Vec::new());
         };
         let is_asked =
             |kind: &&Arc<Kind>| kind.kind == name && query.group.is_none_or(|group| kind.group == group);
@@ -223,21 +222,16 @@ impl Inspection {
                     .await?
             }
         };
-        let transitions = |of| Some(kind.history.last(query.limit, of));
+        let transitions = |of| ("transitions", json!(kind.history.last(query.limit, of)));
         render(match query.selected {
-            Selected::Nothing => Details {
-                transitions: transitions(None),
-                ..Details::default()
-            },
-            Selected::State(_) | Selected::Parked => Details {
-                objects: Some(answer::objects(kind, &found, query)),
-                ..Details::default()
-            },
-            Selected::Object { namespace, name } => Details {
-                object: Some(found.first().map(|found| answer::object(kind, found))),
-                transitions: transitions(Some((namespace, name))),
-                ..Details::default()
-            },
+            Selected::Nothing => vec![transitions(None)],
+            Selected::State(_) | Selected::Parked => {
+                vec![("objects", answer::objects(kind, &found, query))]
+            }
+            Selected::Object { namespace, name } => {
+                let object = found.first().map(|found| answer::object(kind, found));
+                vec![("object", json!(object)), transitions(Some((namespace, name)))]
+            }
         })
     }
 
@@ -281,7 +275,7 @@ impl Inspected {
 
 impl Kind {
     fn state(&self, name: &str) -> Result<StateId, Problem> {
-        let mut states = self.graph.states().iter().zip(0..);
+        let mut states = self.graph.states.iter().zip(0..);
         let found = states.find(|(policy, _)| policy.name == name);
         found
             .map(|(_, number)| StateId(number))
@@ -321,7 +315,7 @@ enum Wanted {
     At(Option<StateId>),
     /// The one in this namespace with this name.
     Named(String, String),
-    /// None, but their timers have to be set again.
+    /// All of them, whose timers have to be set again.
     #[cfg(feature = "dev")]
     TimersAgain,
     /// The one in this namespace with this name, which is to be led to a state.
@@ -348,39 +342,39 @@ struct FoundObject {
 
 impl Question {
     /// Takes an object if it is asked for.
-    pub fn see<K: Object>(&mut self, at: Option<StateId>, object: &Arc<K>) {
-        let is_wanted = match &self.wanted {
-            Wanted::At(state) => *state == at,
-            Wanted::Named(namespace, name) => object.namespace() == namespace && object.name() == name,
-            #[cfg(feature = "dev")]
-            Wanted::TimersAgain | Wanted::ByHand { .. } => false,
-        };
-        if is_wanted {
-            let object = Arc::clone(object) as Arc<dyn Visible>;
+    pub fn see<K: Object>(&mut self, at: Option<StateId>, object: Arc<K>) {
+        if self.wants(at, &*object) {
             self.found.push(FoundObject { at, object });
         }
     }
 
-    /// Whether the timers of all objects have to be set again before the answer.
-    #[cfg(feature = "dev")]
-    pub fn wants_timers_again(&self) -> bool {
-        matches!(self.wanted, Wanted::TimersAgain)
+    /// Whether it is about an object.
+    pub fn wants(&self, at: Option<StateId>, object: &impl Object) -> bool {
+        match &self.wanted {
+            Wanted::At(state) => *state == at,
+            Wanted::Named(namespace, name) => object.namespace() == namespace && object.name() == name,
+            #[cfg(feature = "dev")]
+            Wanted::TimersAgain => true,
+            #[cfg(feature = "dev")]
+            Wanted::ByHand { namespace, name, .. } => {
+                object.namespace() == namespace && object.name() == name
+            }
+        }
     }
 
-    /// Where the object that it names is to be led.
+    /// Whether the objects that it is about are to do something before the answer.
+    #[cfg(feature = "dev")]
+    pub fn is_order(&self) -> bool {
+        matches!(self.wanted, Wanted::TimersAgain | Wanted::ByHand { .. })
+    }
+
+    /// Where the object that it is about is to be led.
     #[cfg(feature = "dev")]
     pub fn takes(&self) -> Option<StateId> {
         match &self.wanted {
             Wanted::ByHand { to, .. } => Some(*to),
             _ => None,
         }
-    }
-
-    /// Whether it is about this object, which is to be led somewhere.
-    #[cfg(feature = "dev")]
-    pub fn names(&self, object: &impl Object) -> bool {
-        matches!(&self.wanted, Wanted::ByHand { namespace, name, .. }
-            if object.namespace() == namespace && object.name() == name)
     }
 
     /// Answers with what was seen.
@@ -414,28 +408,7 @@ impl<K: Object> Visible for K {
 }
 
 /// An object that a task has, for its dispatcher to see: its state, and its last version.
-pub(in crate::cluster) struct View<K>(Mutex<(Option<StateId>, Arc<K>)>);
-
-impl<K> View<K> {
-    pub fn new(at: Option<StateId>, object: &Arc<K>) -> Self {
-        Self(Mutex::new((at, Arc::clone(object))))
-    }
-    pub fn set(&self, at: Option<StateId>, object: &Arc<K>) {
-        *self.0.locked() = (at, Arc::clone(object));
-    }
-}
-
-impl<K: Object> View<K> {
-    #[cfg(feature = "dev")]
-    pub fn is_named_by(&self, question: &Question) -> bool {
-        let seen = self.0.locked();
-        question.names(&*seen.1)
-    }
-    pub fn show(&self, question: &mut Question) {
-        let seen = self.0.locked();
-        question.see(seen.0, &seen.1);
-    }
-}
+pub(in crate::cluster) type View<K> = Mutex<(Option<StateId>, Arc<K>)>;
 
 #[cfg(test)]
 mod tests;

@@ -3,13 +3,13 @@
 mod process;
 mod requests;
 
-pub(in crate::cluster) use requests::CountRequests;
+pub(in crate::cluster) use requests::count_requests;
 
 use crate::{
     engine::{Cause, Moved},
     error::Class,
     graph::{Graph, StateId},
-    world::{Ran, RunEnd},
+    world::RunEnd,
 };
 use process::Process;
 use prometheus_client::{
@@ -22,7 +22,7 @@ use prometheus_client::{
     },
     registry::{Metric, Registry},
 };
-use std::{borrow::Cow, fmt, hash::Hash, sync::Arc};
+use std::{borrow::Cow, fmt, hash::Hash, sync::Arc, time::Duration};
 
 /// The metrics of the process. Clones share them.
 #[derive(Clone)]
@@ -73,7 +73,7 @@ const OF_STATES: Buckets = Buckets(&[
 type Labels<const N: usize> = [(&'static str, Text); N];
 
 /// The labels of a kind, and one of its states.
-fn of_state([group, kind]: Labels<2>, state: &'static str) -> Labels<3> {
+fn of_state([group, kind]: Labels<2>, state: impl Into<Text>) -> Labels<3> {
     [group, kind, ("state", state.into())]
 }
 
@@ -156,18 +156,17 @@ impl Metrics {
         let name: Text = kind.to_lowercase().into();
         let (controller, queue) = ([("controller", name.clone())], [("name", name)]);
         let of_kind = [("group", group), ("kind", kind)];
-        let states = graph.states().iter().map(|policy| {
+        let objects = graph.states.iter().map(|policy| {
             let labels = of_state(of_kind.clone(), policy.name);
-            StateMetrics {
-                name: policy.name,
-                objects: families.objects.get_or_create_owned(&labels),
-                stayed: families.state_durations.get_or_create_owned(&labels),
-                exhausted: families.retries_exhausted.get_or_create_owned(&labels),
-                ran: families.handler_durations.get_or_create_owned(&labels),
-            }
+            // They are there from the beginning.
+            drop(families.state_durations.get_or_create(&labels));
+            drop(families.retries_exhausted.get_or_create(&labels));
+            drop(families.handler_durations.get_or_create(&labels));
+            families.objects.get_or_create_owned(&labels)
         });
         Arc::new(KindMetrics {
-            states: states.collect(),
+            objects: objects.collect(),
+            graph,
             parked: families.parked.get_or_create_owned(&of_kind),
             missing: families.missing.get_or_create_owned(&of_kind),
             reconcile_errors: families.reconcile_errors.get_or_create_owned(&controller),
@@ -212,8 +211,9 @@ pub(in crate::cluster) struct KindMetrics {
     metrics: Metrics,
     of_kind: Labels<2>,
     controller: Labels<1>,
+    graph: &'static Graph<'static>,
     /// By the number of the state.
-    states: Vec<StateMetrics>,
+    objects: Vec<Gauge>,
     parked: Gauge,
     missing: Gauge,
     reconcile_errors: Counter,
@@ -221,59 +221,51 @@ pub(in crate::cluster) struct KindMetrics {
     queue_depth: Gauge,
 }
 
-struct StateMetrics {
-    name: &'static str,
-    objects: Gauge,
-    stayed: Histogram,
-    exhausted: Counter,
-    ran: Histogram,
-}
-
 impl KindMetrics {
     /// An object has entered a state.
     pub fn moved(&self, moved: &Moved<'_>) {
-        let (from, Some(to)) = (
-            moved.from.and_then(|from| self.named(from.name)),
-            self.named(moved.to.name),
-        ) else {
-            return;
-        };
-        if let Some(from) = from {
-            from.stayed.observe(moved.stayed.as_secs_f64());
+        let families = &*self.metrics.0;
+        let name = |name: &str| Text::from(name.to_owned());
+        if let Some(from) = moved.from {
+            let labels = of_state(self.of_kind.clone(), name(from.name));
+            let stayed = families.state_durations.get_or_create(&labels);
+            stayed.observe(moved.stayed.as_secs_f64());
             if moved.cause == Cause::RetriesExhausted {
-                from.exhausted.inc();
+                families.retries_exhausted.get_or_create(&labels).inc();
             }
         }
         let [group, kind] = self.of_kind.clone();
-        let from = ("from", from.map_or("", |from| from.name).into());
-        let (to, cause) = (("to", to.name.into()), ("cause", moved.cause.as_str().into()));
-        let labels = [group, kind, from, to, cause];
-        self.metrics.0.transitions.get_or_create(&labels).inc();
+        let from = ("from", name(moved.from.map_or("", |from| from.name)));
+        let (to, cause) = (("to", name(moved.to.name)), ("cause", moved.cause.name().into()));
+        families
+            .transitions
+            .get_or_create(&[group, kind, from, to, cause])
+            .inc();
     }
 
     /// A handler was run, or could not be run.
-    pub fn ran(&self, ran: &Ran) {
-        let Some(state) = self.states.get(usize::from(ran.state.0)) else {
-            return;
-        };
-        if let Some(took) = ran.took {
-            state.ran.observe(took.as_secs_f64());
+    pub fn ran(&self, state: StateId, took: Option<Duration>, end: RunEnd) {
+        let families = &*self.metrics.0;
+        let labels = of_state(self.of_kind.clone(), self.graph.state(state).name);
+        if let Some(took) = took {
+            let of_state = families.handler_durations.get_or_create(&labels);
+            of_state.observe(took.as_secs_f64());
             self.reconcile_times.observe(took.as_secs_f64());
         }
-        let result = match ran.end {
+        let result = match end {
             RunEnd::Done => "success",
             RunEnd::Interrupted => "requeue",
             RunEnd::Failed(class) => {
                 self.reconcile_errors.inc();
-                let [group, kind, state] = of_state(self.of_kind.clone(), state.name);
+                let [group, kind, state] = labels;
                 let labels = [group, kind, state, ("class", name_of(class).into())];
-                self.metrics.0.handler_errors.get_or_create(&labels).inc();
+                families.handler_errors.get_or_create(&labels).inc();
                 "error"
             }
         };
         let [controller] = self.controller.clone();
         let labels = [controller, ("result", result.into())];
-        self.metrics.0.reconciles.get_or_create(&labels).inc();
+        families.reconciles.get_or_create(&labels).inc();
     }
 
     /// So many objects have something to do.
@@ -283,7 +275,7 @@ impl KindMetrics {
 
     /// The number of objects in each state, by the number of the state.
     pub fn objects_by_state(&self) -> impl Iterator<Item = i64> {
-        self.states.iter().map(|state| state.objects.get())
+        self.objects.iter().map(Gauge::get)
     }
 
     /// The number of states, values and fields that the CustomResourceDefinition in the cluster lacks.
@@ -296,13 +288,9 @@ impl KindMetrics {
         self.parked.get()
     }
 
-    fn named(&self, name: &str) -> Option<&StateMetrics> {
-        self.states.iter().find(|state| state.name == name)
-    }
-
     fn objects(&self, at: Option<StateId>) -> &Gauge {
-        let state = at.and_then(|at| self.states.get(usize::from(at.0)));
-        state.map_or(&self.parked, |state| &state.objects)
+        let objects = at.and_then(|at| self.objects.get(usize::from(at.0)));
+        objects.unwrap_or(&self.parked)
     }
 }
 
@@ -348,7 +336,6 @@ fn name_of(class: Class) -> &'static str {
 mod tests {
     use super::*;
     use crate::graph::Policy;
-    use std::time::Duration;
 
     const STATES: [Policy<'static>; 2] = [Policy::new("Roam"), Policy::new("Eat")];
     const GRAPH: Graph<'static> = Graph::new(&STATES, StateId(0), None, "animals.com/moose");
@@ -401,11 +388,7 @@ mod tests {
         let metrics = Metrics::new();
         let kind = of_moose(&metrics);
         let ran = |millis: Option<u64>, end| {
-            kind.ran(&Ran {
-                state: StateId(1),
-                took: millis.map(Duration::from_millis),
-                end,
-            });
+            kind.ran(StateId(1), millis.map(Duration::from_millis), end);
         };
         ran(Some(500), RunEnd::Done);
         ran(Some(1500), RunEnd::Interrupted);

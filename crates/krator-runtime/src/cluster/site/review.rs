@@ -1,8 +1,8 @@
 //! Access to the metrics and the page: the API server decides who may `get` the path, as with operators
 //! of kubebuilder; or, over the loopback interface without TLS, the programs of this machine, but no website in its browser.
 use crate::{
-    cluster::process::serve::text,
-    error::{Error, Result},
+    cluster::{api::answered, process::serve::text},
+    error::Result,
     lock::Lock as _,
 };
 use http::{HeaderMap, HeaderName, Response, StatusCode, header, request::Parts, uri::Authority};
@@ -13,10 +13,7 @@ use k8s_openapi::api::{
 use kube::{Api, Client, Resource, api::PostParams};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{collections::HashMap, fmt::Debug, sync::Mutex, time::Duration};
-use tokio::{
-    sync::Semaphore,
-    time::{Instant, timeout},
-};
+use tokio::{sync::Semaphore, time::Instant};
 
 /// How long the API server's answer is remembered if it allows the request, and if it does not.
 const ALLOWED_FOR: Duration = Duration::from_secs(60);
@@ -82,11 +79,8 @@ pub(super) struct Reviews {
     turns: Semaphore,
 }
 
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Question {
-    token: String,
-    path: String,
-}
+/// A token, and the path that somebody wants to read with it.
+type Question = (String, String);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
@@ -110,11 +104,8 @@ impl Reviews {
         let verdict = match bearer_token(&request.headers) {
             None => Ok(Verdict::Unauthorized),
             Some(token) => {
-                let question = Question {
-                    token: token.to_owned(),
-                    path: request.uri.path().to_owned(),
-                };
-                self.verdict(question).await
+                let path = request.uri.path();
+                self.verdict((token.to_owned(), path.to_owned())).await
             }
         };
         let (status, why) = match verdict {
@@ -138,18 +129,15 @@ impl Reviews {
         }
         // The semaphore is never closed.
         let _turn = self.turns.acquire().await;
-        let Ok(reviewed) = timeout(LONGEST_REVIEW, self.review(&question)).await else {
-            return Err(Error::from("the API server did not answer"));
-        };
-        let verdict = reviewed?;
+        let verdict = answered(LONGEST_REVIEW, self.review(&question)).await??;
         self.remember(question, verdict);
         Ok(verdict)
     }
 
-    async fn review(&self, question: &Question) -> Result<Verdict> {
+    async fn review(&self, (token, path): &Question) -> Result<Verdict> {
         let review = TokenReview {
             spec: TokenReviewSpec {
-                token: question.token.clone(),
+                token: token.clone(),
                 ..TokenReviewSpec::default()
             },
             ..TokenReview::default()
@@ -159,7 +147,7 @@ impl Reviews {
             return Ok(Verdict::Unauthorized);
         };
         let review = SubjectAccessReview {
-            spec: spec_of(user, &question.path),
+            spec: spec_of(user, path),
             ..SubjectAccessReview::default()
         };
         let status = self.create(&review).await?.status;
@@ -370,10 +358,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn wrong_tokens_do_not_fill_the_memory_nor_displace_right_ones() {
         let (reviews, _) = reviews();
-        let question = |token: String| Question {
-            token,
-            path: "/metrics".to_owned(),
-        };
+        let question = |token: String| (token, "/metrics".to_owned());
         reviews.remember(question("reader".to_owned()), Verdict::Allowed);
         for number in 0..3 * ANSWERS {
             reviews.remember(question(number.to_string()), Verdict::Unauthorized);

@@ -3,17 +3,9 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-/// The report of a controller about an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    Ready,
-    Failed,
-}
-
-/// Changes the status of an object to what the controller of its kind would write, as kstatus reads it: Current or
+/// Changes the status of an object to what the controller of its kind would write, as kstatus reads it: Current, if it is to be `ready`, or
 /// Failed. A kind that never fails for good is not ready instead. All kinds that are not known here get conditions.
-pub(super) fn report((group, kind): (&str, &str), outcome: Outcome, now: Timestamp, object: &mut Value) {
-    let ready = outcome == Outcome::Ready;
+pub(super) fn report((group, kind): (&str, &str), ready: bool, now: Timestamp, object: &mut Value) {
     let number = |pointer: &str| object.pointer(pointer).and_then(Value::as_i64).unwrap_or(1);
     let replicas = number("/spec/replicas");
     let count = if ready { replicas } else { 0 };

@@ -13,30 +13,26 @@ impl Case {
         let cause = Cause::Code(Exit::Stay);
         let stay = Answer::Exit(Exit::Stay);
         let after = timeout(graph, policy);
+        let case = |answer, goal| Self::new(graph, from, cause, answer, goal);
         let mut cases = Vec::new();
         match poll(graph, policy).filter(|poll| after.is_none_or(|after| *poll < after)) {
-            Some(poll) => cases.extend(Self::new(graph, from, cause, stay, Goal::Again).map(|case| Self {
-                runs: Some(2),
-                stays: Some((poll, poll)),
-                ..case
-            })),
+            Some(poll) => {
+                cases.extend(case(stay, Goal::Again).map(|case| case.runs(2).stays(poll, poll)));
+            }
             None => {
                 let leaves = policy.timeout.filter(|_| after.is_some());
                 let goal = leaves.map_or(Goal::Rest, |(_, to)| Goal::Started(to));
-                cases.extend(Self::new(graph, from, cause, stay, goal).map(|case| Self {
-                    runs: Some(1),
+                cases.extend(case(stay, goal).map(|case| Self {
                     stays: after.map(|after| (after, after)),
-                    ..case
+                    ..case.runs(1)
                 }));
             }
         }
         for what in policy.wait.watch {
-            let case = Self::new(graph, from, cause, Answer::SeeWatched(*what), Goal::Again);
+            let case = case(Answer::SeeWatched(*what), Goal::Again);
             cases.extend(case.map(|case| Self {
-                runs: Some(2),
-                stays: Some((Duration::ZERO, Duration::ZERO)),
                 name: format!("{}, {what:?} changes", policy.name),
-                ..case
+                ..case.runs(2).stays(Duration::ZERO, Duration::ZERO)
             }));
         }
         cases
@@ -47,22 +43,14 @@ impl Case {
         let Some(after) = timeout(graph, policy) else {
             return Vec::new();
         };
-        let exactly = |case| Self {
-            stays: Some((after, after)),
-            ..case
+        let case = |answer| {
+            let case = Self::new(graph, from, Cause::TimesOut, answer, goal);
+            case.map(|case| case.stays(after, after))
         };
-        let linger = Answer::Linger { stays: 1 };
-        let mut cases: Vec<_> = Self::new(graph, from, Cause::TimesOut, linger, goal)
-            .map(exactly)
-            .into_iter()
-            .collect();
+        let mut cases: Vec<_> = case(Answer::Linger { stays: 1 }).into_iter().collect();
         if is_found(policy) {
-            let halfway =
-                Self::new(graph, from, Cause::TimesOut, Answer::Die(half(after)), goal).map(exactly);
-            cases.extend(halfway.map(|case| Self {
-                name: format!("{}, restarted halfway", case.name),
-                ..case
-            }));
+            let halfway = case(Answer::Die(half(after)));
+            cases.extend(halfway.map(|case| case.named(", restarted halfway")));
         }
         cases
     }
@@ -71,10 +59,7 @@ impl Case {
         let policy = graph.state(from);
         let case = Self::new(graph, from, Cause::Fails, Answer::Fail, goal)?;
         if policy.effects == Effects::Once {
-            return Some(Self {
-                runs: Some(1),
-                ..case
-            });
+            return Some(case.runs(1));
         }
         let limit = policy.retry.limit?;
         // Of many retries only the last few are made, as many as fit into the timeout.
@@ -90,9 +75,7 @@ impl Case {
         let most = delays(before);
         Some(Self {
             attempts: before,
-            runs: Some(limit - before + 1),
-            stays: Some((most.mul_f64(0.9), most)),
-            ..case
+            ..case.runs(limit - before + 1).stays(most.mul_f64(0.9), most)
         })
     }
 
@@ -109,28 +92,19 @@ impl Case {
         let Some((from, _)) = before(graph, full).next() else {
             return Vec::new();
         };
+        let enters = Answer::Exit(Exit::To(full));
         let case = |count, goal, what| {
-            let case = Self::new(
-                graph,
-                from,
-                Cause::ExceedsLimit,
-                Answer::Exit(Exit::To(full)),
-                goal,
-            )?;
+            let case = Self::new(graph, from, Cause::ExceedsLimit, enters, goal)?;
             Some(Self {
                 entries: BTreeMap::from([(policy.name.to_owned(), count)]),
                 name: format!("{}, {what}", policy.name),
-                runs: Some(1),
-                ..case
+                ..case.runs(1)
             })
         };
         let mut cases: Vec<_> = case(times, goal, "entered once too often").into_iter().collect();
         if times > 0 {
-            cases.extend(case(
-                times - 1,
-                Goal::Started(full),
-                "entered as often as it may be",
-            ));
+            let allowed = "entered as often as it may be";
+            cases.extend(case(times - 1, Goal::Started(full), allowed));
         }
         cases
     }
@@ -139,24 +113,16 @@ impl Case {
         let policy = graph.state(from);
         let soon = soon(graph, policy);
         let exit = policy.next.first().map_or(Exit::Stay, |next| Exit::To(*next));
-        let waits = graph.deletion().is_some() && policy.on_delete == OnDelete::Wait;
+        let waits = graph.deletion.is_some() && policy.on_delete == OnDelete::Wait;
         let stays = if waits { soon } else { Duration::ZERO };
         let running = Self::new(graph, from, Cause::Deleted, Answer::BeDeleted(soon, exit), goal);
-        let mut cases: Vec<_> = running
-            .map(|case| Self {
-                runs: Some(1),
-                stays: Some((stays, stays)),
-                ..case
-            })
-            .into_iter()
-            .collect();
+        let running = running.map(|case| case.runs(1).stays(stays, stays));
+        let mut cases: Vec<_> = running.into_iter().collect();
         if is_found(policy) {
             let before = Self::new(graph, from, Cause::Deleted, Answer::Hang, goal);
             cases.extend(before.map(|case| Self {
-                name: format!("{} while no operator was running", case.name),
                 deleted_before: true,
-                runs: Some(0),
-                ..case
+                ..case.runs(0).named(" while no operator was running")
             }));
         }
         cases
@@ -176,15 +142,14 @@ impl Case {
         };
         let mut cases = Vec::new();
         if policy.wait.poll.is_some() || !policy.wait.watch.is_empty() {
+            let runs = if goal == Goal::Again { 2 } else { 1 };
             let case = Self::new(graph, from, cause, Answer::SeeChange(changed), goal);
             cases.extend(case.map(|case| Self {
-                runs: Some(if goal == Goal::Again { 2 } else { 1 }),
-                stays: Some((Duration::ZERO, Duration::ZERO)),
                 goal: match goal {
                     Goal::Observed(generation) => Goal::Observed(generation + case.changes_on_the_way(from)),
                     other => other,
                 },
-                ..case
+                ..case.runs(runs).stays(Duration::ZERO, Duration::ZERO)
             }));
         }
         // Without a checkpoint nothing is written before the handler runs.
@@ -192,9 +157,8 @@ impl Case {
         if is_found(policy) && goal != Goal::Again && shows {
             let before = Self::new(graph, from, cause, Answer::Linger { stays: usize::MAX }, goal);
             cases.extend(before.map(|case| Self {
-                name: format!("{} while no operator was running", case.name),
                 changed_before: Some(changed),
-                ..case
+                ..case.named(" while no operator was running")
             }));
         }
         cases

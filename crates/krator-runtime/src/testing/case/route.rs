@@ -23,7 +23,7 @@ pub(in crate::testing) fn field_values(graph: &Graph<'_>) -> Vec<Option<FieldVal
         }
         values[field] = Some(value);
     };
-    for policy in graph.states() {
+    for policy in graph.states {
         let periods = [policy.wait.poll, policy.timeout.map(|(period, _)| period)];
         for period in periods.into_iter().flatten() {
             if let Period::FromField(field) = period {
@@ -32,7 +32,7 @@ pub(in crate::testing) fn field_values(graph: &Graph<'_>) -> Vec<Option<FieldVal
             }
         }
     }
-    for policy in graph.states() {
+    for policy in graph.states {
         if let Some((Times::FromField(field), _)) = policy.limit {
             set(field, FieldValue::Number(LIMIT_FROM_FIELD));
         }
@@ -68,7 +68,7 @@ pub(super) fn full_delay(policy: &Policy<'_>, failures: u32) -> Duration {
 }
 
 fn ids(graph: &Graph<'_>) -> impl Iterator<Item = StateId> + use<> {
-    (0..u16::try_from(graph.states().len()).unwrap_or(u16::MAX)).map(StateId)
+    (0..u16::try_from(graph.states.len()).unwrap_or(u16::MAX)).map(StateId)
 }
 
 fn by_code<'g>(graph: &Graph<'g>, from: StateId) -> impl Iterator<Item = (Answer, StateId)> + use<'g> {
@@ -128,7 +128,7 @@ pub(super) fn route(graph: &Graph<'_>, to: StateId) -> Option<Route> {
         });
     }
     let mut before: BTreeMap<StateId, Option<(StateId, Answer)>> = BTreeMap::new();
-    let starts = ids(graph).filter(|id| is_found(graph.state(*id)) || *id == graph.initial());
+    let starts = ids(graph).filter(|id| is_found(graph.state(*id)) || *id == graph.initial);
     let mut next: VecDeque<StateId> = starts.collect();
     before.extend(next.iter().map(|start| (*start, None)));
     while let Some(at) = next.pop_front().filter(|_| !before.contains_key(&to)) {

@@ -194,7 +194,7 @@ enum End {
 fn case(graph: &Graph<'_>, state: Option<StateId>) -> Case {
     Case {
         name: String::new(),
-        route: vec![state.unwrap_or(graph.initial())],
+        route: vec![state.unwrap_or(graph.initial)],
         is_new: state.is_none(),
         answers: BTreeMap::new(),
         goal: Goal::Rest,
@@ -268,7 +268,7 @@ pub(super) async fn replay(
 
 /// One process, from what is stored until it ends.
 async fn live(world: &Witnessed<'_>, search: &Search) -> End {
-    let mailbox = &world.handle.mailbox;
+    let mailbox = &world.handle.0.mailbox;
     let life = async {
         let Some(stored) = world.handle.stored() else {
             return End::Over;
@@ -358,7 +358,7 @@ fn lost(graph: &Graph<'_>, world: &Witnessed<'_>, search: &Search) -> Vec<String
     let Some(state) = stored.state else { return lost };
     let (policy, status) = (graph.state(state), stored.status.unwrap_or_default());
     let may_act = policy.effects == Effects::Idempotent && status.attempts.unwrap_or(0) == 0;
-    if stored.deleting && graph.deletion().is_some() && !policy.deletion_path {
+    if stored.deleting && graph.deletion.is_some() && !policy.deletion_path {
         lost.push(format!(
             "the deletion is lost: the object rests in {}",
             policy.name

@@ -2,17 +2,18 @@
 use super::{Dispatcher, Ended, LONGEST_TIMER, Life, Slot, Tracked};
 use crate::{
     actor::Step,
-    cluster::{
-        others::{links::Linked, watch_index::Uid},
-        shown::inspect::View,
-    },
+    cluster::others::{links::Linked, watch_index::Uid},
+    lock::Lock as _,
     machine::ManifestOf,
     operator::Operator,
     resource::KubeObject,
     world::{Mail, Mailbox, World as _},
 };
 use futures::FutureExt as _;
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 use tokio::{
     task::{Id, JoinError},
     time::Instant,
@@ -75,13 +76,14 @@ where
         let mailbox = Arc::new(Mailbox::default());
         mailbox.post(|first| *first = mail);
         let (world, inbox) = (Arc::clone(&self.world), Arc::clone(&mailbox));
-        let view = Arc::new(View::new(tracked.actor.at(), tracked.actor.manifest()));
-        let seen = Arc::clone(&view);
+        let view = |tracked: &Tracked<O::Machine>| (tracked.actor.at(), Arc::clone(tracked.actor.manifest()));
+        let shown = Arc::new(Mutex::new(view(&tracked)));
+        let seen = Arc::clone(&shown);
         let task = self.tasks.spawn(async move {
             loop {
                 // A handler runs in the state in which its step begins.
                 tracked.counted.is_at(tracked.actor.at());
-                seen.set(tracked.actor.at(), tracked.actor.manifest());
+                *seen.locked() = view(&tracked);
                 // The future of a step is far larger than the rest of the task. Boxed, it takes memory only once the task
                 // runs: the hundreds of tasks that a page of a listing starts would leave holes in the heap that nothing
                 // fills later.
@@ -95,7 +97,7 @@ where
         Life::Running {
             task: task.id(),
             mailbox,
-            view,
+            view: shown,
         }
     }
 

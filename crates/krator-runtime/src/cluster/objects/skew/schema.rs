@@ -1,4 +1,5 @@
 //! Compares two schemas: which fields and which values of enums one of them lacks. Pure.
+use kube::core::GroupVersionKind;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 use std::{collections::BTreeMap, fmt};
@@ -15,6 +16,9 @@ pub(super) struct Schema {
     allowed: Vec<Value>,
     #[serde(rename = "x-kubernetes-preserve-unknown-fields")]
     keeps_all: bool,
+    /// Which kinds it is the schema of, in a document of OpenAPI.
+    #[serde(rename = "x-kubernetes-group-version-kind")]
+    pub kinds: Vec<GroupVersionKind>,
 }
 
 #[derive(Deserialize)]

@@ -7,7 +7,7 @@ use super::{
     stream::Seen,
 };
 use crate::{
-    cluster::api::LONGEST_REQUEST,
+    cluster::api::{LONGEST_REQUEST, answered},
     error::{Error, Result},
     lock::Lock as _,
     resource::{Child, Owner, Place, version, version_in},
@@ -157,9 +157,7 @@ impl<K: Child> KindCache<K> {
             return Ok(Some(object));
         }
         let api: Api<K> = <K::Scope as Place>::api(client, namespace);
-        let Ok(answer) = timeout(LONGEST_REQUEST, api.get_opt(name)).await else {
-            return Err(Error::from("the API server did not answer"));
-        };
+        let answer = answered(LONGEST_REQUEST, api.get_opt(name)).await?;
         let object = answer?.map(|mut object| {
             drop_managed_fields(&mut object);
             Arc::new(object)

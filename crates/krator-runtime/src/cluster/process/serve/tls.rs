@@ -23,20 +23,8 @@ const REREAD: Duration = Duration::from_secs(10);
 /// How a server accepts TLS connections.
 pub(in crate::cluster) struct Tls {
     acceptor: TlsAcceptor,
-    mounted: Option<Mounted>,
-}
-
-struct Mounted {
-    folder: PathBuf,
-    read: Instant,
-    pem: Pem,
-}
-
-/// A certificate with the others of its chain, and its private key.
-#[derive(PartialEq, Eq)]
-struct Pem {
-    certificates: Vec<u8>,
-    key: Vec<u8>,
+    /// The folder of a mounted certificate, and when it was read last.
+    mounted: Option<(PathBuf, Instant)>,
 }
 
 impl Tls {
@@ -60,27 +48,21 @@ impl Tls {
     ///
     /// If the files cannot be read, or do not belong together.
     pub fn mounted(folder: &Path) -> Result<Self> {
-        let pem = Pem::read(folder)?;
         Ok(Self {
-            acceptor: pem.acceptor().context(folder.display())?,
-            mounted: Some(Mounted {
-                folder: folder.to_owned(),
-                read: Instant::now(),
-                pem,
-            }),
+            acceptor: read(folder)?,
+            mounted: Some((folder.to_owned(), Instant::now())),
         })
     }
 
     /// For the next connection. A certificate that was replaced is used from then on; if the new one is not usable, the
     /// old one stays.
     pub fn acceptor(&mut self) -> TlsAcceptor {
-        if let Some(mounted) = &mut self.mounted
-            && mounted.read.elapsed() >= REREAD
+        if let Some((folder, last)) = &mut self.mounted
+            && last.elapsed() >= REREAD
         {
-            mounted.read = Instant::now();
-            match mounted.replaced() {
-                Ok(None) => {}
-                Ok(Some(acceptor)) => self.acceptor = acceptor,
+            *last = Instant::now();
+            match read(folder) {
+                Ok(acceptor) => self.acceptor = acceptor,
                 Err(error) => tracing::warn!(%error, "the certificate of the metrics cannot be replaced"),
             }
         }
@@ -88,34 +70,18 @@ impl Tls {
     }
 }
 
-impl Mounted {
-    fn replaced(&mut self) -> Result<Option<TlsAcceptor>> {
-        let pem = Pem::read(&self.folder)?;
-        if pem == self.pem {
-            return Ok(None);
-        }
-        let acceptor = pem.acceptor().context(self.folder.display())?;
-        self.pem = pem;
-        Ok(Some(acceptor))
-    }
-}
-
-impl Pem {
-    fn read(folder: &Path) -> Result<Self> {
-        let read = |name: &str| {
-            let path = folder.join(name);
-            fs::read(&path).context(path.display())
-        };
-        Ok(Self {
-            certificates: read("tls.crt")?,
-            key: read("tls.key")?,
-        })
-    }
-
-    fn acceptor(&self) -> Result<TlsAcceptor> {
-        let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&self.certificates).collect();
-        acceptor(certificates?, PrivateKeyDer::from_pem_slice(&self.key)?)
-    }
+/// Reads a mounted certificate with the others of its chain, and its private key.
+fn read(folder: &Path) -> Result<TlsAcceptor> {
+    let read = |name: &str| {
+        let path = folder.join(name);
+        fs::read(&path).context(path.display())
+    };
+    let (certificates, key) = (read("tls.crt")?, read("tls.key")?);
+    let made = || {
+        let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&certificates).collect();
+        acceptor(certificates?, PrivateKeyDer::from_pem_slice(&key)?)
+    };
+    made().context(folder.display())
 }
 
 fn acceptor(certificates: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> Result<TlsAcceptor> {

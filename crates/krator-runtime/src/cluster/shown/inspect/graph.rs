@@ -14,7 +14,7 @@ pub(super) struct Edge {
 /// All edges, in the order of the states that they leave.
 pub(super) fn edges(graph: &'static Graph<'static>) -> Vec<Edge> {
     let mut edges = Vec::new();
-    for (policy, number) in graph.states().iter().zip(0..) {
+    for (policy, number) in graph.states.iter().zip(0..) {
         let mut add = |to: StateId, by| {
             edges.push(Edge {
                 from: policy.name,
@@ -44,7 +44,7 @@ pub(super) fn edges(graph: &'static Graph<'static>) -> Vec<Edge> {
         for to in policy.spec_change_targets() {
             add(to, "specChange");
         }
-        match (policy.on_delete, graph.deletion()) {
+        match (policy.on_delete, graph.deletion) {
             (OnDelete::To(to), deletion) if Some(to) != deletion => add(to, "onDelete"),
             (_, Some(deletion)) => add(deletion, "deletion"),
             (_, None) => {}

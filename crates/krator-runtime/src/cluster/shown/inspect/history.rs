@@ -33,7 +33,7 @@ impl History {
             name: object.name().to_owned(),
             from: moved.from.and_then(|from| name(from.name)),
             to,
-            cause: moved.cause.as_str(),
+            cause: moved.cause.name(),
             entry: moved.entry,
             time,
             message: cut(moved.message(), LONGEST_MESSAGE).to_owned(),

@@ -1,6 +1,7 @@
 //! The page that shows `/state`: one document that loads nothing else and runs no other script.
 //!
 //! Texts of objects reach it as JSON only, and its script never makes HTML of them.
+use crate::cluster::process::serve;
 use http::{HeaderMap, HeaderValue, Response, header};
 use k8s_openapi::ByteString;
 use tokio_rustls::rustls::{SupportedCipherSuite, crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256};
@@ -48,10 +49,8 @@ impl Page {
     }
 
     pub fn respond(&self) -> Response<String> {
-        let mut answer = Response::new(self.document.clone());
+        let mut answer = serve::answer("text/html; charset=utf-8", self.document.clone());
         let headers = answer.headers_mut();
-        let html = HeaderValue::from_static("text/html; charset=utf-8");
-        headers.insert(header::CONTENT_TYPE, html);
         headers.insert(header::CONTENT_SECURITY_POLICY, self.policy.clone());
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
         // For browsers that do not know `frame-ancestors`.

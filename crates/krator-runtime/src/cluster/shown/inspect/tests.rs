@@ -72,8 +72,7 @@ fn of_moose(objects: Vec<(Option<StateId>, Arc<Moose>)>) -> (Inspection, Arc<His
     tokio::spawn(async move {
         while let Some(mut question) = questions.recv().await {
             for (at, object) in &objects {
-                // As in a dispatcher, some objects are with tasks.
-                View::new(*at, object).show(&mut question);
+                question.see(*at, Arc::clone(object));
             }
             question.answer();
         }

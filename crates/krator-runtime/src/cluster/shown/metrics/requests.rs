@@ -1,55 +1,32 @@
 //! Counts the requests to the API server, by the names that client-go has for them.
 use super::{Metrics, Text};
 use futures::{FutureExt as _, future::BoxFuture};
-use http::{Method, Request, Response, StatusCode, Uri, uri::Authority};
+use http::{Request, Response, Uri, uri::Authority};
 use std::task::{Context, Poll};
-use tower::{Layer, Service};
+use tower::{
+    Service,
+    layer::{LayerFn, layer_fn},
+};
 
-/// A layer that counts the requests of a client.
-#[derive(Clone)]
-pub(in crate::cluster) struct CountRequests {
+/// A layer of a client that counts the requests to this server.
+pub(in crate::cluster) fn count_requests<S>(
     metrics: Metrics,
-    host: Text,
+    server: &Uri,
+) -> LayerFn<impl Fn(S) -> Counting<S> + Clone + use<S>> {
+    let host = server.authority().map_or("", Authority::as_str);
+    let host: Text = host.to_owned().into();
+    layer_fn(move |inner| Counting {
+        inner,
+        metrics: metrics.clone(),
+        host: host.clone(),
+    })
 }
 
-impl CountRequests {
-    /// Counts the requests to this server.
-    pub fn new(metrics: Metrics, server: &Uri) -> Self {
-        let host = server.authority().map_or("", Authority::as_str);
-        Self {
-            metrics,
-            host: host.to_owned().into(),
-        }
-    }
-
-    fn count(&self, method: &'static str, code: Option<StatusCode>) {
-        // Without an answer there is no status.
-        let code = code.map_or("<error>".into(), |code| code.as_str().to_owned().into());
-        let labels = [
-            ("code", code),
-            ("method", method.into()),
-            ("host", self.host.clone()),
-        ];
-        self.metrics.0.requests.get_or_create(&labels).inc();
-    }
-}
-
-impl<S> Layer<S> for CountRequests {
-    type Service = Counting<S>;
-
-    fn layer(&self, inner: S) -> Counting<S> {
-        Counting {
-            inner,
-            count: self.clone(),
-        }
-    }
-}
-
-/// The service that [`CountRequests`] makes.
-#[derive(Clone)]
+/// The service that counts.
 pub(in crate::cluster) struct Counting<S> {
     inner: S,
-    count: CountRequests,
+    metrics: Metrics,
+    host: Text,
 }
 
 impl<S, A, B> Service<Request<A>> for Counting<S>
@@ -65,25 +42,18 @@ where
     }
 
     fn call(&mut self, request: Request<A>) -> Self::Future {
-        let (count, method) = (self.count.clone(), name_of(request.method()));
+        let (metrics, host) = (self.metrics.clone(), self.host.clone());
+        let method: Text = request.method().as_str().to_owned().into();
         let answer = self.inner.call(request);
         let counted = async move {
             let answer = answer.await;
-            count.count(method, answer.as_ref().ok().map(Response::status));
+            // Without an answer there is no status.
+            let code = answer.as_ref().map(|answer| answer.status().as_str().to_owned());
+            let code: Text = code.map_or("<error>".into(), Into::into);
+            let labels = [("code", code), ("method", method), ("host", host)];
+            metrics.0.requests.get_or_create(&labels).inc();
             answer
         };
         counted.boxed()
-    }
-}
-
-fn name_of(method: &Method) -> &'static str {
-    match *method {
-        Method::GET => "GET",
-        Method::POST => "POST",
-        Method::PUT => "PUT",
-        Method::PATCH => "PATCH",
-        Method::DELETE => "DELETE",
-        // kube's client has no others.
-        _ => "other",
     }
 }

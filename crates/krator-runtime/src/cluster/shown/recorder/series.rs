@@ -5,7 +5,7 @@ use super::Occurrence;
 use jiff::Timestamp;
 use prometheus_client::metrics::counter::Counter;
 use std::{
-    collections::{BTreeSet, HashMap, VecDeque},
+    collections::{HashMap, VecDeque},
     time::Duration,
 };
 use tokio::time::Instant;
@@ -38,12 +38,22 @@ struct Series {
     last_time: Timestamp,
     /// The count that the API server knows.
     sent: u64,
-    /// Since when, or from when on, the count may be sent; `None` if it need not be.
-    due: Option<Instant>,
     /// Before this time no other request is made.
     free: Instant,
     /// The event object; `None` until it is created.
     created: Option<EventName>,
+}
+
+impl Series {
+    /// From when on its count may be sent; `None` if it need not be.
+    fn due(&self) -> Option<Instant> {
+        (self.created.is_some() && self.count > self.sent).then_some(self.free)
+    }
+
+    /// Whether the same event begins another series now.
+    fn has_ended(&self, now: Instant) -> bool {
+        self.last + LONGEST_GAP < now && self.count == self.sent
+    }
 }
 
 /// The next request.
@@ -59,14 +69,11 @@ pub(super) enum Next {
     Idle,
 }
 
-/// The events of one process.
+/// The events of one process. What is due, and what has ended, is searched for: that takes microseconds, and is done once for
+/// each request.
 #[derive(Debug, Default)]
 pub(super) struct EventLog {
     series: HashMap<Key, Series>,
-    /// All series, by the time of their last occurrence.
-    by_age: BTreeSet<(Instant, Key)>,
-    /// The series whose counts wait to be sent.
-    due: BTreeSet<(Instant, Key)>,
     /// Events that wait to be created, each with the time at which it was recorded.
     new: VecDeque<(Instant, Key, Box<Occurrence>)>,
     /// How many occurrences are not in the cluster and never will be.
@@ -83,18 +90,18 @@ impl EventLog {
 
     /// Records an occurrence. Returns whether there is more to request than before.
     pub fn record(&mut self, key: Key, occurrence: Occurrence, now: Instant) -> bool {
-        self.forget_ended(now);
-        if let Some(series) = self.series.get_mut(&key) {
-            self.by_age.remove(&(series.last, key));
-            self.by_age.insert((now, key));
+        let known = self.series.get_mut(&key);
+        if let Some(series) = known.filter(|series| !series.has_ended(now)) {
+            let waited = series.due().is_some();
             series.count += 1;
             (series.last, series.last_time) = (now, occurrence.time);
-            return self.schedule(key);
+            return series.due().is_some() && !waited;
         }
         if self.new.len() == QUEUE {
             self.dropped.inc();
             return false;
         }
+        self.series.retain(|_, series| !series.has_ended(now));
         if self.series.len() == REMEMBERED {
             self.forget_oldest();
         }
@@ -103,38 +110,31 @@ impl EventLog {
             last: now,
             last_time: occurrence.time,
             sent: 0,
-            due: None,
             free: now,
             created: None,
         };
         self.series.insert(key, series);
-        self.by_age.insert((now, key));
         self.new.push_back((now, key, Box::new(occurrence)));
         true
     }
 
     /// The request that has waited longest. If `closing`, the process ends, and counts do not wait for their time.
     pub fn next(&mut self, now: Instant, closing: bool) -> Next {
-        let due = self.due.first().copied();
+        let waiting = self.series.iter();
+        let waiting = waiting.filter_map(|(key, series)| Some((series.due()?, *key, series)));
+        let due = waiting.min_by_key(|(due, key, _)| (*due, *key));
         let recorded = self.new.front().map(|(at, ..)| *at);
-        let is_create_first = recorded.is_some_and(|at| due.is_none_or(|(due, _)| at <= due));
+        let is_create_first = recorded.is_some_and(|at| due.is_none_or(|(due, ..)| at <= due));
         if is_create_first && let Some((_, key, occurrence)) = self.new.pop_front() {
             return Next::Create(key, occurrence);
         }
         match due {
+            Some((due, ..)) if due > now && !closing => Next::Wait(due),
+            Some((_, key, series)) => match &series.created {
+                Some(name) => Next::Count(key, name.clone(), series.count, series.last_time),
+                None => Next::Idle,
+            },
             None => Next::Idle,
-            Some((due, _)) if due > now && !closing => Next::Wait(due),
-            Some((due, key)) => {
-                self.due.remove(&(due, key));
-                let Some(series) = self.series.get_mut(&key) else {
-                    return self.next(now, closing);
-                };
-                series.due = None;
-                match &series.created {
-                    Some(name) => Next::Count(key, name.clone(), series.count, series.last_time),
-                    None => self.next(now, closing),
-                }
-            }
         }
     }
 
@@ -150,7 +150,6 @@ impl EventLog {
     pub fn sent(&mut self, key: Key, count: u64, now: Instant) {
         if let Some(series) = self.series.get_mut(&key) {
             (series.sent, series.free) = (count, now + INTERVAL);
-            self.schedule(key);
         }
     }
 
@@ -158,55 +157,21 @@ impl EventLog {
     pub fn postpone(&mut self, key: Key, now: Instant) {
         if let Some(series) = self.series.get_mut(&key) {
             series.free = now + INTERVAL;
-            self.schedule(key);
         }
     }
 
     /// An event cannot be published. It counts as dropped, and when it is recorded again it is a new one.
     pub fn forget(&mut self, key: Key) {
         if let Some(series) = self.series.remove(&key) {
-            self.by_age.remove(&(series.last, key));
-            if let Some(due) = series.due {
-                self.due.remove(&(due, key));
-            }
             self.dropped.inc_by(series.count - series.sent);
-        }
-    }
-
-    /// Lets the count of a series wait for its turn, if it has changed. Returns whether it did not wait before.
-    fn schedule(&mut self, key: Key) -> bool {
-        let Some(series) = self.series.get_mut(&key) else {
-            return false;
-        };
-        if series.created.is_none() || series.due.is_some() || series.count == series.sent {
-            return false;
-        }
-        series.due = Some(series.free);
-        self.due.insert((series.free, key))
-    }
-
-    /// Forgets the series that have ended.
-    fn forget_ended(&mut self, now: Instant) {
-        while let Some((last, key)) = self.by_age.first().copied()
-            && last + LONGEST_GAP < now
-            && self
-                .series
-                .get(&key)
-                .is_some_and(|series| series.count == series.sent)
-        {
-            self.forget(key);
         }
     }
 
     /// Makes room for a new series.
     fn forget_oldest(&mut self) {
-        let is_created = |key: &Key| {
-            self.series
-                .get(key)
-                .is_some_and(|series| series.created.is_some())
-        };
-        let oldest = self.by_age.iter().map(|(_, key)| *key).find(is_created);
-        if let Some(key) = oldest {
+        let created = self.series.iter().filter(|(_, series)| series.created.is_some());
+        let oldest = created.min_by_key(|(key, series)| (series.last, **key));
+        if let Some(key) = oldest.map(|(key, _)| *key) {
             self.forget(key);
         }
     }
@@ -246,13 +211,14 @@ mod tests {
                 }
             }
         }
-        assert_eq!((log.series.len(), log.by_age.len()), (REMEMBERED, REMEMBERED));
-        assert_eq!((log.due.len(), log.new.len(), log.dropped.get()), (1, 0, 0));
+        let due = log.series.values().filter_map(Series::due).count();
+        assert_eq!(log.series.len(), REMEMBERED);
+        assert_eq!((due, log.new.len(), log.dropped.get()), (1, 0, 0));
         assert_eq!(log.series[&0].count, many + 1);
         log.record(many, occurrence(), now + LONGEST_GAP * 2);
-        assert_eq!(log.series.len(), 3, "the count of the first one waits to be sent");
+        assert_eq!(log.series.len(), 2, "the count of the first one waits to be sent");
         log.sent(0, many + 1, now + LONGEST_GAP * 2);
-        log.record(many, occurrence(), now + LONGEST_GAP * 2);
-        assert_eq!(log.series.len(), 1, "the others have ended");
+        log.record(many + 1, occurrence(), now + LONGEST_GAP * 2);
+        assert_eq!(log.series.len(), 2, "the first one has ended");
     }
 }
